@@ -1,0 +1,14 @@
+import type { Config } from "../config/schema.ts";
+import type { Clock } from "./clock.ts";
+import type { Logger } from "./logger.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Shutdown } from "./shutdown.ts";
+
+/** What every part of the process shares. It is made once, by the command, and handed down. */
+export interface Common {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly shutdown: Shutdown;
+}

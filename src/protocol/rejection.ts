@@ -1,0 +1,24 @@
+/**
+ * Why the node refuses an input. `code` is what a gRPC client finds in the `x-err-code` trailer; `reason` is for
+ * people and never holds more than the offending field and its rule.
+ */
+export type RejectionCode =
+  | "bad_request.parse_failure"
+  | "bad_request.validation_failure"
+  | "bad_request.invalid_param"
+  | "bad_request.duplicate"
+  | "bad_request.conflict"
+  | "bad_request.prunable"
+  | "unavailable";
+
+export class Rejection {
+  constructor(
+    readonly code: RejectionCode,
+    readonly reason: string,
+  ) {}
+}
+
+/** The refusal of a message that breaks a rule of its type. */
+export function invalid(reason: string): Rejection {
+  return new Rejection("bad_request.validation_failure", reason);
+}

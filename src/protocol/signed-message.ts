@@ -1,0 +1,75 @@
+import { Message, MessageData } from "./wire/generated/message.ts";
+import { Rejection } from "./rejection.ts";
+
+/** An envelope together with the data that its hash covers; `data` never comes from anywhere but `dataBytes`. */
+export interface SignedMessage {
+  readonly data: MessageData;
+  readonly dataBytes: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly hashScheme: number;
+  readonly signature: Uint8Array;
+  readonly signatureScheme: number;
+  readonly signer: Uint8Array;
+}
+
+/**
+ * Decodes a wire `Message`. When `data_bytes` is set the envelope's own `data` is dropped unread, since nothing
+ * signs it; otherwise `data` is encoded again in canonical form, as the reference node does.
+ * Returns a `bad_request.parse_failure` for anything that is not a message, integers above 2^53 - 1 included.
+ */
+export function decodeMessage(bytes: Uint8Array): SignedMessage | Rejection {
+  try {
+    return fromWire(Message.decode(bytes));
+  } catch (cause) {
+    return parseFailure(cause);
+  }
+}
+
+/** Like `decodeMessage` for an envelope that is decoded already. */
+export function signedMessageFromWire(message: Message): SignedMessage | Rejection {
+  try {
+    return fromWire(message);
+  } catch (cause) {
+    return parseFailure(cause);
+  }
+}
+
+/** Encodes the envelope in the one form in which the node stores it: `data_bytes` alone, no `data`. */
+export function encodeMessage(message: SignedMessage): Uint8Array {
+  return Message.encode(toWire(message)).finish();
+}
+
+/** The wire object of a message, with `data_bytes` alone. */
+export function toWire(message: SignedMessage): Message {
+  return {
+    data: undefined,
+    hash: message.hash,
+    hashScheme: message.hashScheme,
+    signature: message.signature,
+    signatureScheme: message.signatureScheme,
+    signer: message.signer,
+    dataBytes: message.dataBytes,
+  };
+}
+
+function fromWire(message: Message): SignedMessage | Rejection {
+  const dataBytes =
+    message.dataBytes !== undefined && message.dataBytes.length > 0
+      ? message.dataBytes
+      : message.data && MessageData.encode(message.data).finish();
+  if (!dataBytes) return new Rejection("bad_request.parse_failure", "message has neither data_bytes nor data");
+  return {
+    data: MessageData.decode(dataBytes),
+    dataBytes,
+    hash: message.hash,
+    hashScheme: message.hashScheme,
+    signature: message.signature,
+    signatureScheme: message.signatureScheme,
+    signer: message.signer,
+  };
+}
+
+function parseFailure(cause: unknown): Rejection {
+  const detail = cause instanceof Error ? cause.message : "malformed protobuf";
+  return new Rejection("bad_request.parse_failure", `message cannot be decoded: ${detail}`);
+}
