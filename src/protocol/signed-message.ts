@@ -1,5 +1,7 @@
-import { Message, MessageData } from "./wire/generated/message.ts";
+import { decodeMessageData } from "./message-data.ts";
 import { Rejection } from "./rejection.ts";
+import { Message, MessageData } from "./wire/generated/message.ts";
+import { MESSAGE_FORM, wireFault } from "./wire-form.ts";
 
 /** An envelope together with the data that its hash covers; `data` never comes from anywhere but `dataBytes`. */
 export interface SignedMessage {
@@ -19,6 +21,8 @@ export interface SignedMessage {
  */
 export function decodeMessage(bytes: Uint8Array): SignedMessage | Rejection {
   try {
+    const fault = wireFault(bytes, MESSAGE_FORM);
+    if (fault !== undefined) return parseFailure(fault);
     return fromWire(Message.decode(bytes));
   } catch (cause) {
     return parseFailure(cause);
@@ -57,9 +61,12 @@ function fromWire(message: Message): SignedMessage | Rejection {
     message.dataBytes !== undefined && message.dataBytes.length > 0
       ? message.dataBytes
       : message.data && MessageData.encode(message.data).finish();
-  if (!dataBytes) return new Rejection("bad_request.parse_failure", "message has neither data_bytes nor data");
+  if (!dataBytes)
+    return new Rejection("bad_request.parse_failure", "message has neither data_bytes nor data");
+  const data = decodeMessageData(dataBytes);
+  if (data instanceof Rejection) return data;
   return {
-    data: MessageData.decode(dataBytes),
+    data,
     dataBytes,
     hash: message.hash,
     hashScheme: message.hashScheme,
@@ -70,6 +77,6 @@ function fromWire(message: Message): SignedMessage | Rejection {
 }
 
 function parseFailure(cause: unknown): Rejection {
-  const detail = cause instanceof Error ? cause.message : "malformed protobuf";
+  const detail = cause instanceof Error ? cause.message : cause;
   return new Rejection("bad_request.parse_failure", `message cannot be decoded: ${detail}`);
 }

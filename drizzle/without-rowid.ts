@@ -1,0 +1,10 @@
+/**
+ * Drizzle cannot say WITHOUT ROWID, so the step after `drizzle-kit generate` does: every table with a composite
+ * primary key becomes one b-tree in key order instead of a heap with a second tree beside it.
+ */
+const glob = new Bun.Glob("drizzle/*/*.sql");
+for await (const path of glob.scan(".")) {
+  const before = await Bun.file(path).text();
+  const after = before.replace(/(\n\tPRIMARY KEY\([^)]*\)\n\));/g, "$1 WITHOUT ROWID;");
+  if (after !== before) await Bun.write(path, after);
+}

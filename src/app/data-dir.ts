@@ -1,0 +1,102 @@
+import { Database, SQLiteError } from "bun:sqlite";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { RetryableError, UserError } from "../lib/failure.ts";
+
+/** The data directory while this process holds it. */
+export interface DataDir {
+  /** Absolute. */
+  readonly path: string;
+  /** The path of a file in it. */
+  file(name: string): string;
+  /** Lets another process in. May be called twice. */
+  release(): void;
+}
+
+const LOCK_FILE = "lock";
+const PID_FILE = "lock.pid";
+/** Two processes that start together stand in each other's way for a moment; this is far longer than the moment. */
+const LOCK_WAIT_MS = 1000;
+
+/**
+ * The held locks. SQLite gives up a lock when its connection is garbage-collected, so that one which nothing refers to
+ * would vanish some time after the start.
+ */
+const held = new Set<Database>();
+
+/**
+ * Makes the directory (mode 0700) when it is missing and locks it against other processes.
+ *
+ * The lock is an exclusive transaction on an empty SQLite database: the operating system drops it with the process, so
+ * that nothing is left to clean up after kill -9.
+ *
+ * @throws RetryableError when another process holds the directory; UserError when it cannot be made or written to.
+ */
+export function openDataDir(dir: string): DataDir {
+  const path = resolve(dir);
+  const pidFile = join(path, PID_FILE);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new UserError(`data directory ${path} cannot be made: ${reasonOf(cause)}`, { cause });
+  }
+  const database = lock(path, pidFile);
+  held.add(database);
+  try {
+    // For the message of the process that is kept out; the lock itself needs no pid.
+    writeFileSync(pidFile, `${process.pid}\n`);
+  } catch (cause) {
+    letGo(database);
+    throw new UserError(`data directory ${path} cannot be written to: ${reasonOf(cause)}`, { cause });
+  }
+  return {
+    path,
+    file: (name) => join(path, name),
+    release() {
+      if (!held.has(database)) return;
+      // First the pid: afterwards the file is the next process's.
+      rmSync(pidFile, { force: true });
+      letGo(database);
+    },
+  };
+}
+
+function lock(path: string, pidFile: string): Database {
+  let database: Database | undefined;
+  try {
+    database = new Database(join(path, LOCK_FILE), { create: true, readwrite: true });
+    database.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
+    // In WAL mode an exclusive transaction would let readers in.
+    database.run("PRAGMA journal_mode = DELETE");
+    database.run("BEGIN EXCLUSIVE");
+    return database;
+  } catch (cause) {
+    database?.close();
+    if (cause instanceof SQLiteError && cause.code === "SQLITE_BUSY") {
+      throw new RetryableError(
+        `data directory ${path} is in use by ${holder(pidFile)}; stop it, or name another one with --data-dir`,
+        { cause },
+      );
+    }
+    throw new UserError(`data directory ${path} cannot be locked: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+function letGo(database: Database): void {
+  held.delete(database);
+  database.close();
+}
+
+/** Names the process that holds the lock; it may have it for an instant before its pid is written. */
+function holder(pidFile: string): string {
+  try {
+    const [pid] = /^\d+/.exec(readFileSync(pidFile, "utf8")) ?? [];
+    return pid === undefined ? "another process" : `process ${pid}`;
+  } catch {
+    return "another process";
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,53 @@
+const COLOURS: Readonly<Record<string, string>> = {
+  trace: "\x1b[90m",
+  debug: "\x1b[36m",
+  info: "\x1b[32m",
+  warn: "\x1b[33m",
+  error: "\x1b[31m",
+  fatal: "\x1b[1;31m",
+};
+const DIM = "\x1b[2m";
+const RESET = "\x1b[0m";
+
+/**
+ * Turns a JSON log line into one for people: time, level, subsystem, sentence, then the fields, and stacks below it.
+ * A line that is no JSON object passes as it is.
+ */
+export function prettyLine(line: string, colours: boolean): string {
+  const event = parseEvent(line);
+  if (event === undefined) return line;
+  const { level, time, subsystem, msg, err, ...fields } = event;
+  const paint = (colour: string, text: string) =>
+    colours && text !== "" ? `${colour}${text}${RESET}` : text;
+  const words = [
+    paint(DIM, String(time).slice(11, 23)),
+    paint(COLOURS[String(level)] ?? "", String(level).toUpperCase().padEnd(5)),
+    subsystem === undefined ? "" : paint(DIM, `[${plain(subsystem)}]`),
+    plain(msg ?? ""),
+    ...Object.entries(fields).map(([name, value]) => `${paint(DIM, `${name}=`)}${plain(value)}`),
+  ];
+  return `${words.filter((word) => word !== "").join(" ")}\n${errorLines(err)}`;
+}
+
+function parseEvent(line: string): Record<string, unknown> | undefined {
+  try {
+    const event: unknown = JSON.parse(line);
+    return typeof event === "object" && event !== null ? { ...event } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Text without control characters, which could move the cursor or recolour the terminal of whoever reads the log. */
+function plain(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return text.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
+}
+
+function errorLines(err: unknown): string {
+  if (typeof err !== "object" || err === null) return "";
+  const { stack, message, cause } = err as { stack?: unknown; message?: unknown; cause?: unknown };
+  const lines = String(stack ?? message ?? "").split("\n");
+  const own = lines.map((line) => `    ${plain(line)}\n`).join("");
+  return cause === undefined ? own : `${own}  caused by\n${errorLines(cause)}`;
+}

@@ -1,0 +1,117 @@
+import type { Logger } from "./logger.ts";
+
+/** Undoes one part: closes it after what it has accepted is done. It bounds its own waiting. */
+export type Disposer = () => void | Promise<void>;
+
+/** The one list of what has to be closed when the process ends. */
+export interface Shutdown {
+  /** Aborts when the shutdown starts, so that loops take no new work. */
+  readonly signal: AbortSignal;
+  /** Resolves with the exit code when everything is closed or the deadline has passed. */
+  readonly finished: Promise<number>;
+  /**
+   * Registers a disposer. They run one after the other, the last registered first: what was made later stands on what
+   * was made before. One that is registered while the shutdown runs is next; after its end, it runs at once.
+   */
+  add(name: string, dispose: Disposer): void;
+  /**
+   * Starts the shutdown; only the first call counts. Resolves as `finished` does: with `exitCode` when every disposer
+   * succeeded in time, else with 1, or with `exitCode` where that already tells of a failure.
+   */
+  start(reason: string, exitCode?: number): Promise<number>;
+}
+
+const EXIT_UNCLEAN = 1;
+const EXIT_FAULT = 75;
+/** 128 + the number of the signal, as a shell reports a process that it killed. */
+const KILLED_BY = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Makes the shutdown of a process. `deadlineMs` is for all disposers together. */
+export function createShutdown({ deadlineMs, log }: { deadlineMs: number; log: Logger }): Shutdown {
+  const controller = new AbortController();
+  const finished = Promise.withResolvers<number>();
+  const waiting: { name: string; dispose: Disposer }[] = [];
+  let ended = false;
+
+  /** Whether the disposer succeeded. */
+  const attempt = async ({ name, dispose }: { name: string; dispose: Disposer }): Promise<boolean> => {
+    try {
+      await dispose();
+      return true;
+    } catch (err) {
+      log.error({ err, part: name }, "Failed to close a part");
+      return false;
+    }
+  };
+
+  const run = async (reason: string, exitCode: number): Promise<number> => {
+    const startedMs = performance.now();
+    const cut = Promise.withResolvers<"cut">();
+    const timer = setTimeout(cut.resolve, deadlineMs, "cut");
+    log.info({ reason }, "Started to shut down");
+    let clean = true;
+    for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
+      const outcome = await Promise.race([attempt(entry), cut.promise]);
+      if (outcome === "cut") {
+        const left = waiting.map(({ name }) => name);
+        log.error({ part: entry.name, left, deadlineMs }, "Gave up on a part that did not close in time");
+        return exitCode || EXIT_UNCLEAN;
+      }
+      clean &&= outcome;
+    }
+    clearTimeout(timer);
+    log.info({ durationMs: Math.round(performance.now() - startedMs) }, "Shut down");
+    return clean ? exitCode : exitCode || EXIT_UNCLEAN;
+  };
+
+  return {
+    signal: controller.signal,
+    finished: finished.promise,
+    add(name, dispose) {
+      if (ended) void attempt({ name, dispose });
+      else waiting.push({ name, dispose });
+    },
+    start(reason, exitCode = 0) {
+      if (!controller.signal.aborted) {
+        controller.abort(new Error(`shutting down: ${reason}`));
+        void run(reason, exitCode).then((code) => {
+          ended = true;
+          finished.resolve(code);
+        });
+      }
+      return finished.promise;
+    },
+  };
+}
+
+/**
+ * Starts the shutdown on the first SIGTERM or SIGINT, and on a fault that nobody caught (exit code 75: a supervisor may
+ * start the process again). A second signal ends the process at once.
+ *
+ * @returns takes the handlers off again.
+ */
+export function handleSignals(shutdown: Shutdown, log: Logger): () => void {
+  let signals = 0;
+  const onSignal = (signal: keyof typeof KILLED_BY) => {
+    signals += 1;
+    if (signals > 1) {
+      log.warn({ signal }, "Ended at once on a second signal");
+      process.exit(KILLED_BY[signal]);
+    }
+    void shutdown.start(signal);
+  };
+  const onFault = (err: unknown) => {
+    log.fatal({ err }, "Met a fault that nobody caught");
+    void shutdown.start("fault", EXIT_FAULT);
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  process.on("uncaughtException", onFault);
+  process.on("unhandledRejection", onFault);
+  return () => {
+    process.off("SIGTERM", onSignal);
+    process.off("SIGINT", onSignal);
+    process.off("uncaughtException", onFault);
+    process.off("unhandledRejection", onFault);
+  };
+}

@@ -1,0 +1,42 @@
+import { isLoopbackHost, isWildcardHost } from "./formats.ts";
+import type { Config } from "./schema.ts";
+
+/** A setting that is valid by itself and wrong beside another one. */
+export interface Conflict {
+  readonly key: string;
+  /** The setting that it does not go with. */
+  readonly otherKey: string;
+  readonly message: string;
+}
+
+/** Everything that is wrong between settings. */
+export function findConflicts(config: Config): readonly Conflict[] {
+  const conflicts: Conflict[] = [];
+  const { http, hub, service } = config;
+  if (http.shutdown_grace_secs >= service.shutdown_deadline_secs) {
+    conflicts.push({
+      key: "http.shutdown_grace_secs",
+      otherKey: "service.shutdown_deadline_secs",
+      message: `must be less than service.shutdown_deadline_secs (${service.shutdown_deadline_secs})`,
+    });
+  }
+  if (hub.port !== 0 && hub.port === http.port && sameAddress(hub.host, http.host)) {
+    conflicts.push({
+      key: "hub.port",
+      otherKey: "http.port",
+      message: `must differ from http.port (${http.port})`,
+    });
+  }
+  if (hub.admin && !isLoopbackHost(hub.host)) {
+    conflicts.push({
+      key: "hub.admin",
+      otherKey: "hub.host",
+      message: `must be false while hub.host (${hub.host}) is not a loopback address`,
+    });
+  }
+  return conflicts;
+}
+
+function sameAddress(a: string, b: string): boolean {
+  return a === b || isWildcardHost(a) || isWildcardHost(b);
+}

@@ -1,0 +1,173 @@
+import { resolve } from "node:path";
+import { findSetting, keysOf, type Setting, sectionNames } from "./schema.ts";
+import { parseText } from "./values.ts";
+
+const ENV_PREFIX = "SVC_";
+/** Kubernetes sets these in every pod beside a Service that carries the program's name; nobody means them as settings. */
+const KUBERNETES_SERVICE_LINK = /^SVC_SERVICE_(HOST|PORT(_.+)?)$/;
+
+/** The flags that set something, under the names that the command line parser gives them. */
+export interface ArgvFlags {
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly host?: string;
+  readonly port?: string;
+  readonly logLevel?: string;
+  readonly logFormat?: string;
+  /** Each one `section.key=value`. */
+  readonly set?: readonly string[];
+}
+
+/** Everything that settings are read from, so that a test can give its own. */
+export interface ConfigInput {
+  readonly argvFlags: ArgvFlags;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The text of a file, or undefined when there is none; throws when there is one that cannot be read. */
+  readonly readFile: (path: string) => string | undefined;
+  readonly cwd: string;
+}
+
+/** One thing that is wrong with the settings. */
+export interface ConfigProblem {
+  /** `section.key`, or the name of what was misspelt. */
+  readonly key: string;
+  readonly source: string;
+  /** What is wrong, as the end of a sentence that starts with the key. */
+  readonly message: string;
+}
+
+/** A value that some source gives to a setting, not yet checked. */
+export interface Candidate {
+  readonly setting: Setting;
+  readonly value: unknown;
+  readonly source: string;
+}
+
+/** What one source says: values that still have to be checked, and what is wrong with the source itself. */
+export interface Layer {
+  readonly candidates: readonly Candidate[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+const FLAG_KEYS = [
+  ["dataDir", "--data-dir", "data.dir"],
+  ["host", "--host", "http.host"],
+  ["port", "--port", "http.port"],
+  ["logLevel", "--log-level", "log.level"],
+  ["logFormat", "--log-format", "log.format"],
+] as const;
+
+/** A TOML text, `source` being its file. */
+export function fromToml(text: string, source: string): Layer {
+  let parsed: object;
+  try {
+    parsed = Bun.TOML.parse(text);
+  } catch (cause) {
+    return {
+      candidates: [],
+      problems: [{ key: source, source: tomlPosition(cause), message: reasonOf(cause) }],
+    };
+  }
+  const candidates: Candidate[] = [];
+  const problems: ConfigProblem[] = [];
+  for (const [section, keys] of Object.entries(parsed)) {
+    if (!sectionNames.includes(section)) {
+      problems.push({ key: section, source, message: `is no section; there are ${sectionNames.join(", ")}` });
+      continue;
+    }
+    if (typeof keys !== "object" || keys === null || Array.isArray(keys)) {
+      problems.push({ key: section, source, message: `must be a section, written [${section}]` });
+      continue;
+    }
+    for (const [name, value] of Object.entries(keys)) {
+      const setting = findSetting(`${section}.${name}`);
+      if (setting === undefined) problems.push(unknownKey(`${section}.${name}`, section, source));
+      else candidates.push({ setting, value, source });
+    }
+  }
+  return { candidates, problems };
+}
+
+/**
+ * The variables `SVC_<SECTION>_<KEY>`, and `…_FILE` beside them. A name under a section that is no key of it is refused, as
+ * a misspelt setting; other `SVC_` names belong to somebody else.
+ */
+export function fromEnvironment({ env, readFile, cwd }: ConfigInput): Layer {
+  const candidates: Candidate[] = [];
+  const problems: ConfigProblem[] = [];
+  for (const [variable, text] of Object.entries(env)) {
+    if (text === undefined || !variable.startsWith(ENV_PREFIX) || KUBERNETES_SERVICE_LINK.test(variable))
+      continue;
+    const section = sectionNames.find((name) => variable.startsWith(`${ENV_PREFIX}${name.toUpperCase()}_`));
+    if (section === undefined) continue;
+    const rest = variable.slice(`${ENV_PREFIX}${section}_`.length);
+    const name = rest === rest.toUpperCase() ? rest.toLowerCase() : rest;
+    const setting = findSetting(`${section}.${name}`);
+    if (setting !== undefined) {
+      candidates.push({ setting, value: parseText(setting.schema, text), source: variable });
+      continue;
+    }
+    const filed = name.endsWith("_file")
+      ? findSetting(`${section}.${name.slice(0, -"_file".length)}`)
+      : undefined;
+    if (filed === undefined) {
+      problems.push(unknownKey(variable, section, "environment"));
+    } else if (env[variable.slice(0, -"_FILE".length)] !== undefined) {
+      problems.push({
+        key: filed.key,
+        source: "environment",
+        message: `is set twice: by ${variable} and without _FILE`,
+      });
+    } else {
+      const source = `file of ${variable}`;
+      try {
+        const value = readFile(resolve(cwd, text));
+        if (value === undefined) throw new Error("there is no such file");
+        candidates.push({
+          setting: filed,
+          value: parseText(filed.schema, value.replace(/\r?\n$/, "")),
+          source,
+        });
+      } catch (cause) {
+        problems.push({ key: filed.key, source, message: `${text} cannot be read: ${reasonOf(cause)}` });
+      }
+    }
+  }
+  return { candidates, problems };
+}
+
+/** The flags. `--set` comes last: it is the more deliberate of two flags for one setting. */
+export function fromFlags(flags: ArgvFlags): Layer {
+  const candidates: Candidate[] = [];
+  const problems: ConfigProblem[] = [];
+  const take = (key: string, text: string, source: string) => {
+    const setting = findSetting(key);
+    const [section = ""] = key.split(".", 1);
+    if (setting !== undefined) candidates.push({ setting, value: parseText(setting.schema, text), source });
+    else if (sectionNames.includes(section)) problems.push(unknownKey(key, section, source));
+    else problems.push({ key, source, message: `is no setting; there are ${sectionNames.join(", ")}` });
+  };
+  for (const [name, flag, key] of FLAG_KEYS) {
+    const text = flags[name];
+    if (text !== undefined) take(key, text, flag);
+  }
+  for (const assignment of flags.set ?? []) {
+    const [, key, text] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];
+    if (key !== undefined && text !== undefined) take(key.trim(), text, "--set");
+    else problems.push({ key: "--set", source: "flags", message: "must be section.key=value" });
+  }
+  return { candidates, problems };
+}
+
+function unknownKey(key: string, section: string, source: string): ConfigProblem {
+  return { key, source, message: `is no setting; [${section}] has ${keysOf(section).join(", ")}` };
+}
+
+/** The words of a caught fault. */
+export function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function tomlPosition(cause: unknown): string {
+  return cause instanceof Error && "line" in cause ? `line ${String(cause.line)}` : "TOML";
+}

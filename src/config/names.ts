@@ -1,0 +1,30 @@
+/** Everything that is spelled after the service's own name (`service.name`). */
+export interface ServiceNames {
+  /** Path segment, as in `/v2/<segment>/user`. */
+  readonly segment: string;
+  /** Where the API stands: `/v2/<segment>`. */
+  readonly basePath: string;
+  /** The name with its first letter in upper case. */
+  readonly capitalised: string;
+  /** Start of the service's own header names, as in `X-Svc-Fid`. */
+  readonly headerPrefix: string;
+  /** Start of every metric's name, in Prometheus' alphabet. */
+  readonly metricPrefix: string;
+  /** `name` of the EIP-712 domain. */
+  readonly domainName: string;
+  /** Primary type of a signed operation. */
+  readonly signedOpType: string;
+}
+
+export function serviceNames(name: string): ServiceNames {
+  const capitalised = name.charAt(0).toUpperCase() + name.slice(1);
+  return {
+    segment: name,
+    basePath: `/v2/${name}`,
+    capitalised,
+    headerPrefix: `X-${capitalised}-`,
+    metricPrefix: `${name.replaceAll(/[^a-zA-Z0-9]/g, "_")}_`,
+    domainName: capitalised,
+    signedOpType: `${capitalised}SignedOp`,
+  };
+}

@@ -1,0 +1,160 @@
+import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
+import { isCidr, isHost, isHttpUrlOrEmpty, isOriginOrStar } from "./formats.ts";
+
+FormatRegistry.Set("config-host", isHost);
+FormatRegistry.Set("config-cidr", isCidr);
+FormatRegistry.Set("config-http-url", isHttpUrlOrEmpty);
+FormatRegistry.Set("config-origin", isOriginOrStar);
+
+// Two annotations beside JSON Schema's own: `rule` says in words what a valid value is, and `secret` keeps a value out of
+// everything that is shown.
+
+const MAX_URL_CHARS = 2048;
+const MAX_PATH_CHARS = 1024;
+
+const integer = (minimum: number, maximum: number) =>
+  Type.Integer({ minimum, maximum, rule: `an integer from ${minimum} to ${maximum}` });
+
+const flag = () => Type.Boolean({ rule: "true or false" });
+
+const port = () => integer(0, 65_535);
+
+const host = () => Type.String({ format: "config-host", rule: "an IP address or a host name" });
+
+const secretUrl = () =>
+  Type.String({
+    format: "config-http-url",
+    maxLength: MAX_URL_CHARS,
+    secret: true,
+    rule: `empty or an http or https URL of at most ${MAX_URL_CHARS} characters`,
+  });
+
+const section = <Keys extends Record<string, TSchema>>(keys: Keys) =>
+  Type.Object(keys, { additionalProperties: false });
+
+/** Types and bounds of every setting; what each one does stands in defaults.toml. */
+export const configSchema = section({
+  service: section({
+    name: Type.String({
+      pattern: "^[a-z][a-z0-9-]{0,31}$",
+      rule: "a lower-case letter, then up to 31 lower-case letters, digits or dashes",
+    }),
+    shutdown_deadline_secs: integer(1, 600),
+  }),
+  data: section({
+    dir: Type.String({
+      pattern: "^[^\\u0000-\\u001f\\u007f]+$",
+      maxLength: MAX_PATH_CHARS,
+      rule: `a path of 1 to ${MAX_PATH_CHARS} characters without control characters`,
+    }),
+  }),
+  http: section({
+    host: host(),
+    port: port(),
+    max_ids: integer(1, 1000),
+    cors_origins: Type.Array(
+      Type.String({ format: "config-origin", rule: '"*" or an origin such as "https://app.example"' }),
+      {
+        maxItems: 64,
+        rule: 'a list of at most 64 entries, each "*" or an origin such as "https://app.example"',
+      },
+    ),
+    idle_timeout_secs: integer(1, 255),
+    shutdown_grace_secs: integer(0, 599),
+  }),
+  hub: section({ host: host(), port: port(), admin: flag() }),
+  upstream: section({ url: secretUrl() }),
+  protocol: section({
+    network: Type.Union([Type.Literal("mainnet"), Type.Literal("testnet"), Type.Literal("devnet")], {
+      rule: 'one of "mainnet", "testnet", "devnet"',
+    }),
+  }),
+  chain: section({ l1_rpc_url: secretUrl() }),
+  auth: section({ signed_at_window_secs: integer(1, 3600) }),
+  apps: section({
+    max_apps_per_owner: integer(0, 10_000),
+    secret_grace_period_secs: integer(0, 2_592_000),
+  }),
+  webhooks: section({
+    max_webhooks_per_owner: integer(0, 10_000),
+    secret_grace_period_secs: integer(0, 2_592_000),
+    delivery_timeout_secs: integer(1, 60),
+    delivery_concurrency: integer(1, 1024),
+    retry_max_attempts: integer(1, 20),
+    retry_initial_backoff_ms: integer(1, 3_600_000),
+    rate_limit: integer(1, 1_000_000),
+    rate_limit_duration_secs: integer(1, 86_400),
+  }),
+  send: section({
+    send_concurrency: integer(1, 1024),
+    send_timeout_secs: integer(1, 60),
+    dedupe_ttl_secs: integer(1, 2_592_000),
+  }),
+  trending: section({ window_hours: integer(1, 720) }),
+  notifications: section({ aggregation_window_secs: integer(1, 604_800) }),
+  net: section({
+    allow_cidrs: Type.Array(Type.String({ format: "config-cidr", rule: 'a network such as "10.0.0.0/8"' }), {
+      maxItems: 256,
+      rule: 'a list of at most 256 networks such as "10.0.0.0/8"',
+    }),
+    allow_http: flag(),
+  }),
+  log: section({
+    level: Type.Union(
+      [
+        Type.Literal("trace"),
+        Type.Literal("debug"),
+        Type.Literal("info"),
+        Type.Literal("warn"),
+        Type.Literal("error"),
+        Type.Literal("fatal"),
+        Type.Literal("silent"),
+      ],
+      { rule: 'one of "trace", "debug", "info", "warn", "error", "fatal", "silent"' },
+    ),
+    format: Type.Union([Type.Literal("json"), Type.Literal("pretty")], { rule: 'one of "json", "pretty"' }),
+  }),
+});
+
+/** Every setting, nested by section, under the names that the TOML file uses. */
+export type Config = Static<typeof configSchema>;
+
+/** A setting by its two names, with the schema of its value. */
+export interface Setting {
+  readonly section: string;
+  readonly name: string;
+  /** `section.name`. */
+  readonly key: string;
+  readonly schema: TSchema;
+  /** What a valid value is, in words that follow "must be". */
+  readonly rule: string;
+  readonly secret: boolean;
+}
+
+/** Every setting in the order of the schema. */
+export const settings: readonly Setting[] = Object.entries(configSchema.properties).flatMap(
+  ([section, { properties }]) =>
+    Object.entries<TSchema>(properties).map(([name, schema]) => ({
+      section,
+      name,
+      key: `${section}.${name}`,
+      schema,
+      rule: String(schema.rule),
+      secret: schema.secret === true,
+    })),
+);
+
+/** The names of all sections. */
+export const sectionNames: readonly string[] = Object.keys(configSchema.properties);
+
+const byKey = new Map(settings.map((setting) => [setting.key, setting]));
+
+/** The setting called `section.name`, or nothing. */
+export function findSetting(key: string): Setting | undefined {
+  return byKey.get(key);
+}
+
+/** The keys of one section, for the message about a key that is none of them. */
+export function keysOf(section: string): readonly string[] {
+  return settings.filter((setting) => setting.section === section).map(({ name }) => name);
+}

@@ -1,0 +1,69 @@
+import { type Config, settings } from "./schema.ts";
+import { settingValue } from "./values.ts";
+
+const MASK = "***";
+/** Shorter parts would blot out ordinary words of a log line. */
+const MIN_SCRUBBED_CHARS = 6;
+
+/** A secret value in the form in which it may be shown: of a URL, scheme, host and port stay readable. */
+export function maskSecret(value: unknown): string {
+  if (value === "") return "";
+  const url = typeof value === "string" ? URL.parse(value) : null;
+  if (url === null) return MASK;
+  const userinfo = url.username !== "" || url.password !== "" ? `${MASK}@` : "";
+  return `${url.protocol}//${userinfo}${url.host}${pathOf(url) === "/" ? "" : `/${MASK}`}`;
+}
+
+/** The settings with every secret masked, fit to be shown. */
+export function maskConfig(config: Config): Record<string, Record<string, unknown>> {
+  const shown: Record<string, Record<string, unknown>> = {};
+  for (const setting of settings) {
+    const value = settingValue(config, setting);
+    shown[setting.section] ??= {};
+    Object.assign(shown[setting.section] ?? {}, {
+      [setting.name]: setting.secret ? maskSecret(value) : value,
+    });
+  }
+  return shown;
+}
+
+/**
+ * The texts that must not reach a log: each secret, and of a URL also its user, password, path and query by themselves,
+ * because libraries quote URLs in parts. Longest first, so that replacing one never leaves a piece of another.
+ */
+export function secretTexts(config: Config): readonly string[] {
+  const texts = new Set<string>();
+  for (const setting of settings) {
+    const value = settingValue(config, setting);
+    if (!setting.secret || typeof value !== "string" || value === "" || maskSecret(value) === value) continue;
+    texts.add(value);
+    const url = URL.parse(value);
+    if (url === null) continue;
+    texts.add(url.href);
+    const parts = [
+      url.username,
+      url.password,
+      pathOf(url),
+      ...url.pathname.split("/"),
+      ...url.searchParams.values(),
+    ];
+    for (const part of parts) {
+      if (part.length < MIN_SCRUBBED_CHARS) continue;
+      texts.add(part);
+      texts.add(decoded(part));
+    }
+  }
+  return [...texts].sort((a, b) => b.length - a.length);
+}
+
+function pathOf(url: URL): string {
+  return `${url.pathname}${url.search}${url.hash}`;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Writes a table of sections as TOML that reads back as the same values.
+ *
+ * @param noteOf text that follows a key's value as a comment, for instance where the value came from.
+ */
+export function toToml(
+  table: Record<string, Record<string, unknown>>,
+  noteOf: (key: string) => string | undefined = () => undefined,
+): string {
+  const blocks = Object.entries(table).map(([section, keys]) => {
+    const lines = Object.entries(keys).map(([name, value]) => {
+      const note = noteOf(`${section}.${name}`);
+      return `${name} = ${tomlValue(value)}${note === undefined ? "" : ` # ${oneLine(note)}`}`;
+    });
+    return [`[${section}]`, ...lines, ""].join("\n");
+  });
+  return blocks.join("\n");
+}
+
+function tomlValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(tomlValue).join(", ")}]`;
+  // A JSON string is a TOML basic string but for DEL, which TOML wants escaped.
+  if (typeof value === "string") return JSON.stringify(value).replaceAll("\u007f", "\\u007f");
+  return String(value);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ");
+}

@@ -1,0 +1,43 @@
+import type { TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { Setting } from "./schema.ts";
+
+const MAX_SHOWN_CHARS = 80;
+
+/** The value of `setting` in a table of sections, or undefined where it has none. */
+export function settingValue(table: object, { section, name }: Pick<Setting, "section" | "name">): unknown {
+  const keys: unknown = Object.hasOwn(table, section) ? Reflect.get(table, section) : undefined;
+  if (typeof keys !== "object" || keys === null || !Object.hasOwn(keys, name)) return undefined;
+  return Reflect.get(keys, name);
+}
+
+/**
+ * Reads the text of an environment variable, a file or a flag as a value of the setting's type. Text that is no such
+ * value comes back as it is, for `isValid` to refuse. Items of a list are trimmed, and empty ones are dropped.
+ */
+export function parseText(schema: TSchema, text: string): unknown {
+  switch (schema.type) {
+    case "integer":
+      return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text;
+    case "boolean":
+      return text === "true" ? true : text === "false" ? false : text;
+    case "array":
+      return text
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== "");
+    default:
+      return text;
+  }
+}
+
+/** Whether `value` satisfies the type, the bounds and the format of the setting. */
+export function isValid({ schema }: Setting, value: unknown): boolean {
+  return Value.Check(schema, value);
+}
+
+/** A refused value as the message shows it: short, and on one line. */
+export function showValue(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;
+}

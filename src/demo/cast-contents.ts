@@ -1,0 +1,104 @@
+import { CastType } from "../protocol/wire/generated/message.ts";
+import type { CastContent, PlannedCast } from "./casts.ts";
+import { ARTICLE_PARENT_URL, COLLECTION_PARENT_URL, channelUrl } from "./channels.ts";
+import { ENGLISH_TOPICS, type Topic } from "./english-topics.ts";
+import type { DemoGraph } from "./graph.ts";
+import type { Person } from "./people.ts";
+import type { Random } from "./random.ts";
+import { isPro } from "./roster.ts";
+import { mentionCount, type Texts, type Voice, withMentions } from "./texts.ts";
+
+/** What an author has before them when they write. */
+export interface Scene {
+  readonly author: Person;
+  readonly people: readonly Person[];
+  readonly graph: DemoGraph;
+  readonly texts: Texts;
+  readonly random: Random;
+  /** The casts so far, oldest first. */
+  readonly earlier: readonly PlannedCast[];
+}
+
+const CHANNEL_SHARE = 0.45;
+const OTHER_TOPIC_SHARE = 0.2;
+const QUOTE_SHARE = 0.06;
+const LONG_SHARE = 0.02;
+const ARTICLE_SHARE = 0.04;
+const COLLECTION_SHARE = 0.012;
+const COMMENT_SHARE = 0.01;
+const PICTURE_SHARE = 0.14;
+const GALLERY_SHARE = 0.02;
+const LINK_SHARE = 0.08;
+const WORDLESS_SHARE = 0.06;
+const REPLY_PICTURE_SHARE = 0.03;
+const QUOTED_AMONG_LATEST = 150;
+const TOPICS = Object.keys(ENGLISH_TOPICS) as Topic[];
+
+/** A cast that starts a thread: at home or in a channel, sometimes with pictures, a link or a quoted cast. */
+export function writeRoot(scene: Scene): CastContent {
+  const { author, texts, random, earlier } = scene;
+  const topic = random.chance(OTHER_TOPIC_SHARE) ? random.pick(TOPICS) : author.topic;
+  const voice: Voice = { language: author.language, topic };
+
+  const quoted = random.chance(QUOTE_SHARE) ? random.pick(earlier.slice(-QUOTED_AMONG_LATEST)) : undefined;
+  if (quoted && quoted.fid !== author.fid) {
+    return { ...plain(scene, texts.quoteComment(voice, random)), quoted };
+  }
+  if (voice.language === "en" && isPro(author.fid) && random.chance(ARTICLE_SHARE)) {
+    const text = texts.article(topic, random);
+    return { ...plain(scene, text), type: CastType.CAST_TYPE_TEN_K_CAST };
+  }
+  if (voice.language === "en" && random.chance(LONG_SHARE)) {
+    const parentUrl = random.chance(CHANNEL_SHARE) ? channelUrl(voice.language, topic, random) : undefined;
+    const text = texts.longCast(topic, random);
+    return { ...plain(scene, text), type: CastType.CAST_TYPE_LONG_CAST, parentUrl };
+  }
+  if (random.chance(COLLECTION_SHARE)) {
+    return { ...plain(scene, texts.smallTalk(voice, random)), parentUrl: COLLECTION_PARENT_URL };
+  }
+  if (random.chance(COMMENT_SHARE)) {
+    return { ...plain(scene, texts.reply(voice, random)), parentUrl: ARTICLE_PARENT_URL };
+  }
+  const parentUrl = random.chance(CHANNEL_SHARE) ? channelUrl(voice.language, topic, random) : undefined;
+  const isTopical = parentUrl !== undefined || random.chance(0.6);
+  const draft = isTopical ? texts.post(voice, random) : texts.smallTalk(voice, random);
+  const urls = attachments(topic, random);
+  const isWordless = urls.some((url) => url.endsWith(".jpg")) && random.chance(WORDLESS_SHARE);
+  return { ...plain(scene, isWordless ? "" : draft), parentUrl, urls };
+}
+
+/** An answer to a cast: to others in their language where the author speaks it, and to one's own in thanks or afterthought. */
+export function writeReply(scene: Scene, parent: PlannedCast): CastContent {
+  const { author, texts, random } = scene;
+  const isForeign = parent.author.language !== author.language && parent.author.language === "en";
+  const voice: Voice = isForeign ? { language: "en", topic: author.topic } : author;
+  const isOwnThread = parent.parent?.fid === author.fid || parent.fid === author.fid;
+  const draft = isOwnThread ? texts.followUp(voice, random) : texts.reply(voice, random);
+  const urls = random.chance(REPLY_PICTURE_SHARE) ? [picture(random)] : [];
+  return { ...plain(scene, draft), urls };
+}
+
+/** A cast with the draft's text and mentions and nothing else. */
+function plain(scene: Scene, draft: string): CastContent {
+  const { text, mentions, mentionsPositions } = withMentions(draft, peopleToName(scene, mentionCount(draft)));
+  return { text, type: CastType.CAST_TYPE_CAST, mentions, mentionsPositions, urls: [] };
+}
+
+/** People whom the author follows, as far as there are any, and otherwise anybody else. */
+function peopleToName({ author, people, graph, random }: Scene, count: number): number[] {
+  if (count === 0) return [];
+  const known = random.shuffled([...(graph.following.get(author.fid) ?? [])]);
+  const strangers = people.map((person) => person.fid).filter((fid) => fid !== author.fid);
+  return Array.from({ length: count }, (_, index) => known[index] ?? random.pick(strangers));
+}
+
+function attachments(topic: Topic, random: Random): string[] {
+  const pictureShare = topic === "photography" ? PICTURE_SHARE * 3 : PICTURE_SHARE;
+  if (random.chance(GALLERY_SHARE)) return Array.from({ length: 2 + random.below(3) }, () => picture(random));
+  if (random.chance(pictureShare)) return [picture(random)];
+  return random.chance(LINK_SHARE) ? [`https://demo.example/read/${topic}/${1 + random.below(60)}`] : [];
+}
+
+function picture(random: Random): string {
+  return `https://demo.example/pictures/${1 + random.below(900)}.jpg`;
+}

@@ -1,0 +1,159 @@
+import {
+  type CastAddBody,
+  type CastType,
+  type Embed,
+  MessageType,
+} from "../protocol/wire/generated/message.ts";
+import { writeReply, writeRoot } from "./cast-contents.ts";
+import type { DemoGraph } from "./graph.ts";
+import type { Person } from "./people.ts";
+import { HOUR_SECS, type PlannedMessage, somewhatLater } from "./plan.ts";
+import { type Random, seededRandom } from "./random.ts";
+import { momentOfWeek } from "./rhythm.ts";
+import type { Texts } from "./texts.ts";
+
+/** A cast before it is signed, with what later casts and reactions ask about it. */
+export interface PlannedCast extends PlannedMessage {
+  readonly author: Person;
+  readonly parent: PlannedCast | undefined;
+  /** 0 for a cast that starts a thread. */
+  readonly depth: number;
+}
+
+/** What a cast says; the parts that name other casts wait for their hashes. */
+export interface CastContent {
+  readonly text: string;
+  readonly type: CastType;
+  readonly mentions: readonly number[];
+  readonly mentionsPositions: readonly number[];
+  readonly parentUrl?: string;
+  readonly urls: readonly string[];
+  readonly quoted?: PlannedCast;
+}
+
+export interface DemoCasts {
+  /** Oldest first; the removed ones are not among them. */
+  readonly live: readonly PlannedCast[];
+  readonly messages: readonly PlannedMessage[];
+}
+
+const REPLY_SHARE = 0.46;
+/** How many of the latest casts somebody looks at before they answer one. */
+const LOOKED_AT = 7;
+const MEAN_CASTS_BACK = 22;
+const REMOVED_COUNT = 26;
+/** Nobody answers faster. */
+const LEAST_REPLY_SECS = 20;
+
+/** The casts of the week, and the removal of a few of them. */
+export function weekOfCasts(people: readonly Person[], graph: DemoGraph, texts: Texts): DemoCasts {
+  const random = seededRandom("casts");
+  const moments = people
+    .flatMap((author) =>
+      Array.from({ length: author.castCount }, () => ({
+        author,
+        secsBeforeAnchor: momentOfWeek(author.language, random),
+      })),
+    )
+    .sort((a, b) => b.secsBeforeAnchor - a.secsBeforeAnchor);
+
+  const casts: PlannedCast[] = [];
+  for (const { author, secsBeforeAnchor } of moments) {
+    const parent = random.chance(REPLY_SHARE)
+      ? castToAnswer(author, secsBeforeAnchor, casts, graph, random)
+      : undefined;
+    const scene = { author, people, graph, texts, random, earlier: casts };
+    const content = parent ? writeReply(scene, parent) : writeRoot(scene);
+    casts.push(plannedCast(author, secsBeforeAnchor, parent, content));
+  }
+  const removals = removalsOf(casts, random);
+  return {
+    live: casts.filter((cast) => !removals.has(cast)),
+    messages: [...casts, ...removals.values()],
+  };
+}
+
+/** One of the latest casts, rather by somebody whom the author follows, and most of all an answer to the author. */
+function castToAnswer(
+  author: Person,
+  secsBeforeAnchor: number,
+  casts: readonly PlannedCast[],
+  graph: DemoGraph,
+  random: Random,
+): PlannedCast | undefined {
+  const following = graph.following.get(author.fid);
+  const candidates = Array.from({ length: LOOKED_AT }, () => {
+    const back = Math.floor(-Math.log(1 - random.next()) * MEAN_CASTS_BACK);
+    return casts[casts.length - 1 - back];
+  }).filter((cast) => cast !== undefined && cast.secsBeforeAnchor - secsBeforeAnchor >= LEAST_REPLY_SECS);
+  if (candidates.length === 0) return undefined;
+  const weights = candidates.map((cast) => {
+    if (!cast) return 0;
+    let weight = 0.2 + cast.author.prominence * 2;
+    if (following?.has(cast.fid)) weight *= 4;
+    if (cast.author.language === author.language) weight *= 5;
+    if (cast.author.language === author.language && cast.author.topic === author.topic) weight *= 2;
+    if (cast.parent?.fid === author.fid) weight *= 8;
+    if (cast.depth > 0) weight *= 1.6;
+    return cast.fid === author.fid ? weight * 0.04 : weight;
+  });
+  return candidates[random.weighted(weights)];
+}
+
+function plannedCast(
+  author: Person,
+  secsBeforeAnchor: number,
+  parent: PlannedCast | undefined,
+  content: CastContent,
+): PlannedCast {
+  return {
+    author,
+    parent,
+    depth: parent ? parent.depth + 1 : 0,
+    fid: author.fid,
+    type: MessageType.MESSAGE_TYPE_CAST_ADD,
+    secsBeforeAnchor,
+    body: ({ hashOf }) => {
+      const castId = (cast: PlannedCast) => ({ fid: cast.fid, hash: hashOf(cast) });
+      const embeds: Embed[] = content.urls.map((url) => ({ embed: { $case: "url", value: url } }));
+      if (content.quoted) embeds.push({ embed: { $case: "castId", value: castId(content.quoted) } });
+      const value: CastAddBody = {
+        embedsDeprecated: [],
+        mentions: [...content.mentions],
+        parent: parentOf(content, parent && castId(parent)),
+        text: content.text,
+        mentionsPositions: [...content.mentionsPositions],
+        embeds,
+        type: content.type,
+      };
+      return { $case: "castAddBody", value };
+    },
+  };
+}
+
+function parentOf(content: CastContent, castId: { fid: number; hash: Uint8Array } | undefined) {
+  if (castId) return { $case: "parentCastId", value: castId } as const;
+  if (content.parentUrl) return { $case: "parentUrl", value: content.parentUrl } as const;
+  return undefined;
+}
+
+/** A removal for each of a few casts; a cast that was answered or quoted goes after all of that, and leaves a gap. */
+function removalsOf(casts: readonly PlannedCast[], random: Random): Map<PlannedCast, PlannedMessage> {
+  const lastAnswer = new Map<PlannedCast, number>();
+  for (const cast of casts) {
+    if (cast.parent) lastAnswer.set(cast.parent, cast.secsBeforeAnchor);
+  }
+  const removals = new Map<PlannedCast, PlannedMessage>();
+  for (const cast of random.shuffled(casts)) {
+    if (removals.size === REMOVED_COUNT) break;
+    const removedAt = somewhatLater(lastAnswer.get(cast) ?? cast.secsBeforeAnchor, HOUR_SECS, random);
+    if (removedAt === undefined) continue;
+    removals.set(cast, {
+      fid: cast.fid,
+      type: MessageType.MESSAGE_TYPE_CAST_REMOVE,
+      secsBeforeAnchor: removedAt,
+      body: ({ hashOf }) => ({ $case: "castRemoveBody", value: { targetHash: hashOf(cast) } }),
+    });
+  }
+  return removals;
+}

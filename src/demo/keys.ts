@@ -1,0 +1,100 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { blake3 } from "@noble/hashes/blake3.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { type Ed25519Key, ed25519KeyFromSeed } from "../protocol/build-message.ts";
+import { clientFidsOf, isDemoFid, transferredAtSecs } from "./roster.ts";
+
+type Hex = `0x${string}`;
+
+/** A secp256k1 key and the 20-byte Ethereum address that belongs to it. */
+export interface Wallet {
+  readonly privateKey: Uint8Array;
+  readonly address: Uint8Array;
+}
+
+/** The keys of one demo fid as text, for people who try signed requests. */
+export interface DemoKeys {
+  readonly fid: number;
+  readonly custody: { readonly address: Hex; readonly privateKey: Hex };
+  readonly signers: readonly {
+    readonly publicKey: Hex;
+    readonly privateKey: Hex;
+    readonly clientFid: number;
+  }[];
+}
+
+/**
+ * Every key of the demo network. All of them follow from texts in this file, so they are public: they stand for
+ * nobody outside a demo network, whatever their fid is there.
+ */
+export interface Keyring {
+  custody(fid: number): Wallet;
+  /** The custody wallet before the fid was transferred, or the present one when it never was. */
+  firstCustody(fid: number): Wallet;
+  recovery(fid: number): Wallet;
+  authAddress(fid: number): Wallet;
+  /** A wallet that the fid verifies as its own. */
+  verifiedWallet(fid: number, index: number): Wallet;
+  solanaWallet(fid: number): Ed25519Key;
+  signer(fid: number, clientFid: number): Ed25519Key;
+  /** Signs the proofs of names, as the network's name server does. */
+  nameServer(): Wallet;
+}
+
+/** Derives keys on demand and keeps each for the life of the ring. */
+export function createKeyring(): Keyring {
+  const wallet = memoized((label) => walletFrom(secret(label)));
+  const ed25519 = memoized((label) => ed25519KeyFromSeed(secret(label)));
+  const firstCustody = (fid: number) => wallet(`custody ${fid}`);
+  return {
+    custody: (fid) => (transferredAtSecs(fid) ? wallet(`custody ${fid} after transfer`) : firstCustody(fid)),
+    firstCustody,
+    recovery: (fid) => wallet(`recovery ${fid}`),
+    authAddress: (fid) => wallet(`auth address ${fid}`),
+    verifiedWallet: (fid, index) => wallet(`verified wallet ${fid} ${index}`),
+    solanaWallet: (fid) => ed25519(`solana wallet ${fid}`),
+    signer: (fid, clientFid) => ed25519(`signer ${fid} of client ${clientFid}`),
+    nameServer: () => wallet("name server"),
+  };
+}
+
+/** The present custody key and the active signer keys of a demo fid; undefined for any other fid. */
+export function demoKeys(fid: number): DemoKeys | undefined {
+  if (!isDemoFid(fid)) return undefined;
+  const keyring = createKeyring();
+  const custody = keyring.custody(fid);
+  return {
+    fid,
+    custody: { address: hex(custody.address), privateKey: hex(custody.privateKey) },
+    signers: clientFidsOf(fid).map((clientFid) => {
+      const key = keyring.signer(fid, clientFid);
+      return { publicKey: hex(key.publicKey), privateKey: hex(key.seed), clientFid };
+    }),
+  };
+}
+
+/** 32 bytes that stand for a text: secrets, block hashes and the like of the demo network. */
+export function secret(label: string): Uint8Array {
+  return blake3(utf8ToBytes(`demo network: ${label}`));
+}
+
+function walletFrom(privateKey: Uint8Array): Wallet {
+  const publicKey = secp256k1.getPublicKey(privateKey, false);
+  return { privateKey, address: keccak_256(publicKey.subarray(1)).slice(-20) };
+}
+
+function memoized<T>(make: (label: string) => T): (label: string) => T {
+  const made = new Map<string, T>();
+  return (label) => {
+    const known = made.get(label);
+    if (known !== undefined) return known;
+    const fresh = make(label);
+    made.set(label, fresh);
+    return fresh;
+  };
+}
+
+function hex(bytes: Uint8Array): Hex {
+  return `0x${bytesToHex(bytes)}`;
+}

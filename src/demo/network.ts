@@ -1,0 +1,112 @@
+import { buildMessage } from "../protocol/build-message.ts";
+import { toWire } from "../protocol/signed-message.ts";
+import { toFarcasterSecs } from "../protocol/time.ts";
+import type { ImportRecord } from "../protocol/wire/generated/hub.ts";
+import { type FarcasterNetwork, MessageType } from "../protocol/wire/generated/message.ts";
+import { weekOfCasts } from "./casts.ts";
+import { onChainEvents } from "./chain.ts";
+import { socialGraph } from "./graph.ts";
+import { createKeyring, type Keyring } from "./keys.ts";
+import { fnameProofs } from "./names.ts";
+import { demoPeople } from "./people.ts";
+import type { PlannedMessage } from "./plan.ts";
+import { profileMessages } from "./profiles.ts";
+import { weekOfReactions } from "./reactions.ts";
+import { clientFidsOf, EARLIEST_ANCHOR_SECS } from "./roster.ts";
+import { createTexts } from "./texts.ts";
+
+/** One input of a node: an on-chain event, a proof of an fname, or a signed message. */
+export type DemoRecord = NonNullable<ImportRecord["record"]>;
+
+/**
+ * The records of a small social network and of its last week, in an order in which a node accepts each of them:
+ * on-chain events, proofs of fnames, then messages by time, all within the 7 days that end at `anchorUnixSecs`.
+ * The same options give the same bytes. Another anchor gives the same people, graph and texts at other times, and
+ * everything that a User object shows stays as it is. Throws a RangeError for an anchor before September 2025.
+ */
+export function* demoNetwork(options: {
+  anchorUnixSecs: number;
+  network: FarcasterNetwork;
+}): Generator<DemoRecord, void, undefined> {
+  const { anchorUnixSecs, network } = options;
+  if (!Number.isSafeInteger(anchorUnixSecs) || anchorUnixSecs < EARLIEST_ANCHOR_SECS) {
+    throw new RangeError(`the demo network needs an anchor of at least ${EARLIEST_ANCHOR_SECS} unix seconds`);
+  }
+  const keyring = createKeyring();
+  const texts = createTexts();
+  const people = demoPeople(texts);
+  const graph = socialGraph(people);
+  const casts = weekOfCasts(people, graph, texts);
+  const planned = [
+    ...profileMessages(people, keyring, texts),
+    ...graph.messages,
+    ...casts.messages,
+    ...weekOfReactions(people, graph, casts.live),
+  ].sort((a, b) => b.secsBeforeAnchor - a.secsBeforeAnchor);
+
+  for (const value of onChainEvents(keyring, anchorUnixSecs, unitsFor(planned))) {
+    yield { $case: "onChainEvent", value };
+  }
+  for (const value of fnameProofs(people, keyring)) yield { $case: "usernameProof", value };
+  yield* signedMessages(planned, keyring, anchorUnixSecs, network);
+}
+
+function* signedMessages(
+  planned: readonly PlannedMessage[],
+  keyring: Keyring,
+  anchorUnixSecs: number,
+  network: FarcasterNetwork,
+): Generator<DemoRecord, void, undefined> {
+  const hashes = new Map<PlannedMessage, Uint8Array>();
+  const hashOf = (message: PlannedMessage): Uint8Array => {
+    const hash = hashes.get(message);
+    if (!hash) throw new Error(`a message of fid ${message.fid} is named before it is signed`);
+    return hash;
+  };
+  for (const message of planned) {
+    const unixSecs = anchorUnixSecs - message.secsBeforeAnchor;
+    const signed = buildMessage(
+      {
+        type: message.type,
+        fid: message.fid,
+        timestamp: toFarcasterSecs(unixSecs),
+        network,
+        body: message.body({ unixSecs, network, hashOf }),
+      },
+      keyring.signer(message.fid, clientOf(message)),
+    );
+    hashes.set(message, signed.hash);
+    yield { $case: "message", value: toWire(signed) };
+  }
+}
+
+/** People with two client apps use both. */
+function clientOf(message: PlannedMessage): number {
+  const clients = clientFidsOf(message.fid);
+  return clients[message.secsBeforeAnchor % clients.length] ?? message.fid;
+}
+
+/** Messages of each store that one unit of the youngest, smallest kind holds, by message type. */
+const ROOM_PER_UNIT: Partial<Record<MessageType, readonly [store: string, messages: number]>> = {
+  [MessageType.MESSAGE_TYPE_CAST_ADD]: ["casts", 100],
+  [MessageType.MESSAGE_TYPE_CAST_REMOVE]: ["casts", 100],
+  [MessageType.MESSAGE_TYPE_REACTION_ADD]: ["reactions", 200],
+  [MessageType.MESSAGE_TYPE_REACTION_REMOVE]: ["reactions", 200],
+  [MessageType.MESSAGE_TYPE_LINK_ADD]: ["links", 200],
+  [MessageType.MESSAGE_TYPE_LINK_REMOVE]: ["links", 200],
+  [MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE]: ["links", 200],
+};
+
+/** The storage units that each fid rents so that nothing of the week is pruned, with room to try things out. */
+function unitsFor(planned: readonly PlannedMessage[]): (fid: number) => number {
+  const needed = new Map<string, number>();
+  for (const { fid, type } of planned) {
+    const room = ROOM_PER_UNIT[type];
+    if (!room) continue;
+    const [store, messages] = room;
+    const key = `${fid} ${store}`;
+    needed.set(key, (needed.get(key) ?? 0) + 1 / messages);
+  }
+  const stores = ["casts", "reactions", "links"];
+  return (fid) => 2 + Math.floor(Math.max(...stores.map((store) => needed.get(`${fid} ${store}`) ?? 0)));
+}

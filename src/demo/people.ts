@@ -1,0 +1,119 @@
+import { ENGLISH_TOPICS, type Topic } from "./english-topics.ts";
+import type { Language } from "./other-languages.ts";
+import { NAMES } from "./people-names.ts";
+import { type Random, seededRandom } from "./random.ts";
+import { DEMO_FID_COUNT, demoFids } from "./roster.ts";
+import type { Texts, Voice } from "./texts.ts";
+
+/** A person of the demo network: who they are and how much they do. */
+export interface Person extends Voice {
+  readonly fid: number;
+  /** The fname; undefined for the few who have none. */
+  readonly fname: string | undefined;
+  readonly displayName: string;
+  readonly bio: string;
+  /** How likely others are to follow them, the best known being 1. */
+  readonly prominence: number;
+  /** Casts in the week. */
+  readonly castCount: number;
+}
+
+/** The first people, whom the documentation's examples name. */
+const FIRST_PEOPLE: readonly Pick<Person, "fname" | "displayName" | "bio" | "language" | "topic">[] = [
+  first("harbor", "Harbor", "A calm client for a small network. Ask us anything.", "opensource"),
+  first("lantern", "Lantern", "The other client. Keyboard first, open to the last line.", "opensource"),
+  first("mirawren", "Mira Wren", "Slow bread, fast books, one stubborn fig tree.", "kitchen"),
+  first("tove", "Tove Alder", "Maps, trains, and the coffee in between.", "coffee"),
+  first("idaquill", "Ida Quill", "Writes long. Edits longer.", "books"),
+  first("oskarbramble", "Oskar Bramble", "Half-frame cameras and full pockets of film.", "photography"),
+  first("junotide", "Juno Tidewater", "Records quiet songs in loud buildings. 🎹", "music"),
+  first("sable", "Sable Kestrel", "One goose, many bugs. Making a small game in public.", "gamedev"),
+  first("linusvale", "Linus Vale", "Rides for the cake stops.", "cycling"),
+  first("petra", "Petra Rushlight", "Up late for faint things. Binoculars for everyone. ✨", "nightsky"),
+  first("corin", "Corin Thistle", "Growing things that should not grow this far north.", "garden"),
+  first("biscuit", "Biscuit's Human", "Staff of one cat. Views are the cat's.", "cats"),
+];
+
+/** Nobody gave these fids an fname, so they show as `!<fid>`. */
+const WITHOUT_FNAME: ReadonlySet<number> = new Set([66, 127, 183]);
+
+const LANGUAGE_SHARES: readonly (readonly [Language, number])[] = [
+  ["en", 72],
+  ["ja", 7],
+  ["ko", 5],
+  ["zh", 4],
+  ["es", 7],
+  ["pt", 5],
+];
+const CAST_TOTAL = 2900;
+const LURKER_SHARE = 0.08;
+const MAX_FNAME_LENGTH = 16;
+const MAX_DISPLAY_BYTES = 32;
+
+/** Everybody, by fid. The same people come out of every call. */
+export function demoPeople(texts: Texts): Person[] {
+  const random = seededRandom("people");
+  const taken = new Set(FIRST_PEOPLE.map((person) => person.fname));
+  const topics = Object.keys(ENGLISH_TOPICS) as Topic[];
+  const standings = standingsOf(seededRandom("standing"));
+  return demoFids().map((fid) => {
+    const standing = standings[fid - 1] ?? { prominence: 0, castCount: 0 };
+    const known = FIRST_PEOPLE[fid - 1];
+    if (known) return { fid, ...known, ...standing };
+    const language = LANGUAGE_SHARES[random.weighted(LANGUAGE_SHARES.map(([, share]) => share))]?.[0] ?? "en";
+    const topic = random.pick(topics);
+    return { fid, language, topic, ...stranger(fid, { language, topic }, taken, texts, random), ...standing };
+  });
+}
+
+function first(fname: string, displayName: string, bio: string, topic: Topic) {
+  return { fname, displayName, bio, language: "en", topic } as const;
+}
+
+function stranger(
+  fid: number,
+  voice: Voice,
+  taken: Set<string | undefined>,
+  texts: Texts,
+  random: Random,
+): Pick<Person, "fname" | "displayName" | "bio"> {
+  const names = NAMES[voice.language];
+  const bio = texts.bio(voice, random);
+  for (;;) {
+    const [given, speltGiven] = random.pick(names.given);
+    const [family, speltFamily] = random.pick(names.family);
+    const order = names.familyFirst ? [family, given] : [given, family];
+    const displayName = order.join(names.separator) + random.pick(["", "", "", " 🌿", " ✨", " ☕"]);
+    const fname = random.pick([
+      `${speltGiven}${speltFamily}`,
+      `${speltGiven}-${speltFamily}`,
+      `${speltGiven}${speltFamily.slice(0, 3)}`,
+      `${speltFamily}${speltGiven.slice(0, 1)}`,
+      `${speltGiven}${fid}`,
+    ]);
+    const fits = fname.length <= MAX_FNAME_LENGTH && Buffer.byteLength(displayName) <= MAX_DISPLAY_BYTES;
+    if (!fits || taken.has(fname)) continue;
+    taken.add(fname);
+    return { fname: WITHOUT_FNAME.has(fid) ? undefined : fname, displayName, bio };
+  }
+}
+
+/** Heavy-tailed fame and output: a few are known by most and write much, most are known by few. */
+function standingsOf(random: Random): Pick<Person, "prominence" | "castCount">[] {
+  // The first people lead; everybody else comes in any order, so fame does not follow the fid.
+  const strangers = random.shuffled(
+    Array.from({ length: DEMO_FID_COUNT - FIRST_PEOPLE.length }, (_, i) => FIRST_PEOPLE.length + i),
+  );
+  const ranks = [...FIRST_PEOPLE.keys(), ...strangers];
+  const prominence = new Array<number>(DEMO_FID_COUNT).fill(0);
+  for (const [rank, index] of ranks.entries()) prominence[index] = 1 / (rank + 1) ** 0.75;
+  const output = prominence.map((fame, index) => {
+    if (index >= FIRST_PEOPLE.length && random.chance(LURKER_SHARE)) return 0;
+    return (0.35 + Math.sqrt(fame)) * (0.3 + random.next() ** 2 * 3);
+  });
+  const sum = output.reduce((total, share) => total + share, 0);
+  return prominence.map((fame, index) => ({
+    prominence: fame,
+    castCount: Math.round(((output[index] ?? 0) / sum) * CAST_TOTAL),
+  }));
+}

@@ -1,0 +1,123 @@
+import { ENGLISH_ARTICLE, ENGLISH_COMMON } from "./english-common.ts";
+import { ENGLISH_TOPICS, type Topic } from "./english-topics.ts";
+import { expand, type Grammar, MENTION_MARK, readGrammar } from "./grammar.ts";
+import { type Language, OTHER_LANGUAGES } from "./other-languages.ts";
+import type { Random } from "./random.ts";
+
+/** What decides how somebody writes. The topic matters to English speakers alone. */
+export interface Voice {
+  readonly language: Language;
+  readonly topic: Topic;
+}
+
+/** Writers of drafts: texts in which MENTION_MARK stands for each person who is to be named. */
+export interface Texts {
+  bio(voice: Voice, random: Random): string;
+  /** A cast about the voice's topic, at most 320 bytes long. */
+  post(voice: Voice, random: Random): string;
+  /** A cast about nothing in particular, at most 320 bytes long. */
+  smallTalk(voice: Voice, random: Random): string;
+  reply(voice: Voice, random: Random): string;
+  /** What an author answers in their own thread. */
+  followUp(voice: Voice, random: Random): string;
+  quoteComment(voice: Voice, random: Random): string;
+  /** 321 to 1,024 bytes without mentions, in English. */
+  longCast(topic: Topic, random: Random): string;
+  /** An article of more than 1,024 and less than 10,000 bytes without mentions, in English. */
+  article(topic: Topic, random: Random): string;
+}
+
+/** A draft with its mentions taken out, as a CastAdd stores it: positions are byte offsets into `text`. */
+export interface MentionedText {
+  readonly text: string;
+  readonly mentions: number[];
+  readonly mentionsPositions: number[];
+}
+
+const MAX_CAST_BYTES = 320;
+const LONG_CAST_BYTES = { atLeast: 360, atMost: 1000 };
+const ARTICLE_BYTES = { atLeast: 3600, atMost: 9000 };
+
+export function createTexts(): Texts {
+  const english = new Map(
+    Object.entries(ENGLISH_TOPICS).map(([topic, source]) => [topic, readGrammar(ENGLISH_COMMON, source)]),
+  );
+  const others = new Map(
+    Object.entries(OTHER_LANGUAGES).map(([language, source]) => [language, readGrammar(source)]),
+  );
+  const article = readGrammar(ENGLISH_COMMON, ENGLISH_ARTICLE);
+  const grammarOf = ({ language, topic }: Voice): Grammar => {
+    const grammar = language === "en" ? english.get(topic) : others.get(language);
+    if (!grammar) throw new Error(`no texts for ${language} and ${topic}`);
+    return grammar;
+  };
+  const short = (grammar: Grammar, name: string, random: Random): string => {
+    for (;;) {
+      const draft = expand(grammar, name, random);
+      if (byteLength(draft) <= MAX_CAST_BYTES) return draft;
+    }
+  };
+  const sentences = (topic: Topic, random: Random): string => {
+    const grammar = grammarOf({ language: "en", topic });
+    for (;;) {
+      const draft = `${sentence(expand(grammar, "post", random))} ${expand(grammar, "aside", random)}`;
+      if (!draft.includes(MENTION_MARK)) return draft;
+    }
+  };
+  const paragraphs = (start: string[], topic: Topic, random: Random, bytes: typeof ARTICLE_BYTES): string => {
+    let draft = start.join("\n\n");
+    while (byteLength(draft) < bytes.atLeast) {
+      const longer = [draft, sentences(topic, random)].filter((part) => part !== "").join("\n\n");
+      if (byteLength(longer) > bytes.atMost) break;
+      draft = longer;
+    }
+    return draft;
+  };
+
+  return {
+    bio: ({ language, topic }, random) =>
+      language === "en"
+        ? `${capitalised(expand(grammarOf({ language, topic }), "bio", random))}. ${capitalised(expand(article, "place_bio", random))}.`
+        : expand(grammarOf({ language, topic }), "bio", random),
+    post: (voice, random) => short(grammarOf(voice), "post", random),
+    smallTalk: (voice, random) =>
+      short(grammarOf(voice), voice.language === "en" ? "smalltalk" : "post", random),
+    reply: (voice, random) => short(grammarOf(voice), "reply", random),
+    followUp: (voice, random) => short(grammarOf(voice), "followup", random),
+    quoteComment: (voice, random) => short(grammarOf(voice), "quote", random),
+    longCast: (topic, random) => paragraphs([], topic, random, LONG_CAST_BYTES),
+    article: (topic, random) => {
+      const body = paragraphs([expand(article, "opening", random)], topic, random, ARTICLE_BYTES);
+      return `${body}\n\n${expand(article, "closing", random)}`;
+    },
+  };
+}
+
+/** How many people a draft wants to name. */
+export function mentionCount(draft: string): number {
+  return draft.split(MENTION_MARK).length - 1;
+}
+
+/** Puts people, in order, at the marks of a draft; `fids` holds one for each mark. */
+export function withMentions(draft: string, fids: readonly number[]): MentionedText {
+  const parts = draft.split(MENTION_MARK);
+  const mentionsPositions: number[] = [];
+  let text = "";
+  for (const [index, part] of parts.entries()) {
+    if (index > 0) mentionsPositions.push(byteLength(text));
+    text += part;
+  }
+  return { text, mentions: fids.slice(0, parts.length - 1), mentionsPositions };
+}
+
+export function byteLength(text: string): number {
+  return Buffer.byteLength(text);
+}
+
+function sentence(text: string): string {
+  return /[.!?…]$/u.test(text) ? text : `${text}.`;
+}
+
+function capitalised(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

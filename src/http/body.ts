@@ -1,0 +1,89 @@
+import type { StaticDecode, TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { TransformDecodeError } from "@sinclair/typebox/value";
+import { ApiError } from "./errors.ts";
+import { exchangeOf } from "./exchange.ts";
+import { describeValueError } from "./validation-message.ts";
+
+const empty = new Uint8Array(0);
+
+/** The bytes that a parse hook has read, for the hooks after it: a signature covers the bytes, not the JSON. */
+const rawBodies = new WeakMap<Request, Uint8Array>();
+
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError("payloadTooLarge", `request body must be at most ${maxBytes} bytes`);
+}
+
+/** A body of unknown length is counted while it comes in, so that no more than the limit is ever held. */
+async function readCounted(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const reader = stream.getReader();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    bytes += part.value.byteLength;
+    if (bytes > maxBytes) {
+      // The answer must not wait for a client that is still sending.
+      reader.cancel().catch(() => undefined);
+      throw tooLarge(maxBytes);
+    }
+    chunks.push(part.value);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+/**
+ * Reads a request's body once and keeps its bytes for `rawBody`.
+ * @throws ApiError `payloadTooLarge`: at once where Content-Length tells (Bun refuses one that is no number), else as
+ * soon as the bytes exceed `maxBytes`.
+ */
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
+  const read = declared === null && request.body !== null ? readCounted(request.body, maxBytes) : request.bytes();
+  const bytes = await read;
+  rawBodies.set(request, bytes);
+  return bytes;
+}
+
+/** The bytes of a body that `readBody` has read; empty where there was none. */
+export function rawBody(request: Request): Uint8Array {
+  return rawBodies.get(request) ?? empty;
+}
+
+/** The parse hook of every route that takes a body: reads it within the limit of its path and leaves it undecoded. */
+export function captureBody({ request }: { readonly request: Request }): Promise<Uint8Array> {
+  return readBody(request, exchangeOf(request).policy.maxBodyBytes);
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** @throws ApiError `badRequest` for an absent body, broken UTF-8 or broken JSON. */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.byteLength === 0) throw new ApiError("badRequest", "missing request body");
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch (cause) {
+    throw new ApiError("badRequest", "request body is not valid JSON", { cause });
+  }
+}
+
+/**
+ * Makes a decoder of JSON bodies for one schema: parses, checks, applies the schema's transforms. The check is compiled
+ * at the first use. An error names one field and its rule.
+ */
+export function jsonBodyDecoder<S extends TSchema>(schema: S): (bytes: Uint8Array) => StaticDecode<S> {
+  let compiled: TypeCheck<S> | undefined;
+  return (bytes) => {
+    const value = parseJson(bytes);
+    compiled ??= TypeCompiler.Compile(schema);
+    if (!compiled.Check(value)) {
+      const first = compiled.Errors(value).First();
+      throw new ApiError("badRequest", first === undefined ? undefined : describeValueError(first));
+    }
+    try {
+      return compiled.Decode(value);
+    } catch (error) {
+      throw error instanceof TransformDecodeError && error.error instanceof ApiError ? error.error : error;
+    }
+  };
+}

@@ -1,0 +1,53 @@
+import type { ServiceNames } from "../config/names.ts";
+
+/** Cross-origin rules: any origin without credentials by default, else the listed ones. */
+export interface Cors {
+  /** The answer to any OPTIONS request; it does not depend on the path. */
+  preflight(): Response;
+  /** Adds what a browser needs to read an answer. */
+  apply(request: Request, headers: Headers): void;
+}
+
+/** A day; browsers cap it at what they think best. */
+const preflightMaxAgeSecs = 86_400;
+
+const allowedMethods = "GET, POST, PUT, PATCH, DELETE";
+const exposedHeaders = "x-request-id, etag, retry-after";
+
+export function createCors({ origins, names }: { origins: readonly string[]; names: ServiceNames }): Cors {
+  const prefix = names.headerPrefix.toLowerCase();
+  const allowedHeaders = [
+    ...["fid", "op", "signed-at", "nonce", "signature"].map((name) => prefix + name),
+    "content-type",
+    "x-api-key",
+    "x-request-id",
+    "if-none-match",
+    "prefer",
+  ].join(", ");
+  const anyOrigin = origins.includes("*");
+  const listed = new Set(origins);
+
+  return {
+    preflight: () =>
+      new Response(null, {
+        status: 204,
+        headers: {
+          "access-control-allow-methods": allowedMethods,
+          "access-control-allow-headers": allowedHeaders,
+          "access-control-max-age": String(preflightMaxAgeSecs),
+          allow: `${allowedMethods}, HEAD, OPTIONS`,
+        },
+      }),
+
+    apply(request, headers) {
+      headers.set("access-control-expose-headers", exposedHeaders);
+      if (anyOrigin) {
+        headers.set("access-control-allow-origin", "*");
+        return;
+      }
+      headers.append("vary", "origin");
+      const origin = request.headers.get("origin");
+      if (origin !== null && listed.has(origin)) headers.set("access-control-allow-origin", origin);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { ElysiaCustomStatusResponse, NotFoundError, ParseError, ValidationError } from "elysia";
+import type { Logger } from "../app/logger.ts";
+import { ApiError, type ErrorName, errorKinds } from "./errors.ts";
+import type { Exchange } from "./exchange.ts";
+import { describeValidationError } from "./validation-message.ts";
+
+const nameByStatus = new Map(
+  Object.entries(errorKinds).map(([name, kind]): [number, ErrorName] => [kind.status, name as ErrorName]),
+);
+
+/** Elysia wraps what a parse hook throws; a client that hangs up in mid-body shows as an AbortError. */
+function unwrapParseError(error: ParseError): ApiError {
+  const { cause } = error;
+  if (cause instanceof ApiError) return cause;
+  if (cause instanceof Error && cause.name === "AbortError") {
+    return new ApiError("badRequest", "the request body ended early", { cause });
+  }
+  return new ApiError("internal", undefined, { cause });
+}
+
+/** What a thrown value is to the client. Only what was made for the client's eyes keeps its text. */
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof NotFoundError) return new ApiError("notFound", "unknown route");
+  if (error instanceof ParseError) return unwrapParseError(error);
+  if (error instanceof ValidationError) return new ApiError("badRequest", describeValidationError(error));
+  if (error instanceof ElysiaCustomStatusResponse) {
+    const text: unknown = error.response;
+    return new ApiError(nameByStatus.get(error.code) ?? "internal", typeof text === "string" ? text : undefined);
+  }
+  return new ApiError("internal", undefined, { cause: error });
+}
+
+/** The answer to anything that was thrown. The cause of a fault is logged here, beside the request id, and stays here. */
+export function errorResponse(options: { exchange: Exchange; error: unknown; log: Logger }): Response {
+  const { exchange, log } = options;
+  const error = toApiError(options.error);
+  const kind = errorKinds[error.kind];
+  if (error.kind === "internal") {
+    const { requestId, method, route } = exchange;
+    log.error({ err: error.cause ?? error, requestId, method, route }, "request failed");
+  }
+  // An error may pass with the next request; without this, caches may keep a 404 as they please.
+  const headers: Record<string, string> = { "cache-control": "no-store" };
+  if (error.retryAfterSecs !== undefined) headers["retry-after"] = String(error.retryAfterSecs);
+  if ("closesConnection" in kind) headers.connection = "close";
+  return Response.json(exchange.policy.errorBody(error.message), { status: kind.status, headers });
+}

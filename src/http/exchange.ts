@@ -1,0 +1,27 @@
+import type { RoutePolicy } from "./policy.ts";
+
+/** One request and its answer, as far as they are known. It is opened by the edge and filled on the way. */
+export interface Exchange {
+  readonly requestId: string;
+  readonly method: string;
+  /** The canonical path, without the query string. */
+  readonly path: string;
+  readonly policy: RoutePolicy;
+  /** Reading of the monotonic clock, ms. */
+  readonly startedAtMs: number;
+  /** Template of the route that answers, as in `/v2/svc/user`; undefined where no route does. */
+  route: string | undefined;
+}
+
+const exchanges = new WeakMap<Request, Exchange>();
+
+export function openExchange(request: Request, exchange: Exchange): void {
+  exchanges.set(request, exchange);
+}
+
+/** The exchange of a request that came in through the edge. */
+export function exchangeOf(request: Request): Exchange {
+  const exchange = exchanges.get(request);
+  if (exchange === undefined) throw new Error("the request did not come in through the edge");
+  return exchange;
+}

@@ -1,0 +1,142 @@
+import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./openapi-document.ts";
+
+const methods = ["get", "put", "post", "delete", "patch", "head", "options", "trace"];
+
+const hasType = (schema: Json, type: string) => isObject(schema) && schema.type === type;
+
+/** `anyOf` of constants of one type is an enumeration. */
+function asEnumeration(members: readonly Json[]): JsonObject | undefined {
+  const constants = members.map((member) => (isObject(member) ? member.const : undefined));
+  const types = new Set(constants.map((constant) => typeof constant));
+  const [type] = types;
+  if (types.size !== 1 || (type !== "string" && type !== "number")) return undefined;
+  return { type, enum: constants as Json[] };
+}
+
+/** What a framework makes of a number that may come as text: the number is meant. */
+function withoutCoercion(members: readonly Json[]): JsonObject | undefined {
+  const text = members.find((member) => hasType(member, "string"));
+  const number = members.find((member) => hasType(member, "integer") || hasType(member, "number"));
+  if (members.length !== 2 || !isObject(text) || !isObject(number)) return undefined;
+  const isCoerced = text.format === "numeric" || text.format === "integer";
+  return isCoerced ? number : undefined;
+}
+
+/** Keywords of the framework's own, without meaning to a reader of the document. */
+const internalKeywords = new Set(["$id", "error", "elysiaMeta", "noValidate"]);
+
+interface SchemaContext {
+  /** Named schemas that were met; filled on the way. */
+  readonly named: Map<string, JsonObject>;
+  /** An answer holds what is listed and nothing else; a request may hold more. */
+  readonly closed: boolean;
+}
+
+function cleanSchemaMap(map: JsonObject, context: SchemaContext): JsonObject {
+  return Object.fromEntries(Object.entries(map).map(([key, schema]) => [key, cleanSchema(schema, context)]));
+}
+
+/** A named schema becomes a component, once, and its uses refer to it. */
+function cleanSchema(schema: Json, context: SchemaContext): Json {
+  if (Array.isArray(schema)) return schema.map((member) => cleanSchema(member, context));
+  if (!isObject(schema)) return schema;
+  const name = schema.$id;
+  if (typeof name !== "string") return cleanUnnamed(schema, context);
+  if (!context.named.has(name)) {
+    // Reserved before its parts are cleaned, so that a schema that holds itself ends.
+    const component: JsonObject = {};
+    context.named.set(name, component);
+    Object.assign(component, cleanUnnamed(schema, context));
+  }
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function cleanUnnamed(schema: JsonObject, context: SchemaContext): JsonObject {
+  const { $ref, anyOf } = schema;
+  if (typeof $ref === "string") {
+    return { $ref: $ref.startsWith("#/") ? $ref : `#/components/schemas/${$ref}` };
+  }
+  if (Array.isArray(anyOf)) {
+    const simpler = withoutCoercion(anyOf) ?? asEnumeration(anyOf);
+    if (simpler !== undefined) {
+      const { anyOf: _replaced, ...rest } = schema;
+      return cleanUnnamed({ ...simpler, ...rest }, context);
+    }
+  }
+  const cleaned: JsonObject = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (internalKeywords.has(keyword)) continue;
+    const isMap = keyword === "properties" || keyword === "patternProperties" || keyword === "$defs";
+    const isSchema = keyword === "items" || keyword === "additionalProperties" || keyword === "not";
+    if (isMap && isObject(value)) cleaned[keyword] = cleanSchemaMap(value, context);
+    else if (isSchema || keyword === "anyOf" || keyword === "allOf" || keyword === "oneOf") {
+      cleaned[keyword] = cleanSchema(value, context);
+    } else cleaned[keyword] = value;
+  }
+  if (context.closed && isObject(cleaned.properties) && cleaned.additionalProperties === undefined) {
+    cleaned.additionalProperties = false;
+  }
+  return cleaned;
+}
+
+/** The only media type of the interface is JSON, whatever the generator adds. */
+function cleanContent(holder: JsonObject, context: SchemaContext): JsonObject {
+  const { content, ...rest } = holder;
+  const json = isObject(content) ? content["application/json"] : undefined;
+  if (!isObject(json)) return rest;
+  return {
+    ...rest,
+    content: { "application/json": { ...json, schema: cleanSchema(json.schema ?? {}, context) } },
+  };
+}
+
+function cleanParameter(parameter: Json, context: SchemaContext): Json {
+  if (!isObject(parameter)) return parameter;
+  const { examples, schema, ...rest } = parameter;
+  const cleaned: JsonObject = { ...rest, schema: cleanSchema(schema ?? {}, context) };
+  if (Array.isArray(examples) && examples[0] !== undefined) cleaned.example = examples[0];
+  return hasType(cleaned.schema ?? null, "array") ? { ...cleaned, style: "form", explode: false } : cleaned;
+}
+
+function cleanOperation(operation: JsonObject, named: SchemaContext["named"]): JsonObject {
+  const request: SchemaContext = { named, closed: false };
+  const { parameters, requestBody, responses, ...rest } = operation;
+  const cleaned: JsonObject = { ...rest };
+  if (Array.isArray(parameters) && parameters.length > 0) {
+    cleaned.parameters = parameters.map((parameter) => cleanParameter(parameter, request));
+  }
+  if (isObject(requestBody)) cleaned.requestBody = cleanContent(requestBody, request);
+  if (isObject(responses)) {
+    const entries = Object.entries(responses).map(([status, response]): [string, Json] => [
+      status,
+      isObject(response) ? cleanContent(response, { named, closed: true }) : response,
+    ]);
+    cleaned.responses = Object.fromEntries(entries);
+  }
+  return cleaned;
+}
+
+/**
+ * Turns the generator's document into the one that is published: one media type, true types, named schemas as
+ * components, no keyword of the framework. It is OpenAPI 3.1, whose schemas are plain JSON Schema.
+ */
+export function cleanOpenApi(raw: OpenApiDocument): OpenApiDocument {
+  const named: SchemaContext["named"] = new Map();
+  const paths: JsonObject = {};
+  for (const [path, item] of Object.entries(raw.paths)) {
+    if (!isObject(item)) continue;
+    const operations = Object.entries(item).filter(([method]) => methods.includes(method));
+    paths[path] = Object.fromEntries(
+      operations.map(([method, value]) => [method, isObject(value) ? cleanOperation(value, named) : value]),
+    );
+  }
+  const given = isObject(raw.components.schemas) ? raw.components.schemas : {};
+  const schemas = cleanSchemaMap(given, { named, closed: true });
+  const byName = [...Object.entries(schemas), ...named].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    ...raw,
+    openapi: "3.1.0",
+    paths,
+    components: { ...raw.components, schemas: Object.fromEntries(byName) },
+  };
+}

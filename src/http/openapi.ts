@@ -1,0 +1,94 @@
+import { type AnyElysia, Elysia } from "elysia";
+import type { ServiceNames } from "../config/names.ts";
+import { errorKinds } from "./errors.ts";
+import { cleanOpenApi } from "./openapi-cleanup.ts";
+import type { JsonObject, OpenApiDocument } from "./openapi-document.ts";
+
+const errorSchema: JsonObject = {
+  type: "object",
+  description: "Any error",
+  properties: { message: { type: "string", description: "What is wrong, for people" } },
+  required: ["message"],
+};
+
+function errorResponses(): JsonObject {
+  const entries = Object.entries(errorKinds).map(([name, { message }]): [string, JsonObject] => [
+    name,
+    {
+      description: message.charAt(0).toUpperCase() + message.slice(1),
+      content: {
+        "application/json": { schema: { $ref: "#/components/schemas/Error" }, example: { message } },
+      },
+    },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function securitySchemes({ headerPrefix, domainName, signedOpType }: ServiceNames): JsonObject {
+  const signed = (suffix: string, description: string): JsonObject => ({
+    type: "apiKey",
+    in: "header",
+    name: headerPrefix + suffix,
+    description,
+  });
+  return {
+    signedFid: signed("Fid", "The acting fid, decimal"),
+    signedOp: signed("Op", "Name of the operation, as `webhook.create`"),
+    signedAt: signed("Signed-At", "Unix seconds at signing"),
+    signedNonce: signed("Nonce", "0x and 32 random bytes in hex; each is good for one request"),
+    signedSignature: signed(
+      "Signature",
+      `0x and the 65 byte EIP-712 signature, by the fid's custody address, of \`${signedOpType}\` in the domain ` +
+        `\`${domainName}\`, version 1, chain 10: op (string), fid (uint64), signedAt (uint256), nonce (bytes32), ` +
+        "requestHash (bytes32, the keccak256 of the raw body)",
+    ),
+    apiKey: {
+      type: "apiKey",
+      in: "header",
+      name: "x-api-key",
+      description: "An unexpired send secret of the app",
+    },
+    signedEnvelope: {
+      type: "http",
+      scheme: "JSON-Farcaster-Signature",
+      description: "The body itself is a JSON Farcaster Signature: header, payload and signature, each base64url",
+    },
+  };
+}
+
+const generatorPath = "/generated";
+
+/**
+ * The OpenAPI document of an app's routes. @elysiajs/swagger writes it, and the clean-up makes it publishable. The
+ * plugin stands on an app of its own, because the page that it brings along loads scripts from another host.
+ */
+export async function openApiDocument(options: {
+  app: AnyElysia;
+  names: ServiceNames;
+  version: string;
+}): Promise<OpenApiDocument> {
+  const { app, names, version } = options;
+  // Loaded here because it costs start time that only a reader of the document should wait for.
+  const { swagger } = await import("@elysiajs/swagger");
+  const documentation = {
+    info: {
+      title: `${names.capitalised} API`,
+      version,
+      description:
+        "Reads of Farcaster data from local indexes, signed management of mini apps and webhooks, and mini-app " +
+        "notifications. Every path answers with and without a trailing slash; every error is `{ message }`.",
+    },
+    servers: [{ url: "/", description: "This server" }],
+    components: {
+      schemas: { Error: errorSchema },
+      responses: errorResponses(),
+      securitySchemes: securitySchemes(names),
+    },
+  };
+  const generator = new Elysia()
+    // The plugin's option is typed after OpenAPI 3.0 and passes on whatever it gets.
+    .use(swagger({ path: "/unused", specPath: generatorPath, documentation: documentation as object }))
+    .use(app);
+  const response = await generator.handle(new Request(`http://localhost${generatorPath}`));
+  return cleanOpenApi((await response.json()) as OpenApiDocument);
+}

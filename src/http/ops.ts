@@ -1,0 +1,85 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Clock } from "../app/clock.ts";
+import type { Metrics } from "../app/metrics.ts";
+import { ApiError } from "./errors.ts";
+import { operation } from "./operation.ts";
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** What the operator's endpoints ask the rest of the process. */
+export interface OpsProviders {
+  /** Why the node does not serve current data; undefined while it does. */
+  readonly notReadyReason: () => MaybePromise<string | undefined>;
+  /** Counts, positions, lag and queue depths, as JSON. */
+  readonly status: () => MaybePromise<Readonly<Record<string, unknown>>>;
+}
+
+export interface OpsOptions {
+  readonly providers: OpsProviders;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly version: string;
+}
+
+const StatusOnly = (status: string) => Type.Object({ status: Type.Literal(status) });
+
+const NodeStatus = Type.Object(
+  { version: Type.String(), uptime_secs: Type.Integer({ minimum: 0 }) },
+  { additionalProperties: true, description: "Version, uptime, and what each part of the node tells of itself" },
+);
+
+const tags = ["Operations"];
+
+/** `/health`, `/ready`, `/status` and `/metrics`. */
+export function opsRoutes({ providers, metrics, clock, version }: OpsOptions) {
+  const startedAtMs = clock.nowMs();
+  return new Elysia({ name: "ops" })
+    .get(
+      "/health",
+      () => ({ status: "ok" }),
+      operation({
+        operationId: "getHealth",
+        summary: "Whether the process lives",
+        tags,
+        response: StatusOnly("ok"),
+      }),
+    )
+    .get(
+      "/ready",
+      async () => {
+        const reason = await providers.notReadyReason();
+        if (reason !== undefined) throw new ApiError("unavailable", reason);
+        return { status: "ready" };
+      },
+      operation({
+        operationId: "getReadiness",
+        summary: "Whether the node serves current data",
+        tags,
+        response: StatusOnly("ready"),
+        errors: ["unavailable"],
+      }),
+    )
+    .get(
+      "/status",
+      async () => ({
+        version,
+        uptime_secs: Math.max(0, Math.floor((clock.nowMs() - startedAtMs) / 1000)),
+        ...(await providers.status()),
+      }),
+      operation({
+        operationId: "getStatus",
+        summary: "Counts, positions, lag, queue depths",
+        tags,
+        response: NodeStatus,
+      }),
+    )
+    .get(
+      "/metrics",
+      async () =>
+        new Response(await metrics.registry.metrics(), {
+          headers: { "content-type": metrics.registry.contentType, "cache-control": "no-store" },
+        }),
+      { detail: { hide: true } },
+    );
+}

@@ -1,0 +1,54 @@
+import type { ServiceNames } from "../config/names.ts";
+
+/** What holds for every route under one path, also for paths under it that no route answers. */
+export interface RoutePolicy {
+  /** A larger request body is refused with 413. */
+  readonly maxBodyBytes: number;
+  /** `revalidate`: a GET carries a weak ETag and may be kept. `no-store`: nothing on the way may keep the answer. */
+  readonly cache: "revalidate" | "no-store";
+  /** The JSON body of an error. */
+  readonly errorBody: (message: string) => Readonly<Record<string, unknown>>;
+}
+
+interface PolicyRow extends Partial<RoutePolicy> {
+  readonly path: string;
+}
+
+const kib = 1024;
+
+const messageOnly = (message: string) => ({ message });
+
+/** Paths within the service's own prefix; a row holds for its path and everything below. */
+const apiRows: readonly PolicyRow[] = [
+  { path: "/frame/app", maxBodyBytes: 32 * kib, cache: "no-store" },
+  {
+    path: "/frame/webhook",
+    maxBodyBytes: 64 * kib,
+    cache: "no-store",
+    errorBody: (message) => ({ success: false, message }),
+  },
+  { path: "/frame/notifications", maxBodyBytes: 1024 * kib, cache: "no-store" },
+  { path: "/webhook", maxBodyBytes: 256 * kib, cache: "no-store" },
+  { path: "/batch", maxBodyBytes: 256 * kib },
+];
+
+const apiDefault: RoutePolicy = { maxBodyBytes: 64 * kib, cache: "revalidate", errorBody: messageOnly };
+const opsDefault: RoutePolicy = { ...apiDefault, cache: "no-store" };
+
+/** Finds the policy of a canonical path. The outcome is one of a few shared objects, so asking is cheap. */
+export function createPolicyLookup(names: ServiceNames): (path: string) => RoutePolicy {
+  const rows = [
+    ...apiRows.map((row) => ({ ...row, path: names.basePath + row.path })),
+    { path: "/openapi.json", cache: "revalidate" as const },
+  ].map((row) => ({ path: row.path, below: `${row.path}/`, policy: { ...apiDefault, ...row } }));
+  const below = `${names.basePath}/`;
+
+  return (path) => {
+    for (const row of rows) {
+      if (path.startsWith(row.path) && (path.length === row.path.length || path.startsWith(row.below))) {
+        return row.policy;
+      }
+    }
+    return path.startsWith(below) ? apiDefault : opsDefault;
+  };
+}

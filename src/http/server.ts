@@ -1,0 +1,131 @@
+import { type AnyElysia, Elysia } from "elysia";
+import type { Common } from "../app/common.ts";
+import { serviceNames } from "../config/names.ts";
+import type { Config } from "../config/schema.ts";
+import { createCors } from "./cors.ts";
+import { docsRoutes } from "./docs.ts";
+import { createEdge } from "./edge.ts";
+import { errorResponse } from "./error-response.ts";
+import { exchangeOf } from "./exchange.ts";
+import { createHttpMetrics } from "./http-metrics.ts";
+import { openApiDocument } from "./openapi.ts";
+import type { OpenApiDocument } from "./openapi-document.ts";
+import { type OpsProviders, opsRoutes } from "./ops.ts";
+import { createPolicyLookup } from "./policy.ts";
+import { represent } from "./representation.ts";
+
+export interface HttpServerOptions {
+  readonly common: Pick<Common, "log" | "metrics" | "clock"> & {
+    readonly config: Pick<Config, "http" | "service">;
+  };
+  /** Routes of the API, with paths within `/v2/<service>`. */
+  readonly plugins: readonly AnyElysia[];
+  readonly ops: OpsProviders;
+  readonly version: string;
+}
+
+export interface HttpServer {
+  /** Answers a request as a listening server would. */
+  readonly handle: (request: Request) => Response | Promise<Response>;
+  readonly openApi: () => Promise<OpenApiDocument>;
+  /** Starts accepting. Port 0 in the settings takes a free one. */
+  readonly listen: () => { readonly url: string; readonly port: number };
+  /**
+   * Stops accepting, lets what was accepted finish, and closes what has not finished after `graceMs`
+   * (`http.shutdown_grace_secs` where it is not given).
+   */
+  readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>;
+}
+
+/**
+ * The whole HTTP interface. A request passes, in this order: the edge (id, canonical path, preflight), the router,
+ * the hooks of its route's group, parameters and body, the handler, the representation (JSON, ETag), and the edge again
+ * (CORS, metrics, access log). Errors of any step meet in one hook, which is registered first because Elysia's hooks
+ * cover only what is registered after them.
+ */
+export function createHttpServer({ common, plugins, ops, version }: HttpServerOptions): HttpServer {
+  const { config, metrics, clock } = common;
+  const log = common.log.child({ part: "http" });
+  const names = serviceNames(config.service.name);
+  let server: Bun.Server<undefined> | undefined;
+  let stopping = false;
+  let document: Promise<OpenApiDocument> | undefined;
+
+  const documented = new Elysia({ name: "documented" })
+    .use(opsRoutes({ providers: ops, metrics, clock, version }))
+    .use(new Elysia({ prefix: names.basePath }).use([...plugins]));
+
+  const openApi = () => {
+    document ??= openApiDocument({ app: documented, names, version });
+    return document;
+  };
+
+  const app = new Elysia({
+    // Static answers would bypass the hooks, and Bun's own router would see paths before they are canonical.
+    nativeStaticResponse: false,
+    systemRouter: false,
+    // Unknown fields are judged by the schema of each route, not dropped before it sees them.
+    normalize: false,
+  })
+    .onError({ as: "global" }, ({ request, error, route }) => {
+      const exchange = exchangeOf(request);
+      exchange.route ??= route === "" ? undefined : route;
+      return errorResponse({ exchange, error, log });
+    })
+    .mapResponse({ as: "global" }, ({ request, route, responseValue, set }) =>
+      represent({ request, route, responseValue, set }),
+    )
+    .use(documented)
+    .use(docsRoutes({ title: `${names.capitalised} API` }))
+    .get("/openapi.json", () => openApi(), { detail: { hide: true } })
+    .compile();
+
+  const handle = createEdge({
+    route: (request) => app.fetch(request),
+    policyOf: createPolicyLookup(names),
+    cors: createCors({ origins: config.http.cors_origins, names }),
+    observe: createHttpMetrics(metrics),
+    log,
+    isStopping: () => stopping,
+  });
+
+  return {
+    handle,
+    openApi,
+
+    listen() {
+      server = Bun.serve({
+        hostname: config.http.host,
+        port: config.http.port,
+        development: false,
+        // Between bytes of a body or of an answer. Bun itself ends a connection whose headers take over 10 s.
+        idleTimeout: config.http.idle_timeout_secs,
+        // Bun's own refusal has no body; `readBody` refuses with one and reads no further.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        fetch: handle,
+        error(error) {
+          log.error({ err: error }, "request failed outside the edge");
+          return Response.json({ message: "internal error" }, { status: 500 });
+        },
+      });
+      app.server = server;
+      const { url, port = 0 } = server;
+      log.info({ url: url.href }, "HTTP server is listening");
+      return { url: url.href.replace(/\/$/, ""), port };
+    },
+
+    async stop({ graceMs = config.http.shutdown_grace_secs * 1000 } = {}) {
+      if (server === undefined) return;
+      stopping = true;
+      const closing = server;
+      const deadline = Promise.withResolvers<"late">();
+      const timer = setTimeout(() => deadline.resolve("late"), graceMs);
+      const outcome = await Promise.race([closing.stop(false), deadline.promise]);
+      clearTimeout(timer);
+      if (outcome === "late") {
+        log.warn({ graceMs, pendingRequests: closing.pendingRequests }, "closing unfinished requests");
+        await closing.stop(true);
+      }
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { Rejection } from "../protocol/rejection.ts";
+import { type SignedMessage, toWire } from "../protocol/signed-message.ts";
+import { Message } from "../protocol/wire/generated/message.ts";
+
+const LENGTH_DELIMITED = 2;
+const MESSAGES_FIELD = 1;
+
+/**
+ * The encoded messages of a SubmitBulkMessagesRequest, each still undecoded, so that one broken message is refused
+ * by itself. Refuses bytes that are no such request.
+ */
+export function splitBulkRequest(bytes: Uint8Array): Uint8Array[] | Rejection {
+  const messages: Uint8Array[] = [];
+  try {
+    const reader = new BinaryReader(bytes);
+    while (reader.pos < reader.len) {
+      const [field, wireType] = reader.tag();
+      if (field === MESSAGES_FIELD && wireType === LENGTH_DELIMITED) messages.push(reader.bytes());
+      else reader.skip(wireType);
+    }
+  } catch {
+    return new Rejection("bad_request.parse_failure", "request cannot be decoded");
+  }
+  return messages;
+}
+
+/** A message as it is given back: with the data that its hash covers, whatever `data` came beside it. */
+export function answerWith(message: SignedMessage): Message {
+  return { ...toWire(message), data: message.data };
+}
+
+export function encodeAnswer(message: SignedMessage): Buffer {
+  return Buffer.from(Message.encode(answerWith(message)).finish());
+}

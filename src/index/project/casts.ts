@@ -1,0 +1,153 @@
+import { toUnixSecs } from "../../protocol/time.ts";
+import type { CastAddBody, Embed, MessageData } from "../../protocol/wire/generated/message.ts";
+import type { IndexDatabase } from "../database.ts";
+import { statement } from "../statement.ts";
+
+interface RootRow {
+  root_fid: number | null;
+  root_hash: Uint8Array | null;
+  root_parent_url: string | null;
+  parent_url: string | null;
+}
+
+const insertCast = statement<
+  unknown,
+  [
+    hash: Uint8Array,
+    fid: number,
+    timestamp: number,
+    text: string,
+    parentFid: number | null,
+    parentHash: Uint8Array | null,
+    parentUrl: string | null,
+    rootFid: number | null,
+    rootHash: Uint8Array | null,
+    rootParentUrl: string | null,
+    mentions: string | null,
+    embeds: string | null,
+  ]
+>(
+  "project.casts.insert",
+  `INSERT INTO casts (hash, fid, timestamp, text, parent_fid, parent_hash, parent_url,
+     root_fid, root_hash, root_parent_url, mentions, embeds)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const deleteCast = statement<unknown, [hash: Uint8Array]>(
+  "project.casts.delete",
+  "DELETE FROM casts WHERE hash = ?",
+);
+const rootOf = statement<RootRow, [hash: Uint8Array, fid: number]>(
+  "project.casts.root-of",
+  "SELECT root_fid, root_hash, root_parent_url, parent_url FROM casts WHERE hash = ? AND fid = ?",
+);
+const adoptDangling = statement<
+  unknown,
+  [rootFid: number, rootHash: Uint8Array, rootParentUrl: string | null, hash: Uint8Array, fid: number]
+>(
+  "project.casts.adopt-dangling",
+  `UPDATE casts SET root_fid = ?1, root_hash = ?2, root_parent_url = ?3
+   WHERE root_hash = ?4 AND root_fid = ?5`,
+);
+const hasReply = statement<{ one: number }, [hash: Uint8Array, fid: number]>(
+  "project.casts.has-reply",
+  "SELECT 1 AS one FROM casts WHERE parent_hash = ? AND parent_fid = ? LIMIT 1",
+);
+const cutOffDescendants = statement<unknown, [hash: Uint8Array, fid: number]>(
+  "project.casts.cut-off-descendants",
+  `WITH RECURSIVE below (id, hash, fid) AS (
+     SELECT id, hash, fid FROM casts WHERE parent_hash = ?1 AND parent_fid = ?2
+     UNION ALL
+     SELECT c.id, c.hash, c.fid FROM below b JOIN casts c ON c.parent_hash = b.hash AND c.parent_fid = b.fid
+   )
+   UPDATE casts SET root_fid = ?2, root_hash = ?1, root_parent_url = NULL
+   WHERE id IN (SELECT id FROM below)`,
+);
+const addCounts = statement<
+  unknown,
+  [hash: Uint8Array, fid: number, likes: number, recasts: number, replies: number]
+>(
+  "project.cast-counts.add",
+  `INSERT INTO cast_counts (hash, fid, likes, recasts, replies) VALUES (?1, ?2, ?3, ?4, ?5)
+   ON CONFLICT (hash, fid) DO UPDATE SET
+     likes = likes + ?3, recasts = recasts + ?4, replies = replies + ?5`,
+);
+const dropEmptyCounts = statement<unknown, [hash: Uint8Array, fid: number]>(
+  "project.cast-counts.drop-empty",
+  "DELETE FROM cast_counts WHERE hash = ? AND fid = ? AND likes = 0 AND recasts = 0 AND replies = 0",
+);
+
+/** Adds to the counts of a cast, which may be one that has not arrived yet; a row of zeros goes. */
+export function countOnCast(
+  db: IndexDatabase,
+  target: { hash: Uint8Array; fid: number },
+  change: { likes?: number; recasts?: number; replies?: number },
+): void {
+  const { likes = 0, recasts = 0, replies = 0 } = change;
+  db.run(addCounts, target.hash, target.fid, likes, recasts, replies);
+  if (likes + recasts + replies < 0) db.run(dropEmptyCounts, target.hash, target.fid);
+}
+
+/**
+ * Makes a live cast visible. Its thread root comes from its parent's row; replies that arrived before it, and so
+ * hang below a root that was missing, are moved under the root that it brings.
+ */
+export function addCast(db: IndexDatabase, data: MessageData, body: CastAddBody, hash: Uint8Array): void {
+  const parent = body.parent?.$case === "parentCastId" ? body.parent.value : undefined;
+  const parentUrl = body.parent?.$case === "parentUrl" ? body.parent.value : null;
+  const root = parent && rootBelow(db, parent);
+  db.run(
+    insertCast,
+    hash,
+    data.fid,
+    toUnixSecs(data.timestamp),
+    body.text,
+    parent?.fid ?? null,
+    parent?.hash ?? null,
+    parentUrl,
+    root?.fid ?? null,
+    root?.hash ?? null,
+    root?.parentUrl ?? null,
+    body.mentions.length > 0
+      ? JSON.stringify(body.mentions.map((fid, at) => [fid, body.mentionsPositions[at]]))
+      : null,
+    embedsJson(body),
+  );
+  const { fid: rootFid, hash: rootHash } = root ?? { fid: data.fid, hash };
+  db.run(adoptDangling, rootFid, rootHash, root ? root.parentUrl : parentUrl, hash, data.fid);
+  if (parent) countOnCast(db, parent, { replies: 1 });
+}
+
+/** Takes a cast away; replies below it hang below a missing root again. */
+export function dropCast(db: IndexDatabase, data: MessageData, body: CastAddBody, hash: Uint8Array): void {
+  db.run(deleteCast, hash);
+  if (db.get(hasReply, hash, data.fid)) db.run(cutOffDescendants, hash, data.fid);
+  if (body.parent?.$case === "parentCastId") countOnCast(db, body.parent.value, { replies: -1 });
+}
+
+function rootBelow(
+  db: IndexDatabase,
+  parent: { fid: number; hash: Uint8Array },
+): { fid: number; hash: Uint8Array; parentUrl: string | null } {
+  const row = db.get(rootOf, parent.hash, parent.fid);
+  if (!row) return { ...parent, parentUrl: null };
+  if (row.root_hash === null || row.root_fid === null) return { ...parent, parentUrl: row.parent_url };
+  return { fid: row.root_fid, hash: row.root_hash, parentUrl: row.root_parent_url };
+}
+
+/** The stored form of an embed: the URL, or the author and hash of a quoted cast. */
+export type StoredEmbed = { url: string } | { fid: number; hash: `0x${string}` };
+
+function embedsJson(body: CastAddBody): string | null {
+  const embeds: StoredEmbed[] = body.embedsDeprecated.map((url) => ({ url }));
+  for (const embed of body.embeds) {
+    const stored = storedEmbed(embed);
+    if (stored) embeds.push(stored);
+  }
+  return embeds.length > 0 ? JSON.stringify(embeds) : null;
+}
+
+function storedEmbed({ embed }: Embed): StoredEmbed | undefined {
+  if (embed?.$case === "url") return { url: embed.value };
+  if (embed?.$case === "castId") return { fid: embed.value.fid, hash: `0x${embed.value.hash.toHex()}` };
+  return undefined;
+}

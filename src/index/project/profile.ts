@@ -1,0 +1,95 @@
+import { toUnixSecs } from "../../protocol/time.ts";
+import type {
+  MessageData,
+  UserDataBody,
+  UserNameProof,
+  VerificationAddBody,
+} from "../../protocol/wire/generated/message.ts";
+import type { IndexDatabase } from "../database.ts";
+import { statement } from "../statement.ts";
+
+const insertUserData = statement<unknown, [fid: number, type: number, value: string]>(
+  "project.user-data.insert",
+  "INSERT INTO user_data (fid, type, value) VALUES (?, ?, ?)",
+);
+const deleteUserData = statement<unknown, [fid: number, type: number]>(
+  "project.user-data.delete",
+  "DELETE FROM user_data WHERE fid = ? AND type = ?",
+);
+const insertVerification = statement<
+  unknown,
+  [fid: number, address: Uint8Array, protocol: number, timestamp: number]
+>(
+  "project.verifications.insert",
+  "INSERT INTO verifications (fid, address, protocol, timestamp) VALUES (?, ?, ?, ?)",
+);
+const deleteVerification = statement<unknown, [fid: number, address: Uint8Array]>(
+  "project.verifications.delete",
+  "DELETE FROM verifications WHERE fid = ? AND address = ?",
+);
+const insertProof = statement<
+  unknown,
+  [
+    name: string,
+    type: number,
+    fid: number,
+    owner: Uint8Array,
+    signature: Uint8Array,
+    timestamp: number,
+    messageTimestamp: number | null,
+    messageHash: Uint8Array | null,
+  ]
+>(
+  "project.username-proofs.insert",
+  `INSERT INTO username_proofs (name, type, fid, owner, signature, timestamp, message_timestamp, message_hash)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const deleteProof = statement<unknown, [name: string]>(
+  "project.username-proofs.delete",
+  "DELETE FROM username_proofs WHERE name = ?",
+);
+
+/** An empty value is how the protocol unsets a field: it holds its slot and shows nothing. */
+export function addUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
+  if (body.value !== "") db.run(insertUserData, data.fid, body.type, body.value);
+}
+
+export function dropUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
+  db.run(deleteUserData, data.fid, body.type);
+}
+
+export function addVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {
+  db.run(insertVerification, data.fid, body.address, body.protocol, toUnixSecs(data.timestamp));
+}
+
+export function dropVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {
+  db.run(deleteVerification, data.fid, body.address);
+}
+
+/** The proof becomes the live one of its name; `message` orders it when it came as a message. */
+export function addUsernameProof(
+  db: IndexDatabase,
+  proof: UserNameProof,
+  message: { timestamp: number; hash: Uint8Array } | undefined,
+): void {
+  db.run(
+    insertProof,
+    nameOf(proof),
+    proof.type,
+    proof.fid,
+    proof.owner,
+    proof.signature,
+    proof.timestamp,
+    message?.timestamp ?? null,
+    message?.hash ?? null,
+  );
+}
+
+export function dropUsernameProof(db: IndexDatabase, proof: UserNameProof): void {
+  db.run(deleteProof, nameOf(proof));
+}
+
+/** Names are ASCII by rule, so their bytes are their text. */
+export function nameOf(proof: { name: Uint8Array }): string {
+  return Buffer.from(proof.name).toString("utf8");
+}

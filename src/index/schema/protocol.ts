@@ -1,0 +1,101 @@
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+/** What the network said: the tables from which every other table of the index can be made again. */
+
+/**
+ * Every live message, adds and removes alike, one row for each conflict slot (see `protocol/merge-rules.ts`).
+ * `timestamp` counts Farcaster seconds; `bytes` is the whole signed envelope, so nothing that was accepted is lost.
+ */
+export const messages = sqliteTable(
+  "messages",
+  {
+    id: integer().primaryKey(),
+    fid: integer().notNull(),
+    store: integer().notNull(),
+    slot: blob({ mode: "buffer" }).notNull(),
+    kind: integer().notNull(),
+    timestamp: integer().notNull(),
+    hash: blob({ mode: "buffer" }).notNull(),
+    bytes: blob({ mode: "buffer" }).notNull(),
+  },
+  (t) => [
+    uniqueIndex("messages_by_slot").on(t.fid, t.store, t.slot),
+    index("messages_by_age").on(t.fid, t.store, t.timestamp, t.hash),
+  ],
+);
+
+/** On-chain registry events as they came. `block_timestamp` counts unix seconds. */
+export const onChainEvents = sqliteTable(
+  "on_chain_events",
+  {
+    type: integer().notNull(),
+    fid: integer().notNull(),
+    blockNumber: integer("block_number").notNull(),
+    logIndex: integer("log_index").notNull(),
+    blockTimestamp: integer("block_timestamp").notNull(),
+    bytes: blob({ mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.type, t.fid, t.blockNumber, t.logIndex] })],
+);
+
+/**
+ * The live proof of each name, one for the whole network. An fname proof is no message: its row here is the
+ * original. `fid` 0 keeps a released name, so that an older transfer cannot bring it back. `timestamp`: unix seconds.
+ */
+export const usernameProofs = sqliteTable(
+  "username_proofs",
+  {
+    name: text().primaryKey(),
+    type: integer().notNull(),
+    fid: integer().notNull(),
+    owner: blob({ mode: "buffer" }).notNull(),
+    signature: blob({ mode: "buffer" }).notNull(),
+    timestamp: integer().notNull(),
+    /** Order of the proof's message among proofs of this name: Farcaster seconds and hash; null for an fname. */
+    messageTimestamp: integer("message_timestamp"),
+    messageHash: blob("message_hash", { mode: "buffer" }),
+  },
+  (t) => [index("username_proofs_by_fid").on(t.fid, t.name)],
+);
+
+/**
+ * Keys that a custody signature added without a chain. A key belongs to one fid; `last_used_at` (unix seconds)
+ * slides with each message that it signs. Not derivable: the time of use is the node's own.
+ */
+export const gaslessKeys = sqliteTable(
+  "gasless_keys",
+  {
+    key: blob({ mode: "buffer" }).primaryKey(),
+    fid: integer().notNull(),
+    requestFid: integer("request_fid").notNull(),
+    /** JSON array of message type numbers. */
+    scopes: text().notNull(),
+    ttlSecs: integer("ttl_secs").notNull(),
+    addedAt: integer("added_at").notNull(),
+    lastUsedAt: integer("last_used_at").notNull(),
+  },
+  (t) => [index("gasless_keys_by_fid").on(t.fid, t.key)],
+);
+
+/** The last nonce of gasless key operations: of the fid's custody (`request_fid` 0) and of each requesting app. */
+export const keyNonces = sqliteTable(
+  "key_nonces",
+  {
+    fid: integer().notNull(),
+    requestFid: integer("request_fid").notNull(),
+    nonce: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fid, t.requestFid] })],
+);
+
+/** How far resumable work has come, written in the transaction of the work itself. */
+export const positions = sqliteTable("positions", {
+  key: text().primaryKey(),
+  position: integer().notNull(),
+});
+
+/** Facts about the database as a whole, such as the network that it holds. */
+export const meta = sqliteTable("meta", {
+  key: text().primaryKey(),
+  value: text().notNull(),
+});

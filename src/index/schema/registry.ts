@@ -1,0 +1,60 @@
+import { blob, index, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlite-core";
+
+/** Folds of the on-chain events and of storage lends, made again for an fid whenever one of its events arrives. */
+
+/** Every fid with an id-registry event. `custody` is null while only a recovery change is known. Unix seconds. */
+export const fids = sqliteTable(
+  "fids",
+  {
+    fid: integer().primaryKey(),
+    custody: blob({ mode: "buffer" }),
+    registeredAt: integer("registered_at"),
+  },
+  (t) => [index("fids_by_custody").on(t.custody, t.fid)],
+);
+
+/** The latest event of each on-chain key. `state` is the SignerEventType number. Unix seconds. */
+export const signers = sqliteTable(
+  "signers",
+  {
+    fid: integer().notNull(),
+    key: blob({ mode: "buffer" }).notNull(),
+    state: integer().notNull(),
+    keyType: integer("key_type").notNull(),
+    metadataType: integer("metadata_type").notNull(),
+    /** The fid of the app that asked for the key, from the metadata; 0 where the metadata has none. */
+    requestFid: integer("request_fid").notNull(),
+    addedAt: integer("added_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fid, t.key] }), index("signers_by_key").on(t.key, t.fid)],
+);
+
+/** The current run of the Pro tier of an fid. Unix seconds. */
+export const proTiers = sqliteTable("pro_tiers", {
+  fid: integer().primaryKey(),
+  subscribedAt: integer("subscribed_at").notNull(),
+  expiresAt: integer("expires_at").notNull(),
+});
+
+/** Storage units lent from one fid to another, from live LEND_STORAGE messages. */
+export const storageLends = sqliteTable(
+  "storage_lends",
+  {
+    fid: integer().notNull(),
+    toFid: integer("to_fid").notNull(),
+    unitType: integer("unit_type").notNull(),
+    units: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fid, t.toFid] }), index("storage_lends_by_borrower").on(t.toFid, t.fid)],
+);
+
+/** Live messages of each store of an fid: what the storage limits are held against. */
+export const storeCounts = sqliteTable(
+  "store_counts",
+  {
+    fid: integer().notNull(),
+    store: integer().notNull(),
+    used: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fid, t.store] })],
+);

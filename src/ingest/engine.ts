@@ -1,0 +1,112 @@
+import { type Clock, nowSecs } from "../app/clock.ts";
+import type { IndexDatabase } from "../index/database.ts";
+import { putPosition } from "../index/positions.ts";
+import { TotalsDelta } from "../index/totals.ts";
+import { Rejection } from "../protocol/rejection.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { admit } from "./admit.ts";
+import { applyKeyMessage, touchGaslessKey } from "./gasless-keys.ts";
+import { type MergeContext, mergeMessage } from "./merge.ts";
+import { MessageStore } from "./message-store.ts";
+import type { IngestRecord } from "./record.ts";
+import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
+import { StorageLimitsOfFids } from "./storage-limits.ts";
+
+/** What became of a record: nothing when it was merged, else why not. */
+export type Verdict = Rejection | undefined;
+
+/** A position of resumable work that moves with a batch: both are written or neither. */
+export interface PositionMove {
+  readonly key: string;
+  readonly position: number;
+}
+
+export interface EngineOptions {
+  readonly db: IndexDatabase;
+  readonly network: FarcasterNetwork;
+  readonly clock: Clock;
+  /** Told of a fault that is no fault of the input. */
+  readonly onFault: (cause: unknown) => void;
+}
+
+/** The one writer of the index: admits and merges records that were validated, a batch in one transaction. */
+export class IngestEngine {
+  readonly #options: EngineOptions;
+  readonly #totals = new TotalsDelta();
+  readonly #limits: StorageLimitsOfFids;
+  readonly #store: MessageStore;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#limits = new StorageLimitsOfFids(options.db);
+    this.#store = new MessageStore(options.db, this.#totals, this.#limits);
+  }
+
+  /**
+   * Applies a batch; the verdicts come in the order of the records, after the commit is on the disk. When a record
+   * causes a fault the batch is rolled back and each record gets a transaction of its own, so that one poisoned
+   * record costs the others nothing.
+   */
+  apply(records: readonly IngestRecord[], move?: PositionMove): Verdict[] {
+    try {
+      return this.#commit(records, move);
+    } catch (cause) {
+      if (records.length === 1 && !move) return [this.#fault(cause)];
+    }
+    const verdicts = records.map((record) => {
+      try {
+        return this.#commit([record])[0];
+      } catch (cause) {
+        return this.#fault(cause);
+      }
+    });
+    if (move) this.#commit([], move);
+    return verdicts;
+  }
+
+  #commit(records: readonly IngestRecord[], move?: PositionMove): Verdict[] {
+    const { db, clock } = this.#options;
+    const context: MergeContext = {
+      db,
+      store: this.#store,
+      limits: this.#limits,
+      nowSecs: nowSecs(clock),
+    };
+    try {
+      return db.transaction(() => {
+        const verdicts = records.map((record) => this.#applyOne(context, record));
+        if (move) putPosition(db, move.key, move.position);
+        this.#totals.flush(db);
+        return verdicts;
+      });
+    } catch (cause) {
+      this.#totals.clear();
+      this.#limits.forgetAll();
+      throw cause;
+    }
+  }
+
+  #applyOne(context: MergeContext, record: IngestRecord): Verdict {
+    switch (record.kind) {
+      case "onChainEvent":
+        return mergeOnChainEvent(context, this.#totals, record.event);
+      case "usernameProof":
+        return mergeFnameProof(context, record.proof);
+      case "message": {
+        const { message } = record;
+        const admission = { db: context.db, network: this.#options.network, nowSecs: context.nowSecs };
+        const refusal = admit(admission, message);
+        if (refusal) return refusal;
+        if (applyKeyMessage(context, message)) return undefined;
+        const verdict = mergeMessage(context, message);
+        if (!verdict) touchGaslessKey(context, message);
+        return verdict;
+      }
+    }
+  }
+
+  #fault(cause: unknown): Rejection {
+    this.#options.onFault(cause);
+    return new Rejection("unavailable", "the node could not store the record; try again");
+  }
+}

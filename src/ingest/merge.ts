@@ -1,0 +1,171 @@
+import type { IndexDatabase } from "../index/database.ts";
+import { nameOf } from "../index/project/profile.ts";
+import { statement } from "../index/statement.ts";
+import {
+  compactSlot,
+  Kind,
+  linkSlotPrefix,
+  type Position,
+  positionOf,
+  type Rank,
+  resolve,
+  Store,
+} from "../protocol/merge-rules.ts";
+import { Rejection } from "../protocol/rejection.ts";
+import type { SignedMessage } from "../protocol/signed-message.ts";
+import { requiredVerifiedAddress } from "../protocol/validate/user-data.ts";
+import {
+  type LinkBody,
+  type LinkCompactStateBody,
+  type UserNameProof,
+  UserDataType,
+} from "../protocol/wire/generated/message.ts";
+import { decodeStored, type MessageStore } from "./message-store.ts";
+import type { StorageLimitsOfFids } from "./storage-limits.ts";
+
+/** What merging works on, all of one write transaction. */
+export interface MergeContext {
+  readonly db: IndexDatabase;
+  readonly store: MessageStore;
+  readonly limits: StorageLimitsOfFids;
+  readonly nowSecs: number;
+}
+
+const proofOf = statement<
+  { fid: number; messageTimestamp: number | null; messageHash: Uint8Array | null },
+  [name: string]
+>(
+  "merge.username-proof-of",
+  `SELECT fid, message_timestamp AS messageTimestamp, message_hash AS messageHash
+   FROM username_proofs WHERE name = ?`,
+);
+
+const DUPLICATE = new Rejection("bad_request.duplicate", "message is already merged");
+const CONFLICT = new Rejection("bad_request.conflict", "message conflicts with a more recent one");
+const PRUNABLE = new Rejection("bad_request.prunable", "message would be pruned at once");
+
+/**
+ * Merges an admitted message: settles its conflicts, shows it, revokes what depended on what it displaced, and
+ * prunes its store. A message that loses changes nothing; one that the limit takes away again at once is answered
+ * as prunable, while what the same pruning took from the store stays gone, as on the reference node.
+ */
+export function mergeMessage(context: MergeContext, message: SignedMessage): Rejection | undefined {
+  const position = positionOf(message);
+  const refusal = settle(context, message, position);
+  if (refusal) return refusal;
+  context.store.put(message, position);
+  if (position.store === Store.StorageLends) settleLend(context, message, position);
+  return prune(context, message, position.store);
+}
+
+/** Removes what `message` displaces, or says why it may not enter. */
+function settle(context: MergeContext, message: SignedMessage, position: Position): Rejection | undefined {
+  const { fid } = message.data;
+  const incoming: Rank = { kind: position.kind, timestamp: message.data.timestamp, hash: message.hash };
+  const held = context.store.held(fid, position.store, position.slot);
+  if (held) {
+    const outcome = resolve(position.store, held, incoming);
+    if (outcome === "duplicate") return DUPLICATE;
+    if (outcome === "conflict") return CONFLICT;
+  }
+  const body = message.data.body;
+  if (body?.$case === "linkBody") {
+    const refusal = refusedByCompactState(context, fid, body.value, incoming);
+    if (refusal) return refusal;
+  }
+  if (body?.$case === "usernameProofBody" && !held) {
+    const refusal = settleName(context, fid, body.value, incoming);
+    if (refusal) return refusal;
+  }
+  if (held) revokeDependents(context, fid, context.store.take(held, fid, position.store));
+  if (body?.$case === "linkCompactStateBody") applyCompactState(context, fid, body.value, incoming);
+  return undefined;
+}
+
+/** A link older than the compact state of its type is decided by that state. */
+function refusedByCompactState(
+  context: MergeContext,
+  fid: number,
+  link: LinkBody,
+  incoming: Rank,
+): Rejection | undefined {
+  const compact = context.store.held(fid, Store.Links, compactSlot(link.type));
+  if (!compact || incoming.timestamp >= compact.timestamp) return undefined;
+  if (incoming.kind === Kind.Remove) return PRUNABLE;
+  const body = decodeStored(compact.bytes).data.body;
+  const listed =
+    body?.$case === "linkCompactStateBody" && body.value.targetFids.includes(link.target?.value ?? 0);
+  return listed ? undefined : CONFLICT;
+}
+
+/** Drops every remove up to the compact state's time, and every add up to it whose target is not listed. */
+function applyCompactState(context: MergeContext, fid: number, compact: LinkCompactStateBody, rank: Rank): void {
+  const listed = new Set(compact.targetFids);
+  for (const stored of context.store.heldBelow(fid, Store.Links, linkSlotPrefix(compact.type), rank.timestamp)) {
+    const body = decodeStored(stored.bytes).data.body;
+    if (body?.$case !== "linkBody") continue;
+    if (stored.kind === Kind.Remove || !listed.has(body.value.target?.value ?? 0))
+      context.store.take(stored, fid, Store.Links);
+  }
+}
+
+/** A name has one live proof in the whole network: a proof of another fid gives way or wins by time and hash. */
+function settleName(
+  context: MergeContext,
+  fid: number,
+  proof: UserNameProof,
+  incoming: Rank,
+): Rejection | undefined {
+  const held = context.db.get(proofOf, nameOf(proof));
+  if (!held || held.fid === fid || held.messageTimestamp === null || held.messageHash === null) return undefined;
+  const rank: Rank = { kind: Kind.Add, timestamp: held.messageTimestamp, hash: held.messageHash };
+  if (resolve(Store.UsernameProofs, rank, incoming) !== "replace") return CONFLICT;
+  const stored = context.store.held(held.fid, Store.UsernameProofs, proof.name);
+  if (stored) context.store.take(stored, held.fid, Store.UsernameProofs);
+  return undefined;
+}
+
+const PRIMARY_ADDRESS_TYPES = [
+  UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM,
+  UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA,
+];
+
+/** A primary address goes with the verification that it names, also when a newer one of the address replaces it. */
+function revokeDependents(context: MergeContext, fid: number, deleted: SignedMessage): void {
+  const body = deleted.data.body;
+  if (body?.$case !== "verificationAddBody") return;
+  for (const type of PRIMARY_ADDRESS_TYPES) {
+    const held = context.store.held(fid, Store.UserData, Uint8Array.of(type));
+    if (!held) continue;
+    const named = requiredVerifiedAddress(decodeStored(held.bytes).data);
+    if (named && Buffer.compare(named.address, body.value.address) === 0)
+      context.store.take(held, fid, Store.UserData);
+  }
+}
+
+/** The USERNAME of an fid goes when an fname moves away from it, whatever name it holds. */
+export function revokeUsername(context: MergeContext, fid: number): void {
+  const held = context.store.held(fid, Store.UserData, Uint8Array.of(UserDataType.USER_DATA_TYPE_USERNAME));
+  if (held) context.store.take(held, fid, Store.UserData);
+}
+
+/** A lend of nothing ends the one before it and leaves no row. */
+function settleLend(context: MergeContext, message: SignedMessage, position: Position): void {
+  const body = message.data.body;
+  if (body?.$case !== "lendStorageBody" || body.value.numUnits > 0) return;
+  const stored = context.store.held(message.data.fid, position.store, position.slot);
+  if (stored) context.store.take(stored, message.data.fid, position.store);
+}
+
+/** Takes the oldest messages out of a store above its limit; says so when `merged` is one of them. */
+function prune(context: MergeContext, merged: SignedMessage, store: Store): Rejection | undefined {
+  const { fid } = merged.data;
+  const excess = context.store.used(fid, store) - context.limits.limit(fid, store, context.nowSecs);
+  if (excess <= 0) return undefined;
+  let answer: Rejection | undefined;
+  for (const stored of context.store.oldest(fid, store, excess)) {
+    context.store.take(stored, fid, store);
+    if (Buffer.compare(stored.hash, merged.hash) === 0) answer = PRUNABLE;
+  }
+  return answer;
+}

@@ -1,0 +1,138 @@
+import type { IndexDatabase } from "../index/database.ts";
+import { project, retract } from "../index/project/project.ts";
+import { statement } from "../index/statement.ts";
+import { type TotalsDelta, totalOf } from "../index/totals.ts";
+import { Kind, type Position, type Rank, type Store } from "../protocol/merge-rules.ts";
+import { Rejection } from "../protocol/rejection.ts";
+import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import type { StorageLimitsOfFids } from "./storage-limits.ts";
+
+/** A live message as the table holds it. */
+export interface StoredMessage extends Rank {
+  readonly id: number;
+  readonly bytes: Uint8Array;
+}
+
+const COLUMNS = "id, kind, timestamp, hash, bytes";
+
+const bySlot = statement<StoredMessage, [fid: number, store: number, slot: Uint8Array]>(
+  "messages.by-slot",
+  `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot = ?`,
+);
+const bySlotRange = statement<
+  StoredMessage,
+  [fid: number, store: number, from: Uint8Array, below: Uint8Array, maxTimestamp: number]
+>(
+  "messages.by-slot-range",
+  `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot >= ? AND slot < ? AND timestamp <= ?`,
+);
+const oldest = statement<StoredMessage, [fid: number, store: number, limit: number]>(
+  "messages.oldest",
+  `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND kind != ${Kind.Compact}
+   ORDER BY timestamp, hash LIMIT ?`,
+);
+const insertMessage = statement<
+  unknown,
+  [
+    fid: number,
+    store: number,
+    slot: Uint8Array,
+    kind: number,
+    timestamp: number,
+    hash: Uint8Array,
+    bytes: Uint8Array,
+  ]
+>(
+  "messages.insert",
+  "INSERT INTO messages (fid, store, slot, kind, timestamp, hash, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)",
+);
+const deleteMessage = statement<unknown, [id: number]>("messages.delete", "DELETE FROM messages WHERE id = ?");
+const usedOf = statement<{ used: number }, [fid: number, store: number]>(
+  "store-counts.used",
+  "SELECT used FROM store_counts WHERE fid = ? AND store = ?",
+);
+const addUsed = statement<unknown, [fid: number, store: number, by: number]>(
+  "store-counts.add",
+  `INSERT INTO store_counts (fid, store, used) VALUES (?1, ?2, ?3)
+   ON CONFLICT (fid, store) DO UPDATE SET used = used + ?3`,
+);
+const dropUnused = statement<unknown, [fid: number, store: number]>(
+  "store-counts.drop-unused",
+  "DELETE FROM store_counts WHERE fid = ? AND store = ? AND used = 0",
+);
+
+/** The live messages, with the read model and the counts that follow from them. Used inside a write transaction. */
+export class MessageStore {
+  constructor(
+    private readonly db: IndexDatabase,
+    private readonly totals: TotalsDelta,
+    private readonly limits: StorageLimitsOfFids,
+  ) {}
+
+  /** The message that holds a slot of an fid. */
+  held(fid: number, store: Store, slot: Uint8Array): StoredMessage | undefined {
+    return this.db.get(bySlot, fid, store, slot);
+  }
+
+  /** Live messages whose slots begin with `prefix`, not younger than `maxTimestamp` (Farcaster seconds). */
+  heldBelow(fid: number, store: Store, prefix: Uint8Array, maxTimestamp: number): StoredMessage[] {
+    return this.db.all(bySlotRange, fid, store, prefix, afterPrefix(prefix), maxTimestamp);
+  }
+
+  /** The `count` messages that a full store loses first; compact states are never among them. */
+  oldest(fid: number, store: Store, count: number): StoredMessage[] {
+    return this.db.all(oldest, fid, store, count);
+  }
+
+  /** Number of live messages, tombstones and compact states included. */
+  used(fid: number, store: Store): number {
+    return this.db.get(usedOf, fid, store)?.used ?? 0;
+  }
+
+  put(message: SignedMessage, position: Position): void {
+    const { fid, timestamp } = message.data;
+    const { store, slot, kind } = position;
+    this.db.run(insertMessage, fid, store, slot, kind, timestamp, message.hash, encodeMessage(message));
+    this.db.run(addUsed, fid, store, 1);
+    this.#count(message, 1);
+    project(this.db, message);
+  }
+
+  /** Takes a live message out, with all that it shows; answers what it was. */
+  take(stored: StoredMessage, fid: number, store: Store): SignedMessage {
+    const message = decodeStored(stored.bytes);
+    retract(this.db, message);
+    this.db.run(deleteMessage, stored.id);
+    this.db.run(addUsed, fid, store, -1);
+    this.db.run(dropUnused, fid, store);
+    this.#count(message, -1);
+    return message;
+  }
+
+  #count(message: SignedMessage, by: 1 | -1): void {
+    this.totals.add("messages", by);
+    const total = totalOf(message);
+    if (total) this.totals.add(total, by);
+    // Both ends of a lend have other limits from now on.
+    const body = message.data.body;
+    if (body?.$case === "lendStorageBody") {
+      this.limits.forget(message.data.fid);
+      this.limits.forget(body.value.toFid);
+    }
+  }
+}
+
+/** Decodes bytes that this node stored itself; anything else in their place is a broken database. */
+export function decodeStored(bytes: Uint8Array): SignedMessage {
+  const message = decodeMessage(bytes);
+  if (message instanceof Rejection) throw new Error(`stored message is unreadable: ${message.reason}`);
+  return message;
+}
+
+/** The least byte string above all that begin with `prefix`, whose last byte is never 0xff here. */
+function afterPrefix(prefix: Uint8Array): Uint8Array {
+  const end = Uint8Array.from(prefix);
+  const last = end.length - 1;
+  end[last] = (end[last] ?? 0) + 1;
+  return end;
+}

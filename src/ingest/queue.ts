@@ -1,0 +1,63 @@
+import type { IngestEngine, Verdict } from "./engine.ts";
+import type { IngestRecord } from "./record.ts";
+
+/** Records of one commit: enough that the sync of the log is shared, few enough that nobody waits long. */
+const MAX_RECORDS_PER_COMMIT = 2000;
+
+interface Submission {
+  readonly records: readonly IngestRecord[];
+  readonly resolve: (verdicts: Verdict[]) => void;
+}
+
+/** Group commit: what is submitted while a commit runs shares the next one. */
+export class IngestQueue {
+  readonly #engine: IngestEngine;
+  #waiting: Submission[] = [];
+  #scheduled = false;
+  #idle: PromiseWithResolvers<void> | undefined;
+
+  constructor(engine: IngestEngine) {
+    this.#engine = engine;
+  }
+
+  /** Resolves with the verdicts, in order, when the records are merged and on the disk. */
+  submit(records: readonly IngestRecord[]): Promise<Verdict[]> {
+    const { promise, resolve } = Promise.withResolvers<Verdict[]>();
+    this.#waiting.push({ records, resolve });
+    this.#schedule();
+    return promise;
+  }
+
+  /** Resolves when everything that was submitted is committed. */
+  async drain(): Promise<void> {
+    if (this.#waiting.length === 0) return;
+    this.#idle ??= Promise.withResolvers<void>();
+    await this.#idle.promise;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    // A turn of the event loop lets all requests that have arrived meanwhile join the commit.
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#commitWaiting();
+      if (this.#waiting.length > 0) this.#schedule();
+      else this.#idle?.resolve();
+    });
+  }
+
+  #commitWaiting(): void {
+    const taken: Submission[] = [];
+    const records: IngestRecord[] = [];
+    for (const submission of this.#waiting) {
+      if (records.length > 0 && records.length + submission.records.length > MAX_RECORDS_PER_COMMIT) break;
+      taken.push(submission);
+      for (const record of submission.records) records.push(record);
+    }
+    this.#waiting = this.#waiting.slice(taken.length);
+    const verdicts = this.#engine.apply(records);
+    let at = 0;
+    for (const { records: own, resolve } of taken) resolve(verdicts.slice(at, (at += own.length)));
+  }
+}

@@ -1,0 +1,56 @@
+import type { SignedMessage } from "../protocol/signed-message.ts";
+import { decodeMessage } from "../protocol/signed-message.ts";
+import { Rejection } from "../protocol/rejection.ts";
+import { validateMessage } from "../protocol/validate/message.ts";
+import { validateOnChainEvent } from "../protocol/validate/on-chain-event.ts";
+import { validateFnameProof } from "../protocol/validate/username-proof.ts";
+import { type FarcasterNetwork, UserNameProof } from "../protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
+
+/** What the node takes in, by name. */
+export type RecordKind = "message" | "onChainEvent" | "usernameProof";
+
+/** A record as it travels between files, sockets and workers. */
+export interface EncodedRecord {
+  readonly kind: RecordKind;
+  readonly bytes: Uint8Array;
+}
+
+/** A decoded record that passed every rule which it decides alone. */
+export type IngestRecord =
+  | { readonly kind: "message"; readonly message: SignedMessage }
+  | { readonly kind: "onChainEvent"; readonly event: OnChainEvent }
+  | { readonly kind: "usernameProof"; readonly proof: UserNameProof };
+
+export interface RecordRules {
+  readonly network: FarcasterNetwork;
+  readonly nowUnixSecs: number;
+}
+
+/** Decodes a record; integers above 2^53 - 1 and malformed bytes are a `bad_request.parse_failure`. */
+export function decodeRecord({ kind, bytes }: EncodedRecord): IngestRecord | Rejection {
+  if (kind === "message") {
+    const message = decodeMessage(bytes);
+    return message instanceof Rejection ? message : { kind, message };
+  }
+  try {
+    return kind === "onChainEvent"
+      ? { kind, event: OnChainEvent.decode(bytes) }
+      : { kind, proof: UserNameProof.decode(bytes) };
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : "malformed protobuf";
+    return new Rejection("bad_request.parse_failure", `record cannot be decoded: ${detail}`);
+  }
+}
+
+/** Applies the rules that need no state. */
+export function validateRecord(record: IngestRecord, rules: RecordRules): Rejection | undefined {
+  switch (record.kind) {
+    case "message":
+      return validateMessage(record.message, rules);
+    case "onChainEvent":
+      return validateOnChainEvent(record.event, rules.network);
+    case "usernameProof":
+      return validateFnameProof(record.proof);
+  }
+}

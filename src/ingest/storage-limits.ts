@@ -1,0 +1,51 @@
+import type { IndexDatabase } from "../index/database.ts";
+import { lendsOf } from "../index/project/lends.ts";
+import { onChainEventsOf } from "../index/project/on-chain.ts";
+import type { Store } from "../protocol/merge-rules.ts";
+import { type Rent, type StorageHoldings, type StorageLimits, storageLimits } from "../protocol/storage.ts";
+import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
+
+const MAX_CACHED_FIDS = 50_000;
+
+/** The storage limits of fids, computed from their rents and lends and kept while these and the eras allow. */
+export class StorageLimitsOfFids {
+  readonly #cached = new Map<number, StorageLimits>();
+
+  constructor(private readonly db: IndexDatabase) {}
+
+  limit(fid: number, store: Store, nowSecs: number): number {
+    return this.#limitsOf(fid, nowSecs).limits.get(store) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Forgets an fid whose rents or lends changed. */
+  forget(fid: number): void {
+    this.#cached.delete(fid);
+  }
+
+  forgetAll(): void {
+    this.#cached.clear();
+  }
+
+  #limitsOf(fid: number, nowSecs: number): StorageLimits {
+    const cached = this.#cached.get(fid);
+    if (cached && nowSecs < cached.validUntilSecs) return cached;
+    if (this.#cached.size >= MAX_CACHED_FIDS) this.#cached.clear();
+    const fresh = storageLimits(holdingsOf(this.db, fid), nowSecs);
+    this.#cached.set(fid, fresh);
+    return fresh;
+  }
+}
+
+/** What an fid rented, lends and borrows. */
+export function holdingsOf(db: IndexDatabase, fid: number): StorageHoldings {
+  return { rents: rentsOf(db, fid), ...lendsOf(db, fid) };
+}
+
+export function rentsOf(db: IndexDatabase, fid: number): Rent[] {
+  const rents: Rent[] = [];
+  for (const event of onChainEventsOf(db, OnChainEventType.EVENT_TYPE_STORAGE_RENT, fid)) {
+    if (event.body?.$case === "storageRentEventBody")
+      rents.push({ units: event.body.value.units, rentedAt: event.blockTimestamp });
+  }
+  return rents;
+}

@@ -1,0 +1,138 @@
+import type { SignedMessage } from "./signed-message.ts";
+import { MessageType } from "./wire/generated/message.ts";
+
+/** The stores whose size the storage limits bound, by their wire numbers, and one for gasless keys. */
+export enum Store {
+  Casts = 1,
+  Links = 2,
+  Reactions = 3,
+  UserData = 4,
+  Verifications = 5,
+  UsernameProofs = 6,
+  StorageLends = 7,
+  GaslessKeys = 100,
+}
+
+export enum Kind {
+  Add = 0,
+  Remove = 1,
+  /** A link compact state: counts against the limit, is never pruned. */
+  Compact = 2,
+}
+
+/** Where a message stands in the network's state: messages with equal fid, store and slot exclude each other. */
+export interface Position {
+  readonly store: Store;
+  readonly slot: Uint8Array;
+  readonly kind: Kind;
+}
+
+/** What decides between two messages of one slot. `timestamp` counts Farcaster seconds. */
+export interface Rank {
+  readonly kind: Kind;
+  readonly timestamp: number;
+  readonly hash: Uint8Array;
+}
+
+/**
+ * The conflict slot of a validated message.
+ * Slots: cast hash; reaction type and target; link type and target fid; verified address; user data type; name;
+ * borrower; gasless key. A username proof's slot is one for the whole network, as is a key's.
+ */
+export function positionOf({ data, hash }: SignedMessage): Position {
+  const body = data.body;
+  switch (body?.$case) {
+    case "castAddBody":
+      return { store: Store.Casts, slot: hash, kind: Kind.Add };
+    case "castRemoveBody":
+      return { store: Store.Casts, slot: body.value.targetHash, kind: Kind.Remove };
+    case "reactionBody": {
+      const target = body.value.target;
+      const key =
+        target?.$case === "targetCastId"
+          ? Buffer.concat([u64(target.value.fid), target.value.hash])
+          : Buffer.from(target?.value ?? "");
+      // The byte behind the type keeps a URL from ever spelling a cast id.
+      const prefix = [body.value.type, target?.$case === "targetCastId" ? 0 : 1];
+      const kind = data.type === MessageType.MESSAGE_TYPE_REACTION_ADD ? Kind.Add : Kind.Remove;
+      return { store: Store.Reactions, slot: Buffer.concat([Buffer.from(prefix), key]), kind };
+    }
+    case "linkBody": {
+      const kind = data.type === MessageType.MESSAGE_TYPE_LINK_ADD ? Kind.Add : Kind.Remove;
+      return {
+        store: Store.Links,
+        slot: linkSlot(body.value.type, body.value.target?.value ?? 0),
+        kind,
+      };
+    }
+    case "linkCompactStateBody":
+      return { store: Store.Links, slot: compactSlot(body.value.type), kind: Kind.Compact };
+    case "verificationAddBody":
+      return { store: Store.Verifications, slot: body.value.address, kind: Kind.Add };
+    case "verificationRemoveBody":
+      return { store: Store.Verifications, slot: body.value.address, kind: Kind.Remove };
+    case "userDataBody":
+      return { store: Store.UserData, slot: Uint8Array.of(body.value.type), kind: Kind.Add };
+    case "usernameProofBody":
+      return { store: Store.UsernameProofs, slot: body.value.name, kind: Kind.Add };
+    case "lendStorageBody":
+      return { store: Store.StorageLends, slot: u64(body.value.toFid), kind: Kind.Add };
+    case "keyAddBody":
+      return { store: Store.GaslessKeys, slot: body.value.key, kind: Kind.Add };
+    case "keyRemoveBody":
+      return { store: Store.GaslessKeys, slot: body.value.key, kind: Kind.Remove };
+    default:
+      throw new Error(`message type ${data.type} has no store`);
+  }
+}
+
+/** The slot of the link of `type` to `targetFid`. Links of one type of an fid stand together, in target order. */
+export function linkSlot(type: string, targetFid: number): Uint8Array {
+  return Buffer.concat([linkSlotPrefix(type), u64(targetFid)]);
+}
+
+/** The bytes with which the slots of all links of `type` begin, and no other slot. */
+export function linkSlotPrefix(type: string): Uint8Array {
+  const name = Buffer.from(type);
+  return Buffer.concat([Uint8Array.of(name.length), name]);
+}
+
+/** The slot of the compact state of links of `type`. */
+export function compactSlot(type: string): Uint8Array {
+  return Buffer.concat([Uint8Array.of(0xff), Buffer.from(type)]);
+}
+
+export type Outcome = "replace" | "duplicate" | "conflict";
+
+/**
+ * Decides between the message that holds a slot and one that comes for it.
+ * Casts: a remove wins whatever its time. Reactions, links, verifications: later time, then the remove, then the
+ * greater hash. Compact states: strictly later time. The rest: later time, then the greater hash.
+ */
+export function resolve(store: Store, held: Rank, incoming: Rank): Outcome {
+  if (Buffer.compare(held.hash, incoming.hash) === 0 && held.kind === incoming.kind) return "duplicate";
+  return incomingWins(store, held, incoming) ? "replace" : "conflict";
+}
+
+function incomingWins(store: Store, held: Rank, incoming: Rank): boolean {
+  if (incoming.kind === Kind.Compact) return incoming.timestamp > held.timestamp;
+  const removeFirst = incoming.kind !== held.kind;
+  if (store === Store.Casts && removeFirst) return incoming.kind === Kind.Remove;
+  if (incoming.timestamp !== held.timestamp) return incoming.timestamp > held.timestamp;
+  if (removeFirst) return incoming.kind === Kind.Remove;
+  return Buffer.compare(incoming.hash, held.hash) > 0;
+}
+
+/** Compares by time, then by hash: the order in which a full store loses its messages. */
+export function compareTsHash(
+  a: { timestamp: number; hash: Uint8Array },
+  b: { timestamp: number; hash: Uint8Array },
+): number {
+  return a.timestamp - b.timestamp || Buffer.compare(a.hash, b.hash);
+}
+
+function u64(value: number): Uint8Array {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(value));
+  return bytes;
+}

@@ -1,0 +1,137 @@
+import { Store } from "./merge-rules.ts";
+import { StorageUnitType } from "./wire/generated/message.ts";
+
+/** Storage that an fid rented: one STORAGE_RENT event. `rentedAt` counts unix seconds. */
+export interface Rent {
+  readonly units: number;
+  readonly rentedAt: number;
+}
+
+/** Units of one type that one fid lends to another. */
+export interface Lend {
+  readonly units: number;
+  readonly unitType: StorageUnitType;
+}
+
+/** What an fid owns, lends and borrows. */
+export interface StorageHoldings {
+  readonly rents: readonly Rent[];
+  readonly lent: readonly Lend[];
+  readonly borrowed: readonly Lend[];
+}
+
+const DAY_SECS = 86_400;
+const YEAR_SECS = 365 * DAY_SECS;
+/** 2024-08-29T00:00:00Z: rents before it are legacy units. */
+const LEGACY_ERA_END_SECS = 1_724_889_600;
+/** 2025-07-16T17:00:00Z: rents before it are 2024 units. */
+const ERA_2024_END_SECS = 1_752_685_200;
+/** 2026-06-22T17:00:00Z: 2025 units rented before it last two years instead of one. */
+const EXTENSION_SECS = 1_782_147_600;
+
+/** The stores that a unit of storage gives room in, with their names in answers. */
+export const LIMITED_STORES = [
+  [Store.Casts, "casts"],
+  [Store.Links, "links"],
+  [Store.Reactions, "reactions"],
+  [Store.UserData, "user_data"],
+  [Store.UsernameProofs, "username_proofs"],
+  [Store.Verifications, "verifications"],
+  [Store.StorageLends, "storage_lends"],
+] as const;
+
+type LimitedStore = (typeof LIMITED_STORES)[number][0];
+
+/** Messages that one unit holds, by unit type and store. A lend takes purchased units only. */
+const PER_UNIT: Record<StorageUnitType, Record<LimitedStore, number>> = {
+  [StorageUnitType.UNIT_TYPE_LEGACY]: perUnit(5000, 2500, 2500, 50, 5, 25),
+  [StorageUnitType.UNIT_TYPE_2024]: perUnit(2000, 1000, 1000, 50, 5, 25),
+  [StorageUnitType.UNIT_TYPE_2025]: perUnit(100, 200, 200, 25, 2, 5),
+};
+
+function perUnit(
+  casts: number,
+  links: number,
+  reactions: number,
+  userData: number,
+  nameProofs: number,
+  verifications: number,
+): Record<LimitedStore, number> {
+  return {
+    [Store.Casts]: casts,
+    [Store.Links]: links,
+    [Store.Reactions]: reactions,
+    [Store.UserData]: userData,
+    [Store.UsernameProofs]: nameProofs,
+    [Store.Verifications]: verifications,
+    [Store.StorageLends]: 1,
+  };
+}
+
+/** The type of the units of a rent, which follows from its time alone. */
+export function unitTypeOf(rentedAt: number): StorageUnitType {
+  if (rentedAt < LEGACY_ERA_END_SECS) return StorageUnitType.UNIT_TYPE_LEGACY;
+  if (rentedAt < ERA_2024_END_SECS) return StorageUnitType.UNIT_TYPE_2024;
+  return StorageUnitType.UNIT_TYPE_2025;
+}
+
+/**
+ * When a rent really ends, in unix seconds. The `expiry` of the event always says one year and is not what the
+ * network counts: legacy units last four years, 2024 units three, 2025 units two or, when rented later, one.
+ */
+export function rentExpiresAt(rentedAt: number): number {
+  if (rentedAt < LEGACY_ERA_END_SECS) return rentedAt + 4 * YEAR_SECS;
+  if (rentedAt < ERA_2024_END_SECS) return rentedAt + 3 * YEAR_SECS;
+  if (rentedAt < EXTENSION_SECS) return rentedAt + 2 * YEAR_SECS;
+  return rentedAt + YEAR_SECS;
+}
+
+/** Units of each type that are bought and not expired at `nowSecs`. */
+export function purchasedUnits(rents: readonly Rent[], nowSecs: number): Record<StorageUnitType, number> {
+  const units = { 0: 0, 1: 0, 2: 0 };
+  for (const rent of rents) {
+    if (rentExpiresAt(rent.rentedAt) > nowSecs) units[unitTypeOf(rent.rentedAt)] += rent.units;
+  }
+  return units;
+}
+
+/** The number of messages that an fid may keep in each store, and until when that answer holds (unix seconds). */
+export interface StorageLimits {
+  readonly limits: ReadonlyMap<Store, number>;
+  readonly validUntilSecs: number;
+}
+
+/** limit(store) = sum over unit types of (bought - lent + borrowed) x messages per unit; lends: bought alone. */
+export function storageLimits(holdings: StorageHoldings, nowSecs: number): StorageLimits {
+  const purchased = purchasedUnits(holdings.rents, nowSecs);
+  const net = { ...purchased };
+  for (const lend of holdings.lent) net[lend.unitType] -= lend.units;
+  for (const lend of holdings.borrowed) net[lend.unitType] += lend.units;
+  const limits = new Map<Store, number>();
+  for (const [store] of LIMITED_STORES) {
+    const units = store === Store.StorageLends ? purchased : net;
+    let limit = 0;
+    for (const unitType of UNIT_TYPES) limit += Math.max(0, units[unitType]) * PER_UNIT[unitType][store];
+    limits.set(store, limit);
+  }
+  const expiries = holdings.rents.map((r) => rentExpiresAt(r.rentedAt)).filter((at) => at > nowSecs);
+  return { limits, validUntilSecs: Math.min(Number.MAX_SAFE_INTEGER, ...expiries) };
+}
+
+const UNIT_TYPES = [
+  StorageUnitType.UNIT_TYPE_LEGACY,
+  StorageUnitType.UNIT_TYPE_2024,
+  StorageUnitType.UNIT_TYPE_2025,
+] as const;
+
+const MAINNET_MIN_LENDER_UNITS = 1000;
+const MAX_LENT_UNITS_KEPT_BACK = 1;
+
+/**
+ * Whether an fid may have `lent` units of a type out in all, of `owned` bought ones. On mainnet a lender owns at
+ * least 1,000 units of the type and keeps one; elsewhere it lends what it owns.
+ */
+export function mayLend(owned: number, lent: number, isMainnet: boolean): boolean {
+  if (!isMainnet) return lent <= owned;
+  return owned >= MAINNET_MIN_LENDER_UNITS && lent <= owned - MAX_LENT_UNITS_KEPT_BACK;
+}

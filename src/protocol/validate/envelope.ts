@@ -1,0 +1,57 @@
+import { blake3 } from "@noble/hashes/blake3.js";
+import { MAX_DATA_BYTES_OF_ANY_TYPE } from "../message-data.ts";
+import { invalid, type Rejection } from "../rejection.ts";
+import type { SignedMessage } from "../signed-message.ts";
+import { toFarcasterSecs } from "../time.ts";
+import { FarcasterNetwork, HashScheme, MessageType, SignatureScheme } from "../wire/generated/message.ts";
+import { verifyEd25519 } from "./ed25519.ts";
+import { equalBytes } from "./fields.ts";
+
+/** Of a message without a larger limit of its own, and of a cast whose author is not Pro. */
+export const MAX_DATA_BYTES = 2048;
+const MAX_DATA_BYTES_OF_CAST_OR_PROOF = 16_384;
+
+const MAX_CLOCK_SKEW_SECS = 600;
+
+/** What a validation depends on besides the message. */
+export interface ValidationContext {
+  /** The network of this node: a message of another one is refused. */
+  readonly network: FarcasterNetwork;
+  /** The time against which "too far in the future" is measured, in unix seconds. */
+  readonly nowUnixSecs: number;
+}
+
+/** The checks of the envelope, in the reference node's order: size, network, hash, signature, time. */
+export function validateEnvelope(message: SignedMessage, ctx: ValidationContext): Rejection | undefined {
+  const { data } = message;
+  const maxBytes = maxDataBytes(data.type);
+  if (message.dataBytes.length > maxBytes) return invalid(`data is larger than ${maxBytes} bytes`);
+  if (data.network === FarcasterNetwork.FARCASTER_NETWORK_NONE || data.network !== ctx.network) {
+    return invalid("network is not the one of this node");
+  }
+  if (message.hashScheme !== HashScheme.HASH_SCHEME_BLAKE3) return invalid("hash_scheme must be BLAKE3");
+  if (!equalBytes(blake3(message.dataBytes, { dkLen: 20 }), message.hash)) {
+    return invalid("hash is not that of the data");
+  }
+  if (message.signatureScheme !== SignatureScheme.SIGNATURE_SCHEME_ED25519) {
+    return invalid("signature_scheme must be ED25519");
+  }
+  if (!verifyEd25519(message.signer, message.hash, message.signature)) return invalid("invalid signature");
+  if (data.timestamp > toFarcasterSecs(ctx.nowUnixSecs) + MAX_CLOCK_SKEW_SECS) {
+    return invalid(`timestamp is more than ${MAX_CLOCK_SKEW_SECS} seconds in the future`);
+  }
+  return undefined;
+}
+
+/** A cast above 2048 bytes also needs Pro, which only the state knows (`needsPro`). */
+function maxDataBytes(type: MessageType): number {
+  switch (type) {
+    case MessageType.MESSAGE_TYPE_CAST_ADD:
+    case MessageType.MESSAGE_TYPE_USERNAME_PROOF:
+      return MAX_DATA_BYTES_OF_CAST_OR_PROOF;
+    case MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE:
+      return MAX_DATA_BYTES_OF_ANY_TYPE;
+    default:
+      return MAX_DATA_BYTES;
+  }
+}

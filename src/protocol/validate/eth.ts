@@ -1,0 +1,39 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { getAddress } from "viem/utils";
+
+export type Hex = `0x${string}`;
+
+const SIGNATURE_BYTES = 65;
+const HEX_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+
+export function toHex(bytes: Uint8Array): Hex {
+  return `0x${Buffer.from(bytes).toString("hex")}`;
+}
+
+export function fromHex(hex: Hex): Uint8Array {
+  return new Uint8Array(Buffer.from(hex.slice(2), "hex"));
+}
+
+/** The 20 bytes of an address in its EIP-55 form, or undefined for any other text. */
+export function parseChecksumAddress(text: string): Uint8Array | undefined {
+  return HEX_ADDRESS.test(text) && getAddress(text) === text ? fromHex(text as Hex) : undefined;
+}
+
+/**
+ * The address that made a 65-byte `r s v` signature of a 32-byte digest, or undefined when there is none. As in
+ * the reference node, v is even for 0 and 27 and odd for everything else, and both halves of s are taken.
+ */
+export function recoverAddress(digest: Uint8Array, signature: Uint8Array): Uint8Array | undefined {
+  if (signature.length !== SIGNATURE_BYTES) return undefined;
+  const v = signature[64];
+  try {
+    const point = secp256k1.Signature.fromBytes(signature.subarray(0, 64), "compact")
+      .addRecoveryBit(v === 0 || v === 27 ? 0 : 1)
+      .recoverPublicKey(digest);
+    return keccak_256(point.toBytes(false).subarray(1)).slice(-20);
+  } catch {
+    // r or s out of range, or no point of the curve belongs to r.
+    return undefined;
+  }
+}

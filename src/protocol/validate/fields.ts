@@ -1,0 +1,42 @@
+import { invalid, type Rejection } from "../rejection.ts";
+import type { CastId } from "../wire/generated/message.ts";
+
+/** The latest time that an event or a proof can carry, 2106 in unix seconds; beyond it is no date but an attack. */
+export const MAX_EVENT_UNIX_SECS = 0xffff_ffff;
+
+const HASH_BYTES = 20;
+const MAX_URL_BYTES = 256;
+
+/** The size of a text on the wire, which is what every text limit of the protocol counts. */
+export function utf8Length(text: string): number {
+  return Buffer.byteLength(text, "utf8");
+}
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+/** A fid names somebody when it is not 0, which is also what an absent field reads as. */
+export function checkFid(fid: number, field: string): Rejection | undefined {
+  return fid > 0 ? undefined : invalid(`${field} is missing`);
+}
+
+export function checkCastHash(hash: Uint8Array, field: string): Rejection | undefined {
+  return hash.length === HASH_BYTES ? undefined : invalid(`${field} must be ${HASH_BYTES} bytes`);
+}
+
+export function checkCastId(castId: CastId, field: string): Rejection | undefined {
+  return checkFid(castId.fid, `${field} fid`) ?? checkCastHash(castId.hash, `${field} hash`);
+}
+
+/** 1 to 256 bytes of any text: the protocol does not ask that it parses as a URL. */
+export function checkUrl(url: string, field: string): Rejection | undefined {
+  const length = utf8Length(url);
+  return length >= 1 && length <= MAX_URL_BYTES
+    ? undefined
+    : invalid(`${field} must be 1 to ${MAX_URL_BYTES} bytes`);
+}
+
+export function checkMaxBytes(text: string, maxBytes: number, field: string): Rejection | undefined {
+  return utf8Length(text) <= maxBytes ? undefined : invalid(`${field} is longer than ${maxBytes} bytes`);
+}

@@ -1,0 +1,66 @@
+import { invalid, type Rejection } from "../rejection.ts";
+import type { SignedMessage } from "../signed-message.ts";
+import { MessageType } from "../wire/generated/message.ts";
+import { validateCastAdd, validateCastRemove } from "./cast.ts";
+import { type ValidationContext, validateEnvelope } from "./envelope.ts";
+import { checkFid } from "./fields.ts";
+import { validateKeyAdd, validateKeyRemove } from "./gasless-key.ts";
+import { validateLink, validateLinkCompactState } from "./link.ts";
+import { validateReaction } from "./reaction.ts";
+import { validateLendStorage } from "./storage-lend.ts";
+import { validateUserData } from "./user-data.ts";
+import { validateUsernameProof } from "./username-proof.ts";
+import { validateVerificationAdd, validateVerificationRemove } from "./verification.ts";
+
+/**
+ * Everything that a message alone decides, in the reference node's order: size, network, hash, signature, time,
+ * body. Returns undefined for a valid message. What the state or a chain decides as well, `requirements.ts` names;
+ * the fid's registration, the signer and the custody address of gasless keys are the engine's.
+ */
+export function validateMessage(message: SignedMessage, ctx: ValidationContext): Rejection | undefined {
+  return validateEnvelope(message, ctx) ?? checkFid(message.data.fid, "fid") ?? validateBody(message, ctx);
+}
+
+/** The rules of the type; the body must be the one that belongs to it. */
+function validateBody(message: SignedMessage, ctx: ValidationContext): Rejection | undefined {
+  const { data } = message;
+  const { type, body, timestamp } = data;
+  switch (type) {
+    case MessageType.MESSAGE_TYPE_CAST_ADD:
+      return body?.$case === "castAddBody" ? validateCastAdd(body.value, timestamp) : wrongBody();
+    case MessageType.MESSAGE_TYPE_CAST_REMOVE:
+      return body?.$case === "castRemoveBody" ? validateCastRemove(body.value) : wrongBody();
+    case MessageType.MESSAGE_TYPE_REACTION_ADD:
+    case MessageType.MESSAGE_TYPE_REACTION_REMOVE:
+      return body?.$case === "reactionBody" ? validateReaction(body.value) : wrongBody();
+    case MessageType.MESSAGE_TYPE_LINK_ADD:
+    case MessageType.MESSAGE_TYPE_LINK_REMOVE:
+      return body?.$case === "linkBody" ? validateLink(body.value) : wrongBody();
+    case MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE:
+      return body?.$case === "linkCompactStateBody" ? validateLinkCompactState(body.value) : wrongBody();
+    case MessageType.MESSAGE_TYPE_VERIFICATION_ADD:
+      return body?.$case === "verificationAddBody" ? validateVerificationAdd(body.value, data) : wrongBody();
+    case MessageType.MESSAGE_TYPE_VERIFICATION_REMOVE:
+      return body?.$case === "verificationRemoveBody" ? validateVerificationRemove(body.value) : wrongBody();
+    case MessageType.MESSAGE_TYPE_USER_DATA_ADD:
+      return body?.$case === "userDataBody" ? validateUserData(body.value) : wrongBody();
+    case MessageType.MESSAGE_TYPE_USERNAME_PROOF:
+      return body?.$case === "usernameProofBody" ? validateUsernameProof(body.value, data) : wrongBody();
+    case MessageType.MESSAGE_TYPE_LEND_STORAGE:
+      return body?.$case === "lendStorageBody"
+        ? validateLendStorage(body.value, timestamp, ctx.nowUnixSecs)
+        : wrongBody();
+    case MessageType.MESSAGE_TYPE_KEY_ADD:
+      return body?.$case === "keyAddBody" ? validateKeyAdd(body.value, timestamp) : wrongBody();
+    case MessageType.MESSAGE_TYPE_KEY_REMOVE:
+      return body?.$case === "keyRemoveBody" ? validateKeyRemove(body.value, message) : wrongBody();
+    case MessageType.MESSAGE_TYPE_FRAME_ACTION:
+      return invalid("frame actions are not stored");
+    default:
+      return invalid("message type is unknown");
+  }
+}
+
+function wrongBody(): Rejection {
+  return invalid("body does not belong to the message type");
+}

@@ -1,0 +1,132 @@
+import { invalid, type Rejection } from "../rejection.ts";
+import { FarcasterNetwork } from "../wire/generated/message.ts";
+import {
+  type IdRegisterEventBody,
+  IdRegisterEventType,
+  type OnChainEvent,
+  OnChainEventType,
+  type SignerEventBody,
+  SignerEventType,
+  type StorageRentEventBody,
+  type TierPurchaseBody,
+  TierType,
+} from "../wire/generated/on-chain.ts";
+import { checkFid, MAX_EVENT_UNIX_SECS } from "./fields.ts";
+import { KEY_TYPE_AUTH_ADDRESS, KEY_TYPE_ED25519 } from "./gasless-key.ts";
+
+const OPTIMISM_CHAIN_ID = 10;
+const BASE_CHAIN_ID = 8453;
+
+const HASH_BYTES = 32;
+const ADDRESS_BYTES = 20;
+
+/** Bytes of a key by key type. */
+const KEY_BYTES: Readonly<Record<number, number>> = { [KEY_TYPE_ED25519]: 32, [KEY_TYPE_AUTH_ADDRESS]: 20 };
+const MAX_METADATA_BYTES = 4096;
+
+/** A hundred years: folding purchases stays within exact integers. */
+const MAX_TIER_DAYS = 36_500;
+
+/**
+ * The structure of an on-chain event: that its body belongs to its type and that the fields on which state is
+ * derived can be what they claim to be. Whether the chain holds it is not checked. Chain ids are fixed on mainnet.
+ */
+export function validateOnChainEvent(event: OnChainEvent, network: FarcasterNetwork): Rejection | undefined {
+  return (
+    checkSize(event.blockHash, HASH_BYTES, "block_hash") ??
+    checkSize(event.transactionHash, HASH_BYTES, "transaction_hash") ??
+    checkTime(event.blockTimestamp) ??
+    checkChain(event, network) ??
+    validateBody(event)
+  );
+}
+
+function validateBody({ type, fid, body }: OnChainEvent): Rejection | undefined {
+  if (type === OnChainEventType.EVENT_TYPE_SIGNER_MIGRATED) {
+    return body?.$case === "signerMigratedEventBody" ? undefined : wrongBody();
+  }
+  const rejection = checkFid(fid, "fid");
+  if (rejection) return rejection;
+  switch (type) {
+    case OnChainEventType.EVENT_TYPE_SIGNER:
+      return body?.$case === "signerEventBody" ? validateSigner(body.value) : wrongBody();
+    case OnChainEventType.EVENT_TYPE_ID_REGISTER:
+      return body?.$case === "idRegisterEventBody" ? validateIdRegister(body.value) : wrongBody();
+    case OnChainEventType.EVENT_TYPE_STORAGE_RENT:
+      return body?.$case === "storageRentEventBody" ? validateStorageRent(body.value) : wrongBody();
+    case OnChainEventType.EVENT_TYPE_TIER_PURCHASE:
+      return body?.$case === "tierPurchaseEventBody" ? validateTierPurchase(body.value) : wrongBody();
+    default:
+      return invalid("event type is unknown");
+  }
+}
+
+/** REMOVE and ADMIN_RESET carry no key type, so their key may have the size of either. */
+function validateSigner(body: SignerEventBody): Rejection | undefined {
+  if (body.metadata.length > MAX_METADATA_BYTES) {
+    return invalid(`metadata is larger than ${MAX_METADATA_BYTES} bytes`);
+  }
+  switch (body.eventType) {
+    case SignerEventType.SIGNER_EVENT_TYPE_ADD: {
+      const size = KEY_BYTES[body.keyType];
+      return size === undefined ? invalid("key_type is unknown") : checkSize(body.key, size, "key");
+    }
+    case SignerEventType.SIGNER_EVENT_TYPE_REMOVE:
+    case SignerEventType.SIGNER_EVENT_TYPE_ADMIN_RESET:
+      return Object.values(KEY_BYTES).includes(body.key.length) ? undefined : invalid("key has a wrong size");
+    default:
+      return invalid("signer event type is unknown");
+  }
+}
+
+function validateIdRegister(body: IdRegisterEventBody): Rejection | undefined {
+  switch (body.eventType) {
+    case IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER:
+    case IdRegisterEventType.ID_REGISTER_EVENT_TYPE_TRANSFER:
+      return (
+        checkSize(body.to, ADDRESS_BYTES, "to") ??
+        checkOptionalAddress(body.from, "from") ??
+        checkOptionalAddress(body.recoveryAddress, "recovery_address")
+      );
+    case IdRegisterEventType.ID_REGISTER_EVENT_TYPE_CHANGE_RECOVERY:
+      return checkSize(body.recoveryAddress, ADDRESS_BYTES, "recovery_address");
+    default:
+      return invalid("id register event type is unknown");
+  }
+}
+
+function validateStorageRent(body: StorageRentEventBody): Rejection | undefined {
+  return body.units >= 1 ? checkOptionalAddress(body.payer, "payer") : invalid("units must be at least 1");
+}
+
+function validateTierPurchase(body: TierPurchaseBody): Rejection | undefined {
+  if (body.tierType !== TierType.TIER_TYPE_PRO) return invalid("tier type is unknown");
+  return body.forDays >= 1 && body.forDays <= MAX_TIER_DAYS
+    ? checkOptionalAddress(body.payer, "payer")
+    : invalid(`for_days must be 1 to ${MAX_TIER_DAYS}`);
+}
+
+function checkChain(event: OnChainEvent, network: FarcasterNetwork): Rejection | undefined {
+  if (network !== FarcasterNetwork.FARCASTER_NETWORK_MAINNET) return undefined;
+  const chainId =
+    event.type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE ? BASE_CHAIN_ID : OPTIMISM_CHAIN_ID;
+  return event.chainId === chainId ? undefined : invalid(`chain_id must be ${chainId} for this event`);
+}
+
+function checkTime(unixSecs: number): Rejection | undefined {
+  return unixSecs >= 1 && unixSecs <= MAX_EVENT_UNIX_SECS
+    ? undefined
+    : invalid("block_timestamp is not a time");
+}
+
+function checkSize(bytes: Uint8Array, size: number, field: string): Rejection | undefined {
+  return bytes.length === size ? undefined : invalid(`${field} must be ${size} bytes`);
+}
+
+function checkOptionalAddress(bytes: Uint8Array, field: string): Rejection | undefined {
+  return bytes.length === 0 ? undefined : checkSize(bytes, ADDRESS_BYTES, field);
+}
+
+function wrongBody(): Rejection {
+  return invalid("body does not belong to the event type");
+}

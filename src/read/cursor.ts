@@ -1,0 +1,75 @@
+/**
+ * Cursors are keyset positions: the sort key of the last row of a page, so that rows inserted or deleted meanwhile
+ * neither repeat nor skip a row that stays. On the wire: base64url of a version byte, a tag of the endpoint, and
+ * the key as JSON; nobody but this file looks inside.
+ */
+
+const VERSION = 1;
+const TAG_BYTES = 4;
+const MAX_CURSOR_CHARS = 512;
+
+/** The kinds of a key's parts, in order; `hash` is hex with `0x`. */
+export type KeyShape = readonly ("int" | "hash" | "text")[];
+
+type KeyPart<Kind> = Kind extends "int" ? number : Kind extends "hash" ? `0x${string}` : string;
+export type Key<Shape extends KeyShape> = { readonly [At in keyof Shape]: KeyPart<Shape[At]> };
+
+/** The cursors of one endpoint. */
+export interface CursorCodec<Shape extends KeyShape> {
+  encode(key: Key<Shape>): string;
+  /** Undefined for anything that `encode` of this endpoint does not make. */
+  decode(cursor: string): Key<Shape> | undefined;
+}
+
+/** Makes the cursors of the endpoint named `endpoint`; those of another endpoint do not decode. */
+export function cursorCodec<const Shape extends KeyShape>(endpoint: string, shape: Shape): CursorCodec<Shape> {
+  const head = Buffer.alloc(1 + TAG_BYTES);
+  head.writeUInt8(VERSION);
+  head.writeUInt32LE(Number(Bun.hash.xxHash64(endpoint) & 0xffff_ffffn), 1);
+  return {
+    encode: (key) => Buffer.concat([head, Buffer.from(JSON.stringify(key))]).toString("base64url"),
+    decode(cursor) {
+      if (cursor.length > MAX_CURSOR_CHARS) return undefined;
+      const bytes = Buffer.from(cursor, "base64url");
+      // Another spelling of the same bytes is not what was handed out.
+      if (bytes.toString("base64url") !== cursor) return undefined;
+      if (!bytes.subarray(0, head.length).equals(head)) return undefined;
+      const key = parseJson(bytes.subarray(head.length).toString("utf8"));
+      return fits(key, shape) ? key : undefined;
+    },
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function fits<Shape extends KeyShape>(key: unknown, shape: Shape): key is Key<Shape> {
+  return Array.isArray(key) && key.length === shape.length && shape.every((kind, at) => isPart(key[at], kind));
+}
+
+function isPart(part: unknown, kind: KeyShape[number]): boolean {
+  if (kind === "int") return Number.isSafeInteger(part);
+  return typeof part === "string" && (kind === "text" || /^0x[0-9a-f]{40}$/.test(part));
+}
+
+/** One page of a list: its rows, and the cursor of the rows behind it, null at the end. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly cursor: string | null;
+}
+
+/**
+ * Cuts a page out of the rows that a query found. The query asks for one row more than the page holds, which tells
+ * a last page from a full one.
+ */
+export function cutPage<Row>(rows: readonly Row[], limit: number, cursorOf: (last: Row) => string): Page<Row> {
+  if (rows.length <= limit) return { rows, cursor: null };
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return { rows: page, cursor: last === undefined ? null : cursorOf(last) };
+}

@@ -1,0 +1,87 @@
+import type { IndexDatabase } from "../../index/database.ts";
+import type { StoredEmbed } from "../../index/project/casts.ts";
+import { statement } from "../../index/statement.ts";
+
+export type Hash = `0x${string}`;
+
+/** Everything that a Cast object is made of but its people. Times in unix seconds. */
+export interface CastState {
+  readonly hash: Hash;
+  readonly fid: number;
+  readonly timestamp: number;
+  readonly text: string;
+  readonly parent: { readonly fid: number; readonly hash: Hash } | undefined;
+  readonly parentUrl: string | null;
+  readonly threadHash: Hash;
+  readonly rootParentUrl: string | null;
+  readonly mentions: readonly Mention[];
+  readonly embeds: readonly StoredEmbed[];
+  readonly likes: number;
+  readonly recasts: number;
+  readonly replies: number;
+}
+
+/** A mentioned fid and its byte offset in the UTF-8 text, which holds no name there. */
+export type Mention = readonly [fid: number, byteOffset: number];
+
+interface CastRow {
+  hash: Uint8Array;
+  fid: number;
+  timestamp: number;
+  text: string;
+  parentFid: number | null;
+  parentHash: Uint8Array | null;
+  parentUrl: string | null;
+  rootHash: Uint8Array | null;
+  rootParentUrl: string | null;
+  mentions: string | null;
+  embeds: string | null;
+  likes: number | null;
+  recasts: number | null;
+  replies: number | null;
+}
+
+const castRows = statement<CastRow, [hashesJson: string]>(
+  "hydrate.casts",
+  `SELECT c.hash, c.fid, c.timestamp, c.text, c.parent_fid AS parentFid, c.parent_hash AS parentHash,
+     c.parent_url AS parentUrl, c.root_hash AS rootHash, c.root_parent_url AS rootParentUrl,
+     c.mentions, c.embeds, n.likes, n.recasts, n.replies
+   FROM json_each(?) j
+   CROSS JOIN casts c ON c.hash = unhex(j.value)
+   LEFT JOIN cast_counts n ON n.hash = c.hash AND n.fid = c.fid`,
+);
+
+/** Loads the casts among `hashes` that are live, in one statement. */
+export function loadCasts(db: IndexDatabase, hashes: Iterable<Hash>): Map<Hash, CastState> {
+  const wanted = [...new Set(hashes)];
+  const casts = new Map<Hash, CastState>();
+  if (wanted.length === 0) return casts;
+  const json = JSON.stringify(wanted.map((hash) => hash.slice(2)));
+  for (const row of db.all(castRows, json)) {
+    const hash = hex(row.hash);
+    casts.set(hash, {
+      hash,
+      fid: row.fid,
+      timestamp: row.timestamp,
+      text: row.text,
+      parent:
+        row.parentFid !== null && row.parentHash !== null
+          ? { fid: row.parentFid, hash: hex(row.parentHash) }
+          : undefined,
+      parentUrl: row.parentUrl,
+      threadHash: row.rootHash === null ? hash : hex(row.rootHash),
+      rootParentUrl: row.rootHash === null ? row.parentUrl : row.rootParentUrl,
+      mentions: row.mentions === null ? [] : JSON.parse(row.mentions),
+      embeds: row.embeds === null ? [] : JSON.parse(row.embeds),
+      likes: row.likes ?? 0,
+      recasts: row.recasts ?? 0,
+      replies: row.replies ?? 0,
+    });
+  }
+  return casts;
+}
+
+/** Bytes as lower-case hex with `0x`, the one form of hashes, keys and addresses in answers. */
+export function hex(bytes: Uint8Array): Hash {
+  return `0x${bytes.toHex()}`;
+}

@@ -1,0 +1,96 @@
+import type { IndexDatabase } from "../../index/database.ts";
+import { statement } from "../../index/statement.ts";
+import { UserDataType } from "../../protocol/wire/generated/message.ts";
+
+/** Everything that a User object is made of, as the index holds it. Times in unix seconds. */
+export interface UserState {
+  readonly fid: number;
+  readonly custody: Uint8Array | null;
+  readonly registeredAt: number | null;
+  readonly followers: number;
+  readonly following: number;
+  readonly pro: { readonly subscribedAt: number; readonly expiresAt: number } | undefined;
+  /** The USERNAME while its proof is live and the fid's own. */
+  readonly username: string | undefined;
+  readonly data: ReadonlyMap<UserDataType, string>;
+  /** Oldest first. */
+  readonly verifications: readonly Verification[];
+}
+
+export interface Verification {
+  readonly address: Uint8Array;
+  readonly protocol: number;
+}
+
+interface UserRow {
+  fid: number;
+  custody: Uint8Array | null;
+  registeredAt: number | null;
+  followers: number | null;
+  following: number | null;
+  subscribedAt: number | null;
+  expiresAt: number | null;
+  username: string | null;
+}
+
+const userRows = statement<UserRow, [fidsJson: string]>(
+  "hydrate.users",
+  `SELECT f.fid, f.custody, f.registered_at AS registeredAt, c.followers, c.following,
+     p.subscribed_at AS subscribedAt, p.expires_at AS expiresAt, n.name AS username
+   FROM json_each(?) j
+   CROSS JOIN fids f ON f.fid = j.value
+   LEFT JOIN follow_counts c ON c.fid = f.fid
+   LEFT JOIN pro_tiers p ON p.fid = f.fid
+   LEFT JOIN user_data u ON u.fid = f.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}
+   LEFT JOIN username_proofs n ON n.name = u.value AND n.fid = f.fid`,
+);
+const dataRows = statement<{ fid: number; type: UserDataType; value: string }, [fidsJson: string]>(
+  "hydrate.user-data",
+  `SELECT d.fid, d.type, d.value FROM json_each(?) j CROSS JOIN user_data d ON d.fid = j.value`,
+);
+const verificationRows = statement<Verification & { fid: number }, [fidsJson: string]>(
+  "hydrate.verifications",
+  `SELECT v.fid, v.address, v.protocol FROM json_each(?) j CROSS JOIN verifications v ON v.fid = j.value
+   ORDER BY v.fid, v.timestamp, v.address`,
+);
+
+/** Loads the users among `fids` that exist, in three statements whatever their number. */
+export function loadUsers(db: IndexDatabase, fids: Iterable<number>): Map<number, UserState> {
+  const wanted = [...new Set(fids)];
+  const users = new Map<number, UserState>();
+  if (wanted.length === 0) return users;
+  const json = JSON.stringify(wanted);
+  const data = new Map<number, Map<UserDataType, string>>();
+  for (const row of db.all(dataRows, json)) entry(data, row.fid, newMap).set(row.type, row.value);
+  const verifications = new Map<number, Verification[]>();
+  for (const row of db.all(verificationRows, json)) entry(verifications, row.fid, newList).push(row);
+  for (const row of db.all(userRows, json)) {
+    users.set(row.fid, {
+      fid: row.fid,
+      custody: row.custody,
+      registeredAt: row.registeredAt,
+      followers: row.followers ?? 0,
+      following: row.following ?? 0,
+      pro:
+        row.subscribedAt !== null && row.expiresAt !== null
+          ? { subscribedAt: row.subscribedAt, expiresAt: row.expiresAt }
+          : undefined,
+      username: row.username ?? undefined,
+      data: data.get(row.fid) ?? newMap(),
+      verifications: verifications.get(row.fid) ?? [],
+    });
+  }
+  return users;
+}
+
+const newMap = (): Map<UserDataType, string> => new Map();
+const newList = (): Verification[] => [];
+
+function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}

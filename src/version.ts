@@ -1,0 +1,18 @@
+import { name, version as packageVersion } from "../package.json" with { type: "json" };
+
+// `bun build --define` puts these in; a run from the sources has none of them.
+declare const BUILD_VERSION: string | undefined;
+declare const BUILD_COMMIT: string | undefined;
+declare const BUILD_DATE: string | undefined;
+
+/** What the program calls itself on the command line. */
+export const programName: string = name;
+
+/** The release, as in package.json. */
+export const version: string = typeof BUILD_VERSION === "string" ? BUILD_VERSION : packageVersion;
+
+/** The commit that the binary was built from; "dev" when the sources run. */
+export const commit: string = typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "dev";
+
+/** When the binary was built (ISO 8601); "dev" when the sources run. */
+export const buildDate: string = typeof BUILD_DATE === "string" ? BUILD_DATE : "dev";

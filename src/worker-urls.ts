@@ -1,0 +1,8 @@
+/**
+ * Where the workers' entry files are. This file stays beside main.ts: a compiled binary resolves the paths against
+ * the place of its entry point, whatever folder the importing module came from.
+ */
+export const workerUrls = {
+  ingest: new URL("./workers/ingest.worker.ts", import.meta.url).href,
+  hub: new URL("./workers/hub.worker.ts", import.meta.url).href,
+};

@@ -1,0 +1,32 @@
+import { systemClock } from "../app/clock.ts";
+import { createLogger } from "../app/logger.ts";
+import type { Config } from "../config/schema.ts";
+import { indexPath, openIndexWriter } from "../index/database.ts";
+import { IngestEngine } from "../ingest/engine.ts";
+import { networkOf } from "../ingest/network.ts";
+import { IngestQueue } from "../ingest/queue.ts";
+import { handleIngestRequest, type IngestAnswer, type IngestRequest } from "../ingest/rpc.ts";
+import { serveRpc } from "../lib/port-rpc.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** The one writer of the index: merges what the other workers validated. */
+runWorker<Config>(async (config) => {
+  const log = createLogger(config).child({ subsystem: "ingest" });
+  const db = openIndexWriter(indexPath(config.data.dir));
+  const engine = new IngestEngine({
+    db,
+    network: networkOf(config.protocol.network),
+    clock: systemClock,
+    onFault: (cause) => log.error({ err: cause }, "a record could not be stored"),
+  });
+  const queue = new IngestQueue(engine);
+  return {
+    connect: (port) =>
+      serveRpc<IngestRequest, IngestAnswer>(port, (request) => handleIngestRequest(queue, request)),
+    async stop() {
+      await queue.drain();
+      db.checkpoint();
+      db[Symbol.dispose]();
+    },
+  };
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from "bun:test";
+import { indexPath } from "../../src/index/database.ts";
+import { verifyIndex } from "../../src/index/verify.ts";
+import { loadCasts } from "../../src/read/hydrate/casts.ts";
+import { loadUsers } from "../../src/read/hydrate/users.ts";
+import { MessageType, ReactionType, UserDataType } from "../../src/protocol/wire/generated/message.ts";
+import { DEFAULT_TIMESTAMP, signedCast, signMessage } from "../support/messages.ts";
+import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
+import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
+
+function nodeWithAccounts(...fids: number[]): TestNode {
+  const node = startTestNode();
+  for (const fid of fids) expect(node.takeAll(accountRecords(fid))).toEqual(["ok", "ok", "ok", "ok"]);
+  return node;
+}
+
+describe("merge", () => {
+  test("the same message twice changes nothing and says duplicate", () => {
+    using node = nodeWithAccounts(1);
+    const cast = signedCast(1, "hello", accountSigner(1));
+    expect(node.takeMessage(cast)).toBe("ok");
+    expect(node.takeMessage(cast)).toBe("bad_request.duplicate");
+    expect(loadCasts(node.db, [hashOf(cast)]).get(hashOf(cast))?.text).toBe("hello");
+    expect(verifyIndex(indexPath(node.dir))).toEqual([]);
+  });
+
+  test("a remove hides its cast, whichever of the two comes first", () => {
+    for (const removeFirst of [true, false]) {
+      using node = nodeWithAccounts(1);
+      const cast = signedCast(1, "gone", accountSigner(1));
+      const remove = signMessage(
+        {
+          type: MessageType.MESSAGE_TYPE_CAST_REMOVE,
+          fid: 1,
+          timestamp: DEFAULT_TIMESTAMP - 100,
+          body: { $case: "castRemoveBody", value: { targetHash: Buffer.from(hashOf(cast).slice(2), "hex") } },
+        },
+        accountSigner(1),
+      );
+      const verdicts = (removeFirst ? [remove, cast] : [cast, remove]).map((m) => node.takeMessage(m));
+      expect(verdicts).toEqual(["ok", removeFirst ? "bad_request.conflict" : "ok"]);
+      expect(loadCasts(node.db, [hashOf(cast)]).size).toBe(0);
+    }
+  });
+
+  test("counts follow rows: a like of the right author counts, one under a wrong fid does not, an unlike takes it back", () => {
+    using node = nodeWithAccounts(1, 2);
+    const cast = signedCast(1, "like me", accountSigner(1));
+    const hash = hashOf(cast);
+    node.takeMessage(cast);
+    node.takeMessage(reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 1, hash }));
+    node.takeMessage(reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 2, hash }));
+    expect(loadCasts(node.db, [hash]).get(hash)?.likes).toBe(1);
+    node.takeMessage(
+      reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 1, hash }, { remove: true, at: DEFAULT_TIMESTAMP + 1 }),
+    );
+    expect(loadCasts(node.db, [hash]).get(hash)?.likes).toBe(0);
+    expect(verifyIndex(indexPath(node.dir))).toEqual([]);
+  });
+
+  test("replies that arrive before their ancestors end up under the same root as in order", () => {
+    using node = nodeWithAccounts(1);
+    const url = "https://farcaster.xyz/~/channel/tests";
+    const root = castBelow({ $case: "parentUrl", value: url }, "root", 0);
+    const middle = castBelow(parent(root), "middle", 1);
+    const leaf = castBelow(parent(middle), "leaf", 2);
+    for (const message of [leaf, middle, root]) expect(node.takeMessage(message)).toBe("ok");
+    const casts = loadCasts(node.db, [hashOf(leaf), hashOf(middle), hashOf(root)]);
+    expect(casts.get(hashOf(leaf))).toMatchObject({ threadHash: hashOf(root), rootParentUrl: url });
+    expect(casts.get(hashOf(middle))).toMatchObject({ threadHash: hashOf(root), rootParentUrl: url, replies: 1 });
+    expect(verifyIndex(indexPath(node.dir))).toEqual([]);
+  });
+
+  test("a removed ancestor leaves its replies under the missing hash, as if it had never come", () => {
+    using node = nodeWithAccounts(1);
+    const root = castBelow({ $case: "parentUrl", value: "https://a.example" }, "root", 0);
+    const middle = castBelow(parent(root), "middle", 1);
+    const leaf = castBelow(parent(middle), "leaf", 2);
+    for (const message of [root, middle, leaf]) node.takeMessage(message);
+    const remove = signMessage(
+      {
+        type: MessageType.MESSAGE_TYPE_CAST_REMOVE,
+        fid: 1,
+        body: { $case: "castRemoveBody", value: { targetHash: Buffer.from(hashOf(middle).slice(2), "hex") } },
+      },
+      accountSigner(1),
+    );
+    expect(node.takeMessage(remove)).toBe("ok");
+    expect(loadCasts(node.db, [hashOf(leaf)]).get(hashOf(leaf))).toMatchObject({
+      threadHash: hashOf(middle),
+      rootParentUrl: null,
+    });
+    expect(verifyIndex(indexPath(node.dir))).toEqual([]);
+  });
+
+  test("a compact state keeps listed links and drops the older rest, of its own type alone", () => {
+    using node = nodeWithAccounts(1);
+    for (const target of [2, 3, 4]) node.takeMessage(linkMessage(1, "follow", target, { at: DEFAULT_TIMESTAMP - 10 }));
+    node.takeMessage(linkMessage(1, "block", 9, { at: DEFAULT_TIMESTAMP - 10 }));
+    node.takeMessage(linkMessage(1, "follow", 5, { at: DEFAULT_TIMESTAMP + 10 }));
+    expect(node.takeMessage(compactMessage([2, 8]))).toBe("ok");
+    expect(loadUsers(node.db, [1]).get(1)?.following).toBe(2);
+    expect(node.takeMessage(linkMessage(1, "follow", 6, { at: DEFAULT_TIMESTAMP - 5 }))).toBe("bad_request.conflict");
+    expect(node.takeMessage(linkMessage(1, "follow", 8, { at: DEFAULT_TIMESTAMP - 5 }))).toBe("ok");
+    expect(
+      node.takeMessage(linkMessage(1, "follow", 2, { at: DEFAULT_TIMESTAMP - 5, remove: true })),
+    ).toBe("bad_request.prunable");
+    expect(verifyIndex(indexPath(node.dir))).toEqual([]);
+  });
+
+  test("a full store loses its oldest messages, and a message that is the oldest is refused as prunable", () => {
+    using node = nodeWithAccounts(1);
+    const at = (n: number) => signedCast(1, `cast ${n}`, accountSigner(1), { timestamp: DEFAULT_TIMESTAMP - 1000 + n });
+    for (let n = 0; n < 100; n++) expect(node.takeMessage(at(n))).toBe("ok");
+    expect(node.takeMessage(at(100))).toBe("ok");
+    expect(loadCasts(node.db, [hashOf(at(0))]).size).toBe(0);
+    expect(node.takeMessage(at(-1))).toBe("bad_request.prunable");
+    expect(loadCasts(node.db, [hashOf(at(-1)), hashOf(at(1))]).size).toBe(1);
+    expect(verifyIndex(indexPath(node.dir))).toEqual([]);
+  });
+
+  test("a message needs a registered fid, an active key of that fid, and a live name for its USERNAME", () => {
+    using node = nodeWithAccounts(1, 2);
+    expect(node.takeMessage(signedCast(77, "nobody", accountSigner(77)))).toBe("bad_request.validation_failure");
+    expect(node.takeMessage(signedCast(1, "not my key", accountSigner(2)))).toBe("bad_request.validation_failure");
+    const name = (value: string) =>
+      signMessage(
+        {
+          type: MessageType.MESSAGE_TYPE_USER_DATA_ADD,
+          fid: 1,
+          body: { $case: "userDataBody", value: { type: UserDataType.USER_DATA_TYPE_USERNAME, value } },
+        },
+        accountSigner(1),
+      );
+    expect(node.takeMessage(name("user2"))).toBe("bad_request.validation_failure");
+    expect(node.takeMessage(name("user1"))).toBe("ok");
+    expect(loadUsers(node.db, [1]).get(1)?.username).toBe("user1");
+  });
+});
+
+function castBelow(parent: NonNullable<Parent>, text: string, offset: number): Uint8Array {
+  return signMessage(
+    {
+      type: MessageType.MESSAGE_TYPE_CAST_ADD,
+      fid: 1,
+      timestamp: DEFAULT_TIMESTAMP + offset,
+      body: { $case: "castAddBody", value: { text, parent } },
+    },
+    accountSigner(1),
+  );
+}
+
+type Parent =
+  | { $case: "parentUrl"; value: string }
+  | { $case: "parentCastId"; value: { fid: number; hash: Uint8Array } };
+
+function parent(of: Uint8Array): Parent {
+  return { $case: "parentCastId", value: { fid: 1, hash: Buffer.from(hashOf(of).slice(2), "hex") } };
+}
+
+function compactMessage(targetFids: number[]): Uint8Array {
+  return signMessage(
+    {
+      type: MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE,
+      fid: 1,
+      body: { $case: "linkCompactStateBody", value: { type: "follow", targetFids } },
+    },
+    accountSigner(1),
+  );
+}

@@ -1,0 +1,212 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { decodeMessageData } from "../../src/protocol/message-data.ts";
+import { Rejection } from "../../src/protocol/rejection.ts";
+import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { validateMessage } from "../../src/protocol/validate/message.ts";
+import {
+  FarcasterNetwork,
+  type MessageData,
+  MessageType,
+} from "../../src/protocol/wire/generated/message.ts";
+import { MESSAGE_FORM, type MessageForm, wireFault } from "../../src/protocol/wire-form.ts";
+import {
+  DEFAULT_NOW_SECS,
+  encodeData,
+  makeSigner,
+  sealDataBytes,
+  signedCast,
+  signMessage,
+} from "../support/messages.ts";
+
+const signer = makeSigner("fuzz");
+const ctx = { network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET, nowUnixSecs: DEFAULT_NOW_SECS };
+
+const samples = [
+  signedCast(1, "hello there", signer),
+  signMessage(
+    {
+      type: MessageType.MESSAGE_TYPE_CAST_ADD,
+      fid: 2 ** 40,
+      body: {
+        $case: "castAddBody",
+        value: {
+          text: "é🎩 and a text of more than thirty-two bytes",
+          mentions: [1, 300],
+          mentionsPositions: [0, 2],
+          embeds: [
+            { embed: { $case: "url", value: "https://example.com" } },
+            { embed: { $case: "castId", value: { fid: 5, hash: new Uint8Array(20) } } },
+          ],
+          parent: { $case: "parentCastId", value: { fid: 7, hash: new Uint8Array(20) } },
+        },
+      },
+    },
+    signer,
+  ),
+  signMessage(
+    {
+      type: MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE,
+      fid: 3,
+      body: { $case: "linkCompactStateBody", value: { type: "follow", targetFids: [1, 2 ** 50, 3] } },
+    },
+    signer,
+  ),
+];
+
+/** Valid bytes with a few bytes replaced, inserted or cut away. */
+const mutated = fc
+  .tuple(
+    fc.constantFrom(...samples),
+    fc.array(fc.tuple(fc.nat(), fc.nat({ max: 255 }), fc.constantFrom("replace", "insert", "cut")), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+  )
+  .map(([sample, edits]) => {
+    let bytes = Buffer.from(sample);
+    for (const [where, byte, edit] of edits) {
+      const at = where % (bytes.length + 1);
+      const kept = edit === "insert" ? at : at + 1;
+      const added = edit === "cut" ? [] : [byte];
+      bytes = Buffer.concat([bytes.subarray(0, at), Uint8Array.from(added), bytes.subarray(kept)]);
+    }
+    return new Uint8Array(bytes);
+  });
+
+describe("decoding", () => {
+  test("gives a message or a refusal for any bytes, and throws for none", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array({ maxLength: 300 }), mutated), (bytes) => {
+        const message = decodeMessage(bytes);
+        if (message instanceof Rejection) return message.code === "bad_request.parse_failure";
+        const verdict = validateMessage(message, ctx);
+        return verdict === undefined || verdict.code === "bad_request.validation_failure";
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("gives data or a refusal for any signed data bytes", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array({ maxLength: 300 }), mutated), (dataBytes) => {
+        const { hash, signature, signer: publicKey } = sealDataBytes(dataBytes, signer);
+        let data: MessageData | Rejection;
+        try {
+          data = decodeMessageData(dataBytes);
+        } catch (cause) {
+          // The one exception left to the caller: an integer that a number cannot hold.
+          return cause instanceof Error && cause.message.includes("SAFE_INTEGER");
+        }
+        if (data instanceof Rejection) return true;
+        const message = {
+          data,
+          dataBytes,
+          hash,
+          hashScheme: 1,
+          signature,
+          signatureScheme: 1,
+          signer: publicKey,
+        };
+        validateMessage(message, ctx);
+        return true;
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("takes every text that is well-formed Unicode as it is", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 80 }), (text) => {
+        const data = decodeMessageData(
+          encodeData({
+            type: MessageType.MESSAGE_TYPE_CAST_ADD,
+            body: { $case: "castAddBody", value: { text } },
+          }),
+        );
+        return (
+          !(data instanceof Rejection) &&
+          data.body?.$case === "castAddBody" &&
+          data.body.value.text === text.toWellFormed()
+        );
+      }),
+    );
+  });
+
+  test("takes a text only when its bytes are UTF-8, by the judgement of a strict TextDecoder", () => {
+    const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    const bytesOfText = fc.array(
+      fc.constantFrom(0x41, 0x80, 0xbf, 0xc2, 0xe0, 0xa0, 0xed, 0xf0, 0x90, 0xf4, 0xff),
+      {
+        maxLength: 40,
+      },
+    );
+    fc.assert(
+      fc.property(bytesOfText, (text) => {
+        const dataBytes = Uint8Array.from([0x2a, text.length + 2, 0x22, text.length, ...text]);
+        let expected: string | undefined;
+        try {
+          expected = strict.decode(Uint8Array.from(text));
+        } catch {
+          expected = undefined;
+        }
+        const data = decodeMessageData(dataBytes);
+        const actual =
+          data instanceof Rejection || data.body?.$case !== "castAddBody" ? undefined : data.body.value.text;
+        return actual === expected;
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("reads 4 MiB of packed integers, groups or garbage in a time that does not matter", () => {
+    const start = performance.now();
+    for (const fill of [0x01, 0x80, 0xff, 0x0b, 0xf3]) {
+      const bytes = Buffer.alloc(4 * 1024 * 1024, fill);
+      const packed = Buffer.concat([
+        Uint8Array.of(0x8a, 0x01, 0xfd, 0xff, 0xff, 0x01, 0x12, 0xf9, 0xff, 0xff, 0x01),
+        bytes,
+      ]);
+      for (const input of [bytes, packed]) {
+        expect(decodeMessageData(input)).toBeInstanceOf(Rejection);
+        expect(typeof (wireFault(input, MESSAGE_FORM) ?? "")).toBe("string");
+      }
+    }
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+describe("the table of wire forms", () => {
+  test("agrees with message.proto in every field", () => {
+    const proto = readFileSync(new URL("../../src/protocol/wire/message.proto", import.meta.url), "utf8");
+    const enums = new Set([...proto.matchAll(/^enum (\w+)/gm)].map((match) => match[1]));
+    const messages = new Map(
+      [...proto.matchAll(/^message (\w+) \{\n(.*?)^\}/gms)].map((m) => [m[1], m[2] ?? ""]),
+    );
+
+    function formInProto(name: string): unknown {
+      const fields = [
+        ...(messages.get(name) ?? "").matchAll(/^ +(repeated |optional )?(\w+) \w+ = (\d+);/gm),
+      ];
+      const form: unknown[] = [];
+      for (const [, label, type = "", number] of fields) {
+        const isRepeated = label === "repeated ";
+        const isVarint = enums.has(type) || type === "uint32" || type === "uint64";
+        if (isVarint) form[Number(number)] = isRepeated ? "varints" : "varint";
+        else if (type === "string") form[Number(number)] = "text";
+        else if (type === "bytes") form[Number(number)] = "bytes";
+        else form[Number(number)] = { message: formInProto(type), repeated: isRepeated };
+      }
+      return Array.from(form);
+    }
+
+    const countFields = (form: MessageForm): number =>
+      form.reduce(
+        (sum, field) => sum + (typeof field === "object" ? countFields(field.message) : field ? 1 : 0),
+        0,
+      );
+    expect(MESSAGE_FORM as unknown).toEqual(formInProto("Message"));
+    expect(countFields(MESSAGE_FORM)).toBeGreaterThan(60);
+  });
+});

@@ -1,0 +1,18 @@
+import type { Clock } from "../../src/app/clock.ts";
+
+/** A clock that stands still until a test moves it. */
+export class ManualClock implements Clock {
+  #nowMs: number;
+
+  constructor(startUnixSecs: number) {
+    this.#nowMs = startUnixSecs * 1000;
+  }
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  advanceSecs(secs: number): void {
+    this.#nowMs += secs * 1000;
+  }
+}

@@ -1,0 +1,36 @@
+import type { IndexDatabase } from "../../src/index/database.ts";
+
+/** The tables that hold facts of the network; row numbers are no such fact. */
+const TABLES = [
+  "messages",
+  "on_chain_events",
+  "username_proofs",
+  "gasless_keys",
+  "key_nonces",
+  "fids",
+  "signers",
+  "pro_tiers",
+  "storage_lends",
+  "store_counts",
+  "casts",
+  "cast_counts",
+  "reactions",
+  "links",
+  "follow_counts",
+  "user_data",
+  "verifications",
+];
+
+/** Everything that the index says about the network, as text that is equal when the state is. */
+export function dumpIndex(db: IndexDatabase): string {
+  return TABLES.map((table) => {
+    const columns = db.sqlite
+      .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
+      .all()
+      .flatMap(({ name }) => (name === "id" ? [] : [`quote(${name})`]));
+    const rows = db.sqlite
+      .query<{ row: string }, []>(`SELECT ${columns.join(" || '|' || ")} AS row FROM ${table} ORDER BY row`)
+      .all();
+    return `${table}\n${rows.map(({ row }) => `  ${row}`).join("\n")}`;
+  }).join("\n");
+}

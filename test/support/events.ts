@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { UserNameProof, UserNameType } from "../../src/protocol/wire/generated/message.ts";
+import {
+  IdRegisterEventType,
+  OnChainEvent,
+  OnChainEventType,
+  SignerEventType,
+  TierType,
+} from "../../src/protocol/wire/generated/on-chain.ts";
+import { DEFAULT_NOW_SECS } from "./messages.ts";
+
+/** Builders of on-chain events and fname proofs for tests. */
+
+/** Where on the chain an event stands; each event needs a place of its own. */
+export interface ChainPlace {
+  readonly block: number;
+  readonly log?: number;
+  /** Unix seconds; a day before the default test time unless given. */
+  readonly at?: number;
+}
+
+const OP_MAINNET = 10;
+const BASE_MAINNET = 8453;
+
+function event(
+  type: OnChainEventType,
+  fid: number,
+  place: ChainPlace,
+  body: OnChainEvent["body"],
+  chainId = OP_MAINNET,
+): OnChainEvent {
+  const seed = `${type} ${fid} ${place.block} ${place.log ?? 0}`;
+  return OnChainEvent.fromPartial({
+    type,
+    chainId,
+    fid,
+    blockNumber: place.block,
+    logIndex: place.log ?? 0,
+    blockTimestamp: place.at ?? DEFAULT_NOW_SECS - 86_400,
+    blockHash: createHash("sha256").update(`block ${seed}`).digest(),
+    transactionHash: createHash("sha256").update(`tx ${seed}`).digest(),
+    body,
+  });
+}
+
+export function registerEvent(fid: number, to: Uint8Array, place: ChainPlace): OnChainEvent {
+  return event(OnChainEventType.EVENT_TYPE_ID_REGISTER, fid, place, {
+    $case: "idRegisterEventBody",
+    value: {
+      to,
+      from: new Uint8Array(),
+      recoveryAddress: to,
+      eventType: IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER,
+    },
+  });
+}
+
+export function transferEvent(fid: number, from: Uint8Array, to: Uint8Array, place: ChainPlace): OnChainEvent {
+  return event(OnChainEventType.EVENT_TYPE_ID_REGISTER, fid, place, {
+    $case: "idRegisterEventBody",
+    value: {
+      to,
+      from,
+      recoveryAddress: new Uint8Array(),
+      eventType: IdRegisterEventType.ID_REGISTER_EVENT_TYPE_TRANSFER,
+    },
+  });
+}
+
+export function signerEvent(
+  fid: number,
+  key: Uint8Array,
+  place: ChainPlace,
+  kind: "add" | "remove" | "admin_reset" = "add",
+): OnChainEvent {
+  const isAdd = kind === "add";
+  const eventType = {
+    add: SignerEventType.SIGNER_EVENT_TYPE_ADD,
+    remove: SignerEventType.SIGNER_EVENT_TYPE_REMOVE,
+    admin_reset: SignerEventType.SIGNER_EVENT_TYPE_ADMIN_RESET,
+  }[kind];
+  return event(OnChainEventType.EVENT_TYPE_SIGNER, fid, place, {
+    $case: "signerEventBody",
+    value: {
+      key,
+      keyType: isAdd ? 1 : 0,
+      eventType,
+      metadata: new Uint8Array(),
+      metadataType: isAdd ? 1 : 0,
+    },
+  });
+}
+
+export function rentEvent(fid: number, units: number, place: ChainPlace): OnChainEvent {
+  return event(OnChainEventType.EVENT_TYPE_STORAGE_RENT, fid, place, {
+    $case: "storageRentEventBody",
+    value: { payer: Buffer.alloc(20, 1), units, expiry: (place.at ?? DEFAULT_NOW_SECS) + 365 * 86_400 },
+  });
+}
+
+export function proEvent(fid: number, days: number, place: ChainPlace): OnChainEvent {
+  return event(
+    OnChainEventType.EVENT_TYPE_TIER_PURCHASE,
+    fid,
+    place,
+    {
+      $case: "tierPurchaseEventBody",
+      value: { tierType: TierType.TIER_TYPE_PRO, forDays: days, payer: Buffer.alloc(20, 1) },
+    },
+    BASE_MAINNET,
+  );
+}
+
+/** An fname transfer as the name server signs it; fid 0 releases the name. `at`: unix seconds. */
+export function fnameProof(name: string, fid: number, owner: Uint8Array, at: number): UserNameProof {
+  return {
+    timestamp: at,
+    name: Buffer.from(name),
+    owner,
+    signature: Buffer.alloc(65, 7),
+    fid,
+    type: UserNameType.USERNAME_TYPE_FNAME,
+  };
+}

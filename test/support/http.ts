@@ -1,0 +1,72 @@
+import type { AnyElysia } from "elysia";
+import pino from "pino";
+import { Registry } from "prom-client";
+import type { Clock } from "../../src/app/clock.ts";
+import type { Config } from "../../src/config/schema.ts";
+import type { OpsProviders } from "../../src/http/ops.ts";
+import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
+
+/** A line of the log, as pino writes it. */
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export interface RunningHttp extends AsyncDisposable {
+  readonly server: HttpServer;
+  readonly url: string;
+  readonly port: number;
+  /** Every line that was logged so far, at any level. */
+  readonly logLines: LogLine[];
+  /** The node's prefix and the path, as in `api("/user?fid=3")`. */
+  api(path: string): string;
+}
+
+export interface RunHttpOptions {
+  readonly plugins?: readonly AnyElysia[];
+  readonly ops?: Partial<OpsProviders>;
+  readonly http?: Partial<Config["http"]>;
+  readonly serviceName?: string;
+  readonly clock?: Clock;
+}
+
+export const httpSettings: Config["http"] = {
+  host: "127.0.0.1",
+  port: 0,
+  max_ids: 350,
+  cors_origins: ["*"],
+  idle_timeout_secs: 30,
+  shutdown_grace_secs: 5,
+};
+
+/** An HTTP server on a free port, with the given route plugins and nothing behind it. */
+export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; logLines: LogLine[] } {
+  const logLines: LogLine[] = [];
+  const log = pino({ level: "trace" }, { write: (line: string) => logLines.push(JSON.parse(line)) });
+  const name = options.serviceName ?? "svc";
+  const server = createHttpServer({
+    common: {
+      config: {
+        http: { ...httpSettings, ...options.http },
+        service: { name, shutdown_deadline_secs: 10 },
+      },
+      log,
+      metrics: { registry: new Registry(), prefix: `${name}_` },
+      clock: options.clock ?? { nowMs: () => 1_700_000_000_000 },
+    },
+    plugins: options.plugins ?? [],
+    ops: { notReadyReason: () => undefined, status: () => ({}), ...options.ops },
+    version: "1.2.3",
+  });
+  return { server, logLines };
+}
+
+export function runHttp(options: RunHttpOptions = {}): RunningHttp {
+  const { server, logLines } = makeHttp(options);
+  const { url, port } = server.listen();
+  return {
+    server,
+    url,
+    port,
+    logLines,
+    api: (path) => `${url}/v2/${options.serviceName ?? "svc"}${path}`,
+    [Symbol.asyncDispose]: () => server.stop({ graceMs: 0 }),
+  };
+}

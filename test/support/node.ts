@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/index/database.ts";
+import { IngestEngine, type Verdict } from "../../src/ingest/engine.ts";
+import { decodeRecord, type EncodedRecord, type IngestRecord, validateRecord } from "../../src/ingest/record.ts";
+import { nowSecs } from "../../src/app/clock.ts";
+import { Rejection } from "../../src/protocol/rejection.ts";
+import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { ManualClock } from "./clock.ts";
+import { fnameProof, registerEvent, rentEvent, signerEvent } from "./events.ts";
+import { DEFAULT_NOW_SECS, makeSigner, makeWallet } from "./messages.ts";
+
+/** The validation and merge of a node over a real index file, without its sockets. */
+export interface TestNode extends Disposable {
+  readonly db: IndexDatabase;
+  readonly clock: ManualClock;
+  readonly dir: string;
+  /** Validates and merges as every way in does; answers the refusal's code, or "ok". */
+  take(record: EncodedRecord): string;
+  takeMessage(bytes: Uint8Array): string;
+  takeEvent(event: OnChainEvent): string;
+  takeProof(proof: UserNameProof): string;
+  takeAll(records: readonly EncodedRecord[]): string[];
+}
+
+export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
+  const dir = mkdtempSync(join(tmpdir(), "node-test-"));
+  const db = openIndexWriter(indexPath(dir));
+  const clock = new ManualClock(options.nowSecs ?? DEFAULT_NOW_SECS);
+  const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  const engine = new IngestEngine({
+    db,
+    network,
+    clock,
+    onFault: (cause) => {
+      throw cause;
+    },
+  });
+  const takeAll = (records: readonly EncodedRecord[]): string[] => {
+    const validated = records.map((record): IngestRecord | Rejection => {
+      const decoded = decodeRecord(record);
+      if (decoded instanceof Rejection) return decoded;
+      return validateRecord(decoded, { network, nowUnixSecs: nowSecs(clock) }) ?? decoded;
+    });
+    const verdicts = engine.apply(validated.filter((r): r is IngestRecord => !(r instanceof Rejection)));
+    let next = 0;
+    return validated.map((r) => codeOf(r instanceof Rejection ? r : verdicts[next++]));
+  };
+  const take = (record: EncodedRecord) => takeAll([record])[0] ?? "nothing";
+  return {
+    db,
+    clock,
+    dir,
+    takeAll,
+    take,
+    takeMessage: (bytes) => take({ kind: "message", bytes }),
+    takeEvent: (event) => take(eventRecord(event)),
+    takeProof: (proof) => take(proofRecord(proof)),
+    [Symbol.dispose]() {
+      db[Symbol.dispose]();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export function eventRecord(event: OnChainEvent): EncodedRecord {
+  return { kind: "onChainEvent", bytes: OnChainEvent.encode(event).finish() };
+}
+
+export function proofRecord(proof: UserNameProof): EncodedRecord {
+  return { kind: "usernameProof", bytes: UserNameProof.encode(proof).finish() };
+}
+
+/** What makes an fid a full user: registered, with the key `makeSigner(fid)`, one storage unit, the fname `user<fid>`. */
+export function accountRecords(fid: number, units = 1): EncodedRecord[] {
+  const custody = makeWallet(`custody ${fid}`).address;
+  return [
+    eventRecord(registerEvent(fid, custody, { block: 1000 + fid })),
+    eventRecord(signerEvent(fid, accountSigner(fid).publicKey, { block: 200_000 + fid })),
+    eventRecord(rentEvent(fid, units, { block: 400_000 + fid })),
+    proofRecord(fnameProof(`user${fid}`, fid, custody, DEFAULT_NOW_SECS - 50_000)),
+  ];
+}
+
+/** The key that `accountRecords` gives to an fid. */
+export function accountSigner(fid: number) {
+  return makeSigner(`account ${fid}`);
+}
+
+function codeOf(verdict: Verdict): string {
+  return verdict ? verdict.code : "ok";
+}
