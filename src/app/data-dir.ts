@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { RetryableError, UserError } from "../lib/failure.ts";
+import { RetryableError, reasonOf, UserError } from "../lib/failure.ts";
 
 /** The data directory while this process holds it. */
 export interface DataDir {
@@ -95,8 +95,4 @@ function holder(pidFile: string): string {
   } catch {
     return "another process";
   }
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import type { Config } from "../config/schema.ts";
 import { secretTexts } from "../config/secrets.ts";
 import { prettyLine } from "./pretty-log.ts";
-import { redactFields } from "./redact.ts";
+import { redact } from "./redact.ts";
 
 /** Takes log objects with a past-tense sentence, as in `log.info({ durationMs }, "Opened the index")`. */
 export type Logger = pino.Logger;
@@ -37,7 +37,7 @@ export function createLogger(
       level: config.log.level,
       base: subsystem === undefined ? null : { subsystem },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (level) => ({ level }), log: redactFields },
+      formatters: { level: (level) => ({ level }), log: redact },
     },
     {
       write(line: string) {
@@ -50,7 +50,7 @@ export function createLogger(
   // pino formats the fields of a call but not those of a child.
   const { child } = log;
   log.child = function (this: Logger, bindings, options) {
-    return child.call(this, redactFields(bindings), options);
+    return child.call(this, redact(bindings), options);
   } as Logger["child"];
   return log;
 }

@@ -1,5 +1,6 @@
 const CENSOR = "[redacted]";
 const MAX_DEPTH = 6;
+const MAX_FIELDS = 500;
 const MAX_TEXT_CHARS = 8192;
 const MAX_CAUSES = 4;
 
@@ -26,26 +27,42 @@ const SECRET_NAMES = new Set([
   "xapikey",
 ]);
 
-/**
- * A copy of what is to be logged in which every field with the name of a credential is blotted out, at any depth, errors
- * are described with their causes, and long texts are cut. Numbers and booleans stay: `tokens: 12` is a count.
- */
-export function redact(value: unknown, depth = 0): unknown {
-  if (typeof value === "string") return cut(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (depth > MAX_DEPTH) return "[deep]";
-  if (value instanceof Error) return describeError(value);
-  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-  if ("toJSON" in value && typeof value.toJSON === "function") return redact(value.toJSON(), depth + 1);
-  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
-  return redactFields(value, depth);
+/** What one event may still show; an object that somebody logs by mistake must not become a megabyte of text. */
+interface Budget {
+  fields: number;
 }
 
-/** `redact` of an object's fields, one level of nesting counted. */
-export function redactFields(value: object, depth = 0): Record<string, unknown> {
+/**
+ * A copy of the fields that are to be logged. Every field with the name of a credential is blotted out, at any depth;
+ * errors are described with their causes; long texts and large objects are cut. Numbers and booleans stay: `tokens: 12`
+ * is a count.
+ */
+export function redact(fields: object): Record<string, unknown> {
+  return redactFields(fields, 0, { fields: MAX_FIELDS });
+}
+
+function redactValue(value: unknown, depth: number, budget: Budget): unknown {
+  if (typeof value === "string") return cut(value);
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Error) return describeError(value);
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (depth >= MAX_DEPTH) return "[deep]";
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    return redactValue(value.toJSON(), depth + 1, budget);
+  }
+  if (!Array.isArray(value)) return redactFields(value, depth + 1, budget);
+  const shown = value.slice(0, Math.max(budget.fields, 0));
+  budget.fields -= shown.length;
+  return shown.map((item) => redactValue(item, depth + 1, budget));
+}
+
+function redactFields(fields: object, depth: number, budget: Budget): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(value)) {
-    shown[name] = hidesField(name, field) ? CENSOR : redact(field, depth + 1);
+  for (const [name, field] of Object.entries(fields)) {
+    if (budget.fields <= 0) break;
+    budget.fields -= 1;
+    shown[name] = hidesField(name, field) ? CENSOR : redactValue(field, depth, budget);
   }
   return shown;
 }
@@ -60,7 +77,7 @@ function describeError(error: Error, causes = 0): Record<string, unknown> {
   return {
     type: name,
     message: cut(message),
-    ...("code" in error ? { code: redact(error.code, MAX_DEPTH) } : {}),
+    ...("code" in error ? { code: cut(String(error.code)) } : {}),
     ...(stack === undefined ? {} : { stack: cut(stack) }),
     ...(cause instanceof Error && causes < MAX_CAUSES ? { cause: describeError(cause, causes + 1) } : {}),
   };

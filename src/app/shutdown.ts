@@ -1,3 +1,4 @@
+import { EXIT_OK, EXIT_RETRYABLE } from "../lib/failure.ts";
 import type { Logger } from "./logger.ts";
 
 /** Undoes one part: closes it after what it has accepted is done. It bounds its own waiting. */
@@ -15,6 +16,11 @@ export interface Shutdown {
    */
   add(name: string, dispose: Disposer): void;
   /**
+   * Makes the shutdown wait for work that is under way before it closes anything under it. The work watches `signal`;
+   * how it ends is its caller's affair.
+   */
+  track(name: string, work: Promise<unknown>): void;
+  /**
    * Starts the shutdown; only the first call counts. Resolves as `finished` does: with `exitCode` when every disposer
    * succeeded in time, else with 1, or with `exitCode` where that already tells of a failure.
    */
@@ -22,7 +28,6 @@ export interface Shutdown {
 }
 
 const EXIT_UNCLEAN = 1;
-const EXIT_FAULT = 75;
 /** 128 + the number of the signal, as a shell reports a process that it killed. */
 const KILLED_BY = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -31,6 +36,7 @@ export function createShutdown({ deadlineMs, log }: { deadlineMs: number; log: L
   const controller = new AbortController();
   const finished = Promise.withResolvers<number>();
   const waiting: { name: string; dispose: Disposer }[] = [];
+  const underWay = new Map<Promise<unknown>, string>();
   let ended = false;
 
   /** Whether the disposer succeeded. */
@@ -49,14 +55,18 @@ export function createShutdown({ deadlineMs, log }: { deadlineMs: number; log: L
     const cut = Promise.withResolvers<"cut">();
     const timer = setTimeout(cut.resolve, deadlineMs, "cut");
     log.info({ reason }, "Started to shut down");
+    const giveUp = (part: string): number => {
+      const left = waiting.map(({ name }) => name);
+      log.error({ part, left, deadlineMs }, "Gave up on a part that did not end in time");
+      return exitCode || EXIT_UNCLEAN;
+    };
+    for (const [work, name] of underWay) {
+      if ((await Promise.race([work, cut.promise])) === "cut") return giveUp(name);
+    }
     let clean = true;
     for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
       const outcome = await Promise.race([attempt(entry), cut.promise]);
-      if (outcome === "cut") {
-        const left = waiting.map(({ name }) => name);
-        log.error({ part: entry.name, left, deadlineMs }, "Gave up on a part that did not close in time");
-        return exitCode || EXIT_UNCLEAN;
-      }
+      if (outcome === "cut") return giveUp(entry.name);
       clean &&= outcome;
     }
     clearTimeout(timer);
@@ -71,7 +81,14 @@ export function createShutdown({ deadlineMs, log }: { deadlineMs: number; log: L
       if (ended) void attempt({ name, dispose });
       else waiting.push({ name, dispose });
     },
-    start(reason, exitCode = 0) {
+    track(name, work) {
+      const settled: Promise<unknown> = work.then(
+        () => underWay.delete(settled),
+        () => underWay.delete(settled),
+      );
+      underWay.set(settled, name);
+    },
+    start(reason, exitCode = EXIT_OK) {
       if (!controller.signal.aborted) {
         controller.abort(new Error(`shutting down: ${reason}`));
         void run(reason, exitCode).then((code) => {
@@ -85,7 +102,7 @@ export function createShutdown({ deadlineMs, log }: { deadlineMs: number; log: L
 }
 
 /**
- * Starts the shutdown on the first SIGTERM or SIGINT, and on a fault that nobody caught (exit code 75: a supervisor may
+ * Starts the shutdown on the first SIGTERM or SIGINT, and on a fault that nobody caught (`EXIT_RETRYABLE`: a supervisor may
  * start the process again). A second signal ends the process at once.
  *
  * @returns takes the handlers off again.
@@ -102,7 +119,7 @@ export function handleSignals(shutdown: Shutdown, log: Logger): () => void {
   };
   const onFault = (err: unknown) => {
     log.fatal({ err }, "Met a fault that nobody caught");
-    void shutdown.start("fault", EXIT_FAULT);
+    void shutdown.start("fault", EXIT_RETRYABLE);
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);

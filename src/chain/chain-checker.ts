@@ -30,7 +30,8 @@ export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: strin
     async check(message) {
       const need = needsChainCheck(message.data);
       if (!need) return undefined;
-      if (!clients) return new Rejection("unavailable", "this node has no Ethereum RPC to check the message with");
+      if (!clients)
+        return new Rejection("unavailable", "this node has no Ethereum RPC to check the message with");
       try {
         return await ask(need, clients, options.db);
       } catch {
@@ -72,7 +73,8 @@ async function ask(need: ChainCheck, clients: Clients, db: IndexDatabase): Promi
   }
   const client = need.chainId === mainnet.id ? clients.plain : clients.gateways;
   const resolved = await client.getEnsAddress({ name: need.name });
-  if (resolved?.toLowerCase() !== hex(need.owner)) return invalid("name does not resolve to the owner of the proof");
+  if (resolved?.toLowerCase() !== hex(need.owner))
+    return invalid("name does not resolve to the owner of the proof");
   if (!db.get(ownsAddress, need.fid, need.owner))
     return invalid("owner is neither the custody address nor a verified address of the fid");
   return undefined;

@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
+import { reasonOf } from "../lib/failure.ts";
 import { findSetting, keysOf, type Setting, sectionNames } from "./schema.ts";
 import { parseText } from "./values.ts";
 
 const ENV_PREFIX = "SVC_";
+const MAX_SEARCHED_LINES = 2000;
 /** Kubernetes sets these in every pod beside a Service that carries the program's name; nobody means them as settings. */
 const KUBERNETES_SERVICE_LINK = /^SVC_SERVICE_(HOST|PORT(_.+)?)$/;
 
@@ -65,7 +67,7 @@ export function fromToml(text: string, source: string): Layer {
   } catch (cause) {
     return {
       candidates: [],
-      problems: [{ key: source, source: tomlPosition(cause), message: reasonOf(cause) }],
+      problems: [{ key: source, source: tomlPosition(text), message: reasonOf(cause) }],
     };
   }
   const candidates: Candidate[] = [];
@@ -163,11 +165,19 @@ function unknownKey(key: string, section: string, source: string): ConfigProblem
   return { key, source, message: `is no setting; [${section}] has ${keysOf(section).join(", ")}` };
 }
 
-/** The words of a caught fault. */
-export function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+/** Bun's parser does not tell where it failed: the fault begins after the longest head of the text that parses. */
+function tomlPosition(text: string): string {
+  const lines = text.split("\n");
+  if (lines.length > MAX_SEARCHED_LINES) return "TOML";
+  const good = lines.findLastIndex((_, end) => parses(lines.slice(0, end).join("\n")));
+  return `line ${good + 1}`;
 }
 
-function tomlPosition(cause: unknown): string {
-  return cause instanceof Error && "line" in cause ? `line ${String(cause.line)}` : "TOML";
+function parses(text: string): boolean {
+  try {
+    Bun.TOML.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
-import { UserError } from "../lib/failure.ts";
+import { reasonOf, UserError } from "../lib/failure.ts";
 import { findConflicts } from "./conflicts.ts";
 import defaultsText from "./defaults.toml" with { type: "text" };
 import {
@@ -11,7 +11,6 @@ import {
   fromEnvironment,
   fromFlags,
   fromToml,
-  reasonOf,
 } from "./layers.ts";
 import { type Config, configSchema, type Setting, settings } from "./schema.ts";
 import { isValid, showValue } from "./values.ts";

@@ -22,8 +22,8 @@ export interface Scene {
 const CHANNEL_SHARE = 0.45;
 const OTHER_TOPIC_SHARE = 0.2;
 const QUOTE_SHARE = 0.06;
-const LONG_SHARE = 0.02;
-const ARTICLE_SHARE = 0.04;
+const LONG_SHARE = 0.03;
+const ARTICLE_SHARE = 0.07;
 const COLLECTION_SHARE = 0.012;
 const COMMENT_SHARE = 0.01;
 const PICTURE_SHARE = 0.14;
@@ -42,46 +42,47 @@ export function writeRoot(scene: Scene): CastContent {
 
   const quoted = random.chance(QUOTE_SHARE) ? random.pick(earlier.slice(-QUOTED_AMONG_LATEST)) : undefined;
   if (quoted && quoted.fid !== author.fid) {
-    return { ...plain(scene, texts.quoteComment(voice, random)), quoted };
+    return { ...plain(scene, topic, texts.quoteComment(voice, random)), quoted };
   }
   if (voice.language === "en" && isPro(author.fid) && random.chance(ARTICLE_SHARE)) {
     const text = texts.article(topic, random);
-    return { ...plain(scene, text), type: CastType.CAST_TYPE_TEN_K_CAST };
+    return { ...plain(scene, topic, text), type: CastType.CAST_TYPE_TEN_K_CAST };
   }
   if (voice.language === "en" && random.chance(LONG_SHARE)) {
     const parentUrl = random.chance(CHANNEL_SHARE) ? channelUrl(voice.language, topic, random) : undefined;
     const text = texts.longCast(topic, random);
-    return { ...plain(scene, text), type: CastType.CAST_TYPE_LONG_CAST, parentUrl };
+    return { ...plain(scene, topic, text), type: CastType.CAST_TYPE_LONG_CAST, parentUrl };
   }
   if (random.chance(COLLECTION_SHARE)) {
-    return { ...plain(scene, texts.smallTalk(voice, random)), parentUrl: COLLECTION_PARENT_URL };
+    return { ...plain(scene, topic, texts.smallTalk(voice, random)), parentUrl: COLLECTION_PARENT_URL };
   }
   if (random.chance(COMMENT_SHARE)) {
-    return { ...plain(scene, texts.reply(voice, random)), parentUrl: ARTICLE_PARENT_URL };
+    return { ...plain(scene, topic, texts.reply(voice, random)), parentUrl: ARTICLE_PARENT_URL };
   }
   const parentUrl = random.chance(CHANNEL_SHARE) ? channelUrl(voice.language, topic, random) : undefined;
   const isTopical = parentUrl !== undefined || random.chance(0.6);
   const draft = isTopical ? texts.post(voice, random) : texts.smallTalk(voice, random);
   const urls = attachments(topic, random);
   const isWordless = urls.some((url) => url.endsWith(".jpg")) && random.chance(WORDLESS_SHARE);
-  return { ...plain(scene, isWordless ? "" : draft), parentUrl, urls };
+  return { ...plain(scene, topic, isWordless ? "" : draft), parentUrl, urls };
 }
 
 /** An answer to a cast: to others in their language where the author speaks it, and to one's own in thanks or afterthought. */
 export function writeReply(scene: Scene, parent: PlannedCast): CastContent {
   const { author, texts, random } = scene;
   const isForeign = parent.author.language !== author.language && parent.author.language === "en";
-  const voice: Voice = isForeign ? { language: "en", topic: author.topic } : author;
+  const { topic } = parent;
+  const voice: Voice = { language: isForeign ? "en" : author.language, topic };
   const isOwnThread = parent.parent?.fid === author.fid || parent.fid === author.fid;
   const draft = isOwnThread ? texts.followUp(voice, random) : texts.reply(voice, random);
   const urls = random.chance(REPLY_PICTURE_SHARE) ? [picture(random)] : [];
-  return { ...plain(scene, draft), urls };
+  return { ...plain(scene, topic, draft), urls };
 }
 
 /** A cast with the draft's text and mentions and nothing else. */
-function plain(scene: Scene, draft: string): CastContent {
+function plain(scene: Scene, topic: Topic, draft: string): CastContent {
   const { text, mentions, mentionsPositions } = withMentions(draft, peopleToName(scene, mentionCount(draft)));
-  return { text, type: CastType.CAST_TYPE_CAST, mentions, mentionsPositions, urls: [] };
+  return { topic, text, type: CastType.CAST_TYPE_CAST, mentions, mentionsPositions, urls: [] };
 }
 
 /** People whom the author follows, as far as there are any, and otherwise anybody else. */

@@ -5,6 +5,7 @@ import {
   MessageType,
 } from "../protocol/wire/generated/message.ts";
 import { writeReply, writeRoot } from "./cast-contents.ts";
+import type { Topic } from "./english-topics.ts";
 import type { DemoGraph } from "./graph.ts";
 import type { Person } from "./people.ts";
 import { HOUR_SECS, type PlannedMessage, somewhatLater } from "./plan.ts";
@@ -16,12 +17,17 @@ import type { Texts } from "./texts.ts";
 export interface PlannedCast extends PlannedMessage {
   readonly author: Person;
   readonly parent: PlannedCast | undefined;
+  /** What the whole thread is about. */
+  readonly topic: Topic;
   /** 0 for a cast that starts a thread. */
   readonly depth: number;
+  /** From 0 to 1: how much it makes others answer and react. Small for most casts, near 1 for very few. */
+  readonly appeal: number;
 }
 
 /** What a cast says; the parts that name other casts wait for their hashes. */
 export interface CastContent {
+  readonly topic: Topic;
   readonly text: string;
   readonly type: CastType;
   readonly mentions: readonly number[];
@@ -39,9 +45,10 @@ export interface DemoCasts {
 
 const REPLY_SHARE = 0.46;
 /** How many of the latest casts somebody looks at before they answer one. */
-const LOOKED_AT = 7;
-const MEAN_CASTS_BACK = 22;
+const LOOKED_AT = 20;
+const MEAN_CASTS_BACK = 45;
 const REMOVED_COUNT = 26;
+const ANSWER_APPEAL = 0.3;
 /** Nobody answers faster. */
 const LEAST_REPLY_SECS = 20;
 
@@ -64,7 +71,7 @@ export function weekOfCasts(people: readonly Person[], graph: DemoGraph, texts: 
       : undefined;
     const scene = { author, people, graph, texts, random, earlier: casts };
     const content = parent ? writeReply(scene, parent) : writeRoot(scene);
-    casts.push(plannedCast(author, secsBeforeAnchor, parent, content));
+    casts.push(plannedCast(author, secsBeforeAnchor, parent, content, appealOf(parent, random)));
   }
   const removals = removalsOf(casts, random);
   return {
@@ -89,12 +96,12 @@ function castToAnswer(
   if (candidates.length === 0) return undefined;
   const weights = candidates.map((cast) => {
     if (!cast) return 0;
-    let weight = 0.2 + cast.author.prominence * 2;
+    let weight = 0.15 + cast.author.prominence + cast.appeal * 60;
     if (following?.has(cast.fid)) weight *= 4;
     if (cast.author.language === author.language) weight *= 5;
     if (cast.author.language === author.language && cast.author.topic === author.topic) weight *= 2;
-    if (cast.parent?.fid === author.fid) weight *= 8;
-    if (cast.depth > 0) weight *= 1.6;
+    if (cast.parent?.fid === author.fid) weight *= 20;
+    if (cast.depth > 0) weight *= 2;
     return cast.fid === author.fid ? weight * 0.04 : weight;
   });
   return candidates[random.weighted(weights)];
@@ -105,11 +112,14 @@ function plannedCast(
   secsBeforeAnchor: number,
   parent: PlannedCast | undefined,
   content: CastContent,
+  appeal: number,
 ): PlannedCast {
   return {
     author,
     parent,
+    topic: content.topic,
     depth: parent ? parent.depth + 1 : 0,
+    appeal,
     fid: author.fid,
     type: MessageType.MESSAGE_TYPE_CAST_ADD,
     secsBeforeAnchor,
@@ -129,6 +139,11 @@ function plannedCast(
       return { $case: "castAddBody", value };
     },
   };
+}
+
+function appealOf(parent: PlannedCast | undefined, random: Random): number {
+  const appeal = random.next() ** 14;
+  return parent ? appeal * ANSWER_APPEAL : appeal;
 }
 
 function parentOf(content: CastContent, castId: { fid: number; hash: Uint8Array } | undefined) {

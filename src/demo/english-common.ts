@@ -6,17 +6,18 @@ verdict: Worth it | Ten out of ten | I will report back | Not bad at all | Would
 smalltalk: gm ☀️ | gm to everyone who got up early and everyone who never went to bed | Good night from the {place} 🌙 | Coffee, then opinions ☕
 smalltalk: Who is around {day}? Thinking of a small meetup at the {place} | Small thing that made my day: {small} | Does anyone know why the {place} is closed {day}?
 smalltalk: Unfollowed the news for a week. {small} instead. Recommended | Reminder to drink water and call {relative} 💧 | Writing this from the {place}, {small}
-smalltalk: It is {day} and I have done nothing. Wonderful | {@} happy birthday! 🎂 | {@} that thing you said {when} has been in my head since | {@} {@} we should do that again {day}
-place: ferry | park bench by the pond | corner bakery | library steps | night train | harbour wall | laundromat
+smalltalk: It is {hour_of_rest} and I have done nothing. Wonderful | {@} happy birthday! 🎂 | {@} that thing you said {when} has been in my head since | {@} {@} we should do that again {day}
+place: ferry | park bench by the pond | corner bakery | library steps | tram depot | harbour wall | laundromat
 small: the bus driver waved back | someone fixed the swing in the park | fresh figs at the corner | the rain stopped exactly at five | a stranger's umbrella | the radio played the right song
+hour_of_rest: Sunday already | almost noon | nine in the evening | raining
 relative: your grandmother | your sister | an old friend
 day: Friday | tomorrow | this weekend | Tuesday evening
 reply: This made my day | Same here, every single time | Oh no 😂 | Tell me more about the second part | I was just about to write this | Saving this for later | Can confirm | Please post a photo
 reply: Counterpoint: {small} | Which one did you end up with? | I tried that {when}, did not go well | You are braver than I am | {verdict}, honestly | Where is this? | Is that the one near the {place}?
 reply: Okay this convinced me | Count me in for {day} | How long did it take? | Strong agree | Hm, I remember it differently | That is the correct opinion 👏 | Adding it to the list
 reply: I laughed out loud at the {place} | Teach me | Have you asked {@}? | {@} look at this | No way. Since when? | Beautiful ✨ | 🔥 | 💜 | ha | Go on… | Underrated
-reply: Half of that is luck and the other half is patience | We had the same {when}! | My whole {day} in one sentence | So what happened next? | This is why I come here
-followup: It got better {day}, promise | {verdict}. And then {small} | About {count} minutes, give or take | The one near the {place}, yes | No photo, sorry, hands were full | I asked around: nobody knows
+reply: Half of that is luck and the other half is patience | We had the same here {when}! | My whole week in one sentence | So what happened next? | This is why I come here
+followup: It gets better, promise | {verdict}. And then {small} | About {count} minutes, give or take | The one near the {place}, yes | No photo, sorry, hands were full | I asked around: nobody knows
 followup: Good question. I thought so too until {when} | Next time you are coming along | Exactly that | Ha, thank you 🙏 | Long story, I will write it down {day} | You were right, {when} proved it
 quote: Reading this again {when}. {verdict} | This, and also: {small} | Everyone should see this one | Adding my own: {small} | Saving this where I can find it | {@} this is the one I meant
 aside: I keep coming back to this, usually around the {place}, usually too late in the day. | None of it was planned, which may be why it worked.

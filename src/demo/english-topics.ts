@@ -1,6 +1,7 @@
 /** What the English speakers of the demo network write about. Read by `readGrammar`; one source for each topic. */
 export const ENGLISH_TOPICS = {
   coffee: `
+reply: Try it on the {brewer}, it {tastes} | {degrees} degrees? Bold | {bean} is the answer, whatever the question | My {brewer} would disagree | Is this the bar by the {spot}? | Grind finer, complain less | Mine {tastes} no matter what I do
 post: First cup of the day: {bean} on the {brewer}. {verdict} | Switched from {brewer} to {brewer} and {bean} tastes like a different coffee.
 post: Is anyone else grinding coarser for {bean}? On the {brewer} it {tastes} otherwise. | Water at {degrees} degrees for {bean}. I will not be taking questions.
 post: Third {brewer} today. Typing has improved, sleep will not. | The grinder came back from repair. {verdict}
@@ -16,6 +17,7 @@ grams: 12 | 15 | 18 | 20
 minutes: two and a half | three | three and a half
 bio: coffee notes nobody asked for | chasing the perfect pour-over | three grinders, no regrets`,
   garden: `
+reply: Cover it before {weather}! | Could I trade you a {plant} for one? | It is {guess}. It is always {guess'} | Mine never survives {weather} | More compost. The answer is always more compost | Try it next to the {plant} | My {plant} heard that and wilted
 post: The {plant} made it through {weather}. I did not expect that. | Repotted the {plant} {when}. {verdict}
 post: First {plant} of the season, about the size of a coin. Proud anyway. | {weather} took the {plant}. The {plant} does not seem to care.
 post: Neighbour traded me a {plant} for half a bag of compost. Best deal of the {season}. | What eats {plant} leaves at night but leaves the {plant} alone? {guess}
@@ -28,6 +30,7 @@ season: spring | summer | autumn
 guess: slugs | the neighbour's cat | a very small deer | pigeons, as always
 bio: balcony gardener | growing things that should not grow here | compost enthusiast`,
   books: `
+reply: The {part} is why I gave up on it | Have you read {book}? Same mood | {book} did it better, sorry | I cried at the {part}. On a bus | Putting it under {book} on the pile | Who translated yours? | The {part}! I still think about it
 post: Finished {book}. {verdict} | Halfway through {book} and the {part} is still going. {feeling}
 post: Reading {book} on the train and missed my stop {when}. | {book} has the best {part} I have read this year. Fight me gently.
 post: Book club picked {book}. I voted for {book}. {feeling} | Opened {book} for "one chapter" {when}. It is now tomorrow.
@@ -39,8 +42,9 @@ part: middle | opening chapter | ending | appendix | footnotes | second half | t
 feeling: I have thoughts | No spoilers please | Send tea | Strong opinions were shared
 bio: reads on trains | slow reader, quick opinions | will trade paperbacks`,
   music: `
+reply: That {instrument} line! | Is this from the early tapes? | {artist} opened for them once, in a {room} | You recorded that in the {room}? It sounds huge | Put some {noise} on it | On repeat here too | Reminds me of "{song}"
 post: On repeat {when}: {artist}, "{song}". {verdict} | Recorded a {instrument} take in the {room}. {verdict}
-post: The {instrument} part in {artist}'s "{song}" lives in my head rent free. | Learning "{song}" on {instrument}. Day {count}: the neighbours know it too.
+post: The {instrument} part in "{song}" by {artist} lives in my head rent free. | Learning "{song}" on {instrument}. Day {count}: the neighbours know it too.
 post: Small gig {when}: {artist} in a {room}, {count} people, perfect sound. | New strings on the {instrument}. Everything is forgiven.
 post: If you like {artist}, try the early tapes. Hiss included, worth it. | Mixing tip: turn the {instrument} down. No, further. {verdict}
 post: {@} sent me {artist} and now the week has a soundtrack. | Sampled the {noise} for a beat. It grooves more than it should.
@@ -53,6 +57,7 @@ noise: dishwasher | elevator | ice in a glass | printer | tram doors
 weather: rain | a long drive | the night shift | doing dishes
 bio: plays bass, badly, in tune | tape hiss collector | makes quiet songs`,
   cycling: `
+reply: {road} with that wind? Respect | Check the {part} first | I am in for {rideday} | {km} km is a lot before cake | We passed you on {road}, I think! | Was it the {part} again? | Save me a pastry
 post: {km} km before breakfast, {road}. {verdict} | {part} gave up at kilometre {km}. Walked the rest. Lovely walk.
 post: New {part} fitted {when}. Silent at last. | {road}, headwind both ways. How.
 post: Anyone up for {road} on {rideday}? Easy pace, cake stop guaranteed. | The climb after {road} is {grade} percent and there is a bench at the top. There is justice.
@@ -66,6 +71,7 @@ grade: 9 | 11 | 14
 rideday: Saturday | Sunday | Thursday evening
 bio: rides for the cake stops | gravel and ferries | two wheels, no hurry`,
   photography: `
+reply: Which {camera} is that? | I would hang this on a wall | Try {film} there, early | {subject}, again, please, never stop | The shadows! | How long did you wait? | {minutes} minutes well spent
 post: Light like this lasts about {minutes} minutes. {subject}, {film}. | Roll {count} is back from the lab. {subject} came out, the rest is fog.
 post: {subject} {when}, {film}, one frame left. {verdict} | Metered for the shadows and got {subject} exactly as I saw it. {verdict}
 post: Found a {camera} at a flea market. Shutter sticks below 1/30. Bought it anyway. | Waited {minutes} minutes for someone to walk past {subject}. Nobody did. Took it empty.
@@ -78,6 +84,7 @@ camera: folding camera | half-frame compact | rangefinder with a dent | plastic 
 minutes: four | seven | eleven | twenty
 bio: half-frame, full patience | photographs of nothing happening | waits for light`,
   kitchen: `
+reply: {trick}. Trust me | Now I need {dish} | Does it work with {ingredient}? | My grandmother would add one {ingredient} and no words | Freezes well? | Recipe, please, slowly | I tried {dish} once. We do not talk about it
 post: {dish} for dinner, {trick}. {verdict} | Tried {dish} again. This time {trick}. {verdict}
 post: The secret of {dish} is {trick}. Told to me by someone's grandmother, so it is law. | Burnt the {ingredient}. Called it smoky. They asked for seconds.
 post: What do you do with half a {ingredient}? Not soup, I have soup. | Sourdough update: {dough}. {feeling}
@@ -92,7 +99,8 @@ hour: one | two | six
 feeling: Pray for us | More news at breakfast | We move on | I regret nothing
 bio: cooks from the bottom of the fridge | slow bread | low heat, long evenings`,
   gamedev: `
-post: Fixed the {bug}. It was {cause}. It is always {cause}. | Devlog: the {thing} works now, and only {count} frames late.
+reply: Ship it with the {bug} | The {thing} deserves its own game | It was {cause}, was it not? | Please keep the {thing} | I want to play this already | Add a {thing} and call it done | My {bug} and your {bug'} should meet
+post: Fixed the {bug}. It was {cause}. It is always {cause'}. | Devlog: the {thing} works now, and only {count} frames late.
 post: Playtester {when}: "why does the {thing} follow me?" It is not supposed to. Keeping it. | Spent the day on the {thing}. Nobody will notice. {verdict}
 post: Replaced physics for the {thing} with a sine wave. {verdict} | Scope cut of the week: the {thing}. It will be remembered.
 post: Shader compiles, {thing} glows, fan spins. Progress. | The {bug} is back. {cause}, but in a hat.
@@ -103,9 +111,10 @@ bug: falling-through-the-stairs bug | double jump bug | off-by-one in the shop |
 cause: an off-by-one | a float compared with equals | last night's me | a forgotten reset | time zones, somehow
 bio: makes small games slowly | one goose, many bugs | tiny worlds, tidy code`,
   cats: `
+reply: {name} would never. {name'} absolutely would | The {perch} is theirs now, accept it | Mine prefers the {perch} | Give them {food} and nobody gets hurt | Photo, or it was a dog | Pet them from me | {name} sends regards from the {perch}
 post: The cat has discovered the {perch}. {consequence} | {name} sat on the {perch} for six hours and then asked for {food}.
-post: {name} brought me a {gift} at four in the morning. Thank you, {name}. | Bought an expensive bed. {name} prefers the {perch}. {consequence}
-post: Vet says {name} is "solid". {name} says {food}. | Meeting cancelled because {name} is on the {perch}.
+post: {name} brought me a {gift} at four in the morning. Thank you, {name'}. | Bought an expensive bed. {name} prefers the {perch}. {consequence}
+post: Vet says {name} is "solid". {name'} says {food}. | Meeting cancelled because {name} is on the {perch}.
 post: {name} versus the {gift}, round {count}. No winner yet. | If I move, {name} wakes up. So this is where I live now. Near the {perch}.
 post: {name} watched the {gift} for an hour, then looked at me as if I had done it. | Today {name} learned what the {perch} is for. {consequence}
 post: {@} how is your cat with the {perch}? Mine has filed a complaint. | {food} at five or chaos at six. {name} sets the terms.
@@ -116,20 +125,22 @@ food: dinner | the other food | tuna | breakfast, again
 consequence: We cannot print any more | Send help | Nothing will be the same | It is theirs now | I have been demoted
 bio: staff of two cats | here for the cats | minder of Biscuit`,
   nightsky: `
+reply: Clouds here, of course | {gear} showed it here too | Try the {spot} next time, much darker | I got {object} instead, no regrets | That is a good sky | How long an exposure? | Wish I had been at the {spot}
 post: {object} from the {spot} {when}, {gear}. {verdict} | Clouds until midnight, then {object}, sharp as a pin.
 post: Showed {object} to the neighbour's kids. Best gasp of the year. | {gear}, {object}, {minutes} minutes of exposure, one satellite straight through the middle.
 post: The {spot} is dark enough for {object} now that the lamps are off. | Froze at the {spot} for {object}. {verdict}
 post: Tonight: {object} rises after nine. {gear} is plenty. | Logged {object} for the first time since spring. Old friend.
-post: Dew on the {gear} again. {object} seen through a bathroom window, basically. | {@} were you up for {object} {when}? The seeing was unreal here.
-post: Counted {count} meteors from the {spot} and forgot every wish. | A friend asked what the point of {object} is. I handed over the {gear}. No more questions.
+post: Dew on {gear} again. {object} seen through a bathroom window, basically. | {@} were you up for {object} {when}? The seeing was unreal here.
+post: Counted {count} meteors from the {spot} and forgot every wish. | A friend asked what the point of {object} is. I handed over {gear}. No more questions.
 object: the Ring Nebula | Saturn's rings | the Double Cluster | a thin Moon | Jupiter and three moons | the Andromeda galaxy | the Pleiades | a bright pass of the station
 spot: quarry | sea wall | back field | roof | allotment | car park above town
 gear: old binoculars | a borrowed eight-inch | a phone on a tripod | a home-made mount | bare eyes
 minutes: two | five | twelve | forty
 bio: up late for faint things | dark sky walker | owns too many eyepieces`,
   type: `
+reply: That {letter}! | {face} would have been braver | Which {sign} was it? | {pair} haunts me too | Looser. No, looser | I would license that {letter} on its own | Please draw the rest
 post: Spent an hour kerning {pair}. {verdict} | The {letter} in {face} is doing something brave.
-post: Spotted {face} on a {sign}. Somebody loved that {sign}. | Drew a lower-case {letter} {count} times. Number {count} is nearly a letter.
+post: Spotted {face} on a {sign}. Somebody loved that {sign'}. | Drew a lower-case {letter} {count} times. Number {count'} is nearly a letter.
 post: Unpopular: {face} is fine at small sizes. It is the spacing you hate. | Old {sign} by the harbour has a {letter} I have never seen in any font.
 post: {pair} will be the end of me. | Set the whole menu in {face}. The soup looks more expensive.
 post: {@} which {letter} do you draw first? I always start with the {letter} and regret it. | Proofs are back. Ink spread ate the {letter}. {verdict}
@@ -140,11 +151,12 @@ pair: "AV" | "To" | "ry" | "LT" | "fj"
 sign: pharmacy sign | ghost sign | bakery box | tram timetable | shop awning
 bio: draws letters | collector of ghost signs | spacing is everything`,
   opensource: `
+reply: Was it the {thing}? | Deleting the {thing} fixed it here | {share} of my week, in one cast | Release notes or it did not happen | Mine runs on a {machine}, fine so far | I can review it tonight | {lines} lines! A good day
 post: Merged {count} pull requests {when}, closed one {thing} older than the repo. | Wrote the docs first, then the {thing}. {verdict}
 post: The {thing} had no tests. Now it has tests and two fewer bugs. | Reviewed a {thing} from a first-time contributor. Better than mine. {verdict}
 post: Deleted {lines} lines from the {thing}. Nothing broke. That is the story. | Small release today: faster {thing}, clearer errors, same name.
 post: "Works on my machine" but the machine is a {machine}. {verdict} | Profiled the {thing}: {share} of the time went to logging that it was fast.
-post: Thanks to {@} for chasing the {thing} race for a week. It was two lines. | If the {thing} needs a diagram, maybe the {thing} needs a delete key.
+post: Thanks to {@} for chasing the {thing} race for a week. It was two lines. | If the {thing} needs a diagram, maybe the {thing'} needs a delete key.
 post: Bisected {when}. The culprit: a {thing}, three years old, author: me. | Who else keeps a {machine} just to hear the tests run?
 thing: parser | cache | config loader | retry loop | flaky test | changelog | migration | date picker | build script
 machine: laptop with a cracked hinge | tiny arm board | borrowed server | nine-year-old desktop

@@ -25,11 +25,29 @@ export function readGrammar(...sources: readonly string[]): Grammar {
   return grammar;
 }
 
-/** One text for a name, every `{name}` in it filled at random. Throws when the grammar lacks a name. */
+/**
+ * One text for a name, every `{name}` in it filled at random. A name that comes twice in a text is filled with
+ * different alternatives while there are any; `{name'}` is the one that came last. What fills the beginning of a
+ * sentence gets a capital. Throws when the grammar lacks a name.
+ */
 export function expand(grammar: Grammar, name: string, random: Random): string {
-  const alternatives = grammar.get(name);
-  if (!alternatives) throw new Error(`the grammar has no "${name}"`);
-  return random
-    .pick(alternatives)
-    .replace(/\{(\w+)\}/g, (_, inner: string) => expand(grammar, inner, random));
+  return fill(grammar, name, random, new Map());
+}
+
+function fill(grammar: Grammar, name: string, random: Random, used: Map<string, string[]>): string {
+  const all = grammar.get(name);
+  if (!all) throw new Error(`the grammar has no "${name}"`);
+  const before = used.get(name) ?? [];
+  const fresh = all.filter((alternative) => !before.includes(alternative));
+  const chosen = random.pick(fresh.length > 0 ? fresh : all);
+  used.set(name, [...before, chosen]);
+  return chosen.replace(/\{(\w+)('?)\}/g, (_, inner: string, again: string, at: number) => {
+    const filled = (again && used.get(inner)?.at(-1)) || fill(grammar, inner, random, used);
+    return /(^|[.!?…] )$/.test(chosen.slice(0, at)) ? capitalised(filled) : filled;
+  });
+}
+
+/** The text with its first letter, if it begins with one, in upper case. */
+export function capitalised(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

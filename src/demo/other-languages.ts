@@ -20,7 +20,7 @@ post: 좋은 아침입니다 ☀️ | {when} {place} 산책. {feel} | {place}에
 post: 비 오는 날엔 {place}. {feel} | {@} 지난번 {thing} 고마워요! | {thing} 새로 장만했어요. {feel} | 잠 안 자고 {thing} 찾아보는 중 🌙
 reply: 공감합니다 | 와 대박 | 어디예요? {place}? | 저도 {when} 봤어요 | 다음 이야기 궁금해요 | ㅋㅋㅋㅋ | {feel} | 응원합니다 💪 | {@} 이거 보세요
 followup: 감사합니다 🙏 | 네, {place} 맞아요 | {when} 다시 가 보려고요 | 다음엔 같이 가요
-quote: 이건 저장 | {when}부터 계속 생각나네요 | 모두 봐 주세요
+quote: 이건 저장 | {when} 본 뒤로 계속 생각나네요 | 모두 봐 주세요
 bio: {place} 근처에 삽니다 | {thing}, 그리고 산책 | {thing} 기록`,
   zh: `
 when: 今天早上 | 昨晚 | 周末 | 中午 | 刚才
@@ -44,14 +44,15 @@ post: Nadie me avisó de que {thing} daba tanto trabajo. {feel} | ¿Quién se ap
 reply: Totalmente | Qué buena ✨ | ¿Eso es {place}? | Yo también lo vi {when} | ¿Y después qué pasó? | jajaja | {feel} | Me lo guardo | {@} mira esto | Vamos 💪
 followup: ¡Gracias! 🙏 | Sí, en {place} | Vuelvo {when} y te cuento | La próxima vienes
 quote: Para guardar | Llevo desde {when} pensando en esto | Que lo lea todo el mundo
-bio: cerca de {place} | {thing} y paseos largos | apuntes sobre {thing}`,
+place_of: el puerto | e la orilla del río | el mercado
+bio: cerca d{place_of} | {thing} y paseos largos | apuntes sobre {thing}`,
   pt: `
 when: hoje cedo | ontem à noite | no domingo | depois do almoço | agora há pouco
 place: o porto | a padaria da esquina | a feira | a beira do rio | a biblioteca
 thing: a bicicleta | o pão | a câmera velha | o gato | o vaso de manjericão | um livro usado | o violão | o feijão
 feel: Que delícia | Cansado mas feliz | Voltaria amanhã | Um silêncio bom | Sem reclamações
 post: Bom dia ☀️ | Caminhada até {place} {when}. {feel} | Achei {thing} perto de casa. {feel} | Hoje tem {thing} 📷 | Posso falar sobre {thing} a noite toda
-post: Dia de chuva, {place} e {thing}. {feel} | {@} obrigado por {thing} do outro dia! | Consertei {thing} {when}. {feel} | Alguém acordado pensando em {thing}? 🌙
+post: Dia de chuva, {place} e {thing}. {feel} | {@} adorei {thing} do outro dia! | Consertei {thing} {when}. {feel} | Alguém acordado pensando n{thing}? 🌙
 reply: Demais | Que lindo ✨ | Isso é {place}? | Também vi {when} | E depois? | kkkkk | {feel} | Guardei aqui | {@} olha isso | Bora 💪
 followup: Valeu! 🙏 | Isso, perto d{place_of} | Volto {when} e conto | Da próxima você vem
 place_of: o porto | a feira | a biblioteca

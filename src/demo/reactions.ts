@@ -8,10 +8,13 @@ import { type Random, seededRandom } from "./random.ts";
 
 const MEAN_REACTION_SECS = 2.5 * HOUR_SECS;
 const RECAST_SHARE = 0.2;
+/** Of those who recast, how many like too. */
+const BOTH_SHARE = 0.7;
 const PASSER_BY_SHARE = 0.12;
+/** How often somebody likes an answer to their own cast. */
+const THANKS_SHARE = 0.22;
 const REMOVED_COUNT = 60;
 const URL_LIKE_COUNT = 6;
-const MOST_REACTORS = 90;
 
 interface PlannedReaction {
   readonly fid: number;
@@ -53,26 +56,22 @@ function reactionsTo(
   random: Random,
 ): PlannedReaction[] {
   const audience = [...(graph.followers.get(cast.fid) ?? [])];
-  // The cube makes most casts go nearly unnoticed and a few go round.
-  const appeal = 0.012 + random.next() ** 6 * 0.4;
-  const reach = (audience.length + 4) * (cast.depth === 0 ? appeal : appeal * 0.55);
-  const count = Math.min(MOST_REACTORS, Math.floor(reach + random.next()));
+  const reach = (audience.length + 4) * (0.006 + cast.appeal * 0.85);
+  const count = Math.floor(reach + random.next());
   const reactors = new Set(random.shuffled(audience).slice(0, count));
   for (let index = 0; index < count; index++) {
     if (random.chance(PASSER_BY_SHARE)) reactors.add(random.pick(people).fid);
   }
-  if (cast.parent && random.chance(0.35)) reactors.add(cast.parent.fid);
+  if (cast.parent && random.chance(THANKS_SHARE)) reactors.add(cast.parent.fid);
   reactors.delete(cast.fid);
 
   return [...reactors].flatMap((fid) => {
     const secsBeforeAnchor = somewhatLater(cast.secsBeforeAnchor, MEAN_REACTION_SECS, random);
     if (secsBeforeAnchor === undefined) return [];
     const like = { fid, type: ReactionType.REACTION_TYPE_LIKE, secsBeforeAnchor, target: cast };
-    const isRecast = random.chance(RECAST_SHARE);
+    if (!random.chance(RECAST_SHARE)) return [like];
     const recast = { ...like, type: ReactionType.REACTION_TYPE_RECAST };
-    return isRecast
-      ? [random.chance(0.25) ? recast : like, ...(random.chance(0.75) ? [recast] : [])]
-      : [like];
+    return random.chance(BOTH_SHARE) ? [like, recast] : [recast];
   });
 }
 

@@ -27,7 +27,7 @@ const TRANSFERRED: ReadonlySet<number> = new Set([17, 88, 141]);
 /** Fids that besides their message signers hold an auth address: a wallet that may sign in for them. */
 export const AUTH_ADDRESS_FIDS: readonly number[] = [4, 11, 36];
 /** The fid whose key for the second client was added and removed again before the week begins. */
-export const REMOVED_SIGNER_FID = 42;
+export const REMOVED_SIGNER_FID = 43;
 /** The fid that replaced its recovery address. */
 export const RECOVERY_CHANGE_FID = 73;
 

@@ -1,6 +1,6 @@
 import { ENGLISH_ARTICLE, ENGLISH_COMMON } from "./english-common.ts";
 import { ENGLISH_TOPICS, type Topic } from "./english-topics.ts";
-import { expand, type Grammar, MENTION_MARK, readGrammar } from "./grammar.ts";
+import { capitalised, expand, type Grammar, MENTION_MARK, readGrammar } from "./grammar.ts";
 import { type Language, OTHER_LANGUAGES } from "./other-languages.ts";
 import type { Random } from "./random.ts";
 
@@ -116,8 +116,4 @@ export function byteLength(text: string): number {
 
 function sentence(text: string): string {
   return /[.!?…]$/u.test(text) ? text : `${text}.`;
-}
-
-function capitalised(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

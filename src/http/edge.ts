@@ -36,6 +36,7 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
     // The router and every hook after it read the URL from the request, so the request itself carries the new one.
     if (url !== request.url) Object.defineProperty(request, "url", { value: url });
     const exchange: Exchange = {
+      request,
       requestId: given !== null && clientRequestId.test(given) ? given : Bun.randomUUIDv7(),
       method: request.method,
       path,

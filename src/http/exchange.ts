@@ -2,6 +2,7 @@ import type { RoutePolicy } from "./policy.ts";
 
 /** One request and its answer, as far as they are known. It is opened by the edge and filled on the way. */
 export interface Exchange {
+  readonly request: Request;
   readonly requestId: string;
   readonly method: string;
   /** The canonical path, without the query string. */

@@ -26,7 +26,7 @@ function statusOf(status: AnswerContext["set"]["status"]): number {
   return typeof status === "string" ? StatusMap[status] : (status ?? 200);
 }
 
-function asJson(exchange: Exchange, given: unknown, { request, set }: AnswerContext): Response {
+function asJson(exchange: Exchange, given: unknown, set: AnswerContext["set"]): Response {
   const chosen = given instanceof ElysiaCustomStatusResponse ? given : undefined;
   const value: unknown = chosen === undefined ? given : chosen.response;
   const status = statusOf(chosen?.code ?? set.status);
@@ -36,10 +36,10 @@ function asJson(exchange: Exchange, given: unknown, { request, set }: AnswerCont
   if (body === undefined) throw new Error("the handler returned nothing");
   let notModified = false;
   if (isRead && status === 200 && exchange.policy.cache === "revalidate") {
-    const etag = `W/"${Bun.hash(body).toString(36)}"`;
+    const etag = `W/"${Bun.hash(body).toString(16)}"`;
     headers.etag = etag;
     headers["cache-control"] = revalidate;
-    const ifNoneMatch = request.headers.get("if-none-match");
+    const ifNoneMatch = exchange.request.headers.get("if-none-match");
     notModified = ifNoneMatch !== null && matchesEtag(ifNoneMatch, etag);
   } else {
     headers["cache-control"] = "no-store";
@@ -54,14 +54,14 @@ function asJson(exchange: Exchange, given: unknown, { request, set }: AnswerCont
  * The hook that turns a handler's value into its answer: JSON, serialised once, with a weak ETag on reads. A handler
  * that needs another content type returns a `Response`, which is left as it is; so is the answer to an error.
  */
-export function represent(context: AnswerContext): Response | Promise<Response> | undefined {
-  const exchange = exchangeOf(context.request);
-  exchange.route = context.route;
-  const value = context.responseValue;
-  if (value instanceof Response) return undefined;
+export function represent({ request, route, responseValue, set }: AnswerContext) {
+  const exchange = exchangeOf(request);
+  exchange.route = route;
+  if (responseValue instanceof Response) return undefined;
   // Elysia guesses from a handler's source whether to await it, and misses some that return a promise.
-  if (value instanceof Promise) {
-    return value.then((settled) => (settled instanceof Response ? settled : asJson(exchange, settled, context)));
-  }
-  return asJson(exchange, value, context);
+  const representation =
+    responseValue instanceof Promise
+      ? responseValue.then((value) => (value instanceof Response ? value : asJson(exchange, value, set)))
+      : asJson(exchange, responseValue, set);
+  return representation;
 }

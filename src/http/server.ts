@@ -72,9 +72,7 @@ export function createHttpServer({ common, plugins, ops, version }: HttpServerOp
       exchange.route ??= route === "" ? undefined : route;
       return errorResponse({ exchange, error, log });
     })
-    .mapResponse({ as: "global" }, ({ request, route, responseValue, set }) =>
-      represent({ request, route, responseValue, set }),
-    )
+    .mapResponse({ as: "global" }, represent)
     .use(documented)
     .use(docsRoutes({ title: `${names.capitalised} API` }))
     .get("/openapi.json", () => openApi(), { detail: { hide: true } })

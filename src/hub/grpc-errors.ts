@@ -1,5 +1,5 @@
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { Rejection, type RejectionCode } from "../protocol/rejection.ts";
+import type { Rejection, RejectionCode } from "../protocol/rejection.ts";
 
 /** The gRPC status of each refusal; the exact code travels in the `x-err-code` trailer. */
 const STATUS: Record<RejectionCode, status> = {
@@ -31,5 +31,9 @@ function serviceError(code: status, errCode: string, details: string): ServiceEr
   const metadata = new Metadata();
   metadata.set("x-err-code", errCode);
   // Trailers are ASCII; a reason quotes names of fields, never text of the caller, but a header must not break.
-  return Object.assign(new Error(details), { code, details: details.replace(/[^\x20-\x7e]/g, "?"), metadata });
+  return Object.assign(new Error(details), {
+    code,
+    details: details.replace(/[^\x20-\x7e]/g, "?"),
+    metadata,
+  });
 }

@@ -1,7 +1,13 @@
 import { type Clock, nowSecs } from "../app/clock.ts";
 import type { ChainChecker } from "../chain/chain-checker.ts";
 import type { Verdict } from "../ingest/engine.ts";
-import { decodeRecord, type EncodedRecord, type IngestRecord, type RecordKind, validateRecord } from "../ingest/record.ts";
+import {
+  decodeRecord,
+  type EncodedRecord,
+  type IngestRecord,
+  type RecordKind,
+  validateRecord,
+} from "../ingest/record.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import type { BulkMessageResponse } from "../protocol/wire/generated/hub.ts";
@@ -40,7 +46,10 @@ export class Intake {
   }
 
   /** Decodes, validates and, where the record needs it, asks the chain. */
-  async validate<Kind extends RecordKind>(kind: Kind, bytes: Uint8Array): Promise<RecordOf<Kind> | Rejection> {
+  async validate<Kind extends RecordKind>(
+    kind: Kind,
+    bytes: Uint8Array,
+  ): Promise<RecordOf<Kind> | Rejection> {
     const record = this.#validate({ kind, bytes });
     if (record instanceof Rejection) return record;
     // A decoded record is of the kind that it was decoded as.
@@ -50,7 +59,9 @@ export class Intake {
   /** Merges what it can; answers in the order of the request, each message with its own result. */
   async mergeBulk(messages: readonly Uint8Array[]): Promise<BulkMessageResponse[]> {
     const results = await Promise.all(messages.map((bytes) => this.validate("message", bytes)));
-    const valid = results.flatMap((result, at) => (result instanceof Rejection ? [] : [{ at, record: result }]));
+    const valid = results.flatMap((result, at) =>
+      result instanceof Rejection ? [] : [{ at, record: result }],
+    );
     const encoded = valid.map(({ at, record }) => toEncoded(record, messages[at] ?? new Uint8Array()));
     const verdicts = encoded.length > 0 ? await this.#submit(encoded) : [];
     valid.forEach(({ at }, index) => {

@@ -1,9 +1,9 @@
 import type {
   MethodDefinition,
-  sendUnaryData,
   ServerUnaryCall,
   ServiceDefinition,
   ServiceError,
+  sendUnaryData,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Rejection } from "../protocol/rejection.ts";

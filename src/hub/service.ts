@@ -55,7 +55,8 @@ export function hubService(context: HubContext, intake: Intake) {
 export function adminService(context: HubContext, intake: Intake) {
   const guarded = (method: RawMethod): RawMethod => {
     return async (request, peer) => {
-      if (!context.admin) return permissionDenied("AdminService is off; it is turned on by [hub] admin = true");
+      if (!context.admin)
+        return permissionDenied("AdminService is off; it is turned on by [hub] admin = true");
       if (!isLoopback(peer)) return permissionDenied("AdminService answers the loopback address only");
       return method(request, peer);
     };
@@ -81,7 +82,11 @@ function isLoopback(peer: string): boolean {
 /** One node is one shard here; it has no blocks, so its height is 0. */
 function nodeInfo({ db, version }: HubContext): GetInfoResponse {
   const totals = readTotals(db);
-  const stats = { numMessages: totals.messages, numFidRegistrations: totals.fids, approxSize: db.sizeBytes() };
+  const stats = {
+    numMessages: totals.messages,
+    numFidRegistrations: totals.fids,
+    approxSize: db.sizeBytes(),
+  };
   return GetInfoResponse.fromPartial({
     version,
     dbStats: stats,

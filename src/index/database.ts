@@ -90,7 +90,9 @@ export class IndexDatabase implements Disposable {
     }
   }
 
-  #prepare(s: Statement<unknown, readonly SQLQueryBindings[]> | object): SqliteStatement<unknown, SQLQueryBindings[]> {
+  #prepare(
+    s: Statement<unknown, readonly SQLQueryBindings[]> | object,
+  ): SqliteStatement<unknown, SQLQueryBindings[]> {
     let prepared = this.#prepared.get(s);
     if (!prepared) {
       prepared = this.#sqlite.prepare<unknown, SQLQueryBindings[]>((s as { sql: string }).sql);

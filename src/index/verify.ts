@@ -92,7 +92,8 @@ function rebuildMessages(scratch: IndexDatabase, totals: TotalsDelta): void {
     scratch.transaction(() => {
       for (const row of rows) {
         const message = decodeMessage(row.bytes);
-        if (message instanceof Rejection) throw new Error(`message ${row.id} is unreadable: ${message.reason}`);
+        if (message instanceof Rejection)
+          throw new Error(`message ${row.id} is unreadable: ${message.reason}`);
         project(scratch, message);
         countUsed.run(row.fid, row.store);
         totals.add("messages", 1);

@@ -21,7 +21,10 @@ const fidExists = statement<{ one: number }, [fid: number]>(
   "admit.fid-exists",
   "SELECT 1 AS one FROM fids WHERE fid = ?",
 );
-const signerOf = statement<{ state: number; keyType: number; addedAt: number }, [fid: number, key: Uint8Array]>(
+const signerOf = statement<
+  { state: number; keyType: number; addedAt: number },
+  [fid: number, key: Uint8Array]
+>(
   "admit.signer-of",
   "SELECT state, key_type AS keyType, added_at AS addedAt FROM signers WHERE fid = ? AND key = ?",
 );
@@ -86,6 +89,7 @@ function admitLend(context: AdmitContext, fid: number, body: LendStorageBody): R
     if (lend.unitType === body.unitType && lend.toFid !== body.toFid) lent += lend.units;
   }
   const isMainnet = context.network === FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
-  if (body.numUnits > 0 && !mayLend(owned, lent, isMainnet)) return invalid("not enough storage units to lend");
+  if (body.numUnits > 0 && !mayLend(owned, lent, isMainnet))
+    return invalid("not enough storage units to lend");
   return undefined;
 }

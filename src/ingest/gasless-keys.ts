@@ -92,7 +92,11 @@ export function touchGaslessKey(context: MergeContext, { data, signer }: SignedM
 }
 
 /** Custody of the fid signs with a fresh nonce; the app's custody signed the request; the key is free or its own. */
-export function admitKeyAdd(context: AdmitContext, data: MessageData, body: KeyAddBody): Rejection | undefined {
+export function admitKeyAdd(
+  context: AdmitContext,
+  data: MessageData,
+  body: KeyAddBody,
+): Rejection | undefined {
   const { db } = context;
   const request = decodeSignedKeyRequest(body.metadata);
   if (!request) return invalid("metadata is not a signed key request");

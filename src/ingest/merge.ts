@@ -17,8 +17,8 @@ import { requiredVerifiedAddress } from "../protocol/validate/user-data.ts";
 import {
   type LinkBody,
   type LinkCompactStateBody,
-  type UserNameProof,
   UserDataType,
+  type UserNameProof,
 } from "../protocol/wire/generated/message.ts";
 import { decodeStored, type MessageStore } from "./message-store.ts";
 import type { StorageLimitsOfFids } from "./storage-limits.ts";
@@ -99,9 +99,19 @@ function refusedByCompactState(
 }
 
 /** Drops every remove up to the compact state's time, and every add up to it whose target is not listed. */
-function applyCompactState(context: MergeContext, fid: number, compact: LinkCompactStateBody, rank: Rank): void {
+function applyCompactState(
+  context: MergeContext,
+  fid: number,
+  compact: LinkCompactStateBody,
+  rank: Rank,
+): void {
   const listed = new Set(compact.targetFids);
-  for (const stored of context.store.heldBelow(fid, Store.Links, linkSlotPrefix(compact.type), rank.timestamp)) {
+  for (const stored of context.store.heldBelow(
+    fid,
+    Store.Links,
+    linkSlotPrefix(compact.type),
+    rank.timestamp,
+  )) {
     const body = decodeStored(stored.bytes).data.body;
     if (body?.$case !== "linkBody") continue;
     if (stored.kind === Kind.Remove || !listed.has(body.value.target?.value ?? 0))
@@ -117,7 +127,8 @@ function settleName(
   incoming: Rank,
 ): Rejection | undefined {
   const held = context.db.get(proofOf, nameOf(proof));
-  if (!held || held.fid === fid || held.messageTimestamp === null || held.messageHash === null) return undefined;
+  if (!held || held.fid === fid || held.messageTimestamp === null || held.messageHash === null)
+    return undefined;
   const rank: Rank = { kind: Kind.Add, timestamp: held.messageTimestamp, hash: held.messageHash };
   if (resolve(Store.UsernameProofs, rank, incoming) !== "replace") return CONFLICT;
   const stored = context.store.held(held.fid, Store.UsernameProofs, proof.name);

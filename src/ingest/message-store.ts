@@ -46,7 +46,10 @@ const insertMessage = statement<
   "messages.insert",
   "INSERT INTO messages (fid, store, slot, kind, timestamp, hash, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)",
 );
-const deleteMessage = statement<unknown, [id: number]>("messages.delete", "DELETE FROM messages WHERE id = ?");
+const deleteMessage = statement<unknown, [id: number]>(
+  "messages.delete",
+  "DELETE FROM messages WHERE id = ?",
+);
 const usedOf = statement<{ used: number }, [fid: number, store: number]>(
   "store-counts.used",
   "SELECT used FROM store_counts WHERE fid = ? AND store = ?",

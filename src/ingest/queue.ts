@@ -9,10 +9,23 @@ interface Submission {
   readonly resolve: (verdicts: Verdict[]) => void;
 }
 
+/** Since the start of the process. */
+export interface IngestStats {
+  readonly queuedRecords: number;
+  readonly commits: number;
+  readonly mergedRecords: number;
+  /** By the code of the refusal. */
+  readonly refusedRecords: Readonly<Record<string, number>>;
+}
+
 /** Group commit: what is submitted while a commit runs shares the next one. */
 export class IngestQueue {
   readonly #engine: IngestEngine;
+  readonly #refused = new Map<string, number>();
   #waiting: Submission[] = [];
+  #queued = 0;
+  #commits = 0;
+  #merged = 0;
   #scheduled = false;
   #idle: PromiseWithResolvers<void> | undefined;
 
@@ -24,8 +37,18 @@ export class IngestQueue {
   submit(records: readonly IngestRecord[]): Promise<Verdict[]> {
     const { promise, resolve } = Promise.withResolvers<Verdict[]>();
     this.#waiting.push({ records, resolve });
+    this.#queued += records.length;
     this.#schedule();
     return promise;
+  }
+
+  stats(): IngestStats {
+    return {
+      queuedRecords: this.#queued,
+      commits: this.#commits,
+      mergedRecords: this.#merged,
+      refusedRecords: Object.fromEntries(this.#refused),
+    };
   }
 
   /** Resolves when everything that was submitted is committed. */
@@ -57,7 +80,19 @@ export class IngestQueue {
     }
     this.#waiting = this.#waiting.slice(taken.length);
     const verdicts = this.#engine.apply(records);
+    this.#count(verdicts);
     let at = 0;
-    for (const { records: own, resolve } of taken) resolve(verdicts.slice(at, (at += own.length)));
+    for (const { records: own, resolve } of taken) {
+      resolve(verdicts.slice(at, at + own.length));
+      at += own.length;
+    }
+  }
+  #count(verdicts: readonly Verdict[]): void {
+    this.#queued -= verdicts.length;
+    this.#commits += 1;
+    for (const verdict of verdicts) {
+      if (verdict) this.#refused.set(verdict.code, (this.#refused.get(verdict.code) ?? 0) + 1);
+      else this.#merged += 1;
+    }
   }
 }

@@ -1,6 +1,6 @@
+import { Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
-import { Rejection } from "../protocol/rejection.ts";
 import { validateMessage } from "../protocol/validate/message.ts";
 import { validateOnChainEvent } from "../protocol/validate/on-chain-event.ts";
 import { validateFnameProof } from "../protocol/validate/username-proof.ts";

@@ -36,10 +36,7 @@ const fidKnown = statement<{ one: number }, [fid: number]>(
 const heldProof = statement<
   { type: number; fid: number; owner: Uint8Array; signature: Uint8Array; timestamp: number },
   [name: string]
->(
-  "registry.held-proof",
-  "SELECT type, fid, owner, signature, timestamp FROM username_proofs WHERE name = ?",
-);
+>("registry.held-proof", "SELECT type, fid, owner, signature, timestamp FROM username_proofs WHERE name = ?");
 
 /** Appends an on-chain event and folds what follows from it. One place on the chain holds one event. */
 export function mergeOnChainEvent(

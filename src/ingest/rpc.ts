@@ -1,35 +1,53 @@
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { Rejection, type RejectionCode } from "../protocol/rejection.ts";
 import type { Verdict } from "./engine.ts";
-import type { IngestQueue } from "./queue.ts";
+import type { IngestQueue, IngestStats } from "./queue.ts";
 import { decodeRecord, type EncodedRecord, type IngestRecord } from "./record.ts";
 
-/** What other workers ask of the ingest worker: records that they validated already, to be merged. */
-export interface IngestRequest {
-  readonly records: readonly EncodedRecord[];
-}
+/** What other threads ask of the ingest worker. Records to submit have been validated by whoever asks. */
+export type IngestRequest =
+  | { readonly type: "submit"; readonly records: readonly EncodedRecord[] }
+  | { readonly type: "stats" };
 
 /** A refusal as plain data, null for a record that was merged. */
-export type IngestAnswer = ({ readonly code: RejectionCode; readonly reason: string } | null)[];
+type PlainVerdict = { readonly code: RejectionCode; readonly reason: string } | null;
+
+export type IngestAnswer =
+  | { readonly type: "verdicts"; readonly verdicts: readonly PlainVerdict[] }
+  | { readonly type: "stats"; readonly stats: IngestStats };
+
+export type IngestClient = RpcClient<IngestRequest, IngestAnswer>;
 
 /** Answers requests from the queue. */
 export async function handleIngestRequest(queue: IngestQueue, request: IngestRequest): Promise<IngestAnswer> {
+  if (request.type === "stats") return { type: "stats", stats: queue.stats() };
   const decoded = request.records.map(decodeRecord);
   const verdicts = await queue.submit(
     decoded.filter((record): record is IngestRecord => !(record instanceof Rejection)),
   );
   let next = 0;
-  return decoded.map((record) => {
+  const plain = decoded.map((record): PlainVerdict => {
     const verdict = record instanceof Rejection ? record : verdicts[next++];
     return verdict ? { code: verdict.code, reason: verdict.reason } : null;
   });
+  return { type: "verdicts", verdicts: plain };
 }
 
 /** Merges validated records through the ingest worker; verdicts in order, after they are durable. */
 export async function submitRecords(
-  client: RpcClient<IngestRequest, IngestAnswer>,
+  client: IngestClient,
   records: readonly EncodedRecord[],
 ): Promise<Verdict[]> {
-  const answer = await client.call({ records });
-  return answer.map((verdict) => (verdict ? new Rejection(verdict.code, verdict.reason) : undefined));
+  const answer = await client.call({ type: "submit", records });
+  if (answer.type !== "verdicts") throw new Error("the ingest worker answered another question");
+  return answer.verdicts.map((verdict) =>
+    verdict ? new Rejection(verdict.code, verdict.reason) : undefined,
+  );
+}
+
+/** What the ingest worker has done and still has to do. */
+export async function ingestStats(client: IngestClient): Promise<IngestStats> {
+  const answer = await client.call({ type: "stats" });
+  if (answer.type !== "stats") throw new Error("the ingest worker answered another question");
+  return answer.stats;
 }

@@ -22,7 +22,10 @@ export interface CursorCodec<Shape extends KeyShape> {
 }
 
 /** Makes the cursors of the endpoint named `endpoint`; those of another endpoint do not decode. */
-export function cursorCodec<const Shape extends KeyShape>(endpoint: string, shape: Shape): CursorCodec<Shape> {
+export function cursorCodec<const Shape extends KeyShape>(
+  endpoint: string,
+  shape: Shape,
+): CursorCodec<Shape> {
   const head = Buffer.alloc(1 + TAG_BYTES);
   head.writeUInt8(VERSION);
   head.writeUInt32LE(Number(Bun.hash.xxHash64(endpoint) & 0xffff_ffffn), 1);
@@ -49,7 +52,9 @@ function parseJson(text: string): unknown {
 }
 
 function fits<Shape extends KeyShape>(key: unknown, shape: Shape): key is Key<Shape> {
-  return Array.isArray(key) && key.length === shape.length && shape.every((kind, at) => isPart(key[at], kind));
+  return (
+    Array.isArray(key) && key.length === shape.length && shape.every((kind, at) => isPart(key[at], kind))
+  );
 }
 
 function isPart(part: unknown, kind: KeyShape[number]): boolean {
@@ -67,7 +72,11 @@ export interface Page<Row> {
  * Cuts a page out of the rows that a query found. The query asks for one row more than the page holds, which tells
  * a last page from a full one.
  */
-export function cutPage<Row>(rows: readonly Row[], limit: number, cursorOf: (last: Row) => string): Page<Row> {
+export function cutPage<Row>(
+  rows: readonly Row[],
+  limit: number,
+  cursorOf: (last: Row) => string,
+): Page<Row> {
   if (rows.length <= limit) return { rows, cursor: null };
   const page = rows.slice(0, limit);
   const last = page.at(-1);

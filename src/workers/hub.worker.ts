@@ -18,7 +18,7 @@ export interface HubWorkerInit {
 
 /** Serves gRPC: decodes, validates and forwards to the writer, all off the threads of the reads and of the merge. */
 runWorker<HubWorkerInit>(async ({ config, ingest }) => {
-  const log = createLogger(config).child({ subsystem: "hub" });
+  const log = createLogger(config, { subsystem: "hub" });
   const db = openIndexReader(indexPath(config.data.dir));
   const client = new RpcClient<IngestRequest, IngestAnswer>(ingest);
   const server = await startHubServer(

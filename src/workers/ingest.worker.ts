@@ -11,7 +11,7 @@ import { runWorker } from "./worker-entry.ts";
 
 /** The one writer of the index: merges what the other workers validated. */
 runWorker<Config>(async (config) => {
-  const log = createLogger(config).child({ subsystem: "ingest" });
+  const log = createLogger(config, { subsystem: "ingest" });
   const db = openIndexWriter(indexPath(config.data.dir));
   const engine = new IngestEngine({
     db,

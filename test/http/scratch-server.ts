@@ -13,3 +13,4 @@ const mode = process.argv[2];
 if (mode === "bare") { const b = Bun.serve({ port: 0, development: false, fetch: () => Response.json({ ok: true }) }); console.log(b.port); }
 else if (mode === "elysia") { const a = new Elysia().get("/v2/svc/tiny", () => ({ ok: true })).get("/v2/svc/user", ({ query }) => ({ user: { fid: Number(query.fid) } })); const b = Bun.serve({ port: 0, development: false, fetch: a.fetch }); console.log(b.port); }
 else console.log(s.listen().port);
+process.on("SIGTERM", () => process.exit(0));

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { indexPath } from "../../src/index/database.ts";
 import { verifyIndex } from "../../src/index/verify.ts";
+import { MessageType, ReactionType, UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { loadCasts } from "../../src/read/hydrate/casts.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
-import { MessageType, ReactionType, UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { DEFAULT_TIMESTAMP, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
@@ -52,7 +52,12 @@ describe("merge", () => {
     node.takeMessage(reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 2, hash }));
     expect(loadCasts(node.db, [hash]).get(hash)?.likes).toBe(1);
     node.takeMessage(
-      reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 1, hash }, { remove: true, at: DEFAULT_TIMESTAMP + 1 }),
+      reactionMessage(
+        2,
+        ReactionType.REACTION_TYPE_LIKE,
+        { fid: 1, hash },
+        { remove: true, at: DEFAULT_TIMESTAMP + 1 },
+      ),
     );
     expect(loadCasts(node.db, [hash]).get(hash)?.likes).toBe(0);
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
@@ -67,7 +72,11 @@ describe("merge", () => {
     for (const message of [leaf, middle, root]) expect(node.takeMessage(message)).toBe("ok");
     const casts = loadCasts(node.db, [hashOf(leaf), hashOf(middle), hashOf(root)]);
     expect(casts.get(hashOf(leaf))).toMatchObject({ threadHash: hashOf(root), rootParentUrl: url });
-    expect(casts.get(hashOf(middle))).toMatchObject({ threadHash: hashOf(root), rootParentUrl: url, replies: 1 });
+    expect(casts.get(hashOf(middle))).toMatchObject({
+      threadHash: hashOf(root),
+      rootParentUrl: url,
+      replies: 1,
+    });
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
@@ -95,22 +104,26 @@ describe("merge", () => {
 
   test("a compact state keeps listed links and drops the older rest, of its own type alone", () => {
     using node = nodeWithAccounts(1);
-    for (const target of [2, 3, 4]) node.takeMessage(linkMessage(1, "follow", target, { at: DEFAULT_TIMESTAMP - 10 }));
+    for (const target of [2, 3, 4])
+      node.takeMessage(linkMessage(1, "follow", target, { at: DEFAULT_TIMESTAMP - 10 }));
     node.takeMessage(linkMessage(1, "block", 9, { at: DEFAULT_TIMESTAMP - 10 }));
     node.takeMessage(linkMessage(1, "follow", 5, { at: DEFAULT_TIMESTAMP + 10 }));
     expect(node.takeMessage(compactMessage([2, 8]))).toBe("ok");
     expect(loadUsers(node.db, [1]).get(1)?.following).toBe(2);
-    expect(node.takeMessage(linkMessage(1, "follow", 6, { at: DEFAULT_TIMESTAMP - 5 }))).toBe("bad_request.conflict");
+    expect(node.takeMessage(linkMessage(1, "follow", 6, { at: DEFAULT_TIMESTAMP - 5 }))).toBe(
+      "bad_request.conflict",
+    );
     expect(node.takeMessage(linkMessage(1, "follow", 8, { at: DEFAULT_TIMESTAMP - 5 }))).toBe("ok");
-    expect(
-      node.takeMessage(linkMessage(1, "follow", 2, { at: DEFAULT_TIMESTAMP - 5, remove: true })),
-    ).toBe("bad_request.prunable");
+    expect(node.takeMessage(linkMessage(1, "follow", 2, { at: DEFAULT_TIMESTAMP - 5, remove: true }))).toBe(
+      "bad_request.prunable",
+    );
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
   test("a full store loses its oldest messages, and a message that is the oldest is refused as prunable", () => {
     using node = nodeWithAccounts(1);
-    const at = (n: number) => signedCast(1, `cast ${n}`, accountSigner(1), { timestamp: DEFAULT_TIMESTAMP - 1000 + n });
+    const at = (n: number) =>
+      signedCast(1, `cast ${n}`, accountSigner(1), { timestamp: DEFAULT_TIMESTAMP - 1000 + n });
     for (let n = 0; n < 100; n++) expect(node.takeMessage(at(n))).toBe("ok");
     expect(node.takeMessage(at(100))).toBe("ok");
     expect(loadCasts(node.db, [hashOf(at(0))]).size).toBe(0);
@@ -121,8 +134,12 @@ describe("merge", () => {
 
   test("a message needs a registered fid, an active key of that fid, and a live name for its USERNAME", () => {
     using node = nodeWithAccounts(1, 2);
-    expect(node.takeMessage(signedCast(77, "nobody", accountSigner(77)))).toBe("bad_request.validation_failure");
-    expect(node.takeMessage(signedCast(1, "not my key", accountSigner(2)))).toBe("bad_request.validation_failure");
+    expect(node.takeMessage(signedCast(77, "nobody", accountSigner(77)))).toBe(
+      "bad_request.validation_failure",
+    );
+    expect(node.takeMessage(signedCast(1, "not my key", accountSigner(2)))).toBe(
+      "bad_request.validation_failure",
+    );
     const name = (value: string) =>
       signMessage(
         {

@@ -2,19 +2,29 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { indexPath } from "../../src/index/database.ts";
 import { verifyIndex } from "../../src/index/verify.ts";
+import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { MessageType, UserDataType } from "../../src/protocol/wire/generated/message.ts";
-import { fnameProof, proEvent, rentEvent, signerEvent, transferEvent } from "../support/events.ts";
 import { dumpIndex } from "../support/dump.ts";
-import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeSigner, makeWallet, signedCast, signMessage } from "../support/messages.ts";
+import { fnameProof, proEvent, rentEvent, signerEvent, transferEvent } from "../support/events.ts";
+import {
+  DEFAULT_NOW_SECS,
+  DEFAULT_TIMESTAMP,
+  makeSigner,
+  makeWallet,
+  signedCast,
+  signMessage,
+} from "../support/messages.ts";
 import { accountRecords, accountSigner, eventRecord, proofRecord, startTestNode } from "../support/node.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
-import type { EncodedRecord } from "../../src/ingest/record.ts";
 
 const FIDS = [1, 2, 3];
 
 /** Casts that the generated messages refer to; some of them may never be sent themselves. */
 const CASTS = FIDS.flatMap((fid) =>
-  [0, 1, 2].map((n) => ({ fid, bytes: signedCast(fid, `cast ${n}`, accountSigner(fid), { timestamp: DEFAULT_TIMESTAMP + n }) })),
+  [0, 1, 2].map((n) => ({
+    fid,
+    bytes: signedCast(fid, `cast ${n}`, accountSigner(fid), { timestamp: DEFAULT_TIMESTAMP + n }),
+  })),
 );
 
 const fid = fc.constantFrom(...FIDS);
@@ -62,14 +72,20 @@ const record: fc.Arbitrary<EncodedRecord> = fc.oneof(
   ),
   fc
     .tuple(fid, fc.constantFrom(1, 2), target, at, fc.boolean())
-    .map(([author, type, cast, timestamp, remove]) => message(reactionMessage(author, type, cast, { at: timestamp, remove }))),
+    .map(([author, type, cast, timestamp, remove]) =>
+      message(reactionMessage(author, type, cast, { at: timestamp, remove })),
+    ),
   fc
     .tuple(fid, fc.constantFrom("follow", "block"), fc.integer({ min: 1, max: 4 }), at, fc.boolean())
-    .map(([author, type, to, timestamp, remove]) => message(linkMessage(author, type, to, { at: timestamp, remove }))),
+    .map(([author, type, to, timestamp, remove]) =>
+      message(linkMessage(author, type, to, { at: timestamp, remove })),
+    ),
   // Compact states of a type that has no removes: against removes the protocol's own rule depends on the order.
-  fc.tuple(fid, fc.integer({ min: 1, max: 4 }), at).map(([author, to, timestamp]) =>
-    message(linkMessage(author, "pin", to, { at: timestamp * 2 - DEFAULT_TIMESTAMP + 1 })),
-  ),
+  fc
+    .tuple(fid, fc.integer({ min: 1, max: 4 }), at)
+    .map(([author, to, timestamp]) =>
+      message(linkMessage(author, "pin", to, { at: timestamp * 2 - DEFAULT_TIMESTAMP + 1 })),
+    ),
   fid.map((author) =>
     message(
       signMessage(
@@ -82,8 +98,14 @@ const record: fc.Arbitrary<EncodedRecord> = fc.oneof(
       ),
     ),
   ),
-  fc.tuple(fid, fc.constantFrom(UserDataType.USER_DATA_TYPE_BIO, UserDataType.USER_DATA_TYPE_URL), fc.constantFrom("", "a", "b"), at).map(
-    ([author, type, value, timestamp]) =>
+  fc
+    .tuple(
+      fid,
+      fc.constantFrom(UserDataType.USER_DATA_TYPE_BIO, UserDataType.USER_DATA_TYPE_URL),
+      fc.constantFrom("", "a", "b"),
+      at,
+    )
+    .map(([author, type, value, timestamp]) =>
       message(
         signMessage(
           {
@@ -95,33 +117,56 @@ const record: fc.Arbitrary<EncodedRecord> = fc.oneof(
           accountSigner(author),
         ),
       ),
-  ),
-  fc.tuple(fid, fc.constantFrom("shared", "other"), fc.integer({ min: 1, max: 4 })).map(([owner, name, age]) =>
-    proofRecord(fnameProof(name, owner === 3 ? 0 : owner, makeWallet(`w${owner}`).address, DEFAULT_NOW_SECS - age)),
-  ),
-  fc.tuple(fid, fid, fc.integer({ min: 1, max: 3 })).map(([id, to, n]) =>
-    eventRecord(transferEvent(id, makeWallet("old").address, makeWallet(`w${to}`).address, { block: 700_000 + n, log: to })),
-  ),
-  fc.tuple(fid, fc.constantFrom("add", "remove", "admin_reset" as const), fc.integer({ min: 1, max: 3 })).map(
-    ([id, kind, n]) =>
-      eventRecord(
-        signerEvent(id, makeSigner(`second ${id}`).publicKey, { block: 800_000 + n, log: kind.length }, kind as "add"),
+    ),
+  fc
+    .tuple(fid, fc.constantFrom("shared", "other"), fc.integer({ min: 1, max: 4 }))
+    .map(([owner, name, age]) =>
+      proofRecord(
+        fnameProof(name, owner === 3 ? 0 : owner, makeWallet(`w${owner}`).address, DEFAULT_NOW_SECS - age),
       ),
-  ),
-  fc.tuple(fid, fc.integer({ min: 1, max: 3 })).map(([id, n]) => eventRecord(proEvent(id, 30, { block: 900_000 + n, at: DEFAULT_NOW_SECS - n * 86_400 * 20 }))),
+    ),
+  fc
+    .tuple(fid, fid, fc.integer({ min: 1, max: 3 }))
+    .map(([id, to, n]) =>
+      eventRecord(
+        transferEvent(id, makeWallet("old").address, makeWallet(`w${to}`).address, {
+          block: 700_000 + n,
+          log: to,
+        }),
+      ),
+    ),
+  fc
+    .tuple(fid, fc.constantFrom("add", "remove", "admin_reset" as const), fc.integer({ min: 1, max: 3 }))
+    .map(([id, kind, n]) =>
+      eventRecord(
+        signerEvent(
+          id,
+          makeSigner(`second ${id}`).publicKey,
+          { block: 800_000 + n, log: kind.length },
+          kind as "add",
+        ),
+      ),
+    ),
+  fc
+    .tuple(fid, fc.integer({ min: 1, max: 3 }))
+    .map(([id, n]) =>
+      eventRecord(proEvent(id, 30, { block: 900_000 + n, at: DEFAULT_NOW_SECS - n * 86_400 * 20 })),
+    ),
   fid.map((id) => eventRecord(rentEvent(id, 2, { block: 950_000 + id }))),
 );
 
 test("the final state is the same whatever the order of arrival and however often a record comes", () => {
   fc.assert(
     fc.property(
-      fc.array(record, { minLength: 1, maxLength: 40 }).chain((records) =>
-        fc.tuple(
-          fc.constant(records),
-          fc.shuffledSubarray(records, { minLength: records.length }),
-          fc.array(fc.integer({ min: 0, max: records.length - 1 }), { maxLength: 10 }),
+      fc
+        .array(record, { minLength: 1, maxLength: 40 })
+        .chain((records) =>
+          fc.tuple(
+            fc.constant(records),
+            fc.shuffledSubarray(records, { minLength: records.length }),
+            fc.array(fc.integer({ min: 0, max: records.length - 1 }), { maxLength: 10 }),
+          ),
         ),
-      ),
       ([records, shuffled, repeats]) => {
         using inOrder = startTestNode();
         using outOfOrder = startTestNode();
@@ -129,7 +174,7 @@ test("the final state is the same whatever the order of arrival and however ofte
         inOrder.takeAll(records);
         // One commit each, and repeats among them, against one commit for all.
         for (const one of shuffled) outOfOrder.take(one);
-        for (const index of repeats) outOfOrder.take(records[index] ?? shuffled[0] as EncodedRecord);
+        for (const index of repeats) outOfOrder.take(records[index] ?? (shuffled[0] as EncodedRecord));
         expect(dumpIndex(outOfOrder.db)).toBe(dumpIndex(inOrder.db));
         expect(verifyIndex(indexPath(outOfOrder.dir))).toEqual([]);
       },

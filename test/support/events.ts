@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { UserNameProof, UserNameType } from "../../src/protocol/wire/generated/message.ts";
+import { type UserNameProof, UserNameType } from "../../src/protocol/wire/generated/message.ts";
 import {
   IdRegisterEventType,
   OnChainEvent,
@@ -55,7 +55,12 @@ export function registerEvent(fid: number, to: Uint8Array, place: ChainPlace): O
   });
 }
 
-export function transferEvent(fid: number, from: Uint8Array, to: Uint8Array, place: ChainPlace): OnChainEvent {
+export function transferEvent(
+  fid: number,
+  from: Uint8Array,
+  to: Uint8Array,
+  place: ChainPlace,
+): OnChainEvent {
   return event(OnChainEventType.EVENT_TYPE_ID_REGISTER, fid, place, {
     $case: "idRegisterEventBody",
     value: {

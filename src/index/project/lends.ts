@@ -28,6 +28,9 @@ export function dropLend(db: IndexDatabase, data: MessageData, body: LendStorage
   db.run(deleteLend, data.fid, body.toFid);
 }
 
-export function lendsOf(db: IndexDatabase, fid: number): { lent: (Lend & { toFid: number })[]; borrowed: Lend[] } {
+export function lendsOf(
+  db: IndexDatabase,
+  fid: number,
+): { lent: (Lend & { toFid: number })[]; borrowed: Lend[] } {
   return { lent: db.all(lentBy, fid), borrowed: db.all(borrowedBy, fid) };
 }

@@ -65,7 +65,8 @@ function foldRegistry(db: IndexDatabase, fid: number, events: OnChainEvent[]): v
     const { eventType, to } = event.body.value;
     if (eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_CHANGE_RECOVERY) continue;
     custody = to;
-    if (eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER) registeredAt ??= event.blockTimestamp;
+    if (eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER)
+      registeredAt ??= event.blockTimestamp;
   }
   db.run(putFid, fid, custody, registeredAt);
 }
@@ -90,7 +91,6 @@ function foldSigner(db: IndexDatabase, fid: number, key: Uint8Array, events: OnC
   }
   db.run(putSigner, fid, key, state, added.keyType, added.metadataType, added.requestFid, added.addedAt);
 }
-
 
 const DAY_SECS = 86_400;
 

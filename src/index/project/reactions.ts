@@ -25,7 +25,12 @@ const deleteReaction = statement<unknown, [fid: number, type: number, timestamp:
   "DELETE FROM reactions WHERE fid = ? AND type = ? AND timestamp = ? AND hash = ?",
 );
 
-export function addReaction(db: IndexDatabase, data: MessageData, body: ReactionBody, hash: Uint8Array): void {
+export function addReaction(
+  db: IndexDatabase,
+  data: MessageData,
+  body: ReactionBody,
+  hash: Uint8Array,
+): void {
   const cast = body.target?.$case === "targetCastId" ? body.target.value : undefined;
   const url = body.target?.$case === "targetUrl" ? body.target.value : null;
   const timestamp = toUnixSecs(data.timestamp);
@@ -33,12 +38,21 @@ export function addReaction(db: IndexDatabase, data: MessageData, body: Reaction
   countReaction(db, body, 1);
 }
 
-export function dropReaction(db: IndexDatabase, data: MessageData, body: ReactionBody, hash: Uint8Array): void {
+export function dropReaction(
+  db: IndexDatabase,
+  data: MessageData,
+  body: ReactionBody,
+  hash: Uint8Array,
+): void {
   db.run(deleteReaction, data.fid, body.type, toUnixSecs(data.timestamp), hash);
   countReaction(db, body, -1);
 }
 
 function countReaction(db: IndexDatabase, body: ReactionBody, by: 1 | -1): void {
   if (body.target?.$case !== "targetCastId") return;
-  countOnCast(db, body.target.value, body.type === ReactionType.REACTION_TYPE_LIKE ? { likes: by } : { recasts: by });
+  countOnCast(
+    db,
+    body.target.value,
+    body.type === ReactionType.REACTION_TYPE_LIKE ? { likes: by } : { recasts: by },
+  );
 }

@@ -32,9 +32,7 @@ export const casts = sqliteTable(
     index("casts_by_parent")
       .on(t.parentHash, t.parentFid, t.timestamp, t.hash)
       .where(sql`parent_hash IS NOT NULL`),
-    index("casts_by_parent_url")
-      .on(t.parentUrl, t.timestamp, t.hash)
-      .where(sql`parent_url IS NOT NULL`),
+    index("casts_by_parent_url").on(t.parentUrl, t.timestamp, t.hash).where(sql`parent_url IS NOT NULL`),
     index("casts_by_root").on(t.rootHash).where(sql`root_hash IS NOT NULL`),
   ],
 );
@@ -115,7 +113,10 @@ export const verifications = sqliteTable(
     protocol: integer().notNull(),
     timestamp: integer().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.fid, t.address] }), index("verifications_by_address").on(t.address, t.fid)],
+  (t) => [
+    primaryKey({ columns: [t.fid, t.address] }),
+    index("verifications_by_address").on(t.address, t.fid),
+  ],
 );
 
 /** Numbers of rows by kind, so that no status page counts a table. */

@@ -47,7 +47,8 @@ export function presentUser(fid: number, hydration: Hydration) {
     verified_accounts: accounts(user),
     pro: user.pro
       ? {
-          status: user.pro.expiresAt > hydration.nowSecs ? ("subscribed" as const) : ("unsubscribed" as const),
+          status:
+            user.pro.expiresAt > hydration.nowSecs ? ("subscribed" as const) : ("unsubscribed" as const),
           subscribed_at: user.pro.subscribedAt,
           expires_at: user.pro.expiresAt,
         }

@@ -15,9 +15,7 @@ const CONVERSATION_URL = new RegExp(`^${HOSTS}/~/conversations/(0x[0-9a-f]{40})/
 const CAST_URL = new RegExp(`^${HOSTS}/([^/~?#]+)/0x([0-9a-f]{8,40})/?$`, "i");
 
 /** What a client-style URL of a cast says; undefined when it is no such URL. */
-export type CastUrl =
-  | { readonly hash: Hash }
-  | { readonly username: string; readonly hashPrefix: string };
+export type CastUrl = { readonly hash: Hash } | { readonly username: string; readonly hashPrefix: string };
 
 /** Reads `https://<client>/<username>/0x<at least 8 digits>` and `https://<client>/~/conversations/<hash>`. */
 export function parseCastUrl(url: string): CastUrl | undefined {

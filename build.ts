@@ -1,0 +1,62 @@
+/**
+ * Compiles the program into one executable per target: `bun build.ts [target …] [--all]`.
+ * Without a target it builds for this machine, into dist/svc; with targets into dist/svc-<target>.
+ * Everything that runs is inside: workers, migrations, default settings, the docs page.
+ */
+import { parseArgs } from "node:util";
+import { name, version } from "./package.json" with { type: "json" };
+
+/** Every platform that the toolchain compiles for. */
+const TARGETS = [
+  "linux-x64",
+  "linux-x64-baseline",
+  "linux-x64-musl",
+  "linux-arm64",
+  "linux-arm64-musl",
+  "darwin-x64",
+  "darwin-arm64",
+] as const;
+
+type Target = (typeof TARGETS)[number];
+
+/** Each worker is an entry of its own: a compiled program loads it by its path. */
+const ENTRYPOINTS = ["src/main.ts", "src/workers/ingest.worker.ts", "src/workers/hub.worker.ts"];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: "boolean", default: false } },
+});
+const unknown = positionals.filter((target) => !TARGETS.some((known) => known === target));
+if (unknown.length > 0) {
+  process.stderr.write(`unknown target: ${unknown.join(", ")}; known are ${TARGETS.join(", ")}\n`);
+  process.exit(1);
+}
+const targets = values.all ? TARGETS : TARGETS.filter((target) => positionals.includes(target));
+const define = {
+  BUILD_VERSION: JSON.stringify(version),
+  BUILD_COMMIT: JSON.stringify(currentCommit()),
+  BUILD_DATE: JSON.stringify(new Date().toISOString()),
+};
+
+if (targets.length === 0) await compile(undefined, `dist/${name}`);
+for (const target of targets) await compile(target, `dist/${name}-${target}`);
+
+async function compile(target: Target | undefined, outfile: string): Promise<void> {
+  const built = await Bun.build({
+    entrypoints: ENTRYPOINTS,
+    root: "src",
+    define,
+    // Names stay, so that a stack trace can be read.
+    minify: { syntax: true, whitespace: true },
+    sourcemap: "linked",
+    compile: target ? { target: `bun-${target}`, outfile } : { outfile },
+  });
+  if (!built.success) throw new AggregateError(built.logs, `cannot build ${outfile}`);
+  const megabytes = (Bun.file(outfile).size / 1e6).toFixed(1);
+  process.stdout.write(`${outfile}  ${megabytes} MB\n`);
+}
+
+function currentCommit(): string {
+  const git = Bun.spawnSync(["git", "rev-parse", "--short=12", "HEAD"], { stderr: "ignore" });
+  return git.success ? git.stdout.toString().trim() : "unknown";
+}

@@ -1,0 +1,81 @@
+import { systemClock } from "../app/clock.ts";
+import type { Common } from "../app/common.ts";
+import { createLogger } from "../app/logger.ts";
+import { createMetrics } from "../app/metrics.ts";
+import { createShutdown, handleSignals } from "../app/shutdown.ts";
+import { type LoadedConfig, loadConfig, processInput } from "../config/load.ts";
+import { EXIT_RETRYABLE } from "../lib/failure.ts";
+import type { CommandContext } from "./context.ts";
+
+/** Reads the settings that the flags, the environment and the files of this process give. */
+export function readConfig(context: CommandContext): LoadedConfig {
+  return loadConfig(processInput(context.flags()));
+}
+
+/** Makes what every part of the process shares. A command makes it once and hands it down. */
+export function createCommon(context: CommandContext): Common {
+  const { config } = readConfig(context);
+  const log = createLogger(config);
+  const deadlineMs = config.service.shutdown_deadline_secs * 1000;
+  return {
+    config,
+    log,
+    metrics: createMetrics(config),
+    clock: systemClock,
+    shutdown: createShutdown({ deadlineMs, log }),
+  };
+}
+
+/**
+ * Runs what goes on until it is told to stop: SIGTERM, SIGINT or a fault that nobody caught.
+ *
+ * @param start starts the parts and registers the disposer of each. It stops early by throwing when
+ *   `shutdown.signal` aborts. What it throws otherwise is thrown again, after what it had started is closed.
+ * @returns the exit code of the shutdown.
+ */
+export async function runService(common: Common, start: () => Promise<void>): Promise<number> {
+  const { shutdown, log } = common;
+  const ignoreSignals = handleSignals(shutdown, log);
+  const starting = start();
+  shutdown.track("start", starting);
+  try {
+    await starting;
+  } catch (fault) {
+    await closeAfter(fault, common);
+  }
+  const exitCode = await shutdown.finished;
+  ignoreSignals();
+  return exitCode;
+}
+
+/**
+ * Runs what has an end of its own, and closes what it registered. When it is told to stop before, it throws (as
+ * `shutdown.signal.throwIfAborted()` does) and the exit code says that it is to be run again.
+ *
+ * @returns the exit code.
+ */
+export async function runTask(common: Common, work: () => Promise<void>): Promise<number> {
+  const { shutdown, log } = common;
+  const ignoreSignals = handleSignals(shutdown, log);
+  const working = work();
+  shutdown.track("task", working);
+  let exitCode: number;
+  try {
+    await working;
+    exitCode = await shutdown.start("done");
+  } catch (fault) {
+    exitCode = (await closeAfter(fault, common)) || EXIT_RETRYABLE;
+  }
+  ignoreSignals();
+  return exitCode;
+}
+
+/** Ends the shutdown and throws `fault` again, unless it is but the echo of a shutdown that had started before. */
+async function closeAfter(fault: unknown, { shutdown, log }: Common): Promise<number> {
+  if (!shutdown.signal.aborted) {
+    await shutdown.start("fault", EXIT_RETRYABLE);
+    throw fault;
+  }
+  if (fault !== shutdown.signal.reason) log.warn({ err: fault }, "Failed while shutting down");
+  return await shutdown.finished;
+}

@@ -1,0 +1,21 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { print } from "./output.ts";
+
+/** `demo keys`: the keys of the people of the demo network, for examples and experiments. */
+export function registerDemo(program: Command): void {
+  const demo = program.command("demo").description("about the demo network");
+  demo
+    .command("keys")
+    .description("print the custody and signer keys of an fid of the demo network; they guard nothing")
+    .requiredOption("--fid <n>", "the fid", parseFid)
+    .action(async ({ fid }: { fid: number }) => {
+      const { demoKeys } = await import("../demo/keys.ts");
+      print(`${JSON.stringify(demoKeys(fid), null, 2)}\n`);
+    });
+}
+
+function parseFid(text: string): number {
+  const fid = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(fid)) throw new InvalidArgumentError("It is a positive integer.");
+  return fid;
+}

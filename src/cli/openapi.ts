@@ -1,0 +1,26 @@
+import type { Command } from "commander";
+import type { CommandContext } from "./context.ts";
+import { print } from "./output.ts";
+
+/** `openapi`: prints the document that a running node serves at /openapi.json. */
+export function registerOpenApi(program: Command, context: CommandContext): void {
+  program
+    .command("openapi")
+    .description("print the OpenAPI document of the HTTP interface")
+    .action(async () => {
+      const { createCommon } = await import("./common.ts");
+      const { openIndexInMemory } = await import("../index/database.ts");
+      const { createHttpServer } = await import("../http/server.ts");
+      const { apiPlugins } = await import("../routes/plugins.ts");
+      const { version } = await import("../version.ts");
+      const common = createCommon(context);
+      using db = openIndexInMemory();
+      const server = createHttpServer({
+        common,
+        version,
+        plugins: apiPlugins({ db, clock: common.clock, maxIds: common.config.http.max_ids }),
+        ops: { notReadyReason: () => undefined, status: () => ({}) },
+      });
+      print(`${JSON.stringify(await server.openApi(), null, 2)}\n`);
+    });
+}

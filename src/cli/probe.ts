@@ -1,0 +1,61 @@
+import { isWildcardHost } from "../config/formats.ts";
+import type { Config } from "../config/schema.ts";
+import { reasonOf, UserError } from "../lib/failure.ts";
+
+const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_SHOWN_CHARS = 500;
+
+/**
+ * The address to ask. A base URL gets the path of the check; one that names a path already is taken as it is.
+ *
+ * @param target a URL, or where the settings say that the instance listens.
+ * @throws UserError when there is no address to ask.
+ */
+export function probeUrl(target: string | Pick<Config["http"], "host" | "port">, live: boolean): URL {
+  const text = typeof target === "string" ? target : listenerUrl(target);
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new UserError(`${JSON.stringify(text)} is no http or https URL`);
+  }
+  if (url.pathname === "/") url.pathname = live ? "/health" : "/ready";
+  return url;
+}
+
+/**
+ * Asks once.
+ *
+ * @returns the status and the start of the answer.
+ * @throws UserError when there is no answer in time or it is no 2xx.
+ */
+export async function probe(url: URL, timeoutMs: number): Promise<string> {
+  const shownUrl = `${url.origin}${url.pathname}`;
+  let status: number;
+  let body: string;
+  try {
+    const response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
+    status = response.status;
+    body = await readStart(response);
+  } catch (cause) {
+    throw new UserError(`${shownUrl} did not answer: ${reasonOf(cause)}`, { cause });
+  }
+  const answer = `${status} ${body.slice(0, MAX_SHOWN_CHARS)}`.trimEnd();
+  if (status < 200 || status > 299) throw new UserError(`${shownUrl} answered ${answer}`);
+  return answer;
+}
+
+/** A listener on every address is asked on this machine's own. */
+function listenerUrl({ host, port }: Pick<Config["http"], "host" | "port">): string {
+  if (port === 0) throw new UserError("http.port is 0, so that the address must be given: healthcheck <url>");
+  const reached = isWildcardHost(host) ? (host.includes(":") ? "::1" : "127.0.0.1") : host;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+}
+
+async function readStart(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > MAX_ANSWER_BYTES) break;
+  }
+  return text.replaceAll(/[\p{Cc}]+/gu, " ");
+}

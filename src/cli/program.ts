@@ -1,0 +1,69 @@
+import { Command, Option } from "commander";
+import { EXIT_OK } from "../lib/failure.ts";
+import { programName, version } from "../version.ts";
+import { registerConfig } from "./config.ts";
+import { type CommandContext, collect, flagsOf } from "./context.ts";
+import { registerDemo } from "./demo.ts";
+import { endingOf } from "./exit.ts";
+import { registerHealthcheck } from "./healthcheck.ts";
+import { registerMigrate } from "./migrate.ts";
+import { registerOpenApi } from "./openapi.ts";
+import { flushOutput, printError } from "./output.ts";
+import { registerServe } from "./serve.ts";
+import { registerVersion } from "./version.ts";
+
+/** Each one adds a command; what the command needs is imported when it runs, so that help and version stay quick. */
+const COMMANDS = [
+  registerServe,
+  registerMigrate,
+  registerConfig,
+  registerOpenApi,
+  registerHealthcheck,
+  registerDemo,
+  registerVersion,
+];
+
+/**
+ * Runs the command line.
+ *
+ * @param args what follows the program's name.
+ * @returns the exit code; the caller ends the process with it.
+ */
+export async function runProgram(args: readonly string[]): Promise<number> {
+  const program = createProgram();
+  const context: CommandContext = { exitCode: EXIT_OK, flags: () => flagsOf(program) };
+  for (const register of COMMANDS) register(program, context);
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return context.exitCode;
+  } catch (fault) {
+    const { exitCode, message } = endingOf(fault);
+    if (message !== "") printError(message);
+    return exitCode;
+  } finally {
+    await flushOutput();
+  }
+}
+
+function createProgram(): Command {
+  return (
+    new Command(programName)
+      .description("Serves social-protocol data from local indexes, signed management and mini-app push.")
+      .version(`${programName} ${version}`, "-V, --version", "print the version")
+      .option("-c, --config <file>", "read settings from this TOML file")
+      .option("--data-dir <dir>", "directory of everything that is stored (data.dir)")
+      .option("--host <host>", "address of the HTTP interface (http.host)")
+      .option("--port <port>", "port of the HTTP interface (http.port)")
+      .option("--log-level <level>", "least important level that is logged (log.level)")
+      .option("--log-format <format>", "json or pretty (log.format)")
+      .addOption(
+        new Option("--set <section.key=value>", "give any setting; may be repeated")
+          .argParser(collect)
+          .default([], "none"),
+      )
+      .configureHelp({ showGlobalOptions: true })
+      .showHelpAfterError("(--help tells the commands and options)")
+      // A library that ends the process would skip flushing; runProgram decides the exit code.
+      .exitOverride()
+  );
+}

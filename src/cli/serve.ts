@@ -1,0 +1,33 @@
+import type { Command } from "commander";
+import type { CommandContext } from "./context.ts";
+import { print } from "./output.ts";
+
+/** `serve`: runs the whole node. */
+export function registerServe(program: Command, context: CommandContext): void {
+  program
+    .command("serve", { isDefault: true })
+    .description("run the node")
+    .option("--demo", "fill an empty data directory with a small signed network first")
+    .action(async ({ demo = false }: { demo?: boolean }) => {
+      const { createCommon, runService } = await import("./common.ts");
+      const { serve } = await import("../app/serve.ts");
+      const { serviceNames } = await import("../config/names.ts");
+      const common = createCommon(context);
+      context.exitCode = await runService(common, async () => {
+        const served = await serve(common, { demo });
+        print(banner({ ...served, basePath: serviceNames(common.config.service.name).basePath }));
+      });
+    });
+}
+
+function banner(served: {
+  httpUrl: string;
+  hubAddress: string | undefined;
+  isDemo: boolean;
+  basePath: string;
+}): string {
+  const { httpUrl, hubAddress, isDemo, basePath } = served;
+  const lines = [`API   ${httpUrl}${basePath}`, `Docs  ${httpUrl}/docs`, `gRPC  ${hubAddress ?? "off"}`];
+  if (isDemo) lines.push(`Try   curl '${httpUrl}${basePath}/user?fid=3'`);
+  return `${lines.join("\n")}\n`;
+}

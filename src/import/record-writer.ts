@@ -1,0 +1,34 @@
+import { open } from "node:fs/promises";
+import type { EncodedRecord } from "../ingest/record.ts";
+import { closeEnvelope } from "./envelope.ts";
+
+const WRITE_BYTES = 1024 * 1024;
+
+/**
+ * Writes records to a file that `readRecords` reads, in place of what the file held. Resolves with the number of
+ * records when all of them are on the disk.
+ */
+export async function writeRecords(
+  path: string,
+  records: Iterable<EncodedRecord> | AsyncIterable<EncodedRecord>,
+): Promise<number> {
+  await using file = await open(path, "w");
+  let count = 0;
+  let waiting: Uint8Array[] = [];
+  let waitingBytes = 0;
+  const flush = async () => {
+    if (waitingBytes > 0) await file.writeFile(Buffer.concat(waiting));
+    waiting = [];
+    waitingBytes = 0;
+  };
+  for await (const record of records) {
+    const frame = closeEnvelope(record);
+    waiting.push(frame);
+    waitingBytes += frame.length;
+    count++;
+    if (waitingBytes >= WRITE_BYTES) await flush();
+  }
+  await flush();
+  await file.sync();
+  return count;
+}

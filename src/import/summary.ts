@@ -1,0 +1,112 @@
+import type { RecordKind } from "../ingest/record.ts";
+import type { Rejection, RejectionCode } from "../protocol/rejection.ts";
+
+/** One refused record, for people who want to look at it. */
+export interface RefusedExample {
+  /** Where the record begins in the file. */
+  readonly offset: number;
+  readonly reason: string;
+}
+
+/** Refusals of one code and, but for the numbers and names in it, one reason. */
+export interface RefusalClass {
+  readonly code: RejectionCode;
+  readonly reason: string;
+  readonly count: number;
+  readonly examples: readonly RefusedExample[];
+}
+
+export interface SummaryReport {
+  readonly accepted: Readonly<Record<RecordKind, number>>;
+  /** Records that the node held already. */
+  readonly known: number;
+  readonly refused: number;
+  /** The most frequent first. */
+  readonly refusals: readonly RefusalClass[];
+}
+
+const MAX_CLASSES = 64;
+const MAX_EXAMPLES = 3;
+const MAX_REASON_LENGTH = 160;
+const OTHER_REASONS = "other reasons";
+
+/** Counts what became of the records of an import; its size is bounded whatever the file holds. */
+export class ImportSummary {
+  readonly #accepted: Record<RecordKind, number> = { message: 0, onChainEvent: 0, usernameProof: 0 };
+  readonly #classes = new Map<string, RefusalClass & { count: number; examples: RefusedExample[] }>();
+  #known = 0;
+  #refused = 0;
+
+  /** Records seen so far, accepted or not. */
+  get records(): number {
+    const { message, onChainEvent, usernameProof } = this.#accepted;
+    return message + onChainEvent + usernameProof + this.#known + this.#refused;
+  }
+
+  get refused(): number {
+    return this.#refused;
+  }
+
+  accept(kind: RecordKind): void {
+    this.#accepted[kind]++;
+  }
+
+  refuse(offset: number, { code, reason }: Rejection): void {
+    if (code === "bad_request.duplicate") {
+      this.#known++;
+      return;
+    }
+    this.#refused++;
+    const found = this.#classOf(code, reasonClass(reason));
+    found.count++;
+    if (found.examples.length < MAX_EXAMPLES) found.examples.push({ offset, reason: shortened(reason) });
+  }
+
+  report(): SummaryReport {
+    return {
+      accepted: { ...this.#accepted },
+      known: this.#known,
+      refused: this.#refused,
+      refusals: [...this.#classes.values()].sort((a, b) => b.count - a.count),
+    };
+  }
+
+  #classOf(code: RejectionCode, reason: string) {
+    const name = this.#classes.size < MAX_CLASSES ? reason : OTHER_REASONS;
+    const found = this.#classes.get(`${code} ${reason}`) ??
+      this.#classes.get(`${code} ${name}`) ?? { code, reason: name, count: 0, examples: [] };
+    this.#classes.set(`${code} ${found.reason}`, found);
+    return found;
+  }
+}
+
+/** A summary as lines for a terminal. */
+export function formatSummary(report: SummaryReport): string[] {
+  const { accepted, known, refused, refusals } = report;
+  const lines = [
+    `${count(accepted.message)} messages, ${count(accepted.onChainEvent)} on-chain events and ${count(accepted.usernameProof)} username proofs accepted`,
+  ];
+  if (known > 0) lines.push(`${count(known)} known already`);
+  if (refused === 0) return lines;
+  lines.push(`${count(refused)} refused:`);
+  for (const refusal of refusals) {
+    lines.push(`  ${count(refusal.count)} x ${refusal.code}: ${refusal.reason}`);
+    for (const { offset, reason } of refusal.examples) lines.push(`    at byte ${offset}: ${reason}`);
+  }
+  return lines;
+}
+
+/** A reason without the hex, numbers and quoted text that differ from record to record. */
+export function reasonClass(reason: string): string {
+  return shortened(reason)
+    .replace(/"[^"]*"/g, '"…"')
+    .replace(/\b0x[0-9a-f]+\b|\b[0-9a-f]{16,}\b|\b\d+\b/gi, "…");
+}
+
+function shortened(reason: string): string {
+  return reason.length <= MAX_REASON_LENGTH ? reason : `${reason.slice(0, MAX_REASON_LENGTH - 1)}…`;
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}

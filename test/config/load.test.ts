@@ -1,0 +1,327 @@
+import { expect, test } from "bun:test";
+import { ConfigError, loadConfig } from "../../src/config/load.ts";
+import { settings } from "../../src/config/schema.ts";
+import { settingValue } from "../../src/config/values.ts";
+import { inputOf, load, problemsOf } from "./input.ts";
+
+test("without any source the values are those that decisions section 11 names", () => {
+  const { config, file } = load();
+  expect(file).toBeUndefined();
+  expect(config).toEqual({
+    service: { name: "svc", shutdown_deadline_secs: 9 },
+    data: { dir: "./data" },
+    http: {
+      host: "127.0.0.1",
+      port: 8080,
+      max_ids: 350,
+      cors_origins: ["*"],
+      idle_timeout_secs: 30,
+      shutdown_grace_secs: 5,
+    },
+    hub: { host: "127.0.0.1", port: 3383, admin: false },
+    upstream: { url: "" },
+    protocol: { network: "mainnet" },
+    chain: { l1_rpc_url: "" },
+    auth: { signed_at_window_secs: 300 },
+    apps: { max_apps_per_owner: 25, secret_grace_period_secs: 86400 },
+    webhooks: {
+      max_webhooks_per_owner: 25,
+      secret_grace_period_secs: 86400,
+      delivery_timeout_secs: 10,
+      delivery_concurrency: 16,
+      retry_max_attempts: 5,
+      retry_initial_backoff_ms: 500,
+      rate_limit: 1000,
+      rate_limit_duration_secs: 60,
+    },
+    send: { send_concurrency: 32, send_timeout_secs: 10, dedupe_ttl_secs: 86400 },
+    trending: { window_hours: 24 },
+    notifications: { aggregation_window_secs: 3600 },
+    net: { allow_cidrs: [], allow_http: false },
+    log: { level: "info", format: "json" },
+  });
+});
+
+test("the settings cannot be changed once they are loaded", () => {
+  const { config } = load();
+  expect(Object.isFrozen(config)).toBe(true);
+  expect(settings.every(({ section }) => Object.isFrozen(Reflect.get(config, section)))).toBe(true);
+  expect(Object.isFrozen(config.http.cors_origins)).toBe(true);
+});
+
+test("each source stands over the one before: defaults, file, environment, flag, --set", () => {
+  const files = { "/cwd/svc.toml": "[http]\nport = 1\nmax_ids = 11\n[log]\nlevel = 'warn'" };
+  const env = { SVC_HTTP_PORT: "2", SVC_LOG_LEVEL: "error" };
+  const portFrom = (sources: Parameters<typeof load>[0]) => {
+    const { config, sources: from } = load(sources);
+    return [config.http.port, from.get("http.port")];
+  };
+  expect(portFrom({})).toEqual([8080, "default"]);
+  expect(portFrom({ files })).toEqual([1, "/cwd/svc.toml"]);
+  expect(portFrom({ files, env })).toEqual([2, "SVC_HTTP_PORT"]);
+  expect(portFrom({ files, env, flags: { port: "3" } })).toEqual([3, "--port"]);
+  expect(portFrom({ files, env, flags: { port: "3", set: ["http.port=4"] } })).toEqual([4, "--set"]);
+  const { config } = load({ files, env, flags: { port: "3" } });
+  expect([config.http.max_ids, config.log.level, config.http.host]).toEqual([11, "error", "127.0.0.1"]);
+});
+
+test("the settings file is the first of --config, SVC_CONFIG_FILE, ./svc.toml, /etc/svc/svc.toml, and only that one", () => {
+  const portIn = (port: number) => `[http]\nport = ${port}`;
+  const files = {
+    "/cwd/flag.toml": portIn(1),
+    "/elsewhere/env.toml": portIn(2),
+    "/cwd/svc.toml": portIn(3),
+    "/etc/svc/svc.toml": `${portIn(4)}\nmax_ids = 44`,
+  };
+  const env = { SVC_CONFIG_FILE: "/elsewhere/env.toml" };
+  const { "/cwd/svc.toml": _, ...withoutLocal } = files;
+  const portAndFile = (sources: Parameters<typeof load>[0]) => {
+    const { config, file } = load(sources);
+    return [config.http.port, config.http.max_ids, file];
+  };
+  expect(portAndFile({ files, env, flags: { config: "flag.toml" } })).toEqual([1, 350, "/cwd/flag.toml"]);
+  expect(portAndFile({ files, env })).toEqual([2, 350, "/elsewhere/env.toml"]);
+  expect(portAndFile({ files })).toEqual([3, 350, "/cwd/svc.toml"]);
+  expect(portAndFile({ files: withoutLocal })).toEqual([4, 44, "/etc/svc/svc.toml"]);
+});
+
+test("a named settings file that is missing, and a found one that cannot be read, stop the start", () => {
+  expect(problemsOf({ flags: { config: "gone.toml" } })).toEqual([
+    { key: "gone.toml", source: "--config", message: "there is no such file" },
+  ]);
+  expect(problemsOf({ env: { SVC_CONFIG_FILE: "/gone.toml" } })).toMatchObject([
+    { source: "SVC_CONFIG_FILE" },
+  ]);
+  expect(problemsOf({ files: { "/cwd/svc.toml": new Error("EACCES") } })).toEqual([
+    { key: "/cwd/svc.toml", source: "settings file", message: "cannot be read: EACCES" },
+  ]);
+});
+
+test("broken TOML names the file and the line, and the other sources are still checked", () => {
+  const problems = problemsOf({
+    files: { "/cwd/svc.toml": "[http]\n\nhost = 'x'\nport = = 1\n\n[log]\n" },
+    env: { SVC_HTTP_PORT: "x" },
+  });
+  expect(problems).toMatchObject([
+    { key: "/cwd/svc.toml", source: "line 4" },
+    { key: "http.port", source: "SVC_HTTP_PORT" },
+  ]);
+});
+
+test("lists in the environment and in flags are comma-separated, trimmed, and lose empty items", () => {
+  const listOf = (text: string) => load({ env: { SVC_NET_ALLOW_CIDRS: text } }).config.net.allow_cidrs;
+  expect(listOf("10.0.0.0/8, fd00::/8,,")).toEqual(["10.0.0.0/8", "fd00::/8"]);
+  expect(listOf("")).toEqual([]);
+  const { config } = load({ flags: { set: ["http.cors_origins=https://a.example,https://b.example:8443"] } });
+  expect(config.http.cors_origins).toEqual(["https://a.example", "https://b.example:8443"]);
+});
+
+test("every setting can be given as SVC_<SECTION>_<KEY>, as …_FILE and as --set", () => {
+  const texts: Record<string, string> = { "data.dir": "/d", "http.port": "9", "hub.admin": "true" };
+  for (const setting of settings) {
+    const current = settingValue(load().config, setting);
+    const text = texts[setting.key] ?? (Array.isArray(current) ? current.join(",") : String(current));
+    const variable = `SVC_${setting.section}_${setting.name}`.toUpperCase();
+    const viaEnv = load({ env: { [variable]: text } });
+    const viaFile = load({ env: { [`${variable}_FILE`]: "secret" }, files: { "/cwd/secret": `${text}\n` } });
+    const viaSet = load({ flags: { set: [`${setting.key}=${text}`] } });
+    expect([viaEnv, viaFile, viaSet].map(({ sources }) => sources.get(setting.key))).toEqual([
+      variable,
+      `file of ${variable}_FILE`,
+      "--set",
+    ]);
+    const values = [viaEnv, viaFile, viaSet].map(({ config }) => settingValue(config, setting));
+    expect(values[1]).toEqual(values[0]);
+    expect(values[2]).toEqual(values[0]);
+  }
+});
+
+test("a value read through _FILE loses its one trailing newline and nothing else", () => {
+  const dirFrom = (text: string) =>
+    load({ env: { SVC_DATA_DIR_FILE: "/run/dir" }, files: { "/run/dir": text } }).config.data.dir;
+  expect(dirFrom("/srv/a b \n")).toBe("/srv/a b ");
+  expect(dirFrom("/srv/x\r\n")).toBe("/srv/x");
+  expect(dirFrom("/srv/x")).toBe("/srv/x");
+});
+
+test("_FILE of a missing file, and a value given with and without _FILE, are refused", () => {
+  expect(problemsOf({ env: { SVC_HTTP_PORT_FILE: "/gone" } })).toEqual([
+    {
+      key: "http.port",
+      source: "file of SVC_HTTP_PORT_FILE",
+      message: "/gone cannot be read: there is no such file",
+    },
+  ]);
+  const both = { SVC_HTTP_PORT: "1", SVC_HTTP_PORT_FILE: "/port" };
+  expect(problemsOf({ env: both, files: { "/port": "1" } })).toMatchObject([{ key: "http.port" }]);
+});
+
+test("a misspelt variable of a known section is refused; SVC_ names of others are not ours", () => {
+  const problems = problemsOf({
+    env: { SVC_HTTP_PROT: "1", SVC_LOG_LEVELS: "info", SVC_WEBHOOKS_RETRY: "3" },
+  });
+  expect(problems.map(({ key }) => key)).toEqual(["SVC_HTTP_PROT", "SVC_LOG_LEVELS", "SVC_WEBHOOKS_RETRY"]);
+  expect(problems[0]?.message).toContain("max_ids");
+  const foreign = {
+    SVC_KEY: "0x1",
+    SVC_CUSTODY_KEY: "0x2",
+    SVC_SERVICE_HOST: "10.0.0.1",
+    SVC_SERVICE_PORT: "80",
+    SVC_SERVICE_PORT_HTTP: "80",
+    SVC_PORT_80_TCP: "tcp://10.0.0.1:80",
+    HTTP_PORT: "1",
+    svc_http_port: "1",
+  };
+  expect(load({ env: foreign }).config).toEqual(load().config);
+});
+
+test("an unknown section or key of a file is refused by name, also one that every object has", () => {
+  const text =
+    "top = 1\n[htttp]\nport = 1\n[http]\nprot = 1\nconstructor = 1\n__proto__ = 1\n[http.port]\nx = 1";
+  const problems = problemsOf({ files: { "/cwd/svc.toml": text } });
+  expect(problems.map(({ key }) => key)).toEqual([
+    "top",
+    "htttp",
+    "http.prot",
+    "http.constructor",
+    "http.__proto__",
+    "http.port",
+  ]);
+  expect(problems.every(({ source }) => source === "/cwd/svc.toml")).toBe(true);
+  expect(problemsOf({ files: { "/cwd/svc.toml": "http = 1\n[[log]]\nlevel = 'info'" } })).toMatchObject([
+    { key: "http" },
+    { key: "log" },
+  ]);
+});
+
+test("a flag that names no setting, and a --set that assigns nothing, are refused", () => {
+  const problems = problemsOf({ flags: { set: ["http.prot=1", "nothing.at=all", "http.port", "=1"] } });
+  expect(problems.map(({ key }) => key)).toEqual(["http.prot", "nothing.at", "--set", "--set"]);
+});
+
+const REFUSED: readonly [key: string, texts: readonly string[]][] = [
+  ["service.name", ["", "Svc", "1svc", "-svc", "svc_x", "s".repeat(33), "svc\n"]],
+  ["service.shutdown_deadline_secs", ["0", "601", "1.5", "ten", ""]],
+  ["data.dir", ["", "a\nb", "x".repeat(1025)]],
+  ["http.host", ["", "a b", "127.0.0.256", "[::1]", "http://x", "-a.example", `${"a".repeat(64)}.example`]],
+  ["http.port", ["-1", "65536", "80.5", "0x50", "1e3", " 80", "99999999999999999999"]],
+  ["http.max_ids", ["0", "1001"]],
+  [
+    "http.cors_origins",
+    ["https://a.example/", "a.example", "*,https://A.example", "ftp://a", "https://u@a.example"],
+  ],
+  ["http.idle_timeout_secs", ["0", "256"]],
+  ["http.shutdown_grace_secs", ["-1", "600"]],
+  ["hub.admin", ["yes", "1", "TRUE", ""]],
+  ["upstream.url", ["host:3383", "ftp://host", "http://", "http://a b", "https://x\n"]],
+  ["protocol.network", ["main", "Mainnet", ""]],
+  ["chain.l1_rpc_url", ["ws://host", "x", `https://x/${"a".repeat(2048)}`]],
+  ["auth.signed_at_window_secs", ["0", "3601"]],
+  ["apps.max_apps_per_owner", ["-1", "10001"]],
+  ["apps.secret_grace_period_secs", ["-1", "2592001"]],
+  ["webhooks.max_webhooks_per_owner", ["-1", "10001"]],
+  ["webhooks.secret_grace_period_secs", ["-1", "2592001"]],
+  ["webhooks.delivery_timeout_secs", ["0", "61"]],
+  ["webhooks.delivery_concurrency", ["0", "1025"]],
+  ["webhooks.retry_max_attempts", ["0", "21"]],
+  ["webhooks.retry_initial_backoff_ms", ["0", "3600001"]],
+  ["webhooks.rate_limit", ["0", "1000001"]],
+  ["webhooks.rate_limit_duration_secs", ["0", "86401"]],
+  ["send.send_concurrency", ["0", "1025"]],
+  ["send.send_timeout_secs", ["0", "61"]],
+  ["send.dedupe_ttl_secs", ["0", "2592001"]],
+  ["trending.window_hours", ["0", "721"]],
+  ["notifications.aggregation_window_secs", ["0", "604801"]],
+  ["net.allow_cidrs", ["10.0.0.0", "10.0.0.0/33", "::/129", "10.0.0/8", "x/8", "fe80::%eth0/64"]],
+  ["log.level", ["verbose", "INFO"]],
+  ["log.format", ["text"]],
+];
+
+const ACCEPTED: readonly [key: string, texts: readonly string[]][] = [
+  ["service.name", ["a", "social-node-2", "s".repeat(32)]],
+  ["http.host", ["0.0.0.0", "::", "localhost", "node-1.example", "1host"]],
+  ["http.port", ["0", "65535"]],
+  ["hub.port", ["0", "65535"]],
+  ["upstream.url", ["", "http://host:3383", "https://user:pass@host"]],
+  ["protocol.network", ["mainnet", "testnet", "devnet"]],
+  ["chain.l1_rpc_url", ["", "https://eth.example/v2/key?x=1"]],
+  ["net.allow_cidrs", ["0.0.0.0/0,::/0,10.1.2.3/32"]],
+  ["log.level", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]],
+];
+
+test.each(REFUSED)("%s: every text that breaks its rule is refused by name", (key, texts) => {
+  for (const text of texts) {
+    const [problem, ...others] = problemsOf({ flags: { set: [`${key}=${text}`] } });
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ key, source: "--set" });
+    expect(problem?.message).toStartWith("must be ");
+  }
+});
+
+test.each(ACCEPTED)("%s: the texts at the edge of its rule are accepted", (key, texts) => {
+  for (const text of texts) expect(() => load({ flags: { set: [`${key}=${text}`] } })).not.toThrow();
+});
+
+test("a value of another TOML type is refused for every setting", () => {
+  for (const { section, name, key, schema } of settings) {
+    const wrong = schema.type === "array" ? '"10.0.0.0/8"' : "[1]";
+    const files = { "/cwd/svc.toml": `[${section}]\n${name} = ${wrong}` };
+    expect(problemsOf({ files })).toMatchObject([{ key, source: "/cwd/svc.toml" }]);
+  }
+});
+
+test("all that is wrong is told at once, each with its key, its source and its rule", () => {
+  const sources = {
+    files: { "/cwd/svc.toml": '[http]\nport = "80"\nshutdown_grace_secs = 50\n[oops]\nx = 1' },
+    env: { SVC_HUB_PORT: "70000", SVC_HTTP_PRT: "1", SVC_LOG_LEVEL_FILE: "/gone" },
+    flags: { port: "-5", logFormat: "xml" },
+  };
+  expect(
+    problemsOf(sources)
+      .map(({ key, source }) => `${key} < ${source}`)
+      .sort(),
+  ).toEqual([
+    "SVC_HTTP_PRT < environment",
+    "http.port < --port",
+    "http.port < /cwd/svc.toml",
+    "http.shutdown_grace_secs < /cwd/svc.toml",
+    "hub.port < SVC_HUB_PORT",
+    "log.format < --log-format",
+    "log.level < file of SVC_LOG_LEVEL_FILE",
+    "oops < /cwd/svc.toml",
+  ]);
+  expect(() => loadConfig(inputOf(sources))).toThrow(ConfigError);
+  expect(() => loadConfig(inputOf(sources))).toThrow(
+    '  http.port: must be an integer from 0 to 65535, got "80" (/cwd/svc.toml)\n',
+  );
+});
+
+test("a bad value is refused also where a later source replaces it", () => {
+  const problems = problemsOf({ env: { SVC_HTTP_PORT: "x" }, flags: { port: "1" } });
+  expect(problems).toMatchObject([{ key: "http.port", source: "SVC_HTTP_PORT" }]);
+});
+
+test("the value of a secret setting never stands in the message that refuses it", () => {
+  const problems = problemsOf({ env: { SVC_CHAIN_L1_RPC_URL: "wss://user:hunter2hunter2@host" } });
+  expect(problems).toHaveLength(1);
+  expect(new ConfigError(problems).message).not.toContain("hunter2");
+});
+
+test("settings that do not go together are refused", () => {
+  const refusedKeys = (...set: string[]) => problemsOf({ flags: { set } }).map(({ key }) => key);
+  expect(refusedKeys("service.shutdown_deadline_secs=5")).toEqual(["http.shutdown_grace_secs"]);
+  expect(refusedKeys("hub.port=8080")).toEqual(["hub.port"]);
+  expect(refusedKeys("hub.port=8080", "hub.host=0.0.0.0")).toEqual(["hub.port"]);
+  for (const host of ["0.0.0.0", "::", "192.168.1.1", "node.example", "127.example"]) {
+    expect(refusedKeys("hub.admin=true", `hub.host=${host}`)).toEqual(["hub.admin"]);
+  }
+});
+
+test("settings that go together are accepted", () => {
+  const accepted = (...set: string[]) => expect(() => load({ flags: { set } })).not.toThrow();
+  accepted("hub.port=8080", "hub.host=::1");
+  accepted("hub.port=0", "http.port=0");
+  for (const host of ["127.0.0.1", "127.9.9.9", "::1", "0:0:0:0:0:0:0:1", "localhost"]) {
+    accepted("hub.admin=true", `hub.host=${host}`);
+  }
+});

@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { settings } from "../../src/config/schema.ts";
+import { maskConfig, maskSecret, secretTexts } from "../../src/config/secrets.ts";
+import { toToml } from "../../src/config/to-toml.ts";
+import { load } from "./input.ts";
+
+const RPC_URL = "https://rpc-user:p4ssw0rd%21@eth.example:8443/v2/abcdefabcdef0123?key=topsecretkey";
+
+test("of a secret URL only scheme, host and port are shown", () => {
+  expect(maskSecret(RPC_URL)).toBe("https://***@eth.example:8443/***");
+  expect(maskSecret("https://eth.example/v2/key")).toBe("https://eth.example/***");
+  expect(maskSecret("https://token@eth.example")).toBe("https://***@eth.example");
+  expect(maskSecret("http://host:3383")).toBe("http://host:3383");
+  expect(maskSecret("")).toBe("");
+  expect(maskSecret("no url at all")).toBe("***");
+});
+
+test("the shown settings hold nothing of a secret, and every setting", () => {
+  const { config } = load({
+    env: { SVC_CHAIN_L1_RPC_URL: RPC_URL, SVC_UPSTREAM_URL: "http://me:sesame1@node.example" },
+  });
+  const shown = toToml(maskConfig(config));
+  for (const part of ["rpc-user", "p4ssw0rd", "abcdefabcdef0123", "topsecretkey", "sesame1"]) {
+    expect(shown).not.toContain(part);
+  }
+  for (const { name } of settings) expect(shown).toContain(`\n${name} = `);
+});
+
+test("the texts that logs must not show are the secrets and their telling parts, the longest first", () => {
+  const texts = secretTexts(load({ env: { SVC_CHAIN_L1_RPC_URL: RPC_URL } }).config);
+  for (const part of [RPC_URL, "rpc-user", "p4ssw0rd%21", "p4ssw0rd!", "abcdefabcdef0123", "topsecretkey"]) {
+    expect(texts).toContain(part);
+  }
+  expect(texts.map(({ length }) => length)).toEqual(texts.map(({ length }) => length).sort((a, b) => b - a));
+  expect(secretTexts(load({ env: { SVC_UPSTREAM_URL: "http://host:3383" } }).config)).toEqual([]);
+  expect(secretTexts(load().config)).toEqual([]);
+});
+
+test("settings that are printed load back as the same settings, whatever they are", () => {
+  const integer = (min: number, max: number) => fc.integer({ min, max });
+  const origin = fc.constantFrom("*", "https://a.example", "http://localhost:3000");
+  const path = fc
+    .string({ minLength: 1, maxLength: 60, unit: "grapheme" })
+    .filter((text) => !/\p{Cc}|\p{Cs}/u.test(text));
+  const arbitrary = fc.record({
+    data: fc.record({ dir: fc.oneof(path, fc.constantFrom('a"b', "c:\\d", "#x", "'''")) }),
+    http: fc.record({
+      port: integer(0, 65_535).filter((port) => port !== 3383),
+      max_ids: integer(1, 1000),
+      cors_origins: fc.array(origin, { maxLength: 4 }),
+      host: fc.constantFrom("0.0.0.0", "::1", "node.example"),
+    }),
+    net: fc.record({
+      allow_http: fc.boolean(),
+      allow_cidrs: fc.array(fc.constantFrom("10.0.0.0/8", "fd00::/8"), { maxLength: 3 }),
+    }),
+    log: fc.record({ format: fc.constantFrom("json", "pretty") }),
+    upstream: fc.record({ url: fc.constantFrom("", "http://host:3383", "https://u:secret@host/x?y#z") }),
+  });
+  fc.assert(
+    fc.property(arbitrary, fc.string(), (given, note) => {
+      const first = load({ files: { "/cwd/svc.toml": toToml(given) } });
+      expect(first.config).toMatchObject(given);
+      const printed = toToml(maskConfig(first.config), () => note);
+      const second = load({ files: { "/cwd/svc.toml": printed } });
+      expect(second.config).toEqual({
+        ...first.config,
+        upstream: { url: maskSecret(first.config.upstream.url) },
+      });
+    }),
+  );
+});

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The program as a process of its own: the compiled binary in an empty directory, or the sources. */
+export interface RunningNode extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>`. */
+  readonly url: string;
+  readonly hubAddress: string;
+  readonly pid: number;
+  /** Everything that it logged so far. */
+  logs(): string;
+  /** SIGTERM, then the exit code. */
+  stop(): Promise<number>;
+  /** SIGKILL: the process gets no chance to write anything. */
+  kill(): Promise<void>;
+}
+
+const ROOT = join(import.meta.dir, "../..");
+
+let built: Promise<string> | undefined;
+
+/** Compiles the program once for all tests; the path of the executable. */
+export function compiledBinary(): Promise<string> {
+  built ??= (async () => {
+    const build = Bun.spawn([process.execPath, "build.ts"], { cwd: ROOT, stdout: "pipe", stderr: "pipe" });
+    const errors = await new Response(build.stderr).text();
+    if ((await build.exited) !== 0) throw new Error(`build failed: ${errors}`);
+    return join(ROOT, "dist/svc");
+  })();
+  return built;
+}
+
+/** How to start the program from its sources. */
+export const fromSources = [process.execPath, join(ROOT, "src/main.ts")];
+
+/** Makes an empty directory that goes away with the object. */
+export function tempDir(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), "program-test-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Starts `serve` on free ports of the loopback address and waits until it says where it is. */
+export async function startNode(options: {
+  command: readonly string[];
+  dataDir: string;
+  args?: readonly string[];
+  demo?: boolean;
+}): Promise<RunningNode> {
+  const { command, dataDir, args = [], demo = false } = options;
+  const flags = ["--data-dir", dataDir, "--port", "0", "--set", `hub.port=${freePort()}`, ...args];
+  const child = Bun.spawn([...command, ...flags, "serve", ...(demo ? ["--demo"] : [])], {
+    cwd: tmpdir(),
+    // No variable of this process changes what the program does.
+    env: { PATH: process.env.PATH ?? "", HOME: tmpdir() },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  let log = "";
+  const logged = readAll(child.stderr, (text) => {
+    log += text;
+  });
+  const banner = Promise.withResolvers<string>();
+  let out = "";
+  readAll(child.stdout, (text) => {
+    out += text;
+    if (/^gRPC\s+\S+$/m.test(out)) banner.resolve(out);
+  }).then(() => banner.reject(new Error(`the program ended: ${out}${log}`)));
+  const said = await banner.promise;
+  const stop = async () => {
+    child.kill("SIGTERM");
+    const code = await child.exited;
+    await logged;
+    return code;
+  };
+  return {
+    url: new URL(/^API\s+(\S+)/m.exec(said)?.[1] ?? "").origin,
+    hubAddress: /^gRPC\s+(\S+)/m.exec(said)?.[1] ?? "",
+    pid: child.pid,
+    logs: () => log,
+    stop,
+    async kill() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) await stop();
+    },
+  };
+}
+
+async function readAll(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }));
+}
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
