@@ -1,3 +1,17 @@
+CREATE TABLE `channel_registry` (
+	`id` text PRIMARY KEY NOT NULL,
+	`url` text,
+	`name` text NOT NULL,
+	`image_url` text,
+	`description` text,
+	`lead_fid` integer,
+	`moderator_fids` text NOT NULL,
+	`follower_count` integer NOT NULL,
+	`created_at` integer,
+	`pinned_cast_hash` text
+);
+--> statement-breakpoint
+CREATE INDEX `channel_registry_by_name` ON `channel_registry` (name COLLATE NOCASE,`id`);--> statement-breakpoint
 CREATE TABLE `gasless_keys` (
 	`key` blob PRIMARY KEY NOT NULL,
 	`fid` integer NOT NULL,
@@ -48,6 +62,15 @@ CREATE TABLE `positions` (
 	`key` text PRIMARY KEY NOT NULL,
 	`position` integer NOT NULL
 );
+--> statement-breakpoint
+CREATE TABLE `rankings` (
+	`kind` text NOT NULL,
+	`snapshot` integer NOT NULL,
+	`rank` integer NOT NULL,
+	`ref` blob NOT NULL,
+	`score` real NOT NULL,
+	PRIMARY KEY(`kind`, `snapshot`, `rank`)
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `username_proofs` (
 	`name` text PRIMARY KEY NOT NULL,
@@ -111,6 +134,22 @@ CREATE TABLE `cast_counts` (
 	PRIMARY KEY(`hash`, `fid`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE INDEX `cast_counts_by_author` ON `cast_counts` (`fid`,(likes + recasts + replies),`hash`);--> statement-breakpoint
+CREATE TABLE `cast_mentions` (
+	`fid` integer NOT NULL,
+	`mentioned_fid` integer NOT NULL,
+	`hash` blob NOT NULL,
+	PRIMARY KEY(`fid`, `mentioned_fid`, `hash`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `cast_quotes` (
+	`quoted_hash` blob NOT NULL,
+	`quoted_fid` integer NOT NULL,
+	`timestamp` integer NOT NULL,
+	`hash` blob NOT NULL,
+	PRIMARY KEY(`quoted_hash`, `quoted_fid`, `timestamp`, `hash`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `casts` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`hash` blob NOT NULL,
@@ -129,9 +168,35 @@ CREATE TABLE `casts` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `casts_by_hash` ON `casts` (`hash`);--> statement-breakpoint
 CREATE INDEX `casts_by_author` ON `casts` (`fid`,`timestamp`,`hash`);--> statement-breakpoint
+CREATE INDEX `casts_by_author_replies` ON `casts` (`fid`,`timestamp`,`hash`) WHERE parent_hash IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `casts_by_author_in_channel` ON `casts` (`fid`,`parent_url`,`timestamp`) WHERE parent_url IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `casts_by_parent` ON `casts` (`parent_hash`,`parent_fid`,`timestamp`,`hash`) WHERE parent_hash IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `casts_by_parent_url` ON `casts` (`parent_url`,`timestamp`,`hash`) WHERE parent_url IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `casts_by_root` ON `casts` (`root_hash`) WHERE root_hash IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `channel_activity` (
+	`id` text PRIMARY KEY NOT NULL,
+	`casts` integer NOT NULL,
+	`members` integer NOT NULL,
+	`first_cast_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `channel_activity_by_members` ON `channel_activity` (`members`,`id`);--> statement-breakpoint
+CREATE TABLE `channel_members` (
+	`channel_id` text NOT NULL,
+	`fid` integer NOT NULL,
+	`casts` integer NOT NULL,
+	`last_cast_at` integer NOT NULL,
+	PRIMARY KEY(`channel_id`, `fid`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `channel_members_by_activity` ON `channel_members` (`channel_id`,`last_cast_at`,`fid`);--> statement-breakpoint
+CREATE INDEX `channel_members_by_fid` ON `channel_members` (`fid`,`last_cast_at`,`channel_id`);--> statement-breakpoint
+CREATE TABLE `display_name_words` (
+	`word` text NOT NULL,
+	`fid` integer NOT NULL,
+	PRIMARY KEY(`word`, `fid`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `follow_counts` (
 	`fid` integer PRIMARY KEY NOT NULL,
 	`followers` integer NOT NULL,
@@ -148,6 +213,23 @@ CREATE TABLE `links` (
 --> statement-breakpoint
 CREATE INDEX `links_by_source` ON `links` (`fid`,`type`,`linked_at`,`target_fid`);--> statement-breakpoint
 CREATE INDEX `links_by_target` ON `links` (`target_fid`,`type`,`linked_at`,`fid`);--> statement-breakpoint
+CREATE TABLE `mutual_follows` (
+	`fid` integer NOT NULL,
+	`other_fid` integer NOT NULL,
+	`since` integer NOT NULL,
+	PRIMARY KEY(`fid`, `other_fid`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `mutual_follows_by_age` ON `mutual_follows` (`fid`,`since`,`other_fid`);--> statement-breakpoint
+CREATE TABLE `notifications` (
+	`fid` integer NOT NULL,
+	`timestamp` integer NOT NULL,
+	`kind` integer NOT NULL,
+	`actor_fid` integer NOT NULL,
+	`ref` blob NOT NULL,
+	PRIMARY KEY(`fid`, `timestamp`, `kind`, `actor_fid`, `ref`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `reactions` (
 	`fid` integer NOT NULL,
 	`type` integer NOT NULL,
@@ -160,6 +242,7 @@ CREATE TABLE `reactions` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `reactions_by_target` ON `reactions` (`target_hash`,`target_fid`,`type`,`timestamp`,`fid`) WHERE target_hash IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `reactions_by_pair` ON `reactions` (`fid`,`target_fid`) WHERE target_fid IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `totals` (
 	`name` text PRIMARY KEY NOT NULL,
 	`count` integer NOT NULL
@@ -172,6 +255,7 @@ CREATE TABLE `user_data` (
 	PRIMARY KEY(`fid`, `type`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE INDEX `user_data_by_value` ON `user_data` (`type`,value COLLATE NOCASE,`fid`) WHERE type IN (7, 8);--> statement-breakpoint
 CREATE TABLE `verifications` (
 	`fid` integer NOT NULL,
 	`address` blob NOT NULL,

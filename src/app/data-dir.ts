@@ -16,7 +16,7 @@ export interface DataDir {
 const LOCK_FILE = "lock";
 const PID_FILE = "lock.pid";
 /** Two processes that start together stand in each other's way for a moment; this is far longer than the moment. */
-const LOCK_WAIT_MS = 1000;
+const LOCK_WAIT_MS = 500;
 
 /**
  * The held locks. SQLite gives up a lock when its connection is garbage-collected, so that one which nothing refers to

@@ -38,6 +38,8 @@ export function createLogger(
       base: subsystem === undefined ? null : { subsystem },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }), log: redact },
+      // `redact` has described the error already, with its causes as fields.
+      serializers: { err: (described: unknown) => described },
     },
     {
       write(line: string) {

@@ -39,7 +39,8 @@ async function readCounted(stream: ReadableStream<Uint8Array>, maxBytes: number)
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
-  const read = declared === null && request.body !== null ? readCounted(request.body, maxBytes) : request.bytes();
+  const read =
+    declared === null && request.body !== null ? readCounted(request.body, maxBytes) : request.bytes();
   const bytes = await read;
   rawBodies.set(request, bytes);
   return bytes;

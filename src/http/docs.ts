@@ -67,6 +67,10 @@ export function docsRoutes({ title }: { title: string }) {
     .get("/docs", () => secured(html, "text/html; charset=utf-8", "no-cache"), hidden)
     .get("/docs/init.js", () => secured(initScript, script, assetCaching), hidden)
     .get("/docs/swagger-ui-bundle.js", () => secured(Bun.file(scriptPath), script, assetCaching), hidden)
-    .get("/docs/swagger-ui.css", () => secured(Bun.file(stylePath), "text/css; charset=utf-8", assetCaching), hidden)
+    .get(
+      "/docs/swagger-ui.css",
+      () => secured(Bun.file(stylePath), "text/css; charset=utf-8", assetCaching),
+      hidden,
+    )
     .get("/docs/icon.png", () => secured(Bun.file(iconPath), "image/png", assetCaching), hidden);
 }

@@ -1,8 +1,8 @@
 import type { Logger } from "../app/logger.ts";
-import { canonicalUrl } from "./canonical-url.ts";
+import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
 import type { Cors } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
-import { logLevelOf } from "./errors.ts";
+import { ApiError, logLevelOf } from "./errors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import type { ObserveAnswer } from "./http-metrics.ts";
 import type { RoutePolicy } from "./policy.ts";
@@ -30,9 +30,8 @@ const clientRequestId = /^[\w=-]{1,128}$/;
 export function createEdge(options: EdgeOptions): (request: Request) => MaybePromise<Response> {
   const { route, policyOf, cors, observe, log, isStopping } = options;
 
-  function open(request: Request): Exchange {
+  function open(request: Request, { url, path }: CanonicalUrl): Exchange {
     const given = request.headers.get("x-request-id");
-    const { url, path } = canonicalUrl(request.url);
     // The router and every hook after it read the URL from the request, so the request itself carries the new one.
     if (url !== request.url) Object.defineProperty(request, "url", { value: url });
     const exchange: Exchange = {
@@ -60,15 +59,19 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
     const level = logLevelOf(status);
     if (log.isLevelEnabled(level)) {
       const { method, requestId } = exchange;
-      log[level]({ method, route: template, status, durationMs, requestId }, "request answered");
+      log[level]({ method, route: template, status, durationMs, requestId }, "Answered a request");
     }
     return response;
   }
 
   return (request) => {
-    const exchange = open(request);
+    const target = canonicalUrl(request.url);
+    const exchange = open(request, target);
     const fail = (error: unknown) => close(request, exchange, errorResponse({ exchange, error, log }));
     if (request.method === "OPTIONS") return close(request, exchange, cors.preflight());
+    if (!target.wellFormed) {
+      return fail(new ApiError("badRequest", "path is not valid percent-encoded UTF-8"));
+    }
     try {
       const answer = route(request);
       if (answer instanceof Response) return close(request, exchange, answer);

@@ -26,7 +26,10 @@ function toApiError(error: unknown): ApiError {
   if (error instanceof ValidationError) return new ApiError("badRequest", describeValidationError(error));
   if (error instanceof ElysiaCustomStatusResponse) {
     const text: unknown = error.response;
-    return new ApiError(nameByStatus.get(error.code) ?? "internal", typeof text === "string" ? text : undefined);
+    return new ApiError(
+      nameByStatus.get(error.code) ?? "internal",
+      typeof text === "string" ? text : undefined,
+    );
   }
   return new ApiError("internal", undefined, { cause: error });
 }
@@ -38,11 +41,15 @@ export function errorResponse(options: { exchange: Exchange; error: unknown; log
   const kind = errorKinds[error.kind];
   if (error.kind === "internal") {
     const { requestId, method, route } = exchange;
-    log.error({ err: error.cause ?? error, requestId, method, route }, "request failed");
+    log.error({ err: error.cause ?? error, requestId, method, route }, "Failed a request");
   }
   // An error may pass with the next request; without this, caches may keep a 404 as they please.
-  const headers: Record<string, string> = { "cache-control": "no-store" };
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+  };
   if (error.retryAfterSecs !== undefined) headers["retry-after"] = String(error.retryAfterSecs);
   if ("closesConnection" in kind) headers.connection = "close";
-  return Response.json(exchange.policy.errorBody(error.message), { status: kind.status, headers });
+  const body = JSON.stringify(exchange.policy.errorBody(error.message));
+  return new Response(body, { status: kind.status, headers });
 }

@@ -16,7 +16,12 @@ export const errorKinds = {
   unauthorized: { status: 401, message: "unauthorized", logLevel: "info" },
   forbidden: { status: 403, message: "forbidden", logLevel: "info" },
   notFound: { status: 404, message: "not found", logLevel: "info" },
-  payloadTooLarge: { status: 413, message: "request body too large", logLevel: "info", closesConnection: true },
+  payloadTooLarge: {
+    status: 413,
+    message: "request body too large",
+    logLevel: "info",
+    closesConnection: true,
+  },
   tooManyRequests: { status: 429, message: "too many requests", logLevel: "info" },
   internal: { status: 500, message: "internal error", logLevel: "warn" },
   notImplemented: { status: 501, message: "not implemented", logLevel: "info" },

@@ -1,4 +1,4 @@
-import { type Histogram, Counter } from "prom-client";
+import { Counter, type Histogram } from "prom-client";
 import type { Metrics } from "../app/metrics.ts";
 
 /** Counts an answer. `route` is the template, so that the number of series has a bound. */
@@ -93,7 +93,8 @@ export function createHttpMetrics({ registry, prefix }: Metrics): ObserveAnswer 
     tally.byStatus.set(status, (tally.byStatus.get(status) ?? 0) + 1);
     tally.sumSecs += seconds;
     let bucket = 0;
-    while (bucket < bucketBounds.length && seconds > (bucketBounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
+    while (bucket < bucketBounds.length && seconds > (bucketBounds[bucket] ?? Number.POSITIVE_INFINITY))
+      bucket += 1;
     tally.buckets[bucket] = (tally.buckets[bucket] ?? 0) + 1;
   };
 }

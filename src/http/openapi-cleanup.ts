@@ -116,6 +116,15 @@ function cleanOperation(operation: JsonObject, named: SchemaContext["named"]): J
   return cleaned;
 }
 
+/** Every tag, in the order of first use, which is the order in which Swagger UI shows the groups. */
+function usedTags(paths: JsonObject): Json[] {
+  const operations = Object.values(paths).flatMap((item) => (isObject(item) ? Object.values(item) : []));
+  const tags = operations.flatMap((value) =>
+    isObject(value) && Array.isArray(value.tags) ? value.tags : [],
+  );
+  return [...new Set(tags)].map((name) => ({ name }));
+}
+
 /**
  * Turns the generator's document into the one that is published: one media type, true types, named schemas as
  * components, no keyword of the framework. It is OpenAPI 3.1, whose schemas are plain JSON Schema.
@@ -136,6 +145,7 @@ export function cleanOpenApi(raw: OpenApiDocument): OpenApiDocument {
   return {
     ...raw,
     openapi: "3.1.0",
+    tags: usedTags(paths),
     paths,
     components: { ...raw.components, schemas: Object.fromEntries(byName) },
   };

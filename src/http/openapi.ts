@@ -51,7 +51,8 @@ function securitySchemes({ headerPrefix, domainName, signedOpType }: ServiceName
     signedEnvelope: {
       type: "http",
       scheme: "JSON-Farcaster-Signature",
-      description: "The body itself is a JSON Farcaster Signature: header, payload and signature, each base64url",
+      description:
+        "The body itself is a JSON Farcaster Signature: header, payload and signature, each base64url",
     },
   };
 }

@@ -19,13 +19,16 @@ interface OperationText {
   readonly security?: Security;
 }
 
-interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | undefined> extends OperationText {
+interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | undefined>
+  extends OperationText {
   readonly query?: Q;
   /** JSON body. It is read within the limit of the path, checked against the schema, and handed on decoded. */
   readonly body?: B;
   /** The answer's schema, or schemas by status. It is documentation: nothing checks answers while they are served. */
   readonly response: TSchema | Readonly<Record<number, TSchema>>;
   readonly responseExample?: unknown;
+  /** Schema of the error body, where the policy of the path gives it another shape than the usual one. */
+  readonly errorResponse?: TSchema;
 }
 
 interface Transformed {
@@ -38,7 +41,7 @@ type Absent = Record<never, never>;
 /** The hook object for Elysia's route methods; the handler's `query` and `body` get their types from it. */
 export type OperationHook<Q extends QueryParams | undefined, B extends TSchema | undefined> = {
   readonly detail: DocumentDecoration;
-  readonly transform: (context: { readonly request: Request }) => void;
+  readonly transform?: (context: { readonly request: Request }) => void;
 } & (Q extends QueryParams ? { readonly query: TUnsafe<DecodedQuery<Q>> } : Absent) &
   (B extends TSchema
     ? { readonly body: TUnsafe<StaticDecode<B>>; readonly parse: typeof captureBody }
@@ -71,7 +74,7 @@ function isSchema(response: OperationSpec<undefined, undefined>["response"]): re
 }
 
 function documentedResponses(spec: OperationSpec<QueryParams | undefined, TSchema | undefined>) {
-  const { response, responseExample, query, body, errors = [], security } = spec;
+  const { response, responseExample, errorResponse, query, body, errors = [], security } = spec;
   const content = (schema: TSchema) => ({
     "application/json": { schema, ...(responseExample === undefined ? {} : { example: responseExample }) },
   });
@@ -85,11 +88,18 @@ function documentedResponses(spec: OperationSpec<QueryParams | undefined, TSchem
   if (body !== undefined) names.add("payloadTooLarge");
   if (security !== undefined) names.add("unauthorized");
   names.add("internal");
-  const failures = [...names].map((name) => [errorKinds[name].status, { $ref: `#/components/responses/${name}` }]);
+  const failures = [...names].map((name) => [
+    errorKinds[name].status,
+    errorResponse === undefined
+      ? { $ref: `#/components/responses/${name}` }
+      : { description: errorKinds[name].message, content: { "application/json": { schema: errorResponse } } },
+  ]);
   return Object.fromEntries([...successes, ...failures]);
 }
 
-function documentation(spec: OperationSpec<QueryParams | undefined, TSchema | undefined>): DocumentDecoration {
+function documentation(
+  spec: OperationSpec<QueryParams | undefined, TSchema | undefined>,
+): DocumentDecoration {
   const { operationId, summary, description, tags, security } = spec;
   const detail = {
     operationId,
@@ -133,7 +143,7 @@ export function operation<
 
   const hook = {
     detail: documentation(spec),
-    transform,
+    ...(query === undefined && body === undefined ? {} : { transform }),
     ...(query === undefined ? {} : { query: querySchema(query) }),
     ...(body === undefined ? {} : { body: documentedOnly(body), parse: captureBody }),
   };

@@ -26,7 +26,10 @@ const StatusOnly = (status: string) => Type.Object({ status: Type.Literal(status
 
 const NodeStatus = Type.Object(
   { version: Type.String(), uptime_secs: Type.Integer({ minimum: 0 }) },
-  { additionalProperties: true, description: "Version, uptime, and what each part of the node tells of itself" },
+  {
+    additionalProperties: true,
+    description: "Version, uptime, and what each part of the node tells of itself",
+  },
 );
 
 const tags = ["Operations"];

@@ -206,7 +206,9 @@ export function choice<const T extends string>(words: readonly T[], documented?:
 const digits = /^[0-9]{1,20}$/;
 
 /** A whole number within a range. */
-export function integer(options: Documented & { readonly min: number; readonly max: number }): QueryParam<number> {
+export function integer(
+  options: Documented & { readonly min: number; readonly max: number },
+): QueryParam<number> {
   const { min, max, ...documented } = options;
   return scalar(Type.Integer({ minimum: min, maximum: max, ...documented }), (given, name) => {
     const value = digits.test(given) ? Number(given) : Number.NaN;

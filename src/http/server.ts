@@ -45,7 +45,7 @@ export interface HttpServer {
  */
 export function createHttpServer({ common, plugins, ops, version }: HttpServerOptions): HttpServer {
   const { config, metrics, clock } = common;
-  const log = common.log.child({ part: "http" });
+  const log = common.log.child({ subsystem: "http" });
   const names = serviceNames(config.service.name);
   let server: Bun.Server<undefined> | undefined;
   let stopping = false;
@@ -102,13 +102,13 @@ export function createHttpServer({ common, plugins, ops, version }: HttpServerOp
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch: handle,
         error(error) {
-          log.error({ err: error }, "request failed outside the edge");
+          log.error({ err: error }, "Failed a request outside the edge");
           return Response.json({ message: "internal error" }, { status: 500 });
         },
       });
       app.server = server;
       const { url, port = 0 } = server;
-      log.info({ url: url.href }, "HTTP server is listening");
+      log.info({ url: url.href }, "Opened the HTTP interface");
       return { url: url.href.replace(/\/$/, ""), port };
     },
 
@@ -121,7 +121,10 @@ export function createHttpServer({ common, plugins, ops, version }: HttpServerOp
       const outcome = await Promise.race([closing.stop(false), deadline.promise]);
       clearTimeout(timer);
       if (outcome === "late") {
-        log.warn({ graceMs, pendingRequests: closing.pendingRequests }, "closing unfinished requests");
+        log.warn(
+          { graceMs, pendingRequests: closing.pendingRequests },
+          "Closed connections whose requests had not finished",
+        );
         await closing.stop(true);
       }
     },

@@ -6,7 +6,11 @@ import type { ValidationError } from "elysia";
 const maxFieldChars = 100;
 
 /** One short sentence that names the first wrong field of a body and the rule it breaks, and never the value. */
-export function describeValueError({ path, type, message }: Pick<ValueError, "path" | "type" | "message">): string {
+export function describeValueError({
+  path,
+  type,
+  message,
+}: Pick<ValueError, "path" | "type" | "message">): string {
   const field = path.slice(1).replaceAll("/", ".").slice(0, maxFieldChars);
   if (type === ValueErrorType.ObjectRequiredProperty) return `missing field ${field}`;
   if (type === ValueErrorType.ObjectAdditionalProperties) return `unknown field ${field}`;

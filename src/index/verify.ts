@@ -25,10 +25,17 @@ const DERIVED_TABLES = [
   "store_counts",
   "casts",
   "cast_counts",
+  "cast_quotes",
+  "cast_mentions",
   "reactions",
   "links",
   "follow_counts",
+  "mutual_follows",
+  "notifications",
+  "channel_activity",
+  "channel_members",
   "user_data",
+  "display_name_words",
   "verifications",
   "username_proofs",
   "totals",
@@ -49,7 +56,8 @@ export function verifyIndex(path: string): Difference[] {
     scratch.sqlite.exec("PRAGMA synchronous = OFF");
     scratch.sqlite.prepare("ATTACH DATABASE ? AS live").run(path);
     rebuild(scratch);
-    return DERIVED_TABLES.map((table) => compare(scratch, table)).filter((d) => d.missing + d.extra > 0);
+    const differences = DERIVED_TABLES.map((table) => compare(scratch, table));
+    return [...differences, compareSearch(scratch)].filter((d) => d.missing + d.extra > 0);
   } finally {
     scratch[Symbol.dispose]();
     removeDatabase(scratchPath);
@@ -120,6 +128,15 @@ function compare(scratch: IndexDatabase, table: string): Difference {
   const fresh = rowsOf("main");
   const live = rowsOf("live");
   return { table, missing: count(fresh, live), extra: count(live, fresh) };
+}
+
+/** The full-text index keeps no text to compare: each live cast is in it, and nothing else. */
+function compareSearch(scratch: IndexDatabase): Difference {
+  const count = (a: string, b: string) =>
+    scratch.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM (${a} EXCEPT ${b})`).get()?.n ?? 0;
+  const live = "SELECT id FROM live.casts";
+  const found = "SELECT rowid FROM live.casts_fts";
+  return { table: "casts_fts", missing: count(live, found), extra: count(found, live) };
 }
 
 function removeDatabase(path: string): void {

@@ -28,6 +28,8 @@ export interface TestNode extends Disposable {
   takeEvent(event: OnChainEvent): string;
   takeProof(proof: UserNameProof): string;
   takeAll(records: readonly EncodedRecord[]): string[];
+  /** Merges records that somebody else validated, as the writer does. */
+  merge(records: readonly EncodedRecord[]): Verdict[];
 }
 
 export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
@@ -60,6 +62,8 @@ export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
     dir,
     takeAll,
     take,
+    merge: (records) =>
+      engine.apply(records.map(decodeRecord).filter((r): r is IngestRecord => !(r instanceof Rejection))),
     takeMessage: (bytes) => take({ kind: "message", bytes }),
     takeEvent: (event) => take(eventRecord(event)),
     takeProof: (proof) => take(proofRecord(proof)),

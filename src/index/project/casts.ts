@@ -2,6 +2,10 @@ import { toUnixSecs } from "../../protocol/time.ts";
 import type { CastAddBody, Embed, MessageData } from "../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
+import { castId } from "./cast-id.ts";
+import { addToChannel, dropFromChannel } from "./channels.ts";
+import { addReferences, dropReferences } from "./references.ts";
+import { addToSearch, dropFromSearch } from "./search.ts";
 
 interface RootRow {
   root_fid: number | null;
@@ -13,6 +17,7 @@ interface RootRow {
 const insertCast = statement<
   unknown,
   [
+    id: number,
     hash: Uint8Array,
     fid: number,
     timestamp: number,
@@ -28,14 +33,15 @@ const insertCast = statement<
   ]
 >(
   "project.casts.insert",
-  `INSERT INTO casts (hash, fid, timestamp, text, parent_fid, parent_hash, parent_url,
+  `INSERT INTO casts (id, hash, fid, timestamp, text, parent_fid, parent_hash, parent_url,
      root_fid, root_hash, root_parent_url, mentions, embeds)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 );
-const deleteCast = statement<unknown, [hash: Uint8Array]>(
-  "project.casts.delete",
-  "DELETE FROM casts WHERE hash = ?",
+const idOf = statement<{ id: number }, [hash: Uint8Array]>(
+  "project.casts.id-of",
+  "SELECT id FROM casts WHERE hash = ?",
 );
+const deleteCast = statement<unknown, [id: number]>("project.casts.delete", "DELETE FROM casts WHERE id = ?");
 const rootOf = statement<RootRow, [hash: Uint8Array, fid: number]>(
   "project.casts.root-of",
   "SELECT root_fid, root_hash, root_parent_url, parent_url FROM casts WHERE hash = ? AND fid = ?",
@@ -95,11 +101,14 @@ export function addCast(db: IndexDatabase, data: MessageData, body: CastAddBody,
   const parent = body.parent?.$case === "parentCastId" ? body.parent.value : undefined;
   const parentUrl = body.parent?.$case === "parentUrl" ? body.parent.value : null;
   const root = parent && rootBelow(db, parent);
+  const timestamp = toUnixSecs(data.timestamp);
+  const id = castId(db, timestamp, hash);
   db.run(
     insertCast,
+    id,
     hash,
     data.fid,
-    toUnixSecs(data.timestamp),
+    timestamp,
     body.text,
     parent?.fid ?? null,
     parent?.hash ?? null,
@@ -115,13 +124,21 @@ export function addCast(db: IndexDatabase, data: MessageData, body: CastAddBody,
   const { fid: rootFid, hash: rootHash } = root ?? { fid: data.fid, hash };
   db.run(adoptDangling, rootFid, rootHash, root ? root.parentUrl : parentUrl, hash, data.fid);
   if (parent) countOnCast(db, parent, { replies: 1 });
+  if (parentUrl !== null) addToChannel(db, parentUrl, data.fid, timestamp);
+  addReferences(db, { fid: data.fid, timestamp, hash, body });
+  addToSearch(db, id, body.text);
 }
 
 /** Takes a cast away; replies below it hang below a missing root again. */
 export function dropCast(db: IndexDatabase, data: MessageData, body: CastAddBody, hash: Uint8Array): void {
-  db.run(deleteCast, hash);
+  const id = db.get(idOf, hash)?.id;
+  if (id === undefined) throw new Error("a live cast has no row");
+  dropFromSearch(db, id);
+  db.run(deleteCast, id);
   if (db.get(hasReply, hash, data.fid)) db.run(cutOffDescendants, hash, data.fid);
   if (body.parent?.$case === "parentCastId") countOnCast(db, body.parent.value, { replies: -1 });
+  if (body.parent?.$case === "parentUrl") dropFromChannel(db, body.parent.value, data.fid);
+  dropReferences(db, { fid: data.fid, timestamp: toUnixSecs(data.timestamp), hash, body });
 }
 
 function rootBelow(

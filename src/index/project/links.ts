@@ -2,6 +2,8 @@ import { toUnixSecs } from "../../protocol/time.ts";
 import type { LinkBody, MessageData } from "../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
+import { addMutualFollow, dropMutualFollow } from "./mutual-follows.ts";
+import { type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
 
 /** The link type that the follow counts, feeds and lists are about. */
 export const FOLLOW = "follow";
@@ -26,22 +28,33 @@ const dropEmptyCounts = statement<unknown, [fid: number]>(
 
 export function addLink(db: IndexDatabase, data: MessageData, body: LinkBody): void {
   const targetFid = body.target?.value ?? 0;
-  db.run(insertLink, data.fid, body.type, targetFid, toUnixSecs(body.displayTimestamp ?? data.timestamp));
-  countFollow(db, body.type, data.fid, targetFid, 1);
+  const linkedAt = linkedAtOf(data, body);
+  db.run(insertLink, data.fid, body.type, targetFid, linkedAt);
+  if (body.type !== FOLLOW) return;
+  db.run(addCounts, data.fid, 0, 1);
+  db.run(addCounts, targetFid, 1, 0);
+  addMutualFollow(db, data.fid, targetFid, linkedAt);
+  notify(db, notificationOf(data, targetFid, linkedAt));
 }
 
 export function dropLink(db: IndexDatabase, data: MessageData, body: LinkBody): void {
   const targetFid = body.target?.value ?? 0;
   db.run(deleteLink, data.fid, body.type, targetFid);
-  countFollow(db, body.type, data.fid, targetFid, -1);
+  if (body.type !== FOLLOW) return;
+  db.run(addCounts, data.fid, 0, -1);
+  db.run(addCounts, targetFid, -1, 0);
+  db.run(dropEmptyCounts, data.fid);
+  db.run(dropEmptyCounts, targetFid);
+  dropMutualFollow(db, data.fid, targetFid);
+  unnotify(db, notificationOf(data, targetFid, linkedAtOf(data, body)));
 }
 
-function countFollow(db: IndexDatabase, type: string, fid: number, targetFid: number, by: 1 | -1): void {
-  if (type !== FOLLOW) return;
-  db.run(addCounts, fid, 0, by);
-  db.run(addCounts, targetFid, by, 0);
-  if (by < 0) {
-    db.run(dropEmptyCounts, fid);
-    db.run(dropEmptyCounts, targetFid);
-  }
+function linkedAtOf(data: MessageData, body: LinkBody): number {
+  return toUnixSecs(body.displayTimestamp ?? data.timestamp);
 }
+
+function notificationOf(data: MessageData, fid: number, timestamp: number): Notification {
+  return { fid, timestamp, kind: NotificationKind.Follow, actorFid: data.fid, ref: NO_CAST };
+}
+
+const NO_CAST = new Uint8Array();

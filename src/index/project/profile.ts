@@ -1,9 +1,10 @@
 import { toUnixSecs } from "../../protocol/time.ts";
-import type {
-  MessageData,
-  UserDataBody,
-  UserNameProof,
-  VerificationAddBody,
+import {
+  type MessageData,
+  type UserDataBody,
+  UserDataType,
+  type UserNameProof,
+  type VerificationAddBody,
 } from "../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
@@ -15,6 +16,14 @@ const insertUserData = statement<unknown, [fid: number, type: number, value: str
 const deleteUserData = statement<unknown, [fid: number, type: number]>(
   "project.user-data.delete",
   "DELETE FROM user_data WHERE fid = ? AND type = ?",
+);
+const insertWord = statement<unknown, [word: string, fid: number]>(
+  "project.display-name-words.insert",
+  "INSERT OR IGNORE INTO display_name_words (word, fid) VALUES (?, ?)",
+);
+const deleteWord = statement<unknown, [word: string, fid: number]>(
+  "project.display-name-words.delete",
+  "DELETE FROM display_name_words WHERE word = ? AND fid = ?",
 );
 const insertVerification = statement<
   unknown,
@@ -52,10 +61,22 @@ const deleteProof = statement<unknown, [name: string]>(
 /** An empty value is how the protocol unsets a field: it holds its slot and shows nothing. */
 export function addUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
   if (body.value !== "") db.run(insertUserData, data.fid, body.type, body.value);
+  for (const word of displayNameWords(body)) db.run(insertWord, word, data.fid);
 }
 
 export function dropUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
   db.run(deleteUserData, data.fid, body.type);
+  for (const word of displayNameWords(body)) db.run(deleteWord, word, data.fid);
+}
+
+/** The words by which a display name is found, as `wordsOf` cuts them. */
+function displayNameWords(body: UserDataBody): Set<string> {
+  return new Set(body.type === UserDataType.USER_DATA_TYPE_DISPLAY ? wordsOf(body.value) : []);
+}
+
+/** Lower-case runs of letters and digits. */
+export function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }
 
 export function addVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {

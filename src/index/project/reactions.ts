@@ -3,6 +3,7 @@ import { type MessageData, type ReactionBody, ReactionType } from "../../protoco
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 import { countOnCast } from "./casts.ts";
+import { type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
 
 const insertReaction = statement<
   unknown,
@@ -36,6 +37,8 @@ export function addReaction(
   const timestamp = toUnixSecs(data.timestamp);
   db.run(insertReaction, data.fid, body.type, timestamp, hash, cast?.fid ?? null, cast?.hash ?? null, url);
   countReaction(db, body, 1);
+  const told = notificationOf(data, body);
+  if (told) notify(db, told);
 }
 
 export function dropReaction(
@@ -46,6 +49,8 @@ export function dropReaction(
 ): void {
   db.run(deleteReaction, data.fid, body.type, toUnixSecs(data.timestamp), hash);
   countReaction(db, body, -1);
+  const told = notificationOf(data, body);
+  if (told) unnotify(db, told);
 }
 
 function countReaction(db: IndexDatabase, body: ReactionBody, by: 1 | -1): void {
@@ -55,4 +60,12 @@ function countReaction(db: IndexDatabase, body: ReactionBody, by: 1 | -1): void 
     body.target.value,
     body.type === ReactionType.REACTION_TYPE_LIKE ? { likes: by } : { recasts: by },
   );
+}
+
+function notificationOf(data: MessageData, body: ReactionBody): Notification | undefined {
+  if (body.target?.$case !== "targetCastId") return undefined;
+  const { fid, hash } = body.target.value;
+  const kind =
+    body.type === ReactionType.REACTION_TYPE_LIKE ? NotificationKind.Like : NotificationKind.Recast;
+  return { fid, timestamp: toUnixSecs(data.timestamp), kind, actorFid: data.fid, ref: hash };
 }

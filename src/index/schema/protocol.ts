@@ -1,4 +1,14 @@
-import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { sql } from "drizzle-orm";
+import {
+  blob,
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 
 /** What the network said: the tables from which every other table of the index can be made again. */
 
@@ -93,6 +103,43 @@ export const positions = sqliteTable("positions", {
   key: text().primaryKey(),
   position: integer().notNull(),
 });
+
+/**
+ * What an operator imported about channels, in the client's public registry format: no protocol data, and so not to be
+ * made again from messages. `moderator_fids` is a JSON array.
+ */
+export const channelRegistry = sqliteTable(
+  "channel_registry",
+  {
+    id: text().primaryKey(),
+    url: text(),
+    name: text().notNull(),
+    imageUrl: text("image_url"),
+    description: text(),
+    leadFid: integer("lead_fid"),
+    moderatorFids: text("moderator_fids").notNull(),
+    followerCount: integer("follower_count").notNull(),
+    createdAt: integer("created_at"),
+    pinnedCastHash: text("pinned_cast_hash"),
+  },
+  (t) => [index("channel_registry_by_name").on(sql`name COLLATE NOCASE`, t.id)],
+);
+
+/**
+ * Rankings that are computed in the background. A walk by cursor stays in the snapshot in which it began; `ref` is a
+ * cast hash or a channel id.
+ */
+export const rankings = sqliteTable(
+  "rankings",
+  {
+    kind: text().notNull(),
+    snapshot: integer().notNull(),
+    rank: integer().notNull(),
+    ref: blob({ mode: "buffer" }).notNull(),
+    score: real().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.kind, t.snapshot, t.rank] })],
+);
 
 /** Facts about the database as a whole, such as the network that it holds. */
 export const meta = sqliteTable("meta", {

@@ -4,7 +4,8 @@ import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from
 /** The read model: a pure function of the live messages, kept in the transaction that changes them. Unix seconds. */
 
 /**
- * Live casts. `root_fid`/`root_hash` name the topmost ancestor that is known (it may itself be missing) and are null
+ * Live casts. `id` begins with the time (see `castId`), so that the order of ids is the order of casts.
+ * `root_fid`/`root_hash` name the topmost ancestor that is known (it may itself be missing) and are null
  * for a cast that starts a thread; `root_parent_url` is that ancestor's parent_url, null while the ancestor is missing.
  */
 export const casts = sqliteTable(
@@ -29,6 +30,10 @@ export const casts = sqliteTable(
   (t) => [
     uniqueIndex("casts_by_hash").on(t.hash),
     index("casts_by_author").on(t.fid, t.timestamp, t.hash),
+    index("casts_by_author_replies").on(t.fid, t.timestamp, t.hash).where(sql`parent_hash IS NOT NULL`),
+    index("casts_by_author_in_channel")
+      .on(t.fid, t.parentUrl, t.timestamp)
+      .where(sql`parent_url IS NOT NULL`),
     index("casts_by_parent")
       .on(t.parentHash, t.parentFid, t.timestamp, t.hash)
       .where(sql`parent_hash IS NOT NULL`),
@@ -47,7 +52,33 @@ export const castCounts = sqliteTable(
     recasts: integer().notNull(),
     replies: integer().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.hash, t.fid] })],
+  (t) => [
+    primaryKey({ columns: [t.hash, t.fid] }),
+    index("cast_counts_by_author").on(t.fid, sql`(likes + recasts + replies)`, t.hash),
+  ],
+);
+
+/** Casts that quote a cast by its id, also one that is not here. */
+export const castQuotes = sqliteTable(
+  "cast_quotes",
+  {
+    quotedHash: blob("quoted_hash", { mode: "buffer" }).notNull(),
+    quotedFid: integer("quoted_fid").notNull(),
+    timestamp: integer().notNull(),
+    hash: blob({ mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.quotedHash, t.quotedFid, t.timestamp, t.hash] })],
+);
+
+/** Who mentions whom in which cast, once for each pair and cast. */
+export const castMentions = sqliteTable(
+  "cast_mentions",
+  {
+    fid: integer().notNull(),
+    mentionedFid: integer("mentioned_fid").notNull(),
+    hash: blob({ mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fid, t.mentionedFid, t.hash] })],
 );
 
 /** Live likes (1) and recasts (2), of a cast or of a URL. */
@@ -67,6 +98,7 @@ export const reactions = sqliteTable(
     index("reactions_by_target")
       .on(t.targetHash, t.targetFid, t.type, t.timestamp, t.fid)
       .where(sql`target_hash IS NOT NULL`),
+    index("reactions_by_pair").on(t.fid, t.targetFid).where(sql`target_fid IS NOT NULL`),
   ],
 );
 
@@ -93,6 +125,20 @@ export const followCounts = sqliteTable("follow_counts", {
   following: integer().notNull(),
 });
 
+/** Pairs that follow each other, in both directions; `since` is the later of the two follows. */
+export const mutualFollows = sqliteTable(
+  "mutual_follows",
+  {
+    fid: integer().notNull(),
+    otherFid: integer("other_fid").notNull(),
+    since: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.fid, t.otherFid] }),
+    index("mutual_follows_by_age").on(t.fid, t.since, t.otherFid),
+  ],
+);
+
 /** Live user data; an empty value has no row. */
 export const userData = sqliteTable(
   "user_data",
@@ -101,7 +147,21 @@ export const userData = sqliteTable(
     type: integer().notNull(),
     value: text().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.fid, t.type] })],
+  (t) => [
+    primaryKey({ columns: [t.fid, t.type] }),
+    // Locations (7) and X names (8) are looked up by value.
+    index("user_data_by_value").on(t.type, sql`value COLLATE NOCASE`, t.fid).where(sql`type IN (7, 8)`),
+  ],
+);
+
+/** The words of display names, lower-case, for search by prefix. */
+export const displayNameWords = sqliteTable(
+  "display_name_words",
+  {
+    word: text().notNull(),
+    fid: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.word, t.fid] })],
 );
 
 /** Live verifications. `protocol` 0 Ethereum, 1 Solana. */
@@ -116,6 +176,50 @@ export const verifications = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.fid, t.address] }),
     index("verifications_by_address").on(t.address, t.fid),
+  ],
+);
+
+/**
+ * What an fid is told of, one row for each act of somebody else. `kind` is a NotificationKind number; `ref` is the
+ * hash of the cast that mentions or replies, of the cast that was reacted to, and empty for a follow.
+ */
+export const notifications = sqliteTable(
+  "notifications",
+  {
+    fid: integer().notNull(),
+    timestamp: integer().notNull(),
+    kind: integer().notNull(),
+    actorFid: integer("actor_fid").notNull(),
+    ref: blob({ mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fid, t.timestamp, t.kind, t.actorFid, t.ref] })],
+);
+
+/** What the live casts directly under its URLs say of a channel; a channel without any has no row. */
+export const channelActivity = sqliteTable(
+  "channel_activity",
+  {
+    id: text().primaryKey(),
+    casts: integer().notNull(),
+    members: integer().notNull(),
+    firstCastAt: integer("first_cast_at").notNull(),
+  },
+  (t) => [index("channel_activity_by_members").on(t.members, t.id)],
+);
+
+/** Who has live casts directly under a channel's URLs, and when the last one was. */
+export const channelMembers = sqliteTable(
+  "channel_members",
+  {
+    channelId: text("channel_id").notNull(),
+    fid: integer().notNull(),
+    casts: integer().notNull(),
+    lastCastAt: integer("last_cast_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.channelId, t.fid] }),
+    index("channel_members_by_activity").on(t.channelId, t.lastCastAt, t.fid),
+    index("channel_members_by_fid").on(t.fid, t.lastCastAt, t.channelId),
   ],
 );
 

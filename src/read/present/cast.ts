@@ -1,5 +1,5 @@
 import type { StoredEmbed } from "../../index/project/casts.ts";
-import { channelIdOf } from "../channel-url.ts";
+import { channelIdOf } from "../../protocol/channel-url.ts";
 import type { CastState, Hash } from "../hydrate/casts.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
 import { putNamesIn } from "./mentions.ts";

@@ -155,6 +155,10 @@ const valid: readonly Valid[] = [
   ],
   ["a solana claim", solanaVerification()],
   ["a gasless key", keyAdd()],
+  [
+    "a gasless key whose request expires in 2^64 - 1 seconds",
+    keyAdd({ metadata: requestMetadata(2n ** 64n - 1n) }),
+  ],
   ["16 scopes", keyAdd({ scopes: new Array(16).fill(T.MESSAGE_TYPE_LEND_STORAGE) })],
   ["removal of a gasless key", keyRemove()],
   ["removal of a key by itself", keyRemove({ key: signer.publicKey, signatureType: 2, signature: raw() })],

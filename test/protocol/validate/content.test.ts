@@ -26,6 +26,11 @@ const compact = (value: Body<"linkCompactStateBody">) =>
   );
 
 const valid: readonly Valid[] = [
+  [
+    "ten mentions",
+    cast({ text: "x", mentions: new Array(10).fill(1), mentionsPositions: new Array(10).fill(0) }),
+  ],
+  ["a link type of one byte", link({ type: "f", target: { $case: "targetFid", value: 1 } })],
   ["a NUL in a text", cast({ text: "a\0b" })],
   ["a byte order mark in a text", cast({ text: "\ufeffx" })],
   [

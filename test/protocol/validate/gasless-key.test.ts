@@ -81,11 +81,20 @@ describe("decodeSignedKeyRequest", () => {
     const valid = encode(9n, wallet.address, new Uint8Array(65), 1n);
     expect(decodeSignedKeyRequest(valid)?.requestFid).toBe(9);
     expect(decodeSignedKeyRequest(encode(2n ** 53n, wallet.address, new Uint8Array(65), 1n))).toBeUndefined();
+    const largest = encode(2n ** 53n - 1n, wallet.address, new Uint8Array(65), 1n);
+    expect(decodeSignedKeyRequest(largest)?.requestFid).toBe(2 ** 53 - 1);
     for (const word of [2, 5]) {
       const bytes = Uint8Array.from(valid).fill(255, word * 32, word * 32 + 12);
       expect(decodeSignedKeyRequest(bytes)).toBeUndefined();
     }
   });
+});
+
+test("a request that is cut before its deadline is none, though its signature may stand elsewhere", () => {
+  const words = [32, 0, 7, 0].map((value) => Uint8Array.of(...new Uint8Array(31), value));
+  expect(decodeSignedKeyRequest(new Uint8Array(Buffer.concat(words)))).toBeUndefined();
+  const whole = [...words, Uint8Array.of(...new Uint8Array(31), 9)];
+  expect(decodeSignedKeyRequest(new Uint8Array(Buffer.concat(whole)))?.deadline).toBe(9n);
 });
 
 describe("the signer of", () => {

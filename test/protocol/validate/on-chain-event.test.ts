@@ -73,6 +73,13 @@ const valid: [name: string, event: OnChainEvent][] = [
     idRegister({ eventType: core.IdRegisterEventType.CHANGE_RECOVERY, recoveryAddress: ADDRESS }),
   ],
   ["rent", rent({ payer: ADDRESS, units: 1, expiry: 5 })],
+  [
+    "metadata of 4096 bytes",
+    signer({ eventType: ADD, keyType: 1, key: KEY, metadata: new Uint8Array(4096) }),
+  ],
+  ["a purchase of 36500 days", tier({ tierType: PRO, forDays: 36_500 })],
+  ["the first second of unix time", rent({ units: 1 }, { blockTimestamp: 1 })],
+  ["the last second of 32 bits", rent({ units: 1 }, { blockTimestamp: 0xffff_ffff })],
   ["a pro purchase", tier({ tierType: PRO, forDays: 30, payer: ADDRESS })],
 ];
 
@@ -170,6 +177,7 @@ describe("validateFnameProof", () => {
   test("accepts a transfer to a fid and a release to fid 0", () => {
     expect(validateFnameProof(proof({}))).toBeUndefined();
     expect(validateFnameProof(proof({ fid: 0 }))).toBeUndefined();
+    expect(validateFnameProof(proof({ timestamp: 0xffff_ffff }))).toBeUndefined();
   });
 
   const refusedProofs: [name: string, over: Partial<UserNameProof>, reason: RegExp][] = [
@@ -179,6 +187,7 @@ describe("validateFnameProof", () => {
     ["a name that is not UTF-8", { name: Uint8Array.of(0x61, 0xff) }, /fname/],
     ["an owner of 19 bytes", { owner: ADDRESS.subarray(1) }, /owner/],
     ["no time", { timestamp: 0 }, /timestamp/],
+    ["a time beyond 32 bits", { timestamp: 0x1_0000_0000 }, /timestamp/],
     ["a time in milliseconds", { timestamp: 1_700_000_000_000 }, /timestamp/],
   ];
   for (const [name, over, reason] of refusedProofs) {

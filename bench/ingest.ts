@@ -1,0 +1,119 @@
+import { createPublicKey, verify } from "node:crypto";
+import { Client, credentials } from "@grpc/grpc-js";
+import { toFarcasterSecs } from "../src/protocol/time.ts";
+import { SubmitBulkMessagesRequest, SubmitBulkMessagesResponse } from "../src/protocol/wire/generated/hub.ts";
+import { Message } from "../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
+import { registerEvent, rentEvent, signerEvent } from "../test/support/events.ts";
+import { makeSigner, makeWallet, signedCast } from "../test/support/messages.ts";
+import { compiledBinary, startNode, tempDir } from "../test/support/program.ts";
+import type { Figure } from "./main.ts";
+import { median } from "./start.ts";
+
+const FIDS = 100;
+const RUNS = 5;
+const MESSAGES_PER_RUN = 20_000;
+const MESSAGES_PER_CALL = 500;
+const CALLS_AT_ONCE = 4;
+
+/**
+ * Messages a second through SubmitBulkMessages of the compiled binary, validated, merged and synced to disk, beside
+ * bare Ed25519 verification of the same messages on one core, in turns.
+ */
+export async function benchIngest(): Promise<Figure[]> {
+  using dir = tempDir();
+  const node = await startNode({
+    command: [await compiledBinary()],
+    dataDir: `${dir.path}/data`,
+    args: ["--set", "hub.admin=true"],
+  });
+  const client = new Client(node.hubAddress, credentials.createInsecure());
+  const nowSecs = Math.floor(Date.now() / 1000);
+  await registerAll(client, nowSecs);
+  const bareRates: number[] = [];
+  const bulkRates: number[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    const messages = makeMessages(run, nowSecs);
+    bareRates.push(rateOf(() => verifyAll(messages)));
+    bulkRates.push(await submitAll(client, messages));
+  }
+  client.close();
+  await node.stop();
+  const bare = "bare verification";
+  return [
+    { what: `${bare}, one core, median of ${RUNS}`, value: median(bareRates), unit: "messages/s" },
+    {
+      what: "SubmitBulkMessages, durable",
+      value: median(bulkRates),
+      unit: "messages/s",
+      ratio: { of: bare, value: median(bulkRates.map((rate, run) => rate / (bareRates[run] ?? 1))) },
+    },
+  ];
+}
+
+function makeMessages(run: number, nowSecs: number): Message[] {
+  return Array.from({ length: MESSAGES_PER_RUN }, (_, n) => {
+    const fid = 1 + (n % FIDS);
+    const text = `Message ${n} of run ${run}, with about as many words in it as people put into one on a usual day.`;
+    const timestamp = toFarcasterSecs(nowSecs) - 86_400 + Math.floor(n / FIDS);
+    return Message.decode(signedCast(fid, text, makeSigner(`bench ${fid}`), { timestamp }));
+  });
+}
+
+function rateOf(work: () => void): number {
+  const startedAt = performance.now();
+  work();
+  return MESSAGES_PER_RUN / ((performance.now() - startedAt) / 1000);
+}
+
+function verifyAll(messages: readonly Message[]): void {
+  for (const { hash, signature, signer } of messages) {
+    const key = createPublicKey({
+      key: { kty: "OKP", crv: "Ed25519", x: Buffer.from(signer).toString("base64url") },
+      format: "jwk",
+    });
+    if (!verify(null, hash, key, signature)) throw new Error("a signature does not verify");
+  }
+}
+
+async function submitAll(client: Client, messages: readonly Message[]): Promise<number> {
+  const requests: Buffer[] = [];
+  for (let at = 0; at < messages.length; at += MESSAGES_PER_CALL) {
+    const slice = messages.slice(at, at + MESSAGES_PER_CALL);
+    requests.push(Buffer.from(SubmitBulkMessagesRequest.encode({ messages: slice }).finish()));
+  }
+  const startedAt = performance.now();
+  const send = async () => {
+    for (let request = requests.pop(); request; request = requests.pop()) {
+      const answer = SubmitBulkMessagesResponse.decode(
+        await call(client, "/HubService/SubmitBulkMessages", request),
+      );
+      const refused = answer.messages.find(({ response }) => response?.$case !== "message");
+      if (refused) throw new Error(`a message was refused: ${JSON.stringify(refused)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, send));
+  return messages.length / ((performance.now() - startedAt) / 1000);
+}
+
+async function registerAll(client: Client, nowSecs: number): Promise<void> {
+  const at = nowSecs - 200_000;
+  for (let fid = 1; fid <= FIDS; fid++) {
+    for (const event of [
+      registerEvent(fid, makeWallet(`bench ${fid}`).address, { block: 1000 + fid, at }),
+      signerEvent(fid, makeSigner(`bench ${fid}`).publicKey, { block: 2000 + fid, at }),
+      rentEvent(fid, 100, { block: 3000 + fid, at }),
+    ])
+      await call(client, "/AdminService/SubmitOnChainEvent", Buffer.from(OnChainEvent.encode(event).finish()));
+  }
+}
+
+function call(client: Client, method: string, request: Buffer): Promise<Buffer> {
+  const asBuffer = (bytes: Buffer) => bytes;
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(method, asBuffer, asBuffer, request, (cause, answer) => {
+      if (cause || !answer) reject(cause ?? new Error("no answer"));
+      else resolve(answer);
+    });
+  });
+}

@@ -1,0 +1,40 @@
+/** `bun run bench [name …]`: measures, prints a table for each benchmark, and writes bench/results/<name>.json. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { benchIngest } from "./ingest.ts";
+import { benchStart } from "./start.ts";
+
+/** One measured figure, beside what it is held against in the same run. */
+export interface Figure {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  /** The value over that of the figure named `of`. */
+  readonly ratio?: { readonly of: string; readonly value: number };
+}
+
+const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
+  start: benchStart,
+  ingest: benchIngest,
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in BENCHMARKS));
+if (unknown.length > 0) {
+  process.stderr.write(`no such benchmark: ${unknown.join(", ")}; there are ${Object.keys(BENCHMARKS).join(", ")}\n`);
+  process.exit(1);
+}
+const resultsDir = join(import.meta.dir, "results");
+mkdirSync(resultsDir, { recursive: true });
+for (const [name, bench] of Object.entries(BENCHMARKS)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  const figures = await bench();
+  process.stdout.write(`\n${name}\n${figures.map(row).join("\n")}\n`);
+  await Bun.write(join(resultsDir, `${name}.json`), `${JSON.stringify(figures, null, 2)}\n`);
+}
+
+function row({ what, value, unit, ratio }: Figure): string {
+  const shown = value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(1);
+  const beside = ratio ? `   ${ratio.value.toFixed(2)} of ${ratio.of}` : "";
+  return `  ${what.padEnd(46)} ${shown.padStart(10)} ${unit}${beside}`;
+}

@@ -1,0 +1,30 @@
+import type { IndexDatabase } from "../database.ts";
+import { statement } from "../statement.ts";
+
+const followedAt = statement<{ at: number }, [fid: number, targetFid: number]>(
+  "project.mutual-follows.followed-at",
+  "SELECT linked_at AS at FROM links WHERE fid = ? AND type = 'follow' AND target_fid = ?",
+);
+const insertPair = statement<unknown, [fid: number, otherFid: number, since: number]>(
+  "project.mutual-follows.insert",
+  "INSERT OR IGNORE INTO mutual_follows (fid, other_fid, since) VALUES (?, ?, ?)",
+);
+const deletePair = statement<unknown, [fid: number, otherFid: number]>(
+  "project.mutual-follows.delete",
+  "DELETE FROM mutual_follows WHERE fid = ? AND other_fid = ?",
+);
+
+/** A follow began; when the other one stands already, both have been friends since the later of the two. */
+export function addMutualFollow(db: IndexDatabase, fid: number, targetFid: number, at: number): void {
+  const back = db.get(followedAt, targetFid, fid);
+  // Who follows himself is no pair.
+  if (!back || fid === targetFid) return;
+  const since = Math.max(at, back.at);
+  db.run(insertPair, fid, targetFid, since);
+  db.run(insertPair, targetFid, fid, since);
+}
+
+export function dropMutualFollow(db: IndexDatabase, fid: number, targetFid: number): void {
+  db.run(deletePair, fid, targetFid);
+  db.run(deletePair, targetFid, fid);
+}

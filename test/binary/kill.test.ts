@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync } from "node:fs";
+import {
+  getAdminRpcClient,
+  getInsecureHubRpcClient,
+  Message as TheirMessage,
+  OnChainEvent as TheirOnChainEvent,
+} from "@farcaster/hub-nodejs";
+import { indexPath, openIndexReader } from "../../src/index/database.ts";
+import { verifyIndex } from "../../src/index/verify.ts";
+import { loadCasts } from "../../src/read/hydrate/casts.ts";
+import { Message } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { toFarcasterSecs } from "../../src/protocol/time.ts";
+import { registerEvent, rentEvent, signerEvent } from "../support/events.ts";
+import { makeSigner, makeWallet, signedCast } from "../support/messages.ts";
+import { compiledBinary, startNode, tempDir } from "../support/program.ts";
+import { hashOf } from "../support/social.ts";
+
+const KILLS = 6;
+const BATCH = 100;
+const FIDS = [1, 2, 3, 4];
+
+const dir = tempDir();
+let binary: string;
+
+beforeAll(async () => {
+  // Away from the checkout: nothing of it, not even node_modules, is near.
+  binary = `${dir.path}/node`;
+  cpSync(await compiledBinary(), binary);
+}, 60_000);
+
+afterAll(() => dir[Symbol.dispose]());
+
+test("kill -9 during bulk submits: what was acknowledged is there, nothing is half applied, counts are a recount's", async () => {
+  const dataDir = `${dir.path}/data`;
+  const start = () => startNode({ command: [binary], dataDir, args: ["--set", "hub.admin=true"] });
+  const nowSecs = Math.floor(Date.now() / 1000);
+  const acknowledged = new Set<`0x${string}`>();
+  const sent = new Set<`0x${string}`>();
+  let serial = 0;
+
+  for (let kill = 0; kill < KILLS; kill++) {
+    const node = await start();
+    if (kill === 0) await register(node.hubAddress, nowSecs);
+    const hub = getInsecureHubRpcClient(node.hubAddress);
+    // Several bulk calls are on their way when the process dies, after a number of answers that differs each time.
+    const answersBeforeKill = 1 + kill;
+    let answers = 0;
+    const died = Promise.withResolvers<void>();
+    const stream = async () => {
+      for (;;) {
+        const batch = Array.from({ length: BATCH }, () => {
+          const fid = FIDS[serial++ % FIDS.length] ?? 1;
+          const bytes = signedCast(fid, `cast ${serial}`, makeSigner(`kill ${fid}`), {
+            timestamp: toFarcasterSecs(nowSecs) - 3600 + (serial % 3600),
+          });
+          return bytes;
+        });
+        for (const bytes of batch) sent.add(hashOf(bytes));
+        const result = await hub.submitBulkMessages({ messages: batch.map((bytes) => TheirMessage.decode(bytes)) });
+        if (result.isErr()) return;
+        for (const { message } of result.value.messages)
+          if (message) acknowledged.add(`0x${Buffer.from(message.hash).toString("hex")}`);
+        if (++answers === answersBeforeKill) {
+          await node.kill();
+          died.resolve();
+        }
+      }
+    };
+    await Promise.all([stream(), stream(), stream(), died.promise]);
+    hub.$.close();
+  }
+
+  const last = await start();
+  expect(await last.stop()).toBe(0);
+  using db = openIndexReader(indexPath(dataDir));
+  expect(acknowledged.size).toBeGreaterThanOrEqual(KILLS * BATCH);
+  expect(loadCasts(db, acknowledged).size).toBe(acknowledged.size);
+  const stored = db.sqlite.query<{ bytes: Uint8Array }, []>("SELECT bytes FROM messages").all();
+  for (const { bytes } of stored) expect(sent.has(`0x${Message.decode(bytes).hash.toHex()}`)).toBe(true);
+  expect(verifyIndex(indexPath(dataDir))).toEqual([]);
+}, 120_000);
+
+async function register(hubAddress: string, nowSecs: number): Promise<void> {
+  const admin = await getAdminRpcClient(hubAddress);
+  for (const fid of FIDS) {
+    const at = nowSecs - 86_400;
+    for (const event of [
+      registerEvent(fid, makeWallet(`kill ${fid}`).address, { block: 10 + fid, at }),
+      signerEvent(fid, makeSigner(`kill ${fid}`).publicKey, { block: 20 + fid, at }),
+      rentEvent(fid, 100, { block: 30 + fid, at }),
+    ]) {
+      const result = await admin.submitOnChainEvent(TheirOnChainEvent.decode(OnChainEvent.encode(event).finish()));
+      expect(result.isOk()).toBe(true);
+    }
+  }
+  admin.close();
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../../src/app/clock.ts";
+import type { Common } from "../../src/app/common.ts";
+import { createLogger } from "../../src/app/logger.ts";
+import { createMetrics } from "../../src/app/metrics.ts";
+import { createShutdown } from "../../src/app/shutdown.ts";
+import { runService, runTask } from "../../src/cli/common.ts";
+import { UserError } from "../../src/lib/failure.ts";
+import { configWith } from "../app/config.ts";
+
+/** A process's shared things, and what happened to its one part. */
+function recorded(): { common: Common; did: string[]; open: () => void } {
+  const config = configWith("log.level=silent");
+  const log = createLogger(config);
+  const shutdown = createShutdown({ deadlineMs: 5000, log });
+  const did: string[] = [];
+  const open = () => {
+    did.push("opened");
+    shutdown.add("part", () => void did.push("closed"));
+  };
+  return { common: { config, log, metrics: createMetrics(config), clock: systemClock, shutdown }, did, open };
+}
+
+test("a service runs until its shutdown, whose exit code is its own", async () => {
+  const { common, did, open } = recorded();
+  const running = runService(common, async () => open());
+  await Bun.sleep(0);
+  expect(did).toEqual(["opened"]);
+  void common.shutdown.start("test");
+  expect(await running).toBe(0);
+  expect(did).toEqual(["opened", "closed"]);
+});
+
+test("a start that fails closes what it had opened, then throws its fault again", async () => {
+  const { common, did, open } = recorded();
+  const fault = new UserError("no such thing");
+  const running = runService(common, async () => {
+    open();
+    throw fault;
+  });
+  expect(await running.catch((thrown: unknown) => thrown)).toBe(fault);
+  expect(did).toEqual(["opened", "closed"]);
+});
+
+test("a shutdown during the start waits until the start has noticed, and is no failure", async () => {
+  const { common, did, open } = recorded();
+  const running = runService(common, async () => {
+    open();
+    void common.shutdown.start("SIGTERM");
+    await Bun.sleep(0);
+    did.push("noticed");
+    common.shutdown.signal.throwIfAborted();
+  });
+  expect(await running).toBe(0);
+  expect(did).toEqual(["opened", "noticed", "closed"]);
+});
+
+test("a task that ends closes everything and is a success", async () => {
+  const { common, did, open } = recorded();
+  expect(await runTask(common, async () => open())).toBe(0);
+  expect(did).toEqual(["opened", "closed"]);
+});
+
+test("a task that fails closes everything and throws its fault again", async () => {
+  const { common, did, open } = recorded();
+  const fault = new UserError("bad file");
+  const running = runTask(common, async () => {
+    open();
+    throw fault;
+  });
+  expect(await running.catch((thrown: unknown) => thrown)).toBe(fault);
+  expect(did).toEqual(["opened", "closed"]);
+});
+
+test("a task that is told to stop before its end asks to be run again (75)", async () => {
+  const { common, did, open } = recorded();
+  const running = runTask(common, async () => {
+    open();
+    void common.shutdown.start("SIGTERM");
+    await Bun.sleep(0);
+    common.shutdown.signal.throwIfAborted();
+    did.push("went on");
+  });
+  expect(await running).toBe(75);
+  expect(did).toEqual(["opened", "closed"]);
+});

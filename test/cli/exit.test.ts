@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { CommanderError } from "commander";
+import { openDataDir } from "../../src/app/data-dir.ts";
+import { endingOf } from "../../src/cli/exit.ts";
+import { RetryableError, UserError } from "../../src/lib/failure.ts";
+import { emptyDir, run } from "./run.ts";
+
+const withCode = (code: string) => Object.assign(new Error("words"), { code });
+
+test.each([
+  ["a fault of the operator", new UserError("words"), 1, "error: words\n"],
+  ["a fault that may pass", new RetryableError("words"), 75, "error: words\n"],
+  ["a port in use", withCode("EADDRINUSE"), 75, "error: words\n"],
+  ["a port that may not be used", withCode("EACCES"), 1, "error: words\n"],
+  ["help", new CommanderError(0, "commander.helpDisplayed", ""), 0, ""],
+  ["a usage error", new CommanderError(1, "commander.unknownOption", ""), 1, ""],
+  ["no error at all", "words", 75, "error: words\n"],
+])("%s decides the exit code, and only an unforeseen fault shows a stack", (_, fault, exitCode, message) => {
+  expect(endingOf(fault)).toEqual({ exitCode, message });
+});
+
+test("an unforeseen fault ends with 75 and shows where it comes from", () => {
+  const { exitCode, message } = endingOf(new Error("words"));
+  expect(exitCode).toBe(75);
+  expect(message).toStartWith("internal error: Error: words\n    at ");
+});
+
+test("a command on a data directory in use ends with 75 and names the holder", async () => {
+  using dir = emptyDir();
+  const held = openDataDir(dir.path);
+  const { exitCode, errors } = await run(["migrate", "--data-dir", dir.path]);
+  held.release();
+  expect(exitCode).toBe(75);
+  expect(errors).toContain(`data directory ${dir.path} is in use by process ${process.pid}; `);
+});

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { probeUrl } from "../../src/cli/probe.ts";
+import { run } from "./run.ts";
+
+/** An instance that is alive, and ready or not; it remembers what it was asked. */
+function instance(ready: boolean) {
+  const asked: string[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      asked.push(pathname);
+      if (pathname === "/health" || (pathname === "/ready" && ready)) return Response.json({ status: "ok" });
+      if (pathname === "/moved") return Response.redirect("/health");
+      return Response.json({ message: "index is behind\u001b[2J" }, { status: 503 });
+    },
+  });
+  return {
+    asked,
+    port: String(server.port),
+    url: `http://127.0.0.1:${server.port}`,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+test("a ready instance: exit 0; it is found by the settings or by its URL", async () => {
+  await using ready = instance(true);
+  const bySettings = await run(["healthcheck", "--port", ready.port]);
+  expect(bySettings).toEqual({ exitCode: 0, out: '200 {"status":"ok"}\n', errors: "" });
+  expect(
+    await run(["healthcheck"], { env: { SVC_HTTP_PORT: ready.port, SVC_HTTP_HOST: "0.0.0.0" } }),
+  ).toEqual(bySettings);
+  expect(await run(["healthcheck", ready.url])).toEqual(bySettings);
+  expect(ready.asked).toEqual(["/ready", "/ready", "/ready"]);
+});
+
+test("an instance that is not ready: exit 1 with the reason, but --live is content", async () => {
+  await using behind = instance(false);
+  const { exitCode, out, errors } = await run(["healthcheck", behind.url]);
+  expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+  expect(errors).toContain(`${behind.url}/ready answered 503 {"message":"index is behind`);
+  expect(errors).not.toContain("\u001b");
+  expect(await run(["healthcheck", "--live", behind.url])).toMatchObject({ exitCode: 0 });
+  expect(behind.asked).toEqual(["/ready", "/health"]);
+});
+
+test("a redirect is no sign of health", async () => {
+  await using ready = instance(true);
+  expect(await run(["healthcheck", `${ready.url}/moved`])).toMatchObject({ exitCode: 1 });
+  expect(ready.asked).toEqual(["/moved"]);
+});
+
+test("an instance that does not answer in time, or is not there: exit 1", async () => {
+  await using silent = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Promise<Response>(() => {}),
+  });
+  const late = await run(["healthcheck", `http://127.0.0.1:${silent.port}`, "--timeout", "1"]);
+  expect(late.exitCode).toBe(1);
+  expect(late.errors).toContain("did not answer: ");
+  await silent.stop(true);
+  expect(await run(["healthcheck", `http://127.0.0.1:${silent.port}`])).toMatchObject({ exitCode: 1 });
+});
+
+test.each([
+  [["healthcheck", "ftp://x"], "no http or https URL"],
+  [["healthcheck", "nonsense"], "no http or https URL"],
+  [["healthcheck", "--port", "0"], "http.port is 0"],
+  [["healthcheck", "--timeout", "0"], "--timeout"],
+  [["healthcheck", "--timeout", "1e1"], "--timeout"],
+  [["healthcheck", "--port", "x"], "http.port"],
+])("%j cannot be asked: exit 1, and the message says why", async (args, reason) => {
+  const { exitCode, errors } = await run(args);
+  expect(exitCode).toBe(1);
+  expect(errors).toContain(reason);
+});
+
+test("the address that is asked follows the listener's", () => {
+  const urlOf = (host: string) => probeUrl({ host, port: 80 }, false).href;
+  expect(urlOf("::1")).toBe("http://[::1]/ready");
+  expect(urlOf("::")).toBe("http://[::1]/ready");
+  expect(urlOf("0.0.0.0")).toBe("http://127.0.0.1/ready");
+  expect(urlOf("node.example")).toBe("http://node.example/ready");
+  expect(probeUrl("https://x.example/", true).href).toBe("https://x.example/health");
+});

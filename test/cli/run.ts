@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+
+/** What a command said and how it ended. */
+export interface Ended {
+  readonly exitCode: number;
+  readonly out: string;
+  readonly errors: string;
+}
+
+interface Place {
+  readonly cwd?: string;
+  /** The environment; nothing of this process's own reaches the command but where programs are found. */
+  readonly env?: Record<string, string>;
+}
+
+/** Runs a command of the program, as a process of its own, to its end. */
+export async function run(args: readonly string[], { cwd = tmpdir(), env = {} }: Place = {}): Promise<Ended> {
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? "", HOME: tmpdir(), ...env },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, errors, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { exitCode, out, errors };
+}
+
+/** An empty directory that goes away with the object. */
+export function emptyDir(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), "cli-test-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { type DemoRecord, demoNetwork } from "../../src/demo/network.ts";
+import { closeEnvelope } from "../../src/import/envelope.ts";
+import type { EncodedRecord } from "../../src/ingest/record.ts";
+import {
+  FarcasterNetwork,
+  Message,
+  MessageData,
+  UserNameProof,
+} from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+
+/** 2026-11-18T16:26:40Z: an anchor like any other. */
+export const ANCHOR_SECS = 1_795_019_200;
+
+/** A message of the demo network as a receiver reads it: everything from the signed bytes. */
+export interface ReadMessage {
+  readonly data: MessageData;
+  readonly hash: string;
+  readonly wire: Message;
+}
+
+export interface ReadNetwork {
+  readonly records: readonly DemoRecord[];
+  readonly events: readonly OnChainEvent[];
+  readonly proofs: readonly UserNameProof[];
+  readonly messages: readonly ReadMessage[];
+}
+
+export function readNetwork(anchorUnixSecs = ANCHOR_SECS): ReadNetwork {
+  const records = [...demoNetwork({ anchorUnixSecs, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET })];
+  const events: OnChainEvent[] = [];
+  const proofs: UserNameProof[] = [];
+  const messages: ReadMessage[] = [];
+  for (const record of records) {
+    if (record.$case === "onChainEvent") events.push(record.value);
+    else if (record.$case === "usernameProof") proofs.push(record.value);
+    else messages.push(readMessage(record.value));
+  }
+  return { records, events, proofs, messages };
+}
+
+export function encodedRecord(record: DemoRecord): EncodedRecord {
+  if (record.$case === "onChainEvent") {
+    return { kind: "onChainEvent", bytes: OnChainEvent.encode(record.value).finish() };
+  }
+  if (record.$case === "usernameProof") {
+    return { kind: "usernameProof", bytes: UserNameProof.encode(record.value).finish() };
+  }
+  return { kind: "message", bytes: Message.encode(record.value).finish() };
+}
+
+/** A digest of all bytes of all records, in order. */
+export function digestOf(records: Iterable<DemoRecord>): string {
+  const digest = createHash("sha256");
+  for (const record of records) digest.update(closeEnvelope(encodedRecord(record)));
+  return digest.digest("hex");
+}
+
+export function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
+
+function readMessage(wire: Message): ReadMessage {
+  if (!wire.dataBytes) throw new Error("a demo message has no data_bytes");
+  return { data: MessageData.decode(wire.dataBytes), hash: hex(wire.hash), wire };
+}

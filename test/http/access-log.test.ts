@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { runHttp } from "../support/http.ts";
+import { brokenRoutes, sampleRoutes } from "./sample-routes.ts";
+
+test("each answer is one line: method, template, status, duration, id, at the level of its status", async () => {
+  await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()] });
+  const cases: [string, RequestInit, number, string, number][] = [
+    ["/v2/svc/user?fid=1", {}, 200, "/v2/svc/user", 20],
+    ["/v2/svc/user?fid=1", { headers: { "if-none-match": "*" } }, 304, "/v2/svc/user", 20],
+    ["/v2/svc/user", {}, 400, "/v2/svc/user", 30],
+    ["/v2/svc/cast", { method: "POST" }, 501, "/v2/svc/cast", 30],
+    ["/v2/svc/throws", {}, 500, "/v2/svc/throws", 40],
+    ["/nowhere", {}, 404, "unmatched", 30],
+  ];
+  for (const [index, [path, init, status, route, level]] of cases.entries()) {
+    const requestId = `case-${index}`;
+    await fetch(http.url + path, { ...init, headers: { ...init.headers, "x-request-id": requestId } });
+    const lines = http.logLines.filter(
+      (line) => line.requestId === requestId && line.msg === "Answered a request",
+    );
+    expect(lines).toEqual([
+      expect.objectContaining({ subsystem: "http", method: init.method ?? "GET", route, status, level }),
+    ]);
+    expect(lines[0]?.durationMs).toBeGreaterThan(0);
+  }
+});
+
+test("nothing that a client sends as a secret gets into the log", async () => {
+  await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()] });
+  const secret = "s3cr3t-value";
+  const headers = { "x-api-key": secret, authorization: secret, "x-svc-signature": secret, cookie: secret };
+  for (const path of ["/user?fid=1", "/user?fid=", "/throws", "/nowhere"]) {
+    await fetch(`${http.api(path)}${path.includes("?") ? "&" : "?"}api_key=${secret}`, { headers });
+  }
+  const body = JSON.stringify({ name: secret });
+  await fetch(http.api("/notes"), { method: "POST", body, headers });
+  expect(http.logLines.length).toBeGreaterThan(5);
+  expect(JSON.stringify(http.logLines)).not.toContain(secret);
+});

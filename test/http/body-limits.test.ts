@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type RunningHttp, runHttp } from "../support/http.ts";
+import { sendRaw, statusesOf } from "../support/raw-socket.ts";
+import { sampleRoutes } from "./sample-routes.ts";
+
+let http: RunningHttp;
+beforeAll(() => {
+  http = runHttp({ plugins: sampleRoutes() });
+});
+afterAll(() => http[Symbol.asyncDispose]());
+
+const kib = 1024;
+const limits: [string, number][] = [
+  ["/frame/app", 32 * kib],
+  ["/frame/app/", 32 * kib],
+  ["/frame/webhook/app1", 64 * kib],
+  ["/frame/notifications/app1", 1024 * kib],
+  ["/webhook", 256 * kib],
+  ["/batch/count", 256 * kib],
+  ["/webhooks-of-another-kind", 64 * kib],
+];
+
+/** A JSON string of exactly so many bytes. */
+const jsonOf = (bytes: number) => `"${"x".repeat(bytes - 2)}"`;
+
+/** Sent in chunks, without a Content-Length. */
+function chunked(text: string): ReadableStream<Uint8Array> {
+  const bytes = Buffer.from(text);
+  let sent = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (sent >= bytes.length) return controller.close();
+      controller.enqueue(bytes.subarray(sent, sent + 10_000));
+      sent += 10_000;
+    },
+  });
+}
+
+describe.each(limits)("%s takes %d bytes", (path, limit) => {
+  test("and not one more, by Content-Length or counted", async () => {
+    for (const form of [jsonOf, (bytes: number) => chunked(jsonOf(bytes))]) {
+      const within = await fetch(http.api(path), { method: "POST", body: form(limit) });
+      expect(await within.json()).toEqual({ bytes: limit });
+
+      const over = await fetch(http.api(path), { method: "POST", body: form(limit + 1) });
+      expect(over.status).toBe(413);
+      expect(await over.json()).toMatchObject({ message: `request body must be at most ${limit} bytes` });
+    }
+  });
+
+  test("and refuses a larger one before any of it was sent", async () => {
+    const head = `POST /v2/svc${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${limit + 1}\r\n\r\n`;
+    const { text } = await sendRaw(http.port, head);
+    expect(statusesOf(text)).toEqual([413]);
+    expect(text.toLowerCase()).toContain("connection: close");
+  });
+});
+
+test("the length 10^15 is refused at once", async () => {
+  const { text } = await sendRaw(
+    http.port,
+    `POST /v2/svc/notes HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${10 ** 15}\r\n\r\n`,
+  );
+  expect(statusesOf(text)).toEqual([413]);
+});
+
+test("a body without end is cut at the limit, not read on", async () => {
+  let sent = 0;
+  const endless = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new Uint8Array(16 * kib));
+      sent += 16 * kib;
+    },
+  });
+  const response = await fetch(http.api("/notes"), { method: "POST", body: endless });
+  expect(response.status).toBe(413);
+  // What the sockets on both sides hold is sent before the answer arrives.
+  expect(sent).toBeLessThan(16 * kib * kib);
+});
+
+const withoutBody = (method: string, path: string) =>
+  sendRaw(http.port, `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000\r\n\r\n`);
+
+test.each([
+  ["POST", "/v2/svc/cast", 501],
+  ["DELETE", "/v2/svc/cast/", 501],
+  ["GET", "/v2/svc/user?fid=3", 200],
+  ["GET", "/health", 200],
+  ["POST", "/v2/svc/user", 404],
+  ["POST", "/nowhere", 404],
+  ["OPTIONS", "/v2/svc/notes", 204],
+])("%s %s answers without waiting for a body", async (method, path, status) => {
+  const { text } = await withoutBody(method, path);
+  expect(statusesOf(text)).toEqual([status]);
+});
+
+test("a body that nobody read does not become the next request", async () => {
+  const body = "GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const { text } = await sendRaw(
+    http.port,
+    `POST /v2/svc/cast HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
+      "GET /v2/svc/user?fid=3 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    2,
+  );
+  expect(statusesOf(text)).toEqual([501, 200]);
+});

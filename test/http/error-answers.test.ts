@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Elysia, status } from "elysia";
+import { ApiError } from "../../src/http/errors.ts";
+import { type RunningHttp, runHttp } from "../support/http.ts";
+import { brokenRoutes, sampleRoutes, secretText } from "./sample-routes.ts";
+
+let http: RunningHttp;
+beforeAll(() => {
+  const answers = new Elysia({ name: "answers" })
+    .get("/full", () => {
+      throw new ApiError("tooManyRequests", "the cap is 25", { retryAfterSecs: 60 });
+    })
+    .get("/wrapped", () => {
+      throw new ApiError("unavailable", "try later", { cause: new Error(secretText) });
+    })
+    .get("/status", () => {
+      throw status(403, "not yours");
+    })
+    .get("/status-returned", () => status(202, { queued: true }));
+  http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes(), answers] });
+});
+afterAll(() => http[Symbol.asyncDispose]());
+
+async function expectError(response: Response, code: number, message: string): Promise<void> {
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  expect(response.headers.get("x-request-id")).toBeTruthy();
+  expect(await response.json()).toEqual({ message });
+  expect(response.status).toBe(code);
+}
+
+describe("a fault is 500 with a fixed text", () => {
+  test.each([
+    "throws",
+    "throws-async",
+    "rejects-unseen",
+    "throws-text",
+    "throws-nothing",
+    "throws-a-lookalike",
+    "returns-nothing",
+    "returns-a-circle",
+    "returns-a-bigint",
+  ])("%s", async (path) => {
+    const requestId = `fault-${path}`;
+    const response = await fetch(http.api(`/${path}`), { headers: { "x-request-id": requestId } });
+    expect([...response.headers.values()].join()).not.toContain("secret");
+    await expectError(response, 500, "internal error");
+
+    const logged = http.logLines.filter((line) => line.requestId === requestId);
+    const fault = logged.find((line) => line.msg === "Failed a request");
+    expect(fault).toMatchObject({ level: 50, method: "GET" });
+    if (path.startsWith("throws-") && path !== "throws-nothing") {
+      expect(fault?.route).toBe(`/v2/svc/${path}`);
+      expect(JSON.stringify(fault)).toContain(secretText);
+    }
+  });
+
+  test("also where a body was read", async () => {
+    const response = await fetch(http.api("/throws-with-body"), { method: "POST", body: "{}" });
+    await expectError(response, 500, "internal error");
+  });
+});
+
+test("a promise that Elysia does not see coming is awaited", async () => {
+  const response = await fetch(http.api("/resolves-unseen"));
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({ ok: true });
+});
+
+describe("what was made for the client's eyes is told", () => {
+  test("status, message and retry-after of an ApiError", async () => {
+    const response = await fetch(http.api("/full"));
+    expect(response.headers.get("retry-after")).toBe("60");
+    await expectError(response, 429, "the cap is 25");
+  });
+
+  test("but not its cause", async () => {
+    await expectError(await fetch(http.api("/wrapped")), 503, "try later");
+  });
+
+  test("a status that is thrown", async () => {
+    await expectError(await fetch(http.api("/status")), 403, "not yours");
+  });
+
+  test("a status that is returned, which is no error", async () => {
+    const response = await fetch(http.api("/status-returned"));
+    expect(response.status).toBe(202);
+    expect(await response.json()).toEqual({ queued: true });
+  });
+});
+
+describe("404", () => {
+  test.each([
+    ["GET", "/"],
+    ["GET", "/v2/svc"],
+    ["GET", "/v2/other/user?fid=3"],
+    ["GET", "/v2/svc/User?fid=3"],
+    ["GET", "/V2/svc/user?fid=3"],
+    ["GET", "/v2/svc/user/bulk/x"],
+    ["POST", "/v2/svc/user?fid=3"],
+    ["PUT", "/v2/svc/cast"],
+    ["PROPFIND", "/v2/svc/user"],
+    ["DELETE", "/health"],
+  ])("%s %s is an unknown route", async (method, path) => {
+    const response = await fetch(http.url + path, { method, ...(method === "PUT" ? { body: "{}" } : {}) });
+    await expectError(response, 404, "unknown route");
+  });
+
+  test("HEAD of an unknown route has no body", async () => {
+    const response = await fetch(`${http.url}/nowhere`, { method: "HEAD" });
+    expect(response.status).toBe(404);
+    expect(await response.text()).toBe("");
+  });
+
+  test("of a thing that does not exist carries the route's own text", async () => {
+    await expectError(await fetch(http.api("/user?fid=1001")), 404, "no such user");
+  });
+});
+
+describe("400 names the parameter or the field", () => {
+  test.each([
+    ["/user", "missing query parameter fid"],
+    ["/user?fid=", "missing query parameter fid"],
+    ["/user?fid=x", "fid must be an unsigned integer"],
+    ["/user?fid=1&fid=2", "query parameter fid must be given once"],
+    ["/user?fid=1&viewer_fid=-1", "viewer_fid must be an unsigned integer"],
+    ["/user?fid=%zz", "query string is not valid percent-encoded UTF-8"],
+    ["/user/bulk?fids=1&limit=0", "limit must be a positive integer"],
+    ["/items/%zz", "path is not valid percent-encoded UTF-8"],
+  ])("%s", async (path, message) => {
+    await expectError(await fetch(http.api(path)), 400, message);
+  });
+
+  test.each([
+    ["", "missing request body"],
+    ["{", "request body is not valid JSON"],
+    ["name=a", "request body is not valid JSON"],
+    ["[]", "body: expected object"],
+    ["null", "body: expected object"],
+    ["{}", "missing field name"],
+    ['{"name":""}', "name: expected string length greater or equal to 1"],
+    ['{"name":"a","size":-1}', "size: expected integer to be greater or equal to 0"],
+    ['{"name":"a","other":1}', "unknown field other"],
+    ["[".repeat(30_000), "request body is not valid JSON"],
+  ])("POST %s", async (body, message) => {
+    await expectError(await fetch(http.api("/notes"), { method: "POST", body }), 400, message);
+  });
+
+  test("broken UTF-8 is no JSON", async () => {
+    const body = new Uint8Array([...Buffer.from('{"name":"'), 0xc3, 0x28, ...Buffer.from('"}')]);
+    const response = await fetch(http.api("/notes"), { method: "POST", body });
+    await expectError(response, 400, "request body is not valid JSON");
+  });
+
+  test("a field's name out of the client's hands is cut", async () => {
+    const body = JSON.stringify({ name: "a", ["x".repeat(10_000)]: 1 });
+    const response = await fetch(http.api("/notes"), { method: "POST", body });
+    await expectError(response, 400, `unknown field ${"x".repeat(100)}`);
+  });
+});
+
+test("a body is JSON whatever its content type says, and the handler's status and headers stand", async () => {
+  const body = JSON.stringify({ name: "ä" });
+  for (const contentType of [
+    "application/json",
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "nonsense",
+  ]) {
+    const headers = { "content-type": contentType };
+    const response = await fetch(http.api("/notes"), { method: "POST", body, headers });
+    expect(response.status).toBe(201);
+    expect(response.headers.get("x-sample")).toBe("note");
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await response.json()).toEqual({ name: "ä", bytes: 13 });
+  }
+});
+
+test("a route group's policy shapes its errors, of every kind", async () => {
+  const post = (path: string, init: RequestInit) => fetch(http.api(path), { method: "POST", ...init });
+  const cases: [Response, number, string][] = [
+    [await post("/frame/webhook/app1", { body: "{" }), 400, "request body is not valid JSON"],
+    [
+      await post("/frame/webhook/app1", { body: "x".repeat(65_537) }),
+      413,
+      "request body must be at most 65536 bytes",
+    ],
+    [await post("/frame/webhook/app1/more", { body: "{}" }), 404, "unknown route"],
+    [await fetch(http.api("/frame/webhook/app1")), 404, "unknown route"],
+  ];
+  for (const [response, code, message] of cases) {
+    expect(response.status).toBe(code);
+    expect(await response.json()).toEqual({ success: false, message });
+  }
+});
+
+test("an unimplemented route answers 501", async () => {
+  for (const method of ["POST", "DELETE"]) {
+    const response = await fetch(http.api("/cast"), { method, body: "anything" });
+    await expectError(response, 501, "not implemented");
+  }
+});

@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { cleanOpenApi } from "../../src/http/openapi-cleanup.ts";
+import type { Json, JsonObject, OpenApiDocument } from "../../src/http/openapi-document.ts";
+
+const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObject;
+
+/** The cleaned form of one operation, whose parts are given as the generator writes them. */
+function cleaned(operation: unknown): { operation: JsonObject; document: OpenApiDocument } {
+  const document = cleanOpenApi({
+    openapi: "3.0.3",
+    info: {},
+    paths: { "/x": { post: plain(operation) } },
+    components: {},
+  });
+  return { operation: (document.paths["/x"] as JsonObject).post as JsonObject, document };
+}
+
+const answering = (schema: unknown) => ({
+  responses: { 200: { content: { "application/json": { schema } } } },
+});
+
+function cleanedSchema(schema: unknown): { schema: Json | undefined; schemas: Json | undefined } {
+  const { operation, document } = cleaned(answering(schema));
+  const content = ((operation.responses as JsonObject)["200"] as JsonObject).content as JsonObject;
+  return {
+    schema: (content["application/json"] as JsonObject).schema,
+    schemas: document.components.schemas,
+  };
+}
+
+test("numbers that the framework lets come as text are numbers", () => {
+  const { schema } = cleanedSchema(
+    Type.Object({ a: t.Numeric({ minimum: 1 }), b: t.Integer(), c: t.Number() }),
+  );
+  expect(schema).toMatchObject({
+    properties: { a: { type: "number", minimum: 1 }, b: { type: "integer" }, c: { type: "number" } },
+  });
+  expect(JSON.stringify(schema)).not.toContain("anyOf");
+});
+
+test("a union of constants is an enumeration, a union of types stays one", () => {
+  expect(
+    cleanedSchema(Type.Union([Type.Literal("a"), Type.Literal("b")], { description: "d" })).schema,
+  ).toEqual({
+    type: "string",
+    enum: ["a", "b"],
+    description: "d",
+  });
+  expect(cleanedSchema(Type.Union([Type.Literal(1), Type.Literal(2)])).schema).toEqual({
+    type: "number",
+    enum: [1, 2],
+  });
+  const mixed = plain(Type.Union([Type.String(), Type.Null()]));
+  expect(cleanedSchema(mixed).schema).toEqual(mixed);
+});
+
+test("a schema that holds itself ends as a component that refers to itself", () => {
+  const Thread = Type.Recursive((This) => Type.Object({ replies: Type.Array(This) }), { $id: "Thread" });
+  const { schema, schemas } = cleanedSchema(Type.Object({ thread: Thread }));
+  expect(schema).toMatchObject({ properties: { thread: { $ref: "#/components/schemas/Thread" } } });
+  expect(schemas).toEqual({
+    Thread: {
+      type: "object",
+      required: ["replies"],
+      properties: { replies: { type: "array", items: { $ref: "#/components/schemas/Thread" } } },
+      additionalProperties: false,
+    },
+  });
+});
+
+test("a property may be called like a keyword", () => {
+  const { schema } = cleanedSchema(
+    Type.Object({ properties: Type.String(), anyOf: Type.String(), error: Type.String() }),
+  );
+  expect(schema).toMatchObject({ required: ["properties", "anyOf", "error"] });
+  expect(Object.keys((schema as JsonObject).properties as JsonObject)).toEqual([
+    "properties",
+    "anyOf",
+    "error",
+  ]);
+});
+
+test("of the media types of a body only JSON is left, and requests stay open", () => {
+  const schema = plain(Type.Object({ a: Type.String() }));
+  const content = {
+    "application/json": { schema },
+    "multipart/form-data": { schema },
+    "text/plain": { schema },
+  };
+  const { operation } = cleaned({
+    requestBody: { required: true, content },
+    responses: { 200: { content } },
+  });
+  expect(operation.requestBody).toEqual({ required: true, content: { "application/json": { schema } } });
+  expect(operation.responses).toEqual({
+    200: { content: { "application/json": { schema: { ...schema, additionalProperties: false } } } },
+  });
+});
+
+test("an object that says that it holds more stays open in an answer too", () => {
+  const { schema } = cleanedSchema(Type.Record(Type.String(), Type.Object({ a: Type.String() })));
+  expect(schema).toMatchObject({ patternProperties: { "^(.*)$": { additionalProperties: false } } });
+  const open = Type.Object({ a: Type.String() }, { additionalProperties: true });
+  expect(cleanedSchema(open).schema).toEqual(plain(open));
+});

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { JsonObject, OpenApiDocument } from "../../src/http/openapi-document.ts";
+import { isObject } from "../../src/http/openapi-document.ts";
+import { makeHttp, type RunningHttp, runHttp } from "../support/http.ts";
+import { expectMatchesOpenApi } from "../support/openapi.ts";
+import { sampleRoutes } from "./sample-routes.ts";
+
+let http: RunningHttp;
+let document: OpenApiDocument;
+beforeAll(async () => {
+  http = runHttp({ plugins: sampleRoutes() });
+  document = await http.server.openApi();
+});
+afterAll(() => http[Symbol.asyncDispose]());
+
+function child(value: unknown, ...keys: (string | number)[]): unknown {
+  return keys.reduce<unknown>(
+    (at, key) => (at as Record<string | number, unknown> | undefined)?.[key],
+    value,
+  );
+}
+
+/** Every object within a JSON value. */
+function* objectsIn(value: unknown): Generator<JsonObject> {
+  if (Array.isArray(value)) for (const item of value) yield* objectsIn(item);
+  else if (typeof value === "object" && value !== null) {
+    yield value as JsonObject;
+    for (const item of Object.values(value)) yield* objectsIn(item);
+  }
+}
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(isObject(item) ? item : {}).map(([method, value]) => ({
+      name: `${method} ${path}`,
+      operation: value as JsonObject,
+    })),
+  );
+
+test("is served, cacheable, and the same as the one made without listening", async () => {
+  const response = await fetch(`${http.url}/openapi.json`);
+  expect(response.headers.get("etag")).toBeTruthy();
+  expect(await response.json()).toEqual(document);
+  expect(await makeHttp({ plugins: sampleRoutes() }).server.openApi()).toEqual(document);
+});
+
+test("has a title, a version and a server", () => {
+  expect(document.openapi).toBe("3.1.0");
+  expect(document.info).toMatchObject({ title: "Svc API", version: "1.2.3" });
+  expect(document.servers).toEqual([{ url: "/", description: "This server" }]);
+  expect(document.tags).toEqual([{ name: "Operations" }, { name: "Samples" }]);
+});
+
+describe("every operation", () => {
+  test("has an id of its own, a summary, a tag, and either an answer with a schema or 501", () => {
+    const ids = operations().map(({ operation }) => operation.operationId);
+    expect(ids.every((id) => typeof id === "string" && id !== "")).toBe(true);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { name, operation } of operations()) {
+      expect({ name, summary: operation.summary }).toEqual({ name, summary: expect.any(String) });
+      expect({ name, tags: operation.tags }).toEqual({ name, tags: [expect.any(String)] });
+      const responses = operation.responses as JsonObject;
+      const success = Object.keys(responses).filter((status) => status.startsWith("2"));
+      const schemas = success.map((status) =>
+        child(responses, status, "content", "application/json", "schema"),
+      );
+      if (success.length === 0) expect(Object.keys(responses)).toEqual(["501"]);
+      expect(schemas.every((schema) => typeof schema === "object" && schema !== null)).toBe(true);
+    }
+  });
+
+  test("describes its errors by the one shared schema", () => {
+    const statusesOf = (path: string, method: string) =>
+      Object.keys(child(document.paths, path, method, "responses") as JsonObject);
+    expect(statusesOf("/v2/svc/user", "get")).toEqual(["200", "400", "404", "500"]);
+    expect(statusesOf("/v2/svc/notes", "post")).toEqual(["201", "400", "413", "500"]);
+    expect(statusesOf("/ready", "get")).toEqual(["200", "500", "503"]);
+    for (const [name, response] of Object.entries(child(document.components, "responses") as JsonObject)) {
+      const schema = child(response, "content", "application/json", "schema");
+      expect({ name, schema }).toEqual({ name, schema: { $ref: "#/components/schemas/Error" } });
+    }
+  });
+});
+
+test("no schema is a number or text, none has a keyword of the framework, and JSON is the only media type", () => {
+  for (const object of objectsIn(document)) {
+    if (Array.isArray(object.anyOf)) {
+      const types = object.anyOf.map((member) => child(member, "type"));
+      const numeric = types.includes("integer") || types.includes("number");
+      expect(numeric && types.includes("string")).toBe(false);
+    }
+    expect(Object.keys(object)).not.toContainAnyValues(["$id", "elysiaMeta", "noValidate"]);
+    if (isObject(object.content)) expect(Object.keys(object.content)).toEqual(["application/json"]);
+  }
+});
+
+test("every reference leads somewhere", () => {
+  const references = [...objectsIn(document)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : []));
+  expect(references.length).toBeGreaterThan(5);
+  for (const reference of references) {
+    expect(reference).toStartWith("#/");
+    expect(child(document, ...reference.slice(2).split("/"))).toBeDefined();
+  }
+});
+
+test("parameters have the type of their value", () => {
+  expect(child(document.paths, "/v2/svc/user/bulk", "get", "parameters")).toEqual([
+    {
+      name: "fids",
+      in: "query",
+      required: true,
+      style: "form",
+      explode: false,
+      schema: {
+        type: "array",
+        minItems: 1,
+        maxItems: 350,
+        items: { type: "integer", format: "int64", minimum: 0 },
+      },
+      example: [2, 3],
+    },
+    {
+      name: "limit",
+      in: "query",
+      required: false,
+      description: "Size of a page; more than 100 means 100",
+      schema: { type: "integer", minimum: 1, maximum: 100, default: 10 },
+    },
+    {
+      name: "cursor",
+      in: "query",
+      required: false,
+      description: "`next.cursor` of the previous page, as it was given",
+      schema: { type: "string", minLength: 1, maxLength: 512 },
+    },
+  ]);
+  expect(child(document.paths, "/v2/svc/items/{id}", "get", "parameters")).toEqual([
+    { name: "id", in: "path", required: true, schema: { type: "string" } },
+  ]);
+});
+
+test("a named schema stands in the components once and is closed", () => {
+  expect(child(document.components, "schemas", "SampleUser")).toEqual({
+    type: "object",
+    required: ["object", "fid", "name"],
+    properties: {
+      object: { type: "string", const: "user" },
+      fid: { type: "integer", format: "int64" },
+      name: { anyOf: [{ type: "string" }, { type: "null" }] },
+      pro: { type: "string", enum: ["active", "expired"] },
+    },
+    additionalProperties: false,
+  });
+  const answer = child(
+    document.paths,
+    "/v2/svc/user",
+    "get",
+    "responses",
+    "200",
+    "content",
+    "application/json",
+  );
+  expect(answer).toMatchObject({
+    schema: { properties: { user: { $ref: "#/components/schemas/SampleUser" } } },
+    example: { user: { fid: 3 } },
+  });
+});
+
+test("the three kinds of authentication are described, under the service's name", async () => {
+  const schemes = child(document.components, "securitySchemes") as JsonObject;
+  expect(Object.values(schemes).map((scheme) => child(scheme, "name") ?? child(scheme, "type"))).toEqual([
+    "X-Svc-Fid",
+    "X-Svc-Op",
+    "X-Svc-Signed-At",
+    "X-Svc-Nonce",
+    "X-Svc-Signature",
+    "x-api-key",
+    "http",
+  ]);
+  const other = await makeHttp({ serviceName: "hub", plugins: sampleRoutes() }).server.openApi();
+  expect(JSON.stringify(other)).not.toMatch(/svc/i);
+});
+
+describe("expectMatchesOpenApi", () => {
+  const get = async (path: string) => (await fetch(http.api(path))).json();
+
+  test("accepts real answers, of success and of error", async () => {
+    expectMatchesOpenApi(document, "GET", "/v2/svc/user", 200, await get("/user?fid=3"));
+    expectMatchesOpenApi(document, "GET", "/v2/svc/user/bulk", 200, await get("/user/bulk?fids=3,4"));
+    expectMatchesOpenApi(document, "GET", "/v2/svc/user", 400, await get("/user"));
+    expectMatchesOpenApi(document, "GET", "/v2/svc/user", 404, await get("/user?fid=1001"));
+    expectMatchesOpenApi(document, "GET", "/v2/svc/items/{id}", 200, await get("/items/x"));
+  });
+
+  test.each([
+    ["a missing key", { user: { object: "user", fid: 3 } }],
+    ["a wrong type", { user: { object: "user", fid: "3", name: null } }],
+    ["a key that is not described", { user: { object: "user", fid: 3, name: null, more: 1 } }],
+    ["a key that is not described, outside", { user: { object: "user", fid: 3, name: null }, more: 1 }],
+    ["a constant that is another", { user: { object: "cast", fid: 3, name: null } }],
+    ["a fraction", { user: { object: "user", fid: 3.5, name: null } }],
+  ])("refuses %s", (_name, body) => {
+    expect(() => expectMatchesOpenApi(document, "GET", "/v2/svc/user", 200, body)).toThrow();
+  });
+
+  test("refuses what the document does not describe", () => {
+    expect(() => expectMatchesOpenApi(document, "GET", "/v2/svc/user", 418, {})).toThrow(
+      "describes no JSON body",
+    );
+    expect(() => expectMatchesOpenApi(document, "PUT", "/v2/svc/user", 200, {})).toThrow(
+      "describes no JSON body",
+    );
+    expect(() => expectMatchesOpenApi(document, "GET", "/nowhere", 200, {})).toThrow(
+      "describes no JSON body",
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test";
+import { runHttp } from "../support/http.ts";
+import { expectMatchesOpenApi } from "../support/openapi.ts";
+import { brokenRoutes, sampleRoutes, secretText } from "./sample-routes.ts";
+
+describe("/health", () => {
+  test("is 200 while the process lives, ready or not", async () => {
+    await using http = runHttp({ ops: { notReadyReason: () => "importing" } });
+    const response = await fetch(`${http.url}/health`);
+    expect(response.status).toBe(200);
+    expectMatchesOpenApi(await http.server.openApi(), "GET", "/health", 200, await response.json());
+  });
+});
+
+describe("/ready", () => {
+  test("follows what the node says at that moment", async () => {
+    let reason: string | undefined = "12 blocks behind";
+    await using http = runHttp({ ops: { notReadyReason: async () => reason } });
+    const document = await http.server.openApi();
+    const notReady = await fetch(`${http.url}/ready`);
+    expect(notReady.status).toBe(503);
+    const body = await notReady.json();
+    expect(body).toEqual({ message: "12 blocks behind" });
+    expectMatchesOpenApi(document, "GET", "/ready", 503, body);
+
+    reason = undefined;
+    const ready = await fetch(`${http.url}/ready`);
+    expect(ready.status).toBe(200);
+    expectMatchesOpenApi(document, "GET", "/ready", 200, await ready.json());
+  });
+});
+
+describe("/status", () => {
+  test("gives version, uptime, and what the parts tell", async () => {
+    let nowMs = 1_000_000;
+    await using http = runHttp({
+      clock: { nowMs: () => nowMs },
+      ops: { status: async () => ({ counts: { casts: 3 }, lag_secs: 0.5 }) },
+    });
+    nowMs += 61_999;
+    const response = await fetch(`${http.url}/status`);
+    const body = await response.json();
+    expect(body).toEqual({ version: "1.2.3", uptime_secs: 61, counts: { casts: 3 }, lag_secs: 0.5 });
+    expectMatchesOpenApi(await http.server.openApi(), "GET", "/status", 200, body);
+  });
+
+  test("keeps a fault of a part to itself", async () => {
+    await using http = runHttp({ ops: { status: () => Promise.reject(new Error(secretText)) } });
+    const response = await fetch(`${http.url}/status`);
+    expect(response.status).toBe(500);
+    expect(await response.json()).toEqual({ message: "internal error" });
+  });
+});
+
+describe("/metrics", () => {
+  test("counts answers by method, route template and status", async () => {
+    await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()] });
+    const requests: [string, RequestInit?][] = [
+      ["/v2/svc/user?fid=1"],
+      ["//v2/svc/user/?fid=2"],
+      ["/v2/svc/user"],
+      ["/v2/svc/user?fid=1", { method: "HEAD" }],
+      ["/v2/svc/items/one"],
+      ["/v2/svc/items/two"],
+      ["/v2/svc/throws"],
+      ["/some/path"],
+      ["/another/path"],
+      ["/another/path", { method: "PROPFIND" }],
+      ["/v2/svc/cast", { method: "POST" }],
+      ["/v2/svc/cast", { method: "OPTIONS" }],
+    ];
+    for (const [path, init] of requests) await fetch(http.url + path, init);
+    const response = await fetch(`${http.url}/metrics`);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const lines = (await response.text()).split("\n").filter((line) => line.includes("requests_total{"));
+    const count = (method: string, route: string, status: number) =>
+      lines
+        .find((line) => line.includes(`{method="${method}",route="${route}",status="${status}"}`))
+        ?.split(" ")[1];
+    expect(lines.every((line) => line.startsWith("svc_http_requests_total{"))).toBe(true);
+    expect(count("GET", "/v2/svc/user", 200)).toBe("2");
+    expect(count("GET", "/v2/svc/user", 400)).toBe("1");
+    expect(count("HEAD", "/v2/svc/user", 200)).toBe("1");
+    expect(count("GET", "/v2/svc/items/:id", 200)).toBe("2");
+    expect(count("GET", "/v2/svc/throws", 500)).toBe("1");
+    expect(count("GET", "unmatched", 404)).toBe("2");
+    expect(count("other", "unmatched", 404)).toBe("1");
+    expect(count("POST", "/v2/svc/cast", 501)).toBe("1");
+    expect(count("OPTIONS", "unmatched", 204)).toBe("1");
+    expect(lines).toHaveLength(9);
+  });
+
+  test("has a histogram of durations whose buckets add up", async () => {
+    await using http = runHttp({ plugins: sampleRoutes() });
+    for (let index = 0; index < 5; index += 1) await fetch(http.api("/user?fid=1"));
+    const text = await (await fetch(`${http.url}/metrics`)).text();
+    expect(text).toContain("# TYPE svc_http_request_duration_seconds histogram");
+    const series = (suffix: string) =>
+      [...text.matchAll(new RegExp(`^svc_http_request_duration_seconds_${suffix}\\{(.*)\\} (.*)$`, "gm"))]
+        .filter((match) => match[1]?.includes('route="/v2/svc/user"'))
+        .map((match) => Number(match[2]));
+    const buckets = series("bucket");
+    expect(buckets).toHaveLength(15);
+    expect(buckets).toEqual(buckets.toSorted((a, b) => a - b));
+    expect(buckets.at(-1)).toBe(5);
+    expect(series("count")).toEqual([5]);
+    expect(series("sum")[0]).toBeGreaterThan(0);
+  });
+
+  test("starts with the service's name", async () => {
+    await using http = runHttp({ serviceName: "hub" });
+    await fetch(`${http.url}/health`);
+    const text = await (await fetch(`${http.url}/metrics`)).text();
+    expect(text).toContain('hub_http_requests_total{method="GET",route="/health",status="200"} 1');
+  });
+});

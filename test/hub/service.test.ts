@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
+import { createChainChecker } from "../../src/chain/chain-checker.ts";
+import { type HubServer, startHubServer } from "../../src/hub/server.ts";
+import { indexPath, openIndexReader } from "../../src/index/database.ts";
+import {
+  GetInfoResponse,
+  SubmitBulkMessagesRequest,
+  SubmitBulkMessagesResponse,
+  ValidationResponse,
+} from "../../src/protocol/wire/generated/hub.ts";
+import { Message, MessageData, MessageType, UserNameType } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { loadCasts } from "../../src/read/hydrate/casts.ts";
+import { registerEvent } from "../support/events.ts";
+import { DEFAULT_TIMESTAMP, encodeData, makeWallet, sealDataBytes, signedCast, signMessage } from "../support/messages.ts";
+import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
+import { hashOf } from "../support/social.ts";
+
+let node: TestNode;
+let server: HubServer;
+let adminOff: HubServer;
+let client: Client;
+let adminOffClient: Client;
+const faults: unknown[] = [];
+
+async function startHub(admin: boolean): Promise<HubServer> {
+  const db = openIndexReader(indexPath(node.dir));
+  return startHubServer(
+    {
+      db,
+      network: 1,
+      clock: node.clock,
+      version: "1.2.3",
+      admin,
+      chain: createChainChecker({ db, l1RpcUrl: "" }),
+      submit: async (records) => node.merge(records),
+      onFault: (_, cause) => faults.push(cause),
+    },
+    { host: "127.0.0.1", port: 0 },
+  );
+}
+
+beforeAll(async () => {
+  node = startTestNode();
+  for (const fid of [1, 2]) node.takeAll(accountRecords(fid));
+  server = await startHub(true);
+  adminOff = await startHub(false);
+  client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
+  adminOffClient = new Client(`127.0.0.1:${adminOff.port}`, credentials.createInsecure());
+});
+
+afterAll(async () => {
+  client.close();
+  adminOffClient.close();
+  await Promise.all([server.stop(0), adminOff.stop(0)]);
+  node[Symbol.dispose]();
+});
+
+/** Sends any bytes to a method; what comes back as bytes, or the error. */
+function call(method: string, request: Uint8Array, over: Client = client): Promise<Buffer | ServiceError> {
+  const asBuffer = (bytes: Buffer) => bytes;
+  return new Promise((resolve) => {
+    over.makeUnaryRequest(method, asBuffer, asBuffer, Buffer.from(request), (cause, answer) =>
+      resolve(cause ?? (answer as Buffer)),
+    );
+  });
+}
+
+function errCode(answer: Buffer | ServiceError): unknown {
+  return answer instanceof Error ? answer.metadata.get("x-err-code")[0] : "no error";
+}
+
+const SUBMIT = "/HubService/SubmitMessage";
+
+describe("SubmitMessage", () => {
+  test("OK means merged: the next read shows it, and the answer carries the data that was signed", async () => {
+    const cast = signedCast(1, "over gRPC", accountSigner(1));
+    const answer = await call(SUBMIT, cast);
+    if (answer instanceof Error) throw answer;
+    expect(Message.decode(answer).data?.fid).toBe(1);
+    expect(loadCasts(node.db, [hashOf(cast)]).size).toBe(1);
+  });
+
+  test("a forged data beside genuine data_bytes is neither merged nor given back", async () => {
+    const genuine = encodeData({
+      type: MessageType.MESSAGE_TYPE_CAST_ADD,
+      fid: 1,
+      body: { $case: "castAddBody", value: { text: "genuine" } },
+    });
+    const forged = MessageData.decode(
+      encodeData({
+        type: MessageType.MESSAGE_TYPE_CAST_ADD,
+        fid: 2,
+        body: { $case: "castAddBody", value: { text: "forged" } },
+      }),
+    );
+    const message = Message.encode(sealDataBytes(genuine, accountSigner(1), { data: forged })).finish();
+    const answer = await call(SUBMIT, message);
+    if (answer instanceof Error) throw answer;
+    expect(Message.decode(answer).data?.fid).toBe(1);
+    expect(loadCasts(node.db, [hashOf(message)]).get(hashOf(message))?.text).toBe("genuine");
+  });
+
+  test("each refusal carries INVALID_ARGUMENT and its code, and a repeat is a duplicate", async () => {
+    const cast = signedCast(1, "twice", accountSigner(1));
+    const broken = Message.encode({ ...Message.decode(cast), hash: Buffer.alloc(20) }).finish();
+    for (const [bytes, code] of [
+      [cast.subarray(0, cast.length - 3), "bad_request.parse_failure"],
+      [new Uint8Array(), "bad_request.parse_failure"],
+      [broken, "bad_request.validation_failure"],
+      [signedCast(99, "unknown fid", accountSigner(99)), "bad_request.validation_failure"],
+    ] as const) {
+      const answer = await call(SUBMIT, bytes);
+      expect(errCode(answer)).toBe(code);
+      expect(answer).toHaveProperty("code", 3);
+    }
+    expect(errCode(await call(SUBMIT, cast))).toBe("no error");
+    expect(errCode(await call(SUBMIT, cast))).toBe("bad_request.duplicate");
+    expect(faults).toEqual([]);
+  });
+
+  test("a name proof is unavailable where no Ethereum RPC is set", async () => {
+    const proof = signMessage(
+      {
+        type: MessageType.MESSAGE_TYPE_USERNAME_PROOF,
+        fid: 1,
+        body: {
+          $case: "usernameProofBody",
+          value: {
+            name: Buffer.from("alice.eth"),
+            owner: makeWallet("custody 1").address,
+            fid: 1,
+            type: UserNameType.USERNAME_TYPE_ENS_L1,
+            timestamp: DEFAULT_TIMESTAMP + 1_609_459_200,
+            signature: Buffer.alloc(65, 1),
+          },
+        },
+      },
+      accountSigner(1),
+    );
+    const answer = await call(SUBMIT, proof);
+    expect(errCode(answer)).toBe("unavailable");
+    expect(answer).toHaveProperty("code", 14);
+  });
+});
+
+test("SubmitBulkMessages answers in the order of the request, each message by itself", async () => {
+  const good = (n: number) => signedCast((n % 2) + 1, `bulk ${n}`, accountSigner((n % 2) + 1));
+  const stranger = signedCast(1, "wrong key", accountSigner(2));
+  const messages = [good(1), stranger, good(2), good(3), good(1)].map((bytes) => Message.decode(bytes));
+  const answer = await call(
+    "/HubService/SubmitBulkMessages",
+    SubmitBulkMessagesRequest.encode({ messages }).finish(),
+  );
+  if (answer instanceof Error) throw answer;
+  const results = SubmitBulkMessagesResponse.decode(answer).messages.map(({ response }) =>
+    response?.$case === "messageError" ? response.value.errCode : response?.value.hash.toHex(),
+  );
+  expect(results).toEqual([
+    messages[0]?.hash.toHex(),
+    "bad_request.validation_failure",
+    messages[2]?.hash.toHex(),
+    messages[3]?.hash.toHex(),
+    "bad_request.duplicate",
+  ]);
+});
+
+test("ValidateMessage says yes without merging, and no with the reason", async () => {
+  const cast = signedCast(1, "only asked about", accountSigner(1));
+  const answer = await call("/HubService/ValidateMessage", cast);
+  if (answer instanceof Error) throw answer;
+  expect(ValidationResponse.decode(answer).valid).toBe(true);
+  expect(loadCasts(node.db, [hashOf(cast)]).size).toBe(0);
+  const stranger = signedCast(1, "wrong key", accountSigner(2));
+  expect(errCode(await call("/HubService/ValidateMessage", stranger))).toBe("bad_request.validation_failure");
+});
+
+test("GetInfo counts what is there", async () => {
+  const answer = await call("/HubService/GetInfo", new Uint8Array());
+  if (answer instanceof Error) throw answer;
+  expect(GetInfoResponse.decode(answer)).toMatchObject({
+    version: "1.2.3",
+    numShards: 1,
+    dbStats: { numFidRegistrations: 2 },
+  });
+});
+
+test("a method that this node does not serve is UNIMPLEMENTED", async () => {
+  expect(await call("/HubService/GetEvents", new Uint8Array())).toHaveProperty("code", 12);
+});
+
+test("AdminService is refused while it is off, and checks the structure of what it is told when it is on", async () => {
+  const method = "/AdminService/SubmitOnChainEvent";
+  const event = OnChainEvent.encode(registerEvent(7, makeWallet("custody 7").address, { block: 5 })).finish();
+  const refused = await call(method, event, adminOffClient);
+  expect(refused).toHaveProperty("code", 7);
+  expect(errCode(await call(method, event))).toBe("no error");
+  expect(errCode(await call(method, event))).toBe("bad_request.duplicate");
+  const broken = OnChainEvent.encode(registerEvent(8, Buffer.alloc(3), { block: 6 })).finish();
+  expect(errCode(await call(method, broken))).toBe("bad_request.validation_failure");
+  expect(errCode(await call(method, Buffer.from("ffffff", "hex")))).toBe("bad_request.parse_failure");
+});
+
+test("a request above the size limit is refused without harm to the next one", async () => {
+  expect(await call(SUBMIT, new Uint8Array(5 * 1024 * 1024))).toHaveProperty("code", 8);
+  expect(errCode(await call("/HubService/GetInfo", new Uint8Array()))).toBe("no error");
+});
