@@ -39,7 +39,8 @@ export function errorResponse(options: { exchange: Exchange; error: unknown; log
   const { exchange, log } = options;
   const error = toApiError(options.error);
   const kind = errorKinds[error.kind];
-  if (error.kind === "internal") {
+  const isFault = error.kind === "internal" || (kind.status >= 500 && error.cause !== undefined);
+  if (isFault) {
     const { requestId, method, route } = exchange;
     log.error({ err: error.cause ?? error, requestId, method, route }, "Failed a request");
   }

@@ -53,6 +53,9 @@ function asJson(exchange: Exchange, given: unknown, set: AnswerContext["set"]): 
 /**
  * The hook that turns a handler's value into its answer: JSON, serialised once, with a weak ETag on reads. A handler
  * that needs another content type returns a `Response`, which is left as it is; so is the answer to an error.
+ *
+ * The context is taken apart in the parameter list, because Elysia reads a hook's source to learn what to prepare, and
+ * prepares everything (all headers, query, cookies) for a hook that hands its context on.
  */
 export function represent({ request, route, responseValue, set }: AnswerContext) {
   const exchange = exchangeOf(request);

@@ -74,8 +74,11 @@ describe("what was made for the client's eyes is told", () => {
     await expectError(response, 429, "the cap is 25");
   });
 
-  test("but not its cause", async () => {
-    await expectError(await fetch(http.api("/wrapped")), 503, "try later");
+  test("but not its cause, which is logged", async () => {
+    const response = await fetch(http.api("/wrapped"), { headers: { "x-request-id": "wrapped" } });
+    await expectError(response, 503, "try later");
+    const fault = http.logLines.find((line) => line.requestId === "wrapped" && line.level === 50);
+    expect(JSON.stringify(fault)).toContain(secretText);
   });
 
   test("a status that is thrown", async () => {

@@ -19,7 +19,7 @@ test("stopping refuses what is new and finishes what was accepted", async () => 
   const answer = fetch(http.api("/pending"));
   await started;
   const stopped = http.server.stop();
-  expect(fetch(`${http.url}/health`)).rejects.toThrow();
+  await expect(fetch(`${http.url}/health`)).rejects.toThrow();
 
   release();
   const response = await answer;
@@ -35,7 +35,7 @@ test("what does not finish within the grace is cut off", async () => {
   const answer = fetch(http.api("/pending"));
   await started;
   await http.server.stop({ graceMs: 1 });
-  expect(answer).rejects.toThrow();
+  await expect(answer).rejects.toThrow();
   expect(http.logLines).toContainEqual(
     expect.objectContaining({
       level: 40,

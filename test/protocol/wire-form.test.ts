@@ -11,7 +11,12 @@ import {
   MessageData,
   MessageType,
 } from "../../src/protocol/wire/generated/message.ts";
-import { MESSAGE_FORM, type MessageForm, wireFault } from "../../src/protocol/wire-form.ts";
+import {
+  MESSAGE_DATA_FORM,
+  MESSAGE_FORM,
+  type MessageForm,
+  wireFault,
+} from "../../src/protocol/wire-form.ts";
 import {
   DEFAULT_NOW_SECS,
   encodeData,
@@ -182,6 +187,46 @@ describe("decoding", () => {
       }
     }
     expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+describe("wireFault", () => {
+  const fault = (...bytes: number[]) => wireFault(Uint8Array.from(bytes), MESSAGE_DATA_FORM);
+  const nested = (depth: number) =>
+    [...new Array(depth).fill(0xf3), ...new Array(depth).fill(0xf4)].flatMap((tag) => [tag, 0x01]);
+
+  test("lets unknown fields of every wire type through, empty ones too", () => {
+    expect(fault(0xf0, 0x01, 0x00)).toBeUndefined();
+    expect(fault(0xf2, 0x01, 0x00)).toBeUndefined();
+    expect(fault(0xf1, 0x01, ...new Array(8).fill(0))).toBeUndefined();
+    expect(fault(0xf5, 0x01, ...new Array(4).fill(0))).toBeUndefined();
+    expect(fault(0xf3, 0x01, 0xf4, 0x01)).toBeUndefined();
+  });
+
+  test("lets repeated integers through packed and one by one", () => {
+    expect(fault(0x2a, 4, 0x12, 2, 1, 2)).toBeUndefined();
+    expect(fault(0x2a, 4, 0x10, 1, 0x10, 2)).toBeUndefined();
+  });
+
+  test("counts fifty groups within one another as the most", () => {
+    expect(fault(...nested(50))).toBeUndefined();
+    expect(fault(...nested(51))).toMatch(/too deeply/);
+  });
+
+  test("refuses a varint of eleven bytes or of 65 bits, and takes one of ten bytes and 64 bits", () => {
+    const ten = new Array(9).fill(0xff);
+    expect(fault(0xf0, 0x01, ...ten, 0x01)).toBeUndefined();
+    expect(fault(0xf0, 0x01, ...ten, 0x02)).toMatch(/varint/);
+    expect(fault(0xf0, 0x01, ...ten, 0x80, 0x01)).toMatch(/varint/);
+  });
+
+  test("refuses what crosses the end of the message that it stands in", () => {
+    expect(fault(0x2a, 2, 0x40, 0x80, 0x10, 0x01)).toMatch(/varint/);
+    expect(fault(0x2a, 3, 0x12, 2, 1, 0x10, 1)).toMatch(/past the end/);
+    expect(fault(0x2a, 4, 0x12, 2, 1, 0x80, 0x01)).toMatch(/varint/);
+    expect(fault(0x2a, 3, 0x22, 2, 0x61, 0x10, 1)).toMatch(/past the end/);
+    expect(fault(0xf1, 0x01, ...new Array(7).fill(0))).toMatch(/past the end/);
+    expect(fault(0xf5, 0x01, ...new Array(3).fill(0))).toMatch(/past the end/);
   });
 });
 

@@ -19,7 +19,6 @@ const ETH_CHAIN_IDS: readonly number[] = [0, 1, 5, 10, 420];
 const BLOCK_HASH_BYTES = 32;
 const EOA_SIGNATURE_BYTES = 65;
 const SOLANA_SIGNATURE_BYTES = 64;
-const MAX_CLAIM_SIGNATURE_BYTES = 2048;
 
 const CLAIM_DOMAIN = {
   name: "Farcaster Verify Ethereum Address",
@@ -58,7 +57,8 @@ function addressBytesOf(protocol: VerificationProtocol): number | undefined {
 
 /**
  * The rules of a verification and the check of its claim. A contract's claim is checked in structure alone:
- * whether the contract accepts it, only its chain can tell (`needsChainCheck`).
+ * whether the contract accepts it, only its chain can tell (`needsChainCheck`). The protocol's limit of 2048 bytes
+ * for a contract's signature is that of the whole data, so the envelope enforces it.
  */
 export function validateVerificationAdd(body: VerificationAddBody, data: MessageData): Rejection | undefined {
   const rejection = checkAddress(body.protocol, body.address);
@@ -118,9 +118,6 @@ function checkAddress(protocol: VerificationProtocol, address: Uint8Array): Reje
 
 function validateEthClaim(claim: VerificationClaim, body: VerificationAddBody): Rejection | undefined {
   const { claimSignature } = body;
-  if (claimSignature.length > MAX_CLAIM_SIGNATURE_BYTES) {
-    return invalid(`claim_signature is larger than ${MAX_CLAIM_SIGNATURE_BYTES} bytes`);
-  }
   if (!ETH_CHAIN_IDS.includes(body.chainId)) return invalid("chain_id is none of 0, 1, 5, 10, 420");
   switch (body.verificationType) {
     case VERIFICATION_TYPE_EOA: {
