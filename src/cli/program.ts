@@ -6,6 +6,7 @@ import { type CommandContext, collect, flagsOf } from "./context.ts";
 import { registerDemo } from "./demo.ts";
 import { endingOf } from "./exit.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
+import { registerImport } from "./import.ts";
 import { registerMigrate } from "./migrate.ts";
 import { registerOpenApi } from "./openapi.ts";
 import { flushOutput, printError } from "./output.ts";
@@ -15,6 +16,7 @@ import { registerVersion } from "./version.ts";
 /** Each one adds a command; what the command needs is imported when it runs, so that help and version stay quick. */
 const COMMANDS = [
   registerServe,
+  registerImport,
   registerMigrate,
   registerConfig,
   registerOpenApi,

@@ -47,24 +47,24 @@ export class IngestEngine {
    * causes a fault the batch is rolled back and each record gets a transaction of its own, so that one poisoned
    * record costs the others nothing.
    */
-  apply(records: readonly IngestRecord[], move?: PositionMove): Verdict[] {
+  apply(records: readonly IngestRecord[], moves: readonly PositionMove[] = []): Verdict[] {
     try {
-      return this.#commit(records, move);
+      return this.#commit(records, moves);
     } catch (cause) {
-      if (records.length === 1 && !move) return [this.#fault(cause)];
+      if (records.length === 1 && moves.length === 0) return [this.#fault(cause)];
     }
     const verdicts = records.map((record) => {
       try {
-        return this.#commit([record])[0];
+        return this.#commit([record], [])[0];
       } catch (cause) {
         return this.#fault(cause);
       }
     });
-    if (move) this.#commit([], move);
+    if (moves.length > 0) this.#commit([], moves);
     return verdicts;
   }
 
-  #commit(records: readonly IngestRecord[], move?: PositionMove): Verdict[] {
+  #commit(records: readonly IngestRecord[], moves: readonly PositionMove[]): Verdict[] {
     const { db, clock } = this.#options;
     const context: MergeContext = {
       db,
@@ -75,7 +75,7 @@ export class IngestEngine {
     try {
       return db.transaction(() => {
         const verdicts = records.map((record) => this.#applyOne(context, record));
-        if (move) putPosition(db, move.key, move.position);
+        for (const { key, position } of moves) putPosition(db, key, position);
         this.#totals.flush(db);
         return verdicts;
       });

@@ -44,6 +44,10 @@ const lend = (value: Body<"lendStorageBody">, over: TestData = {}) =>
   );
 
 const valid: readonly Valid[] = [
+  [
+    "a profile token of 256 bytes",
+    userData(D.USER_DATA_TYPE_PROFILE_TOKEN, `eip155:1/erc721:0x1/${"7".repeat(236)}`),
+  ],
   ["a github name of 38 characters", userData(D.USER_DATA_TYPE_GITHUB, "a".repeat(38))],
   ["a lend of 600 seconds ago", lend({ toFid: 2, numUnits: 1 }, { timestamp: DEFAULT_TIMESTAMP - 600 })],
 ];

@@ -1,0 +1,65 @@
+import type { Command } from "commander";
+import type { CommandContext } from "./context.ts";
+import { print } from "./output.ts";
+
+const DEFAULT_COLUMNS = 80;
+
+/** `import`: takes in a file of length-delimited records. */
+export function registerImport(program: Command, context: CommandContext): void {
+  program
+    .command("import")
+    .description("take in a file of length-delimited records, from where an earlier import of it ended")
+    .argument("<file>", "messages, on-chain events and username proofs, each behind its length")
+    .action(async (file: string) => {
+      const { createCommon, runTask } = await import("./common.ts");
+      const { openDataDir } = await import("../app/data-dir.ts");
+      const { createImportSink } = await import("../import/import-sink.ts");
+      const { createProgressReporter } = await import("../import/progress.ts");
+      const { runImport } = await import("../import/run-import.ts");
+      const { formatSummary } = await import("../import/summary.ts");
+      const { indexPath, openIndexWriter } = await import("../index/database.ts");
+      const { claimNetwork } = await import("../index/identity.ts");
+      const { getPosition } = await import("../index/positions.ts");
+      const { IngestEngine } = await import("../ingest/engine.ts");
+      const { networkOf } = await import("../ingest/network.ts");
+      const { UserError } = await import("../lib/failure.ts");
+      const common = createCommon(context);
+      const { config, clock, log, shutdown } = common;
+      context.exitCode = await runTask(common, async () => {
+        const isFile = await Bun.file(file).exists();
+        if (!isFile) throw new UserError(`no such file: ${file}`);
+        const dataDir = openDataDir(config.data.dir);
+        shutdown.add("data directory", () => dataDir.release());
+        const db = openIndexWriter(indexPath(dataDir.path));
+        shutdown.add("index", () => {
+          db.checkpoint();
+          db[Symbol.dispose]();
+        });
+        claimNetwork(db, config.protocol.network);
+        const network = networkOf(config.protocol.network);
+        const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
+        const engine = new IngestEngine({ db, network, clock, onFault });
+        const progress = createProgressReporter({
+          clock,
+          log: (step) => log.info(step, "Importing"),
+          output: {
+            isTerminal: process.stderr.isTTY === true,
+            columns: () => process.stderr.columns ?? DEFAULT_COLUMNS,
+            write: (text) => process.stderr.write(text),
+          },
+        });
+        const report = await runImport({
+          path: file,
+          sink: createImportSink({ engine, network, clock }),
+          positions: { get: (key) => getPosition(db, key) },
+          clock,
+          onProgress: (step) => progress.update(step),
+          signal: shutdown.signal,
+        });
+        progress.finish();
+        print(`${formatSummary(report.summary).join("\n")}\n`);
+        shutdown.signal.throwIfAborted();
+        if (report.outcome !== "complete") throw new UserError(`${file}: ${report.detail}`);
+      });
+    });
+}

@@ -1,0 +1,32 @@
+import { type Clock, nowSecs } from "../app/clock.ts";
+
+import { Rejection } from "../protocol/rejection.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import type { IngestEngine, Verdict } from "../ingest/engine.ts";
+import { decodeRecord, type IngestRecord, validateRecord } from "../ingest/record.ts";
+import type { ImportSink } from "./run-import.ts";
+
+/**
+ * Takes the records of a file through the validation and merge of every other input. What only a chain can tell
+ * (ENS names, contract wallets) is the operator's word here, as it is an upstream's.
+ */
+export function createImportSink(options: {
+  engine: IngestEngine;
+  network: FarcasterNetwork;
+  clock: Clock;
+}): ImportSink {
+  const { engine, network, clock } = options;
+  return {
+    async apply(records, moves) {
+      const rules = { network, nowUnixSecs: nowSecs(clock) };
+      const validated = records.map((record): IngestRecord | Rejection => {
+        const decoded = decodeRecord(record);
+        return decoded instanceof Rejection ? decoded : (validateRecord(decoded, rules) ?? decoded);
+      });
+      const valid = validated.filter((record): record is IngestRecord => !(record instanceof Rejection));
+      const verdicts = engine.apply(valid, moves);
+      let next = 0;
+      return validated.map((record): Verdict => (record instanceof Rejection ? record : verdicts[next++]));
+    },
+  };
+}

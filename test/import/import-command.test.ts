@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { appendFileSync, writeFileSync } from "node:fs";
+import { indexPath, openIndexReader } from "../../src/index/database.ts";
+import { verifyIndex } from "../../src/index/verify.ts";
+import { writeRecords } from "../../src/import/record-writer.ts";
+import { readTotals } from "../../src/index/totals.ts";
+import type { EncodedRecord } from "../../src/ingest/record.ts";
+import { signedCast } from "../support/messages.ts";
+import { accountRecords, accountSigner } from "../support/node.ts";
+import { fromSources, tempDir } from "../support/program.ts";
+
+function message(fid: number, text: string): EncodedRecord {
+  return { kind: "message", bytes: signedCast(fid, text, accountSigner(fid)) };
+}
+
+async function runImport(dataDir: string, file: string) {
+  const child = Bun.spawn([...fromSources, "--data-dir", dataDir, "import", file], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  return { code: await child.exited, out, errors };
+}
+
+test("a file is imported with all three kinds of record, a grown one goes on where it ended, refusals are told", async () => {
+  using dir = tempDir();
+  const dataDir = `${dir.path}/data`;
+  const file = `${dir.path}/records`;
+  await writeRecords(file, [...accountRecords(1), message(1, "first"), message(2, "of nobody")]);
+  const first = await runImport(dataDir, file);
+  expect(first).toMatchObject({ code: 0 });
+  expect(first.out).toContain("1 messages, 3 on-chain events and 1 username proofs accepted");
+  expect(first.out).toContain("1 refused");
+  expect(first.out).toContain("bad_request.validation_failure");
+
+  await writeRecords(`${dir.path}/more`, [message(1, "second")]);
+  appendFileSync(file, await Bun.file(`${dir.path}/more`).bytes());
+  const second = await runImport(dataDir, file);
+  expect(second.out).toContain("1 messages, 0 on-chain events and 0 username proofs accepted");
+
+  const again = await runImport(dataDir, file);
+  expect(again.out).toContain("0 messages, 0 on-chain events and 0 username proofs accepted");
+  using db = openIndexReader(indexPath(dataDir));
+  expect(readTotals(db)).toMatchObject({ messages: 2, fids: 1, casts: 2 });
+  expect(verifyIndex(indexPath(dataDir))).toEqual([]);
+}, 60_000);
+
+test("a file that breaks off is imported up to there and ends with code 1 and the place", async () => {
+  using dir = tempDir();
+  const file = `${dir.path}/records`;
+  await writeRecords(file, accountRecords(1));
+  const bytes = await Bun.file(file).bytes();
+  writeFileSync(file, bytes.subarray(0, bytes.length - 5));
+  const { code, out, errors } = await runImport(`${dir.path}/data`, file);
+  expect(code).toBe(1);
+  expect(out).toContain("3 on-chain events");
+  expect(errors).toContain("at byte");
+}, 60_000);
+
+test("a file that is not there is the operator's mistake", async () => {
+  using dir = tempDir();
+  const { code, errors } = await runImport(`${dir.path}/data`, `${dir.path}/nothing`);
+  expect(code).toBe(1);
+  expect(errors).toContain("no such file");
+});
