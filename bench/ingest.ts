@@ -104,7 +104,11 @@ async function registerAll(client: Client, nowSecs: number): Promise<void> {
       signerEvent(fid, makeSigner(`bench ${fid}`).publicKey, { block: 2000 + fid, at }),
       rentEvent(fid, 100, { block: 3000 + fid, at }),
     ])
-      await call(client, "/AdminService/SubmitOnChainEvent", Buffer.from(OnChainEvent.encode(event).finish()));
+      await call(
+        client,
+        "/AdminService/SubmitOnChainEvent",
+        Buffer.from(OnChainEvent.encode(event).finish()),
+      );
   }
 }
 

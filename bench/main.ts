@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchIngest } from "./ingest.ts";
+import { benchReads } from "./reads.ts";
 import { benchStart } from "./start.ts";
 
 /** One measured figure, beside what it is held against in the same run. */
@@ -16,12 +17,15 @@ export interface Figure {
 const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   start: benchStart,
   ingest: benchIngest,
+  reads: benchReads,
 };
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in BENCHMARKS));
 if (unknown.length > 0) {
-  process.stderr.write(`no such benchmark: ${unknown.join(", ")}; there are ${Object.keys(BENCHMARKS).join(", ")}\n`);
+  process.stderr.write(
+    `no such benchmark: ${unknown.join(", ")}; there are ${Object.keys(BENCHMARKS).join(", ")}\n`,
+  );
   process.exit(1);
 }
 const resultsDir = join(import.meta.dir, "results");
@@ -34,7 +38,7 @@ for (const [name, bench] of Object.entries(BENCHMARKS)) {
 }
 
 function row({ what, value, unit, ratio }: Figure): string {
-  const shown = value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(1);
+  const shown = value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(value < 10 ? 2 : 1);
   const beside = ratio ? `   ${ratio.value.toFixed(2)} of ${ratio.of}` : "";
   return `  ${what.padEnd(46)} ${shown.padStart(10)} ${unit}${beside}`;
 }

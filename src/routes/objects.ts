@@ -4,18 +4,18 @@ import type { User as PresentedUser } from "../read/present/user.ts";
 
 /** The objects of answers, as the OpenAPI document shows them. */
 
-const closed = { additionalProperties: false } as const;
+export const closed = { additionalProperties: false } as const;
 
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-const UnixSecs = (description: string) =>
+export const UnixSecs = (description: string) =>
   Type.Integer({ minimum: 0, description: `${description}, unix seconds` });
 
-const Fid = Type.Integer({ format: "int64", minimum: 0 });
-const Hash = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
-const EthAddress = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
+export const Fid = Type.Integer({ format: "int64", minimum: 0 });
+export const Hash = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
+export const EthAddress = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
 const SolAddress = Type.String({ minLength: 32, maxLength: 44, description: "base58" });
-const Count = Type.Integer({ minimum: 0 });
+export const Count = Type.Integer({ minimum: 0 });
 
 export const Next = Type.Object(
   { cursor: nullable(Type.String({ description: "Opaque; send it back to get the next page" })) },
@@ -136,6 +136,7 @@ export const Cast = Type.Object(
 
 export const UserResponse = Type.Object({ user: User }, closed);
 export const UsersResponse = Type.Object({ users: Type.Array(User) }, closed);
+export const UserPageResponse = Type.Object({ users: Type.Array(User), next: Next }, closed);
 export const CastResponse = Type.Object({ cast: Cast }, closed);
 export const CastsResponse = Type.Object({ casts: Type.Array(Cast) }, closed);
 export const CastPageResponse = Type.Object({ casts: Type.Array(Cast), next: Next }, closed);

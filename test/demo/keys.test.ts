@@ -86,7 +86,7 @@ describe("signatures beside those of messages", () => {
   test("fname proofs are signed by the name server for the present custody address", async () => {
     const nameServer = createKeyring().nameServer().address;
     for (const [index, proof] of proofs.entries()) {
-      if (proof.fid > 0) expect(hex(proof.owner)).toBe(custodyOnChain(proof.fid));
+      if (proof.fid > 0) expect(custodyOnChain(proof.fid)).toBe(hex(proof.owner));
       if (index % 20 !== 0) continue;
       const verified = await eip712.verifyUserNameProofClaim(
         {

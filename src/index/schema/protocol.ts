@@ -106,14 +106,18 @@ export const positions = sqliteTable("positions", {
 
 /**
  * What an operator imported about channels, in the client's public registry format: no protocol data, and so not to be
- * made again from messages. `moderator_fids` is a JSON array.
+ * made again from messages. `id` is what the URL stands for, as everywhere; `registry_id` is the registry's own name for
+ * it, another one where the URL is no client's. `name_key` is the name in lower case, for search; `moderator_fids` is a
+ * JSON array; `created_at` is in unix seconds.
  */
 export const channelRegistry = sqliteTable(
   "channel_registry",
   {
     id: text().primaryKey(),
+    registryId: text("registry_id").notNull(),
     url: text(),
     name: text().notNull(),
+    nameKey: text("name_key").notNull(),
     imageUrl: text("image_url"),
     description: text(),
     leadFid: integer("lead_fid"),
@@ -122,7 +126,12 @@ export const channelRegistry = sqliteTable(
     createdAt: integer("created_at"),
     pinnedCastHash: text("pinned_cast_hash"),
   },
-  (t) => [index("channel_registry_by_name").on(sql`name COLLATE NOCASE`, t.id)],
+  (t) => [
+    uniqueIndex("channel_registry_by_registry_id").on(t.registryId),
+    index("channel_registry_by_registry_id_prefix").on(sql`registry_id COLLATE NOCASE`),
+    index("channel_registry_by_id_prefix").on(sql`id COLLATE NOCASE`),
+    index("channel_registry_by_name_prefix").on(t.nameKey),
+  ],
 );
 
 /**

@@ -31,6 +31,9 @@ export const casts = sqliteTable(
     uniqueIndex("casts_by_hash").on(t.hash),
     index("casts_by_author").on(t.fid, t.timestamp, t.hash),
     index("casts_by_author_replies").on(t.fid, t.timestamp, t.hash).where(sql`parent_hash IS NOT NULL`),
+    index("casts_by_author_and_parent")
+      .on(t.fid, t.parentHash, t.timestamp, t.hash)
+      .where(sql`parent_hash IS NOT NULL`),
     index("casts_by_author_in_channel")
       .on(t.fid, t.parentUrl, t.timestamp)
       .where(sql`parent_url IS NOT NULL`),
@@ -98,7 +101,9 @@ export const reactions = sqliteTable(
     index("reactions_by_target")
       .on(t.targetHash, t.targetFid, t.type, t.timestamp, t.fid)
       .where(sql`target_hash IS NOT NULL`),
-    index("reactions_by_pair").on(t.fid, t.targetFid).where(sql`target_fid IS NOT NULL`),
+    index("reactions_by_pair")
+      .on(t.fid, t.targetFid, t.targetHash, t.type)
+      .where(sql`target_fid IS NOT NULL`),
   ],
 );
 
@@ -119,11 +124,15 @@ export const links = sqliteTable(
 );
 
 /** Numbers of live `follow` links to and from an fid. */
-export const followCounts = sqliteTable("follow_counts", {
-  fid: integer().primaryKey(),
-  followers: integer().notNull(),
-  following: integer().notNull(),
-});
+export const followCounts = sqliteTable(
+  "follow_counts",
+  {
+    fid: integer().primaryKey(),
+    followers: integer().notNull(),
+    following: integer().notNull(),
+  },
+  (t) => [index("follow_counts_by_followers").on(t.followers, t.fid)],
+);
 
 /** Pairs that follow each other, in both directions; `since` is the later of the two follows. */
 export const mutualFollows = sqliteTable(
@@ -161,7 +170,7 @@ export const displayNameWords = sqliteTable(
     word: text().notNull(),
     fid: integer().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.word, t.fid] })],
+  (t) => [primaryKey({ columns: [t.word, t.fid] }), index("display_name_words_by_fid").on(t.fid, t.word)],
 );
 
 /** Live verifications. `protocol` 0 Ethereum, 1 Solana. */
@@ -192,7 +201,11 @@ export const notifications = sqliteTable(
     actorFid: integer("actor_fid").notNull(),
     ref: blob({ mode: "buffer" }).notNull(),
   },
-  (t) => [primaryKey({ columns: [t.fid, t.timestamp, t.kind, t.actorFid, t.ref] })],
+  (t) => [
+    primaryKey({ columns: [t.fid, t.timestamp, t.kind, t.actorFid, t.ref] }),
+    // Mentions and replies alone: what the lists by channel go through, past any number of likes.
+    index("notifications_of_casts").on(t.fid, t.timestamp, t.kind, t.actorFid, t.ref).where(sql`kind < 3`),
+  ],
 );
 
 /** What the live casts directly under its URLs say of a channel; a channel without any has no row. */
@@ -204,7 +217,10 @@ export const channelActivity = sqliteTable(
     members: integer().notNull(),
     firstCastAt: integer("first_cast_at").notNull(),
   },
-  (t) => [index("channel_activity_by_members").on(t.members, t.id)],
+  (t) => [
+    index("channel_activity_by_members").on(sql`members DESC`, t.id),
+    index("channel_activity_by_id_prefix").on(sql`id COLLATE NOCASE`),
+  ],
 );
 
 /** Who has live casts directly under a channel's URLs, and when the last one was. */

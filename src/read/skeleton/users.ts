@@ -1,5 +1,10 @@
 import type { IndexDatabase } from "../../index/database.ts";
 import { statement } from "../../index/statement.ts";
+import { UserDataType } from "../../protocol/wire/generated/message.ts";
+import { cursorCodec, cutPage, type Page } from "../cursor.ts";
+
+/** More users of one list of addresses than this are not shown: anybody can verify an address for many fids. */
+const MAX_USERS_OF_ADDRESSES = 1000;
 
 const fidByName = statement<{ fid: number }, [name: string]>(
   "skeleton.users.by-name",
@@ -8,6 +13,32 @@ const fidByName = statement<{ fid: number }, [name: string]>(
 const fidByCustody = statement<{ fid: number }, [custody: Uint8Array]>(
   "skeleton.users.by-custody",
   "SELECT fid FROM fids WHERE custody = ? ORDER BY fid LIMIT 1",
+);
+// `type IN (7, 8)` is the condition of the index, in its own words.
+const fidByXName = statement<{ fid: number }, [name: string]>(
+  "skeleton.users.by-x-name",
+  `SELECT fid FROM user_data
+   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_TWITTER} AND value = ? COLLATE NOCASE
+   ORDER BY fid LIMIT 1`,
+);
+const fidsByLocation = statement<
+  { fid: number; value: string },
+  [from: string, below: string, value: string, fid: number, limit: number]
+>(
+  "skeleton.users.by-location",
+  `SELECT fid, value FROM user_data
+   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_LOCATION}
+     AND value COLLATE NOCASE >= ? AND value COLLATE NOCASE < ? AND (value COLLATE NOCASE, fid) > (?, ?)
+   ORDER BY value COLLATE NOCASE, fid LIMIT ?`,
+);
+const fidsByAddress = statement<{ fid: number }, [addressesJson: string]>(
+  "skeleton.users.by-verified-address",
+  `SELECT v.fid FROM json_each(?) j CROSS JOIN verifications v ON v.address = unhex(j.value)
+   WHERE v.protocol = 0 ORDER BY j.key, v.fid LIMIT ${MAX_USERS_OF_ADDRESSES}`,
+);
+const fidsFrom = statement<{ fid: number }, [after: number, limit: number]>(
+  "skeleton.users.all",
+  "SELECT fid FROM fids WHERE fid > ? ORDER BY fid LIMIT ?",
 );
 
 /** The fid that a live fname, ENS name or basename proof names, by exact match. */
@@ -18,4 +49,55 @@ export function fidByUsername(db: IndexDatabase, name: string): number | undefin
 /** The lowest fid in the custody of an address now. */
 export function fidByCustodyAddress(db: IndexDatabase, address: `0x${string}`): number | undefined {
   return db.get(fidByCustody, Buffer.from(address.slice(2), "hex"))?.fid;
+}
+
+/** The lowest fid that declares this name on X, whatever the case. */
+export function fidByXUsername(db: IndexDatabase, name: string): number | undefined {
+  return db.get(fidByXName, name)?.fid;
+}
+
+/** The fids that verified one of these Ethereum addresses, by the order of addresses, then by fid; each once. */
+export function fidsByVerifiedAddress(db: IndexDatabase, addresses: readonly `0x${string}`[]): number[] {
+  const json = JSON.stringify(addresses.map((address) => address.slice(2)));
+  return [...new Set(db.all(fidsByAddress, json).map(({ fid }) => fid))];
+}
+
+/** Behind every text that begins with `prefix`. */
+export function prefixEnd(prefix: string): string {
+  return `${prefix}\u{10ffff}`;
+}
+
+export const locationCursor = cursorCodec("user/by_location", ["text", "int"]);
+
+/** Users whose declared location begins with a text, by location, then by fid. */
+export function usersByLocation(
+  db: IndexDatabase,
+  query: {
+    prefix: string;
+    limit: number;
+    after: readonly [location: string, fid: number] | undefined;
+  },
+): Page<{ fid: number; value: string }> {
+  const { prefix, limit, after = ["", 0] } = query;
+  const rows = db.all(fidsByLocation, prefix, prefixEnd(prefix), ...after, limit + 1);
+  return cutPage(rows, limit, (last) => locationCursor.encode([last.value, last.fid]));
+}
+
+const fidsCursor = cursorCodec("user/fid", ["int"]);
+
+/** The cursors of `allFids`, which are hexadecimal by contract. */
+export const hexFidsCursor = {
+  encode: (key: readonly [fid: number]) => Buffer.from(fidsCursor.encode(key), "base64url").toString("hex"),
+  decode(cursor: string): readonly [fid: number] | undefined {
+    if (!/^(?:[0-9a-f]{2})+$/.test(cursor)) return undefined;
+    return fidsCursor.decode(Buffer.from(cursor, "hex").toString("base64url"));
+  },
+};
+
+/** Every fid that exists, ascending. */
+export function allFids(
+  db: IndexDatabase,
+  { limit, after = [0] }: { limit: number; after: readonly [fid: number] | undefined },
+): Page<{ fid: number }> {
+  return cutPage(db.all(fidsFrom, ...after, limit + 1), limit, (last) => hexFidsCursor.encode([last.fid]));
 }

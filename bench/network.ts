@@ -1,0 +1,220 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Random, seededRandom } from "../src/demo/random.ts";
+import { indexPath, openIndexWriter } from "../src/index/database.ts";
+import { claimNetwork } from "../src/index/identity.ts";
+import { IngestEngine } from "../src/ingest/engine.ts";
+import type { IngestRecord } from "../src/ingest/record.ts";
+import { toFarcasterSecs } from "../src/protocol/time.ts";
+import {
+  CastType,
+  FarcasterNetwork,
+  MessageData,
+  MessageType,
+  ReactionType,
+  UserDataType,
+} from "../src/protocol/wire/generated/message.ts";
+import { fnameProof, registerEvent, rentEvent, signerEvent } from "../test/support/events.ts";
+import { makeSigner, makeWallet } from "../test/support/messages.ts";
+
+/** A network for benchmarks: the same messages each time, through the merge, without signatures. */
+export interface BenchNetwork {
+  /** A data directory that `serve` can take. */
+  readonly dataDir: string;
+  readonly messages: number;
+  readonly fids: number;
+  /** The fid with the most followers; it follows 1,000 others. */
+  readonly heavyFid: number;
+  readonly buildSecs: number;
+}
+
+const RECORDS_PER_COMMIT = 2000;
+const WINDOW_SECS = 60 * 86_400;
+const CHANNELS = 200;
+/** Legacy units hold enough that nothing is pruned while the network is built. */
+const UNITS = 10;
+const LEGACY_RENT_SECS = 1_724_000_000;
+const HEAVY_FOLLOWS = 1000;
+
+/**
+ * Builds the network, or finds the one that an earlier run has built. It ends at the present hour when it is built, so
+ * one from another day is made anew: rankings look at the last 24 hours.
+ */
+export function benchNetwork(messages: number): BenchNetwork {
+  const fids = Math.max(200, Math.round(messages / 50));
+  const day = new Date().toISOString().slice(0, 10);
+  const dataDir = join(import.meta.dir, ".networks", `${messages}-${day}`);
+  const facts = { dataDir, messages, fids, heavyFid: 1 };
+  if (existsSync(dataDir)) return { ...facts, buildSecs: 0 };
+  const startedAt = performance.now();
+  const building = `${dataDir}.building`;
+  rmSync(building, { recursive: true, force: true });
+  mkdirSync(building, { recursive: true });
+  {
+    using db = openIndexWriter(indexPath(building));
+    // Nothing is lost when a half-built network is: it is built anew.
+    db.sqlite.exec("PRAGMA synchronous = OFF");
+    claimNetwork(db, "mainnet");
+    const clock = { nowMs: () => Date.now() };
+    const onFault = (cause: unknown) => {
+      throw cause;
+    };
+    const engine = new IngestEngine({
+      db,
+      network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+      clock,
+      onFault,
+    });
+    let batch: IngestRecord[] = [];
+    const flush = () => {
+      const refused = engine
+        .apply(batch)
+        .find((verdict) => verdict && verdict.code !== "bad_request.duplicate");
+      if (refused && refused.code !== "bad_request.conflict") throw new Error(`refused: ${refused.reason}`);
+      batch = [];
+    };
+    for (const record of records(messages, fids)) {
+      batch.push(record);
+      if (batch.length === RECORDS_PER_COMMIT) flush();
+    }
+    flush();
+    db.checkpoint();
+  }
+  renameSync(building, dataDir);
+  return { ...facts, buildSecs: (performance.now() - startedAt) / 1000 };
+}
+
+interface Cast {
+  readonly fid: number;
+  readonly hash: Uint8Array;
+  readonly at: number;
+}
+
+function* records(messages: number, fids: number): Generator<IngestRecord> {
+  const random = seededRandom(`bench ${messages}`);
+  const nowSecs = Math.floor(Date.now() / 3_600_000) * 3600;
+  for (let fid = 1; fid <= fids; fid++) yield* account(fid);
+  const casts: Cast[] = [];
+  const counts = { casts: messages * 0.35, reactions: messages * 0.35, follows: messages * 0.25 };
+  for (let n = 0; n < counts.follows; n++) {
+    const fid = n < HEAVY_FOLLOWS ? 1 : heavyTailed(random, fids);
+    yield follow(fid, n < HEAVY_FOLLOWS ? n + 2 : heavyTailed(random, fids), nowSecs - WINDOW_SECS + n);
+  }
+  for (let n = 0; n < counts.casts; n++) {
+    const at = nowSecs - Math.floor(WINDOW_SECS * (1 - n / counts.casts));
+    const { record, cast } = nextCast(random, casts, heavyTailed(random, fids), at, n);
+    casts.push(cast);
+    yield record;
+    for (let likes = 0; likes < counts.reactions / counts.casts; likes++)
+      yield reaction(random, casts, heavyTailed(random, fids), at);
+  }
+}
+
+/** Mostly small numbers: a few people are in most of what happens. */
+function heavyTailed(random: Random, below: number): number {
+  return 1 + Math.floor(below * random.next() ** 3);
+}
+
+function* account(fid: number): Generator<IngestRecord> {
+  const custody = makeWallet(`bench ${fid}`).address;
+  yield { kind: "onChainEvent", event: registerEvent(fid, custody, { block: fid }) };
+  const key = makeSigner(`bench ${fid}`).publicKey;
+  yield { kind: "onChainEvent", event: signerEvent(fid, key, { block: fid + 1 }) };
+  yield { kind: "onChainEvent", event: rentEvent(fid, UNITS, { block: fid + 2, at: LEGACY_RENT_SECS }) };
+  yield { kind: "usernameProof", proof: fnameProof(`user${fid}`, fid, custody, LEGACY_RENT_SECS) };
+  for (const [type, value] of [
+    [UserDataType.USER_DATA_TYPE_USERNAME, `user${fid}`],
+    [UserDataType.USER_DATA_TYPE_DISPLAY, `Person ${fid}`],
+    [UserDataType.USER_DATA_TYPE_BIO, `I am number ${fid} of a network that was made for measuring.`],
+    [UserDataType.USER_DATA_TYPE_PFP, `https://demo.example/pfp/${fid}.png`],
+  ] as const)
+    yield unsigned(MessageType.MESSAGE_TYPE_USER_DATA_ADD, fid, LEGACY_RENT_SECS + type, {
+      $case: "userDataBody",
+      value: { type, value },
+    });
+}
+
+const WORDS =
+  "the a of day sea bread code light river small green slow north open song cat road house paper winter".split(
+    " ",
+  );
+
+function nextCast(random: Random, casts: readonly Cast[], fid: number, at: number, n: number) {
+  const text = Array.from(
+    { length: 6 + (n % 14) },
+    () => WORDS[Math.floor(random.next() * WORDS.length)],
+  ).join(" ");
+  const isReply = casts.length > 0 && random.next() < 0.45;
+  const parent = isReply ? recent(random, casts) : undefined;
+  const channel = `https://farcaster.xyz/~/channel/bench${Math.floor(CHANNELS * random.next() ** 2)}`;
+  const record = unsigned(MessageType.MESSAGE_TYPE_CAST_ADD, fid, at, {
+    $case: "castAddBody",
+    value: {
+      text: `${text} ${n}`,
+      type: CastType.CAST_TYPE_CAST,
+      embeds: n % 5 === 0 ? [{ embed: { $case: "url", value: `https://demo.example/${n}` } }] : [],
+      embedsDeprecated: [],
+      mentions: n % 7 === 0 ? [heavyTailed(random, 100)] : [],
+      mentionsPositions: n % 7 === 0 ? [0] : [],
+      parent: parent
+        ? { $case: "parentCastId", value: { fid: parent.fid, hash: parent.hash } }
+        : random.next() < 0.5
+          ? { $case: "parentUrl", value: channel }
+          : undefined,
+    },
+  });
+  const hash = record.kind === "message" ? record.message.hash : new Uint8Array();
+  return { record, cast: { fid, hash, at } };
+}
+
+function recent(random: Random, casts: readonly Cast[]): Cast | undefined {
+  return casts[Math.max(0, casts.length - 1 - Math.floor(2000 * random.next() ** 3))];
+}
+
+function reaction(random: Random, casts: readonly Cast[], fid: number, at: number): IngestRecord {
+  const target = recent(random, casts) ?? { fid: 1, hash: new Uint8Array(20) };
+  const type = random.next() < 0.8 ? ReactionType.REACTION_TYPE_LIKE : ReactionType.REACTION_TYPE_RECAST;
+  return unsigned(MessageType.MESSAGE_TYPE_REACTION_ADD, fid, at, {
+    $case: "reactionBody",
+    value: { type, target: { $case: "targetCastId", value: { fid: target.fid, hash: target.hash } } },
+  });
+}
+
+function follow(fid: number, targetFid: number, at: number): IngestRecord {
+  return unsigned(MessageType.MESSAGE_TYPE_LINK_ADD, fid, at, {
+    $case: "linkBody",
+    value: { type: "follow", displayTimestamp: undefined, target: { $case: "targetFid", value: targetFid } },
+  });
+}
+
+/** A message whose signature nobody looks at: the records of this network pass the merge alone. */
+function unsigned(type: MessageType, fid: number, unixSecs: number, body: MessageData["body"]): IngestRecord {
+  const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  const data: MessageData = { type, fid, timestamp: toFarcasterSecs(unixSecs), network, body };
+  const dataBytes = MessageData.encode(data).finish();
+  const hash = new Uint8Array(createHash("sha1").update(dataBytes).digest());
+  return {
+    kind: "message",
+    message: {
+      data,
+      dataBytes,
+      hash,
+      hashScheme: 1,
+      signature: new Uint8Array(64),
+      signatureScheme: 1,
+      signer: signerKey(fid),
+    },
+  };
+}
+
+const keys = new Map<number, Uint8Array>();
+
+function signerKey(fid: number): Uint8Array {
+  let key = keys.get(fid);
+  if (!key) {
+    key = makeSigner(`bench ${fid}`).publicKey;
+    keys.set(fid, key);
+  }
+  return key;
+}

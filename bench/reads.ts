@@ -1,0 +1,126 @@
+import { Database } from "bun:sqlite";
+import { seededRandom } from "../src/demo/random.ts";
+import { indexPath } from "../src/index/database.ts";
+import { compiledBinary, startNode } from "../test/support/program.ts";
+import type { Figure } from "./main.ts";
+import { type BenchNetwork, benchNetwork } from "./network.ts";
+
+const REQUESTS = 300;
+const WARM_UP = 20;
+
+/** What the requests are made of: fids and hashes that are there, drawn anew for each request. */
+interface Draw {
+  readonly fid: () => number;
+  readonly fids: (count: number) => string;
+  readonly hash: () => string;
+  readonly hashes: (count: number) => string;
+  readonly busyHash: () => string;
+  readonly channel: () => string;
+  readonly heavyFid: number;
+}
+
+/** Every read that looks at the index, with a request of a usual size. POST bodies stand behind a space. */
+const READS: readonly [name: string, path: (draw: Draw) => string][] = [
+  ["/user", (d) => `/user?fid=${d.fid()}`],
+  ["/user/bulk of 25", (d) => `/user/bulk?fids=${d.fids(25)}`],
+  ["/user/by-username", (d) => `/user/by-username?username=user${d.fid()}`],
+  ["/user/search, 5 letters", (d) => `/user/search?q=user${d.fid() % 10}&limit=25`],
+  ["/user/fid", (d) => `/user/fid?limit=100&unused=${d.fid()}`],
+  ["/user/best_friends", (d) => `/user/best_friends?fid=${d.fid()}&limit=25`],
+  ["/user/interactions", (d) => `/user/interactions?fid=${d.fid()}&target_fid=${d.fid()}`],
+  ["/user/storage-usage", (d) => `/user/storage-usage?fid=${d.fid()}`],
+  ["/user/storage-allocations", (d) => `/user/storage-allocations?fid=${d.fid()}`],
+  ["/followers of 25", (d) => `/followers?fid=${d.fid()}&limit=25`],
+  ["/following of 25", (d) => `/following?fid=${d.fid()}&limit=25`],
+  ["/followers/reciprocal of 25", (d) => `/followers/reciprocal?fid=${d.fid()}&limit=25`],
+  ["/following/suggested, follows 1,000", (d) => `/following/suggested?fid=${d.heavyFid}&limit=25`],
+  ["/cast", (d) => `/cast?identifier=${d.hash()}`],
+  ["/cast/bulk of 25", (d) => `/cast/bulk?hashes=${d.hashes(25)}`],
+  ["/cast/search, one word", (d) => `/cast/search?q=bread&limit=25&unused=${d.fid()}`],
+  ["/cast/search, three words", (d) => `/cast/search?q=bread+river+${d.fid()}&limit=25`],
+  ["/cast/conversation", (d) => `/cast/conversation?identifier=${d.busyHash()}&type=hash&reply_depth=3`],
+  ["/cast/quotes", (d) => `/cast/quotes?identifier=${d.busyHash()}`],
+  ["/feed/following, follows 1,000", (d) => `/feed/following?fid=${d.heavyFid}&limit=25`],
+  ["/feed/following, others", (d) => `/feed/following?fid=${d.fid()}&limit=25`],
+  ["/feed/trending of 25", () => "/feed/trending?limit=25"],
+  ["/feed/channels of 25", (d) => `/feed/channels?channel_ids=${d.channel()}&limit=25`],
+  [
+    "/feed/parent_urls of 25",
+    (d) => `/feed/parent_urls?parent_urls=https://farcaster.xyz/~/channel/${d.channel()}&limit=25`,
+  ],
+  ["/feed/user/casts of 25", (d) => `/feed/user/casts?fid=${d.fid()}&limit=25`],
+  ["/feed/user/popular", (d) => `/feed/user/popular?fid=${d.fid()}`],
+  ["/feed/user/replies_and_recasts of 25", (d) => `/feed/user/replies_and_recasts?fid=${d.fid()}&limit=25`],
+  ["/reaction/cast of 25", (d) => `/reaction/cast?hash=${d.busyHash()}&limit=25`],
+  ["/reaction/user of 25", (d) => `/reaction/user?fid=${d.fid()}&limit=25`],
+  ["/channel", (d) => `/channel?id=${d.channel()}`],
+  ["/channel/all of 25", (d) => `/channel/all?limit=25&unused=${d.fid()}`],
+  ["/channel/search", (d) => `/channel/search?q=bench1&limit=25&unused=${d.fid()}`],
+  ["/channel/trending of 25", () => "/channel/trending?limit=25"],
+  ["/channel/members of 25", (d) => `/channel/members?channel_id=${d.channel()}&limit=25`],
+  ["/channel/user-active of 25", (d) => `/channel/user-active?fid=${d.fid()}&limit=25`],
+  ["/notifications of 25", (d) => `/notifications?fid=${d.fid()}&limit=25`],
+  ["/notifications, the most followed", (d) => `/notifications?fid=${d.heavyFid}&limit=25`],
+  ["/signer", (d) => `/signer?fid=${d.fid()}`],
+  ["/onchain/id_registry_event", (d) => `/onchain/id_registry_event?fid=${d.fid()}`],
+  ["/block/list", (d) => `/block/list?fid=${d.fid()}`],
+  ["/fname/availability", (d) => `/fname/availability?fname=user${d.fid()}`],
+  ["/username-proof", (d) => `/username-proof?username=user${d.fid()}`],
+  ["/batch/following of 10", (d) => `/batch/following {"fids":[${d.fids(10)}]}`],
+  ["/batch/reactions of 10", (d) => `/batch/reactions {"fids":[${d.fids(10)}]}`],
+  ["/batch/cast-interactions of 10", (d) => `/batch/cast-interactions {"fids":[${d.fids(10)}]}`],
+  ["/batch/signers of 10", (d) => `/batch/signers {"fids":[${d.fids(10)}]}`],
+];
+
+/** Median and p99 of single requests to the compiled binary, one after the other, for every read. */
+export async function benchReads(): Promise<Figure[]> {
+  const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 1_000_000));
+  const node = await startNode({ command: [await compiledBinary()], dataDir: network.dataDir });
+  const draw = drawFrom(network);
+  const figures: Figure[] = [];
+  for (const [name, path] of READS) {
+    const times: number[] = [];
+    for (let n = 0; n < REQUESTS + WARM_UP; n++) {
+      const [target, body] = path(draw).split(" ");
+      const startedAt = performance.now();
+      const answer = await fetch(
+        `${node.url}/v2/svc${target}`,
+        body === undefined ? {} : { method: "POST", body },
+      );
+      await answer.arrayBuffer();
+      if (n >= WARM_UP) times.push(performance.now() - startedAt);
+      if (answer.status !== 200) throw new Error(`${target} answered ${answer.status}`);
+    }
+    times.sort((a, b) => a - b);
+    figures.push({ what: `${name}, median`, value: times[REQUESTS >> 1] ?? 0, unit: "ms" });
+    figures.push({ what: `${name}, p99`, value: times[Math.floor(REQUESTS * 0.99)] ?? 0, unit: "ms" });
+  }
+  await node.stop();
+  return figures;
+}
+
+function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork): Draw {
+  using db = new Database(indexPath(dataDir), { readonly: true });
+  const hashesOf = (sql: string) =>
+    db
+      .query<{ hash: string }, []>(sql)
+      .all()
+      .map(({ hash }) => `0x${hash.toLowerCase()}`);
+  const all = hashesOf("SELECT hex(hash) AS hash FROM casts ORDER BY random() LIMIT 5000");
+  const busy = hashesOf(
+    "SELECT hex(hash) AS hash FROM cast_counts ORDER BY likes + recasts + replies DESC LIMIT 200",
+  );
+  const random = seededRandom("reads");
+  const fid = () => 1 + Math.floor(fids * random.next() ** 3);
+  const many = (count: number, one: () => unknown) => Array.from({ length: count }, one).join(",");
+  const hash = () => random.pick(all);
+  return {
+    fid,
+    fids: (count) => many(count, fid),
+    hash,
+    hashes: (count) => many(count, hash),
+    busyHash: () => random.pick(busy),
+    channel: () => `bench${Math.floor(200 * random.next() ** 2)}`,
+    heavyFid,
+  };
+}
