@@ -36,7 +36,8 @@ export function createCommon(context: CommandContext): Common {
 export async function runService(common: Common, start: () => Promise<void>): Promise<number> {
   const { shutdown, log } = common;
   const ignoreSignals = handleSignals(shutdown, log);
-  const starting = start();
+  // Tracked before any of it runs: a shutdown may start within its first step.
+  const starting = Promise.resolve().then(start);
   shutdown.track("start", starting);
   try {
     await starting;
@@ -57,7 +58,7 @@ export async function runService(common: Common, start: () => Promise<void>): Pr
 export async function runTask(common: Common, work: () => Promise<void>): Promise<number> {
   const { shutdown, log } = common;
   const ignoreSignals = handleSignals(shutdown, log);
-  const working = work();
+  const working = Promise.resolve().then(work);
   shutdown.track("task", working);
   let exitCode: number;
   try {

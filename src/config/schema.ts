@@ -36,8 +36,8 @@ const section = <Keys extends Record<string, TSchema>>(keys: Keys) =>
 export const configSchema = section({
   service: section({
     name: Type.String({
-      pattern: "^[a-z][a-z0-9-]{0,31}$",
-      rule: "a lower-case letter, then up to 31 lower-case letters, digits or dashes",
+      pattern: "^[a-z][a-z0-9]{0,31}$",
+      rule: "a lower-case letter, then up to 31 lower-case letters or digits",
     }),
     shutdown_deadline_secs: integer(1, 600),
   }),

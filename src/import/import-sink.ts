@@ -1,14 +1,13 @@
 import { type Clock, nowSecs } from "../app/clock.ts";
-
-import { Rejection } from "../protocol/rejection.ts";
-import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { IngestEngine, Verdict } from "../ingest/engine.ts";
 import { decodeRecord, type IngestRecord, validateRecord } from "../ingest/record.ts";
+import { Rejection } from "../protocol/rejection.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { ImportSink } from "./run-import.ts";
 
 /**
  * Takes the records of a file through the validation and merge of every other input. What only a chain can tell
- * (ENS names, contract wallets) is the operator's word here, as it is an upstream's.
+ * (ENS names, contract wallets), and that an old lend was once fresh, is the operator's word here.
  */
 export function createImportSink(options: {
   engine: IngestEngine;
@@ -18,7 +17,7 @@ export function createImportSink(options: {
   const { engine, network, clock } = options;
   return {
     async apply(records, moves) {
-      const rules = { network, nowUnixSecs: nowSecs(clock) };
+      const rules = { network, nowUnixSecs: nowSecs(clock), isHistory: true };
       const validated = records.map((record): IngestRecord | Rejection => {
         const decoded = decodeRecord(record);
         return decoded instanceof Rejection ? decoded : (validateRecord(decoded, rules) ?? decoded);

@@ -1,30 +1,4 @@
-import type { SQLQueryBindings } from "bun:sqlite";
+import { createStatementRegistry } from "../lib/sqlite/statement-registry.ts";
 
-/** One SQL text with the types of its row and of its parameters. Declared once, at module level. */
-export interface Statement<Row, Params extends readonly SQLQueryBindings[]> {
-  readonly name: string;
-  readonly sql: string;
-  /** Carries the types; never present at run time. */
-  readonly types?: (params: Params) => Row;
-}
-
-const declared = new Map<string, Statement<unknown, readonly SQLQueryBindings[]>>();
-
-/**
- * Declares a statement under a unique name. Every statement of the program is declared here, which is what lets a
- * test explain the plan of each of them.
- */
-export function statement<Row, Params extends readonly SQLQueryBindings[] = []>(
-  name: string,
-  sql: string,
-): Statement<Row, Params> {
-  if (declared.has(name)) throw new Error(`statement ${name} is declared twice`);
-  const made: Statement<Row, Params> = { name, sql };
-  declared.set(name, made as Statement<unknown, readonly SQLQueryBindings[]>);
-  return made;
-}
-
-/** All statements that the modules loaded so far declare, by name. */
-export function declaredStatements(): ReadonlyMap<string, { readonly sql: string }> {
-  return declared;
-}
+/** The statements of the index. */
+export const { statement, declaredStatements } = createStatementRegistry();

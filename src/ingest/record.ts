@@ -6,6 +6,7 @@ import { validateOnChainEvent } from "../protocol/validate/on-chain-event.ts";
 import { validateFnameProof } from "../protocol/validate/username-proof.ts";
 import { type FarcasterNetwork, UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
+import { ON_CHAIN_EVENT_FORM, USERNAME_PROOF_FORM, wireFault } from "../protocol/wire-form.ts";
 
 /** What the node takes in, by name. */
 export type RecordKind = "message" | "onChainEvent" | "usernameProof";
@@ -25,6 +26,8 @@ export type IngestRecord =
 export interface RecordRules {
   readonly network: FarcasterNetwork;
   readonly nowUnixSecs: number;
+  /** The record was accepted by the network before; see `ValidationContext`. */
+  readonly isHistory?: boolean;
 }
 
 /** Decodes a record; integers above 2^53 - 1 and malformed bytes are a `bad_request.parse_failure`. */
@@ -33,6 +36,9 @@ export function decodeRecord({ kind, bytes }: EncodedRecord): IngestRecord | Rej
     const message = decodeMessage(bytes);
     return message instanceof Rejection ? message : { kind, message };
   }
+  const fault = wireFault(bytes, kind === "onChainEvent" ? ON_CHAIN_EVENT_FORM : USERNAME_PROOF_FORM);
+  if (fault !== undefined)
+    return new Rejection("bad_request.parse_failure", `record cannot be decoded: ${fault}`);
   try {
     return kind === "onChainEvent"
       ? { kind, event: OnChainEvent.decode(bytes) }

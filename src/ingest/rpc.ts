@@ -1,3 +1,5 @@
+import type { IndexDatabase } from "../index/database.ts";
+import { type RankingSnapshot, storeRankings } from "../index/rankings.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { Rejection, type RejectionCode } from "../protocol/rejection.ts";
 import type { Verdict } from "./engine.ts";
@@ -7,6 +9,7 @@ import { decodeRecord, type EncodedRecord, type IngestRecord } from "./record.ts
 /** What other threads ask of the ingest worker. Records to submit have been validated by whoever asks. */
 export type IngestRequest =
   | { readonly type: "submit"; readonly records: readonly EncodedRecord[] }
+  | { readonly type: "rankings"; readonly snapshot: RankingSnapshot }
   | { readonly type: "stats" };
 
 /** A refusal as plain data, null for a record that was merged. */
@@ -14,13 +17,27 @@ type PlainVerdict = { readonly code: RejectionCode; readonly reason: string } | 
 
 export type IngestAnswer =
   | { readonly type: "verdicts"; readonly verdicts: readonly PlainVerdict[] }
+  | { readonly type: "stored" }
   | { readonly type: "stats"; readonly stats: IngestStats };
 
 export type IngestClient = RpcClient<IngestRequest, IngestAnswer>;
 
-/** Answers requests from the queue. */
-export async function handleIngestRequest(queue: IngestQueue, request: IngestRequest): Promise<IngestAnswer> {
+/** The writer's side: `db` is the connection that the queue's engine writes with. */
+export interface Writer {
+  readonly db: IndexDatabase;
+  readonly queue: IngestQueue;
+}
+
+/** Answers requests: records go through the queue, a ranking is written at once, between two of its commits. */
+export async function handleIngestRequest(
+  { db, queue }: Writer,
+  request: IngestRequest,
+): Promise<IngestAnswer> {
   if (request.type === "stats") return { type: "stats", stats: queue.stats() };
+  if (request.type === "rankings") {
+    storeRankings(db, request.snapshot);
+    return { type: "stored" };
+  }
   const decoded = request.records.map(decodeRecord);
   const verdicts = await queue.submit(
     decoded.filter((record): record is IngestRecord => !(record instanceof Rejection)),
@@ -43,6 +60,12 @@ export async function submitRecords(
   return answer.verdicts.map((verdict) =>
     verdict ? new Rejection(verdict.code, verdict.reason) : undefined,
   );
+}
+
+/** Stores a ranking through the ingest worker; resolves when it is durable. */
+export async function submitRankings(client: IngestClient, snapshot: RankingSnapshot): Promise<void> {
+  const answer = await client.call({ type: "rankings", snapshot });
+  if (answer.type !== "stored") throw new Error("the ingest worker answered another question");
 }
 
 /** What the ingest worker has done and still has to do. */

@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
-import ipaddr from "ipaddr.js";
-import { type Address, type AddressClass, classify, parseAddress } from "./address-class.ts";
+import { type Address, classify, parseAddress } from "./address-class.ts";
+import { createAllowList } from "./allow-list.ts";
 import { type Resolve, resolveBySystem } from "./resolve.ts";
 
 export const MAX_URL_CHARS = 2048;
@@ -52,7 +52,7 @@ export interface UrlGuardOptions {
   /** The machine's own resolver when left out. */
   readonly resolve?: Resolve;
   readonly dnsTimeoutMs?: number;
-  /** Addresses of this machine as text; its network interfaces' when left out. */
+  /** Addresses of this machine, written as RFC 5952 has them; its network interfaces' when left out. */
   readonly ownAddresses?: () => readonly string[];
 }
 
@@ -69,12 +69,12 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
   const resolve = options.resolve ?? resolveBySystem;
   const dnsTimeoutMs = options.dnsTimeoutMs ?? DNS_TIMEOUT_MS;
   const ownAddresses = options.ownAddresses ?? interfaceAddresses;
-  const allowed = options.allowCidrs.map(parseAllowed);
+  const allows = createAllowList(options.allowCidrs);
 
   function mayReach(address: Address): boolean {
     const addressClass = classify(address);
-    if (allowed.some((network) => opens(network, address, addressClass))) return true;
-    return addressClass === "public" && !isOwn(address, ownAddresses());
+    if (allows(address, addressClass)) return true;
+    return addressClass === "public" && !ownAddresses().includes(address.toString());
   }
 
   return {
@@ -153,55 +153,7 @@ async function resolveInTime(resolve: Resolve, name: string, timeoutMs: number):
   }
 }
 
-interface AllowedNetwork {
-  readonly range: [Address, number];
-  /** The class of the whole network, unless it spans several. */
-  readonly only: AddressClass | undefined;
-}
-
-function parseAllowed(cidr: string): AllowedNetwork {
-  const [base, bits] = ipaddr.parseCIDR(cidr);
-  const first = edge(base, bits, 0);
-  const last = edge(base, bits, 0xff);
-  const only = classify(first) === classify(last) ? classify(first) : undefined;
-  return { range: [base, bits], only };
-}
-
-/** The network's first (`fill` 0) or last (`fill` 0xff) address. */
-function edge(base: Address, bits: number, fill: number): Address {
-  const bytes = base.toByteArray().map((byte, at) => {
-    const kept = Math.min(8, Math.max(0, bits - at * 8));
-    const mask = (0xff << (8 - kept)) & 0xff;
-    return (byte & mask) | (fill & ~mask);
-  });
-  return ipaddr.fromByteArray(bytes);
-}
-
-/**
- * Private networks are opened by any network around them. Loopback, link-local, metadata and their kin need one that
- * names just them, so that "0.0.0.0/0" does not hand out the cloud's credentials. The last group is nobody's to open.
- */
-const OPENED_BY_ANY: ReadonlySet<AddressClass> = new Set(["public", "private", "shared", "benchmark"]);
-const OPENED_BY_NONE: ReadonlySet<AddressClass> = new Set([
-  "unspecified",
-  "broadcast",
-  "multicast",
-  "ipv4-mapped",
-  "ipv4-compatible",
-]);
-
-function opens(network: AllowedNetwork, address: Address, addressClass: AddressClass): boolean {
-  const [base, bits] = network.range;
-  if (base.kind() !== address.kind() || !address.match(base, bits)) return false;
-  if (OPENED_BY_NONE.has(addressClass)) return false;
-  return OPENED_BY_ANY.has(addressClass) || network.only === addressClass;
-}
-
 /** What listens on this machine's public address may be meant for this machine only. */
-function isOwn(address: Address, own: readonly string[]): boolean {
-  return own.some((text) => parseAddress(text)?.toString() === address.toString());
-}
-
 function interfaceAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((entries) =>
     (entries ?? []).map((entry) => entry.address),

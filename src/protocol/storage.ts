@@ -101,17 +101,24 @@ export interface StorageLimits {
   readonly validUntilSecs: number;
 }
 
-/** limit(store) = sum over unit types of (bought - lent + borrowed) x messages per unit; lends: bought alone. */
+/** Units of each type that an fid can use at `nowSecs`: bought - lent + borrowed, never below zero. */
+export function usableUnits(holdings: StorageHoldings, nowSecs: number): Record<StorageUnitType, number> {
+  const units = purchasedUnits(holdings.rents, nowSecs);
+  for (const lend of holdings.lent) units[lend.unitType] -= lend.units;
+  for (const lend of holdings.borrowed) units[lend.unitType] += lend.units;
+  for (const unitType of UNIT_TYPES) units[unitType] = Math.max(0, units[unitType]);
+  return units;
+}
+
+/** limit(store) = sum over unit types of usable units x messages per unit; lends: bought units alone. */
 export function storageLimits(holdings: StorageHoldings, nowSecs: number): StorageLimits {
   const purchased = purchasedUnits(holdings.rents, nowSecs);
-  const net = { ...purchased };
-  for (const lend of holdings.lent) net[lend.unitType] -= lend.units;
-  for (const lend of holdings.borrowed) net[lend.unitType] += lend.units;
+  const usable = usableUnits(holdings, nowSecs);
   const limits = new Map<Store, number>();
   for (const [store] of LIMITED_STORES) {
-    const units = store === Store.StorageLends ? purchased : net;
+    const units = store === Store.StorageLends ? purchased : usable;
     let limit = 0;
-    for (const unitType of UNIT_TYPES) limit += Math.max(0, units[unitType]) * PER_UNIT[unitType][store];
+    for (const unitType of UNIT_TYPES) limit += units[unitType] * PER_UNIT[unitType][store];
     limits.set(store, limit);
   }
   const expiries = holdings.rents.map((r) => rentExpiresAt(r.rentedAt)).filter((at) => at > nowSecs);

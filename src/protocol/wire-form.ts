@@ -51,7 +51,14 @@ const verificationRemoveBody = fields({ 1: "bytes", 2: "varint" });
 const userDataBody = fields({ 1: "varint", 2: "text" });
 const linkBody = fields({ 1: "text", 2: "varint", 3: "varint" });
 const linkCompactStateBody = fields({ 1: "text", 2: "varints" });
-const userNameProof = fields({ 1: "varint", 2: "bytes", 3: "bytes", 4: "bytes", 5: "varint", 6: "varint" });
+export const USERNAME_PROOF_FORM = fields({
+  1: "varint",
+  2: "bytes",
+  3: "bytes",
+  4: "bytes",
+  5: "varint",
+  6: "varint",
+});
 const frameActionBody = fields({
   1: "bytes",
   2: "varint",
@@ -88,7 +95,7 @@ export const MESSAGE_DATA_FORM = fields({
   10: one(verificationRemoveBody),
   12: one(userDataBody),
   14: one(linkBody),
-  15: one(userNameProof),
+  15: one(USERNAME_PROOF_FORM),
   16: one(frameActionBody),
   17: one(linkCompactStateBody),
   18: one(lendStorageBody),
@@ -104,6 +111,24 @@ export const MESSAGE_FORM = fields({
   5: "varint",
   6: "bytes",
   7: "bytes",
+});
+
+export const ON_CHAIN_EVENT_FORM = fields({
+  1: "varint",
+  2: "varint",
+  3: "varint",
+  4: "bytes",
+  5: "varint",
+  6: "bytes",
+  7: "varint",
+  8: "varint",
+  9: one(fields({ 1: "bytes", 2: "varint", 3: "varint", 4: "bytes", 5: "varint" })),
+  10: one(fields({ 1: "varint" })),
+  11: one(fields({ 1: "bytes", 2: "varint", 3: "bytes", 4: "bytes" })),
+  12: one(fields({ 1: "bytes", 2: "varint", 3: "varint" })),
+  13: "varint",
+  14: "varint",
+  15: one(fields({ 1: "varint", 2: "varint", 3: "bytes" })),
 });
 
 /**

@@ -82,7 +82,7 @@ const ChannelDehydrated = Type.Object(
     id: Type.String(),
     name: Type.String(),
     image_url: nullable(Type.String()),
-    parent_url: Type.String(),
+    parent_url: Type.String({ description: "The channel's URL, the same whichever client's host the cast used" }),
   },
   { ...closed, $id: "ChannelDehydrated" },
 );
@@ -142,6 +142,6 @@ export const CastsResponse = Type.Object({ casts: Type.Array(Cast) }, closed);
 export const CastPageResponse = Type.Object({ casts: Type.Array(Cast), next: Next }, closed);
 
 /** Fails to compile when a presenter and its documented object part ways. */
-type Same<A, B> = [A] extends [B] ? true : never;
+export type Same<A, B> = [A] extends [B] ? true : never;
 export type ObjectsAreDocumented = Same<PresentedUser, Static<typeof User>> &
   Same<PresentedCast, Static<typeof Cast>>;

@@ -22,7 +22,7 @@ runWorker<Config>(async (config) => {
   const queue = new IngestQueue(engine);
   return {
     connect: (port) =>
-      serveRpc<IngestRequest, IngestAnswer>(port, (request) => handleIngestRequest(queue, request)),
+      serveRpc<IngestRequest, IngestAnswer>(port, (request) => handleIngestRequest({ db, queue }, request)),
     async stop() {
       await queue.drain();
       db.checkpoint();

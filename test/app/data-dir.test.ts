@@ -65,6 +65,12 @@ test("of processes that start at the same moment exactly one gets in, also after
   }
 }, 15_000);
 
+test("a rival that is just being refused does not keep everybody out", async () => {
+  await using rival = await startProcess("pass-by-lock.ts", [join(root, "lock")]);
+  expect(rival.lines()).toEqual(["passing"]);
+  openDataDir(root).release();
+});
+
 test("the directory is locked within one process too, and released once however often it is asked for", () => {
   const dir = openDataDir(root);
   expect(() => openDataDir(root)).toThrow(RetryableError);

@@ -4,11 +4,11 @@ import { commit, version } from "../../src/version.ts";
 import { configWith } from "./config.ts";
 
 test("every metric starts with the prefix that service.name gives", async () => {
-  const { registry, prefix } = createMetrics(configWith("service.name=my-node"));
-  expect(prefix).toBe("my_node_");
+  const { registry, prefix } = createMetrics(configWith("service.name=mynode2"));
+  expect(prefix).toBe("mynode2_");
   const names = registry.getMetricsAsArray().map(({ name }) => name);
   expect(names.length).toBeGreaterThan(8);
-  expect(names.filter((name) => !name.startsWith("my_node_"))).toEqual([]);
+  expect(names.filter((name) => !name.startsWith("mynode2_"))).toEqual([]);
 });
 
 test("the text is Prometheus' format with true figures of this process", async () => {

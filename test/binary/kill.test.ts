@@ -8,10 +8,10 @@ import {
 } from "@farcaster/hub-nodejs";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import { verifyIndex } from "../../src/index/verify.ts";
-import { loadCasts } from "../../src/read/hydrate/casts.ts";
+import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { Message } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
-import { toFarcasterSecs } from "../../src/protocol/time.ts";
+import { loadCasts } from "../../src/read/hydrate/casts.ts";
 import { registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { makeSigner, makeWallet, signedCast } from "../support/messages.ts";
 import { compiledBinary, startNode, tempDir } from "../support/program.ts";
@@ -58,7 +58,9 @@ test("kill -9 during bulk submits: what was acknowledged is there, nothing is ha
           return bytes;
         });
         for (const bytes of batch) sent.add(hashOf(bytes));
-        const result = await hub.submitBulkMessages({ messages: batch.map((bytes) => TheirMessage.decode(bytes)) });
+        const result = await hub.submitBulkMessages({
+          messages: batch.map((bytes) => TheirMessage.decode(bytes)),
+        });
         if (result.isErr()) return;
         for (const { message } of result.value.messages)
           if (message) acknowledged.add(`0x${Buffer.from(message.hash).toString("hex")}`);
@@ -91,7 +93,9 @@ async function register(hubAddress: string, nowSecs: number): Promise<void> {
       signerEvent(fid, makeSigner(`kill ${fid}`).publicKey, { block: 20 + fid, at }),
       rentEvent(fid, 100, { block: 30 + fid, at }),
     ]) {
-      const result = await admin.submitOnChainEvent(TheirOnChainEvent.decode(OnChainEvent.encode(event).finish()));
+      const result = await admin.submitOnChainEvent(
+        TheirOnChainEvent.decode(OnChainEvent.encode(event).finish()),
+      );
       expect(result.isOk()).toBe(true);
     }
   }

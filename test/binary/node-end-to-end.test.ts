@@ -16,8 +16,8 @@ import {
   UserDataType,
   UserNameProof,
 } from "@farcaster/hub-nodejs";
-import { OnChainEvent as OurOnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { UserNameProof as OurProof } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent as OurOnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { makeSigner, makeWallet } from "../support/messages.ts";
 import { compiledBinary, type RunningNode, startNode, tempDir } from "../support/program.ts";
@@ -32,7 +32,11 @@ let admin: Awaited<ReturnType<typeof getAdminRpcClient>>;
 
 beforeAll(async () => {
   const binary = await compiledBinary();
-  node = await startNode({ command: [binary], dataDir: `${dir.path}/data`, args: ["--set", "hub.admin=true"] });
+  node = await startNode({
+    command: [binary],
+    dataDir: `${dir.path}/data`,
+    args: ["--set", "hub.admin=true"],
+  });
   hub = getInsecureHubRpcClient(node.hubAddress);
   admin = await getAdminRpcClient(node.hubAddress);
 }, 60_000);
@@ -155,7 +159,10 @@ test("what the official client submits to the binary shows in the reads, and wha
 
   await submit((await makeCastRemove({ targetHash: cast.hash }, options, signerOf(FID)))._unsafeUnwrap());
   expect((await read(`/cast?identifier=${hex(cast.hash)}`)).status).toBe(404);
-  expect((await read(`/feed/user/casts?fid=${FID}`)).body).toEqual({ casts: [], next: { cursor: null } } as never);
+  expect((await read(`/feed/user/casts?fid=${FID}`)).body).toEqual({
+    casts: [],
+    next: { cursor: null },
+  } as never);
 }, 60_000);
 
 test("a refusal reaches the official client with its code", async () => {

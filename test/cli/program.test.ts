@@ -5,17 +5,21 @@ import { emptyDir, run } from "./run.ts";
 
 const BROKEN = { SVC_HTTP_PORT: "no port", SVC_CONFIG_FILE: "/nowhere.toml" };
 
-test.each([["--help"], ["-h"], ["help"], ["serve", "--help"], ["config", "--help"], ["healthcheck", "-h"]])(
-  "%s %s answers with 0 and boots nothing, even where the settings are broken",
-  async (...args) => {
-    using dir = emptyDir();
-    const { exitCode, out, errors } = await run(args.filter(Boolean), { cwd: dir.path, env: BROKEN });
-    expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: "" });
-    expect(out).toStartWith("Usage: ");
-    expect(out).toContain("--config <file>");
-    expect(readdirSync(dir.path)).toEqual([]);
-  },
-);
+test.each([
+  [["--help"]],
+  [["-h"]],
+  [["help"]],
+  [["serve", "--help"]],
+  [["config", "--help"]],
+  [["healthcheck", "-h"]],
+])("%j answers with 0 and boots nothing, even where the settings are broken", async (args) => {
+  using dir = emptyDir();
+  const { exitCode, out, errors } = await run(args, { cwd: dir.path, env: BROKEN });
+  expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: "" });
+  expect(out).toStartWith("Usage: ");
+  expect(out).toContain("--config <file>");
+  expect(readdirSync(dir.path)).toEqual([]);
+});
 
 test("version and --version tell the build and need no valid settings", async () => {
   const text = await run(["version"], { env: BROKEN });

@@ -200,7 +200,7 @@ test("a flag that names no setting, and a --set that assigns nothing, are refuse
 });
 
 const REFUSED: readonly [key: string, texts: readonly string[]][] = [
-  ["service.name", ["", "Svc", "1svc", "-svc", "svc_x", "s".repeat(33), "svc\n"]],
+  ["service.name", ["", "Svc", "1svc", "-svc", "svc-x", "svc_x", "s".repeat(33), "svc\n"]],
   ["service.shutdown_deadline_secs", ["0", "601", "1.5", "ten", ""]],
   ["data.dir", ["", "a\nb", "x".repeat(1025)]],
   ["http.host", ["", "a b", "127.0.0.256", "[::1]", "http://x", "-a.example", `${"a".repeat(64)}.example`]],
@@ -238,7 +238,7 @@ const REFUSED: readonly [key: string, texts: readonly string[]][] = [
 ];
 
 const ACCEPTED: readonly [key: string, texts: readonly string[]][] = [
-  ["service.name", ["a", "social-node-2", "s".repeat(32)]],
+  ["service.name", ["a", "social2", "s".repeat(32)]],
   ["http.host", ["0.0.0.0", "::", "localhost", "node-1.example", "1host"]],
   ["http.port", ["0", "65535"]],
   ["hub.port", ["0", "65535"]],

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { Message as CoreMessage, validations } from "@farcaster/core";
 import { nowSecs } from "../../src/app/clock.ts";
 import { EARLIEST_ANCHOR_SECS } from "../../src/demo/roster.ts";
@@ -35,6 +35,9 @@ function usersOf(node: TestNode) {
 }
 
 describe("demo network, accepted", () => {
+  const node = nodeWithDemo(ANCHOR_SECS);
+  afterAll(() => node[Symbol.dispose]());
+
   test("by the protocol's own library: every rare message and each tenth of the others", async () => {
     const sample = network.messages.filter(
       ({ data }, index) => index % 10 === 0 || !COMMON_TYPES.has(data.type),
@@ -48,7 +51,6 @@ describe("demo network, accepted", () => {
   });
 
   test("by this node, every record, with no count off and nothing pruned", () => {
-    using node = nodeWithDemo(ANCHOR_SECS);
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
     const { casts } =
       node.db.sqlite.query<{ casts: number }, []>("SELECT count(*) AS casts FROM casts").get() ?? {};
@@ -58,7 +60,6 @@ describe("demo network, accepted", () => {
   });
 
   test("with the same User objects whatever the anchor", () => {
-    using node = nodeWithDemo(ANCHOR_SECS);
     using early = nodeWithDemo(EARLIEST_ANCHOR_SECS);
     const users = usersOf(node);
     expect(users.filter((user) => user === undefined)).toEqual([]);

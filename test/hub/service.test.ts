@@ -9,11 +9,23 @@ import {
   SubmitBulkMessagesResponse,
   ValidationResponse,
 } from "../../src/protocol/wire/generated/hub.ts";
-import { Message, MessageData, MessageType, UserNameType } from "../../src/protocol/wire/generated/message.ts";
+import {
+  Message,
+  MessageData,
+  MessageType,
+  UserNameType,
+} from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { loadCasts } from "../../src/read/hydrate/casts.ts";
 import { registerEvent } from "../support/events.ts";
-import { DEFAULT_TIMESTAMP, encodeData, makeWallet, sealDataBytes, signedCast, signMessage } from "../support/messages.ts";
+import {
+  DEFAULT_TIMESTAMP,
+  encodeData,
+  makeWallet,
+  sealDataBytes,
+  signedCast,
+  signMessage,
+} from "../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
 import { hashOf } from "../support/social.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { appendFileSync, writeFileSync } from "node:fs";
-import { indexPath, openIndexReader } from "../../src/index/database.ts";
-import { verifyIndex } from "../../src/index/verify.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
+import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import { readTotals } from "../../src/index/totals.ts";
+import { verifyIndex } from "../../src/index/verify.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
@@ -18,7 +18,10 @@ async function runImport(dataDir: string, file: string) {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [out, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const [out, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   return { code: await child.exited, out, errors };
 }
 

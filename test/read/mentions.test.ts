@@ -5,7 +5,14 @@ import { putNamesIn } from "../../src/read/present/mentions.ts";
 test("names stand at byte offsets of the stored text, and ranges are UTF-16 offsets of the returned one", () => {
   const stored = "héllo  and 👋 ";
   const offsets = [Buffer.byteLength("héllo "), Buffer.byteLength(stored)];
-  const { text, ranges } = putNamesIn(stored, [[1, offsets[0] ?? 0], [2, offsets[1] ?? 0]], (fid) => `u${fid}`);
+  const { text, ranges } = putNamesIn(
+    stored,
+    [
+      [1, offsets[0] ?? 0],
+      [2, offsets[1] ?? 0],
+    ],
+    (fid) => `u${fid}`,
+  );
   expect(text).toBe("héllo @u1 and 👋 @u2");
   expect(ranges.map(({ start, end }) => text.slice(start, end))).toEqual(["@u1", "@u2"]);
 });
@@ -19,7 +26,9 @@ test("whatever the offsets, each range holds its name and the rest is the stored
         // Texts arrive as valid UTF-8, so lone surrogates cannot be in them.
         const stored = given.toWellFormed();
         const { text, ranges } = putNamesIn(stored, mentions, (fid) => `user${fid}`);
-        expect(ranges.map(({ start, end }) => text.slice(start, end))).toEqual(mentions.map(([fid]) => `@user${fid}`));
+        expect(ranges.map(({ start, end }) => text.slice(start, end))).toEqual(
+          mentions.map(([fid]) => `@user${fid}`),
+        );
         let rest = "";
         let at = 0;
         for (const { start, end } of ranges) {

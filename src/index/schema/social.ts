@@ -29,6 +29,7 @@ export const casts = sqliteTable(
   },
   (t) => [
     uniqueIndex("casts_by_hash").on(t.hash),
+    index("casts_by_time").on(t.timestamp, t.hash, t.fid),
     index("casts_by_author").on(t.fid, t.timestamp, t.hash),
     index("casts_by_author_replies").on(t.fid, t.timestamp, t.hash).where(sql`parent_hash IS NOT NULL`),
     index("casts_by_author_and_parent")

@@ -19,6 +19,8 @@ export interface ValidationContext {
   readonly network: FarcasterNetwork;
   /** The time against which "too far in the future" is measured, in unix seconds. */
   readonly nowUnixSecs: number;
+  /** The message was accepted by the network before, as those of an import were: a lend in it need not be fresh. */
+  readonly isHistory?: boolean;
 }
 
 /** The checks of the envelope, in the reference node's order: size, network, hash, signature, time. */

@@ -48,7 +48,7 @@ function validateBody(message: SignedMessage, ctx: ValidationContext): Rejection
       return body?.$case === "usernameProofBody" ? validateUsernameProof(body.value, data) : wrongBody();
     case MessageType.MESSAGE_TYPE_LEND_STORAGE:
       return body?.$case === "lendStorageBody"
-        ? validateLendStorage(body.value, timestamp, ctx.nowUnixSecs)
+        ? validateLendStorage(body.value, timestamp, ctx)
         : wrongBody();
     case MessageType.MESSAGE_TYPE_KEY_ADD:
       return body?.$case === "keyAddBody" ? validateKeyAdd(body.value, timestamp) : wrongBody();

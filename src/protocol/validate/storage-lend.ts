@@ -1,21 +1,23 @@
 import { invalid, type Rejection } from "../rejection.ts";
 import { toFarcasterSecs } from "../time.ts";
 import { type LendStorageBody, StorageUnitType } from "../wire/generated/message.ts";
+import type { ValidationContext } from "./envelope.ts";
 import { checkFid } from "./fields.ts";
 
 const MAX_LENT_UNITS = 5000;
 const MAX_AGE_SECS = 600;
 
 /**
- * The rules of a storage lend; `timestamp` is the message's, in Farcaster seconds. A lend must be fresh, because
- * the revocation of an earlier one (0 units) is pruned at once and could not keep an old lend from coming back.
+ * The rules of a storage lend; `timestamp` is the message's, in Farcaster seconds. A lend that a client submits must be
+ * fresh, because the revocation of an earlier one (0 units) is pruned at once and could not keep an old lend from
+ * coming back.
  */
 export function validateLendStorage(
   body: LendStorageBody,
   timestamp: number,
-  nowUnixSecs: number,
+  ctx: Pick<ValidationContext, "nowUnixSecs" | "isHistory">,
 ): Rejection | undefined {
-  if (timestamp < toFarcasterSecs(nowUnixSecs) - MAX_AGE_SECS) {
+  if (!ctx.isHistory && timestamp < toFarcasterSecs(ctx.nowUnixSecs) - MAX_AGE_SECS) {
     return invalid(`timestamp of a lend is more than ${MAX_AGE_SECS} seconds in the past`);
   }
   if (StorageUnitType[body.unitType] === undefined) return invalid("storage unit type is unknown");

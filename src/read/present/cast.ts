@@ -1,7 +1,7 @@
 import type { StoredEmbed } from "../../index/project/casts.ts";
-import { channelIdOf } from "../../protocol/channel-url.ts";
 import type { CastState, Hash } from "../hydrate/casts.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
+import { presentChannelDehydrated } from "./channel.ts";
 import { putNamesIn } from "./mentions.ts";
 import { presentUser, type User, usernameOf } from "./user.ts";
 
@@ -50,7 +50,7 @@ function presentWith<Embed>(hash: Hash, hydration: Hydration, presentEmbed: (emb
     reactions: { likes_count: cast.likes, recasts_count: cast.recasts, likes: [], recasts: [] },
     replies: { count: cast.replies },
     ...presentMentions(cast, ranges, hydration),
-    channel: presentChannelDehydrated(cast.rootParentUrl),
+    channel: presentChannelDehydrated(cast.rootParentUrl, hydration),
     app: null,
   };
 }
@@ -76,10 +76,4 @@ function presentMentions(
 function nameOf(fid: number, hydration: Hydration): string {
   const user = hydration.users.get(fid);
   return user ? usernameOf(user) : `!${fid}`;
-}
-
-function presentChannelDehydrated(parentUrl: string | null) {
-  if (parentUrl === null) return null;
-  const id = channelIdOf(parentUrl);
-  return { object: "channel_dehydrated" as const, id, name: id, image_url: null, parent_url: parentUrl };
 }

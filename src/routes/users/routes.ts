@@ -1,15 +1,20 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
 import { operation } from "../../http/operation.ts";
-import { address, fid, fidList, text } from "../../http/params.ts";
+import { address, addressList, fid, fidList, text } from "../../http/params.ts";
 import { answer, presentUsers, type Reads } from "../../read/answers.ts";
 import { presentUser } from "../../read/present/user.ts";
-import { fidByCustodyAddress, fidByUsername } from "../../read/skeleton/users.ts";
+import {
+  fidByCustodyAddress,
+  fidByUsername,
+  fidByXUsername,
+  fidsByVerifiedAddress,
+} from "../../read/skeleton/users.ts";
 import { UserResponse, UsersResponse } from "../objects.ts";
 
 const tags = ["Users"];
 
-/** `/user`, `/user/bulk`, `/user/by-username`, `/user/custody-address`, `/user/verifications`. */
+/** Users by what identifies them: fid, name, custody address, verified addresses, name on X. */
 export function userRoutes(reads: Reads) {
   const userOrNotFound = (find: () => number | undefined, message: string) => ({
     user: answer(
@@ -68,6 +73,27 @@ export function userRoutes(reads: Reads) {
         response: UsersResponse,
       }),
     )
+    .get(
+      "/user/bulk-by-address",
+      ({ query }) => ({
+        users: answer(
+          reads,
+          (db) => fidsByVerifiedAddress(db, query.addresses),
+          (fids) => ({ fids }),
+          presentUsers,
+        ),
+      }),
+      operation({
+        operationId: "getUsersByAddress",
+        summary: "Users by verified Ethereum addresses",
+        description:
+          "In the order of the addresses, of one address the lower fid first, each user once. Custody addresses " +
+          "do not count. At most 1,000 users.",
+        tags,
+        query: { addresses: addressList({ maxItems: reads.maxIds }) },
+        response: UsersResponse,
+      }),
+    )
     .get("/user/by-username", findByUsername, byUsername("getUserByUsername"))
     .get("/user/by_username", findByUsername, byUsername("getUserByUsernameAlias"))
     .get(
@@ -82,6 +108,19 @@ export function userRoutes(reads: Reads) {
         summary: "The user whose custody address this is now; of several the one with the lowest fid",
         tags,
         query: { custody_address: address() },
+        response: UserResponse,
+        errors: ["notFound"],
+      }),
+    )
+    .get(
+      "/user/by_x_username",
+      ({ query }) =>
+        userOrNotFound(() => fidByXUsername(reads.db, query.username), "no user has this name on X"),
+      operation({
+        operationId: "getUserByXUsername",
+        summary: "The user that declares this name on X, whatever the case; of several the one with the lowest fid",
+        tags,
+        query: { username: text({ description: "Without a leading @", examples: ["alice"] }) },
         response: UserResponse,
         errors: ["notFound"],
       }),

@@ -1,6 +1,20 @@
-DROP INDEX `channel_registry_by_name`;--> statement-breakpoint
-ALTER TABLE `channel_registry` ADD `registry_id` text NOT NULL;--> statement-breakpoint
-ALTER TABLE `channel_registry` ADD `name_key` text NOT NULL;--> statement-breakpoint
+-- Nothing has written to the registry before this version, so that it can be made anew.
+DROP TABLE `channel_registry`;--> statement-breakpoint
+CREATE TABLE `channel_registry` (
+	`id` text PRIMARY KEY NOT NULL,
+	`registry_id` text NOT NULL,
+	`url` text,
+	`name` text NOT NULL,
+	`name_key` text NOT NULL,
+	`image_url` text,
+	`description` text,
+	`lead_fid` integer,
+	`moderator_fids` text NOT NULL,
+	`follower_count` integer NOT NULL,
+	`created_at` integer,
+	`pinned_cast_hash` text
+);
+--> statement-breakpoint
 CREATE UNIQUE INDEX `channel_registry_by_registry_id` ON `channel_registry` (`registry_id`);--> statement-breakpoint
 CREATE INDEX `channel_registry_by_registry_id_prefix` ON `channel_registry` (registry_id COLLATE NOCASE);--> statement-breakpoint
 CREATE INDEX `channel_registry_by_id_prefix` ON `channel_registry` (id COLLATE NOCASE);--> statement-breakpoint

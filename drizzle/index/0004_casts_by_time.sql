@@ -1,0 +1,1 @@
+CREATE INDEX `casts_by_time` ON `casts` (`timestamp`,`hash`,`fid`);

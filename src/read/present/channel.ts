@@ -1,0 +1,47 @@
+import { channelIdOf } from "../../protocol/channel-url.ts";
+import { canonicalUrl } from "../hydrate/channels.ts";
+import type { Hydration } from "../hydrate/hydrate.ts";
+import { presentUser } from "./user.ts";
+
+/** The Channel object; undefined for a channel that does not exist. */
+export function presentChannel(id: string, hydration: Hydration) {
+  const channel = hydration.channels.get(id);
+  if (!channel) return undefined;
+  const { leadFid } = channel;
+  return {
+    object: "channel" as const,
+    id,
+    url: channel.url,
+    parent_url: channel.url,
+    name: channel.name,
+    image_url: channel.imageUrl,
+    description: channel.description,
+    lead: (leadFid !== null ? presentUser(leadFid, hydration) : undefined) ?? null,
+    moderator_fids: [...channel.moderatorFids],
+    follower_count: channel.followers,
+    member_count: channel.members,
+    created_at: channel.createdAt,
+    pinned_cast_hash: channel.pinnedCastHash,
+  };
+}
+
+export type Channel = NonNullable<ReturnType<typeof presentChannel>>;
+
+/** The channels among `ids` that exist, in the order given. */
+export function presentChannels(ids: readonly string[], hydration: Hydration): Channel[] {
+  return ids.flatMap((id) => presentChannel(id, hydration) ?? []);
+}
+
+/** How a cast shows the channel that its thread stands in; null outside of any. */
+export function presentChannelDehydrated(rootParentUrl: string | null, hydration: Hydration) {
+  if (rootParentUrl === null) return null;
+  const id = channelIdOf(rootParentUrl);
+  const channel = hydration.channels.get(id);
+  return {
+    object: "channel_dehydrated" as const,
+    id,
+    name: channel?.name ?? id,
+    image_url: channel?.imageUrl ?? null,
+    parent_url: channel?.url ?? canonicalUrl(id),
+  };
+}

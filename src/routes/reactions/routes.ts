@@ -1,0 +1,108 @@
+import { Elysia } from "elysia";
+import { ApiError } from "../../http/errors.ts";
+import { operation } from "../../http/operation.ts";
+import { choice, cursor, fid, hash, limit, optional } from "../../http/params.ts";
+import type { IndexDatabase } from "../../index/database.ts";
+import { answer, type Reads } from "../../read/answers.ts";
+import type { Page } from "../../read/cursor.ts";
+import type { Hash } from "../../read/hydrate/casts.ts";
+import { presentReaction } from "../../read/present/reaction.ts";
+import {
+  castReactionsCursor,
+  type Reaction,
+  type ReactionKind,
+  reactionsOfUser,
+  reactionsOnCast,
+  userReactionsCursor,
+} from "../../read/skeleton/reactions.ts";
+import { decodeCursor } from "../cursor-param.ts";
+import { ReactionPageResponse } from "./objects.ts";
+
+interface PageQuery {
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+const tags = ["Reactions"];
+
+/** `/reaction`, `/reaction/cast`, `/reaction/user` and their aliases. */
+export function reactionRoutes(reads: Reads) {
+  const answerPage = (find: (db: IndexDatabase) => Page<Reaction>) =>
+    answer(
+      reads,
+      find,
+      ({ rows }) => ({
+        fids: rows.map((reaction) => reaction.fid),
+        hashes: new Set(rows.map((reaction) => reaction.castHash)),
+      }),
+      ({ rows, cursor }, hydration) => ({
+        reactions: rows.flatMap((reaction) => presentReaction(reaction, hydration) ?? []),
+        next: { cursor },
+      }),
+    );
+  const onCast = (
+    query: PageQuery & { readonly hash: Hash; readonly fid: number | undefined; readonly types: ReactionKind },
+  ) => {
+    const after = decodeCursor(castReactionsCursor(query.types), query.cursor);
+    const { hash, fid: authorFid, types: kind, limit } = query;
+    return answerPage((db) => reactionsOnCast(db, { hash, authorFid, kind, limit, after }));
+  };
+  const ofUser = (query: PageQuery & { readonly fid: number; readonly type: ReactionKind }) => {
+    const after = decodeCursor(userReactionsCursor(query.type), query.cursor);
+    const { fid, type: kind, limit } = query;
+    return answerPage((db) => reactionsOfUser(db, { fid, kind, limit, after }));
+  };
+
+  const kinds = () => optional(choice(["likes", "recasts"]), "likes");
+  const author = "The author that the cast must have";
+  const castReactions = (operationId: string) =>
+    operation({
+      operationId,
+      summary: "Who liked or recasted a cast, newest first",
+      tags,
+      query: {
+        hash: hash(),
+        types: kinds(),
+        fid: optional(fid({ description: author })),
+        limit: limit(),
+        cursor: cursor(),
+      },
+      response: ReactionPageResponse,
+    });
+  const userReactions = (operationId: string) =>
+    operation({
+      operationId,
+      summary: "The live casts that a user liked or recasted, newest reaction first",
+      tags,
+      query: { fid: fid(), type: kinds(), limit: limit(), cursor: cursor() },
+      response: ReactionPageResponse,
+    });
+
+  return new Elysia({ name: "reactions" })
+    .get(
+      "/reaction",
+      ({ query: { hash, fid, types, type, limit, cursor } }) => {
+        if (hash !== undefined) return onCast({ hash, fid, types, limit, cursor });
+        if (fid === undefined) throw new ApiError("badRequest", "missing query parameter fid");
+        return ofUser({ fid, type, limit, cursor });
+      },
+      operation({
+        operationId: "getReactions",
+        summary: "The reactions on a cast where `hash` is given, else those of a user; newest first",
+        tags,
+        query: {
+          hash: optional(hash()),
+          fid: optional(fid({ description: `${author}; without a hash the user, and required` })),
+          types: optional(choice(["likes", "recasts"], { description: "Which reactions on a cast" }), "likes"),
+          type: optional(choice(["likes", "recasts"], { description: "Which reactions of a user" }), "likes"),
+          limit: limit(),
+          cursor: cursor(),
+        },
+        response: ReactionPageResponse,
+      }),
+    )
+    .get("/reaction/cast", ({ query }) => onCast(query), castReactions("getCastReactions"))
+    .get("/reactions/cast", ({ query }) => onCast(query), castReactions("getCastReactionsAlias"))
+    .get("/reaction/user", ({ query }) => ofUser(query), userReactions("getUserReactions"))
+    .get("/reactions/user", ({ query }) => ofUser(query), userReactions("getUserReactionsAlias"));
+}

@@ -1,0 +1,51 @@
+import { Type } from "@sinclair/typebox";
+import { type AnyElysia, Elysia } from "elysia";
+import { operation } from "../../http/operation.ts";
+import { closed } from "../objects.ts";
+
+const users = ["Users"];
+const channels = ["Channels"];
+const signers = ["Signers and on-chain events"];
+const blocks = ["Blocks"];
+
+/** A list that is always empty: the name of its key, and whether it comes with `next`. */
+interface EmptyRoute {
+  readonly path: string;
+  readonly key: string;
+  readonly paged: boolean;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: string[];
+}
+
+/** Lists that clients ask for and that protocol data has nothing for. */
+// biome-ignore format: one route a line
+const routes: readonly EmptyRoute[] = [
+  { path: "/user/power_users", key: "users", paged: false, operationId: "getPowerUsers", summary: "Power users", tags: users },
+  { path: "/user/balance", key: "balances", paged: true, operationId: "getUserBalance", summary: "Token balances of a user", tags: users },
+  { path: "/user/subscribed_to", key: "subscriptions", paged: true, operationId: "getSubscribedTo", summary: "What a user subscribes to", tags: users },
+  { path: "/user/subscribers", key: "subscriptions", paged: true, operationId: "getSubscribers", summary: "Who subscribes to a user", tags: users },
+  { path: "/user/subscriptions_created", key: "subscriptions", paged: true, operationId: "getSubscriptionsCreated", summary: "Subscriptions that a user offers", tags: users },
+  { path: "/channel/member/invite/list", key: "members", paged: true, operationId: "getChannelInvites", summary: "Invitations to channels", tags: channels },
+  { path: "/signer/signed_key", key: "events", paged: true, operationId: "getSignedKeys", summary: "Signed keys in the service's care", tags: signers },
+  { path: "/signer/developer_managed", key: "events", paged: true, operationId: "getDeveloperManagedSigners", summary: "Developer-managed signers", tags: signers },
+  { path: "/signer/developer_managed/signed_key", key: "events", paged: true, operationId: "getDeveloperManagedSignedKeys", summary: "Signed keys of developer-managed signers", tags: signers },
+  { path: "/ban/list", key: "bans", paged: true, operationId: "getBans", summary: "Bans", tags: blocks },
+];
+
+const NoItems = Type.Array(Type.Unknown(), { maxItems: 0 });
+const NoNext = Type.Object({ cursor: Type.Null() }, closed);
+
+export function alwaysEmptyRoutes() {
+  const app: AnyElysia = new Elysia({ name: "always-empty" });
+  for (const { path, key, paged, operationId, summary, tags } of routes) {
+    const body = paged ? { [key]: [], next: { cursor: null } } : { [key]: [] };
+    const response = Type.Object(paged ? { [key]: NoItems, next: NoNext } : { [key]: NoItems }, closed);
+    app.get(
+      path,
+      () => body,
+      operation({ operationId, summary, description: "Always empty.", tags, response }),
+    );
+  }
+  return app;
+}

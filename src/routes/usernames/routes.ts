@@ -1,0 +1,54 @@
+import { Elysia } from "elysia";
+import { ApiError } from "../../http/errors.ts";
+import { operation } from "../../http/operation.ts";
+import { text } from "../../http/params.ts";
+import { isFname } from "../../protocol/validate/names.ts";
+import type { Reads } from "../../read/answers.ts";
+import { presentUsernameProof } from "../../read/present/username-proof.ts";
+import { usernameProof } from "../../read/skeleton/username-proof.ts";
+import { FnameAvailabilityResponse, UsernameProofResponse } from "./objects.ts";
+
+const tags = ["Usernames"];
+
+/** `/fname/availability` and `/username-proof`. */
+export function usernameRoutes(reads: Reads) {
+  return new Elysia({ name: "usernames" })
+    .get(
+      "/fname/availability",
+      ({ query }) => {
+        const name = normalFname(query.fname);
+        const taken = usernameProof(reads.db, name) !== undefined;
+        return { available: !taken, username: taken ? name : null };
+      },
+      operation({
+        operationId: "getFnameAvailability",
+        summary: "Whether nobody has an fname",
+        description: "Spaces around the name, a leading @ and the case do not count.",
+        tags,
+        query: { fname: text({ examples: ["user3"] }) },
+        response: FnameAvailabilityResponse,
+      }),
+    )
+    .get(
+      "/username-proof",
+      ({ query }) => {
+        const proof = usernameProof(reads.db, query.username);
+        return { username_proof: proof === undefined ? null : presentUsernameProof(proof) };
+      },
+      operation({
+        operationId: "getUsernameProof",
+        summary: "The live proof of a name; null while nobody has it",
+        description: "Matches an fname, ENS name or basename exactly, case included.",
+        tags,
+        query: { username: text({ description: "Without a leading @", examples: ["user3"] }) },
+        response: UsernameProofResponse,
+      }),
+    );
+}
+
+function normalFname(given: string): string {
+  const name = given.trim().replace(/^@/, "").toLowerCase();
+  if (!isFname(name))
+    throw new ApiError("badRequest", "fname must be 1 to 16 of a-z, 0-9 and -, not beginning with -");
+  return name;
+}

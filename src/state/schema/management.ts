@@ -1,0 +1,53 @@
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** Mini apps and webhooks with their secrets. Times are unix seconds; `seq` is the order of creation. */
+
+export const apps = sqliteTable(
+  "apps",
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    appId: text("app_id").notNull().unique(),
+    ownerFid: integer("owner_fid").notNull(),
+    name: text().notNull(),
+    appUrl: text("app_url").notNull(),
+    description: text(),
+    /** JSON array of fids. */
+    signerFidAllowlist: text("signer_fid_allowlist").notNull(),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [index("apps_by_owner").on(t.ownerFid)],
+);
+
+export const webhooks = sqliteTable(
+  "webhooks",
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    webhookId: text("webhook_id").notNull().unique(),
+    ownerFid: integer("owner_fid").notNull(),
+    title: text().notNull(),
+    targetUrl: text("target_url").notNull(),
+    description: text(),
+    active: integer().notNull(),
+    /** JSON, in the normal form of `readSubscription`. */
+    subscription: text().notNull(),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [index("webhooks_by_owner").on(t.ownerFid)],
+);
+
+/** Secrets of apps and webhooks. `holder` is an app_id or a webhook_id, which never look alike. */
+export const secrets = sqliteTable(
+  "secrets",
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    holder: text().notNull(),
+    uid: text().notNull().unique(),
+    value: text().notNull(),
+    createdAt: integer("created_at").notNull(),
+    /** Null while the secret was not rotated out. */
+    expiresAt: integer("expires_at"),
+  },
+  (t) => [index("secrets_by_holder").on(t.holder)],
+);

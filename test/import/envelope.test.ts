@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import fc from "fast-check";
+import { closeEnvelope, openEnvelope } from "../../src/import/envelope.ts";
+import { Rejection } from "../../src/protocol/rejection.ts";
+import { ImportRecord } from "../../src/protocol/wire/generated/hub.ts";
+import { Message, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+
+const message = Message.fromPartial({ hash: Uint8Array.of(1, 2), dataBytes: Uint8Array.of(3) });
+const event = OnChainEvent.fromPartial({ fid: 7, blockNumber: 9 });
+const proof = UserNameProof.fromPartial({ fid: 8, timestamp: 1_700_000_000 });
+
+const RECORDS = [
+  {
+    kind: "message" as const,
+    bytes: Message.encode(message).finish(),
+    wire: { $case: "message" as const, value: message },
+  },
+  {
+    kind: "onChainEvent" as const,
+    bytes: OnChainEvent.encode(event).finish(),
+    wire: { $case: "onChainEvent" as const, value: event },
+  },
+  {
+    kind: "usernameProof" as const,
+    bytes: UserNameProof.encode(proof).finish(),
+    wire: { $case: "usernameProof" as const, value: proof },
+  },
+];
+
+function field(number: number, bytes: Uint8Array): Uint8Array {
+  return new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(bytes).finish();
+}
+
+function reasonOf(payload: Uint8Array): string {
+  const opened = openEnvelope(payload);
+  if (!(opened instanceof Rejection)) throw new Error("the envelope was read");
+  expect(opened.code).toBe("bad_request.parse_failure");
+  return opened.reason;
+}
+
+describe("the envelope of an import record", () => {
+  test("is the wire message ImportRecord, for every kind and in both directions", () => {
+    for (const { kind, bytes, wire } of RECORDS) {
+      expect(openEnvelope(ImportRecord.encode({ record: wire }).finish())).toEqual({ kind, bytes });
+      const framed = new BinaryReader(closeEnvelope({ kind, bytes }));
+      expect(ImportRecord.decode(framed.bytes()).record).toEqual(wire);
+      expect(framed.pos).toBe(framed.len);
+    }
+  });
+
+  test("the record is a copy, so that reading on does not change it", () => {
+    const payload = field(1, Uint8Array.of(5, 6, 7));
+    const opened = openEnvelope(payload);
+    payload.fill(0);
+    expect(opened).toEqual({ kind: "message", bytes: Uint8Array.of(5, 6, 7) });
+  });
+
+  test("fields of later versions are skipped", () => {
+    const later = Buffer.concat([
+      field(9, Uint8Array.of(1)),
+      field(3, Uint8Array.of(2)),
+      field(2000, new Uint8Array(4)),
+    ]);
+    expect(openEnvelope(later)).toEqual({ kind: "usernameProof", bytes: Uint8Array.of(2) });
+  });
+
+  test("no record, two records, and what is no record at all are refused", () => {
+    expect(reasonOf(new Uint8Array(0))).toContain("no record");
+    expect(reasonOf(field(9, Uint8Array.of(1)))).toContain("no record");
+    expect(reasonOf(Buffer.concat([field(1, Uint8Array.of(1)), field(2, Uint8Array.of(2))]))).toContain(
+      "more than one",
+    );
+    expect(reasonOf(Buffer.concat([field(1, Uint8Array.of(1)), field(1, Uint8Array.of(1))]))).toContain(
+      "more than one",
+    );
+    expect(reasonOf(new BinaryWriter().tag(1, WireType.Varint).uint32(5).finish())).toContain("field 1");
+    expect(reasonOf(field(1, new Uint8Array(20)).subarray(0, 9))).toContain("cannot be read");
+    expect(reasonOf(Uint8Array.of(0))).toContain("cannot be read");
+  });
+
+  test("any bytes are either read or refused", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (payload) => {
+        const opened = openEnvelope(payload);
+        if (opened instanceof Rejection) expect(opened.code).toBe("bad_request.parse_failure");
+        else expect(opened.bytes.length).toBeLessThan(payload.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

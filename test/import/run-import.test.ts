@@ -1,0 +1,235 @@
+import { describe, expect, test } from "bun:test";
+import { appendFileSync, copyFileSync, mkdirSync, renameSync } from "node:fs";
+import { closeEnvelope } from "../../src/import/envelope.ts";
+import { createImportSink } from "../../src/import/import-sink.ts";
+import type { ImportProgress } from "../../src/import/progress.ts";
+import { writeRecords } from "../../src/import/record-writer.ts";
+import { type ImportOptions, type ImportSink, runImport } from "../../src/import/run-import.ts";
+import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/index/database.ts";
+import { getPosition } from "../../src/index/positions.ts";
+import { readTotals } from "../../src/index/totals.ts";
+import { verifyIndex } from "../../src/index/verify.ts";
+import { IngestEngine } from "../../src/ingest/engine.ts";
+import type { EncodedRecord } from "../../src/ingest/record.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { ANCHOR_SECS, encodedRecord, readNetwork } from "../demo/records.ts";
+import { ManualClock } from "../support/clock.ts";
+import { dumpIndex } from "../support/dump.ts";
+import { signedCast } from "../support/messages.ts";
+import { accountRecords, accountSigner } from "../support/node.ts";
+import { tempDir } from "../support/program.ts";
+
+const demoRecords = readNetwork().records.map(encodedRecord);
+/** Enough for several commits. */
+const someRecords = demoRecords.slice(0, 5000);
+
+/** A node's index in a directory, and imports into it. */
+function openTarget(dir: string): Disposable & {
+  readonly db: IndexDatabase;
+  readonly sink: ImportSink;
+  import(path: string, changes?: Partial<ImportOptions>): ReturnType<typeof runImport>;
+} {
+  mkdirSync(dir, { recursive: true });
+  const db = openIndexWriter(indexPath(dir));
+  const clock = new ManualClock(ANCHOR_SECS);
+  const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  const onFault = (cause: unknown) => {
+    throw cause;
+  };
+  const engine = new IngestEngine({ db, network, clock, onFault });
+  const sink = createImportSink({ engine, network, clock });
+  const positions = { get: (key: string) => getPosition(db, key) };
+  return {
+    db,
+    sink,
+    import: (path, changes) => runImport({ path, sink, positions, clock, ...changes }),
+    [Symbol.dispose]: () => db[Symbol.dispose](),
+  };
+}
+
+function cast(fid: number, text: string): EncodedRecord {
+  return { kind: "message", bytes: signedCast(fid, text, accountSigner(fid)) };
+}
+
+describe("an import", () => {
+  test("of the demo network takes in every record, and a second one finds nothing left to do", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/demo`;
+    await writeRecords(path, demoRecords);
+    using target = openTarget(`${dir.path}/data`);
+    const report = await target.import(path);
+    expect(report).toMatchObject({ fromOffset: 0, toOffset: Bun.file(path).size, outcome: "complete" });
+    expect(report.summary).toMatchObject({ known: 0, refused: 0, refusals: [] });
+    const { message, onChainEvent, usernameProof } = report.summary.accepted;
+    expect(message + onChainEvent + usernameProof).toBe(demoRecords.length);
+    const again = await target.import(path);
+    expect(again).toMatchObject({
+      fromOffset: report.toOffset,
+      toOffset: report.toOffset,
+      outcome: "complete",
+    });
+    expect(again.summary.accepted).toEqual({ message: 0, onChainEvent: 0, usernameProof: 0 });
+    expect(again.summary.known).toBe(0);
+  });
+
+  test("that a crash interrupts goes on behind the last commit, to the state of an uninterrupted one", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/demo`;
+    await writeRecords(path, someRecords);
+    using whole = openTarget(`${dir.path}/whole`);
+    await whole.import(path);
+
+    const starts: number[] = [];
+    for (const { commits, isLastWritten } of [
+      { commits: 1, isLastWritten: false },
+      { commits: 4, isLastWritten: true },
+      { commits: 2, isLastWritten: false },
+    ]) {
+      using target = openTarget(`${dir.path}/broken`);
+      let left = commits;
+      const dying: ImportSink = {
+        apply: async (records, moves) => {
+          if (left-- > 0) return target.sink.apply(records, moves);
+          if (isLastWritten) await target.sink.apply(records, moves);
+          throw new Error("the process dies here");
+        },
+      };
+      const onProgress = ({ startedAtBytes }: ImportProgress) => starts.push(startedAtBytes);
+      await expect(target.import(path, { sink: dying, onProgress })).rejects.toThrow("dies here");
+    }
+    expect(new Set(starts).size).toBe(3);
+    using target = openTarget(`${dir.path}/broken`);
+    const report = await target.import(path);
+    expect(report.fromOffset).toBeGreaterThan(0);
+    expect(report.summary).toMatchObject({ known: 0, refused: 0 });
+    expect(dumpIndex(target.db)).toBe(dumpIndex(whole.db));
+    expect(verifyIndex(indexPath(`${dir.path}/broken`))).toEqual([]);
+  });
+
+  test("of a file that has grown reads the new records alone", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/records`;
+    using target = openTarget(`${dir.path}/data`);
+    await writeRecords(path, [...accountRecords(1), cast(1, "first")]);
+    const first = await target.import(path);
+    appendFileSync(path, closeEnvelope(cast(1, "second")));
+    const second = await target.import(path);
+    expect(second).toMatchObject({
+      fromOffset: first.toOffset,
+      summary: { known: 0, accepted: { message: 1 } },
+    });
+    expect(readTotals(target.db).casts).toBe(2);
+  });
+
+  test("of another file at the same path begins anew, though it begins alike and is longer", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/records`;
+    using target = openTarget(`${dir.path}/data`);
+    const start = [...accountRecords(1), ...accountRecords(2)];
+    await writeRecords(path, [...start, cast(1, "of the first file")]);
+    await target.import(path);
+    await writeRecords(`${dir.path}/other`, [
+      ...start,
+      cast(2, "of the other file"),
+      cast(2, "and one more"),
+    ]);
+    copyFileSync(`${dir.path}/other`, path);
+    const report = await target.import(path);
+    expect(report.fromOffset).toBe(0);
+    expect(report.summary).toMatchObject({ known: start.length, accepted: { message: 2 } });
+    expect(readTotals(target.db).casts).toBe(3);
+  });
+
+  test("of a file that has become shorter begins anew, and ends at its end", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/records`;
+    using target = openTarget(`${dir.path}/data`);
+    await writeRecords(path, [...accountRecords(1), cast(1, "one"), cast(1, "two")]);
+    await target.import(path);
+    await writeRecords(path, accountRecords(1));
+    expect(await target.import(path)).toMatchObject({
+      fromOffset: 0,
+      outcome: "complete",
+      summary: { known: 4 },
+    });
+    renameSync(path, `${path}-moved`);
+    expect(await target.import(`${path}-moved`)).toMatchObject({ fromOffset: 0, summary: { known: 4 } });
+  });
+
+  test("counts what is refused, with its place, and goes on behind it", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/records`;
+    using target = openTarget(`${dir.path}/data`);
+    const account = accountRecords(1).map(closeEnvelope);
+    const stranger = closeEnvelope(cast(77, "nobody knows me"));
+    const broken = Uint8Array.of(2, 0xff, 0xff);
+    await Bun.write(
+      path,
+      Buffer.concat([...account, stranger, broken, closeEnvelope(cast(1, "still here"))]),
+    );
+    const { summary, outcome } = await target.import(path);
+    expect(outcome).toBe("complete");
+    expect(summary).toMatchObject({ refused: 2, accepted: { message: 1 } });
+    const places = Object.fromEntries(
+      summary.refusals.map(({ code, examples }) => [code, examples[0]?.offset]),
+    );
+    const strangerAt = Buffer.concat(account).length;
+    expect(places).toEqual({
+      "bad_request.validation_failure": strangerAt,
+      "bad_request.parse_failure": strangerAt + stranger.length,
+    });
+    expect(await target.import(path)).toMatchObject({ summary: { refused: 0 } });
+  });
+
+  test("of nothing but unreadable records still moves its position", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/records`;
+    using target = openTarget(`${dir.path}/data`);
+    await Bun.write(path, Uint8Array.of(0, 0, 1, 0));
+    expect(await target.import(path)).toMatchObject({ toOffset: 4, summary: { refused: 3 } });
+    expect(await target.import(path)).toMatchObject({ fromOffset: 4, summary: { refused: 0 } });
+  });
+
+  test("of a file that breaks off stops before the broken record, and finishes it when the rest has come", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/records`;
+    using target = openTarget(`${dir.path}/data`);
+    const frames = [...accountRecords(1), cast(1, "whole")].map(closeEnvelope);
+    const last = closeEnvelope(cast(1, "in two parts"));
+    await Bun.write(path, Buffer.concat([...frames, last.subarray(0, 20)]));
+    const first = await target.import(path);
+    expect(first).toMatchObject({ outcome: "truncated", toOffset: Buffer.concat(frames).length });
+    expect(first.detail).toContain(`at byte ${first.toOffset}`);
+    appendFileSync(path, last.subarray(20));
+    expect(await target.import(path)).toMatchObject({
+      fromOffset: first.toOffset,
+      outcome: "complete",
+      summary: { accepted: { message: 1 } },
+    });
+  });
+
+  test("that is stopped ends after the batch under way, and the next one goes on there", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/demo`;
+    await writeRecords(path, someRecords);
+    using target = openTarget(`${dir.path}/data`);
+    const stop = new AbortController();
+    const seen: ImportProgress[] = [];
+    const onProgress = (progress: ImportProgress) => {
+      seen.push(progress);
+      if (seen.length === 3) stop.abort();
+    };
+    const first = await target.import(path, { signal: stop.signal, onProgress });
+    expect(first.outcome).toBe("stopped");
+    expect(seen.length).toBe(3);
+    expect(seen.at(-1)).toMatchObject({
+      doneBytes: first.toOffset,
+      totalBytes: Bun.file(path).size,
+      startedAtBytes: 0,
+    });
+    const second = await target.import(path);
+    expect(second).toMatchObject({ fromOffset: first.toOffset, outcome: "complete" });
+    const total = [first, second].flatMap(({ summary }) => Object.values(summary.accepted));
+    expect(total.reduce((sum, count) => sum + count, 0)).toBe(someRecords.length);
+  });
+});

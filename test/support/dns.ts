@@ -1,0 +1,92 @@
+import { createSocket } from "node:dgram";
+import { Resolver } from "node:dns/promises";
+import { once } from "node:events";
+import type { Resolve } from "../../src/net/resolve.ts";
+
+/**
+ * What a name answers the `nth` time (from 0) that its A records are asked for; undefined says that the name does not
+ * exist, "silent" leaves the question without an answer.
+ */
+export type DnsScript = (name: string, nth: number) => readonly string[] | undefined | "silent";
+
+export interface DnsServer extends AsyncDisposable {
+  /** Asks this server over UDP. */
+  readonly resolve: Resolve;
+  /** The names whose A records were asked for, in order. */
+  readonly questions: readonly string[];
+}
+
+const TYPE_A = 1;
+const TYPE_AAAA = 28;
+const NAME_ERROR = 3;
+
+/** A name server on a loopback port. Answers live for 0 seconds. */
+export async function startDnsServer(script: DnsScript): Promise<DnsServer> {
+  const questions: string[] = [];
+  const answers = new Map<string, readonly string[] | undefined | "silent">();
+  const socket = createSocket("udp4");
+  socket.on("message", (query, peer) => {
+    const { name, type, end } = readQuestion(query);
+    if (type === TYPE_A) {
+      answers.set(name, script(name, questions.filter((asked) => asked === name).length));
+      questions.push(name);
+    }
+    const answer = answers.get(name);
+    if (answer === "silent") return;
+    const records = (answer ?? [])
+      .filter((address) => address.includes(":") === (type === TYPE_AAAA))
+      .map(record);
+    const head = Buffer.alloc(12);
+    query.copy(head, 0, 0, 2);
+    head.writeUInt16BE(0x8180 | (answer === undefined ? NAME_ERROR : 0), 2);
+    head.writeUInt16BE(1, 4);
+    head.writeUInt16BE(records.length, 6);
+    socket.send(Buffer.concat([head, query.subarray(12, end), ...records]), peer.port, peer.address);
+  });
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  const resolver = new Resolver({ timeout: 10_000, tries: 1 });
+  resolver.setServers([`127.0.0.1:${socket.address().port}`]);
+  return {
+    questions,
+    async resolve(name) {
+      const ipv4 = await resolver.resolve4(name).catch(noRecords);
+      return [...ipv4, ...(await resolver.resolve6(name).catch(noRecords))];
+    },
+    async [Symbol.asyncDispose]() {
+      resolver.cancel();
+      socket.close();
+    },
+  };
+}
+
+const noRecords = (): string[] => [];
+
+function readQuestion(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = [];
+  let at = 12;
+  for (let size = query.readUInt8(at); size > 0; size = query.readUInt8(at)) {
+    labels.push(query.toString("latin1", at + 1, at + 1 + size));
+    at += 1 + size;
+  }
+  return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
+}
+
+/** A resource record for the name in the question, which a pointer stands for. */
+function record(address: string): Buffer {
+  const data = address.includes(":") ? ipv6Bytes(address) : Buffer.from(address.split(".").map(Number));
+  const head = Buffer.alloc(12);
+  head.writeUInt16BE(0xc00c, 0);
+  head.writeUInt16BE(data.length === 4 ? TYPE_A : TYPE_AAAA, 2);
+  head.writeUInt16BE(1, 4);
+  head.writeUInt16BE(data.length, 10);
+  return Buffer.concat([head, data]);
+}
+
+function ipv6Bytes(address: string): Buffer {
+  const [left = "", right = ""] = address.split("::");
+  const groups = (text: string) => (text === "" ? [] : text.split(":"));
+  const missing = 8 - groups(left).length - groups(right).length;
+  const all = [...groups(left), ...Array.from({ length: missing }, () => "0"), ...groups(right)];
+  return Buffer.from(all.map((group) => group.padStart(4, "0")).join(""), "hex");
+}

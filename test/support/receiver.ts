@@ -1,0 +1,84 @@
+import type { Credentials } from "./certificates.ts";
+
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string;
+  /** The caller's port, which tells its connections apart. */
+  readonly fromPort: number;
+}
+
+export interface Receiver extends AsyncDisposable {
+  readonly port: number;
+  readonly requests: readonly ReceivedRequest[];
+}
+
+export interface ReceiverOptions {
+  /** With it, the receiver speaks TLS only. */
+  readonly tls?: Credentials;
+  readonly hostname?: string;
+  readonly answer?: (request: ReceivedRequest) => Response | Promise<Response>;
+}
+
+/** A recording HTTP(S) server on a loopback port; it answers 200 and "ok" unless told otherwise. */
+export function startReceiver(options: ReceiverOptions = {}): Receiver {
+  const requests: ReceivedRequest[] = [];
+  const server = Bun.serve({
+    hostname: options.hostname ?? "127.0.0.1",
+    port: 0,
+    tls: options.tls && { cert: options.tls.cert, key: options.tls.key },
+    async fetch(request, self) {
+      const received = {
+        method: request.method,
+        path: new URL(request.url).pathname,
+        headers: request.headers,
+        body: await request.text(),
+        fromPort: self.requestIP(request)?.port ?? 0,
+      };
+      requests.push(received);
+      return (await options.answer?.(received)) ?? new Response("ok");
+    },
+  });
+  return {
+    port: server.port ?? 0,
+    requests,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+export interface RawReceiver extends AsyncDisposable {
+  readonly port: number;
+  /** How many connections were made to it. */
+  readonly connections: number;
+  /** Resolves once a caller's connection has ended. */
+  readonly hungUp: Promise<void>;
+}
+
+/** A TCP server on a loopback port that does what no HTTP server would: `onRequest` gets the bare connection. */
+export function startRawReceiver(onRequest: (socket: Bun.Socket) => void): RawReceiver {
+  let connections = 0;
+  const hungUp = Promise.withResolvers<void>();
+  const listener = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open() {
+        connections += 1;
+      },
+      data: (socket) => onRequest(socket),
+      close: () => hungUp.resolve(),
+      error: () => hungUp.resolve(),
+    },
+  });
+  return {
+    port: listener.port,
+    get connections() {
+      return connections;
+    },
+    hungUp: hungUp.promise,
+    async [Symbol.asyncDispose]() {
+      listener.stop(true);
+    },
+  };
+}
