@@ -20,7 +20,12 @@ const TARGETS = [
 type Target = (typeof TARGETS)[number];
 
 /** Each worker is an entry of its own: a compiled program loads it by its path. */
-const ENTRYPOINTS = ["src/main.ts", "src/workers/ingest.worker.ts", "src/workers/hub.worker.ts"];
+const ENTRYPOINTS = [
+  "src/main.ts",
+  "src/workers/ingest.worker.ts",
+  "src/workers/hub.worker.ts",
+  "src/workers/ranking.worker.ts",
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -42,6 +47,8 @@ if (targets.length === 0) await compile(undefined, `dist/${name}`);
 for (const target of targets) await compile(target, `dist/${name}-${target}`);
 
 async function compile(target: Target | undefined, outfile: string): Promise<void> {
+  // Settings come from where the README says, not from files that happen to lie in the working directory.
+  const fromWorkingDirectory = { autoloadDotenv: false, autoloadBunfig: false } as const;
   const built = await Bun.build({
     entrypoints: ENTRYPOINTS,
     root: "src",
@@ -49,7 +56,7 @@ async function compile(target: Target | undefined, outfile: string): Promise<voi
     // Names stay, so that a stack trace can be read.
     minify: { syntax: true, whitespace: true },
     sourcemap: "linked",
-    compile: target ? { target: `bun-${target}`, outfile } : { outfile },
+    compile: { ...(target ? { target: `bun-${target}` } : {}), outfile, ...fromWorkingDirectory },
   });
   if (!built.success) throw new AggregateError(built.logs, `cannot build ${outfile}`);
   const megabytes = (Bun.file(outfile).size / 1e6).toFixed(1);

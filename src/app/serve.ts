@@ -13,6 +13,7 @@ import { apiPlugins } from "../routes/plugins.ts";
 import { version } from "../version.ts";
 import { workerUrls } from "../worker-urls.ts";
 import type { HubWorkerInit } from "../workers/hub.worker.ts";
+import type { RankingWorkerInit } from "../workers/ranking.worker.ts";
 import type { Common } from "./common.ts";
 import { openDataDir } from "./data-dir.ts";
 import { startWorker, type WorkerHandle } from "./worker-handle.ts";
@@ -50,6 +51,8 @@ export async function serve(common: Common, options: { demo: boolean }): Promise
 
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
+  const ranking = await startRanking(config, ingest, crashed("ranking"));
+  shutdown.add("ranking worker", () => ranking.stop());
   const hub = await startHub(config, ingest, crashed("hub"));
   if (hub) shutdown.add("hub worker", () => hub.stop());
 
@@ -86,6 +89,17 @@ async function startHub(
   return startWorker({ name: "hub", url: workerUrls.hub, init, transfer: [port], onCrash });
 }
 
+/** The worker has ranked once when this resolves, so that no client meets a node without a ranking. */
+function startRanking(
+  config: Config,
+  ingest: WorkerHandle,
+  onCrash: (message: string) => void,
+): Promise<WorkerHandle> {
+  const port = connect(ingest);
+  const init: RankingWorkerInit = { config, ingest: port };
+  return startWorker({ name: "ranking", url: workerUrls.ranking, init, transfer: [port], onCrash });
+}
+
 /** A new way to the ingest worker. */
 function connect(ingest: WorkerHandle): MessagePort {
   const { port1, port2 } = new MessageChannel();
@@ -103,7 +117,12 @@ function createNodeHttpServer(
   return createHttpServer({
     common,
     version,
-    plugins: apiPlugins({ db, clock, maxIds: config.http.max_ids }),
+    plugins: apiPlugins({
+      db,
+      clock,
+      maxIds: config.http.max_ids,
+      notificationWindowSecs: config.notifications.aggregation_window_secs,
+    }),
     ops: {
       notReadyReason: () => (shutdown.signal.aborted ? "the node is shutting down" : undefined),
       status: () => nodeStatus(config, db, ingest),

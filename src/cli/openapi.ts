@@ -18,7 +18,12 @@ export function registerOpenApi(program: Command, context: CommandContext): void
       const server = createHttpServer({
         common,
         version,
-        plugins: apiPlugins({ db, clock: common.clock, maxIds: common.config.http.max_ids }),
+        plugins: apiPlugins({
+          db,
+          clock: common.clock,
+          maxIds: common.config.http.max_ids,
+          notificationWindowSecs: common.config.notifications.aggregation_window_secs,
+        }),
         ops: { notReadyReason: () => undefined, status: () => ({}) },
       });
       print(`${JSON.stringify(await server.openApi(), null, 2)}\n`);

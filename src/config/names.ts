@@ -8,7 +8,7 @@ export interface ServiceNames {
   readonly capitalised: string;
   /** Start of the service's own header names, as in `X-Svc-Fid`. */
   readonly headerPrefix: string;
-  /** Start of every metric's name, in Prometheus' alphabet. */
+  /** Start of every metric's name. */
   readonly metricPrefix: string;
   /** `name` of the EIP-712 domain. */
   readonly domainName: string;
@@ -23,7 +23,7 @@ export function serviceNames(name: string): ServiceNames {
     basePath: `/v2/${name}`,
     capitalised,
     headerPrefix: `X-${capitalised}-`,
-    metricPrefix: `${name.replaceAll(/[^a-zA-Z0-9]/g, "_")}_`,
+    metricPrefix: `${name}_`,
     domainName: capitalised,
     signedOpType: `${capitalised}SignedOp`,
   };

@@ -106,6 +106,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
   });
 
   async function attempt(call: OutboundCall, signal: AbortSignal): Promise<Reply | FailureKindAndMessage> {
+    const headers = new Headers(call.headers);
     const checked = await guard.check(call.url);
     if (checked instanceof UrlRefusal) {
       return checked.kind === "dns"
@@ -117,7 +118,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     let kind: keyof typeof FAILURE_MESSAGES = "connect";
     for (const address of tried) {
       try {
-        return await exchange(call, checked.url, address, signal);
+        return await exchange({ ...call, headers }, checked.url, address, signal);
       } catch (cause) {
         kind = kindOf(cause);
         // Only where nothing was sent yet does the next address get the same request.
@@ -128,7 +129,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
   }
 
   async function exchange(
-    call: OutboundCall,
+    call: Omit<OutboundCall, "headers"> & { readonly headers: Headers },
     url: URL,
     { address, family }: CheckedAddress,
     signal: AbortSignal,
@@ -199,16 +200,16 @@ function failure(kind: keyof typeof FAILURE_MESSAGES): FailureKindAndMessage {
 }
 
 async function readUpTo(response: Response, maxBytes: number) {
-  const body = new Uint8Array(maxBytes);
+  const chunks: Uint8Array[] = [];
   let length = 0;
   // Leaving the loop early cancels the stream, which closes the connection.
   for await (const chunk of response.body ?? []) {
-    const room = maxBytes - length;
-    body.set(chunk.subarray(0, room), length);
-    if (chunk.length > room) return { body, truncated: true };
+    chunks.push(chunk);
     length += chunk.length;
+    if (length > maxBytes) break;
   }
-  return { body: body.slice(0, length), truncated: false };
+  const body = new Uint8Array(Bun.concatArrayBuffers(chunks, maxBytes, false));
+  return { body, truncated: length > maxBytes };
 }
 
 const CONNECT_CODES = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "ETIMEDOUT"]);

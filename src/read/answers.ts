@@ -5,11 +5,14 @@ import { type Hydration, hydrate, type Wanted } from "./hydrate/hydrate.ts";
 import { type Cast, presentCast } from "./present/cast.ts";
 import { presentUser, type User } from "./present/user.ts";
 
-/** What a read works with: its connection, the time, and the longest list of ids that it takes. */
+/** What a read works with: its connection, the time, and the settings that bound or shape answers. */
 export interface Reads {
   readonly db: IndexDatabase;
   readonly clock: Clock;
+  /** The longest list of ids that is taken. */
   readonly maxIds: number;
+  /** Within how many seconds reactions to one cast, or follows, are one notification. */
+  readonly notificationWindowSecs: number;
 }
 
 /**

@@ -82,7 +82,9 @@ const ChannelDehydrated = Type.Object(
     id: Type.String(),
     name: Type.String(),
     image_url: nullable(Type.String()),
-    parent_url: Type.String({ description: "The channel's URL, the same whichever client's host the cast used" }),
+    parent_url: Type.String({
+      description: "The channel's URL, the same whichever client's host the cast used",
+    }),
   },
   { ...closed, $id: "ChannelDehydrated" },
 );

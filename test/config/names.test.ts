@@ -12,7 +12,3 @@ test("every name of the service comes from the one setting", () => {
     signedOpType: "SvcSignedOp",
   });
 });
-
-test("a metric prefix stays within Prometheus' alphabet", () => {
-  expect(serviceNames("my-node").metricPrefix).toBe("my_node_");
-});

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Message as CoreMessage, validations } from "@farcaster/core";
 import { nowSecs } from "../../src/app/clock.ts";
 import { EARLIEST_ANCHOR_SECS } from "../../src/demo/roster.ts";
@@ -35,7 +35,10 @@ function usersOf(node: TestNode) {
 }
 
 describe("demo network, accepted", () => {
-  const node = nodeWithDemo(ANCHOR_SECS);
+  let node: TestNode;
+  beforeAll(() => {
+    node = nodeWithDemo(ANCHOR_SECS);
+  });
   afterAll(() => node[Symbol.dispose]());
 
   test("by the protocol's own library: every rare message and each tenth of the others", async () => {

@@ -19,12 +19,18 @@ export interface TestApi extends AsyncDisposable {
   get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
-export async function startTestApi(): Promise<TestApi> {
+export async function startTestApi(
+  options: { notificationWindowSecs?: number } = {},
+): Promise<TestApi> {
+  const { notificationWindowSecs = 3600 } = options;
   const node = startTestNode();
   const db = openIndexReader(indexPath(node.dir));
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);
-  const http = runHttp({ plugins: apiPlugins({ db, clock: node.clock, maxIds: 350 }), clock: node.clock });
+  const http = runHttp({
+    plugins: apiPlugins({ db, clock: node.clock, maxIds: 350, notificationWindowSecs }),
+    clock: node.clock,
+  });
   const document = await http.server.openApi();
   return {
     node,

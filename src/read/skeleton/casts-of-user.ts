@@ -1,34 +1,40 @@
 import type { IndexDatabase } from "../../index/database.ts";
 import { statement } from "../../index/statement.ts";
-import { cursorCodec, cutPage, type Page } from "../cursor.ts";
-import { type Hash, hex } from "../hydrate/casts.ts";
+import type { Page } from "../cursor.ts";
+import type { Hash } from "../hydrate/casts.ts";
+import { belowOf, type TimedKey, type TimedRow, timedCursor, timedPage } from "./time-order.ts";
 
-interface Row {
-  hash: Uint8Array;
-  timestamp: number;
-}
+type From = [fid: number, belowTimestamp: number, belowHash: Uint8Array, limit: number];
 
-const newestOf = statement<Row, [fid: number, limit: number]>(
-  "skeleton.casts-of-user.first",
-  "SELECT hash, timestamp FROM casts WHERE fid = ? ORDER BY timestamp DESC, hash DESC LIMIT ?",
+const castsOf = statement<TimedRow, From>(
+  "skeleton.casts-of-user",
+  `SELECT timestamp, hash FROM casts WHERE fid = ? AND (timestamp, hash) < (?, ?)
+   ORDER BY timestamp DESC, hash DESC LIMIT ?`,
 );
-const olderOf = statement<Row, [fid: number, timestamp: number, hash: Uint8Array, limit: number]>(
-  "skeleton.casts-of-user.next",
-  `SELECT hash, timestamp FROM casts WHERE fid = ? AND (timestamp, hash) < (?, ?)
+const repliesOf = statement<TimedRow, From>(
+  "skeleton.replies-of-user",
+  `SELECT timestamp, hash FROM casts
+   WHERE fid = ? AND parent_hash IS NOT NULL AND (timestamp, hash) < (?, ?)
    ORDER BY timestamp DESC, hash DESC LIMIT ?`,
 );
 
-export const castsOfUserCursor = cursorCodec("feed/user/casts", ["int", "hash"]);
+interface UserQuery {
+  readonly fid: number;
+  readonly limit: number;
+  readonly after: TimedKey | undefined;
+}
+
+export const castsOfUserCursor = timedCursor("feed/user/casts");
+export const repliesOfUserCursor = timedCursor("feed/user/replies_and_recasts");
 
 /** All live casts of an fid, replies too, newest first. */
-export function castsOfUser(
-  db: IndexDatabase,
-  query: { fid: number; limit: number; after: readonly [timestamp: number, hash: Hash] | undefined },
-): Page<{ hash: Hash; timestamp: number }> {
+export function castsOfUser(db: IndexDatabase, query: UserQuery): Page<{ hash: Hash }> {
   const { fid, limit, after } = query;
-  const rows = after
-    ? db.all(olderOf, fid, after[0], Buffer.from(after[1].slice(2), "hex"), limit + 1)
-    : db.all(newestOf, fid, limit + 1);
-  const skeleton = rows.map((row) => ({ hash: hex(row.hash), timestamp: row.timestamp }));
-  return cutPage(skeleton, limit, (last) => castsOfUserCursor.encode([last.timestamp, last.hash]));
+  return timedPage(db.all(castsOf, fid, ...belowOf(after), limit + 1), limit, castsOfUserCursor);
+}
+
+/** The live casts of an fid that answer a cast, newest first. */
+export function repliesOfUser(db: IndexDatabase, query: UserQuery): Page<{ hash: Hash }> {
+  const { fid, limit, after } = query;
+  return timedPage(db.all(repliesOf, fid, ...belowOf(after), limit + 1), limit, repliesOfUserCursor);
 }

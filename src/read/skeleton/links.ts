@@ -24,7 +24,10 @@ const FROM_THE_NEWEST: DatedPosition = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE
 
 // Anybody can be named by a link, so targets that no registry knows are passed over here: a page is short only at the
 // end. Who signs a message is registered, so sources need no such test.
-const targets = statement<DatedUser, [fid: number, type: string, at: number, otherFid: number, limit: number]>(
+const targets = statement<
+  DatedUser,
+  [fid: number, type: string, at: number, otherFid: number, limit: number]
+>(
   "skeleton.links.targets",
   `SELECT l.target_fid AS fid, l.linked_at AS at FROM links l CROSS JOIN fids f ON f.fid = l.target_fid
    WHERE l.fid = ? AND l.type = ? AND (l.linked_at, l.target_fid) < (?, ?)

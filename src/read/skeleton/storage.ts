@@ -22,9 +22,7 @@ export interface StorageState {
 export function storageOf(db: IndexDatabase, fid: number): StorageState {
   const rents = onChainEventsOf(db, OnChainEventType.EVENT_TYPE_STORAGE_RENT, fid).flatMap(
     ({ body, blockTimestamp }) =>
-      body?.$case === "storageRentEventBody"
-        ? [{ units: body.value.units, rentedAt: blockTimestamp }]
-        : [],
+      body?.$case === "storageRentEventBody" ? [{ units: body.value.units, rentedAt: blockTimestamp }] : [],
   );
   return {
     fid,

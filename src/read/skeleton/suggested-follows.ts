@@ -18,10 +18,10 @@ interface Candidate {
 
 const sourceRows = statement<{ fid: number; following: number }, [fid: number]>(
   "skeleton.suggested-follows.sources",
-  `SELECT l.target_fid AS fid, n.following FROM
+  `SELECT target_fid AS fid, n.following FROM
      (SELECT target_fid FROM links WHERE fid = ? AND type = 'follow'
-      ORDER BY linked_at DESC, target_fid DESC LIMIT ${MAX_SOURCES}) l
-   CROSS JOIN follow_counts n ON n.fid = l.target_fid`,
+      ORDER BY linked_at DESC, target_fid DESC LIMIT ${MAX_SOURCES})
+   CROSS JOIN follow_counts n ON n.fid = target_fid`,
 );
 // The counted set is bounded by MAX_LINKS, so grouping and sorting it is.
 const candidateRows = statement<

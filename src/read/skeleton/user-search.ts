@@ -51,7 +51,8 @@ const matches = statement<Match, Params>(
             ORDER BY word, fid LIMIT ${MAX_MATCHES})
          UNION
          SELECT fid FROM
-           (SELECT fid FROM follow_counts WHERE ?3 = 1 ORDER BY followers DESC, fid DESC LIMIT ${MAX_MOST_FOLLOWED}))
+           (SELECT fid FROM follow_counts WHERE ?3 = 1 AND followers > 0
+            ORDER BY followers DESC, fid DESC LIMIT ${MAX_MOST_FOLLOWED}))
       CROSS JOIN fids f ON f.fid = candidate
       LEFT JOIN user_data u ON u.fid = f.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}
       LEFT JOIN username_proofs p ON p.name = u.value AND p.fid = f.fid

@@ -1,10 +1,16 @@
 import type { IndexDatabase } from "../../index/database.ts";
 import { statement } from "../../index/statement.ts";
 import { UserDataType } from "../../protocol/wire/generated/message.ts";
-import { cursorCodec, cutPage, type Page } from "../cursor.ts";
+import { type CursorCodec, cursorCodec, cutPage, type Page } from "../cursor.ts";
 
 /** More users of one list of addresses than this are not shown: anybody can verify an address for many fids. */
 const MAX_USERS_OF_ADDRESSES = 1000;
+
+interface LocatedUser {
+  readonly fid: number;
+  /** The location as declared. */
+  readonly value: string;
+}
 
 const fidByName = statement<{ fid: number }, [name: string]>(
   "skeleton.users.by-name",
@@ -21,14 +27,18 @@ const fidByXName = statement<{ fid: number }, [name: string]>(
    WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_TWITTER} AND value = ? COLLATE NOCASE
    ORDER BY fid LIMIT 1`,
 );
-const fidsByLocation = statement<
-  { fid: number; value: string },
-  [from: string, below: string, value: string, fid: number, limit: number]
->(
-  "skeleton.users.by-location",
+// Two statements, because a comparison of pairs under a collation would not seek in the index.
+const fidsAtLocation = statement<LocatedUser, [value: string, fid: number, limit: number]>(
+  "skeleton.users.at-location",
+  `SELECT fid, value FROM user_data
+   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_LOCATION} AND value = ? COLLATE NOCASE AND fid > ?
+   ORDER BY fid LIMIT ?`,
+);
+const fidsBeyondLocation = statement<LocatedUser, [value: string, below: string, limit: number]>(
+  "skeleton.users.beyond-location",
   `SELECT fid, value FROM user_data
    WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_LOCATION}
-     AND value COLLATE NOCASE >= ? AND value COLLATE NOCASE < ? AND (value COLLATE NOCASE, fid) > (?, ?)
+     AND value COLLATE NOCASE > ? AND value COLLATE NOCASE < ?
    ORDER BY value COLLATE NOCASE, fid LIMIT ?`,
 );
 const fidsByAddress = statement<{ fid: number }, [addressesJson: string]>(
@@ -77,18 +87,23 @@ export function usersByLocation(
     limit: number;
     after: readonly [location: string, fid: number] | undefined;
   },
-): Page<{ fid: number; value: string }> {
-  const { prefix, limit, after = ["", 0] } = query;
-  const rows = db.all(fidsByLocation, prefix, prefixEnd(prefix), ...after, limit + 1);
+): Page<LocatedUser> {
+  const { prefix, limit, after = [prefix, 0] } = query;
+  const [location, fid] = after;
+  // A cursor of a walk through other locations has nothing behind it here.
+  if (!location.toLowerCase().startsWith(prefix.toLowerCase())) return { rows: [], cursor: null };
+  const rows = db.all(fidsAtLocation, location, fid, limit + 1);
+  const missing = limit + 1 - rows.length;
+  if (missing > 0) rows.push(...db.all(fidsBeyondLocation, location, prefixEnd(prefix), missing));
   return cutPage(rows, limit, (last) => locationCursor.encode([last.value, last.fid]));
 }
 
 const fidsCursor = cursorCodec("user/fid", ["int"]);
 
 /** The cursors of `allFids`, which are hexadecimal by contract. */
-export const hexFidsCursor = {
-  encode: (key: readonly [fid: number]) => Buffer.from(fidsCursor.encode(key), "base64url").toString("hex"),
-  decode(cursor: string): readonly [fid: number] | undefined {
+export const hexFidsCursor: CursorCodec<readonly ["int"]> = {
+  encode: (key) => Buffer.from(fidsCursor.encode(key), "base64url").toString("hex"),
+  decode(cursor) {
     if (!/^(?:[0-9a-f]{2})+$/.test(cursor)) return undefined;
     return fidsCursor.decode(Buffer.from(cursor, "hex").toString("base64url"));
   },

@@ -47,7 +47,10 @@ const IdRegistration = Type.Object(
 );
 
 const byFid = (item: TSchema) =>
-  Type.Object({}, { additionalProperties: Type.Array(item), description: "Keyed by fid, one key for each asked" });
+  Type.Object(
+    {},
+    { additionalProperties: Type.Array(item), description: "Keyed by fid, one key for each asked" },
+  );
 
 export const BatchFollowingResponse = byFid(Follow);
 export const BatchReactionsResponse = byFid(ReactionTarget);

@@ -28,9 +28,9 @@ import { streamByFid } from "./stream.ts";
 export function batchRoutes(reads: Reads) {
   const { db } = reads;
   const batch =
-    (valueOf: (db: IndexDatabase, fid: number) => unknown) =>
+    (listOf: (db: IndexDatabase, fid: number) => unknown) =>
     ({ request }: { readonly request: Request }) =>
-      streamByFid(exactFids(rawBody(request)), (fid) => db.snapshot(() => valueOf(db, fid)));
+      streamByFid(exactFids(rawBody(request)), (fid) => db.snapshot(() => listOf(db, fid)));
   const described = (operationId: string, summary: string, response: TSchema) =>
     operation({ operationId, summary, tags: ["Batch"], body: BatchRequest, response });
 

@@ -5,7 +5,7 @@ import type { BatchFid } from "./fids.ts";
  * Answers a batch one fid at a time: the whole of it can be a million rows, which neither need be in memory together
  * nor may hold up other requests. What is asked of one fid is read on one snapshot.
  */
-export function streamByFid(fids: readonly BatchFid[], valueOf: (fid: number) => unknown): Response {
+export function streamByFid(fids: readonly BatchFid[], listOf: (fid: number) => unknown): Response {
   const encoder = new TextEncoder();
   let next = 0;
   const body = new ReadableStream<Uint8Array>({
@@ -23,9 +23,7 @@ export function streamByFid(fids: readonly BatchFid[], valueOf: (fid: number) =>
       }
       const comma = next === 0 ? "" : ",";
       next += 1;
-      controller.enqueue(
-        encoder.encode(`${comma}"${asked.digits}":${JSON.stringify(valueOf(asked.fid))}`),
-      );
+      controller.enqueue(encoder.encode(`${comma}"${asked.digits}":${JSON.stringify(listOf(asked.fid))}`));
     },
   });
   return new Response(body, {

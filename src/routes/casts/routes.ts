@@ -2,12 +2,10 @@ import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
 import { operation } from "../../http/operation.ts";
 import { choice, fid, hashList, optional, text } from "../../http/params.ts";
-import type { IndexDatabase } from "../../index/database.ts";
 import { answer, presentCasts, type Reads } from "../../read/answers.ts";
-import type { Hash } from "../../read/hydrate/casts.ts";
 import { presentCast } from "../../read/present/cast.ts";
-import { castOfUrl, parseCastUrl } from "../../read/skeleton/cast-of-url.ts";
 import { CastResponse, CastsResponse } from "../objects.ts";
+import { castFinder } from "./identifier.ts";
 
 const tags = ["Casts"];
 
@@ -83,17 +81,4 @@ export function castRoutes(reads: Reads) {
         response: CastsResponse,
       }),
     );
-}
-
-const HASH = /^0x[0-9a-f]{40}$/i;
-
-/** How to find the cast that an identifier means; refuses what is neither a hash nor a cast's URL. */
-function castFinder(identifier: string, type: "hash" | "url"): (db: IndexDatabase) => Hash | undefined {
-  if (type === "hash") {
-    if (!HASH.test(identifier)) throw new ApiError("badRequest", "identifier must be 0x and 40 hex digits");
-    return () => identifier.toLowerCase() as Hash;
-  }
-  const url = parseCastUrl(identifier);
-  if (!url) throw new ApiError("badRequest", "identifier must be the URL of a cast");
-  return (db) => castOfUrl(db, url);
 }

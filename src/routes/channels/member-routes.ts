@@ -13,8 +13,8 @@ import {
 import { decodeCursor } from "../cursor-param.ts";
 import { UserPageResponse } from "../objects.ts";
 import { answerUserPage } from "../user-page.ts";
+import { answerChannelPage } from "./channel-page.ts";
 import { ChannelPageResponse, MembershipPageResponse } from "./objects.ts";
-import { answerChannelPage } from "./routes.ts";
 
 const tags = ["Channels"];
 
@@ -78,9 +78,9 @@ export function channelMemberRoutes(reads: Reads) {
               rows.map(({ id }) => id),
               hydration,
             );
-            const role = "member" as const;
+            const membership = { object: "member" as const, role: "member" as const };
             return {
-              members: user ? found.map((channel) => ({ object: role, role, user, channel })) : [],
+              members: user ? found.map((channel) => ({ ...membership, user, channel })) : [],
               channels: found,
               next: { cursor: next },
             };

@@ -4,8 +4,7 @@ import { operation } from "../../http/operation.ts";
 import { choice, cursor, limit, optional, text, textList } from "../../http/params.ts";
 import type { IndexDatabase } from "../../index/database.ts";
 import { answer, type Reads } from "../../read/answers.ts";
-import type { Page } from "../../read/cursor.ts";
-import { presentChannel, presentChannels } from "../../read/present/channel.ts";
+import { presentChannel } from "../../read/present/channel.ts";
 import { channelSearchCursor, searchChannels } from "../../read/skeleton/channel-search.ts";
 import {
   allChannels,
@@ -14,6 +13,7 @@ import {
   resolveChannelIds,
 } from "../../read/skeleton/channels.ts";
 import { decodeCursor } from "../cursor-param.ts";
+import { answerChannelPage } from "./channel-page.ts";
 import { ChannelPageResponse, ChannelResponse } from "./objects.ts";
 
 const tags = ["Channels"];
@@ -96,19 +96,6 @@ export function channelRoutes(reads: Reads) {
         response: ChannelPageResponse,
       }),
     );
-}
-
-/** Answers one page of a list of channels; `find` may name ids of channels that are not there. */
-export function answerChannelPage(reads: Reads, find: (db: IndexDatabase) => Page<{ readonly id: string }>) {
-  return answer(
-    reads,
-    (db) => {
-      const { rows, cursor } = find(db);
-      return { ids: rows.map(({ id }) => id), cursor };
-    },
-    ({ ids }) => ({ channelIds: ids }),
-    ({ ids, cursor }, hydration) => ({ channels: presentChannels(ids, hydration), next: { cursor } }),
-  );
 }
 
 function channelOf(db: IndexDatabase, asked: string, type: "id" | "parent_url"): string | undefined {

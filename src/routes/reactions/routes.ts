@@ -41,7 +41,11 @@ export function reactionRoutes(reads: Reads) {
       }),
     );
   const onCast = (
-    query: PageQuery & { readonly hash: Hash; readonly fid: number | undefined; readonly types: ReactionKind },
+    query: PageQuery & {
+      readonly hash: Hash;
+      readonly fid: number | undefined;
+      readonly types: ReactionKind;
+    },
   ) => {
     const after = decodeCursor(castReactionsCursor(query.types), query.cursor);
     const { hash, fid: authorFid, types: kind, limit } = query;
@@ -93,7 +97,10 @@ export function reactionRoutes(reads: Reads) {
         query: {
           hash: optional(hash()),
           fid: optional(fid({ description: `${author}; without a hash the user, and required` })),
-          types: optional(choice(["likes", "recasts"], { description: "Which reactions on a cast" }), "likes"),
+          types: optional(
+            choice(["likes", "recasts"], { description: "Which reactions on a cast" }),
+            "likes",
+          ),
           type: optional(choice(["likes", "recasts"], { description: "Which reactions of a user" }), "likes"),
           limit: limit(),
           cursor: cursor(),

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { LIMITED_STORES } from "../../protocol/storage.ts";
 import type {
   StorageAllocations as PresentedAllocations,
   StorageUsage as PresentedUsage,
 } from "../../read/present/storage.ts";
-import { LIMITED_STORES } from "../../protocol/storage.ts";
 import { Count, closed, Fid, type Same, UnixSecs } from "../objects.ts";
 
 const StorageAllocation = Type.Object(

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type AnyElysia, Elysia } from "elysia";
+import { Elysia } from "elysia";
 import { operation } from "../../http/operation.ts";
 import { closed } from "../objects.ts";
 
@@ -37,7 +37,7 @@ const NoItems = Type.Array(Type.Unknown(), { maxItems: 0 });
 const NoNext = Type.Object({ cursor: Type.Null() }, closed);
 
 export function alwaysEmptyRoutes() {
-  const app: AnyElysia = new Elysia({ name: "always-empty" });
+  const app = new Elysia({ name: "always-empty" });
   for (const { path, key, paged, operationId, summary, tags } of routes) {
     const body = paged ? { [key]: [], next: { cursor: null } } : { [key]: [] };
     const response = Type.Object(paged ? { [key]: NoItems, next: NoNext } : { [key]: NoItems }, closed);

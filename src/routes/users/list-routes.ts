@@ -6,7 +6,12 @@ import type { Reads } from "../../read/answers.ts";
 import { presentInteractions } from "../../read/present/interactions.ts";
 import { interactionsOf } from "../../read/skeleton/interactions.ts";
 import { mutualFollows, mutualFollowsCursor } from "../../read/skeleton/links.ts";
-import { MAX_MATCHES, MAX_MOST_FOLLOWED, searchUsers, userSearchCursor } from "../../read/skeleton/user-search.ts";
+import {
+  MAX_MATCHES,
+  MAX_MOST_FOLLOWED,
+  searchUsers,
+  userSearchCursor,
+} from "../../read/skeleton/user-search.ts";
 import { allFids, hexFidsCursor, locationCursor, usersByLocation } from "../../read/skeleton/users.ts";
 import { decodeCursor } from "../cursor-param.ts";
 import { UserPageResponse } from "../objects.ts";

@@ -118,7 +118,8 @@ export function userRoutes(reads: Reads) {
         userOrNotFound(() => fidByXUsername(reads.db, query.username), "no user has this name on X"),
       operation({
         operationId: "getUserByXUsername",
-        summary: "The user that declares this name on X, whatever the case; of several the one with the lowest fid",
+        summary:
+          "The user that declares this name on X, whatever the case; of several the one with the lowest fid",
         tags,
         query: { username: text({ description: "Without a leading @", examples: ["alice"] }) },
         response: UserResponse,

@@ -1,0 +1,98 @@
+import { Kind, type TSchema, Type } from "@sinclair/typebox";
+import { type AnyElysia, Elysia } from "elysia";
+import { captureBody, rawBody } from "../http/body.ts";
+import type { ErrorName } from "../http/errors.ts";
+import { operation } from "../http/operation.ts";
+import type { DecodedQuery, QueryParams } from "../http/params.ts";
+import type { Nonce } from "../state/stores.ts";
+import { type SignedOperationId, signedOperations } from "./op-table.ts";
+import { type AuthParts, createVerify, spendingNonce } from "./verify.ts";
+
+interface SignedRouteSpec<Q extends QueryParams> {
+  readonly summary: string;
+  readonly description?: string;
+  readonly query?: Q;
+  /**
+   * The JSON body as the document shows it. Its fields are left to the handler, because an unknown or foreign record
+   * is reported before a wrong field.
+   */
+  readonly body?: TSchema;
+  readonly response: TSchema;
+  readonly errors?: readonly ErrorName[];
+}
+
+/** A request that its fid's custody address signed, and nobody sent before. */
+export interface SignedRequest<Q extends QueryParams> {
+  readonly fid: number;
+  readonly query: DecodedQuery<Q>;
+  /** Any JSON; undefined for a route without a body in its description. */
+  readonly body: unknown;
+  readonly rawBody: Uint8Array;
+}
+
+/** A group of routes that answer signed requests only. */
+export interface SignedRoutes {
+  readonly plugin: AnyElysia;
+  /** Adds the route that the operation table has under this id. */
+  add<const Q extends QueryParams = Record<never, never>>(
+    id: SignedOperationId,
+    spec: SignedRouteSpec<Q>,
+    handle: (request: SignedRequest<Q>) => Promise<unknown>,
+  ): void;
+}
+
+interface HandlerContext {
+  readonly request: Request;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/**
+ * Signed operations as a piece of the lifecycle. The parse hook keeps the bytes of the body. The first transform judges
+ * the signature over them (what a parse hook throws would come out as a parse error). The next decodes query and JSON.
+ * Around the handler the nonce is spent.
+ */
+export function createSignedRoutes(
+  auth: AuthParts,
+  group: { readonly name: string; readonly tag: string },
+): SignedRoutes {
+  const verify = createVerify(auth);
+  const verified = new WeakMap<Request, Nonce>();
+  const plugin = new Elysia({ name: group.name });
+
+  return {
+    plugin,
+    add(id, spec, handle) {
+      const { method, path, op } = signedOperations[id];
+      const judge = async ({ request }: { readonly request: Request }): Promise<void> => {
+        verified.set(request, await verify({ headers: request.headers, body: rawBody(request), op }));
+      };
+      const { body, ...rest } = spec;
+      const hook = operation<QueryParams | undefined, TSchema | undefined>({
+        operationId: id,
+        tags: [group.tag],
+        security: "signedOperation",
+        ...rest,
+        ...(body === undefined ? {} : { body: documentedOnly(body) }),
+      });
+      const handler = async ({ request, query, body }: HandlerContext): Promise<unknown> => {
+        const nonce = verified.get(request);
+        if (nonce === undefined) throw new Error(`${id} was reached without a verified signature`);
+        const signed = {
+          fid: nonce.fid,
+          query: query as DecodedQuery<never>,
+          body: spec.body === undefined ? undefined : body,
+          rawBody: rawBody(request),
+        };
+        return spendingNonce(auth, nonce, () => handle(signed));
+      };
+      const transform = hook.transform === undefined ? [judge] : [judge, hook.transform];
+      plugin.route(method, path, handler, { ...hook, parse: captureBody, transform });
+    },
+  };
+}
+
+/** A schema that the document shows and that lets every JSON value pass. */
+function documentedOnly(schema: TSchema): TSchema {
+  return Type.Unsafe<unknown>({ ...schema, [Kind]: "Any" });
+}

@@ -1,0 +1,84 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import type { ServiceNames } from "../config/names.ts";
+
+/** What the custody address of `fid` signs. */
+export interface SignedOp {
+  /** Name of the operation, as `webhook.create`. */
+  readonly op: string;
+  readonly fid: number;
+  /** Unix seconds. */
+  readonly signedAt: number;
+  /** 32 bytes. */
+  readonly nonce: Uint8Array;
+  /** keccak256 of the body as it is sent; of nothing where there is no body. */
+  readonly requestHash: Uint8Array;
+}
+
+const DOMAIN_VERSION = "1";
+/** OP Mainnet, the chain of the id registry. */
+const CHAIN_ID = 10;
+
+const domainFields = [
+  { name: "name", type: "string" },
+  { name: "version", type: "string" },
+  { name: "chainId", type: "uint256" },
+] as const;
+
+const opFields = [
+  { name: "op", type: "string" },
+  { name: "fid", type: "uint64" },
+  { name: "signedAt", type: "uint256" },
+  { name: "nonce", type: "bytes32" },
+  { name: "requestHash", type: "bytes32" },
+] as const;
+
+/** The EIP-712 definition as wallets and signing libraries take it. */
+export function signedOpTypedData({ domainName, signedOpType }: ServiceNames) {
+  return {
+    domain: { name: domainName, version: DOMAIN_VERSION, chainId: CHAIN_ID },
+    types: { [signedOpType]: opFields },
+    primaryType: signedOpType,
+  } as const;
+}
+
+/**
+ * Makes the function that computes the EIP-712 digest of an operation, 32 bytes. What is the same for every operation
+ * is hashed once, which makes this about five times as fast as a general implementation.
+ */
+export function createSignedOpHasher(names: ServiceNames): (op: SignedOp) => Uint8Array {
+  const { domain } = signedOpTypedData(names);
+  const domainSeparator = hashWords([
+    hashText(typeText("EIP712Domain", domainFields)),
+    hashText(domain.name),
+    hashText(domain.version),
+    word(domain.chainId),
+  ]);
+  const typeHash = hashText(typeText(names.signedOpType, opFields));
+  return ({ op, fid, signedAt, nonce, requestHash }) => {
+    const structHash = hashWords([typeHash, hashText(op), word(fid), word(signedAt), nonce, requestHash]);
+    return keccak_256(Buffer.concat([EIP712_PREFIX, domainSeparator, structHash]));
+  };
+}
+
+const EIP712_PREFIX = Uint8Array.of(0x19, 0x01);
+
+const WORD_BYTES = 32;
+
+function typeText(name: string, fields: readonly { readonly name: string; readonly type: string }[]): string {
+  return `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(",")})`;
+}
+
+function hashText(text: string): Uint8Array {
+  return keccak_256(Buffer.from(text));
+}
+
+function hashWords(words: readonly Uint8Array[]): Uint8Array {
+  return keccak_256(Buffer.concat(words, words.length * WORD_BYTES));
+}
+
+/** A whole number up to 2^53 - 1 as a 32-byte word. */
+function word(value: number): Uint8Array {
+  const bytes = Buffer.alloc(WORD_BYTES);
+  bytes.writeBigUInt64BE(BigInt(value), WORD_BYTES - 8);
+  return bytes;
+}

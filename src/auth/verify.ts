@@ -1,0 +1,88 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { type Clock, nowSecs } from "../app/clock.ts";
+import type { ServiceNames } from "../config/names.ts";
+import { ApiError } from "../http/errors.ts";
+import { UNKNOWN_FID } from "../http/params.ts";
+import type { Nonce, NonceStore } from "../state/stores.ts";
+import type { CustodyOf } from "./custody.ts";
+import { recoverSigner } from "./recover.ts";
+import { createSignedHeadersReader } from "./signed-headers.ts";
+import { createSignedOpHasher } from "./typed-data.ts";
+
+/** What signed operations are judged by. */
+export interface AuthParts {
+  readonly names: ServiceNames;
+  readonly clock: Clock;
+  /** `auth.signed_at_window_secs`. */
+  readonly windowSecs: number;
+  readonly nonces: NonceStore;
+  readonly custodyOf: CustodyOf;
+}
+
+/** Judges a request by its headers and the bytes of its body; answers whose operation it is, and with which nonce. */
+export type Verify = (request: {
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  /** The operation that the method and the path stand for. */
+  readonly op: string;
+}) => Promise<Nonce>;
+
+const unauthorized = (message: string) => new ApiError("unauthorized", message);
+
+/**
+ * Makes the judgement of signed operations. The checks run in the order of the contract, cheap ones first; nothing is
+ * stored. Each failure is 401, but for a signature that is good for another operation, which is 400.
+ */
+export function createVerify({ names, clock, windowSecs, nonces, custodyOf }: AuthParts): Verify {
+  const readHeaders = createSignedHeadersReader(names);
+  const digestOf = createSignedOpHasher(names);
+
+  return async ({ headers, body, op }) => {
+    const { signature, ...signed } = readHeaders(headers);
+    const { fid, nonce } = signed;
+    const now = nowSecs(clock);
+    if (Math.abs(now - signed.signedAt) > windowSecs) {
+      throw unauthorized(`signed at more than ${windowSecs} seconds from the server's time`);
+    }
+    if (await nonces.isSpent({ fid, nonce }, now)) throw nonceSpent();
+    // The digest of a fid that no number holds would be that of another fid.
+    if (fid === UNKNOWN_FID) throw unauthorized("unknown fid");
+    const signer = recoverSigner(digestOf({ ...signed, requestHash: keccak_256(body) }), signature);
+    if (!signer) throw unauthorized("signature is not valid");
+    const custody = custodyOf(fid);
+    if (!custody) throw unauthorized("unknown fid");
+    if (Buffer.compare(signer, custody) !== 0) {
+      throw unauthorized("signature is not by the custody address of the fid");
+    }
+    if (signed.op !== op) {
+      throw new ApiError("badRequest", "signed op does not match the HTTP method/path");
+    }
+    return { fid, nonce };
+  };
+}
+
+/**
+ * Carries out `work` once for a verified nonce. The nonce is spent first, by one atomic insert, so that of any number of
+ * copies one gets through. When `work` refuses with an ApiError below 500 nothing has been done, and the nonce is given
+ * back: a request that fails leaves no trace. After a fault it stays spent, because something may have been done.
+ */
+export async function spendingNonce<T>(
+  { nonces, clock, windowSecs }: AuthParts,
+  nonce: Nonce,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const now = nowSecs(clock);
+  // Signed in the future by a whole window, a request passes for two windows from now.
+  const isFirst = await nonces.spend(nonce, { nowSecs: now, expiresAt: now + 2 * windowSecs });
+  if (!isFirst) throw nonceSpent();
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) await nonces.release(nonce);
+    throw error;
+  }
+}
+
+function nonceSpent(): ApiError {
+  return unauthorized("nonce was used before");
+}

@@ -1,0 +1,86 @@
+import type { IndexDatabase } from "../../index/database.ts";
+import { statement } from "../../index/statement.ts";
+import { type Hash, hex } from "../hydrate/casts.ts";
+
+const MAX_DIRECT_REPLIES = 50;
+const MAX_REPLIES = 500;
+
+interface ReplyRow {
+  /** Place of the parent in the list that was asked for. */
+  at: number;
+  fid: number;
+  timestamp: number;
+  hash: Uint8Array;
+}
+
+const authorOf = statement<{ fid: number }, [hash: Uint8Array]>(
+  "skeleton.conversation.author",
+  "SELECT fid FROM casts WHERE hash = ?",
+);
+const repliesTo = statement<ReplyRow, [parentsJson: string, maxEach: number, limit: number]>(
+  "skeleton.conversation.replies",
+  `SELECT j.key AS at, c.fid, c.timestamp, c.hash
+   FROM json_each(?1) j CROSS JOIN casts c
+   WHERE c.id IN (
+     SELECT id FROM casts
+     WHERE parent_hash = unhex(j.value ->> 1) AND parent_fid = j.value ->> 0
+     ORDER BY timestamp, hash LIMIT ?2)
+   LIMIT ?3`,
+);
+
+/** A cast and what stands below it, oldest first. */
+export interface Conversation {
+  readonly hash: Hash;
+  readonly replies: readonly Conversation[];
+}
+
+interface Branch {
+  readonly fid: number;
+  readonly timestamp: number;
+  readonly hash: Hash;
+  readonly replies: Branch[];
+}
+
+/**
+ * A live cast with the replies below it, `depth` levels deep: of each cast the 50 oldest, 500 in all, upper levels
+ * first. One statement a level. Undefined when the cast is not there.
+ */
+export function conversation(
+  db: IndexDatabase,
+  query: { hash: Hash; depth: number },
+): Conversation | undefined {
+  const { hash, depth } = query;
+  const author = db.get(authorOf, bytesOf(hash));
+  if (!author) return undefined;
+  const root: Branch = { fid: author.fid, timestamp: 0, hash, replies: [] };
+  let level = [root];
+  let room = MAX_REPLIES;
+  for (let below = 0; below < depth && level.length > 0 && room > 0; below++) {
+    level = addReplies(db, level, room);
+    room -= level.length;
+  }
+  return root;
+}
+
+/** Hangs the replies to `parents` below them; answers all of them, which is the next level. */
+function addReplies(db: IndexDatabase, parents: readonly Branch[], room: number): Branch[] {
+  const json = JSON.stringify(parents.map(({ fid, hash }) => [fid, hash.slice(2)]));
+  const level: Branch[] = [];
+  for (const { at, fid, timestamp, hash } of db.all(repliesTo, json, MAX_DIRECT_REPLIES, room)) {
+    const reply: Branch = { fid, timestamp, hash: hex(hash), replies: [] };
+    parents[at]?.replies.push(reply);
+    level.push(reply);
+  }
+  for (const { replies } of parents)
+    replies.sort((a, b) => a.timestamp - b.timestamp || (a.hash < b.hash ? -1 : 1));
+  return level;
+}
+
+/** Every cast of a conversation, for loading. */
+export function hashesOf({ hash, replies }: Conversation): Hash[] {
+  return [hash, ...replies.flatMap(hashesOf)];
+}
+
+function bytesOf(hash: Hash): Buffer {
+  return Buffer.from(hash.slice(2), "hex");
+}

@@ -1,0 +1,103 @@
+import { Elysia } from "elysia";
+import { ApiError } from "../../http/errors.ts";
+import { operation } from "../../http/operation.ts";
+import { choice, cursor, hash, integer, limit, optional, text } from "../../http/params.ts";
+import { answer, type Reads } from "../../read/answers.ts";
+import { presentConversation } from "../../read/present/conversation.ts";
+import { castQuotes, castQuotesCursor } from "../../read/skeleton/cast-quotes.ts";
+import { castSearch, castSearchCursor } from "../../read/skeleton/cast-search.ts";
+import { conversation, hashesOf } from "../../read/skeleton/conversation.ts";
+import { answerCastPage } from "../cast-page.ts";
+import { decodeCursor } from "../cursor-param.ts";
+import { CastPageResponse } from "../objects.ts";
+import { castFinder } from "./identifier.ts";
+import { ConversationResponse } from "./objects.ts";
+
+const tags = ["Casts"];
+
+const MAX_DEPTH = 5;
+const DEFAULT_DEPTH = 2;
+
+/** `/cast/search`, `/cast/conversation`, `/cast/quotes`. */
+export function castListRoutes(reads: Reads) {
+  return new Elysia({ name: "cast-lists" })
+    .get(
+      "/cast/search",
+      ({ query }) => {
+        const after = decodeCursor(castSearchCursor, query.cursor);
+        return answerCastPage(reads, (db) => castSearch(db, { asked: query.q, limit: query.limit, after }));
+      },
+      operation({
+        operationId: "searchCasts",
+        summary: "Casts whose text holds every word, newest first",
+        tags,
+        query: {
+          q: text({
+            description:
+              "Any text. Every word must match, the last one as the beginning of a word; quotes make a phrase.",
+            examples: ["gm"],
+          }),
+          limit: limit(),
+          cursor: cursor(),
+        },
+        response: CastPageResponse,
+      }),
+    )
+    .get(
+      "/cast/conversation",
+      ({ query }) => {
+        const find = castFinder(query.identifier, query.type);
+        return answer(
+          reads,
+          (db) => {
+            const first = find(db);
+            return first && conversation(db, { hash: first, depth: query.reply_depth });
+          },
+          (found) => ({ hashes: found ? hashesOf(found) : [] }),
+          (found, hydration) => {
+            const presented = found && presentConversation(found, hydration);
+            if (!presented) throw new ApiError("notFound", "no such cast");
+            return presented;
+          },
+        );
+      },
+      operation({
+        operationId: "getCastConversation",
+        summary: "A cast with the replies below it",
+        tags,
+        query: {
+          identifier: text({
+            description: "A cast hash, or a URL such as https://farcaster.xyz/<username>/0x…",
+          }),
+          type: choice(["hash", "url"]),
+          reply_depth: optional(
+            integer({ min: 0, max: MAX_DEPTH, description: "Levels of replies" }),
+            DEFAULT_DEPTH,
+          ),
+        },
+        response: ConversationResponse,
+        errors: ["notFound"],
+      }),
+    )
+    .get(
+      "/cast/quotes",
+      ({ query }) => {
+        const after = decodeCursor(castQuotesCursor, query.cursor);
+        return answerCastPage(reads, (db) =>
+          castQuotes(db, { hash: query.identifier, limit: query.limit, after }),
+        );
+      },
+      operation({
+        operationId: "getCastQuotes",
+        summary: "Casts that quote a cast, newest first",
+        tags,
+        query: {
+          identifier: hash({ description: "The quoted cast" }),
+          type: optional(choice(["hash"]), "hash"),
+          limit: limit(),
+          cursor: cursor(),
+        },
+        response: CastPageResponse,
+      }),
+    );
+}

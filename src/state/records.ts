@@ -1,0 +1,114 @@
+/** Records of the state database. Times are unix seconds. */
+
+/** Proves to one side that the other knows the owner's app or webhook. */
+export interface Secret {
+  /** UUID. */
+  readonly uid: string;
+  /** 32 bytes as 64 hex digits; its text is what is compared and what keys an HMAC. */
+  readonly value: string;
+  readonly createdAt: number;
+  /** First second at which it no longer works; null while it was not rotated out. */
+  readonly expiresAt: number | null;
+}
+
+interface Owned {
+  readonly ownerFid: number;
+  /** Oldest first; expired ones are left out. */
+  readonly secrets: readonly Secret[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A mini app that may send notifications. */
+export interface App extends Owned {
+  /** 16 characters of base58. */
+  readonly appId: string;
+  readonly name: string;
+  readonly appUrl: string;
+  readonly description: string | null;
+  /** Fids of the client apps whose token events count; empty for all. */
+  readonly signerFidAllowlist: readonly number[];
+}
+
+export type AppChanges = Partial<Pick<App, "name" | "appUrl" | "description" | "signerFidAllowlist">>;
+
+/** A receiver of events. */
+export interface Webhook extends Owned {
+  /** UUID. */
+  readonly webhookId: string;
+  readonly title: string;
+  readonly targetUrl: string;
+  readonly description: string | null;
+  /** Nothing new is queued for an inactive webhook. */
+  readonly active: boolean;
+  readonly subscription: Subscription;
+}
+
+export type WebhookChanges = Partial<
+  Pick<Webhook, "title" | "targetUrl" | "description" | "active" | "subscription">
+>;
+
+export type EventKind =
+  | "cast.created"
+  | "cast.deleted"
+  | "follow.created"
+  | "follow.deleted"
+  | "reaction.created"
+  | "reaction.deleted"
+  | "user.created"
+  | "user.updated";
+
+/**
+ * How the given fields of a filter combine: each of them must match, or at least one. Entries of one list are
+ * alternatives, and exclusions must hold either way.
+ */
+interface FilterMatch {
+  readonly match?: "all" | "any";
+}
+
+export interface CastFilter extends FilterMatch {
+  readonly author_fids?: readonly number[];
+  readonly exclude_author_fids?: readonly number[];
+  readonly mentioned_fids?: readonly number[];
+  readonly parent_urls?: readonly string[];
+  readonly root_parent_urls?: readonly string[];
+  /** Cast hashes here and below are `0x` and lower-case hex. */
+  readonly parent_hashes?: readonly string[];
+  readonly parent_author_fids?: readonly number[];
+  /** RE2 expression over the text. */
+  readonly text?: string;
+  /** RE2 expression over the URLs of embeds. */
+  readonly embeds?: string;
+  readonly embedded_cast_author_fids?: readonly number[];
+  readonly embedded_cast_hashes?: readonly string[];
+}
+
+export interface FollowFilter extends FilterMatch {
+  readonly fids?: readonly number[];
+  readonly target_fids?: readonly number[];
+}
+
+export interface ReactionFilter extends FilterMatch {
+  readonly fids?: readonly number[];
+  readonly target_fids?: readonly number[];
+  readonly target_cast_hashes?: readonly string[];
+}
+
+export interface UserUpdatedFilter extends FilterMatch {
+  readonly fids?: readonly number[];
+}
+
+/**
+ * What a webhook receives: the kinds that it names, each narrowed by its filter. An empty filter takes everything of its
+ * kind. The keys are those of the interface, because this is what owners read back. A list is never empty.
+ */
+export interface Subscription {
+  readonly "cast.created"?: CastFilter;
+  readonly "cast.deleted"?: CastFilter;
+  readonly "follow.created"?: FollowFilter;
+  readonly "follow.deleted"?: FollowFilter;
+  readonly "reaction.created"?: ReactionFilter;
+  readonly "reaction.deleted"?: ReactionFilter;
+  readonly "user.created"?: FilterMatch;
+  readonly "user.updated"?: UserUpdatedFilter;
+}

@@ -1,0 +1,78 @@
+import type { StateDatabase } from "../database.ts";
+import type { Secret } from "../records.ts";
+import { statement } from "../statement.ts";
+import type { Rotation } from "../stores.ts";
+
+interface SecretRow {
+  readonly holder: string;
+  readonly uid: string;
+  readonly value: string;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+}
+
+const insertSecret = statement<
+  unknown,
+  [holder: string, uid: string, value: string, createdAt: number, expiresAt: number | null]
+>(
+  "secrets.insert",
+  "INSERT INTO secrets (holder, uid, value, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
+);
+const liveSecrets = statement<SecretRow, [holders: string, nowSecs: number]>(
+  "secrets.live",
+  `SELECT holder, uid, value, created_at, expires_at FROM secrets
+   WHERE holder IN (SELECT value FROM json_each(?)) AND (expires_at IS NULL OR expires_at > ?) ORDER BY seq`,
+);
+const expireSecrets = statement<unknown, [graceEndsAt: number, holder: string]>(
+  "secrets.expire",
+  "UPDATE secrets SET expires_at = ? WHERE holder = ? AND expires_at IS NULL",
+);
+const deleteExpired = statement<unknown, [holder: string, nowSecs: number]>(
+  "secrets.delete-expired",
+  "DELETE FROM secrets WHERE holder = ? AND expires_at <= ?",
+);
+const deleteAll = statement<unknown, [holder: string]>(
+  "secrets.delete-all",
+  "DELETE FROM secrets WHERE holder = ?",
+);
+
+export function addSecret(db: StateDatabase, holder: string, secret: Secret): void {
+  db.run(insertSecret, holder, secret.uid, secret.value, secret.createdAt, secret.expiresAt);
+}
+
+/** The unexpired secrets of each holder, oldest first. */
+export function readSecrets(
+  db: StateDatabase,
+  holders: readonly string[],
+  nowSecs: number,
+): Map<string, Secret[]> {
+  const byHolder = new Map<string, Secret[]>(holders.map((holder) => [holder, []]));
+  for (const row of db.all(liveSecrets, JSON.stringify(holders), nowSecs)) {
+    byHolder.get(row.holder)?.push({
+      uid: row.uid,
+      value: row.value,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+    });
+  }
+  return byHolder;
+}
+
+/** Carries out a rotation within the caller's transaction; false, and nothing done, when there are too many secrets. */
+export function rotate(
+  db: StateDatabase,
+  holder: string,
+  nowSecs: number,
+  { secret, graceEndsAt, maxSecrets }: Rotation,
+): boolean {
+  const live = readSecrets(db, [holder], nowSecs).get(holder) ?? [];
+  if (live.length >= maxSecrets) return false;
+  db.run(expireSecrets, graceEndsAt, holder);
+  addSecret(db, holder, secret);
+  db.run(deleteExpired, holder, nowSecs);
+  return true;
+}
+
+export function deleteSecrets(db: StateDatabase, holder: string): void {
+  db.run(deleteAll, holder);
+}

@@ -1,0 +1,119 @@
+import type { StateDatabase } from "../database.ts";
+import type { Webhook } from "../records.ts";
+import { statement } from "../statement.ts";
+import type { WebhookStore } from "../stores.ts";
+import { createOwnedStore, type OwnedTable } from "./owned-store.ts";
+
+interface WebhookRow {
+  readonly webhook_id: string;
+  readonly owner_fid: number;
+  readonly title: string;
+  readonly target_url: string;
+  readonly description: string | null;
+  readonly active: number;
+  readonly subscription: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+const columns =
+  "webhook_id, owner_fid, title, target_url, description, active, subscription, created_at, updated_at";
+
+const insertWebhook = statement<
+  unknown,
+  [
+    webhookId: string,
+    ownerFid: number,
+    title: string,
+    targetUrl: string,
+    description: string | null,
+    active: number,
+    subscription: string,
+    createdAt: number,
+    updatedAt: number,
+  ]
+>("webhooks.insert", `INSERT INTO webhooks (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+const updateWebhook = statement<
+  unknown,
+  [
+    title: string,
+    targetUrl: string,
+    description: string | null,
+    active: number,
+    subscription: string,
+    updatedAt: number,
+    webhookId: string,
+  ]
+>(
+  "webhooks.update",
+  `UPDATE webhooks SET title = ?, target_url = ?, description = ?, active = ?, subscription = ?, updated_at = ?
+   WHERE webhook_id = ?`,
+);
+const deleteWebhook = statement<unknown, [webhookId: string]>(
+  "webhooks.delete",
+  "DELETE FROM webhooks WHERE webhook_id = ?",
+);
+const webhookById = statement<WebhookRow, [webhookId: string]>(
+  "webhooks.find",
+  `SELECT ${columns} FROM webhooks WHERE webhook_id = ?`,
+);
+const webhooksByOwner = statement<WebhookRow, [ownerFid: number]>(
+  "webhooks.by-owner",
+  `SELECT ${columns} FROM webhooks WHERE owner_fid = ? ORDER BY seq`,
+);
+const countWebhooks = statement<{ count: number }, [ownerFid: number]>(
+  "webhooks.count",
+  "SELECT count(*) AS count FROM webhooks WHERE owner_fid = ?",
+);
+
+function toWebhook(row: WebhookRow): Omit<Webhook, "secrets"> {
+  return {
+    webhookId: row.webhook_id,
+    ownerFid: row.owner_fid,
+    title: row.title,
+    targetUrl: row.target_url,
+    description: row.description,
+    active: row.active === 1,
+    subscription: JSON.parse(row.subscription),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+const table: OwnedTable<Webhook> = {
+  idOf: (webhook) => webhook.webhookId,
+  insert(db, webhook) {
+    const { webhookId, ownerFid, title, targetUrl, description, createdAt, updatedAt } = webhook;
+    const active = webhook.active ? 1 : 0;
+    const subscription = JSON.stringify(webhook.subscription);
+    db.run(
+      insertWebhook,
+      webhookId,
+      ownerFid,
+      title,
+      targetUrl,
+      description,
+      active,
+      subscription,
+      createdAt,
+      updatedAt,
+    );
+  },
+  write(db, webhook) {
+    const { webhookId, title, targetUrl, description, updatedAt } = webhook;
+    const active = webhook.active ? 1 : 0;
+    const subscription = JSON.stringify(webhook.subscription);
+    db.run(updateWebhook, title, targetUrl, description, active, subscription, updatedAt, webhookId);
+  },
+  delete: (db, id) => db.run(deleteWebhook, id),
+  find(db, id) {
+    const row = db.get(webhookById, id);
+    return row && toWebhook(row);
+  },
+  listByOwner: (db, ownerFid) => db.all(webhooksByOwner, ownerFid).map(toWebhook),
+  countByOwner: (db, ownerFid) => db.get(countWebhooks, ownerFid)?.count ?? 0,
+};
+
+export function createWebhookStore(db: StateDatabase): WebhookStore {
+  return createOwnedStore(db, table);
+}
