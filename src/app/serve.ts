@@ -10,12 +10,14 @@ import { type IngestAnswer, type IngestClient, type IngestRequest, ingestStats }
 import { EXIT_RETRYABLE } from "../lib/failure.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
 import { apiPlugins } from "../routes/plugins.ts";
+import { openState, type StateDatabase, statePath } from "../state/database.ts";
 import { version } from "../version.ts";
 import { workerUrls } from "../worker-urls.ts";
 import type { HubWorkerInit } from "../workers/hub.worker.ts";
 import type { RankingWorkerInit } from "../workers/ranking.worker.ts";
 import type { Common } from "./common.ts";
 import { openDataDir } from "./data-dir.ts";
+import { createManagement } from "./management.ts";
 import { startWorker, type WorkerHandle } from "./worker-handle.ts";
 
 /** Where the parts that listen are reached. */
@@ -51,12 +53,14 @@ export async function serve(common: Common, options: { demo: boolean }): Promise
 
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
+  const state = openState(statePath(config.data.dir));
+  shutdown.add("state database", () => state[Symbol.dispose]());
   const ranking = await startRanking(config, ingest, crashed("ranking"));
   shutdown.add("ranking worker", () => ranking.stop());
   const hub = await startHub(config, ingest, crashed("hub"));
   if (hub) shutdown.add("hub worker", () => hub.stop());
 
-  const http = createNodeHttpServer({ ...common, config }, db, new RpcClient(connect(ingest)));
+  const http = createNodeHttpServer({ ...common, config }, { db, state, ingest: new RpcClient(connect(ingest)) });
   const listening = http.listen();
   shutdown.add("HTTP server", () => http.stop());
   return {
@@ -109,19 +113,22 @@ function connect(ingest: WorkerHandle): MessagePort {
 
 function createNodeHttpServer(
   common: Common,
-  db: IndexDatabase,
-  ingest: RpcClient<IngestRequest, IngestAnswer>,
+  parts: { db: IndexDatabase; state: StateDatabase; ingest: RpcClient<IngestRequest, IngestAnswer> },
 ) {
+  const { db, state, ingest } = parts;
   const { config, clock, metrics, shutdown } = common;
   registerIngestMetrics(metrics, { totals: () => readTotals(db), stats: () => ingestStats(ingest) });
   return createHttpServer({
     common,
     version,
     plugins: apiPlugins({
-      db,
-      clock,
-      maxIds: config.http.max_ids,
-      notificationWindowSecs: config.notifications.aggregation_window_secs,
+      reads: {
+        db,
+        clock,
+        maxIds: config.http.max_ids,
+        notificationWindowSecs: config.notifications.aggregation_window_secs,
+      },
+      management: createManagement({ common, index: db, state }),
     }),
     ops: {
       notReadyReason: () => (shutdown.signal.aborted ? "the node is shutting down" : undefined),

@@ -2,6 +2,7 @@ import { Kind, type TSchema, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { captureBody, rawBody } from "../http/body.ts";
 import type { ErrorName } from "../http/errors.ts";
+import { exchangeOf } from "../http/exchange.ts";
 import { operation } from "../http/operation.ts";
 import type { DecodedQuery, QueryParams } from "../http/params.ts";
 import type { Nonce } from "../state/stores.ts";
@@ -84,7 +85,12 @@ export function createSignedRoutes(
           body: spec.body === undefined ? undefined : body,
           rawBody: rawBody(request),
         };
-        return spendingNonce(auth, nonce, () => handle(signed));
+        const answer = await spendingNonce(auth, nonce, () => handle(signed));
+        if (method !== "GET") {
+          const { requestId } = exchangeOf(request);
+          auth.log.info({ op, fid: nonce.fid, requestId }, "Carried out a signed operation");
+        }
+        return answer;
       };
       const transform = hook.transform === undefined ? [judge] : [judge, hook.transform];
       plugin.route(method, path, handler, { ...hook, parse: captureBody, transform });

@@ -1,5 +1,6 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { type Clock, nowSecs } from "../app/clock.ts";
+import type { Logger } from "../app/logger.ts";
 import type { ServiceNames } from "../config/names.ts";
 import { ApiError } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../http/params.ts";
@@ -17,6 +18,7 @@ export interface AuthParts {
   readonly windowSecs: number;
   readonly nonces: NonceStore;
   readonly custodyOf: CustodyOf;
+  readonly log: Logger;
 }
 
 /** Judges a request by its headers and the bytes of its body; answers whose operation it is, and with which nonce. */

@@ -2,9 +2,13 @@ import { type Chain, createPublicClient, http, type PublicClient } from "viem";
 import { mainnet } from "viem/chains";
 import type { IndexDatabase } from "../index/database.ts";
 import { statement } from "../index/statement.ts";
+import { createOutboundClient } from "../net/client.ts";
+import { createUrlGuard } from "../net/guard.ts";
+import { createOperatorFetch } from "../net/operator-fetch.ts";
 import { invalid, Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { type ChainCheck, needsChainCheck } from "../protocol/validate/requirements.ts";
+import { createGatewayRequest } from "./ccip-gateway.ts";
 
 const ownsAddress = statement<{ one: number }, [fid: number, address: Uint8Array]>(
   "chain.owns-address",
@@ -13,6 +17,7 @@ const ownsAddress = statement<{ one: number }, [fid: number, address: Uint8Array
 );
 
 const CALL_TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** Asks a chain what a message that a client submits cannot prove by itself. */
 export interface ChainChecker {
@@ -48,15 +53,22 @@ interface Clients {
 }
 
 /**
- * Names of `.eth` belong to anybody, so the gateways that their resolvers name are not asked: they could be any
- * host inside the operator's network. Basenames all resolve through base.eth, whose gateway is its owner's.
+ * The RPC is the operator's own word. Names of `.eth` belong to anybody, so the gateways that their resolvers name are
+ * not asked at all; basenames all resolve through base.eth, and its gateway is called like any stranger's URL.
  */
 function createClients(l1RpcUrl: string): Clients {
   const chain: Chain = mainnet;
-  const transport = http(l1RpcUrl, { timeout: CALL_TIMEOUT_MS, retryCount: 1 });
+  const transport = http(l1RpcUrl, {
+    timeout: CALL_TIMEOUT_MS,
+    retryCount: 1,
+    maxResponseBodySize: MAX_ANSWER_BYTES,
+    fetchFn: createOperatorFetch(l1RpcUrl),
+  });
+  const guard = createUrlGuard({ allowCidrs: [], allowHttp: false });
+  const request = createGatewayRequest(createOutboundClient({ guard }));
   return {
     plain: createPublicClient({ chain, transport, ccipRead: false }),
-    gateways: createPublicClient({ chain, transport }),
+    gateways: createPublicClient({ chain, transport, ccipRead: { request } }),
   };
 }
 

@@ -14,6 +14,7 @@ export function registerMigrate(program: Command, context: CommandContext): void
       const { indexPath, openIndexWriter } = await import("../index/database.ts");
       const { claimNetwork } = await import("../index/identity.ts");
       const { verifyIndex } = await import("../index/verify.ts");
+      const { openState, statePath } = await import("../state/database.ts");
       const { UserError } = await import("../lib/failure.ts");
       const common = createCommon(context);
       context.exitCode = await runTask(common, async () => {
@@ -25,6 +26,8 @@ export function registerMigrate(program: Command, context: CommandContext): void
         db.checkpoint();
         db[Symbol.dispose]();
         print(`The index is up to date: ${path}\n`);
+        openState(statePath(dataDir.path))[Symbol.dispose]();
+        print(`The state is up to date: ${statePath(dataDir.path)}\n`);
         if (!verify) return;
         const differences = verifyIndex(path);
         if (differences.length === 0)

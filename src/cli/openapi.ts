@@ -9,20 +9,26 @@ export function registerOpenApi(program: Command, context: CommandContext): void
     .description("print the OpenAPI document of the HTTP interface")
     .action(async () => {
       const { createCommon } = await import("./common.ts");
+      const { createManagement } = await import("../app/management.ts");
       const { openIndexInMemory } = await import("../index/database.ts");
       const { createHttpServer } = await import("../http/server.ts");
       const { apiPlugins } = await import("../routes/plugins.ts");
+      const { openStateInMemory } = await import("../state/database.ts");
       const { version } = await import("../version.ts");
       const common = createCommon(context);
       using db = openIndexInMemory();
+      using state = openStateInMemory();
       const server = createHttpServer({
         common,
         version,
         plugins: apiPlugins({
-          db,
-          clock: common.clock,
-          maxIds: common.config.http.max_ids,
-          notificationWindowSecs: common.config.notifications.aggregation_window_secs,
+          reads: {
+            db,
+            clock: common.clock,
+            maxIds: common.config.http.max_ids,
+            notificationWindowSecs: common.config.notifications.aggregation_window_secs,
+          },
+          management: createManagement({ common, index: db, state }),
         }),
         ops: { notReadyReason: () => undefined, status: () => ({}) },
       });

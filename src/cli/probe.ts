@@ -1,6 +1,6 @@
-import { isWildcardHost } from "../config/formats.ts";
 import type { Config } from "../config/schema.ts";
 import { reasonOf, UserError } from "../lib/failure.ts";
+import { listenerUrl } from "./node-url.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_SHOWN_CHARS = 500;
@@ -41,13 +41,6 @@ export async function probe(url: URL, timeoutMs: number): Promise<string> {
   const answer = `${status} ${body.slice(0, MAX_SHOWN_CHARS)}`.trimEnd();
   if (status < 200 || status > 299) throw new UserError(`${shownUrl} answered ${answer}`);
   return answer;
-}
-
-/** A listener on every address is asked on this machine's own. */
-function listenerUrl({ host, port }: Pick<Config["http"], "host" | "port">): string {
-  if (port === 0) throw new UserError("http.port is 0, so that the address must be given: healthcheck <url>");
-  const reached = isWildcardHost(host) ? (host.includes(":") ? "::1" : "127.0.0.1") : host;
-  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }
 
 async function readStart(response: Response): Promise<string> {

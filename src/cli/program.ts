@@ -1,6 +1,8 @@
 import { Command, Option } from "commander";
 import { EXIT_OK } from "../lib/failure.ts";
 import { programName, version } from "../version.ts";
+import { registerApp } from "./app.ts";
+import { registerChannels } from "./channels.ts";
 import { registerConfig } from "./config.ts";
 import { type CommandContext, collect, flagsOf } from "./context.ts";
 import { registerDemo } from "./demo.ts";
@@ -11,14 +13,20 @@ import { registerMigrate } from "./migrate.ts";
 import { registerOpenApi } from "./openapi.ts";
 import { flushOutput, printError } from "./output.ts";
 import { registerServe } from "./serve.ts";
+import { registerSign } from "./sign.ts";
 import { registerVersion } from "./version.ts";
+import { registerWebhook } from "./webhook.ts";
 
 /** Each one adds a command; what the command needs is imported when it runs, so that help and version stay quick. */
 const COMMANDS = [
   registerServe,
   registerImport,
   registerMigrate,
+  registerChannels,
   registerConfig,
+  registerApp,
+  registerWebhook,
+  registerSign,
   registerOpenApi,
   registerHealthcheck,
   registerDemo,

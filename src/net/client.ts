@@ -107,6 +107,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
 
   async function attempt(call: OutboundCall, signal: AbortSignal): Promise<Reply | FailureKindAndMessage> {
     const headers = new Headers(call.headers);
+    headers.set("accept-encoding", "identity");
     const checked = await guard.check(call.url);
     if (checked instanceof UrlRefusal) {
       return checked.kind === "dns"
@@ -118,7 +119,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     let kind: keyof typeof FAILURE_MESSAGES = "connect";
     for (const address of tried) {
       try {
-        return await exchange({ ...call, headers }, checked.url, address, signal);
+        return await exchange(call, headers, checked.url, address, signal);
       } catch (cause) {
         kind = kindOf(cause);
         // Only where nothing was sent yet does the next address get the same request.
@@ -129,11 +130,13 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
   }
 
   async function exchange(
-    call: Omit<OutboundCall, "headers"> & { readonly headers: Headers },
+    call: OutboundCall,
+    headers: Headers,
     url: URL,
     { address, family }: CheckedAddress,
     signal: AbortSignal,
   ): Promise<Reply | FailureKindAndMessage> {
+    headers.set("host", url.host);
     const target = new URL(url);
     target.hostname = family === 6 ? `[${address}]` : address;
     const isTls = url.protocol === "https:";
@@ -141,7 +144,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     const serverName = target.hostname === url.hostname ? undefined : url.hostname;
     const response = await session.fetch(target, {
       method: call.method,
-      headers: { ...call.headers, host: url.host, "accept-encoding": "identity" },
+      headers,
       body: call.body,
       redirect: "manual",
       decompress: false,

@@ -144,6 +144,6 @@ export const CastsResponse = Type.Object({ casts: Type.Array(Cast) }, closed);
 export const CastPageResponse = Type.Object({ casts: Type.Array(Cast), next: Next }, closed);
 
 /** Fails to compile when a presenter and its documented object part ways. */
-export type Same<A, B> = [A] extends [B] ? true : never;
+export type Same<A extends B, B> = [A] extends [B] ? true : never;
 export type ObjectsAreDocumented = Same<PresentedUser, Static<typeof User>> &
   Same<PresentedCast, Static<typeof Cast>>;

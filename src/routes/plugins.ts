@@ -1,10 +1,18 @@
 import type { AnyElysia } from "elysia";
 import type { Reads } from "../read/answers.ts";
+import { appRoutes } from "./apps/routes.ts";
 import { batchRoutes } from "./batch/routes.ts";
 import { blockRoutes } from "./blocks/routes.ts";
+import { castListRoutes } from "./casts/list-routes.ts";
+import { castPlaceholderRoutes } from "./casts/placeholder-routes.ts";
 import { castRoutes } from "./casts/routes.ts";
+import { channelMemberRoutes } from "./channels/member-routes.ts";
+import { channelRoutes } from "./channels/routes.ts";
 import { feedRoutes } from "./feeds/routes.ts";
+import { userFeedRoutes } from "./feeds/user-routes.ts";
 import { followRoutes } from "./follows/routes.ts";
+import type { ManagementParts } from "./management.ts";
+import { notificationRoutes } from "./notifications/routes.ts";
 import { reactionRoutes } from "./reactions/routes.ts";
 import { signerRoutes } from "./signers/routes.ts";
 import { storageRoutes } from "./storage/routes.ts";
@@ -13,21 +21,36 @@ import { notImplementedRoutes } from "./tables/not-implemented.ts";
 import { usernameRoutes } from "./usernames/routes.ts";
 import { userListRoutes } from "./users/list-routes.ts";
 import { userRoutes } from "./users/routes.ts";
+import { webhookRoutes } from "./webhooks/routes.ts";
+
+/** What the routes work with, by the part of the API. */
+export interface ApiParts {
+  readonly reads: Reads;
+  readonly management: ManagementParts;
+}
 
 /** Every route of the API, with paths within `/v2/<service>`. */
-export function apiPlugins(reads: Reads): AnyElysia[] {
+export function apiPlugins({ reads, management }: ApiParts): AnyElysia[] {
   return [
     userRoutes(reads),
     userListRoutes(reads),
     followRoutes(reads),
     castRoutes(reads),
+    castListRoutes(reads),
+    castPlaceholderRoutes(),
     feedRoutes(reads),
+    userFeedRoutes(reads),
     reactionRoutes(reads),
     signerRoutes(reads),
     storageRoutes(reads),
     blockRoutes(reads),
     usernameRoutes(reads),
     batchRoutes(reads),
+    channelRoutes(reads),
+    channelMemberRoutes(reads),
+    notificationRoutes(reads),
+    appRoutes(management),
+    webhookRoutes(management),
     alwaysEmptyRoutes(),
     notImplementedRoutes(),
   ];

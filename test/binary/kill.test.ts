@@ -84,6 +84,43 @@ test("kill -9 during bulk submits: what was acknowledged is there, nothing is ha
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
 }, 120_000);
 
+test("SIGTERM during bulk submits: what was accepted is answered and kept, the exit code is 0", async () => {
+  const dataDir = `${dir.path}/stopped`;
+  const nowSecs = Math.floor(Date.now() / 1000);
+  const node = await startNode({ command: [binary], dataDir, args: ["--set", "hub.admin=true"] });
+  await register(node.hubAddress, nowSecs);
+  const hub = getInsecureHubRpcClient(node.hubAddress);
+  const acknowledged = new Set<`0x${string}`>();
+  let serial = 0;
+  const answered = Promise.withResolvers<void>();
+  const stream = async () => {
+    for (;;) {
+      const messages = Array.from({ length: BATCH }, () => {
+        const fid = FIDS[serial++ % FIDS.length] ?? 1;
+        const timestamp = toFarcasterSecs(nowSecs) - 3600 + (serial % 3600);
+        return TheirMessage.decode(
+          signedCast(fid, `cast ${serial}`, makeSigner(`kill ${fid}`), { timestamp }),
+        );
+      });
+      const result = await hub.submitBulkMessages({ messages });
+      if (result.isErr()) return;
+      // A node that is told to stop answers whole calls or none.
+      expect(result.value.messages.every(({ message }) => message !== undefined)).toBe(true);
+      for (const { message } of result.value.messages)
+        if (message) acknowledged.add(`0x${Buffer.from(message.hash).toString("hex")}`);
+      answered.resolve();
+    }
+  };
+  const streams = [stream(), stream(), stream()];
+  await answered.promise;
+  expect(await node.stop()).toBe(0);
+  await Promise.all(streams);
+  hub.$.close();
+  using db = openIndexReader(indexPath(dataDir));
+  expect(loadCasts(db, acknowledged).size).toBe(acknowledged.size);
+  expect(verifyIndex(indexPath(dataDir))).toEqual([]);
+}, 60_000);
+
 async function register(hubAddress: string, nowSecs: number): Promise<void> {
   const admin = await getAdminRpcClient(hubAddress);
   for (const fid of FIDS) {

@@ -2,7 +2,9 @@ import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import "../../src/app/serve.ts";
 import "../../src/chain/chain-checker.ts";
+import "../../src/channels/import-registry.ts";
 import "../../src/ingest/engine.ts";
+import "../../src/ranking/compute.ts";
 import { openIndexInMemory } from "../../src/index/database.ts";
 import { declaredStatements } from "../../src/index/statement.ts";
 

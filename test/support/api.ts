@@ -1,6 +1,11 @@
+import pino from "pino";
+import { createManagement } from "../../src/app/management.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
+import { createUrlGuard } from "../../src/net/guard.ts";
 import { apiPlugins } from "../../src/routes/plugins.ts";
+import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
+import { configWith } from "../app/config.ts";
 import { runHttp } from "./http.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
@@ -8,6 +13,7 @@ import { expectMatchesOpenApi } from "./openapi.ts";
 /** The API over a test node, on a real socket and a real read connection. */
 export interface TestApi extends AsyncDisposable {
   readonly node: TestNode;
+  readonly state: StateDatabase;
   readonly url: string;
   readonly document: OpenApiDocument;
   /** Names of the statements that reads ran since the last call. */
@@ -19,21 +25,38 @@ export interface TestApi extends AsyncDisposable {
   get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
-export async function startTestApi(
-  options: { notificationWindowSecs?: number } = {},
-): Promise<TestApi> {
-  const { notificationWindowSecs = 3600 } = options;
+export interface TestApiOptions {
+  readonly notificationWindowSecs?: number;
+  /** Settings of the management API, as `section.key=value`. */
+  readonly settings?: readonly string[];
+}
+
+/** Every name resolves to one public address, but for those under `internal.example`. */
+const publicNamesGuard = createUrlGuard({
+  allowCidrs: [],
+  allowHttp: false,
+  resolve: async (name) => [name.endsWith("internal.example") ? "10.0.0.1" : "93.184.216.34"],
+});
+
+export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
+  const { notificationWindowSecs = 3600, settings = [] } = options;
   const node = startTestNode();
   const db = openIndexReader(indexPath(node.dir));
+  const state = openState(statePath(node.dir));
+  const common = { config: configWith(...settings), clock: node.clock, log: pino({ level: "silent" }) };
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);
   const http = runHttp({
-    plugins: apiPlugins({ db, clock: node.clock, maxIds: 350, notificationWindowSecs }),
+    plugins: apiPlugins({
+      reads: { db, clock: node.clock, maxIds: 350, notificationWindowSecs },
+      management: createManagement({ common, index: db, state, guard: publicNamesGuard }),
+    }),
     clock: node.clock,
   });
   const document = await http.server.openApi();
   return {
     node,
+    state,
     url: http.url,
     document,
     takeStatements() {
@@ -50,6 +73,7 @@ export async function startTestApi(
     },
     async [Symbol.asyncDispose]() {
       await http[Symbol.asyncDispose]();
+      state[Symbol.dispose]();
       db[Symbol.dispose]();
       node[Symbol.dispose]();
     },

@@ -1,4 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { isIP } from "node:net";
+import { addressBytes } from "./dns.ts";
 
 /** A certificate and its key, both PEM. */
 export interface Credentials {
@@ -9,7 +11,7 @@ export interface Credentials {
 export interface CertificateAuthority {
   /** Its own certificate, PEM. */
   readonly ca: string;
-  /** A server certificate for names (`a.example`) and IPv4 addresses. */
+  /** A server certificate for names (`a.example`) and IP addresses. */
   issue(subjects: readonly string[], options?: { expired?: boolean }): Credentials;
 }
 
@@ -25,9 +27,7 @@ export function createCertificateAuthority(): CertificateAuthority {
     issue(subjects, options) {
       const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
       const alternatives = subjects.map((subject) =>
-        /^[\d.]+$/.test(subject)
-          ? der(0x87, Buffer.from(subject.split(".").map(Number)))
-          : der(0x82, Buffer.from(subject, "ascii")),
+        isIP(subject) === 0 ? der(0x82, Buffer.from(subject, "ascii")) : der(0x87, addressBytes(subject)),
       );
       const extensions = [extension("551d11", sequence(...alternatives), false)];
       return {

@@ -74,7 +74,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
 
 /** A resource record for the name in the question, which a pointer stands for. */
 function record(address: string): Buffer {
-  const data = address.includes(":") ? ipv6Bytes(address) : Buffer.from(address.split(".").map(Number));
+  const data = addressBytes(address);
   const head = Buffer.alloc(12);
   head.writeUInt16BE(0xc00c, 0);
   head.writeUInt16BE(data.length === 4 ? TYPE_A : TYPE_AAAA, 2);
@@ -83,7 +83,9 @@ function record(address: string): Buffer {
   return Buffer.concat([head, data]);
 }
 
-function ipv6Bytes(address: string): Buffer {
+/** An address as it goes over the wire: 4 or 16 bytes. */
+export function addressBytes(address: string): Buffer {
+  if (!address.includes(":")) return Buffer.from(address.split(".").map(Number));
   const [left = "", right = ""] = address.split("::");
   const groups = (text: string) => (text === "" ? [] : text.split(":"));
   const missing = 8 - groups(left).length - groups(right).length;

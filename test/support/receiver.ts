@@ -56,12 +56,14 @@ export interface RawReceiver extends AsyncDisposable {
 }
 
 /** A TCP server on a loopback port that does what no HTTP server would: `onRequest` gets the bare connection. */
-export function startRawReceiver(onRequest: (socket: Bun.Socket) => void): RawReceiver {
+export function startRawReceiver(
+  onRequest: (socket: Bun.Socket) => void,
+  at: { hostname: string; port: number } = { hostname: "127.0.0.1", port: 0 },
+): RawReceiver {
   let connections = 0;
   const hungUp = Promise.withResolvers<void>();
   const listener = Bun.listen({
-    hostname: "127.0.0.1",
-    port: 0,
+    ...at,
     socket: {
       open() {
         connections += 1;

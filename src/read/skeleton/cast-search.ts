@@ -4,13 +4,10 @@ import { cursorCodec, cutPage, type Page } from "../cursor.ts";
 import { type Hash, hex } from "../hydrate/casts.ts";
 import { searchQuery } from "./search-query.ts";
 
-const matches = statement<
-  { id: number; hash: Uint8Array },
-  [query: string, beforeId: number, limit: number]
->(
+const matches = statement<{ id: number; hash: Uint8Array }, [query: string, beforeId: number, limit: number]>(
   "skeleton.cast-search",
-  `SELECT c.id, c.hash FROM casts_fts f CROSS JOIN casts c ON c.id = f.rowid
-   WHERE f.casts_fts MATCH ? AND f.rowid < ? ORDER BY f.rowid DESC LIMIT ?`,
+  `SELECT c.id, c.hash FROM casts_fts CROSS JOIN casts c ON c.id = casts_fts.rowid
+   WHERE casts_fts MATCH ? AND casts_fts.rowid < ? ORDER BY casts_fts.rowid DESC LIMIT ?`,
 );
 
 export const castSearchCursor = cursorCodec("cast/search", ["int"]);

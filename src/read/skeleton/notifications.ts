@@ -1,9 +1,14 @@
 import type { IndexDatabase } from "../../index/database.ts";
 import { statement } from "../../index/statement.ts";
-import { type Key, cursorCodec, cutPage, type Page } from "../cursor.ts";
+import { cursorCodec, cutPage, type Key, type Page } from "../cursor.ts";
 import { type Hash, hex } from "../hydrate/casts.ts";
 import { encodeWalk, type NotificationWalk, windowKey } from "./notification-cursor.ts";
-import { groupOf, NotificationGrouper, type NotificationEntry, type NotificationRow } from "./notification-groups.ts";
+import {
+  groupOf,
+  type NotificationEntry,
+  NotificationGrouper,
+  type NotificationRow,
+} from "./notification-groups.ts";
 
 type Position = [timestamp: number, kind: number, actorFid: number, ref: Uint8Array];
 
@@ -11,7 +16,7 @@ const FROM_THE_NEWEST: Position = [Number.MAX_SAFE_INTEGER, 0, 0, new Uint8Array
 
 /** Whether the viewer `?1` wants to hear nothing of this actor. */
 const isSilenced = (actor: string) =>
-  `EXISTS (SELECT 1 FROM links b WHERE b.fid = ?1 AND b.type IN ('block', 'mute') AND b.target_fid = ${actor})`;
+  `EXISTS (SELECT 1 FROM links s WHERE s.fid = ?1 AND s.type IN ('block', 'mute') AND s.target_fid = ${actor})`;
 
 const COLUMNS = "n.timestamp, n.kind, n.actor_fid AS actorFid, n.ref";
 const BELOW = "(n.timestamp, n.kind, n.actor_fid, n.ref) < (?2, ?3, ?4, ?5)";

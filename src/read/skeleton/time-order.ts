@@ -20,7 +20,9 @@ type TimedCursor = ReturnType<typeof timedCursor>;
 
 /** What a page must come below: the last cast that was shown, at the start of a list something above every cast. */
 export function belowOf(after: TimedKey | undefined): [timestamp: number, hash: Uint8Array] {
-  return after ? [after[0], Buffer.from(after[1].slice(2), "hex")] : [Number.MAX_SAFE_INTEGER, new Uint8Array()];
+  return after
+    ? [after[0], Buffer.from(after[1].slice(2), "hex")]
+    : [Number.MAX_SAFE_INTEGER, new Uint8Array()];
 }
 
 /** Cuts a page out of `limit + 1` rows. */

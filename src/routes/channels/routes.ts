@@ -12,13 +12,14 @@ import {
   channelIdOfUrl,
   resolveChannelIds,
 } from "../../read/skeleton/channels.ts";
+import { rankingCursors, rankingPage } from "../../read/skeleton/ranking.ts";
 import { decodeCursor } from "../cursor-param.ts";
 import { answerChannelPage } from "./channel-page.ts";
 import { ChannelPageResponse, ChannelResponse } from "./objects.ts";
 
 const tags = ["Channels"];
 
-/** `/channel`, `/channel/all`, `/channel/list`, `/channel/bulk`, `/channel/search`. */
+/** `/channel`, `/channel/all`, `/channel/list`, `/channel/bulk`, `/channel/search`, `/channel/trending`. */
 export function channelRoutes(reads: Reads) {
   const list = ({ query }: { query: { limit: number; cursor: string | undefined } }) => {
     const after = decodeCursor(allChannelsCursor, query.cursor);
@@ -53,7 +54,10 @@ export function channelRoutes(reads: Reads) {
         summary: "One channel, by its id or by one of its parent URLs",
         tags,
         query: {
-          id: text({ description: "With type `id` a URL of the channel is taken as well", examples: ["books"] }),
+          id: text({
+            description: "With type `id` a URL of the channel is taken as well",
+            examples: ["books"],
+          }),
           type: optional(choice(["id", "parent_url"]), "id"),
         },
         response: ChannelResponse,
@@ -93,6 +97,25 @@ export function channelRoutes(reads: Reads) {
         summary: "Channels whose id or name begins with a text, the one with the most members first",
         tags,
         query: { q: text({ description: "In any case" }), limit: limit(), cursor: cursor() },
+        response: ChannelPageResponse,
+      }),
+    )
+    .get(
+      "/channel/trending",
+      ({ query }) => {
+        const after = decodeCursor(rankingCursors.channels, query.cursor);
+        return answerChannelPage(reads, (db) => {
+          const page = rankingPage(db, { kind: "channels", limit: query.limit, after });
+          const rows = page.rows.map(({ ref }) => ({ id: Buffer.from(ref).toString("utf8") }));
+          return { rows, cursor: page.cursor };
+        });
+      },
+      operation({
+        operationId: "getTrendingChannels",
+        summary: "Channels by the people and the engagement of the last day",
+        description: "The ranking is made in the background; a walk by cursor stays within one ranking.",
+        tags,
+        query: { limit: limit(), cursor: cursor() },
         response: ChannelPageResponse,
       }),
     );

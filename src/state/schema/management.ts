@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** Mini apps and webhooks with their secrets. Times are unix seconds; `seq` is the order of creation. */
@@ -49,5 +50,10 @@ export const secrets = sqliteTable(
     /** Null while the secret was not rotated out. */
     expiresAt: integer("expires_at"),
   },
-  (t) => [index("secrets_by_holder").on(t.holder)],
+  (t) => [
+    index("secrets_by_holder").on(t.holder),
+    index("secrets_by_expiry")
+      .on(t.expiresAt)
+      .where(sql`expires_at IS NOT NULL`),
+  ],
 );

@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import type { BadRow } from "../channels/registry-file.ts";
+import type { CommandContext } from "./context.ts";
+import { print, printError } from "./output.ts";
+
+/** `channels import`: names, images and leads of channels, which are no protocol data. */
+export function registerChannels(program: Command, context: CommandContext): void {
+  const channels = program.command("channels").description("manage what is known about channels");
+
+  channels
+    .command("import")
+    .description("take the channels of a registry file; repeating it changes nothing")
+    .argument("<file>", "JSON as Farcaster's public all-channels endpoint answers it")
+    .action(async (file: string) => {
+      const { createCommon, runTask } = await import("./common.ts");
+      const { openDataDir } = await import("../app/data-dir.ts");
+      const { indexPath, openIndexWriter } = await import("../index/database.ts");
+      const { claimNetwork } = await import("../index/identity.ts");
+      const { importRegistry } = await import("../channels/import-registry.ts");
+      const common = createCommon(context);
+      context.exitCode = await runTask(common, async () => {
+        const dataDir = openDataDir(common.config.data.dir);
+        common.shutdown.add("data directory", () => dataDir.release());
+        using db = openIndexWriter(indexPath(dataDir.path));
+        claimNetwork(db, common.config.protocol.network);
+        const { added, changed, unchanged, badRows } = importRegistry(db, file);
+        db.checkpoint();
+        print(
+          `Channels: ${added} added, ${changed} changed, ${unchanged} unchanged, ${badRows.length} skipped\n`,
+        );
+        printError(listOf(badRows));
+      });
+    });
+}
+
+const MAX_LISTED = 20;
+
+function listOf(badRows: readonly BadRow[]): string {
+  const lines = badRows.slice(0, MAX_LISTED).map(({ index, reason }) => `skipped row ${index}: ${reason}\n`);
+  const more = badRows.length - MAX_LISTED;
+  return lines.join("") + (more > 0 ? `and ${more} more\n` : "");
+}

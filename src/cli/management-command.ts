@@ -1,0 +1,93 @@
+import type { Command } from "commander";
+import type { SignedOperationId } from "../auth/op-table.ts";
+import { UserError } from "../lib/failure.ts";
+import type { Parameters } from "../management-client/client.ts";
+import type { CommandContext } from "./context.ts";
+import { type CallOptions, openClient, withCallOptions } from "./management-options.ts";
+import { answerJson, memberOf, printable, recordsTable, recordTable } from "./management-table.ts";
+import { print } from "./output.ts";
+
+/** What the commands of one kind of record have in common. */
+export interface RecordKind {
+  /** Member of an answer that holds one record; with an `s`, the one that holds a list. */
+  readonly noun: "app" | "webhook";
+  readonly idKey: "app_id" | "webhook_id";
+  /** What `list` shows of a record. */
+  readonly listFields: readonly string[];
+  readonly operations: {
+    readonly list: SignedOperationId;
+    readonly get: SignedOperationId;
+    readonly delete: SignedOperationId;
+    readonly rotate: SignedOperationId;
+  };
+}
+
+/** Adds `list`, `get`, `delete` and `rotate` to the command of a kind of record. */
+export function addRecordCommands(parent: Command, context: CommandContext, kind: RecordKind): void {
+  const { noun, idKey, listFields, operations } = kind;
+  const onRecord = (name: string, description: string) =>
+    withCallOptions(parent.command(name).description(description).argument(`<${idKey}>`));
+
+  withCallOptions(parent.command("list").description(`list the ${noun}s of the fid, oldest first`))
+    .option("--reveal", "show the text of secrets")
+    .action(async ({ reveal = false, ...options }: CallOptions & { reveal?: boolean }) => {
+      const display = reveal ? "shown" : "masked";
+      await callAndPrint(context, options, operations.list, {}, (answer) =>
+        recordsTable(memberOf(answer, `${noun}s`), listFields, display),
+      );
+    });
+
+  onRecord("get", `show one ${noun} of the fid, with its secrets`).action(
+    async (id: string, options: CallOptions) => {
+      await callForRecord(context, options, { kind, operation: operations.get, query: { [idKey]: id } });
+    },
+  );
+
+  onRecord("delete", `delete one ${noun} of the fid`).action(async (id: string, options: CallOptions) => {
+    const parameters = { query: { [idKey]: id } };
+    await callAndPrint(context, options, operations.delete, parameters, () => `deleted ${printable(id)}\n`);
+  });
+
+  onRecord("rotate", "add a new secret; the present ones still work for the grace period").action(
+    async (id: string, options: CallOptions) => {
+      await callForRecord(context, options, { kind, operation: operations.rotate, query: { [idKey]: id } });
+    },
+  );
+}
+
+/** Sends a signed request and shows the one record that it answers with. */
+export async function callForRecord(
+  context: CommandContext,
+  options: CallOptions,
+  request: Parameters & {
+    readonly kind: RecordKind;
+    readonly operation: SignedOperationId;
+    readonly secrets?: "shown" | "masked";
+  },
+): Promise<void> {
+  const { kind, operation, secrets = "shown", ...parameters } = request;
+  await callAndPrint(context, options, operation, parameters, (answer) =>
+    recordTable(memberOf(answer, kind.noun), secrets),
+  );
+}
+
+async function callAndPrint(
+  context: CommandContext,
+  options: CallOptions,
+  operation: SignedOperationId,
+  parameters: Parameters,
+  table: (answer: unknown) => string,
+): Promise<void> {
+  const client = await openClient(context, options);
+  const answer = await client.call(operation, parameters);
+  print(options.json ? answerJson(answer) : table(answer));
+}
+
+/** The given fields of an update. An update of nothing is a slip of whoever typed it. */
+export function changesOf(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const changes = Object.entries(fields).filter(([, value]) => value !== undefined);
+  if (changes.length === 0) {
+    throw new UserError("nothing to change: give at least one field (--help tells which)");
+  }
+  return Object.fromEntries(changes);
+}

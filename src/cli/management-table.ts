@@ -1,0 +1,113 @@
+/** A record of the management API, shown as it came: a field that a newer node adds shows up by itself. */
+type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** Whether the text of secrets is shown, or only enough to tell them apart. */
+export type SecretDisplay = "shown" | "masked";
+
+const GAP = "  ";
+const NOTHING = "-";
+const MASKED_CHARS = 4;
+/** The last second that a Date can hold. */
+const MAX_DATE_SECS = 8_640_000_000_000;
+
+/** One record: a line per field, and a table below for each list of secrets. */
+export function recordTable(record: unknown, display: SecretDisplay): string {
+  const fields = Object.entries(asRecord(record));
+  const plain = fields
+    .filter(([, value]) => !isSecrets(value))
+    .map(([key, value]) => [key, cell(key, value)]);
+  const tables = fields.flatMap(([key, value]) =>
+    isSecrets(value) ? [`${key}\n${indented(secretsTable(value, display))}`] : [],
+  );
+  return [aligned(plain), ...tables].join("");
+}
+
+/** Records of one kind, a line for each, under the names of the given fields; of an object only the keys. */
+export function recordsTable(records: unknown, fields: readonly string[], display: SecretDisplay): string {
+  if (!Array.isArray(records) || records.length === 0) return "none\n";
+  const shown = (key: string, value: unknown) => {
+    if (isSecrets(value)) return value.map((secret) => secretText(secret, display)).join(", ");
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return cell(key, isObject ? Object.keys(value) : value);
+  };
+  const rows = records.map(asRecord).map((record) => fields.map((field) => shown(field, record[field])));
+  return aligned([fields, ...rows]);
+}
+
+function secretsTable(secrets: readonly JsonRecord[], display: SecretDisplay): string {
+  const fields = ["uid", "value", "created_at", "expires_at"];
+  const rows = secrets.map((secret) =>
+    fields.map((field) => (field === "value" ? secretText(secret, display) : cell(field, secret[field]))),
+  );
+  return aligned([fields, ...rows]);
+}
+
+function secretText({ value }: JsonRecord, display: SecretDisplay): string {
+  const text = cell("value", value);
+  return display === "shown" ? text : `${text.slice(0, MASKED_CHARS)}…`;
+}
+
+function cell(key: string, value: unknown): string {
+  if (value === null || value === undefined || value === "") return NOTHING;
+  if (key.endsWith("_at") && typeof value === "number") return time(value);
+  if (Array.isArray(value))
+    return value.length === 0 ? NOTHING : value.map((item) => cell("", item)).join(", ");
+  return printable(typeof value === "object" ? JSON.stringify(value) : String(value));
+}
+
+function time(unixSecs: number): string {
+  if (!Number.isInteger(unixSecs) || Math.abs(unixSecs) > MAX_DATE_SECS) return String(unixSecs);
+  return new Date(unixSecs * 1000).toISOString().replace(".000Z", "Z");
+}
+
+/** Text without control characters, which could move the cursor or recolour the terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Lines whose columns start at the same place. */
+function aligned(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, text] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, Bun.stringWidth(text));
+    }
+  }
+  const line = (row: readonly string[]) =>
+    row
+      .map((text, column) => text + " ".repeat((widths[column] ?? 0) - Bun.stringWidth(text)))
+      .join(GAP)
+      .trimEnd();
+  return rows.map((row) => `${line(row)}\n`).join("");
+}
+
+function indented(lines: string): string {
+  return lines.replaceAll(/^(?=.)/gm, GAP);
+}
+
+function isSecrets(value: unknown): value is readonly JsonRecord[] {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((item) => "uid" in asRecord(item) && "value" in asRecord(item))
+  );
+}
+
+function asRecord(value: unknown): JsonRecord {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+/** A member of an answer; undefined where the answer has none. */
+export function memberOf(answer: unknown, key: string): unknown {
+  return asRecord(answer)[key];
+}
+
+/** The JSON of an answer for a terminal or a pipe. */
+export function answerJson(answer: unknown): string {
+  // JSON.stringify leaves the control characters from 7f on as they are.
+  return `${JSON.stringify(answer, null, 2).replaceAll(/[\u007f-\u009f]/g, escaped)}\n`;
+}

@@ -1,0 +1,35 @@
+import type { StoreRefusal } from "../state/stores.ts";
+
+export type RefusalKind = "badRequest" | "notFound" | "forbidden" | "tooManyRequests";
+
+/** Why a management request is not carried out, in words for the one who sent it. Nothing was changed. */
+export class Refusal {
+  constructor(
+    readonly kind: RefusalKind,
+    readonly message: string,
+  ) {}
+}
+
+export function badField(message: string): Refusal {
+  return new Refusal("badRequest", message);
+}
+
+export interface RefusalWords {
+  /** What the record is called, as `app`. */
+  readonly noun: string;
+  readonly cap: number;
+}
+
+/** A store's refusal in words. */
+export function refusalOf(refusal: StoreRefusal, { noun, cap }: RefusalWords): Refusal {
+  switch (refusal) {
+    case "not-found":
+      return new Refusal("notFound", `no such ${noun}`);
+    case "not-owner":
+      return new Refusal("forbidden", `the ${noun} belongs to another fid`);
+    case "cap-reached":
+      return new Refusal("tooManyRequests", `an fid may own at most ${cap} ${noun}s`);
+    case "too-many-secrets":
+      return new Refusal("tooManyRequests", `the ${noun} has too many unexpired secrets`);
+  }
+}

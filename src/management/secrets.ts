@@ -1,0 +1,14 @@
+import type { Secret } from "../state/records.ts";
+
+const SECRET_BYTES = 32;
+
+/** A new secret: 32 random bytes as 64 hex digits. */
+export function createSecret(nowSecs: number): Secret {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  return {
+    uid: crypto.randomUUID(),
+    value: Buffer.from(bytes).toString("hex"),
+    createdAt: nowSecs,
+    expiresAt: null,
+  };
+}

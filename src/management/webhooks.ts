@@ -1,0 +1,75 @@
+import type { Clock } from "../app/clock.ts";
+import type { UrlGuard } from "../net/guard.ts";
+import type { Webhook } from "../state/records.ts";
+import type { WebhookStore } from "../state/stores.ts";
+import { type FieldTable, readDescription, readFields, readName, readObject } from "./fields.ts";
+import { createOwnedParts, type OwnedService, type OwnedSettings } from "./owned-service.ts";
+import { badField, Refusal } from "./refusal.ts";
+import { createSecret } from "./secrets.ts";
+import { readSubscription } from "./subscription.ts";
+import { readGuardedUrl } from "./url-field.ts";
+
+/** Webhooks as their owners manage them. `fid` is the acting fid, `body` the JSON that it sent. */
+export interface WebhookService extends OwnedService<Webhook> {
+  /** @param ownerFid whom the webhook is to belong to: the acting fid, or it is refused. */
+  create(fid: number, ownerFid: number, body: unknown): Promise<Webhook | Refusal>;
+  update(fid: number, body: unknown): Promise<Webhook | Refusal>;
+}
+
+/** Clients of this kind of API also send the two words as text. */
+function readActive(value: unknown, name: string): boolean | Refusal {
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  return badField(`${name} must be true or false`);
+}
+
+export function createWebhookService(options: {
+  readonly store: WebhookStore;
+  readonly guard: UrlGuard;
+  readonly clock: Clock;
+  readonly settings: OwnedSettings;
+}): WebhookService {
+  const parts = createOwnedParts({ ...options, noun: "webhook", idKey: "webhook_id" });
+  // The URL comes last: it is the only field that takes time.
+  const createFields = {
+    title: { key: "name", read: readName },
+    description: { key: "description", read: readDescription },
+    subscription: { key: "subscription", read: readSubscription },
+    targetUrl: { key: "url", read: readGuardedUrl(options.guard) },
+  } satisfies FieldTable;
+  const updateFields = { active: { key: "active", read: readActive }, ...createFields } satisfies FieldTable;
+
+  return {
+    get: parts.get,
+    list: parts.list,
+    delete: parts.delete,
+    rotateSecret: parts.rotateSecret,
+
+    async create(fid, ownerFid, body) {
+      const given = readObject(body, "request body");
+      if (given instanceof Refusal) return given;
+      if (ownerFid !== fid) return new Refusal("forbidden", "owner_fid must be the signing fid");
+      const values = await readFields(createFields, given);
+      if (values instanceof Refusal) return values;
+      const { title, targetUrl, description = null, subscription } = values;
+      if (title === undefined) return badField("missing field name");
+      if (targetUrl === undefined) return badField("missing field url");
+      if (subscription === undefined) return badField("missing field subscription");
+      const now = parts.now();
+      return parts.create({
+        webhookId: crypto.randomUUID(),
+        ownerFid: fid,
+        title,
+        targetUrl,
+        description,
+        active: true,
+        subscription,
+        secrets: [createSecret(now)],
+        createdAt: now,
+        updatedAt: now,
+      });
+    },
+
+    update: (fid, body) => parts.update(fid, body, (given) => readFields(updateFields, given)),
+  };
+}

@@ -1,0 +1,79 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { AuthParts } from "../auth/verify.ts";
+import { parseJson } from "../http/body.ts";
+import { ApiError } from "../http/errors.ts";
+import type { AppService } from "../management/apps.ts";
+import { ownValue, readObject } from "../management/fields.ts";
+import { Refusal } from "../management/refusal.ts";
+import type { WebhookService } from "../management/webhooks.ts";
+import type { Secret } from "../state/records.ts";
+
+/** What the signed management routes work with. */
+export interface ManagementParts {
+  readonly auth: AuthParts;
+  readonly apps: AppService;
+  readonly webhooks: WebhookService;
+  readonly delivery: DeliverySettings;
+}
+
+/** How deliveries of every webhook are made; shown in its record. */
+export interface DeliverySettings {
+  readonly timeoutSecs: number;
+  readonly rateLimit: number;
+  readonly rateLimitSecs: number;
+}
+
+/** @throws ApiError of the refusal's kind. */
+export function accepted<T>(outcome: T | Refusal): T {
+  if (outcome instanceof Refusal) throw new ApiError(outcome.kind, outcome.message);
+  return outcome;
+}
+
+/**
+ * The id of the record that a DELETE means: from the query, or from a JSON body, as clients differ. Given in both, they
+ * must be the same.
+ *
+ * @throws ApiError `badRequest`
+ */
+export function idToDelete(key: string, inQuery: string | undefined, rawBody: Uint8Array): string {
+  const body = rawBody.byteLength === 0 ? {} : accepted(readObject(parseJson(rawBody), "request body"));
+  const inBody = ownValue(body, key);
+  if (inBody !== undefined && typeof inBody !== "string") {
+    throw new ApiError("badRequest", `${key} must be a string`);
+  }
+  const id = inQuery ?? inBody;
+  if (id === undefined || id === "") throw new ApiError("badRequest", `missing query parameter ${key}`);
+  if (inBody !== undefined && inBody !== id) {
+    throw new ApiError("badRequest", `${key} differs between query and body`);
+  }
+  return id;
+}
+
+export const closed = { additionalProperties: false } as const;
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const UnixSecs = (description: string) => Type.Integer({ description: `${description}, unix seconds` });
+
+export const Fid = Type.Integer({ format: "int64", minimum: 0 });
+
+export const SendSecret = Type.Object(
+  {
+    uid: Type.String({ format: "uuid" }),
+    value: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    expires_at: nullable(UnixSecs("When it stops to work after it was rotated out")),
+    created_at: UnixSecs("Creation"),
+  },
+  { ...closed, $id: "SendSecret" },
+);
+
+export const Deleted = Type.Object({ deleted: Type.Literal(true) }, closed);
+
+export function presentSecret(secret: Secret) {
+  return {
+    uid: secret.uid,
+    value: secret.value,
+    expires_at: secret.expiresAt,
+    created_at: secret.createdAt,
+  };
+}

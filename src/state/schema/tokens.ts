@@ -1,0 +1,51 @@
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/**
+ * Where the clients of the protocol take notifications of a mini app for one user: a row for each client app
+ * (`client_fid`, 0 where the signing key names none) in which the user added the mini app. `url`, `host` and `token`
+ * are null together, after an add without notification details. `host` is the URL's, in lower case and with its port.
+ * Rows of a deleted app are never read, and maintenance deletes them. Times are unix seconds.
+ */
+export const tokens = sqliteTable(
+  "tokens",
+  {
+    appId: text("app_id").notNull(),
+    fid: integer().notNull(),
+    clientFid: integer("client_fid").notNull(),
+    url: text(),
+    host: text(),
+    token: text(),
+    enabled: integer().notNull(),
+    lastEvent: text("last_event").notNull(),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.appId, t.fid, t.clientFid] }),
+    index("tokens_by_host")
+      .on(t.appId, t.host, t.fid, t.clientFid)
+      .where(sql`enabled = 1`),
+  ],
+);
+
+/** Rows of `tokens` by state, so that nobody has to count millions. */
+export const tokenTotals = sqliteTable("token_totals", {
+  state: text().primaryKey(),
+  count: integer().notNull(),
+});
+
+/**
+ * When events of a user changed the tokens of an app lately, for the limit on them. `changed_at` is a JSON array of unix
+ * seconds, oldest first, no longer than the limit. The row means nothing from `expires_at` on.
+ */
+export const tokenChanges = sqliteTable(
+  "token_changes",
+  {
+    appId: text("app_id").notNull(),
+    fid: integer().notNull(),
+    changedAt: text("changed_at").notNull(),
+    expiresAt: integer("expires_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.appId, t.fid] }), index("token_changes_by_expiry").on(t.expiresAt)],
+);

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { recoverAddress } from "viem";
+import { recoverSigner } from "../../src/auth/recover.ts";
+import { makeWallet, signDigest } from "../support/messages.ts";
+
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const wallet = makeWallet("recover");
+const digest = new Uint8Array(createHash("sha256").update("digest").digest());
+const good = signDigest(digest, wallet);
+const hex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString("hex")}`;
+const toBytes32 = (value: bigint) => Buffer.from(value.toString(16).padStart(64, "0"), "hex");
+const withV = (signature: Uint8Array, v: number) => Uint8Array.from([...signature.subarray(0, 64), v]);
+const parity = (good[64] ?? 0) - 27;
+
+test("the signer's address comes out, as viem says too, for both spellings of v", async () => {
+  for (const v of [parity, 27 + parity]) {
+    const address = recoverSigner(digest, withV(good, v));
+    expect(address).toEqual(wallet.address);
+    expect(hex(address ?? good)).toBe(
+      (await recoverAddress({ hash: hex(digest), signature: hex(withV(good, v)) })).toLowerCase() as "0x",
+    );
+  }
+});
+
+test("the other parity is another key", () => {
+  const other = recoverSigner(digest, withV(good, 27 + (1 - parity)));
+  expect(other).toBeDefined();
+  expect(other).not.toEqual(wallet.address);
+});
+
+test("of the 256 values of v four are taken", () => {
+  const taken = [...Array(256).keys()].filter((v) => recoverSigner(digest, withV(good, v)) !== undefined);
+  expect(taken).toEqual([0, 1, 27, 28]);
+});
+
+describe("refused is", () => {
+  const s = BigInt(hex(good.subarray(32, 64)));
+  const withS = (value: bigint, v: number) =>
+    Uint8Array.from([...good.subarray(0, 32), ...toBytes32(value), v]);
+  const withR = (r: Uint8Array) => Uint8Array.from([...r, ...good.subarray(32)]);
+  test.each<[string, Uint8Array]>([
+    ["the high s of the same signature", withS(ORDER - s, 27 + (1 - parity))],
+    ["the least high s", withS(ORDER / 2n + 1n, 27)],
+    ["s = 0", withS(0n, 27)],
+    ["s = the order", withS(ORDER, 27)],
+    ["r = 0", withR(new Uint8Array(32))],
+    ["r = the order", withR(toBytes32(ORDER))],
+    ["r on no point of the curve", withR(toBytes32(5n))],
+    ["64 bytes", good.subarray(0, 64)],
+    ["66 bytes", Uint8Array.from([...good, 0])],
+    ["nothing", new Uint8Array()],
+  ])("%s", (_what, signature) => {
+    expect(recoverSigner(digest, signature)).toBeUndefined();
+  });
+
+  test("but not the greatest low s", () => {
+    expect(recoverSigner(digest, withS(ORDER / 2n, 27))).toBeDefined();
+  });
+});

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { signedOperations } from "../../src/auth/op-table.ts";
+import { isObject } from "../../src/http/openapi-document.ts";
+import { transferEvent } from "../support/events.ts";
+import { makeWallet } from "../support/messages.ts";
+import { type Answer, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
+import { custodyWallet, type Method, opByRequest } from "../support/signing.ts";
+
+let signed: SignedApi;
+beforeAll(async () => {
+  signed = await startSignedApi({ fids: [3, 4, 5, 6] });
+});
+afterAll(() => signed[Symbol.asyncDispose]());
+
+const requests = Object.entries(opByRequest).map(([request, op]) => {
+  const [method, path = ""] = request.split(" ");
+  return { method: method as Method, path, op };
+});
+
+const app = { name: "App", app_url: "https://app.example/" };
+const webhook = { name: "Hook", url: "https://hook.example/", subscription: { cast_created: {} } };
+
+/** A new app and a new webhook of the fid, by the operations under test. */
+async function resources(fid: number) {
+  const createdApp = await signed.call({ method: "POST", path: "/frame/app", body: app, fid });
+  const path = `/webhook?owner_fid=${fid}`;
+  const createdHook = await signed.call({ method: "POST", path, body: webhook, fid });
+  return { appId: createdApp.body.app.app_id, webhookId: createdHook.body.webhook.webhook_id };
+}
+
+/** A request of this kind that passes when the fid signs it. */
+function goodCall(
+  { method, path }: { method: Method; path: string },
+  ids: { appId: string; webhookId: string },
+): TestCall {
+  const isApp = path.startsWith("/frame");
+  const key = isApp ? "app_id" : "webhook_id";
+  const id = isApp ? ids.appId : ids.webhookId;
+  if (path.endsWith("/list")) return { method, path };
+  if (path.endsWith("/rotate") || method === "GET" || method === "DELETE") {
+    return { method, path: `${path}?${key}=${id}` };
+  }
+  if (method !== "POST") return { method, path, body: { [key]: id, name: "Renamed" } };
+  return isApp ? { method, path, body: app } : { method, path: `${path}?owner_fid=3`, body: webhook };
+}
+
+/** Fails unless the request is refused in this way and leaves no row behind, not even a nonce. */
+async function expectRefused(send: () => Promise<Answer>, status: number, message?: string) {
+  const before = signed.rowCounts();
+  const answer = await send();
+  expect(answer).toEqual({ status, body: { message: message ?? expect.any(String) } });
+  expect(signed.rowCounts()).toEqual(before);
+}
+
+test("the operation table is the contract's, and every signed route stands in it", () => {
+  const table = Object.values(signedOperations).map(({ method, path, op }) => [`${method} ${path}`, op]);
+  expect(Object.fromEntries(table)).toEqual(opByRequest);
+  const documented = Object.entries(signed.api.document.paths).flatMap(([path, item]) =>
+    Object.entries(isObject(item) ? item : {})
+      .filter(([, operation]) => JSON.stringify(operation).includes("signedSignature"))
+      .map(([method]) => `${method.toUpperCase()} ${path.replace("/v2/svc", "")}`),
+  );
+  expect(documented.sort()).toEqual(Object.keys(opByRequest).sort());
+});
+
+describe.each(requests)("$method $path", (request) => {
+  let ids: { appId: string; webhookId: string };
+  beforeAll(async () => {
+    ids = await resources(3);
+  });
+  const good = () => goodCall(request, ids);
+
+  test.each(["", "/"])("passes with the path spelt with %p at its end, once, and spends one nonce", async (end) => {
+    ids = await resources(3);
+    const [route, query] = good().path.split("?");
+    const call = { ...good(), path: `${route}${end}${query ? `?${query}` : ""}` };
+    const headers = await signed.sign(call);
+    const before = signed.rowCounts();
+    expect((await signed.send(call, headers)).status).toBe(200);
+    expect(signed.rowCounts().nonces).toBe((before.nonces ?? 0) + 1);
+    await expectRefused(() => signed.send(call, headers), 401, "nonce was used before");
+    await signed.call({ method: "DELETE", path: `/frame/app?app_id=${ids.appId}` });
+    await signed.call({ method: "DELETE", path: `/webhook?webhook_id=${ids.webhookId}` });
+  });
+
+  test("is 401 without a header, or with a malformed one, whichever it is", async () => {
+    const headers = await signed.sign(good());
+    const malformed: Record<string, string[]> = {
+      "X-Svc-Fid": ["", "0x3", "-3", "3.0", "3,3", "18446744073709551616"],
+      "X-Svc-Op": ["x".repeat(65)],
+      "X-Svc-Signed-At": ["", "-1", "1.5e9", "soon", "9999999999999999"],
+      "X-Svc-Nonce": ["", "0x", `0x${"00".repeat(31)}`, "00".repeat(32), `0x${"00".repeat(33)}`],
+      "X-Svc-Signature": ["", "0x", `0x${"00".repeat(64)}`, `0x${"00".repeat(66)}`, `0x${"zz".repeat(65)}`],
+    };
+    const before = signed.rowCounts();
+    for (const [name, values] of Object.entries(malformed)) {
+      const { [name]: _left, ...others } = headers;
+      expect(await signed.send(good(), others)).toEqual({
+        status: 401,
+        body: { message: `missing header ${name}` },
+      });
+      for (const value of values) {
+        expect(await signed.send(good(), { ...headers, [name]: value })).toEqual({
+          status: 401,
+          body: { message: `malformed header ${name}` },
+        });
+      }
+    }
+    expect(signed.rowCounts()).toEqual(before);
+  });
+
+  test("is 401 one second outside of the window, and passes on its edges", async () => {
+    const now = signed.nowSecs();
+    for (const signedAt of [now - 301, now + 301]) {
+      await expectRefused(() => signed.call({ ...good(), signedAt }), 401);
+    }
+    for (const signedAt of [now - 300, now + 300]) {
+      ids = await resources(3);
+      expect((await signed.call({ ...good(), signedAt })).status).toBe(200);
+      await signed.call({ method: "DELETE", path: `/frame/app?app_id=${ids.appId}` });
+      await signed.call({ method: "DELETE", path: `/webhook?webhook_id=${ids.webhookId}` });
+    }
+  });
+
+  const notByCustody = "signature is not by the custody address of the fid";
+  test.each<[string, Partial<TestCall>]>([
+    ["chain", { domain: { chainId: 1 } }],
+    ["domain name", { domain: { name: "svc" } }],
+    ["domain version", { domain: { version: "2" } }],
+    ["type", { typeName: "OtherSignedOp" }],
+    ["wallet", { wallet: custodyWallet(4) }],
+    ["time in the signature", { signed: { signedAt: 1n } }],
+    ["body in the signature", { signed: { body: "{}" } }],
+    ["op in the signature", { signed: { op: "app.other" } }],
+    ["fid in the signature", { signed: { fid: 4n } }],
+    ["fid in the signature, 2^32 above", { signed: { fid: 3n + 2n ** 32n } }],
+  ])("is 401 with another %s", async (_what, change) => {
+    await expectRefused(() => signed.call({ ...good(), ...change }), 401, notByCustody);
+  });
+
+  test("is 401 with another nonce than the signed one, or a signature that is none", async () => {
+    const headers = await signed.sign(good());
+    const otherNonce = { ...headers, "X-Svc-Nonce": `0x${"ab".repeat(32)}` };
+    await expectRefused(() => signed.send(good(), otherNonce), 401, notByCustody);
+    const none = { ...headers, "X-Svc-Signature": `0x${"ff".repeat(64)}1b` };
+    await expectRefused(() => signed.send(good(), none), 401, "signature is not valid");
+  });
+
+  test.each(["5000", "4294967299", "9007199254740995", "18446744073709551615"])(
+    "is 401 for the fid %s, which nobody has",
+    async (fid) => {
+      const headers = await signed.sign({ ...good(), signed: { fid: BigInt(fid) } });
+      await expectRefused(() => signed.send(good(), { ...headers, "X-Svc-Fid": fid }), 401, "unknown fid");
+    },
+  );
+
+  test("is 400 when the signature is good for another operation", async () => {
+    for (const op of new Set([...Object.values(opByRequest), "", "App.Create"])) {
+      if (op === request.op) continue;
+      await expectRefused(
+        () => signed.call({ ...good(), op }),
+        400,
+        "signed op does not match the HTTP method/path",
+      );
+    }
+  });
+
+  test("is 400 with a bad signature's 401 in front of everything else that is wrong", async () => {
+    const [path = ""] = good().path.split("?");
+    const call = { ...good(), path, ...(request.method === "GET" ? {} : { body: "{" }) };
+    await expectRefused(() => signed.call({ ...call, wallet: custodyWallet(4) }), 401, notByCustody);
+    if (!path.endsWith("/list")) await expectRefused(() => signed.call(call), 400);
+  });
+});
+
+test("from the transfer of an fid on, its old owner is 401 and its new owner passes", async () => {
+  const [seller, buyer] = [custodyWallet(5), makeWallet("buyer of 5")];
+  const call = { method: "GET" as const, path: "/frame/app/list", fid: 5 };
+  expect((await signed.call(call)).status).toBe(200);
+  const signedBefore = await signed.sign(call);
+  signed.api.node.takeEvent(transferEvent(5, seller.address, buyer.address, { block: 2000 }));
+  await expectRefused(() => signed.send(call, signedBefore), 401);
+  await expectRefused(() => signed.call(call), 401);
+  expect((await signed.call({ ...call, wallet: buyer })).status).toBe(200);
+});
+
+describe("the signature covers the body to the byte", () => {
+  const bodies = [
+    '{"name":"App","app_url":"https://app.example/"}',
+    ' {\n\t"app_url" : "https://app.example/",   "name":"App" }\r\n',
+    '{"name":"\\u0041pp","app_url":"https:\\/\\/app.example/"}',
+    '{"name":"Äpp 🎈 e\u0301","app_url":"https://app.example/"}',
+    '{"name":"first","name":"last","app_url":"https://app.example/"}',
+  ];
+  test.each(bodies)("%j passes as it is and in no other spelling", async (body) => {
+    const call = { method: "POST", path: "/frame/app", fid: 6, body } as const;
+    expect((await signed.call(call)).status).toBe(200);
+    const headers = await signed.sign(call);
+    for (const other of [`${body} `, JSON.stringify(JSON.parse(body)), body.normalize("NFC")]) {
+      if (other !== body) await expectRefused(() => signed.send({ ...call, body: other }, headers), 401);
+    }
+  });
+
+  test("whatever its content type, or without one", async () => {
+    const call = { method: "POST", path: "/frame/app", fid: 6, body: Buffer.from(JSON.stringify(app)) } as const;
+    for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", undefined]) {
+      const headers = { ...(await signed.sign(call)), ...(type ? { "content-type": type } : {}) };
+      expect((await signed.send(call, headers)).status).toBe(200);
+    }
+  });
+
+  test("bytes that are no UTF-8 are judged as bytes, and then 400", async () => {
+    const body = Uint8Array.of(0x22, 0xff, 0x22);
+    const call = { method: "POST", path: "/frame/app", fid: 6, body } as const;
+    await expectRefused(() => signed.call(call), 400, "request body is not valid JSON");
+    await expectRefused(() => signed.call({ ...call, wallet: custodyWallet(4) }), 401);
+  });
+
+  test("an empty body is hashed as no bytes", async () => {
+    await expectRefused(
+      () => signed.call({ method: "POST", path: "/frame/app", fid: 6, body: "" }),
+      400,
+      "missing request body",
+    );
+    const { status } = await signed.call({ method: "DELETE", path: "/frame/app?app_id=x", fid: 6, body: "" });
+    expect(status).toBe(404);
+  });
+});
+
+test("a fid with leading zeros and a nonce in capitals are the same fid and the same nonce", async () => {
+  const call = { method: "GET", path: "/frame/app/list", nonce: `0x${"ab".repeat(32)}` } as const;
+  const headers = await signed.sign(call);
+  const spelt = { ...headers, "X-Svc-Fid": "0003", "X-Svc-Nonce": `0x${"AB".repeat(32)}` };
+  expect((await signed.send(call, spelt)).status).toBe(200);
+  await expectRefused(() => signed.send(call, headers), 401, "nonce was used before");
+});
+
+test("two fids may use the same nonce", async () => {
+  const call = { method: "GET", path: "/frame/app/list", nonce: `0x${"cd".repeat(32)}` } as const;
+  expect((await signed.call({ ...call, fid: 3 })).status).toBe(200);
+  expect((await signed.call({ ...call, fid: 4 })).status).toBe(200);
+});

@@ -1,0 +1,123 @@
+import type { TestApi } from "../support/api.ts";
+import { expectMatchesOpenApi } from "../support/openapi.ts";
+import type { Batch, List, One, Question } from "./question.ts";
+
+/** Where the node's answer is not the model's. */
+export interface Difference {
+  readonly request: string;
+  readonly expected: unknown;
+  readonly got: unknown;
+}
+
+interface Body {
+  readonly [key: string]: unknown;
+}
+
+const DEFAULT_LIMIT = 10;
+const MAX_LIMIT = 100;
+const PAGE_SIZES = [1, 3, MAX_LIMIT];
+
+/** Longer lists are not walked one by one on every path: it takes a request for each row. */
+const LONG = 25;
+
+/** Asks the node a question; the first difference, or nothing where it answers as the model does. */
+export function ask(api: TestApi, question: Question): Promise<Difference | undefined> {
+  switch (question.kind) {
+    case "one":
+      return askOne(api, question);
+    case "list":
+      return askList(api, question);
+    case "batch":
+      return askBatch(api, question);
+  }
+}
+
+async function askOne(api: TestApi, { path, status, body }: One): Promise<Difference | undefined> {
+  const answer = await api.get(path);
+  const isSame = status === 200 ? Bun.deepEquals(answer.body, body) : typeof answer.body.message === "string";
+  if (answer.status === status && isSame) return undefined;
+  return { request: path, expected: { status, body }, got: answer };
+}
+
+async function askList(api: TestApi, list: List): Promise<Difference | undefined> {
+  const longest = Math.max(...Object.values(list.lists).map((items) => items.length));
+  for (const [index, path] of list.paths.entries()) {
+    const first = await firstPage(api, path, list, longest);
+    if (first) return first;
+    for (const size of PAGE_SIZES) {
+      // The aliases share their handler: one of them is walked at one size.
+      if (index > 0 && size !== 3) continue;
+      if (size === 1 && longest > LONG) continue;
+      const difference = await walkWhole(api, path, list, size);
+      if (difference) return difference;
+    }
+  }
+  return undefined;
+}
+
+const slice = (list: List, from: number, to: number): Body =>
+  Object.fromEntries(Object.entries(list.lists).map(([key, items]) => [key, items.slice(from, to)]));
+
+/** The page without a limit, and the one with a limit above the highest. */
+async function firstPage(
+  api: TestApi,
+  path: string,
+  list: List,
+  longest: number,
+): Promise<Difference | undefined> {
+  for (const [parameter, size] of [["", DEFAULT_LIMIT] as const, ["limit=1000000000", MAX_LIMIT] as const]) {
+    const request = `${path}?${[list.query, parameter].filter((part) => part !== "").join("&")}`;
+    const { status, body } = await api.get(request);
+    const { next, ...items } = body;
+    const expected = slice(list, 0, size);
+    const ends = (next as { cursor: unknown }).cursor === null;
+    if (status !== 200 || !Bun.deepEquals(items, expected) || ends !== longest <= size)
+      return { request, expected: { ...expected, ends: longest <= size }, got: body };
+    if (longest <= DEFAULT_LIMIT) break;
+  }
+  return undefined;
+}
+
+/** Follows the cursor to the end: every page but the last is full, and together they are the list. */
+async function walkWhole(
+  api: TestApi,
+  path: string,
+  list: List,
+  size: number,
+): Promise<Difference | undefined> {
+  const longest = Math.max(...Object.values(list.lists).map((items) => items.length));
+  let at = 0;
+  let cursor: string | null | undefined;
+  do {
+    const request = `${path}?${pageQuery(list.query, size, cursor)}`;
+    const { status, body } = await api.get(request);
+    if (status !== 200) return { request, expected: 200, got: { status, body } };
+    const { next, ...items } = body;
+    const expected = slice(list, at, at + size);
+    cursor = (next as { cursor: string | null }).cursor;
+    const isLast = at + size >= longest;
+    if (!Bun.deepEquals(items, expected) || (cursor === null) !== isLast)
+      return { request: `${request} (rows from ${at})`, expected: { ...expected, isLast }, got: body };
+    at += size;
+  } while (cursor !== null);
+  return undefined;
+}
+
+export function pageQuery(query: string, limit: number, cursor: string | null | undefined): string {
+  const page = new URLSearchParams(query);
+  page.set("limit", String(limit));
+  if (cursor) page.set("cursor", cursor);
+  return page.toString();
+}
+
+async function askBatch(api: TestApi, { path, fids, body }: Batch): Promise<Difference | undefined> {
+  const response = await fetch(`${api.url}/v2/svc${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ fids }),
+  });
+  const got = (await response.json()) as unknown;
+  expectMatchesOpenApi(api.document, "post", `/v2/svc${path}`, response.status, got);
+  if (response.status === 200 && Bun.deepEquals(got, body)) return undefined;
+  return { request: `POST ${path} ${JSON.stringify(fids)}`, expected: body, got };
+}

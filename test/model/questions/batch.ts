@@ -1,0 +1,65 @@
+import { type Asking, type Batch, fidOf } from "../question.ts";
+import { newestFirst, type View } from "../view.ts";
+import { idRegistrations } from "./registry.ts";
+
+/** Section 4.11. */
+export function batchQuestions({ view, fids }: Asking): Batch[] {
+  const numbers = fids.map(fidOf).filter((fid) => fid > 0);
+  const ask = (path: string, of: (view: View, fid: number) => unknown, asked: readonly number[]): Batch => ({
+    kind: "batch",
+    path: `/batch/${path}`,
+    fids: asked,
+    body: Object.fromEntries(asked.map((fid) => [String(fid), of(view, fid)])),
+  });
+  return [numbers, numbers.slice(0, 1), [], [...numbers, ...numbers]].flatMap((asked) => [
+    ask("following", following, asked),
+    ask("reactions", reactions, asked),
+    ask("cast-interactions", castInteractions, asked),
+    ask("signers", signers, asked),
+    ask("id-registrations", idRegistrations, asked),
+  ]);
+}
+
+function following(view: View, fid: number) {
+  return view.links
+    .filter((link) => link.fid === fid && link.type === "follow")
+    .sort((a, b) => newestFirst(a, b))
+    .map(({ target, at }) => ({ fid: target, followed_at: new Date(at * 1000).toISOString() }));
+}
+
+function reactions(view: View, fid: number) {
+  return view.reactions
+    .filter((reaction) => reaction.fid === fid && reaction.target !== null)
+    .sort((a, b) => newestFirst(a, b))
+    .map(({ target, at }) => ({ target_fid: target?.fid, timestamp: at }));
+}
+
+/** Live casts of others that the fid liked, recasted or replied to, by its newest act on each. */
+function castInteractions(view: View, fid: number) {
+  return view.casts
+    .filter((cast) => cast.fid !== fid)
+    .flatMap((cast) => {
+      const reacted = view.reactionsTo(cast).filter((reaction) => reaction.fid === fid);
+      const replies = view.repliesTo(cast).filter((reply) => reply.fid === fid);
+      const acts = [...reacted, ...replies];
+      if (acts.length === 0) return [];
+      const entry = {
+        hash: cast.hash,
+        liked: reacted.some(({ type }) => type === "like"),
+        recasted: reacted.some(({ type }) => type === "recast"),
+        replied: replies.length > 0,
+      };
+      return [{ hash: cast.hash, at: Math.max(...acts.map(({ at }) => at)), entry }];
+    })
+    .sort((a, b) => newestFirst(a, b))
+    .map(({ entry }) => entry);
+}
+
+function signers(view: View, fid: number) {
+  return view.network.activeSigners(fid).map(({ key, add, keyType, metadataType }) => ({
+    signer: key,
+    created_at: add.blockTimestamp,
+    key_type: keyType,
+    metadata_type: metadataType,
+  }));
+}

@@ -1,0 +1,120 @@
+import { PARENT_URLS } from "../actions.ts";
+import { type Asking, fidOf, list, one, type Question, refused } from "../question.ts";
+import { channelIdOf, type LiveCast, newestFirst, type View } from "../view.ts";
+
+/** Section 4.6 but for trending, which is asked about right after it was ranked. */
+export function feedQuestions({ view, fids, random }: Asking): Question[] {
+  const feed = (casts: readonly LiveCast[]) => ({
+    casts: casts.toSorted((a, b) => newestFirst(a, b)).map((cast) => view.cast(cast)),
+  });
+  const perFid = fids.flatMap((given): Question[] => {
+    const fid = fidOf(given);
+    const followed = view.targetsOf(fid, "follow");
+    const own = view.casts.filter((cast) => cast.fid === fid);
+    return [
+      list(
+        ["/feed/following", "/feed"],
+        { fid: given },
+        feed(view.casts.filter((cast) => followed.has(cast.fid))),
+      ),
+      list(["/feed/user/casts"], { fid: given }, feed(own)),
+      list(
+        ["/feed/user/replies_and_recasts"],
+        { fid: given },
+        feed(own.filter(({ parent }) => parent !== null)),
+      ),
+      ...popular(view, given),
+    ];
+  });
+  return [
+    ...perFid,
+    ...channelLists(random.sample(PARENT_URLS, 3)).map((ids) =>
+      list(["/feed/channels"], { channel_ids: ids.join(",") }, feed(inChannels(view, ids))),
+    ),
+    ...channelLists(random.sample(PARENT_URLS, 3)).map((urls) =>
+      list(
+        ["/feed/parent_urls"],
+        { parent_urls: urls.join(",") },
+        feed(view.casts.filter(({ parentUrl }) => parentUrl !== null && urls.includes(parentUrl))),
+      ),
+    ),
+    refused("/feed", {}, 400),
+    refused("/feed", { feed_type: "nonsense" }, 400),
+  ];
+}
+
+/** Ids and URLs, alone and together; none holds a comma. */
+export function channelLists(some: readonly string[]): string[][] {
+  return [
+    ["books"],
+    ["Art"],
+    ["https://farcaster.xyz/~/channel/books"],
+    ["chain://eip155:1/erc721:0xabc", "art", "books"],
+    ["nothing"],
+    ["https://example.com/page?a=1", "https://warpcast.com/~/channel/art/"],
+    [...some],
+  ];
+}
+
+function inChannels(view: View, ids: readonly string[]): LiveCast[] {
+  const wanted = new Set(ids.map(channelIdOf));
+  return view.casts.filter(({ parentUrl }) => parentUrl !== null && wanted.has(channelIdOf(parentUrl)));
+}
+
+function popular(view: View, fid: number | string): Question[] {
+  const engagement = (cast: LiveCast) => view.reactionsTo(cast).length + view.repliesTo(cast).length;
+  const casts = view.casts
+    .filter((cast) => cast.fid === fidOf(fid))
+    .map((cast) => ({ cast, total: engagement(cast) }))
+    .sort((a, b) => b.total - a.total || newestFirst(a.cast, b.cast))
+    .slice(0, 10)
+    .map(({ cast }) => view.cast(cast));
+  return [undefined, 3, 100].map((limit) =>
+    one("/feed/user/popular", { fid, limit }, { casts: casts.slice(0, limit ?? 10), next: { cursor: null } }),
+  );
+}
+
+/** The score of decisions.md: by distinct fids, the author's own left out. */
+function score(view: View, cast: LiveCast): number {
+  const others = (fids: readonly number[]) => new Set(fids.filter((fid) => fid !== cast.fid)).size;
+  const reactions = view.reactionsTo(cast);
+  const likes = others(reactions.filter(({ type }) => type === "like").map(({ fid }) => fid));
+  const recasts = others(reactions.filter(({ type }) => type === "recast").map(({ fid }) => fid));
+  const replies = others(view.repliesTo(cast).map(({ fid }) => fid));
+  const ageHours = Math.max(0, view.nowSecs - cast.at) / 3600;
+  return (likes + 2 * recasts + 3 * replies) / (ageHours + 2) ** 1.5;
+}
+
+/** The trending feed and the trending channels, as they are when they have just been ranked. */
+export function trendingQuestions({ view }: Asking): Question[] {
+  const since = view.nowSecs - 24 * 3600;
+  const recent = view.casts.filter(({ at }) => at >= since);
+  const casts = recent
+    .map((cast) => ({ cast, score: score(view, cast) }))
+    .filter((ranked) => ranked.score > 0)
+    .sort((a, b) => b.score - a.score || newestFirst(a.cast, b.cast))
+    .map(({ cast }) => view.cast(cast));
+  const trending = ["/feed/trending", "/feed/for_you", "/feed/topic"];
+  return [
+    list(trending, {}, { casts }),
+    list(["/feed"], { feed_type: "trending" }, { casts }),
+    list(["/channel/trending"], {}, { channels: view.channels(trendingChannels(view, recent)) }),
+  ];
+}
+
+function trendingChannels(view: View, recent: readonly LiveCast[]): string[] {
+  const rooted = recent.filter(({ parentUrl }) => parentUrl !== null);
+  const ids = [...new Set(rooted.map(({ parentUrl }) => channelIdOf(parentUrl ?? "")))];
+  return ids
+    .map((id) => {
+      const casts = rooted.filter(({ parentUrl }) => channelIdOf(parentUrl ?? "") === id);
+      const engagement = casts.reduce((sum, cast) => {
+        const reactions = view.reactionsTo(cast);
+        const recasts = reactions.filter(({ type }) => type === "recast").length;
+        return sum + reactions.length + recasts + 3 * view.repliesTo(cast).length;
+      }, 0);
+      return { id, score: 3 * new Set(casts.map(({ fid }) => fid)).size + engagement };
+    })
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => id);
+}

@@ -1,0 +1,92 @@
+import { type Asking, fidOf, list, one, type Question } from "../question.ts";
+import { newestFirst, type View } from "../view.ts";
+
+/** Section 4.4, best friends and interactions of 4.3, and section 4.10. */
+export function followQuestions({ view, fids, random }: Asking): Question[] {
+  return fids.flatMap((given): Question[] => {
+    const fid = fidOf(given);
+    const params = { fid: given };
+    const users = (of: readonly number[]) => ({ users: view.users(of) });
+    const target = random.pick(fids);
+    return [
+      list(["/user/followers", "/followers", "/followers/relevant"], params, users(followers(view, fid))),
+      list(["/user/following", "/following", "/follows"], params, users(targets(view, fid, "follow"))),
+      list(["/followers/reciprocal", "/user/best_friends"], params, users(mutuals(view, fid))),
+      list(["/following/suggested"], params, users(suggested(view, fid))),
+      list(["/block/list"], params, users(targets(view, fid, "block"))),
+      list(["/mute/list"], params, users(targets(view, fid, "mute"))),
+      ...(typeof given === "number" ? [interactions(view, given, undefined)] : []),
+      ...(typeof given === "number" && typeof target === "number" ? [interactions(view, given, target)] : []),
+    ];
+  });
+}
+
+function followers(view: View, fid: number): number[] {
+  return view.links
+    .filter(({ type, target }) => type === "follow" && target === fid)
+    .sort((a, b) => newestFirst(a, b))
+    .map((link) => link.fid);
+}
+
+function targets(view: View, fid: number, type: string): number[] {
+  return view.links
+    .filter((link) => link.type === type && link.fid === fid)
+    .sort((a, b) => newestFirst(a, b))
+    .map(({ target }) => target);
+}
+
+/** By when the mutual follow began, which is when the later of the two did. */
+function mutuals(view: View, fid: number): number[] {
+  const follows = view.links.filter(({ type }) => type === "follow");
+  return follows
+    .filter((link) => link.fid === fid)
+    .flatMap((there) => {
+      const back = follows.find((link) => link.fid === there.target && link.target === fid);
+      return back ? [{ fid: there.target, since: Math.max(there.at, back.at) }] : [];
+    })
+    .sort((a, b) => b.since - a.since || a.fid - b.fid)
+    .map((mutual) => mutual.fid);
+}
+
+function suggested(view: View, fid: number): number[] {
+  const followed = view.targetsOf(fid, "follow");
+  const unwanted = new Set([
+    fid,
+    ...followed,
+    ...view.targetsOf(fid, "block"),
+    ...view.targetsOf(fid, "mute"),
+  ]);
+  const overlap = new Map<number, number>();
+  for (const link of view.links) {
+    if (link.type === "follow" && followed.has(link.fid) && !unwanted.has(link.target))
+      overlap.set(link.target, (overlap.get(link.target) ?? 0) + 1);
+  }
+  return [...overlap]
+    .sort(
+      ([a, overlapA], [b, overlapB]) =>
+        overlapB - overlapA || view.followerCount(b) - view.followerCount(a) || a - b,
+    )
+    .map(([candidate]) => candidate);
+}
+
+function interactions(view: View, fid: number, target: number | undefined): Question {
+  const follows = (from: number, to: number) => view.targetsOf(from, "follow").has(to);
+  return one(
+    "/user/interactions",
+    { fid, target_fid: target },
+    {
+      interactions: {
+        fid,
+        target_fid: target ?? null,
+        mentions: view.casts.filter(
+          (cast) => cast.fid === fid && cast.mentions.some(([mentioned]) => mentioned === target),
+        ).length,
+        reactions: view.reactions.filter(
+          (reaction) =>
+            reaction.fid === fid && reaction.target?.fid === target && view.castOf(reaction.target),
+        ).length,
+        mutual_follow: target !== undefined && follows(fid, target) && follows(target, fid),
+      },
+    },
+  );
+}

@@ -1,0 +1,65 @@
+import type { Hex } from "../facts.ts";
+import { type Asking, fidOf, list, type Question, refused } from "../question.ts";
+import { type LiveReaction, newestFirst, type View } from "../view.ts";
+
+const WORDS = { likes: "like", recasts: "recast" } as const;
+
+/** Section 4.7. */
+export function reactionQuestions({ view, fids, random }: Asking, hashes: readonly Hex[]): Question[] {
+  const popular = [...view.casts]
+    .sort((a, b) => view.reactionsTo(b).length - view.reactionsTo(a).length)
+    .slice(0, 4)
+    .map(({ hash }) => hash);
+  const asked = [...random.sample(hashes, 6), ...popular, `0x${"ab".repeat(20)}` as Hex];
+  return [
+    ...asked.flatMap((hash) => ofCast(view, hash)),
+    ...fids.flatMap((fid) => ofUser(view, fid)),
+    refused("/reaction", {}, 400),
+    refused("/reaction/cast", {}, 400),
+    refused("/reaction/user", {}, 400),
+  ];
+}
+
+function page(view: View, reactions: readonly LiveReaction[]) {
+  const items = reactions
+    .toSorted((a, b) => newestFirst(a, b))
+    .flatMap(({ fid, type, target, at }) => {
+      const cast = target ? view.castOf(target) : undefined;
+      return cast
+        ? [{ reaction_type: type, user: view.user(fid), cast: view.cast(cast), timestamp: at }]
+        : [];
+    });
+  return { reactions: items };
+}
+
+function ofCast(view: View, hash: Hex): Question[] {
+  const cast = view.castByHash.get(hash);
+  const reactions = cast ? view.reactionsTo(cast) : [];
+  const paths = ["/reaction", "/reaction/cast", "/reactions/cast"];
+  const ofType = (word: "likes" | "recasts") =>
+    page(
+      view,
+      reactions.filter(({ type }) => type === WORDS[word]),
+    );
+  return [
+    list(paths, { hash }, ofType("likes")),
+    list(paths, { hash, types: "likes" }, ofType("likes")),
+    list(paths, { hash, types: "recasts" }, ofType("recasts")),
+    refused("/reaction/cast", { hash, types: "nonsense" }, 400),
+  ];
+}
+
+function ofUser(view: View, fid: number | string): Question[] {
+  const own = view.reactions.filter((reaction) => reaction.fid === fidOf(fid));
+  const paths = ["/reaction", "/reaction/user", "/reactions/user"];
+  const ofType = (word: "likes" | "recasts") =>
+    page(
+      view,
+      own.filter(({ type }) => type === WORDS[word]),
+    );
+  return [
+    list(paths, { fid }, ofType("likes")),
+    list(paths, { fid, type: "recasts" }, ofType("recasts")),
+    refused("/reaction/user", { fid, type: "nonsense" }, 400),
+  ];
+}

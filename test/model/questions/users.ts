@@ -1,0 +1,152 @@
+import { UserDataType } from "../../../src/protocol/wire/generated/message.ts";
+import { CLAIMED_NAMES, CUSTODY_SEEDS, custodyOf, FNAMES, WALLETS, X_NAMES } from "../actions.ts";
+import { hexOf } from "../facts.ts";
+import { type Asking, fidOf, found, list, NOBODY, one, type Question } from "../question.ts";
+import { ascending, type View } from "../view.ts";
+
+/** Section 4.3 but for storage and channels. */
+export function userQuestions({ view, fids }: Asking): Question[] {
+  const questions: Question[] = [];
+  for (const fid of fids) {
+    const user = view.user(fidOf(fid));
+    questions.push(
+      found("/user", { fid }, "user", user),
+      found("/user/verifications", { fid }, "user", user),
+    );
+  }
+  const asked = [...fids, ...fids.slice(0, 2)];
+  questions.push(
+    one("/user/bulk", { fids: asked.join(",") }, { users: view.users(new Set(asked.map(fidOf))) }),
+  );
+  questions.push(one("/user/bulk", { fids: NOBODY.join(",") }, { users: [] }));
+  questions.push(...byAddress(view), ...byName(view), ...byLocation(view), ...search(view));
+  questions.push(...fidPages(view));
+  return questions;
+}
+
+function byAddress(view: View): Question[] {
+  const addresses = WALLETS.map(({ address }) => hexOf(address)).reverse();
+  const verifiers = (address: string) =>
+    view.verifications
+      .filter((verification) => verification.isEthereum && verification.address === address)
+      .map(({ fid }) => fid)
+      .sort((a, b) => a - b);
+  const bulk = (asked: readonly string[]) =>
+    one(
+      "/user/bulk-by-address",
+      { addresses: asked.join(",") },
+      { users: view.users(new Set(asked.flatMap((address) => verifiers(address.toLowerCase())))) },
+    );
+  const custodies = [...new Set([...CUSTODY_SEEDS, "custody 3", "nobody"])].map((seed) =>
+    hexOf(custodyOf(seed)),
+  );
+  return [
+    bulk(addresses),
+    bulk(addresses.slice(0, 1)),
+    bulk([`0x${addresses[1]?.slice(2).toUpperCase()}`]),
+    bulk([hexOf(custodyOf("nobody"))]),
+    ...custodies.map((address) => {
+      const holder = view.fids.find((fid) => view.network.custodyOf(fid) === address);
+      const user = holder === undefined ? undefined : view.user(holder);
+      return found("/user/custody-address", { custody_address: address }, "user", user);
+    }),
+  ];
+}
+
+/** The fid that a live proof of a name belongs to. */
+export function nameHolder(view: View, name: string): number | undefined {
+  const fid = view.network.nameOwner(name);
+  return fid !== undefined && view.exists(fid) ? fid : undefined;
+}
+
+function byName(view: View): Question[] {
+  const names = [
+    ...FNAMES,
+    ...CLAIMED_NAMES,
+    "user1",
+    "user2",
+    "user12",
+    "User1",
+    "ALICE",
+    "nobody",
+    "!3",
+    "@user1",
+  ];
+  return [
+    ...names.flatMap((username) => {
+      const holder = nameHolder(view, username);
+      const user = holder === undefined ? undefined : view.user(holder);
+      return ["/user/by-username", "/user/by_username"].map((path) =>
+        found(path, { username }, "user", user),
+      );
+    }),
+    ...[...X_NAMES, "Alice", "nobody"].map((username) => {
+      const holder = view.fids.find(
+        (fid) => view.userData(fid, UserDataType.USER_DATA_TYPE_TWITTER) === username.toLowerCase(),
+      );
+      const user = holder === undefined ? undefined : view.user(holder);
+      return found("/user/by_x_username", { username }, "user", user);
+    }),
+  ];
+}
+
+function byLocation(view: View): Question[] {
+  return ["geo:", "GEO:52", "geo:52.52,-13.40", "geo:-", "52.52", "geo:99", "%", "geo:_"].map((location) => {
+    const there = view.fids
+      .flatMap((fid) => {
+        const declared = view.userData(fid, UserDataType.USER_DATA_TYPE_LOCATION);
+        return declared?.startsWith(location.toLowerCase()) ? [{ fid, declared }] : [];
+      })
+      .sort((a, b) => ascending(a.declared, b.declared) || a.fid - b.fid);
+    return list(["/user/by_location"], { location }, { users: view.users(there.map(({ fid }) => fid)) });
+  });
+}
+
+/** The very name first, then names with the prefix by followers, then users with such a word in the display name. */
+function search(view: View): Question[] {
+  return [
+    "u",
+    "user",
+    "user1",
+    "USER1",
+    "al",
+    "alice",
+    "alice.",
+    "bob",
+    "the",
+    "liddell",
+    "turing",
+    "東京",
+    "太",
+    "ünï",
+    "üni",
+    "!",
+    "nobody",
+    "%",
+    '"',
+    "a b",
+    "alan t",
+  ].map((q) => {
+    const prefix = q.toLowerCase();
+    const followersThenFid = (a: number, b: number) => view.followerCount(b) - view.followerCount(a) || a - b;
+    const named = (matches: (name: string) => boolean) =>
+      view.fids
+        .filter((fid) => view.names.some((live) => live.fid === fid && matches(live.name)))
+        .sort(followersThenFid);
+    const exact = named((name) => name === prefix);
+    const prefixed = named((name) => name.startsWith(prefix));
+    const displayed = view.fids
+      .filter((fid) => {
+        const words =
+          view.userData(fid, UserDataType.USER_DATA_TYPE_DISPLAY)?.toLowerCase().split(/\s+/) ?? [];
+        return words.some((word) => word.startsWith(prefix));
+      })
+      .sort(followersThenFid);
+    const users = view.users(new Set([...exact, ...prefixed, ...displayed]));
+    return list(["/user/search"], { q }, { users });
+  });
+}
+
+function fidPages(view: View): Question[] {
+  return [list(["/user/fid"], {}, { fids: view.fids })];
+}

@@ -1,0 +1,375 @@
+import { encodeBase58 } from "../../src/lib/base58.ts";
+import { UserDataType } from "../../src/protocol/wire/generated/message.ts";
+import { IdRegisterEventType, OnChainEventType } from "../../src/protocol/wire/generated/on-chain.ts";
+import { type Hex, hexOf } from "./facts.ts";
+import type { Network } from "./network.ts";
+
+/** What is live, as plain lists in the words of the answers. Times are unix seconds. */
+
+export interface LiveCast {
+  readonly hash: Hex;
+  readonly fid: number;
+  readonly at: number;
+  readonly text: string;
+  readonly parent: { readonly fid: number; readonly hash: Hex } | null;
+  readonly parentUrl: string | null;
+  /** The fid and its byte offset in the text. */
+  readonly mentions: readonly (readonly [fid: number, offset: number])[];
+  readonly embeds: readonly ({ readonly url: string } | { readonly fid: number; readonly hash: Hex })[];
+}
+
+export interface LiveReaction {
+  readonly hash: Hex;
+  readonly fid: number;
+  readonly at: number;
+  readonly type: "like" | "recast";
+  /** Null for a reaction to a URL. */
+  readonly target: { readonly fid: number; readonly hash: Hex } | null;
+}
+
+export interface LiveLink {
+  readonly hash: Hex;
+  readonly fid: number;
+  readonly type: string;
+  readonly target: number;
+  /** The display time where there is one, else the message's. */
+  readonly at: number;
+}
+
+export interface LiveVerification {
+  readonly hash: Hex;
+  readonly fid: number;
+  readonly at: number;
+  readonly isEthereum: boolean;
+  /** As answers show it. */
+  readonly address: string;
+}
+
+const EPOCH = 1_609_459_200;
+
+/** Newest first, a tie broken by hash. */
+export const newestFirst = (a: { at: number; hash: string }, b: { at: number; hash: string }) =>
+  b.at - a.at || (a.hash < b.hash ? 1 : a.hash > b.hash ? -1 : 0);
+
+export const ascending = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The channel that a parent URL stands for: decisions.md, section 3, Channel. */
+export function channelIdOf(parentUrl: string): string {
+  return (
+    /^https:\/\/(?:warpcast\.com|farcaster\.xyz)\/~\/channel\/([^/?#]+)$/.exec(parentUrl)?.[1] ?? parentUrl
+  );
+}
+
+/** The one URL by which a channel is shown. */
+export function channelUrl(id: string): string {
+  return /^[a-z]+:/.test(id) ? id : `https://warpcast.com/~/channel/${id}`;
+}
+
+/** A snapshot of the network; it holds no rule of any endpoint. */
+export class View {
+  readonly nowSecs: number;
+  readonly fids: readonly number[];
+  readonly casts: readonly LiveCast[];
+  readonly reactions: readonly LiveReaction[];
+  readonly links: readonly LiveLink[];
+  readonly verifications: readonly LiveVerification[];
+  readonly names: ReturnType<Network["names"]>;
+  readonly castByHash: ReadonlyMap<Hex, LiveCast>;
+  readonly #userData = new Map<string, string>();
+  readonly #users = new Map<number, ReturnType<View["describeUser"]>>();
+  readonly #known: ReadonlySet<number>;
+
+  constructor(readonly network: Network) {
+    this.nowSecs = network.nowSecs;
+    this.fids = network.fids();
+    this.#known = new Set(this.fids);
+    this.names = network.names();
+    this.casts = network.adds("casts").flatMap(({ data, hash, fid, at }): LiveCast[] => {
+      if (data.body?.$case !== "castAddBody") return [];
+      const { text, parent, mentions, mentionsPositions, embeds } = data.body.value;
+      return [
+        {
+          hash,
+          fid,
+          at: at + EPOCH,
+          text,
+          parent: parent?.$case === "parentCastId" ? castIdOf(parent.value) : null,
+          parentUrl: parent?.$case === "parentUrl" ? parent.value : null,
+          mentions: mentions.map((mentioned, index) => [mentioned, mentionsPositions[index] ?? 0] as const),
+          embeds: embeds.flatMap(({ embed }) =>
+            embed === undefined ? [] : [embed.$case === "url" ? { url: embed.value } : castIdOf(embed.value)],
+          ),
+        },
+      ];
+    });
+    this.castByHash = new Map(this.casts.map((cast) => [cast.hash, cast]));
+    this.reactions = network.adds("reactions").flatMap(({ data, hash, fid, at }): LiveReaction[] => {
+      if (data.body?.$case !== "reactionBody") return [];
+      const { type, target } = data.body.value;
+      return [
+        {
+          hash,
+          fid,
+          at: at + EPOCH,
+          type: type === 1 ? "like" : "recast",
+          target: target?.$case === "targetCastId" ? castIdOf(target.value) : null,
+        },
+      ];
+    });
+    this.links = network.adds("links").flatMap(({ data, hash, fid, at }): LiveLink[] => {
+      if (data.body?.$case !== "linkBody") return [];
+      const { type, target, displayTimestamp } = data.body.value;
+      return [{ hash, fid, type, target: target?.value ?? 0, at: (displayTimestamp || at) + EPOCH }];
+    });
+    this.verifications = network
+      .adds("verifications")
+      .sort((a, b) => a.at - b.at || ascending(a.hash, b.hash))
+      .flatMap(({ data, hash, fid, at }): LiveVerification[] => {
+        if (data.body?.$case !== "verificationAddBody") return [];
+        const { address, protocol } = data.body.value;
+        const isEthereum = protocol === 0;
+        const shown = isEthereum ? hexOf(address) : encodeBase58(address);
+        return [{ hash, fid, at: at + EPOCH, isEthereum, address: shown }];
+      });
+    for (const { fid, data } of network.adds("user_data")) {
+      if (data.body?.$case === "userDataBody" && data.body.value.value !== "")
+        this.#userData.set(`${fid} ${data.body.value.type}`, data.body.value.value);
+    }
+  }
+
+  exists(fid: number): boolean {
+    return this.#known.has(fid);
+  }
+
+  userData(fid: number, type: UserDataType): string | null {
+    return this.#userData.get(`${fid} ${type}`) ?? null;
+  }
+
+  /** Fids that `fid` follows, blocks or mutes. */
+  targetsOf(fid: number, type: string): Set<number> {
+    return new Set(
+      this.links.filter((link) => link.fid === fid && link.type === type).map(({ target }) => target),
+    );
+  }
+
+  /** Live casts whose parent is this very cast. */
+  repliesTo(cast: { fid: number; hash: Hex }): LiveCast[] {
+    return this.casts.filter(({ parent }) => parent?.hash === cast.hash && parent.fid === cast.fid);
+  }
+
+  reactionsTo(cast: { fid: number; hash: Hex }): LiveReaction[] {
+    return this.reactions.filter(({ target }) => target?.hash === cast.hash && target.fid === cast.fid);
+  }
+
+  /** The live cast that a cast id names; an id with another author's fid names none. */
+  castOf(id: { fid: number; hash: Hex } | null): LiveCast | undefined {
+    const cast = id ? this.castByHash.get(id.hash) : undefined;
+    return cast?.fid === id?.fid ? cast : undefined;
+  }
+
+  /** The topmost ancestor that is named, and its parent URL while it is live. */
+  rootOf(cast: LiveCast): { hash: Hex; parentUrl: string | null } {
+    let at = cast;
+    while (at.parent) {
+      const parent = this.castOf(at.parent);
+      if (!parent) return { hash: at.parent.hash, parentUrl: null };
+      at = parent;
+    }
+    return { hash: at.hash, parentUrl: at.parentUrl };
+  }
+
+  usernameOf(fid: number): string {
+    const declared = this.userData(fid, UserDataType.USER_DATA_TYPE_USERNAME);
+    const isLive =
+      declared !== null && this.names.some(({ name, fid: owner }) => name === declared && owner === fid);
+    return isLive && this.exists(fid) ? declared : `!${fid}`;
+  }
+
+  followerCount(fid: number): number {
+    return this.links.filter(({ type, target }) => type === "follow" && target === fid).length;
+  }
+
+  /** The User object; undefined for an fid without an id-registry event. */
+  user(fid: number) {
+    if (!this.exists(fid)) return undefined;
+    const known = this.#users.get(fid) ?? this.describeUser(fid);
+    this.#users.set(fid, known);
+    return known;
+  }
+
+  /** User objects of the fids that exist, in the order given. */
+  users(fids: Iterable<number>) {
+    return [...fids].flatMap((fid) => this.user(fid) ?? []);
+  }
+
+  private describeUser(fid: number) {
+    const { network } = this;
+    const data = (type: UserDataType) => this.userData(fid, type);
+    const own = this.verifications.filter((verification) => verification.fid === fid);
+    const eth = own.filter(({ isEthereum }) => isEthereum).map(({ address }) => address);
+    const sol = own.filter(({ isEthereum }) => !isEthereum).map(({ address }) => address);
+    const primary = (verified: string[], declared: string | null | undefined) =>
+      declared && verified.includes(declared) ? declared : (verified[0] ?? null);
+    const location = data(UserDataType.USER_DATA_TYPE_LOCATION)?.replace("geo:", "").split(",");
+    const banner = data(UserDataType.USER_DATA_TYPE_BANNER);
+    const x = data(UserDataType.USER_DATA_TYPE_TWITTER);
+    const github = data(UserDataType.USER_DATA_TYPE_GITHUB);
+    const pro = network.proOf(fid);
+    const registered = network
+      .eventsOf(fid, OnChainEventType.EVENT_TYPE_ID_REGISTER)
+      .find(
+        ({ body }) =>
+          body?.$case === "idRegisterEventBody" &&
+          body.value.eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER,
+      );
+    return {
+      object: "user",
+      fid,
+      username: this.usernameOf(fid),
+      display_name: data(UserDataType.USER_DATA_TYPE_DISPLAY),
+      custody_address: network.custodyOf(fid),
+      pfp_url: data(UserDataType.USER_DATA_TYPE_PFP),
+      registered_at: registered?.blockTimestamp ?? null,
+      profile: {
+        bio: { text: data(UserDataType.USER_DATA_TYPE_BIO) ?? "" },
+        location: location ? { latitude: Number(location[0]), longitude: Number(location[1]) } : null,
+        banner: banner === null ? null : { url: banner },
+        url: data(UserDataType.USER_DATA_TYPE_URL),
+      },
+      follower_count: this.followerCount(fid),
+      following_count: this.links.filter((link) => link.type === "follow" && link.fid === fid).length,
+      verifications: eth,
+      auth_addresses: [],
+      verified_addresses: {
+        eth_addresses: eth,
+        sol_addresses: sol,
+        primary: {
+          eth_address: primary(
+            eth,
+            data(UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM)?.toLowerCase(),
+          ),
+          sol_address: primary(sol, data(UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA)),
+        },
+      },
+      verified_accounts: [
+        ...(x === null ? [] : [{ platform: "x", username: x }]),
+        ...(github === null ? [] : [{ platform: "github", username: github }]),
+      ],
+      pro: pro
+        ? {
+            status: pro.end > this.nowSecs ? "subscribed" : "unsubscribed",
+            subscribed_at: pro.start,
+            expires_at: pro.end,
+          }
+        : null,
+      power_badge: false,
+    };
+  }
+
+  /** The Cast object of a live cast, its quoted casts without theirs. */
+  cast(cast: LiveCast) {
+    return this.#describeCast(cast, (id) => {
+      const quoted = this.castOf(id);
+      return quoted ? this.#describeCast(quoted, () => null) : null;
+    });
+  }
+
+  #describeCast<Quoted>(cast: LiveCast, quote: (id: { fid: number; hash: Hex }) => Quoted) {
+    const { hash, fid, at, parent, parentUrl } = cast;
+    const root = this.rootOf(cast);
+    const reactions = this.reactionsTo(cast);
+    const { text, named } = this.#putNamesIn(cast);
+    const shown = named.filter((mention) => this.exists(mention.fid));
+    return {
+      object: "cast",
+      hash,
+      thread_hash: root.hash,
+      parent_hash: parent?.hash ?? null,
+      parent_url: parentUrl,
+      root_parent_url: root.parentUrl,
+      parent_author: { fid: parent?.fid ?? null },
+      author: this.user(fid),
+      text,
+      timestamp: at,
+      embeds: cast.embeds.map((embed) =>
+        "url" in embed
+          ? { url: embed.url }
+          : { cast_id: { fid: embed.fid, hash: embed.hash }, cast: quote(embed) },
+      ),
+      type: parent ? "cast-reply" : "cast",
+      reactions: {
+        likes_count: reactions.filter(({ type }) => type === "like").length,
+        recasts_count: reactions.filter(({ type }) => type === "recast").length,
+        likes: [],
+        recasts: [],
+      },
+      replies: { count: this.repliesTo(cast).length },
+      mentioned_profiles: shown.map((mention) => this.user(mention.fid)),
+      mentioned_profiles_ranges: shown.map(({ start, end }) => ({ start, end })),
+      channel: this.#dehydratedChannel(root.parentUrl),
+      app: null,
+    };
+  }
+
+  /** `@username` at the places of the mentions, which are byte offsets; the ranges count UTF-16 units of the result. */
+  #putNamesIn({ text, mentions }: LiveCast) {
+    const bytes = Buffer.from(text);
+    const named: { fid: number; start: number; end: number }[] = [];
+    let out = "";
+    let from = 0;
+    for (const [fid, offset] of mentions) {
+      out += bytes.subarray(from, offset).toString();
+      from = offset;
+      const start = out.length;
+      out += `@${this.usernameOf(fid)}`;
+      named.push({ fid, start, end: out.length });
+    }
+    return { text: out + bytes.subarray(from).toString(), named };
+  }
+
+  #dehydratedChannel(rootParentUrl: string | null) {
+    if (rootParentUrl === null) return null;
+    const id = channelIdOf(rootParentUrl);
+    return { object: "channel_dehydrated", id, name: id, image_url: null, parent_url: channelUrl(id) };
+  }
+
+  /** Live casts directly under any URL of a channel. */
+  castsInChannel(id: string): LiveCast[] {
+    return this.casts.filter(({ parentUrl }) => parentUrl !== null && channelIdOf(parentUrl) === id);
+  }
+
+  /** Ids of all channels, in order. */
+  channelIds(): string[] {
+    const ids = this.casts.flatMap(({ parentUrl }) => (parentUrl === null ? [] : [channelIdOf(parentUrl)]));
+    return [...new Set(ids)].sort(ascending);
+  }
+
+  /** The Channel object; undefined for a channel without a live cast. */
+  channel(id: string) {
+    const casts = this.castsInChannel(id);
+    if (casts.length === 0) return undefined;
+    return {
+      object: "channel",
+      id,
+      url: channelUrl(id),
+      parent_url: channelUrl(id),
+      name: id,
+      image_url: null,
+      description: null,
+      lead: null,
+      moderator_fids: [],
+      follower_count: 0,
+      member_count: new Set(casts.map(({ fid }) => fid)).size,
+      created_at: Math.min(...casts.map(({ at }) => at)),
+      pinned_cast_hash: null,
+    };
+  }
+
+  channels(ids: Iterable<string>) {
+    return [...ids].flatMap((id) => this.channel(id) ?? []);
+  }
+}
+
+function castIdOf({ fid, hash }: { fid: number; hash: Uint8Array }) {
+  return { fid, hash: hexOf(hash) };
+}

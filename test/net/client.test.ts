@@ -1,0 +1,406 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createOutboundClient, type OutboundCall, OutboundFailure } from "../../src/net/client.ts";
+import { createUrlGuard, type UrlGuardOptions } from "../../src/net/guard.ts";
+import { type CertificateAuthority, createCertificateAuthority } from "../support/certificates.ts";
+import { startDnsServer } from "../support/dns.ts";
+import { startRawReceiver, startReceiver } from "../support/receiver.ts";
+
+let authority: CertificateAuthority;
+beforeAll(() => {
+  authority = createCertificateAuthority();
+});
+
+/** A guard that lets 127.0.0.1 pass, as which every name resolves unless told otherwise. */
+const guardOf = (options: Partial<UrlGuardOptions> = {}) =>
+  createUrlGuard({
+    allowCidrs: ["127.0.0.1/32", "::1/128"],
+    allowHttp: false,
+    resolve: async () => ["127.0.0.1"],
+    ...options,
+  });
+
+/** A client that trusts the test's authority alone. */
+const clientOf = (options: Partial<UrlGuardOptions> = {}) =>
+  createOutboundClient({ guard: guardOf(options), ca: authority.ca });
+
+const call = (url: string, options: Partial<OutboundCall> = {}): OutboundCall => ({
+  url,
+  method: "POST",
+  body: "{}",
+  timeoutMs: 5_000,
+  ...options,
+});
+
+const failureOf = async (outcome: Promise<unknown>): Promise<OutboundFailure> => {
+  const failure = await outcome;
+  if (!(failure instanceof OutboundFailure))
+    throw new Error(`expected a failure, got ${Bun.inspect(failure)}`);
+  return failure;
+};
+
+describe("a call over TLS", () => {
+  test("goes to the judged address, with the name in Host and in the certificate, and brings the answer", async () => {
+    await using receiver = startReceiver({
+      tls: authority.issue(["hooks.example"]),
+      answer: () => new Response("accepted", { status: 202, headers: { "x-seen": "yes" } }),
+    });
+    const url = `https://hooks.example:${receiver.port}/in?a=1#fragment`;
+    const answer = await clientOf().request(
+      call(url, { body: "ü", headers: { "x-sign": "1", host: "spoofed" } }),
+    );
+    if (answer instanceof OutboundFailure) throw new Error(answer.message);
+    expect(answer.status).toBe(202);
+    expect(answer.headers.get("x-seen")).toBe("yes");
+    expect(new TextDecoder().decode(answer.body)).toBe("accepted");
+    expect(answer.truncated).toBe(false);
+    expect(answer.durationMs).toBeGreaterThan(0);
+    const [request] = receiver.requests;
+    expect(request).toMatchObject({ method: "POST", path: "/in", body: "ü" });
+    expect(request?.headers.get("host")).toBe(`hooks.example:${receiver.port}`);
+    expect(request?.headers.get("x-sign")).toBe("1");
+    expect(request?.headers.get("accept-encoding")).toBe("identity");
+  });
+
+  test("brings error statuses as answers", async () => {
+    await using receiver = startReceiver({
+      tls: authority.issue(["hooks.example"]),
+      answer: () => new Response(null, { status: 410 }),
+    });
+    expect(await clientOf().request(call(`https://hooks.example:${receiver.port}/`))).toMatchObject({
+      status: 410,
+    });
+  });
+
+  test("reaches literal addresses of both families, whose certificate names them", async () => {
+    await using four = startReceiver({ tls: authority.issue(["127.0.0.1"]) });
+    await using six = startReceiver({ tls: authority.issue(["::1"]), hostname: "::1" });
+    const client = clientOf();
+    expect(await client.request(call(`https://127.0.0.1:${four.port}/`))).toMatchObject({ status: 200 });
+    expect(await client.request(call(`https://[::1]:${six.port}/`))).toMatchObject({ status: 200 });
+  });
+
+  test("reaches a name over IPv6, and without the dot at its end", async () => {
+    await using receiver = startReceiver({ tls: authority.issue(["hooks.example"]), hostname: "::1" });
+    const client = clientOf({ resolve: async () => ["::1"] });
+    const answer = await client.request(call(`https://hooks.example.:${receiver.port}/`));
+    expect(answer).toMatchObject({ status: 200 });
+    expect(receiver.requests[0]?.headers.get("host")).toBe(`hooks.example:${receiver.port}`);
+  });
+
+  test("fails when the certificate is for another name, expired or by nobody who is trusted", async () => {
+    await using other = startReceiver({ tls: authority.issue(["other.example", "127.0.0.1"]) });
+    await using expired = startReceiver({ tls: authority.issue(["hooks.example"], { expired: true }) });
+    await using stranger = startReceiver({ tls: createCertificateAuthority().issue(["hooks.example"]) });
+    for (const receiver of [other, expired, stranger]) {
+      const failure = await failureOf(clientOf().request(call(`https://hooks.example:${receiver.port}/`)));
+      expect(failure.kind).toBe("tls");
+      expect(receiver.requests).toEqual([]);
+    }
+    const failure = await failureOf(
+      createOutboundClient({ guard: guardOf() }).request(call(`https://other.example:${other.port}/`)),
+    );
+    expect(failure.kind).toBe("tls");
+  });
+
+  test("keeps its connection for the same name, and never lets another name have it", async () => {
+    await using receiver = startReceiver({ tls: authority.issue(["one.example", "two.example"]) });
+    const client = clientOf();
+    for (const name of ["one", "one", "two", "one", "two"]) {
+      expect(await client.request(call(`https://${name}.example:${receiver.port}/`))).toMatchObject({
+        status: 200,
+      });
+    }
+    const portsOf = (name: string) =>
+      new Set(
+        receiver.requests
+          .filter((request) => request.headers.get("host")?.startsWith(name))
+          .map((request) => request.fromPort),
+      );
+    expect(portsOf("one").size).toBe(1);
+    expect(portsOf("two").size).toBe(1);
+    expect(portsOf("one")).not.toEqual(portsOf("two"));
+  });
+
+  test("a connection that is kept for one name does not vouch for another", async () => {
+    await using receiver = startReceiver({ tls: authority.issue(["one.example"]) });
+    const client = clientOf();
+    expect(await client.request(call(`https://one.example:${receiver.port}/`))).toMatchObject({
+      status: 200,
+    });
+    expect((await failureOf(client.request(call(`https://two.example:${receiver.port}/`)))).kind).toBe("tls");
+    expect(receiver.requests).toHaveLength(1);
+  });
+});
+
+describe("what is not public", () => {
+  test("is refused at the call, without a connection", async () => {
+    await using receiver = startRawReceiver((socket) => socket.end());
+    const client = clientOf({ allowCidrs: [], allowHttp: true, resolve: async () => ["127.0.0.1"] });
+    for (const host of ["127.0.0.1", "internal.example", "[::ffff:127.0.0.1]", "0.0.0.0"]) {
+      const failure = await failureOf(client.request(call(`http://${host}:${receiver.port}/`)));
+      expect(failure.kind).toBe("refused");
+      expect(failure.message).not.toContain("127.0.0.1");
+    }
+    expect(receiver.connections).toBe(0);
+  });
+
+  test("is never connected to when the name server answers public first and private second", async () => {
+    await using receiver = startReceiver({ tls: authority.issue(["rebind.example"]) });
+    // 127.0.0.1 is on the public side here and 127.0.0.2, at the same port, on the private one.
+    const at = { hostname: "127.0.0.2", port: receiver.port };
+    await using inside = startRawReceiver((socket) => socket.end(), at);
+    await using dns = await startDnsServer((_name, nth) => [nth === 0 ? "127.0.0.1" : "127.0.0.2"]);
+    const client = clientOf({ resolve: dns.resolve });
+    const url = `https://rebind.example:${receiver.port}/`;
+    expect(await client.request(call(url))).toMatchObject({ status: 200 });
+    // The name was asked for once: what was judged is what was called.
+    expect(dns.questions).toEqual(["rebind.example"]);
+    expect((await failureOf(client.request(call(url)))).kind).toBe("refused");
+    expect(dns.questions).toEqual(["rebind.example", "rebind.example"]);
+    expect(inside.connections).toBe(0);
+    expect(receiver.requests).toHaveLength(1);
+    // The private side does answer whoever is let in.
+    const insider = clientOf({ allowCidrs: ["127.0.0.0/8"], resolve: dns.resolve });
+    await failureOf(insider.request(call(url)));
+    expect(inside.connections).toBe(1);
+  });
+
+  test("is not reached by a redirect of any kind, which is a failure", async () => {
+    await using inside = startRawReceiver((socket) => socket.end());
+    for (const status of [301, 302, 303, 307, 308, 304]) {
+      await using receiver = startReceiver({
+        tls: authority.issue(["hooks.example"]),
+        answer: () =>
+          new Response(null, { status, headers: { location: `http://127.0.0.1:${inside.port}/secret` } }),
+      });
+      const failure = await failureOf(clientOf().request(call(`https://hooks.example:${receiver.port}/`)));
+      expect(failure.kind).toBe("redirect");
+      expect(receiver.requests).toHaveLength(1);
+    }
+    expect(inside.connections).toBe(0);
+  });
+
+  test("a name that does not resolve, or not in time, is a failure of its own kind", async () => {
+    const nowhere = clientOf({ resolve: () => Promise.reject(new Error("ENOTFOUND")) });
+    expect((await failureOf(nowhere.request(call("https://nowhere.example/")))).kind).toBe("dns");
+    await using dns = await startDnsServer(() => "silent");
+    const slow = clientOf({ resolve: dns.resolve });
+    const failure = await failureOf(slow.request(call("https://slow.example/", { timeoutMs: 30 })));
+    expect(failure.kind).toBe("timeout");
+    expect(failure.durationMs).toBeLessThan(2_000);
+  });
+});
+
+describe("proxies of the environment", () => {
+  const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+  const before = names.map((name) => [name, process.env[name]] as const);
+  afterAll(() => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+
+  test("see nothing", async () => {
+    await using proxy = startRawReceiver((socket) => socket.end());
+    await using receiver = startReceiver({ tls: authority.issue(["hooks.example"]) });
+    await using plain = startReceiver();
+    for (const name of names) process.env[name] = `http://127.0.0.1:${proxy.port}`;
+    const client = clientOf({ allowHttp: true });
+    expect(await client.request(call(`https://hooks.example:${receiver.port}/`))).toMatchObject({
+      status: 200,
+    });
+    expect(await client.request(call(`http://hooks.example:${plain.port}/`))).toMatchObject({ status: 200 });
+    expect(proxy.connections).toBe(0);
+  });
+});
+
+describe("plain http, where it is allowed", () => {
+  test("brings an answer, and no connection is used twice", async () => {
+    await using receiver = startReceiver();
+    const client = clientOf({ allowHttp: true });
+    for (const name of ["one", "two", "one"]) {
+      expect(await client.request(call(`http://${name}.example:${receiver.port}/`))).toMatchObject({
+        status: 200,
+      });
+    }
+    expect(new Set(receiver.requests.map((request) => request.fromPort)).size).toBe(3);
+  });
+
+  test("tries the next address of a name when nobody listens on the first", async () => {
+    await using receiver = startReceiver();
+    const client = clientOf({ allowHttp: true, resolve: async () => ["::1", "127.0.0.1"] });
+    expect(await client.request(call(`http://both.example:${receiver.port}/`))).toMatchObject({
+      status: 200,
+    });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test("does not send the request a second time to another address once it was sent", async () => {
+    await using broken = startRawReceiver((socket) => socket.end());
+    const client = clientOf({ allowHttp: true, resolve: async () => ["127.0.0.1", "127.0.0.1"] });
+    const failure = await failureOf(client.request(call(`http://both.example:${broken.port}/`)));
+    expect(failure.kind).toBe("reset");
+    expect(broken.connections).toBe(1);
+  });
+
+  test("a port that nobody listens on is a failure to connect", async () => {
+    const receiver = startReceiver();
+    await receiver[Symbol.asyncDispose]();
+    const client = clientOf({ allowHttp: true });
+    const failure = await failureOf(client.request(call(`http://down.example:${receiver.port}/`)));
+    expect(failure.kind).toBe("connect");
+  });
+});
+
+describe("a receiver that misbehaves", () => {
+  const head = "HTTP/1.1 200 OK\r\n";
+  const cases: readonly [string, OutboundFailure["kind"], (socket: Bun.Socket) => void][] = [
+    ["hangs up before the answer", "reset", (socket) => socket.end()],
+    ["resets the connection", "reset", (socket) => socket.terminate()],
+    ["hangs up inside the body", "reset", (socket) => socket.end(`${head}Content-Length: 9\r\n\r\nabc`)],
+    [
+      "hangs up inside a chunk",
+      "reset",
+      (socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\n9\r\nabc`),
+    ],
+    [
+      "breaks the chunking",
+      "malformed",
+      (socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n`),
+    ],
+    [
+      "gives two lengths",
+      "malformed",
+      (socket) => socket.end(`${head}Content-Length: 3\r\nContent-Length: 5\r\n\r\nabcde`),
+    ],
+    [
+      "switches protocols",
+      "malformed",
+      (socket) => socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
+    ],
+    ["invents a status", "malformed", (socket) => socket.end("HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n")],
+    ["gives no status", "malformed", (socket) => socket.end("HTTP/1.1 000 No\r\nContent-Length: 0\r\n\r\n")],
+    [
+      "sends very many headers",
+      "malformed",
+      (socket) => socket.end(`${head}${"x-a: y\r\n".repeat(1_000)}\r\n`),
+    ],
+    ["never answers", "timeout", () => {}],
+    ["stops inside the head", "timeout", (socket) => void socket.write(head)],
+    [
+      "stops inside the body",
+      "timeout",
+      (socket) => void socket.write(`${head}Content-Length: 9\r\n\r\nabc`),
+    ],
+  ];
+  test.each(cases)("%s: %s", async (_what, kind, onRequest) => {
+    await using receiver = startRawReceiver(onRequest);
+    const client = clientOf({ allowHttp: true });
+    const timeoutMs = kind === "timeout" ? 60 : 5_000;
+    const failure = await failureOf(
+      client.request(call(`http://bad.example:${receiver.port}/`, { timeoutMs })),
+    );
+    expect(failure.kind).toBe(kind);
+    expect(failure.message).not.toContain("127.0.0.1");
+    await receiver.hungUp;
+  });
+
+  test("speaks no TLS on an https URL", async () => {
+    await using receiver = startRawReceiver((socket) => socket.end("HTTP/1.1 400 No\r\n\r\n"));
+    expect((await failureOf(clientOf().request(call(`https://bad.example:${receiver.port}/`)))).kind).toBe(
+      "tls",
+    );
+  });
+
+  test("drips a byte at a time: the deadline is over the whole answer", async () => {
+    await using receiver = startRawReceiver((socket) => {
+      socket.write(`${head}Content-Length: 100000\r\n\r\n`);
+      const drip = setInterval(() => (socket.write("x") < 0 ? clearInterval(drip) : undefined), 5);
+    });
+    const client = clientOf({ allowHttp: true });
+    const failure = await failureOf(
+      client.request(call(`http://drip.example:${receiver.port}/`, { timeoutMs: 100 })),
+    );
+    expect(failure.kind).toBe("timeout");
+    expect(failure.durationMs).toBeLessThan(2_000);
+    await receiver.hungUp;
+  });
+
+  test("never ends the head of its answer", async () => {
+    await using receiver = startRawReceiver((socket) => {
+      socket.write(head);
+      const more = setInterval(
+        () => (socket.write(`x-a: ${"y".repeat(60_000)}\r\n`) < 0 ? clearInterval(more) : undefined),
+        1,
+      );
+    });
+    const client = clientOf({ allowHttp: true });
+    const failure = await failureOf(client.request(call(`http://huge.example:${receiver.port}/`)));
+    expect(failure.kind).toBe("too-large");
+    await receiver.hungUp;
+  });
+
+  test("sends a body without end: it is cut at the limit and the connection closed", async () => {
+    await using receiver = startRawReceiver((socket) => {
+      socket.write(`${head}Content-Length: 100000000000\r\n\r\n`);
+      const more = setInterval(
+        () => (socket.write("z".repeat(50_000)) < 0 ? clearInterval(more) : undefined),
+        1,
+      );
+    });
+    const client = clientOf({ allowHttp: true });
+    const answer = await client.request(call(`http://huge.example:${receiver.port}/`));
+    if (answer instanceof OutboundFailure) throw new Error(answer.message);
+    expect([answer.status, answer.body.length, answer.truncated]).toEqual([200, 65_536, true]);
+    await receiver.hungUp;
+  });
+
+  test.each([
+    [9, 10, false],
+    [10, 10, false],
+    [11, 10, true],
+  ])("a body of %d bytes against a limit of %d: truncated %p", async (size, maxAnswerBytes, truncated) => {
+    await using receiver = startReceiver({ answer: () => new Response("x".repeat(size)) });
+    const client = clientOf({ allowHttp: true });
+    const answer = await client.request(call(`http://fit.example:${receiver.port}/`, { maxAnswerBytes }));
+    expect(answer).toMatchObject({
+      truncated,
+      body: new TextEncoder().encode("x".repeat(Math.min(size, 10))),
+    });
+  });
+
+  test("sends a compression bomb: it stays compressed", async () => {
+    const bomb = Bun.gzipSync(new Uint8Array(1_000_000));
+    await using receiver = startReceiver({
+      answer: () => new Response(bomb, { headers: { "content-encoding": "gzip" } }),
+    });
+    const answer = await clientOf({ allowHttp: true }).request(call(`http://bomb.example:${receiver.port}/`));
+    expect(answer).toMatchObject({ truncated: false, body: bomb });
+  });
+});
+
+describe("the caller", () => {
+  test("gives a call up with its signal, before or while it runs", async () => {
+    const arrived = Promise.withResolvers<void>();
+    await using receiver = startRawReceiver(() => arrived.resolve());
+    const client = clientOf({ allowHttp: true });
+    const abort = new AbortController();
+    const url = `http://slow.example:${receiver.port}/`;
+    const running = client.request(call(url, { signal: abort.signal }));
+    await arrived.promise;
+    abort.abort();
+    expect((await failureOf(running)).kind).toBe("cancelled");
+    await receiver.hungUp;
+    expect((await failureOf(client.request(call(url, { signal: abort.signal })))).kind).toBe("cancelled");
+    expect(receiver.connections).toBe(1);
+  });
+
+  test("cannot smuggle a header in", async () => {
+    await using receiver = startReceiver();
+    const client = clientOf({ allowHttp: true });
+    const request = call(`http://a.example:${receiver.port}/`, { headers: { "x-a": "1\r\nx-b: 2" } });
+    await expect(client.request(request)).rejects.toBeInstanceOf(TypeError);
+    expect(receiver.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, test } from "bun:test";
+
+/** What opens a connection, or gets hold of something that does. Comments and strings are not looked at. */
+const WAYS_OUT: Readonly<Record<string, RegExp>> = {
+  "the global fetch": /(?<![.\w])fetch\b|\b(?:globalThis|Bun|window|self)\.fetch\b/,
+  "a fetch session": /\bFetchSession\b/,
+  "a socket of Bun": /\bBun\.(?:connect|udpSocket|dns|redis|sql|s3)\b|\bnew\s+(?:RedisClient|SQL|S3Client)\b/,
+  "a browser's connection": /\b(?:WebSocket|EventSource|XMLHttpRequest)\b/,
+  "a program that connects": /\bBun\.(?:spawn|spawnSync|\$)|\bspawn(?:Sync)?\(/,
+};
+
+/** Modules from which something that connects can be imported; `harmless` names what may be taken from anywhere. */
+const MODULES: readonly { readonly module: RegExp; readonly harmless?: RegExp }[] = [
+  { module: /^(?:node:)?net$/, harmless: /^isIP(?:v4|v6)?$/ },
+  { module: /^(?:node:)?(?:http|https|http2|tls|dgram|dns|dns\/promises|child_process|cluster|inspector)$/ },
+  { module: /^bun$/, harmless: /^(?:file|write|Glob|TOML|stringWidth)$/ },
+  { module: /^(?:undici|axios|got|ky|node-fetch|ws|nodemailer|ioredis|pg)(?:\/|$)/ },
+  {
+    module: /^viem$|^viem\/(?:actions|clients|ens|siwe|account-abstraction)/,
+    harmless: /^(?!(?:http|webSocket|ipc|fallback|custom|create\w*)$)/,
+  },
+  {
+    module: /^@grpc\/grpc-js$/,
+    harmless: /^(?:Server|ServerCredentials|Metadata|status|Server\w+|handle\w+|sendUnaryData)$/,
+  },
+];
+
+/** Who else may, and why. */
+const EXCEPTIONS: readonly { readonly file: string; readonly what: string; readonly why: string }[] = [
+  {
+    file: "src/cli/probe.ts",
+    what: "the global fetch",
+    why: "healthcheck asks the operator's own instance, at the address that the operator gives on the command line",
+  },
+  {
+    file: "src/management-client/client.ts",
+    what: "the global fetch",
+    why: "the app and webhook commands are the operator's own tool against a URL given on the command line",
+  },
+  {
+    file: "src/chain/chain-checker.ts",
+    what: "viem: createPublicClient, http",
+    why: "the RPC URL is the operator's setting; the transport and the gateways are both given src/net's own fetch",
+  },
+];
+
+const transpiler = new Bun.Transpiler({ loader: "ts" });
+
+/** A property or method that is called fetch, as a server's handler is. */
+const OWN_FETCH = /([{,;]\s*|^\s*)(?:async\s+)?fetch\s*(?:\??:|\([^)]*\)\s*(?::[^={]*)?\{)/gm;
+
+/** The code alone: comments go, the content of strings, and definitions of an own fetch. */
+function codeOf(source: string): string {
+  return source
+    .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+    .replaceAll(/(?<![:"'`\\])\/\/[^\n]*/g, "")
+    .replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '""')
+    .replaceAll(OWN_FETCH, "$1");
+}
+
+/** Ways out in a source text, as the exceptions name them. */
+function waysOut(source: string): string[] {
+  const code = codeOf(source);
+  const found = Object.entries(WAYS_OUT)
+    .filter(([, pattern]) => pattern.test(code))
+    .map(([what]) => what);
+  for (const [, clause = "", module = ""] of source.matchAll(
+    /^(?:import|export)\s(?!type\s)([^;"]*?)from\s+"([^"]+)"/gm,
+  )) {
+    const rule = MODULES.find((candidate) => candidate.module.test(module));
+    if (!rule) continue;
+    const names = /\{([^}]*)\}/.exec(clause)?.[1]?.split(",") ?? [`${clause.trim()} as a whole`];
+    const taken = names
+      .map((name) => name.trim())
+      .filter((name) => name !== "" && !name.startsWith("type ") && !rule.harmless?.test(name));
+    if (taken.length > 0) found.push(`${module}: ${taken.sort().join(", ")}`);
+  }
+  for (const { kind, path } of transpiler.scanImports(source)) {
+    if (kind !== "import-statement" && MODULES.some(({ module }) => module.test(path)))
+      found.push(`${kind} of ${path}`);
+  }
+  return found;
+}
+
+describe("src/net is the only way out", () => {
+  test("nothing else in src opens a connection, but for the exceptions, each of which is still needed", async () => {
+    const found: string[] = [];
+    let files = 0;
+    for await (const file of new Bun.Glob("src/**/*.ts").scan(`${import.meta.dir}/../..`)) {
+      files += 1;
+      if (file.startsWith("src/net/")) continue;
+      const source = await Bun.file(`${import.meta.dir}/../../${file}`).text();
+      found.push(...waysOut(source).map((what) => `${file}: ${what}`));
+    }
+    expect(files).toBeGreaterThan(100);
+    expect(found.sort()).toEqual(EXCEPTIONS.map(({ file, what }) => `${file}: ${what}`).sort());
+  });
+
+  test.each([
+    'await fetch("https://a.example/");',
+    "const get = fetch;",
+    "call({ fetchFn: fetch });",
+    "await globalThis.fetch(url);",
+    "await Bun.fetch(url);",
+    "new Bun.FetchSession();",
+    "await Bun.connect({ hostname, port });",
+    'new WebSocket("wss://a.example");',
+    'Bun.spawn(["curl", url]);',
+    'import { request } from "node:https";',
+    'import https from "https";',
+    'import * as net from "node:net";',
+    'import { connect } from "bun";',
+    'import { connect, isIP } from "node:net";',
+    'import { createPublicClient, http } from "viem";',
+    'import { Client, credentials } from "@grpc/grpc-js";',
+    'const { request } = await import("node:http");',
+    'const { request } = require("node:http");',
+  ])("the search finds %s", (source) => {
+    expect(waysOut(source)).not.toEqual([]);
+  });
+
+  test.each([
+    "// then fetch(url)",
+    'const text = "fetch(url)";',
+    "app.fetch(request);",
+    "Bun.serve({ fetch(request) { return answer(request); } });",
+    "Bun.serve({ fetch: (request) => answer(request) });",
+    'import { isIP, isIPv6 } from "node:net";',
+    'import type { Socket } from "node:net";',
+    'import { Server, ServerCredentials } from "@grpc/grpc-js";',
+    'import { hashTypedData } from "viem/utils";',
+  ])("the search leaves %s alone", (source) => {
+    expect(waysOut(source)).toEqual([]);
+  });
+
+  test("the exceptions give their reasons", () => {
+    for (const { why } of EXCEPTIONS) expect(why.length).toBeGreaterThan(40);
+  });
+});

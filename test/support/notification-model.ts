@@ -1,0 +1,87 @@
+import { NotificationKind } from "../../src/index/project/notifications.ts";
+
+/** The rules of in-app notifications, written for clarity: what the list of a viewer must be. */
+
+/** One act that the viewer may be told of. `cast`: what mentions, replies or was reacted to. */
+export interface Act {
+  readonly kind: NotificationKind;
+  readonly actor: number;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly cast: string | null;
+}
+
+export interface ExpectedEntry {
+  readonly type: string;
+  readonly most_recent_timestamp: number;
+  readonly cast: string | null;
+  readonly acts: readonly { actor: number; at: number; kind: NotificationKind }[];
+  readonly count: number;
+}
+
+const TYPES: Record<number, string> = {
+  [NotificationKind.Mention]: "cast-mention",
+  [NotificationKind.Reply]: "cast-reply",
+  [NotificationKind.Like]: "reaction",
+  [NotificationKind.Recast]: "reaction",
+  [NotificationKind.Follow]: "follow",
+};
+
+function newestFirst(a: Act, b: Act): number {
+  return b.at - a.at || b.kind - a.kind || b.actor - a.actor || ((a.cast ?? "") < (b.cast ?? "") ? 1 : -1);
+}
+
+/** The whole list of entries out of the acts that the viewer wants to see. */
+export function expectedEntries(acts: readonly Act[], windowSecs: number): ExpectedEntry[] {
+  const windows: { type: string; start: Act; acts: Act[] }[] = [];
+  for (const act of [...acts].sort(newestFirst)) {
+    const type = TYPES[act.kind] ?? "";
+    const isGrouped = type === "reaction" || type === "follow";
+    const current = windows.findLast((window) => window.type === type && window.start.cast === act.cast);
+    if (isGrouped && current && act.at > current.start.at - windowSecs) current.acts.push(act);
+    else windows.push({ type, start: act, acts: [act] });
+  }
+  return windows.map(({ type, start, acts: all }) => ({
+    type,
+    most_recent_timestamp: start.at,
+    cast: start.cast,
+    acts:
+      type === "reaction" || type === "follow"
+        ? all.slice(0, 10).map(({ actor, at, kind }) => ({ actor, at, kind }))
+        : [],
+    count: all.length,
+  }));
+}
+
+interface AnsweredAct {
+  readonly user: { readonly fid: number };
+  readonly timestamp: number;
+  readonly reaction_type?: "like" | "recast";
+}
+
+/** An entry of an answer. */
+export interface AnsweredEntry {
+  readonly type: string;
+  readonly most_recent_timestamp: number;
+  readonly cast: { readonly hash: string; readonly author: { readonly fid: number } } | null;
+  readonly reactions: readonly AnsweredAct[];
+  readonly follows: readonly AnsweredAct[];
+  readonly count: number;
+}
+
+const KINDS = { like: NotificationKind.Like, recast: NotificationKind.Recast };
+
+/** An answered entry in the form of the model. */
+export function inModelForm(entry: AnsweredEntry): ExpectedEntry {
+  return {
+    type: entry.type,
+    most_recent_timestamp: entry.most_recent_timestamp,
+    cast: entry.cast?.hash ?? null,
+    acts: [...entry.reactions, ...entry.follows].map(({ user, timestamp, reaction_type }) => ({
+      actor: user.fid,
+      at: timestamp,
+      kind: reaction_type ? KINDS[reaction_type] : NotificationKind.Follow,
+    })),
+    count: entry.count,
+  };
+}

@@ -1,0 +1,89 @@
+import { keccak256, toHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { makeWallet, type TestWallet } from "./messages.ts";
+
+/** Signed requests as a client makes them, by viem and apart from the code under test. */
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** A request within `/v2/svc`, and what its signature says where that is not the plain truth. */
+export interface SignedCall {
+  readonly method: Method;
+  /** May hold a query. */
+  readonly path: string;
+  readonly body?: string | Uint8Array;
+  readonly fid: number;
+  /** Unix seconds. */
+  readonly signedAt: number;
+  /** The operation of the method and the path where it is left out. */
+  readonly op?: string;
+  readonly wallet?: TestWallet;
+  readonly nonce?: `0x${string}`;
+  readonly domain?: Partial<{ name: string; version: string; chainId: number }>;
+  readonly typeName?: string;
+  /** What is signed instead of the headers' values. */
+  readonly signed?: Partial<{ op: string; fid: bigint; signedAt: bigint; body: string }>;
+}
+
+const opFields = [
+  { name: "op", type: "string" },
+  { name: "fid", type: "uint64" },
+  { name: "signedAt", type: "uint256" },
+  { name: "nonce", type: "bytes32" },
+  { name: "requestHash", type: "bytes32" },
+] as const;
+
+/** As the contract lists them. */
+export const opByRequest: Readonly<Record<string, string>> = {
+  "POST /webhook": "webhook.create",
+  "PUT /webhook": "webhook.update",
+  "PATCH /webhook": "webhook.update",
+  "DELETE /webhook": "webhook.delete",
+  "GET /webhook": "webhook.read",
+  "GET /webhook/list": "webhook.read",
+  "POST /webhook/secret/rotate": "webhook.rotate_secret",
+  "POST /frame/app": "app.create",
+  "PUT /frame/app": "app.update",
+  "DELETE /frame/app": "app.delete",
+  "GET /frame/app": "app.read",
+  "GET /frame/app/list": "app.read",
+  "POST /frame/app/secret/rotate": "app.rotate_secret",
+};
+
+export function randomNonce(): `0x${string}` {
+  return toHex(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+/** The wallet that registers an fid in tests. */
+export function custodyWallet(fid: number): TestWallet {
+  return makeWallet(`custody ${fid}`);
+}
+
+/** The five headers of a signed request. */
+export async function signedHeaders(call: SignedCall): Promise<Record<string, string>> {
+  const { method, path, fid, signedAt, body = "", nonce = randomNonce(), signed = {} } = call;
+  const route = path.replace(/\?.*/, "").replace(/\/$/, "");
+  const op = call.op ?? opByRequest[`${method} ${route}`] ?? "";
+  const hashed = signed.body ?? body;
+  const account = privateKeyToAccount(toHex((call.wallet ?? custodyWallet(fid)).privateKey));
+  const typeName = call.typeName ?? "SvcSignedOp";
+  const signature = await account.signTypedData({
+    domain: { name: "Svc", version: "1", chainId: 10, ...call.domain },
+    types: { [typeName]: opFields },
+    primaryType: typeName,
+    message: {
+      op: signed.op ?? op,
+      fid: signed.fid ?? BigInt(fid),
+      signedAt: signed.signedAt ?? BigInt(signedAt),
+      nonce,
+      requestHash: keccak256(typeof hashed === "string" ? Buffer.from(hashed) : hashed),
+    },
+  });
+  return {
+    "X-Svc-Fid": String(fid),
+    "X-Svc-Op": op,
+    "X-Svc-Signed-At": String(signedAt),
+    "X-Svc-Nonce": nonce,
+    "X-Svc-Signature": signature,
+  };
+}
