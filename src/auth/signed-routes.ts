@@ -68,12 +68,14 @@ export function createSignedRoutes(
       const judge = async ({ request }: { readonly request: Request }): Promise<void> => {
         verified.set(request, await verify({ headers: request.headers, body: rawBody(request), op }));
       };
-      const { body, ...rest } = spec;
+      const { body, errors = [], ...rest } = spec;
       const hook = operation<QueryParams | undefined, TSchema | undefined>({
         operationId: id,
         tags: [group.tag],
         security: "signedOperation",
         ...rest,
+        // A signature for another operation is 400 on every route.
+        errors: ["badRequest", ...errors],
         ...(body === undefined ? {} : { body: documentedOnly(body) }),
       });
       const handler = async ({ request, query, body }: HandlerContext): Promise<unknown> => {

@@ -23,7 +23,7 @@ export function createGatewayRequest(client: OutboundClient) {
         timeoutMs: GATEWAY_TIMEOUT_MS,
         maxAnswerBytes: MAX_ANSWER_BYTES,
       });
-      if (answer instanceof OutboundFailure || answer.truncated) continue;
+      if (answer instanceof OutboundFailure) continue;
       if (answer.status > 299) {
         // By the standard, 4xx is the gateway's last word and 5xx asks for the next one.
         if (answer.status < 500) break;

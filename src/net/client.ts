@@ -81,7 +81,6 @@ export interface OutboundClientOptions {
 }
 
 const FAILURE_MESSAGES = {
-  dns: "the host did not resolve",
   connect: "the connection was not accepted",
   tls: "the TLS handshake failed or the certificate is not valid for the host",
   timeout: "no complete answer in time",
@@ -110,9 +109,8 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     headers.set("accept-encoding", "identity");
     const checked = await guard.check(call.url);
     if (checked instanceof UrlRefusal) {
-      return checked.kind === "dns"
-        ? failure("dns")
-        : { kind: "refused", message: `the URL ${checked.reason}` };
+      // One message for both: an owner who reads it learns nothing about internal names.
+      return { kind: checked.kind === "dns" ? "dns" : "refused", message: `the URL ${checked.reason}` };
     }
     signal.throwIfAborted();
     const tried = checked.addresses.slice(0, MAX_TRIED_ADDRESSES);

@@ -123,14 +123,6 @@ function incomingWins(store: Store, held: Rank, incoming: Rank): boolean {
   return Buffer.compare(incoming.hash, held.hash) > 0;
 }
 
-/** Compares by time, then by hash: the order in which a full store loses its messages. */
-export function compareTsHash(
-  a: { timestamp: number; hash: Uint8Array },
-  b: { timestamp: number; hash: Uint8Array },
-): number {
-  return a.timestamp - b.timestamp || Buffer.compare(a.hash, b.hash);
-}
-
 function u64(value: number): Uint8Array {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(value));

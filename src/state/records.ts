@@ -112,3 +112,50 @@ export interface Subscription {
   readonly "user.created"?: FilterMatch;
   readonly "user.updated"?: UserUpdatedFilter;
 }
+
+/** Where a client takes notifications, and the value that names one user and one mini app to it. */
+export interface TokenDetails {
+  readonly url: string;
+  /** The URL's host in lower case, with its port where it names one. */
+  readonly host: string;
+  readonly token: string;
+}
+
+/** What a client tells of a user and a mini app. */
+export type TokenEvent =
+  | { readonly name: "miniapp_added"; readonly details: TokenDetails | undefined }
+  | { readonly name: "miniapp_removed" }
+  | { readonly name: "notifications_enabled"; readonly details: TokenDetails }
+  | { readonly name: "notifications_disabled" };
+
+export type TokenEventName = TokenEvent["name"];
+
+/**
+ * Which token row: a user has one of an app in each client app. `clientFid` is 0 for the client whose signing key names
+ * none.
+ */
+export interface TokenKey {
+  readonly appId: string;
+  readonly fid: number;
+  readonly clientFid: number;
+}
+
+export const tokenStates = ["enabled", "disabled", "no_token"] as const;
+
+/** `no_token`: the app was added without notification details. */
+export type TokenState = (typeof tokenStates)[number];
+
+/** A token row as it stands. */
+export interface TokenRecord extends TokenKey {
+  readonly state: TokenState;
+  /** Null in the state `no_token`. */
+  readonly details: TokenDetails | null;
+  readonly lastEvent: TokenEventName;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A token that notifications go to. */
+export interface LiveToken extends TokenKey {
+  readonly details: TokenDetails;
+}

@@ -1,4 +1,15 @@
-import type { App, AppChanges, Secret, Webhook, WebhookChanges } from "./records.ts";
+import type {
+  App,
+  AppChanges,
+  LiveToken,
+  Secret,
+  TokenEvent,
+  TokenKey,
+  TokenRecord,
+  TokenState,
+  Webhook,
+  WebhookChanges,
+} from "./records.ts";
 
 /**
  * What must outlive a restart and be one for all processes. Every method is one decision: it happens as a whole or not
@@ -55,4 +66,73 @@ export interface NonceStore {
   spend(nonce: Nonce, times: { readonly nowSecs: number; readonly expiresAt: number }): Promise<boolean>;
   /** Gives back a nonce whose operation was refused after all. Only the caller whose `spend` won may call it. */
   release(nonce: Nonce): Promise<void>;
+}
+
+/** An event of a client, about one of its users and one app. */
+export interface TokenChange extends TokenKey {
+  readonly event: TokenEvent;
+  readonly nowSecs: number;
+}
+
+/** How many events of one fid may change the tokens of one app within a window. */
+export interface ChangeLimit {
+  readonly maxChanges: number;
+  readonly windowSecs: number;
+}
+
+/** Too many changes; the next one passes after so many seconds. */
+export interface ChangesExhausted {
+  readonly retryAfterSecs: number;
+}
+
+/** Behind which row of an app a page starts. */
+export type TokenPosition = Pick<TokenKey, "fid" | "clientFid">;
+
+/** A part of the rows of one app, by fid and client. */
+export interface TokenPage {
+  readonly appId: string;
+  /** The last row of the page before; undefined for the first page. */
+  readonly after: TokenPosition | undefined;
+  readonly max: number;
+}
+
+/** Notification tokens. No method reads more than a page, however many rows an app has. */
+export interface TokenStore {
+  /**
+   * Applies an event while the app exists and the limit allows it. A removal deletes the rows of all clients; every other
+   * event concerns the row of its own client. Every event that is applied counts, whether or not it found a row.
+   */
+  apply(change: TokenChange, limit: ChangeLimit): Promise<"applied" | "not-found" | ChangesExhausted>;
+  /** Whether the limit is reached. A cheap look ahead of `apply`, which decides. */
+  exhausted(
+    change: Pick<TokenChange, "appId" | "fid" | "nowSecs">,
+    limit: ChangeLimit,
+  ): Promise<ChangesExhausted | undefined>;
+  /** Rows in every state. */
+  list(page: TokenPage): Promise<TokenRecord[]>;
+  /** Enabled tokens only; `host` narrows them to one client host. */
+  listLive(page: TokenPage & { readonly host?: string }): Promise<LiveToken[]>;
+  /** The enabled tokens of some fids, by fid and client. */
+  listLiveOf(appId: string, fids: readonly number[]): Promise<LiveToken[]>;
+  /** The client hosts of an app's enabled tokens, at most `max`, those behind `after` in byte order. */
+  listHosts(appId: string, after: string, max: number): Promise<string[]>;
+  /** Deletes those of the rows that still hold the token that is given; answers how many. */
+  deleteHeld(tokens: readonly (TokenKey & { readonly token: string })[]): Promise<number>;
+  /** Rows of all apps by state. */
+  totals(): Promise<Readonly<Record<TokenState, number>>>;
+}
+
+/** What one step of a sweep did. */
+export interface Swept {
+  readonly deleted: number;
+  /** Whether there is, or may be, more to delete now. */
+  readonly more: boolean;
+}
+
+/** One kind of row that outlives its use. */
+export interface Sweep {
+  /** What is swept, as metrics and the status name it. */
+  readonly name: string;
+  /** Deletes at most `maxRows` rows in one short transaction. */
+  step(nowSecs: number, maxRows: number): Promise<Swept>;
 }

@@ -165,7 +165,7 @@ describe.each(requests)("$method $path", (request) => {
     }
   });
 
-  test("is 400 with a bad signature's 401 in front of everything else that is wrong", async () => {
+  test("is 401 for a bad signature, whatever else is wrong with it, and 400 for that alone", async () => {
     const [path = ""] = good().path.split("?");
     const call = { ...good(), path, ...(request.method === "GET" ? {} : { body: "{" }) };
     await expectRefused(() => signed.call({ ...call, wallet: custodyWallet(4) }), 401, notByCustody);

@@ -125,16 +125,14 @@ const record: fc.Arbitrary<EncodedRecord> = fc.oneof(
         fnameProof(name, owner === 3 ? 0 : owner, makeWallet(`w${owner}`).address, DEFAULT_NOW_SECS - age),
       ),
     ),
-  fc
-    .tuple(fid, fid, fc.integer({ min: 1, max: 3 }))
-    .map(([id, to, n]) =>
-      eventRecord(
-        transferEvent(id, makeWallet("old").address, makeWallet(`w${to}`).address, {
-          block: 700_000 + n,
-          log: to,
-        }),
-      ),
+  fc.tuple(fid, fid, fc.integer({ min: 1, max: 3 })).map(([id, to, n]) =>
+    eventRecord(
+      transferEvent(id, makeWallet("old").address, makeWallet(`w${to}`).address, {
+        block: 700_000 + n,
+        log: to,
+      }),
     ),
+  ),
   fc
     .tuple(fid, fc.constantFrom("add", "remove", "admin_reset" as const), fc.integer({ min: 1, max: 3 }))
     .map(([id, kind, n]) =>

@@ -398,7 +398,7 @@ export class Generator {
     const fid = this.#fid();
     const block = this.#block + random.below(2000);
     this.#block += 10;
-    const place = { block, log: random.below(3), at: DEFAULT_NOW_SECS - 2_000_000 + block };
+    const place = { block, log: random.below(3), at: DEFAULT_NOW_SECS - 1_080_000 + block };
     switch (random.below(8)) {
       case 0:
       case 1: {

@@ -143,8 +143,8 @@ export class Network {
     return custody;
   }
 
-  /** Keys that may sign: the latest event is an add, or an admin reset of a key that was added, in order of the adds. */
-  activeSigners(fid: number) {
+  /** Keys that may sign: the latest event is an add, or an admin reset of a key that was added. */
+  keysOf(fid: number) {
     const latest = new Map<string, { event: OnChainEvent; add: OnChainEvent | undefined }>();
     for (const event of this.eventsOf(fid, OnChainEventType.EVENT_TYPE_SIGNER)) {
       if (event.body?.$case !== "signerEventBody") continue;
@@ -155,7 +155,10 @@ export class Network {
     return [...latest].flatMap(([key, { event, add }]) => {
       if (event.body?.$case !== "signerEventBody" || add?.body?.$case !== "signerEventBody") return [];
       if (event.body.value.eventType === SignerEventType.SIGNER_EVENT_TYPE_REMOVE) return [];
-      return [{ key, add, keyType: add.body.value.keyType, metadataType: add.body.value.metadataType }];
+      const isReset = event !== add;
+      return [
+        { key, add, isReset, keyType: add.body.value.keyType, metadataType: add.body.value.metadataType },
+      ];
     });
   }
 
@@ -278,7 +281,7 @@ export class Network {
 
   #admits({ fid, signer, data }: MessageFact): boolean {
     if (!this.exists(fid)) return false;
-    if (!this.activeSigners(fid).some(({ key, keyType }) => key === signer && keyType === 1)) return false;
+    if (!this.keysOf(fid).some(({ key, keyType }) => key === signer && keyType === 1)) return false;
     const body = data.body;
     if (body?.$case === "lendStorageBody" && body.value.numUnits > 0) {
       // On mainnet a lender owns 1,000 units of the type and keeps one.

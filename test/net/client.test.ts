@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { createOutboundClient, type OutboundCall, OutboundFailure } from "../../src/net/client.ts";
 import { createUrlGuard, type UrlGuardOptions } from "../../src/net/guard.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../support/certificates.ts";
 import { startDnsServer } from "../support/dns.ts";
+import { withProxy } from "../support/proxy.ts";
 import { startRawReceiver, startReceiver } from "../support/receiver.ts";
 
 let authority: CertificateAuthority;
@@ -182,7 +183,10 @@ describe("what is not public", () => {
 
   test("a name that does not resolve, or not in time, is a failure of its own kind", async () => {
     const nowhere = clientOf({ resolve: () => Promise.reject(new Error("ENOTFOUND")) });
-    expect((await failureOf(nowhere.request(call("https://nowhere.example/")))).kind).toBe("dns");
+    const missing = await failureOf(nowhere.request(call("https://nowhere.example/")));
+    expect(missing.kind).toBe("dns");
+    const internal = await failureOf(clientOf({ allowCidrs: [] }).request(call("https://db.internal/")));
+    expect([internal.kind, internal.message]).toEqual(["refused", missing.message]);
     await using dns = await startDnsServer(() => "silent");
     const slow = clientOf({ resolve: dns.resolve });
     const failure = await failureOf(slow.request(call("https://slow.example/", { timeoutMs: 30 })));
@@ -192,25 +196,19 @@ describe("what is not public", () => {
 });
 
 describe("proxies of the environment", () => {
-  const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
-  const before = names.map((name) => [name, process.env[name]] as const);
-  afterAll(() => {
-    for (const [name, value] of before) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-  });
-
   test("see nothing", async () => {
     await using proxy = startRawReceiver((socket) => socket.end());
     await using receiver = startReceiver({ tls: authority.issue(["hooks.example"]) });
     await using plain = startReceiver();
-    for (const name of names) process.env[name] = `http://127.0.0.1:${proxy.port}`;
     const client = clientOf({ allowHttp: true });
-    expect(await client.request(call(`https://hooks.example:${receiver.port}/`))).toMatchObject({
-      status: 200,
+    await withProxy(`http://127.0.0.1:${proxy.port}`, async () => {
+      expect(await client.request(call(`https://hooks.example:${receiver.port}/`))).toMatchObject({
+        status: 200,
+      });
+      expect(await client.request(call(`http://hooks.example:${plain.port}/`))).toMatchObject({
+        status: 200,
+      });
     });
-    expect(await client.request(call(`http://hooks.example:${plain.port}/`))).toMatchObject({ status: 200 });
     expect(proxy.connections).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createOperatorFetch } from "../../src/net/operator-fetch.ts";
+import { withProxy } from "../support/proxy.ts";
 import { startRawReceiver, startReceiver } from "../support/receiver.ts";
 
 describe("the fetch for an endpoint of the settings", () => {
@@ -28,5 +29,15 @@ describe("the fetch for an endpoint of the settings", () => {
     const url = `http://127.0.0.1:${endpoint.port}/`;
     await expect(createOperatorFetch(url)(url, { redirect: "follow" })).rejects.toThrow();
     expect(other.connections).toBe(0);
+  });
+
+  test("does not go through a proxy of the environment", async () => {
+    await using proxy = startRawReceiver((socket) => socket.end());
+    await using endpoint = startReceiver();
+    const url = `http://127.0.0.1:${endpoint.port}/`;
+    await withProxy(`http://127.0.0.1:${proxy.port}`, async () => {
+      expect((await createOperatorFetch(url)(url)).status).toBe(200);
+    });
+    expect(proxy.connections).toBe(0);
   });
 });

@@ -14,9 +14,9 @@ import {
 import {
   MESSAGE_DATA_FORM,
   MESSAGE_FORM,
+  type MessageForm,
   ON_CHAIN_EVENT_FORM,
   USERNAME_PROOF_FORM,
-  type MessageForm,
   wireFault,
 } from "../../src/protocol/wire-form.ts";
 import {

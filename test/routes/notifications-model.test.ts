@@ -110,12 +110,15 @@ class World {
   do(op: Op): void {
     switch (op.op) {
       case "react":
-        return this.react(op.kind, op.actor, op.target, op.at);
+        this.react(op.kind, op.actor, op.target, op.at);
+        return;
       case "follow":
-        return this.#follow(op.actor, op.at);
+        this.#follow(op.actor, op.at);
+        return;
       case "mention":
       case "reply":
-        return this.#mentionOrReply(op.op, op);
+        this.#mentionOrReply(op.op, op);
+        return;
       case "undo": {
         const key = [...this.#acts.keys()][op.nth % Math.max(1, this.#acts.size)];
         if (key === undefined) return;

@@ -156,6 +156,25 @@ describe("a search query", () => {
     expect(finds(text, asked)).toBe(found);
   });
 
+  test("is bounded, however often it says the same word, and finds what holds it as often", () => {
+    const tokens = (asked: string) => (searchQuery(asked) ?? "").match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
+    for (const asked of [
+      "語".repeat(1024),
+      `"${"the ".repeat(200)}"`,
+      `"${"THE thé the Thé ".repeat(60)}"`,
+      "語的".repeat(500),
+    ])
+      expect(tokens(asked)).toBeLessThanOrEqual(6);
+    expect(tokens(Array.from({ length: 300 }, (_, n) => `w${n}`).join(" "))).toBe(32);
+    expect(tokens(`"${Array.from({ length: 300 }, (_, n) => `w${n}`).join(" ")}"`)).toBe(32);
+    expect(tokens(Array.from({ length: 40 }, (_, n) => `"a${n} b"`).join(" "))).toBeLessThanOrEqual(32);
+    const laugh = "哈".repeat(20);
+    expect(finds(laugh, laugh)).toBe(true);
+    expect(finds("gm gm gm gm gm", "gm gm gm gm gm")).toBe(true);
+    expect(finds("gm gm gm gm gm", '"gm gm gm gm gm"')).toBe(true);
+    expect(finds("gm gm", '"gm gm gm gm gm"')).toBe(false);
+  });
+
   test("without a word is none", () => {
     for (const asked of ["", "   ", '"', '""', "!?.,", "😀", "\0", "*", "()"])
       expect(searchQuery(asked)).toBeUndefined();

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../index/database.ts";
 import { statement } from "../../index/statement.ts";
-import { channelIdOf, parentUrlsOf } from "../../protocol/channel-url.ts";
+import { channelIdOf } from "../../protocol/channel-url.ts";
 import { cursorCodec, cutPage, type Key, type Page } from "../cursor.ts";
 
 const registryIds = statement<{ asked: string; id: string }, [idsJson: string]>(
@@ -68,12 +68,6 @@ export function resolveChannelIds(db: IndexDatabase, asked: readonly string[]): 
   const ids = asked.map(channelIdOf);
   const byRegistry = new Map(db.all(registryIds, JSON.stringify(ids)).map((row) => [row.asked, row.id]));
   return [...new Set(ids.map((id) => byRegistry.get(id) ?? id))];
-}
-
-/** The id of the channel that a parent URL stands for; undefined for text that is the URL of none. */
-export function channelIdOfUrl(parentUrl: string): string | undefined {
-  const id = channelIdOf(parentUrl);
-  return parentUrlsOf(id).includes(parentUrl) ? id : undefined;
 }
 
 export const allChannelsCursor = cursorCodec("channel/all", ["text"]);

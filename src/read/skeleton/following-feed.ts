@@ -57,7 +57,7 @@ export const followingFeedCursor = timedCursor("feed/following");
 export interface FollowingFeedBounds {
   /** Up to so many follows the merge is as fast as anything. */
   readonly mergedAtOnce: number;
-  /** Casts that are walked for each follow: a step costs an eighth of a merge's lookup. */
+  /** Casts that are walked for each follow: a step costs about an eighth of a merge's lookup. */
   readonly walkedPerFollow: number;
   /** Casts that are walked for a page at most. */
   readonly maxWalked: number;
@@ -67,8 +67,8 @@ export interface FollowingFeedBounds {
 
 const BOUNDS: FollowingFeedBounds = {
   mergedAtOnce: 250,
-  walkedPerFollow: 8,
-  maxWalked: 100_000,
+  walkedPerFollow: 4,
+  maxWalked: 60_000,
   maxMerged: 20_000,
 };
 
@@ -81,14 +81,14 @@ const BOUNDS: FollowingFeedBounds = {
  * - the merge looks up the next cast of every followed author and takes the newest, again and again: its work is one
  *   lookup for each follow and one for each cast of the page, however rarely they cast.
  *
- * The share is not known before, so the walk is tried first, for as many casts as cost what the merge would; where it
- * ends without a page the merge makes it. That is never more than twice the better way. Measured on 1,000,000 casts of
- * 100,000 authors: a page of 25 for 10,000 follows 0.2 ms where they have a tenth of the casts; the merge of 10,000
- * takes 20 ms, of 100 it takes 0.2 ms; the walk 0.25 µs a cast.
+ * The share is not known before, so the walk is tried first, for as many casts as cost about half of what the merge
+ * would; where it ends without a page the merge makes it. Measured on 1,000,000 casts of 100,000 authors: a page of 25
+ * for 10,000 follows takes 0.2 ms where they have a tenth of the casts, 1.5 ms where a hundredth; the merge 2 µs for
+ * each follow, so 0.2 ms for 100 and 20 ms for 10,000; the walk 0.25 to 0.5 µs for each cast.
  *
- * With more than 20,000 follows the merge would hold up other requests. There a page ends after 100,000 casts (25 ms),
+ * With more than 20,000 follows the merge would hold up other requests. There a page ends after 60,000 casts (20 ms),
  * with what was found and a cursor to where the walk stands: pages of such an fid may be short, or empty, before the
- * end, where fewer than one in 4,000 casts is by somebody followed.
+ * end, where fewer than one in 2,400 casts is by somebody followed.
  */
 export function followingFeed(
   db: IndexDatabase,

@@ -3,16 +3,31 @@ import { searchText } from "../../index/project/search-text.ts";
 /** Has something that can be searched for: marks and punctuation alone are no word. */
 const WORD = /[\p{L}\p{N}]/u;
 
+/** What can be a token: a run of letters, digits and marks; a symbol or a character of a later Unicode, each counted as one. */
+const TOKEN = /[\p{L}\p{N}\p{M}\p{Co}]+|[\p{S}\p{Cn}]/gu;
+
+/** Tokens of a query that count. */
+const MAX_TOKENS = 32;
+/** Times that the same token counts: a phrase of one frequent word over and over would take seconds. */
+const MAX_REPEATS = 3;
+
 /** A part of what was asked: a word, or what stood between two quotes. */
 interface Part {
   readonly text: string;
   readonly quoted: boolean;
 }
 
+/** What the parts of a query have used up so far. */
+interface Spent {
+  tokens: number;
+  readonly repeats: Map<string, number>;
+}
+
 /**
  * Makes a full-text query of any text whatever: every word must match, the last one as a prefix unless it is quoted;
  * what stands between two quotes is a phrase. Nothing else is an operator, and a quote without a partner is
- * nothing. Undefined when there is no word in it, so that nothing can match.
+ * nothing. Undefined when there is no word in it, so that nothing can match. Of a query the first 32 words count, and
+ * of a word that comes again and again the first three: what is left out only makes the query find more.
  *
  * Every part becomes an FTS5 string, which the tokenizer splits as it splits texts: `don't` finds the two tokens side
  * by side, as does a run of characters of a script without spaces (see `searchText`). FTS5 leaves strings without a
@@ -28,8 +43,33 @@ export function searchQuery(asked: string): string | undefined {
   const words = parts.filter(({ text }) => WORD.test(text));
   const last = words.at(-1);
   if (last === undefined) return undefined;
-  const whole = new Set(words.slice(0, -1).map(({ text }) => string(text)));
-  return [...whole, last.quoted ? string(last.text) : `${string(last.text)} *`].join(" ");
+  const spent: Spent = { tokens: 0, repeats: new Map() };
+  const whole = new Set(words.slice(0, -1).map(({ text }) => searchText(text)));
+  const strings = [...whole].map((text) => clip(text, spent)).filter((text) => text !== "");
+  const end = searchText(last.text);
+  const clippedEnd = clip(end, spent);
+  if (clippedEnd !== "") strings.push(clippedEnd);
+  const isPrefix = !last.quoted && clippedEnd === end;
+  return strings.map((text) => `"${text}"`).join(" ") + (isPrefix ? " *" : "");
+}
+
+/** The text as far as its tokens are within bounds. */
+function clip(text: string, spent: Spent): string {
+  let end = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    const token = fold(match[0]);
+    const repeats = spent.repeats.get(token) ?? 0;
+    if (spent.tokens >= MAX_TOKENS || repeats >= MAX_REPEATS) return text.slice(0, end);
+    spent.tokens += 1;
+    spent.repeats.set(token, repeats + 1);
+    end = match.index + match[0].length;
+  }
+  return text;
+}
+
+/** The same for all spellings that the tokenizer takes for one token. */
+function fold(token: string): string {
+  return token.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 function partsOf(text: string): Part[] {
@@ -44,9 +84,4 @@ function partsOf(text: string): Part[] {
           .filter((word) => word !== "")
           .map((word) => ({ text: word, quoted: false })),
   );
-}
-
-/** No quote is left in a part, so that nothing can end the string. */
-function string(part: string): string {
-  return `"${searchText(part).trim()}"`;
 }

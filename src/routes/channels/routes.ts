@@ -3,15 +3,11 @@ import { ApiError } from "../../http/errors.ts";
 import { operation } from "../../http/operation.ts";
 import { choice, cursor, limit, optional, text, textList } from "../../http/params.ts";
 import type { IndexDatabase } from "../../index/database.ts";
+import { channelIdOf } from "../../protocol/channel-url.ts";
 import { answer, type Reads } from "../../read/answers.ts";
 import { presentChannel } from "../../read/present/channel.ts";
 import { channelSearchCursor, searchChannels } from "../../read/skeleton/channel-search.ts";
-import {
-  allChannels,
-  allChannelsCursor,
-  channelIdOfUrl,
-  resolveChannelIds,
-} from "../../read/skeleton/channels.ts";
+import { allChannels, allChannelsCursor, resolveChannelIds } from "../../read/skeleton/channels.ts";
 import { rankingCursors, rankingPage } from "../../read/skeleton/ranking.ts";
 import { decodeCursor } from "../cursor-param.ts";
 import { answerChannelPage } from "./channel-page.ts";
@@ -126,6 +122,5 @@ function channelOf(db: IndexDatabase, asked: string, type: "id" | "parent_url"):
 }
 
 function channelsOf(db: IndexDatabase, asked: readonly string[], type: "id" | "parent_url"): string[] {
-  if (type === "id") return resolveChannelIds(db, asked);
-  return [...new Set(asked.flatMap((url) => channelIdOfUrl(url) ?? []))];
+  return type === "id" ? resolveChannelIds(db, asked) : [...new Set(asked.map(channelIdOf))];
 }

@@ -1,6 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
-import type { NonceStore } from "../stores.ts";
+import type { NonceStore, Sweep } from "../stores.ts";
 
 const findLive = statement<{ one: number }, [fid: number, nonce: Uint8Array, nowSecs: number]>(
   "nonces.find",
@@ -38,6 +38,17 @@ export function createNonceStore(db: StateDatabase): NonceStore {
       }),
     release: async ({ fid, nonce }) => {
       db.run(deleteNonce, fid, nonce);
+    },
+  };
+}
+
+/** Nonces that nobody can use again whether they are stored or not. */
+export function nonceSweep(db: StateDatabase): Sweep {
+  return {
+    name: "nonces",
+    async step(nowSecs, maxRows) {
+      const deleted = db.run(sweepExpired, nowSecs, maxRows);
+      return { deleted, more: deleted === maxRows };
     },
   };
 }

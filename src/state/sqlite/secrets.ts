@@ -1,7 +1,7 @@
 import type { StateDatabase } from "../database.ts";
 import type { Secret } from "../records.ts";
 import { statement } from "../statement.ts";
-import type { Rotation } from "../stores.ts";
+import type { Rotation, Sweep } from "../stores.ts";
 
 interface SecretRow {
   readonly holder: string;
@@ -34,6 +34,11 @@ const deleteExpired = statement<unknown, [holder: string, nowSecs: number]>(
 const deleteAll = statement<unknown, [holder: string]>(
   "secrets.delete-all",
   "DELETE FROM secrets WHERE holder = ?",
+);
+const sweepExpired = statement<unknown, [nowSecs: number, max: number]>(
+  "secrets.sweep",
+  `DELETE FROM secrets WHERE seq IN
+   (SELECT seq FROM secrets WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
 );
 
 export function addSecret(db: StateDatabase, holder: string, secret: Secret): void {
@@ -75,4 +80,15 @@ export function rotate(
 
 export function deleteSecrets(db: StateDatabase, holder: string): void {
   db.run(deleteAll, holder);
+}
+
+/** Rotated-out secrets past their grace period; they have stopped to work already. */
+export function secretSweep(db: StateDatabase): Sweep {
+  return {
+    name: "secrets",
+    async step(nowSecs, maxRows) {
+      const deleted = db.run(sweepExpired, nowSecs, maxRows);
+      return { deleted, more: deleted === maxRows };
+    },
+  };
 }

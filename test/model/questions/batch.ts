@@ -1,5 +1,5 @@
 import { type Asking, type Batch, fidOf } from "../question.ts";
-import { newestFirst, type View } from "../view.ts";
+import { ascending, newestFirst, type View } from "../view.ts";
 import { idRegistrations } from "./registry.ts";
 
 /** Section 4.11. */
@@ -23,13 +23,14 @@ export function batchQuestions({ view, fids }: Asking): Batch[] {
 function following(view: View, fid: number) {
   return view.links
     .filter((link) => link.fid === fid && link.type === "follow")
-    .sort((a, b) => newestFirst(a, b))
+    .sort((a, b) => b.at - a.at || b.target - a.target)
     .map(({ target, at }) => ({ fid: target, followed_at: new Date(at * 1000).toISOString() }));
 }
 
+/** Whose live casts the fid liked or recasted. */
 function reactions(view: View, fid: number) {
   return view.reactions
-    .filter((reaction) => reaction.fid === fid && reaction.target !== null)
+    .filter((reaction) => reaction.fid === fid && view.castOf(reaction.target))
     .sort((a, b) => newestFirst(a, b))
     .map(({ target, at }) => ({ target_fid: target?.fid, timestamp: at }));
 }
@@ -55,11 +56,16 @@ function castInteractions(view: View, fid: number) {
     .map(({ entry }) => entry);
 }
 
+/** Keys whose latest event is an add, the first added first. */
 function signers(view: View, fid: number) {
-  return view.network.activeSigners(fid).map(({ key, add, keyType, metadataType }) => ({
-    signer: key,
-    created_at: add.blockTimestamp,
-    key_type: keyType,
-    metadata_type: metadataType,
-  }));
+  return view.network
+    .keysOf(fid)
+    .filter(({ isReset }) => !isReset)
+    .map(({ key, add, keyType, metadataType }) => ({
+      signer: key,
+      created_at: add.blockTimestamp,
+      key_type: keyType,
+      metadata_type: metadataType,
+    }))
+    .sort((a, b) => a.created_at - b.created_at || ascending(a.signer, b.signer));
 }

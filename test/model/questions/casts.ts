@@ -113,7 +113,7 @@ function quotes(view: View, hash: Hex): Question {
   const quoted = view.castByHash.get(hash);
   const quoting = view.casts
     .filter(({ embeds }) =>
-      embeds.some((embed) => "hash" in embed && embed.hash === hash && (!quoted || embed.fid === quoted.fid)),
+      embeds.some((embed) => "hash" in embed && embed.hash === hash && embed.fid === quoted?.fid),
     )
     .sort((a, b) => newestFirst(a, b));
   return list(["/cast/quotes"], { identifier: hash }, { casts: quoting.map((cast) => view.cast(cast)) });

@@ -51,7 +51,7 @@ function search(view: View, q: string): Question {
 function members(view: View, id: string): number[] {
   const last = new Map<number, number>();
   for (const { fid, at } of view.castsInChannel(id)) last.set(fid, Math.max(last.get(fid) ?? 0, at));
-  return [...last].sort(([a, lastA], [b, lastB]) => lastB - lastA || a - b).map(([fid]) => fid);
+  return [...last].sort(([a, lastA], [b, lastB]) => lastB - lastA || b - a).map(([fid]) => fid);
 }
 
 function ofUser(view: View, given: number | string): Question[] {
@@ -62,7 +62,7 @@ function ofUser(view: View, given: number | string): Question[] {
     const id = channelIdOf(parentUrl);
     last.set(id, Math.max(last.get(id) ?? 0, at));
   }
-  const ids = [...last].sort(([a, lastA], [b, lastB]) => lastB - lastA || ascending(a, b)).map(([id]) => id);
+  const ids = [...last].sort(([a, lastA], [b, lastB]) => lastB - lastA || ascending(b, a)).map(([id]) => id);
   const channels = view.channels(ids);
   const user = view.user(fid);
   const memberships = channels.map((channel) => ({ object: "member", role: "member", user, channel }));

@@ -61,12 +61,15 @@ function inChannels(view: View, ids: readonly string[]): LiveCast[] {
   return view.casts.filter(({ parentUrl }) => parentUrl !== null && wanted.has(channelIdOf(parentUrl)));
 }
 
+const byHash = (a: LiveCast, b: LiveCast) => (a.hash < b.hash ? 1 : -1);
+
+/** Equal sums are in the order of the hashes, and those without any newest first. */
 function popular(view: View, fid: number | string): Question[] {
   const engagement = (cast: LiveCast) => view.reactionsTo(cast).length + view.repliesTo(cast).length;
   const casts = view.casts
     .filter((cast) => cast.fid === fidOf(fid))
     .map((cast) => ({ cast, total: engagement(cast) }))
-    .sort((a, b) => b.total - a.total || newestFirst(a.cast, b.cast))
+    .sort((a, b) => b.total - a.total || (a.total > 0 ? byHash(a.cast, b.cast) : newestFirst(a.cast, b.cast)))
     .slice(0, 10)
     .map(({ cast }) => view.cast(cast));
   return [undefined, 3, 100].map((limit) =>

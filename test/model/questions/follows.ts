@@ -1,5 +1,5 @@
-import { type Asking, fidOf, list, one, type Question } from "../question.ts";
-import { newestFirst, type View } from "../view.ts";
+import { type Asking, fidOf, list, one, type Question, refused } from "../question.ts";
+import type { View } from "../view.ts";
 
 /** Section 4.4, best friends and interactions of 4.3, and section 4.10. */
 export function followQuestions({ view, fids, random }: Asking): Question[] {
@@ -24,27 +24,27 @@ export function followQuestions({ view, fids, random }: Asking): Question[] {
 function followers(view: View, fid: number): number[] {
   return view.links
     .filter(({ type, target }) => type === "follow" && target === fid)
-    .sort((a, b) => newestFirst(a, b))
+    .sort((a, b) => b.at - a.at || b.fid - a.fid)
     .map((link) => link.fid);
 }
 
 function targets(view: View, fid: number, type: string): number[] {
   return view.links
     .filter((link) => link.type === type && link.fid === fid)
-    .sort((a, b) => newestFirst(a, b))
+    .sort((a, b) => b.at - a.at || b.target - a.target)
     .map(({ target }) => target);
 }
 
-/** By when the mutual follow began, which is when the later of the two did. */
+/** By when the mutual follow began, which is when the later of the two did. Nobody is a friend of his own. */
 function mutuals(view: View, fid: number): number[] {
   const follows = view.links.filter(({ type }) => type === "follow");
   return follows
-    .filter((link) => link.fid === fid)
+    .filter((link) => link.fid === fid && link.target !== fid)
     .flatMap((there) => {
       const back = follows.find((link) => link.fid === there.target && link.target === fid);
       return back ? [{ fid: there.target, since: Math.max(there.at, back.at) }] : [];
     })
-    .sort((a, b) => b.since - a.since || a.fid - b.fid)
+    .sort((a, b) => b.since - a.since || b.fid - a.fid)
     .map((mutual) => mutual.fid);
 }
 
@@ -70,23 +70,21 @@ function suggested(view: View, fid: number): number[] {
 }
 
 function interactions(view: View, fid: number, target: number | undefined): Question {
+  const params = { fid, target_fid: target };
+  if (!view.exists(fid) || (target !== undefined && !view.exists(target)))
+    return refused("/user/interactions", params, 404);
   const follows = (from: number, to: number) => view.targetsOf(from, "follow").has(to);
-  return one(
-    "/user/interactions",
-    { fid, target_fid: target },
-    {
-      interactions: {
-        fid,
-        target_fid: target ?? null,
-        mentions: view.casts.filter(
-          (cast) => cast.fid === fid && cast.mentions.some(([mentioned]) => mentioned === target),
-        ).length,
-        reactions: view.reactions.filter(
-          (reaction) =>
-            reaction.fid === fid && reaction.target?.fid === target && view.castOf(reaction.target),
-        ).length,
-        mutual_follow: target !== undefined && follows(fid, target) && follows(target, fid),
-      },
+  return one("/user/interactions", params, {
+    interactions: {
+      fid,
+      target_fid: target ?? null,
+      mentions: view.casts.filter(
+        (cast) => cast.fid === fid && cast.mentions.some(([mentioned]) => mentioned === target),
+      ).length,
+      reactions: view.reactions.filter(
+        (reaction) => reaction.fid === fid && reaction.target?.fid === target && view.castOf(reaction.target),
+      ).length,
+      mutual_follow: target !== undefined && target !== fid && follows(fid, target) && follows(target, fid),
     },
-  );
+  });
 }

@@ -1,6 +1,6 @@
 import { PARENT_URLS } from "../actions.ts";
 import { type Asking, fidOf, list, type Question, refused } from "../question.ts";
-import { channelIdOf, type LiveCast, newestFirst, type View } from "../view.ts";
+import { channelIdOf, type LiveCast, type View } from "../view.ts";
 import { channelLists } from "./feeds.ts";
 
 const WINDOW_SECS = 3600;
@@ -44,14 +44,32 @@ function heard(view: View, viewer: number) {
   return ({ fid }: { fid: number }) => !silenced.has(fid);
 }
 
-interface Entry {
+/** What happened, in the order in which acts of one second are shown. */
+const KINDS = ["mention", "reply", "like", "recast", "follow"] as const;
+
+interface Act {
   readonly at: number;
-  readonly tie: string;
+  readonly kind: (typeof KINDS)[number];
+  readonly fid: number;
+  /** The cast that it is about; empty for a follow. */
+  readonly ref: string;
+}
+
+/** Newest first, a tie broken by kind, then by who, then by the cast. */
+const newestActFirst = (a: Act, b: Act) =>
+  b.at - a.at ||
+  KINDS.indexOf(b.kind) - KINDS.indexOf(a.kind) ||
+  b.fid - a.fid ||
+  (a.ref < b.ref ? 1 : a.ref > b.ref ? -1 : 0);
+
+/** An entry of the list stands where its newest act does. */
+interface Entry {
+  readonly newest: Act;
   readonly shown: unknown;
 }
 
 const shownInOrder = (all: readonly Entry[]) =>
-  all.toSorted((a, b) => b.at - a.at || (a.tie < b.tie ? 1 : -1)).map(({ shown }) => shown);
+  all.toSorted((a, b) => newestActFirst(a.newest, b.newest)).map(({ shown }) => shown);
 
 /** Mentions and replies: one entry each, a reply that also mentions being a reply. */
 function castEntries(view: View, viewer: number, within: (cast: LiveCast) => boolean): Entry[] {
@@ -70,17 +88,23 @@ function castEntries(view: View, viewer: number, within: (cast: LiveCast) => boo
         follows: [],
         count: 1,
       };
-      return [{ at: cast.at, tie: cast.hash, shown }];
+      const newest = {
+        at: cast.at,
+        kind: isReply ? "reply" : "mention",
+        fid: cast.fid,
+        ref: cast.hash,
+      } as const;
+      return [{ newest, shown }];
     });
 }
 
-/** Groups, newest first, that each reach back a window from their newest member. */
-function windows<T extends { at: number; hash: string }>(acts: readonly T[]): T[][] {
-  const groups: T[][] = [];
-  for (const act of acts.toSorted((a, b) => newestFirst(a, b))) {
-    const group = groups.at(-1);
-    if (group?.[0] && group[0].at - act.at < WINDOW_SECS) group.push(act);
-    else groups.push([act]);
+/** Groups, newest first, that each reach back a window from their newest act. */
+function windows(acts: readonly Act[]): { newest: Act; group: Act[] }[] {
+  const groups: { newest: Act; group: Act[] }[] = [];
+  for (const act of acts.toSorted(newestActFirst)) {
+    const open = groups.at(-1);
+    if (open && open.newest.at - act.at < WINDOW_SECS) open.group.push(act);
+    else groups.push({ newest: act, group: [act] });
   }
   return groups;
 }
@@ -88,41 +112,31 @@ function windows<T extends { at: number; hash: string }>(acts: readonly T[]): T[
 function entries(view: View, viewer: number): unknown[] {
   const isHeard = heard(view, viewer);
   const own = view.casts.filter(({ fid }) => fid === viewer);
-  const reactionEntries = own.flatMap((cast) =>
-    windows(view.reactionsTo(cast).filter(isHeard)).map((group): Entry => {
+  const reactionEntries = own.flatMap((cast) => {
+    const acts = view
+      .reactionsTo(cast)
+      .filter(isHeard)
+      .map(({ at, type, fid }): Act => ({ at, kind: type, fid, ref: cast.hash }));
+    return windows(acts).map(({ newest, group }): Entry => {
       const reactions = group
         .slice(0, LISTED)
-        .map(({ type, fid, at }) => ({ reaction_type: type, user: view.user(fid), timestamp: at }));
-      const [newest] = group;
-      const at = newest?.at ?? 0;
-      const shown = {
-        type: "reaction",
-        most_recent_timestamp: at,
-        cast: view.cast(cast),
-        reactions,
-        follows: [],
-        count: group.length,
+        .map(({ kind, fid, at }) => ({ reaction_type: kind, user: view.user(fid), timestamp: at }));
+      const most_recent_timestamp = newest.at;
+      const counted = { reactions, follows: [], count: group.length };
+      return {
+        newest,
+        shown: { type: "reaction", most_recent_timestamp, cast: view.cast(cast), ...counted },
       };
-      return { at, tie: newest?.hash ?? "", shown };
-    }),
-  );
-  const follows = view.links
+    });
+  });
+  const followers = view.links
     .filter(({ type, target }) => type === "follow" && target === viewer)
-    .filter(isHeard);
-  const followEntries = windows(follows).map((group): Entry => {
-    const [newest] = group;
-    const at = newest?.at ?? 0;
-    const shown = {
-      type: "follow",
-      most_recent_timestamp: at,
-      cast: null,
-      reactions: [],
-      follows: group
-        .slice(0, LISTED)
-        .map(({ fid, at: since }) => ({ user: view.user(fid), timestamp: since })),
-      count: group.length,
-    };
-    return { at, tie: newest?.hash ?? "", shown };
+    .filter(isHeard)
+    .map(({ at, fid }): Act => ({ at, kind: "follow", fid, ref: "" }));
+  const followEntries = windows(followers).map(({ newest, group }): Entry => {
+    const follows = group.slice(0, LISTED).map(({ fid, at }) => ({ user: view.user(fid), timestamp: at }));
+    const counted = { reactions: [], follows, count: group.length };
+    return { newest, shown: { type: "follow", most_recent_timestamp: newest.at, cast: null, ...counted } };
   });
   return shownInOrder([...castEntries(view, viewer, () => true), ...reactionEntries, ...followEntries]);
 }

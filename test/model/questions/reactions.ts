@@ -20,9 +20,13 @@ export function reactionQuestions({ view, fids, random }: Asking, hashes: readon
   ];
 }
 
-function page(view: View, reactions: readonly LiveReaction[]) {
+function page(
+  view: View,
+  reactions: readonly LiveReaction[],
+  tie: (a: LiveReaction, b: LiveReaction) => number,
+) {
   const items = reactions
-    .toSorted((a, b) => newestFirst(a, b))
+    .toSorted((a, b) => b.at - a.at || tie(a, b))
     .flatMap(({ fid, type, target, at }) => {
       const cast = target ? view.castOf(target) : undefined;
       return cast
@@ -40,6 +44,7 @@ function ofCast(view: View, hash: Hex): Question[] {
     page(
       view,
       reactions.filter(({ type }) => type === WORDS[word]),
+      (a, b) => b.fid - a.fid,
     );
   return [
     list(paths, { hash }, ofType("likes")),
@@ -56,6 +61,7 @@ function ofUser(view: View, fid: number | string): Question[] {
     page(
       view,
       own.filter(({ type }) => type === WORDS[word]),
+      newestFirst,
     );
   return [
     list(paths, { fid }, ofType("likes")),

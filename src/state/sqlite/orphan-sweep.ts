@@ -1,0 +1,48 @@
+import type { StateDatabase } from "../database.ts";
+import { statement } from "../statement.ts";
+import type { Sweep } from "../stores.ts";
+import { addToTotals, countStates, type StateRow } from "./token-totals.ts";
+
+const nextApp = statement<{ app_id: string | null; is_known: number }, [after: string]>(
+  "tokens.next-app",
+  `SELECT app_id, EXISTS (SELECT 1 FROM apps WHERE apps.app_id = next.app_id) AS is_known
+   FROM (SELECT min(app_id) AS app_id FROM tokens WHERE app_id > ?) AS next`,
+);
+const deleteOfApp = statement<StateRow, [appId: string, max: number]>(
+  "tokens.delete-of-app",
+  `DELETE FROM tokens WHERE (app_id, fid, client_fid) IN
+   (SELECT app_id, fid, client_fid FROM tokens WHERE app_id = ? ORDER BY fid, client_fid LIMIT ?)
+   RETURNING enabled, token IS NOT NULL AS has_token`,
+);
+
+/** Looking at an app costs two seeks; so many of them are one short transaction. */
+const MAX_APPS_PER_STEP = 500;
+
+/**
+ * Tokens of deleted apps. The sweep goes over the apps that have tokens, a part of them at each step, and starts again
+ * once it has seen them all: nothing has to be noted where apps are deleted.
+ */
+export function orphanedTokenSweep(db: StateDatabase): Sweep {
+  let position = "";
+  return {
+    name: "orphaned_tokens",
+    step: async (_nowSecs, maxRows) =>
+      db.transaction(() => {
+        for (let looked = 0; looked < MAX_APPS_PER_STEP; looked++) {
+          const next = db.get(nextApp, position);
+          if (next === undefined || next.app_id === null) {
+            position = "";
+            return { deleted: 0, more: false };
+          }
+          if (next.is_known === 0) {
+            const gone = db.all(deleteOfApp, next.app_id, maxRows);
+            addToTotals(db, countStates(gone, -1));
+            if (gone.length < maxRows) position = next.app_id;
+            return { deleted: gone.length, more: true };
+          }
+          position = next.app_id;
+        }
+        return { deleted: 0, more: true };
+      }),
+  };
+}

@@ -1,0 +1,219 @@
+import type { StateDatabase } from "../database.ts";
+import type {
+  LiveToken,
+  TokenDetails,
+  TokenEventName,
+  TokenKey,
+  TokenRecord,
+  TokenState,
+} from "../records.ts";
+import { statement } from "../statement.ts";
+import type { TokenChange, TokenPosition, TokenStore } from "../stores.ts";
+import { changesExhausted, countChange } from "./token-limit.ts";
+import { addToTotals, countStates, readTotals, type StateRow, stateOf } from "./token-totals.ts";
+
+interface TokenRow {
+  readonly app_id: string;
+  readonly fid: number;
+  readonly client_fid: number;
+  readonly url: string | null;
+  readonly host: string | null;
+  readonly token: string | null;
+  readonly enabled: number;
+  readonly last_event: TokenEventName;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+const columns = "app_id, fid, client_fid, url, host, token, enabled, last_event, created_at, updated_at";
+
+const appExists = statement<{ one: number }, [appId: string]>(
+  "tokens.app-exists",
+  "SELECT 1 AS one FROM apps WHERE app_id = ?",
+);
+const stateOfRow = statement<StateRow, [appId: string, fid: number, clientFid: number]>(
+  "tokens.state",
+  `SELECT enabled, token IS NOT NULL AS has_token FROM tokens
+   WHERE app_id = ? AND fid = ? AND client_fid = ?`,
+);
+const putToken = statement<
+  unknown,
+  [
+    appId: string,
+    fid: number,
+    clientFid: number,
+    url: string | null,
+    host: string | null,
+    token: string | null,
+    enabled: number,
+    lastEvent: TokenEventName,
+    nowSecs: number,
+  ]
+>(
+  "tokens.put",
+  `INSERT INTO tokens (${columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
+   ON CONFLICT (app_id, fid, client_fid) DO UPDATE SET
+     url = ?4, host = ?5, token = ?6, enabled = ?7, last_event = ?8, updated_at = ?9`,
+);
+const disableToken = statement<
+  unknown,
+  [lastEvent: TokenEventName, nowSecs: number, appId: string, fid: number, clientFid: number]
+>(
+  "tokens.disable",
+  `UPDATE tokens SET enabled = 0, last_event = ?, updated_at = ?
+   WHERE app_id = ? AND fid = ? AND client_fid = ?`,
+);
+const deleteOfFid = statement<StateRow, [appId: string, fid: number]>(
+  "tokens.delete-of-fid",
+  "DELETE FROM tokens WHERE app_id = ? AND fid = ? RETURNING enabled, token IS NOT NULL AS has_token",
+);
+const deleteHeldToken = statement<
+  StateRow,
+  [appId: string, fid: number, clientFid: number, token: string]
+>(
+  "tokens.delete-held",
+  `DELETE FROM tokens WHERE app_id = ? AND fid = ? AND client_fid = ? AND token = ?
+   RETURNING enabled, 1 AS has_token`,
+);
+const pageOfApp = statement<TokenRow, [appId: string, fid: number, clientFid: number, max: number]>(
+  "tokens.page",
+  `SELECT ${columns} FROM tokens
+   WHERE app_id = ? AND (fid, client_fid) > (?, ?) ORDER BY fid, client_fid LIMIT ?`,
+);
+const livePage = statement<TokenRow, [appId: string, fid: number, clientFid: number, max: number]>(
+  "tokens.live-page",
+  `SELECT ${columns} FROM tokens
+   WHERE app_id = ? AND (fid, client_fid) > (?, ?) AND enabled = 1 ORDER BY fid, client_fid LIMIT ?`,
+);
+const livePageOfHost = statement<
+  TokenRow,
+  [appId: string, host: string, fid: number, clientFid: number, max: number]
+>(
+  "tokens.live-page-of-host",
+  // Left to itself, SQLite takes the key and passes over the tokens of all other hosts.
+  `SELECT ${columns} FROM tokens INDEXED BY tokens_by_host
+   WHERE app_id = ? AND host = ? AND (fid, client_fid) > (?, ?) AND enabled = 1
+   ORDER BY fid, client_fid LIMIT ?`,
+);
+const liveOfFids = statement<TokenRow, [appId: string, fids: string]>(
+  "tokens.live-of-fids",
+  `SELECT ${columns} FROM tokens
+   WHERE app_id = ? AND fid IN (SELECT value FROM json_each(?)) AND enabled = 1 ORDER BY fid, client_fid`,
+);
+const nextHost = statement<{ host: string | null }, [appId: string, after: string]>(
+  "tokens.next-host",
+  "SELECT min(host) AS host FROM tokens WHERE app_id = ? AND host > ? AND enabled = 1",
+);
+
+/** Before every row of an app. */
+const START: TokenPosition = { fid: -1, clientFid: -1 };
+
+export function createTokenStore(db: StateDatabase): TokenStore {
+  return {
+    apply: async (change, limit) =>
+      db.transaction(() => {
+        if (!db.get(appExists, change.appId)) return "not-found";
+        const exhausted = countChange(db, change, limit);
+        if (exhausted) return exhausted;
+        applyEvent(db, change);
+        return "applied";
+      }),
+
+    exhausted: async (subject, limit) => changesExhausted(db, subject, limit),
+
+    list: async ({ appId, after = START, max }) =>
+      db.all(pageOfApp, appId, after.fid, after.clientFid, max).map(toRecord),
+
+    listLive: async ({ appId, after = START, max, host }) => {
+      const rows =
+        host === undefined
+          ? db.all(livePage, appId, after.fid, after.clientFid, max)
+          : db.all(livePageOfHost, appId, host, after.fid, after.clientFid, max);
+      return rows.map(toLiveToken);
+    },
+
+    listLiveOf: async (appId, fids) => db.all(liveOfFids, appId, JSON.stringify(fids)).map(toLiveToken),
+
+    listHosts: async (appId, after, max) =>
+      db.snapshot(() => {
+        const hosts: string[] = [];
+        while (hosts.length < max) {
+          // One seek for each host, where DISTINCT would walk all tokens.
+          const host = db.get(nextHost, appId, hosts.at(-1) ?? after)?.host ?? null;
+          if (host === null) break;
+          hosts.push(host);
+        }
+        return hosts;
+      }),
+
+    deleteHeld: async (tokens) =>
+      db.transaction(() => {
+        const gone = tokens.flatMap(({ appId, fid, clientFid, token }) =>
+          db.all(deleteHeldToken, appId, fid, clientFid, token),
+        );
+        addToTotals(db, countStates(gone, -1));
+        return gone.length;
+      }),
+
+    totals: async () => readTotals(db),
+  };
+}
+
+function applyEvent(db: StateDatabase, change: TokenChange): void {
+  const { event, appId, fid, clientFid, nowSecs } = change;
+  switch (event.name) {
+    case "miniapp_added":
+      return put(db, change, event.details ?? null);
+    case "notifications_enabled":
+      return put(db, change, event.details);
+    case "notifications_disabled": {
+      const before = db.get(stateOfRow, appId, fid, clientFid);
+      if (!before) return;
+      db.run(disableToken, event.name, nowSecs, appId, fid, clientFid);
+      if (before.enabled === 1) addToTotals(db, { enabled: -1, disabled: 1 });
+      return;
+    }
+    case "miniapp_removed":
+      return addToTotals(db, countStates(db.all(deleteOfFid, appId, fid), -1));
+  }
+}
+
+function put(
+  db: StateDatabase,
+  { event, appId, fid, clientFid, nowSecs }: TokenChange,
+  details: TokenDetails | null,
+): void {
+  const before = db.get(stateOfRow, appId, fid, clientFid);
+  const { url, host, token } = details ?? { url: null, host: null, token: null };
+  const enabled = details ? 1 : 0;
+  db.run(putToken, appId, fid, clientFid, url, host, token, enabled, event.name, nowSecs);
+  const counts = before ? countStates([before], -1) : {};
+  const state: TokenState = details ? "enabled" : "no_token";
+  addToTotals(db, { ...counts, [state]: (counts[state] ?? 0) + 1 });
+}
+
+function keyOf(row: TokenRow): TokenKey {
+  return { appId: row.app_id, fid: row.fid, clientFid: row.client_fid };
+}
+
+function detailsOf({ url, host, token }: TokenRow): TokenDetails | null {
+  return url === null || host === null || token === null ? null : { url, host, token };
+}
+
+function toRecord(row: TokenRow): TokenRecord {
+  const details = detailsOf(row);
+  return {
+    ...keyOf(row),
+    state: stateOf({ enabled: row.enabled, has_token: details ? 1 : 0 }),
+    details,
+    lastEvent: row.last_event,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toLiveToken(row: TokenRow): LiveToken {
+  const details = detailsOf(row);
+  if (!details) throw new Error("an enabled row of tokens holds no token");
+  return { ...keyOf(row), details };
+}

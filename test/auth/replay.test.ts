@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
+import { registerEvent } from "../support/events.ts";
+import { startTestNode, type TestNode } from "../support/node.ts";
+import { startSignedApi } from "../support/signed-api.ts";
+import { custodyWallet, type SignedCall, signedHeaders } from "../support/signing.ts";
+
+let node: TestNode;
+let state: StateDatabase;
+const processes: ServerProcess[] = [];
+beforeAll(() => {
+  node = startTestNode();
+  for (const fid of [3, 4, 5]) {
+    node.takeEvent(registerEvent(fid, custodyWallet(fid).address, { block: 1000 + fid }));
+  }
+  state = openState(statePath(node.dir));
+});
+afterEach(async () => {
+  for (const server of processes.splice(0)) await server.kill();
+});
+afterAll(() => {
+  state[Symbol.dispose]();
+  node[Symbol.dispose]();
+});
+
+interface ServerProcess {
+  readonly url: string;
+  /** SIGKILL: it gets no chance to write anything. */
+  kill(): Promise<void>;
+}
+
+async function startProcess(): Promise<ServerProcess> {
+  const script = join(import.meta.dir, "processes/serve-signed.ts");
+  const child = Bun.spawn([process.execPath, script, node.dir], { stdout: "pipe", stderr: "inherit" });
+  const { value } = await child.stdout.getReader().read();
+  const started = {
+    url: Buffer.from(value ?? []).toString().trim(),
+    async kill() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+  processes.push(started);
+  return started;
+}
+
+function appCreation(fid: number, n = 0): SignedCall {
+  const body = JSON.stringify({ name: `App ${n}`, app_url: "https://93.184.216.34/" });
+  return { method: "POST", path: "/frame/app", fid, body, signedAt: Math.floor(Date.now() / 1000) };
+}
+
+async function send(url: string, call: SignedCall, headers: Record<string, string>): Promise<number> {
+  const { method, path, body = "" } = call;
+  const response = await fetch(`${url}/v2/svc${path}`, { method, headers, body });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+const countOf = (statuses: readonly number[], status: number) =>
+  statuses.filter((other) => other === status).length;
+
+const rows = (table: "apps" | "nonces" | "secrets", fid?: number) =>
+  state.sqlite
+    .query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}${fid ? ` WHERE owner_fid = ${fid}` : ""}`)
+    .get()?.n;
+
+test("of 50 copies of one request that two processes get at once, exactly one passes", async () => {
+  const servers = [await startProcess(), await startProcess()];
+  const call = appCreation(3);
+  const headers = await signedHeaders(call);
+  const copies = Array.from({ length: 50 }, (_, n) => send(servers[n % 2]?.url ?? "", call, headers));
+  const statuses = await Promise.all(copies);
+  expect([countOf(statuses, 200), countOf(statuses, 401)]).toEqual([1, 49]);
+  expect(rows("apps", 3)).toBe(1);
+  expect(rows("nonces")).toBe(1);
+}, 30_000);
+
+test("a request that passed before kill -9 is refused after the restart", async () => {
+  const call = appCreation(4);
+  const headers = await signedHeaders(call);
+  const before = await startProcess();
+  expect(await send(before.url, call, headers)).toBe(200);
+  await before.kill();
+  const after = await startProcess();
+  expect(await send(after.url, call, headers)).toBe(401);
+  expect(rows("apps", 4)).toBe(1);
+}, 30_000);
+
+test("of 40 creations that race over two processes at 20 existing, 5 pass and leave exactly 25", async () => {
+  const servers = [await startProcess(), await startProcess()];
+  const creations = await Promise.all(
+    Array.from({ length: 60 }, async (_, n) => {
+      const call = appCreation(5, n);
+      return { call, headers: await signedHeaders(call) };
+    }),
+  );
+  const spent = rows("nonces") ?? 0;
+  const sendAll = (some: typeof creations) =>
+    Promise.all(some.map(({ call, headers }, n) => send(servers[n % 2]?.url ?? "", call, headers)));
+  expect(countOf(await sendAll(creations.slice(0, 20)), 200)).toBe(20);
+  const statuses = await sendAll(creations.slice(20));
+  expect([countOf(statuses, 200), countOf(statuses, 429)]).toEqual([5, 35]);
+  expect(rows("apps", 5)).toBe(25);
+  expect(rows("nonces")).toBe(spent + 25);
+}, 30_000);
+
+test("of 50 copies within one process exactly one passes, also of a read", async () => {
+  await using signed = await startSignedApi();
+  const call = { method: "GET", path: "/frame/app/list" } as const;
+  const headers = await signed.sign(call);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => signed.send(call, headers)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(49);
+  expect(signed.rowCounts().nonces).toBe(1);
+});
+
+test("a request stays refused for as long as its time would pass, and its row goes afterwards", async () => {
+  await using signed = await startSignedApi();
+  const { clock } = signed.api.node;
+  // The farthest future that passes is the longest life of a request: two windows.
+  const call = { method: "GET", path: "/frame/app/list", signedAt: signed.nowSecs() + 300 } as const;
+  const headers = await signed.sign(call);
+  expect((await signed.send(call, headers)).status).toBe(200);
+  clock.advanceSecs(600);
+  expect((await signed.send(call, headers)).body).toEqual({ message: "nonce was used before" });
+  clock.advanceSecs(1);
+  expect((await signed.send(call, headers)).body.message).toStartWith("signed at more than 300 seconds");
+  expect(signed.rowCounts().nonces).toBe(1);
+  await signed.call({ ...call, signedAt: signed.nowSecs() });
+  expect(signed.rowCounts().nonces).toBe(1);
+});
+
+test("a request that was refused passes later with the same signature, once", async () => {
+  await using signed = await startSignedApi({ settings: ["apps.max_apps_per_owner=1"] });
+  const body = { name: "App", app_url: "https://app.example" };
+  const call = { method: "POST", path: "/frame/app", body } as const;
+  const first = await signed.call(call);
+  const headers = await signed.sign(call);
+  expect((await signed.send(call, headers)).status).toBe(429);
+  await signed.call({ method: "DELETE", path: `/frame/app?app_id=${first.body.app.app_id}` });
+  expect((await signed.send(call, headers)).status).toBe(200);
+  expect((await signed.send(call, headers)).status).toBe(401);
+});

@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { NonceStore } from "../../../src/state/stores.ts";
+
+export interface NonceFixture extends Disposable {
+  readonly store: NonceStore;
+  rows(): number;
+}
+
+/** What every implementation of the store of nonces keeps to. */
+export function nonceStoreContract(name: string, open: () => NonceFixture): void {
+  describe(`${name}: the contract of nonce stores`, () => {
+    const opened: Disposable[] = [];
+    afterEach(() => {
+      for (const fixture of opened.splice(0)) fixture[Symbol.dispose]();
+    });
+    const start = () => {
+      const fixture = open();
+      opened.push(fixture);
+      return fixture;
+    };
+    const nonce = (n: number, fid = 3) => ({ fid, nonce: new Uint8Array(32).fill(n) });
+    const times = (nowSecs: number) => ({ nowSecs, expiresAt: nowSecs + 600 });
+
+    test("of many spendings of one nonce one wins", async () => {
+      const { store, rows } = start();
+      const outcomes = await Promise.all([...Array(50)].map(() => store.spend(nonce(1), times(100))));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(rows()).toBe(1);
+    });
+
+    test("another fid and another nonce are other nonces", async () => {
+      const { store } = start();
+      expect(await store.spend(nonce(1), times(100))).toBe(true);
+      expect(await store.spend(nonce(1, 4), times(100))).toBe(true);
+      expect(await store.spend(nonce(2), times(100))).toBe(true);
+    });
+
+    test("a nonce is spent up to and including its last second, and good again after it", async () => {
+      const { store } = start();
+      expect(await store.isSpent(nonce(1), 100)).toBe(false);
+      await store.spend(nonce(1), times(100));
+      expect(await store.isSpent(nonce(1), 100)).toBe(true);
+      expect(await store.isSpent(nonce(1), 700)).toBe(true);
+      expect(await store.spend(nonce(1), times(700))).toBe(false);
+      expect(await store.isSpent(nonce(1), 701)).toBe(false);
+      expect(await store.spend(nonce(1), times(701))).toBe(true);
+      expect(await store.isSpent(nonce(1), 1301)).toBe(true);
+    });
+
+    test("a nonce that is given back can be spent once more, and no other is touched", async () => {
+      const { store } = start();
+      await store.spend(nonce(1), times(100));
+      await store.spend(nonce(2), times(100));
+      await store.release(nonce(1));
+      expect(await store.isSpent(nonce(1), 100)).toBe(false);
+      expect(await store.isSpent(nonce(2), 100)).toBe(true);
+      expect(await store.spend(nonce(1), times(100))).toBe(true);
+      expect(await store.spend(nonce(1), times(100))).toBe(false);
+    });
+
+    test("expired nonces do not pile up", async () => {
+      const { store, rows } = start();
+      for (let n = 0; n < 100; n += 1) await store.spend(nonce(n), times(100));
+      expect(rows()).toBe(100);
+      for (let n = 100; n < 140; n += 1) await store.spend(nonce(n), times(1000));
+      expect(rows()).toBe(40);
+    });
+  });
+}
