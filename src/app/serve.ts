@@ -60,7 +60,10 @@ export async function serve(common: Common, options: { demo: boolean }): Promise
   const hub = await startHub(config, ingest, crashed("hub"));
   if (hub) shutdown.add("hub worker", () => hub.stop());
 
-  const http = createNodeHttpServer({ ...common, config }, { db, state, ingest: new RpcClient(connect(ingest)) });
+  const http = createNodeHttpServer(
+    { ...common, config },
+    { db, state, ingest: new RpcClient(connect(ingest)) },
+  );
   const listening = http.listen();
   shutdown.add("HTTP server", () => http.stop());
   return {

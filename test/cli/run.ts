@@ -11,17 +11,21 @@ export interface Ended {
   readonly errors: string;
 }
 
-interface Place {
+export interface Place {
   readonly cwd?: string;
   /** The environment; nothing of this process's own reaches the command but where programs are found. */
   readonly env?: Record<string, string>;
+  /** What the command reads on standard input; nothing when left out. */
+  readonly stdin?: string | Uint8Array<ArrayBuffer>;
 }
 
 /** Runs a command of the program, as a process of its own, to its end. */
-export async function run(args: readonly string[], { cwd = tmpdir(), env = {} }: Place = {}): Promise<Ended> {
+export async function run(args: readonly string[], place: Place = {}): Promise<Ended> {
+  const { cwd = tmpdir(), env = {}, stdin } = place;
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: tmpdir(), ...env },
+    stdin: stdin === undefined ? "ignore" : new Blob([stdin]),
     stdout: "pipe",
     stderr: "pipe",
   });

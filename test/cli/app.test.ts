@@ -1,0 +1,387 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync } from "node:fs";
+import { printable, recordsTable, recordTable } from "../../src/cli/management-table.ts";
+import { nodeUrl } from "../../src/cli/node-url.ts";
+import {
+  custodyKey,
+  type ManagementNode,
+  runKeeping,
+  startManagementNode,
+  TAKEN_URL,
+  writeKeyFile,
+} from "./management-node.ts";
+import { emptyDir, run } from "./run.ts";
+
+const OWNER = 3;
+const OTHER = 4;
+const UNKNOWN_APP = "1111111111111111";
+const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
+
+let node: ManagementNode;
+beforeAll(async () => {
+  node = await startManagementNode(["apps.max_apps_per_owner=2"]);
+}, 60_000);
+afterAll(() => node[Symbol.asyncDispose]());
+
+interface AppJson {
+  readonly app_id: string;
+  readonly description: string | null;
+  readonly signer_fid_allowlist: readonly number[];
+  readonly send_secrets: readonly {
+    readonly uid: string;
+    readonly value: string;
+    readonly expires_at: number | null;
+  }[];
+}
+
+async function createApp(fid: number, ...args: string[]): Promise<AppJson> {
+  return (
+    (await node.json(fid, ["app", "create", "--name", "Crumbs", "--app-url", TAKEN_URL, ...args])).app ??
+    fail()
+  );
+}
+
+function fail(): never {
+  throw new Error("the answer has no such member");
+}
+
+const failed = (status: number, message: string) => ({
+  exitCode: 1,
+  out: "",
+  errors: `error: ${status}: ${message}\n`,
+});
+
+test("an app goes through create, get, list, update, rotate and delete, and tables show what --json says", async () => {
+  const created = await node.as(OWNER, [
+    ...["app", "create", "--name", "Bread club ☕ 面包", "--app-url", TAKEN_URL],
+    ...["--description", "Slow bread", "--signer-fid-allowlist", "1,2", "--signer-fid-allowlist", "5"],
+  ]);
+  expect(created).toMatchObject({ exitCode: 0, errors: "" });
+  const [, id = ""] = /^app_id +(\w{16})$/m.exec(created.out) ?? [];
+  const got = await node.json(OWNER, ["app", "get", id]);
+  const app: AppJson = got.app ?? fail();
+  const [secret] = app.send_secrets;
+  const { uid = "", value = "" } = secret ?? {};
+  expect(app).toEqual({
+    app_id: id,
+    owner_fid: OWNER,
+    name: "Bread club ☕ 面包",
+    app_url: TAKEN_URL,
+    description: "Slow bread",
+    signer_fid_allowlist: [1, 2, 5],
+    send_secrets: [{ uid, value, expires_at: null, created_at: expect.any(Number) }],
+    created_at: expect.any(Number),
+    updated_at: expect.any(Number),
+  } as unknown as AppJson);
+  expect(value).toMatch(/^[0-9a-f]{64}$/);
+  const table = new RegExp(
+    [
+      `^app_id                ${id}`,
+      `owner_fid             ${OWNER}`,
+      "name                  Bread club ☕ 面包",
+      `app_url               ${TAKEN_URL}`,
+      "description           Slow bread",
+      "signer_fid_allowlist  1, 2, 5",
+      `created_at            ${TIME}`,
+      `updated_at            ${TIME}`,
+      "send_secrets",
+      `  uid {33}  value {59}  created_at {12}expires_at`,
+      `  ${uid}  ${value}  ${TIME}  -\n$`,
+    ].join("\n"),
+  );
+  expect(created.out).toMatch(table);
+  expect((await node.as(OWNER, ["app", "get", id])).out).toBe(created.out);
+
+  expect(await node.json(OWNER, ["app", "list"])).toEqual({ apps: [app] } as never);
+  const list = await node.as(OWNER, ["app", "list"]);
+  expect(list.out).toMatch(
+    new RegExp(
+      [
+        "^app_id            name                 app_url                  send_secrets  created_at",
+        `${id}  Bread club ☕ 面包  ${TAKEN_URL}  ${value.slice(0, 4)}…         ${TIME}\n$`,
+      ].join("\n"),
+    ),
+  );
+  expect((await node.as(OWNER, ["app", "list", "--reveal"])).out).toContain(`  ${value}  `);
+
+  const updated = await node.as(OWNER, ["app", "update", id, "--name", "Rye club"]);
+  expect(updated).toMatchObject({ exitCode: 0, errors: "" });
+  expect(updated.out).toContain("name                  Rye club\n");
+  expect(updated.out).not.toContain(value);
+  const cleared = ["--no-description", "--signer-fid-allowlist", ""];
+  const { app: last } = await node.json(OWNER, ["app", "update", id, ...cleared]);
+  expect(last).toMatchObject({
+    name: "Rye club",
+    app_url: TAKEN_URL,
+    description: null,
+    signer_fid_allowlist: [],
+  });
+
+  const rotated = await node.as(OWNER, ["app", "rotate", id]);
+  expect(rotated.out).toMatch(
+    new RegExp(`  ${uid}  ${value}  ${TIME}  ${TIME}\n  \\S{36}  [0-9a-f]{64}  ${TIME}  -\n$`),
+  );
+
+  expect(await node.as(OWNER, ["app", "delete", id])).toEqual({
+    exitCode: 0,
+    out: `deleted ${id}\n`,
+    errors: "",
+  });
+  expect(await node.as(OWNER, ["app", "get", id])).toMatchObject({ exitCode: 1, out: "" });
+  expect(await node.as(OWNER, ["app", "list"])).toEqual({ exitCode: 0, out: "none\n", errors: "" });
+  const again = await createApp(OWNER);
+  expect(await node.json(OWNER, ["app", "delete", again.app_id])).toEqual({ deleted: true } as never);
+}, 30_000);
+
+describe("what the node refuses ends with 1, its status and its message", () => {
+  let app: AppJson;
+  beforeAll(async () => {
+    app = await createApp(OTHER);
+  });
+
+  test.each([["get"], ["delete"], ["rotate"]])(
+    "app %s of another fid's app is 403, of none 404",
+    async (command) => {
+      expect(await node.as(OWNER, ["app", command, app.app_id])).toEqual(
+        failed(403, "app belongs to another fid"),
+      );
+      expect(await node.as(OWNER, ["app", command, UNKNOWN_APP])).toMatchObject({ exitCode: 1, out: "" });
+      expect((await node.as(OWNER, ["app", command, UNKNOWN_APP])).errors).toStartWith("error: 404: ");
+    },
+  );
+
+  test("app update of another fid's app is 403, of none 404", async () => {
+    const change = ["--name", "Mine now"];
+    expect((await node.as(OWNER, ["app", "update", app.app_id, ...change])).errors).toStartWith(
+      "error: 403: ",
+    );
+    expect((await node.as(OWNER, ["app", "update", UNKNOWN_APP, ...change])).errors).toStartWith(
+      "error: 404: ",
+    );
+  });
+
+  test("a key that is not of the fid is 401", async () => {
+    const args = ["app", "list", "--fid", `${OTHER}`, "--url", node.url];
+    const ended = await runKeeping(custodyKey(OWNER), args, { env: { SVC_KEY: custodyKey(OWNER) } });
+    expect(ended).toEqual(failed(401, "signature is not by the custody address of the fid"));
+  });
+
+  test("a URL that may not be registered is 400, and a record above the cap 429", async () => {
+    const bad = await node.as(OTHER, ["app", "create", "--name", "x", "--app-url", "http://example.com"]);
+    expect(bad.errors).toStartWith("error: 400: app_url ");
+    await createApp(OTHER);
+    const third = await node.as(OTHER, ["app", "create", "--name", "x", "--app-url", TAKEN_URL]);
+    expect(third).toMatchObject({ exitCode: 1, out: "" });
+    expect(third.errors).toStartWith("error: 429: ");
+  });
+});
+
+/** Runs `app list` for OWNER against a URL, the key in the environment. */
+function listAt(url: string) {
+  const args = ["app", "list", "--fid", `${OWNER}`, "--url", url];
+  return runKeeping(custodyKey(OWNER), args, { env: { SVC_KEY: custodyKey(OWNER) } });
+}
+
+describe("a node that does not answer as one", () => {
+  /** A server that gives the same answer to everything, and remembers what it was asked. */
+  function serverOf(answer: () => Response) {
+    const asked: string[] = [];
+    const fetch = ({ method, url }: Request) => {
+      asked.push(`${method} ${new URL(url).pathname}`);
+      return answer();
+    };
+    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
+    return { asked, url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => server.stop(true) };
+  }
+
+  test("nobody there: 75, so that a script tries again", async () => {
+    const gone = serverOf(() => new Response());
+    gone[Symbol.dispose]();
+    const { exitCode, out, errors } = await listAt(gone.url);
+    expect({ exitCode, out }).toEqual({ exitCode: 75, out: "" });
+    expect(errors).toStartWith(`error: no answer from ${gone.url}: `);
+  });
+
+  test("a name that does not resolve: 75", async () => {
+    expect((await listAt("https://nobody.invalid")).exitCode).toBe(75);
+  });
+
+  test("a redirect is not followed: the signature goes nowhere else", async () => {
+    using elsewhere = serverOf(() => Response.json({ apps: [] }));
+    using moved = serverOf(() => Response.redirect(elsewhere.url, 308));
+    const { exitCode, errors } = await listAt(moved.url);
+    expect(exitCode).toBe(1);
+    expect(errors).toStartWith("error: 308: ");
+    expect(elsewhere.asked).toEqual([]);
+  });
+
+  test("an answer without JSON, and an error in other words, end with 1 and no control characters", async () => {
+    using page = serverOf(() => new Response("<html>"));
+    expect(await listAt(page.url)).toMatchObject({
+      exitCode: 1,
+      errors: `error: ${page.url} answered 200 without JSON\n`,
+    });
+    using broken = serverOf(() => new Response("\u001b[2Jbad\r\ngateway", { status: 502 }));
+    expect(await listAt(broken.url)).toMatchObject({ exitCode: 1, errors: "error: 502: [2Jbad gateway\n" });
+  });
+
+  test("the URL may have a path, as behind a proxy", async () => {
+    using proxy = serverOf(() => Response.json({ apps: [] }));
+    expect(await listAt(`${proxy.url}/nodes/a/`)).toEqual({ exitCode: 0, out: "none\n", errors: "" });
+    expect(proxy.asked).toEqual(["GET /nodes/a/v2/svc/frame/app/list"]);
+  });
+
+  test.each([
+    ["ftp://x", "no http or https URL"],
+    ["nonsense", "no http or https URL"],
+    ["https://me:word@node.example", "no user or password"],
+    ["https://node.example/?a=1", "must end with its path"],
+  ])("--url %s is refused before anything is signed", async (url, reason) => {
+    const { exitCode, errors } = await listAt(url);
+    expect(exitCode).toBe(1);
+    expect(errors).toContain(reason);
+    expect(errors).not.toContain("word@");
+  });
+
+  test("without --url it is the node of the settings", () => {
+    expect(nodeUrl({ host: "0.0.0.0", port: 80 }).href).toBe("http://127.0.0.1/");
+    expect(nodeUrl({ host: "::1", port: 8080 }).href).toBe("http://[::1]:8080/");
+    expect(() => nodeUrl({ host: "::1", port: 0 })).toThrow("http.port is 0");
+  });
+});
+
+test("the address of the settings, and SVC_KEY, are taken where no flag says otherwise", async () => {
+  const env = {
+    SVC_HTTP_PORT: new URL(node.url).port,
+    SVC_KEY: ` ${custodyKey(OWNER).slice(2).toUpperCase()} `,
+  };
+  const ended = await runKeeping(custodyKey(OWNER), ["app", "list", "--fid", `${OWNER}`], { env });
+  expect(ended).toEqual({ exitCode: 0, out: "none\n", errors: "" });
+});
+
+describe("keys", () => {
+  const args = ["sign", "--op", "app.read", "--fid", `${OWNER}`];
+
+  test("a key file goes before SVC_KEY, and may lack the 0x and have space around", async () => {
+    using dir = emptyDir();
+    const file = writeKeyFile(dir.path, "key", `  ${custodyKey(OWNER).slice(2)}\r\n\n`);
+    const listArgs = ["app", "list", "--fid", `${OWNER}`, "--key-file", file, "--url", node.url];
+    const ended = await runKeeping(custodyKey(OWNER), listArgs, { env: { SVC_KEY: custodyKey(OTHER) } });
+    expect(ended).toEqual({ exitCode: 0, out: "none\n", errors: "" });
+  });
+
+  test.each([0o644, 0o640, 0o604])(
+    "a file of mode %o works with a warning, a private one without",
+    async (mode) => {
+      using dir = emptyDir();
+      const file = writeKeyFile(dir.path, "key", custodyKey(OWNER));
+      chmodSync(file, mode);
+      const { exitCode, errors } = await runKeeping(custodyKey(OWNER), [...args, "--key-file", file]);
+      expect({ exitCode, errors }).toEqual({
+        exitCode: 0,
+        errors: `warning: ${file} can be read by others; "chmod 600" keeps the key to you\n`,
+      });
+      chmodSync(file, 0o600);
+      expect(await run([...args, "--key-file", file])).toMatchObject({ exitCode: 0, errors: "" });
+    },
+  );
+
+  test.each([
+    ["empty", "", "must hold a private key: 64 hex digits"],
+    ["words", "correct horse battery staple", "must hold a private key"],
+    ["a digit short", custodyKey(OWNER).slice(0, -1), "must hold a private key"],
+    ["a digit long", `${custodyKey(OWNER)}0`, "must hold a private key"],
+    ["two keys", `${custodyKey(OWNER)}\n${custodyKey(OTHER)}`, "must hold a private key"],
+    ["zero", `0x${"0".repeat(64)}`, "no private key of secp256k1"],
+    ["above the order", `0x${"f".repeat(64)}`, "no private key of secp256k1"],
+    ["megabytes", "a".repeat(2_000_000), "must hold a private key"],
+  ])("a key file with %s is refused without a word of what is in it", async (_, text, reason) => {
+    using dir = emptyDir();
+    const file = writeKeyFile(dir.path, "key", text);
+    const { exitCode, out, errors } = await run([...args, "--key-file", file]);
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+    expect(errors).toStartWith(`error: key file ${file} `);
+    expect(errors).toContain(reason);
+    if (text !== "") expect(errors).not.toContain(text.slice(2, 30));
+  });
+
+  test("no file, a directory, no key at all: exit 1 with the reason", async () => {
+    using dir = emptyDir();
+    expect((await run([...args, "--key-file", `${dir.path}/none`])).errors).toContain(
+      "cannot be read: ENOENT",
+    );
+    expect((await run([...args, "--key-file", dir.path])).errors).toContain("cannot be read: EISDIR");
+    expect(await run(args, { env: { SVC_KEY: "" } })).toEqual({
+      exitCode: 1,
+      out: "",
+      errors: "error: no key: give --key-file <file>, or the key in SVC_KEY\n",
+    });
+  });
+
+  test("a key given as the file name is not repeated, and there is no flag for a key", async () => {
+    const key = custodyKey(OWNER);
+    for (const text of [key, key.slice(2), key.slice(0, -3)]) {
+      const { exitCode, errors } = await run([...args, "--key-file", text]);
+      expect(exitCode).toBe(1);
+      expect(errors).toBe("error: --key-file takes the name of a file that holds the key, not the key\n");
+    }
+    const { exitCode, errors } = await run([...args, "--key", key]);
+    expect(exitCode).toBe(1);
+    expect(errors).not.toContain(key.slice(2));
+  });
+});
+
+test.each([
+  [["app", "list"], "--fid"],
+  [["app", "list", "--fid", "0"], "whole number"],
+  [["app", "list", "--fid", "1e3"], "whole number"],
+  [["app", "list", "--fid", "9007199254740992"], "whole number"],
+  [["app", "get", "--fid", "3"], "app_id"],
+  [["app", "create", "--fid", "3", "--name", "x"], "--app-url"],
+  [["app", "update", UNKNOWN_APP, "--fid", "3"], "nothing to change"],
+  [
+    ["app", "create", "--fid", "3", "--name", "x", "--app-url", "x", "--signer-fid-allowlist", "1,two"],
+    "whole number",
+  ],
+])("%j is a slip that is told without asking any node", async (args, reason) => {
+  const { exitCode, out, errors } = await run(args, {
+    env: { SVC_KEY: custodyKey(OWNER), SVC_HTTP_PORT: "1" },
+  });
+  expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+  expect(errors).toContain(reason);
+});
+
+describe("tables of whatever comes back", () => {
+  test("show no control character and no secret's text where it is masked, and never fail", () => {
+    const record = {
+      name: "a\u001b[2J\u009bb\nc",
+      created_at: 1e300,
+      updated_at: "soon",
+      nested: { a: [1, null] },
+      send_secrets: [{ uid: "u", value: "abcdefgh", expires_at: null }],
+      unknown: [],
+    };
+    const masked = recordTable(record, "masked");
+    expect(masked).toContain("name        a\\u001b[2J\\u009bb\\u000ac\n");
+    expect(masked).toContain('created_at  1e+300\nupdated_at  soon\nnested      {"a":[1,null]}\n');
+    expect(masked).toContain("abcd…");
+    expect(masked).not.toContain("abcde");
+    expect(recordTable(record, "shown")).toContain("abcdefgh");
+    expect(recordsTable([record, null, 7], ["name", "nested", "send_secrets"], "masked")).not.toContain(
+      "abcde",
+    );
+  });
+
+  test.each([[null], [undefined], [7], ["text"], [[]], [{}]])("%j has nothing to show", (answer) => {
+    expect(recordTable(answer, "shown")).toBe("");
+    expect(recordsTable(answer, ["name"], "shown")).toBe("none\n");
+  });
+
+  test("JSON keeps its meaning with every control character escaped", async () => {
+    const { answerJson } = await import("../../src/cli/management-table.ts");
+    const answer = { text: "\u0007\u009b\u007f\n\\u000a\\n" };
+    expect(answerJson(answer)).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(JSON.parse(answerJson(answer))).toEqual(answer);
+    expect(printable("a\tb")).toBe("a\\u0009b");
+  });
+});
