@@ -55,9 +55,11 @@ export async function serve(common: Common, options: { demo: boolean }): Promise
   shutdown.add("index reader", () => db[Symbol.dispose]());
   const state = openState(statePath(config.data.dir));
   shutdown.add("state database", () => state[Symbol.dispose]());
-  const ranking = await startRanking(config, ingest, crashed("ranking"));
+  const [ranking, hub] = await Promise.all([
+    startRanking(config, ingest, crashed("ranking")),
+    startHub(config, ingest, crashed("hub")),
+  ]);
   shutdown.add("ranking worker", () => ranking.stop());
-  const hub = await startHub(config, ingest, crashed("hub"));
   if (hub) shutdown.add("hub worker", () => hub.stop());
 
   const http = createNodeHttpServer(

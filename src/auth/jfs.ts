@@ -101,9 +101,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(utf8.decode(bytes));
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-    // Only what the text itself names counts.
-    return Object.assign(Object.create(null), value);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
   } catch {
     return undefined;
   }

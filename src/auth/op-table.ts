@@ -17,6 +17,7 @@ export const signedOperations = {
   updateApp: { method: "PUT", path: "/frame/app", op: "app.update" },
   deleteApp: { method: "DELETE", path: "/frame/app", op: "app.delete" },
   rotateAppSecret: { method: "POST", path: "/frame/app/secret/rotate", op: "app.rotate_secret" },
+  listAppTokens: { method: "GET", path: "/frame/app/tokens", op: "app.read" },
   createWebhook: { method: "POST", path: "/webhook", op: "webhook.create" },
   getWebhook: { method: "GET", path: "/webhook", op: "webhook.read" },
   listWebhooks: { method: "GET", path: "/webhook/list", op: "webhook.read" },

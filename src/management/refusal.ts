@@ -1,12 +1,14 @@
 import type { StoreRefusal } from "../state/stores.ts";
 
-export type RefusalKind = "badRequest" | "notFound" | "forbidden" | "tooManyRequests";
+export type RefusalKind = "badRequest" | "unauthorized" | "notFound" | "forbidden" | "tooManyRequests";
 
-/** Why a management request is not carried out, in words for the one who sent it. Nothing was changed. */
+/** Why a request is not carried out, in words for the one who sent it. Nothing was changed. */
 export class Refusal {
   constructor(
     readonly kind: RefusalKind,
     readonly message: string,
+    /** When it may pass, where that is known. */
+    readonly retryAfterSecs?: number,
   ) {}
 }
 

@@ -25,8 +25,9 @@ export interface DeliverySettings {
 
 /** @throws ApiError of the refusal's kind. */
 export function accepted<T>(outcome: T | Refusal): T {
-  if (outcome instanceof Refusal) throw new ApiError(outcome.kind, outcome.message);
-  return outcome;
+  if (!(outcome instanceof Refusal)) return outcome;
+  const { kind, message, retryAfterSecs } = outcome;
+  throw new ApiError(kind, message, retryAfterSecs === undefined ? {} : { retryAfterSecs });
 }
 
 /**

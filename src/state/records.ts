@@ -121,12 +121,14 @@ export interface TokenDetails {
   readonly token: string;
 }
 
-/** What a client tells of a user and a mini app. */
-export type TokenEvent =
-  | { readonly name: "miniapp_added"; readonly details: TokenDetails | undefined }
+/** What a client tells of a user and a mini app; `Details` is where and under what it takes notifications. */
+export type TokenEventWith<Details> =
+  | { readonly name: "miniapp_added"; readonly details: Details | undefined }
   | { readonly name: "miniapp_removed" }
-  | { readonly name: "notifications_enabled"; readonly details: TokenDetails }
+  | { readonly name: "notifications_enabled"; readonly details: Details }
   | { readonly name: "notifications_disabled" };
+
+export type TokenEvent = TokenEventWith<TokenDetails>;
 
 export type TokenEventName = TokenEvent["name"];
 

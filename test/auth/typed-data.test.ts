@@ -14,7 +14,7 @@ const fields = [
   { name: "signedAt", type: "uint256" },
   { name: "nonce", type: "bytes32" },
   { name: "requestHash", type: "bytes32" },
-];
+] as const;
 
 test("the definition that signers get is the contract's", () => {
   expect(signedOpTypedData(serviceNames("svc"))).toEqual({
@@ -61,7 +61,7 @@ describe("viem and ethers compute the same digest of any operation", () => {
           nonce: hex(signed.nonce),
           requestHash: hex(signed.requestHash),
         };
-        const types = { [primaryType]: fields };
+        const types = { [primaryType]: [...fields] };
         const digest = hex(digestOf(signed));
         expect(hashTypedData({ domain, types, primaryType, message })).toBe(digest);
         expect(TypedDataEncoder.hash(domain, types, message)).toBe(digest);

@@ -143,7 +143,7 @@ describe("what the node refuses ends with 1, its status and its message", () => 
     "app %s of another fid's app is 403, of none 404",
     async (command) => {
       expect(await node.as(OWNER, ["app", command, app.app_id])).toEqual(
-        failed(403, "app belongs to another fid"),
+        failed(403, "the app belongs to another fid"),
       );
       expect(await node.as(OWNER, ["app", command, UNKNOWN_APP])).toMatchObject({ exitCode: 1, out: "" });
       expect((await node.as(OWNER, ["app", command, UNKNOWN_APP])).errors).toStartWith("error: 404: ");
@@ -275,7 +275,7 @@ describe("keys", () => {
     async (mode) => {
       using dir = emptyDir();
       const file = writeKeyFile(dir.path, "key", custodyKey(OWNER));
-      chmodSync(file, mode);
+      chmodSync(file, Number.parseInt(mode, 8));
       const { exitCode, errors } = await runKeeping(custodyKey(OWNER), [...args, "--key-file", file]);
       expect({ exitCode, errors }).toEqual({
         exitCode: 0,

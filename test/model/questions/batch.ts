@@ -50,9 +50,12 @@ function castInteractions(view: View, fid: number) {
         recasted: reacted.some(({ type }) => type === "recast"),
         replied: replies.length > 0,
       };
-      return [{ hash: cast.hash, at: Math.max(...acts.map(({ at }) => at)), entry }];
+      return acts
+        .sort((a, b) => newestFirst(a, b))
+        .slice(0, 1)
+        .map((newest) => ({ newest, entry }));
     })
-    .sort((a, b) => newestFirst(a, b))
+    .sort((a, b) => newestFirst(a.newest, b.newest))
     .map(({ entry }) => entry);
 }
 

@@ -146,7 +146,7 @@ function searches(view: View, words: readonly string[]): Question[] {
 }
 
 /** Every word must match, the last as a prefix; quotes make a phrase, and so does a word that falls into several. */
-function matches(text: string, q: string): boolean {
+export function matches(text: string, q: string): boolean {
   const inText = wordsOf(text);
   const parts = [...q.matchAll(/"([^"]*)"?|[^\s"]+/g)].map((match) => ({
     words: wordsOf(match[1] ?? match[0]),

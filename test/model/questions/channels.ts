@@ -26,13 +26,13 @@ export function channelQuestions({ view, fids }: Asking): Question[] {
       ),
     ),
     ...["b", "BOO", "books", "a", "art", "ch", "https://", "chain:", "nothing", "%", "_"].map((q) =>
-      search(view, q),
+      list(["/channel/search"], { q }, { channels: view.channels(searchChannels(view, q)) }),
     ),
     ...ASKED.map((id) =>
       list(
         ["/channel/members", "/channel/member/list", "/channel/followers", "/channel/followers/relevant"],
         { channel_id: id },
-        { users: view.users(members(view, channelIdOf(id))) },
+        { users: view.users(members(view, channelIdOf(id)).map(([fid]) => fid)) },
       ),
     ),
     ...fids.flatMap((fid) => ofUser(view, fid)),
@@ -40,30 +40,34 @@ export function channelQuestions({ view, fids }: Asking): Question[] {
 }
 
 /** By the number of members, ties by id. */
-function search(view: View, q: string): Question {
-  const channels = view
+export function searchChannels(view: View, q: string): string[] {
+  return view
     .channels(view.channelIds().filter((id) => id.toLowerCase().startsWith(q.toLowerCase())))
-    .sort((a, b) => b.member_count - a.member_count || ascending(a.id, b.id));
-  return list(["/channel/search"], { q }, { channels });
+    .sort((a, b) => b.member_count - a.member_count || ascending(a.id, b.id))
+    .map(({ id }) => id);
 }
 
 /** The most recently active first. */
-function members(view: View, id: string): number[] {
+export function members(view: View, id: string): [fid: number, last: number][] {
   const last = new Map<number, number>();
   for (const { fid, at } of view.castsInChannel(id)) last.set(fid, Math.max(last.get(fid) ?? 0, at));
-  return [...last].sort(([a, lastA], [b, lastB]) => lastB - lastA || b - a).map(([fid]) => fid);
+  return [...last].sort(([a, lastA], [b, lastB]) => lastB - lastA || b - a);
 }
 
-function ofUser(view: View, given: number | string): Question[] {
-  const fid = fidOf(given);
+/** The channels of a user, with its last cast in each; the most recent first. */
+export function activity(view: View, fid: number): [id: string, last: number][] {
   const last = new Map<string, number>();
   for (const { fid: author, parentUrl, at } of view.casts) {
     if (author !== fid || parentUrl === null) continue;
     const id = channelIdOf(parentUrl);
     last.set(id, Math.max(last.get(id) ?? 0, at));
   }
-  const ids = [...last].sort(([a, lastA], [b, lastB]) => lastB - lastA || ascending(b, a)).map(([id]) => id);
-  const channels = view.channels(ids);
+  return [...last].sort(([a, lastA], [b, lastB]) => lastB - lastA || ascending(b, a));
+}
+
+function ofUser(view: View, given: number | string): Question[] {
+  const fid = fidOf(given);
+  const channels = view.channels(activity(view, fid).map(([id]) => id));
   const user = view.user(fid);
   const memberships = channels.map((channel) => ({ object: "member", role: "member", user, channel }));
   return [

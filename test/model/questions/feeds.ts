@@ -56,7 +56,7 @@ export function channelLists(some: readonly string[]): string[][] {
   ];
 }
 
-function inChannels(view: View, ids: readonly string[]): LiveCast[] {
+export function inChannels(view: View, ids: readonly string[]): LiveCast[] {
   const wanted = new Set(ids.map(channelIdOf));
   return view.casts.filter(({ parentUrl }) => parentUrl !== null && wanted.has(channelIdOf(parentUrl)));
 }
@@ -90,23 +90,27 @@ function score(view: View, cast: LiveCast): number {
 
 /** The trending feed and the trending channels, as they are when they have just been ranked. */
 export function trendingQuestions({ view }: Asking): Question[] {
-  const since = view.nowSecs - 24 * 3600;
-  const recent = view.casts.filter(({ at }) => at >= since);
-  const casts = recent
-    .map((cast) => ({ cast, score: score(view, cast) }))
-    .filter((ranked) => ranked.score > 0)
-    .sort((a, b) => b.score - a.score || newestFirst(a.cast, b.cast))
-    .map(({ cast }) => view.cast(cast));
+  const casts = trendingCasts(view).map((cast) => view.cast(cast));
   const trending = ["/feed/trending", "/feed/for_you", "/feed/topic"];
   return [
     list(trending, {}, { casts }),
     list(["/feed"], { feed_type: "trending" }, { casts }),
-    list(["/channel/trending"], {}, { channels: view.channels(trendingChannels(view, recent)) }),
+    list(["/channel/trending"], {}, { channels: view.channels(trendingChannels(view)) }),
   ];
 }
 
-function trendingChannels(view: View, recent: readonly LiveCast[]): string[] {
-  const rooted = recent.filter(({ parentUrl }) => parentUrl !== null);
+const recentCasts = (view: View) => view.casts.filter(({ at }) => at >= view.nowSecs - 24 * 3600);
+
+export function trendingCasts(view: View): LiveCast[] {
+  return recentCasts(view)
+    .map((cast) => ({ cast, score: score(view, cast) }))
+    .filter((ranked) => ranked.score > 0)
+    .sort((a, b) => b.score - a.score || newestFirst(a.cast, b.cast))
+    .map(({ cast }) => cast);
+}
+
+export function trendingChannels(view: View): string[] {
+  const rooted = recentCasts(view).filter(({ parentUrl }) => parentUrl !== null);
   const ids = [...new Set(rooted.map(({ parentUrl }) => channelIdOf(parentUrl ?? "")))];
   return ids
     .map((id) => {

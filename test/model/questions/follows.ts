@@ -21,14 +21,14 @@ export function followQuestions({ view, fids, random }: Asking): Question[] {
   });
 }
 
-function followers(view: View, fid: number): number[] {
+export function followers(view: View, fid: number): number[] {
   return view.links
     .filter(({ type, target }) => type === "follow" && target === fid)
     .sort((a, b) => b.at - a.at || b.fid - a.fid)
     .map((link) => link.fid);
 }
 
-function targets(view: View, fid: number, type: string): number[] {
+export function targets(view: View, fid: number, type: string): number[] {
   return view.links
     .filter((link) => link.type === type && link.fid === fid)
     .sort((a, b) => b.at - a.at || b.target - a.target)
@@ -36,7 +36,7 @@ function targets(view: View, fid: number, type: string): number[] {
 }
 
 /** By when the mutual follow began, which is when the later of the two did. Nobody is a friend of his own. */
-function mutuals(view: View, fid: number): number[] {
+export function mutuals(view: View, fid: number): number[] {
   const follows = view.links.filter(({ type }) => type === "follow");
   return follows
     .filter((link) => link.fid === fid && link.target !== fid)
@@ -48,7 +48,7 @@ function mutuals(view: View, fid: number): number[] {
     .map((mutual) => mutual.fid);
 }
 
-function suggested(view: View, fid: number): number[] {
+export function suggested(view: View, fid: number): number[] {
   const followed = view.targetsOf(fid, "follow");
   const unwanted = new Set([
     fid,

@@ -103,13 +103,13 @@ function windows(acts: readonly Act[]): { newest: Act; group: Act[] }[] {
   const groups: { newest: Act; group: Act[] }[] = [];
   for (const act of acts.toSorted(newestActFirst)) {
     const open = groups.at(-1);
-    if (open && open.newest.at - act.at < WINDOW_SECS) open.group.push(act);
+    if (open && open.newest.at - act.at <= WINDOW_SECS) open.group.push(act);
     else groups.push({ newest: act, group: [act] });
   }
   return groups;
 }
 
-function entries(view: View, viewer: number): unknown[] {
+export function entries(view: View, viewer: number): unknown[] {
   const isHeard = heard(view, viewer);
   const own = view.casts.filter(({ fid }) => fid === viewer);
   const reactionEntries = own.flatMap((cast) => {
@@ -142,7 +142,7 @@ function entries(view: View, viewer: number): unknown[] {
 }
 
 /** Mentions and replies in threads whose root stands under one of the URLs. */
-function casts(view: View, viewer: number, isUnder: (url: string) => boolean): unknown[] {
+export function casts(view: View, viewer: number, isUnder: (url: string) => boolean): unknown[] {
   const within = (cast: LiveCast) => {
     const { parentUrl } = view.rootOf(cast);
     return parentUrl !== null && isUnder(parentUrl);

@@ -24,6 +24,30 @@ export function userQuestions({ view, fids }: Asking): Question[] {
   return questions;
 }
 
+const SEARCHED = [
+  "u",
+  "user",
+  "user1",
+  "USER1",
+  "al",
+  "alice",
+  "alice.",
+  "bob",
+  "the",
+  "liddell",
+  "turing",
+  "東京",
+  "太",
+  "ünï",
+  "üni",
+  "!",
+  "nobody",
+  "%",
+  '"',
+  "a b",
+  "alan t",
+];
+
 function byAddress(view: View): Question[] {
   const addresses = WALLETS.map(({ address }) => hexOf(address)).reverse();
   const verifiers = (address: string) =>
@@ -104,47 +128,23 @@ function byLocation(view: View): Question[] {
 
 /** The very name first, then names with the prefix by followers, then users with such a word in the display name. */
 function search(view: View): Question[] {
-  return [
-    "u",
-    "user",
-    "user1",
-    "USER1",
-    "al",
-    "alice",
-    "alice.",
-    "bob",
-    "the",
-    "liddell",
-    "turing",
-    "東京",
-    "太",
-    "ünï",
-    "üni",
-    "!",
-    "nobody",
-    "%",
-    '"',
-    "a b",
-    "alan t",
-  ].map((q) => {
-    const prefix = q.toLowerCase();
-    const followersThenFid = (a: number, b: number) => view.followerCount(b) - view.followerCount(a) || a - b;
-    const named = (matches: (name: string) => boolean) =>
-      view.fids
-        .filter((fid) => view.names.some((live) => live.fid === fid && matches(live.name)))
-        .sort(followersThenFid);
-    const exact = named((name) => name === prefix);
-    const prefixed = named((name) => name.startsWith(prefix));
-    const displayed = view.fids
-      .filter((fid) => {
-        const words =
-          view.userData(fid, UserDataType.USER_DATA_TYPE_DISPLAY)?.toLowerCase().split(/\s+/) ?? [];
-        return words.some((word) => word.startsWith(prefix));
-      })
-      .sort(followersThenFid);
-    const users = view.users(new Set([...exact, ...prefixed, ...displayed]));
-    return list(["/user/search"], { q }, { users });
-  });
+  return SEARCHED.map((q) => list(["/user/search"], { q }, { users: view.users(searchUsers(view, q)) }));
+}
+
+export function searchUsers(view: View, q: string): number[] {
+  const prefix = q.toLowerCase();
+  const followersThenFid = (a: number, b: number) => view.followerCount(b) - view.followerCount(a) || a - b;
+  const named = (matches: (name: string) => boolean) =>
+    view.fids.filter((fid) => matches(view.usernameOf(fid))).sort(followersThenFid);
+  const exact = named((name) => name === prefix);
+  const prefixed = named((name) => name.startsWith(prefix));
+  const displayed = view.fids
+    .filter((fid) => {
+      const words = view.userData(fid, UserDataType.USER_DATA_TYPE_DISPLAY)?.toLowerCase().split(/\s+/) ?? [];
+      return words.some((word) => word.startsWith(prefix));
+    })
+    .sort(followersThenFid);
+  return [...new Set([...exact, ...prefixed, ...displayed])];
 }
 
 function fidPages(view: View): Question[] {

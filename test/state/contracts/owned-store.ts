@@ -109,7 +109,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       await Promise.all([
         store.update(claim, { description: "one" } as Changes),
         store.rotateSecret(claim, rotation(2, 200, 60)),
-        store.update(claim, others as Changes),
+        store.update(claim, others as unknown as Changes),
       ]);
       const found = await store.find(claim.id, 200);
       expect(found).toMatchObject({ ...others, description: "one" });

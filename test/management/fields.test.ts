@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import { ownValue, readFid, readFields, readList, readNullable, readObject, readText } from "../../src/management/fields.ts";
+import { Refusal } from "../../src/management/refusal.ts";
+
+const messageOf = (outcome: unknown) => (outcome instanceof Refusal ? outcome.message : outcome);
+
+describe("text is counted in code points", () => {
+  const read = (value: unknown) => messageOf(readText({ min: 1, max: 3 })(value, "name"));
+  test.each(["a", "abc", "ä🎈ö", "🎈🎈🎈", "e\u0301x"])("%p passes", (text) => {
+    expect(read(text)).toBe(text);
+  });
+  test.each(["", "abcd", "🎈🎈🎈🎈", "x".repeat(1_000_000)])("%p does not", (text) => {
+    expect(read(text)).toBe("name must have 1 to 3 characters");
+  });
+  test.each([1, null, true, ["a"], {}])("%p is no text", (value) => {
+    expect(read(value)).toBe("name must be a string");
+  });
+  test.each(["\ud800", "a\udc00", "a\0"])("%p cannot be stored", (text) => {
+    expect(read(text)).toBe("name must be well-formed Unicode without NUL");
+  });
+});
+
+test("fids are whole numbers that are exact", () => {
+  for (const fid of [0, 3, Number.MAX_SAFE_INTEGER]) expect(readFid(fid, "fid")).toBe(fid);
+  for (const other of [-1, 0.5, 2 ** 53, 2 ** 64, Number.NaN, "3", null, undefined]) {
+    expect(messageOf(readFid(other, "fid"))).toBe("fid must be an integer from 0 to 9007199254740991");
+  }
+});
+
+test("a list is refused for its first bad entry, or for its length before any entry is looked at", () => {
+  const read = (value: unknown) => messageOf(readList(2, readFid)(value, "fids"));
+  expect(read([1, 2])).toEqual([1, 2]);
+  expect(read([])).toEqual([]);
+  expect(read([1, "x"])).toStartWith("every entry of fids must be");
+  expect(read(["x", "y", "z"])).toBe("fids must have at most 2 entries");
+  expect(read({ length: 1, 0: 1 })).toBe("fids must be an array");
+});
+
+test("fields are read in the order of the table; absent ones stay absent, unknown ones are ignored", async () => {
+  const seen: string[] = [];
+  const field = (key: string) => ({
+    key,
+    read: async (value: unknown, name: string) => {
+      seen.push(name);
+      return value === "bad" ? new Refusal("badRequest", name) : String(value);
+    },
+  });
+  const table = { first: field("a"), second: field("b"), third: field("c") };
+  expect(await readFields(table, { c: 1, a: 2, toString: 3 })).toEqual({ first: "2", third: "1" });
+  expect(seen).toEqual(["a", "c"]);
+  expect(messageOf(await readFields(table, { c: 1, b: "bad" }))).toBe("b");
+  expect(seen).toEqual(["a", "c", "b"]);
+});
+
+test("null passes where a field may be cleared, and inherited keys are no keys", () => {
+  const read = readNullable<number>(readFid);
+  expect(read(null, "fid")).toBeNull();
+  expect(read(3, "fid")).toBe(3);
+  expect(ownValue({}, "constructor")).toBeUndefined();
+  expect(ownValue(JSON.parse('{"__proto__":1}'), "__proto__")).toBe(1);
+  for (const value of [null, [], "{}", 1, undefined]) expect(readObject(value, "x")).toBeInstanceOf(Refusal);
+});
