@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchIngest } from "./ingest.ts";
 import { benchReads } from "./reads.ts";
+import { benchSigned } from "./signed.ts";
 import { benchStart } from "./start.ts";
 
 /** One measured figure, beside what it is held against in the same run. */
@@ -18,6 +19,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   start: benchStart,
   ingest: benchIngest,
   reads: benchReads,
+  signed: benchSigned,
 };
 
 const asked = process.argv.slice(2);

@@ -22,8 +22,7 @@ export function createManagement(options: {
   const { index, state } = options;
   const { config, clock, log } = options.common;
   const { apps, auth, net, service, webhooks } = config;
-  const guard =
-    options.guard ?? createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http });
+  const guard = options.guard ?? createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http });
   return {
     auth: {
       names: serviceNames(service.name),

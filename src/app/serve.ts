@@ -18,6 +18,7 @@ import type { RankingWorkerInit } from "../workers/ranking.worker.ts";
 import type { Common } from "./common.ts";
 import { openDataDir } from "./data-dir.ts";
 import { createManagement } from "./management.ts";
+import { createPush } from "./push.ts";
 import { startWorker, type WorkerHandle } from "./worker-handle.ts";
 
 /** Where the parts that listen are reached. */
@@ -123,6 +124,7 @@ function createNodeHttpServer(
   const { db, state, ingest } = parts;
   const { config, clock, metrics, shutdown } = common;
   registerIngestMetrics(metrics, { totals: () => readTotals(db), stats: () => ingestStats(ingest) });
+  const management = createManagement({ common, index: db, state });
   return createHttpServer({
     common,
     version,
@@ -133,7 +135,8 @@ function createNodeHttpServer(
         maxIds: config.http.max_ids,
         notificationWindowSecs: config.notifications.aggregation_window_secs,
       },
-      management: createManagement({ common, index: db, state }),
+      management,
+      push: createPush({ common, index: db, state, management }),
     }),
     ops: {
       notReadyReason: () => (shutdown.signal.aborted ? "the node is shutting down" : undefined),

@@ -10,6 +10,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
     .action(async () => {
       const { createCommon } = await import("./common.ts");
       const { createManagement } = await import("../app/management.ts");
+      const { createPush } = await import("../app/push.ts");
       const { openIndexInMemory } = await import("../index/database.ts");
       const { createHttpServer } = await import("../http/server.ts");
       const { apiPlugins } = await import("../routes/plugins.ts");
@@ -18,6 +19,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
       const common = createCommon(context);
       using db = openIndexInMemory();
       using state = openStateInMemory();
+      const management = createManagement({ common, index: db, state });
       const server = createHttpServer({
         common,
         version,
@@ -28,7 +30,8 @@ export function registerOpenApi(program: Command, context: CommandContext): void
             maxIds: common.config.http.max_ids,
             notificationWindowSecs: common.config.notifications.aggregation_window_secs,
           },
-          management: createManagement({ common, index: db, state }),
+          management,
+          push: createPush({ common, index: db, state, management }),
         }),
         ops: { notReadyReason: () => undefined, status: () => ({}) },
       });

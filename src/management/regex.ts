@@ -11,7 +11,8 @@ const MAX_PROGRAM_SIZE = 4_000;
 /** A regular expression in RE2's syntax, which is matched in linear time. */
 export function readRegex(value: unknown, name: string): string | Refusal {
   if (typeof value !== "string") return badField(`${name} must be a string`);
-  if (value.length > MAX_REGEX_CHARS) return badField(`${name} must have at most ${MAX_REGEX_CHARS} characters`);
+  if (value.length > MAX_REGEX_CHARS)
+    return badField(`${name} must have at most ${MAX_REGEX_CHARS} characters`);
   if (!value.isWellFormed() || value.includes("\0")) {
     return badField(`${name} must be well-formed Unicode without NUL`);
   }

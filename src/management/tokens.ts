@@ -1,5 +1,5 @@
-import type { TokenPosition, TokenStore } from "../state/stores.ts";
 import type { TokenRecord } from "../state/records.ts";
+import type { TokenPosition, TokenStore } from "../state/stores.ts";
 import type { AppService } from "./apps.ts";
 import { Refusal } from "./refusal.ts";
 

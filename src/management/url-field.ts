@@ -1,4 +1,4 @@
-import { UrlRefusal, type UrlGuard } from "../net/guard.ts";
+import { type UrlGuard, UrlRefusal } from "../net/guard.ts";
 import { badField, type Refusal } from "./refusal.ts";
 
 /** The reader of a URL that is registered here: text that the guard lets pass, kept as it was given. */

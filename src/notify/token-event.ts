@@ -42,7 +42,9 @@ export function readTokenEvent(payload: Uint8Array): GivenEvent | Refusal {
 }
 
 function readDetails(body: JsonObject): GivenDetails | undefined | Refusal {
-  const spelling = Object.hasOwn(body, "notificationDetails") ? "notificationDetails" : "notification_details";
+  const spelling = Object.hasOwn(body, "notificationDetails")
+    ? "notificationDetails"
+    : "notification_details";
   const given = ownValue(body, spelling);
   if (given === undefined) return undefined;
   const details = readObject(given, "notificationDetails");

@@ -54,7 +54,8 @@ export const closed = { additionalProperties: false } as const;
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-export const UnixSecs = (description: string) => Type.Integer({ description: `${description}, unix seconds` });
+export const UnixSecs = (description: string) =>
+  Type.Integer({ description: `${description}, unix seconds` });
 
 export const Fid = Type.Integer({ format: "int64", minimum: 0 });
 

@@ -1,6 +1,7 @@
 import type { AnyElysia } from "elysia";
 import type { Reads } from "../read/answers.ts";
 import { appRoutes } from "./apps/routes.ts";
+import { appTokenRoutes } from "./apps/token-routes.ts";
 import { batchRoutes } from "./batch/routes.ts";
 import { blockRoutes } from "./blocks/routes.ts";
 import { castListRoutes } from "./casts/list-routes.ts";
@@ -13,11 +14,13 @@ import { userFeedRoutes } from "./feeds/user-routes.ts";
 import { followRoutes } from "./follows/routes.ts";
 import type { ManagementParts } from "./management.ts";
 import { notificationRoutes } from "./notifications/routes.ts";
+import type { PushParts } from "./push.ts";
 import { reactionRoutes } from "./reactions/routes.ts";
 import { signerRoutes } from "./signers/routes.ts";
 import { storageRoutes } from "./storage/routes.ts";
 import { alwaysEmptyRoutes } from "./tables/always-empty.ts";
 import { notImplementedRoutes } from "./tables/not-implemented.ts";
+import { tokenWebhookRoutes } from "./token-webhook/routes.ts";
 import { usernameRoutes } from "./usernames/routes.ts";
 import { userListRoutes } from "./users/list-routes.ts";
 import { userRoutes } from "./users/routes.ts";
@@ -27,10 +30,11 @@ import { webhookRoutes } from "./webhooks/routes.ts";
 export interface ApiParts {
   readonly reads: Reads;
   readonly management: ManagementParts;
+  readonly push: PushParts;
 }
 
 /** Every route of the API, with paths within `/v2/<service>`. */
-export function apiPlugins({ reads, management }: ApiParts): AnyElysia[] {
+export function apiPlugins({ reads, management, push }: ApiParts): AnyElysia[] {
   return [
     userRoutes(reads),
     userListRoutes(reads),
@@ -50,6 +54,8 @@ export function apiPlugins({ reads, management }: ApiParts): AnyElysia[] {
     channelMemberRoutes(reads),
     notificationRoutes(reads),
     appRoutes(management),
+    appTokenRoutes(push),
+    tokenWebhookRoutes(push.tokenWebhook),
     webhookRoutes(management),
     alwaysEmptyRoutes(),
     notImplementedRoutes(),

@@ -35,7 +35,9 @@ async function startProcess(): Promise<ServerProcess> {
   const child = Bun.spawn([process.execPath, script, node.dir], { stdout: "pipe", stderr: "inherit" });
   const { value } = await child.stdout.getReader().read();
   const started = {
-    url: Buffer.from(value ?? []).toString().trim(),
+    url: Buffer.from(value ?? [])
+      .toString()
+      .trim(),
     async kill() {
       child.kill("SIGKILL");
       await child.exited;

@@ -70,18 +70,21 @@ describe.each(requests)("$method $path", (request) => {
   });
   const good = () => goodCall(request, ids);
 
-  test.each(["", "/"])("passes with the path spelt with %p at its end, once, and spends one nonce", async (end) => {
-    ids = await resources(3);
-    const [route, query] = good().path.split("?");
-    const call = { ...good(), path: `${route}${end}${query ? `?${query}` : ""}` };
-    const headers = await signed.sign(call);
-    const before = signed.rowCounts();
-    expect((await signed.send(call, headers)).status).toBe(200);
-    expect(signed.rowCounts().nonces).toBe((before.nonces ?? 0) + 1);
-    await expectRefused(() => signed.send(call, headers), 401, "nonce was used before");
-    await signed.call({ method: "DELETE", path: `/frame/app?app_id=${ids.appId}` });
-    await signed.call({ method: "DELETE", path: `/webhook?webhook_id=${ids.webhookId}` });
-  });
+  test.each(["", "/"])(
+    "passes with the path spelt with %p at its end, once, and spends one nonce",
+    async (end) => {
+      ids = await resources(3);
+      const [route, query] = good().path.split("?");
+      const call = { ...good(), path: `${route}${end}${query ? `?${query}` : ""}` };
+      const headers = await signed.sign(call);
+      const before = signed.rowCounts();
+      expect((await signed.send(call, headers)).status).toBe(200);
+      expect(signed.rowCounts().nonces).toBe((before.nonces ?? 0) + 1);
+      await expectRefused(() => signed.send(call, headers), 401, "nonce was used before");
+      await signed.call({ method: "DELETE", path: `/frame/app?app_id=${ids.appId}` });
+      await signed.call({ method: "DELETE", path: `/webhook?webhook_id=${ids.webhookId}` });
+    },
+  );
 
   test("is 401 without a header, or with a malformed one, whichever it is", async () => {
     const headers = await signed.sign(good());
@@ -202,7 +205,12 @@ describe("the signature covers the body to the byte", () => {
   });
 
   test("whatever its content type, or without one", async () => {
-    const call = { method: "POST", path: "/frame/app", fid: 6, body: Buffer.from(JSON.stringify(app)) } as const;
+    const call = {
+      method: "POST",
+      path: "/frame/app",
+      fid: 6,
+      body: Buffer.from(JSON.stringify(app)),
+    } as const;
     for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", undefined]) {
       const headers = { ...(await signed.sign(call)), ...(type ? { "content-type": type } : {}) };
       expect((await signed.send(call, headers)).status).toBe(200);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Wallet as EthersWallet, keccak256 as ethersKeccak } from "ethers";
 import { registerEvent } from "../support/events.ts";
-import { custodyWallet, opByRequest, randomNonce } from "../support/signing.ts";
 import { type SignedApi, startSignedApi } from "../support/signed-api.ts";
+import { custodyWallet, opByRequest, randomNonce } from "../support/signing.ts";
 
 let signed: SignedApi;
 beforeAll(async () => {

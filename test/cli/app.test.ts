@@ -14,6 +14,8 @@ import { emptyDir, run } from "./run.ts";
 
 const OWNER = 3;
 const OTHER = 4;
+/** Owns nothing. */
+const QUIET = 5;
 const UNKNOWN_APP = "1111111111111111";
 const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
 
@@ -97,7 +99,7 @@ test("an app goes through create, get, list, update, rotate and delete, and tabl
   expect(list.out).toMatch(
     new RegExp(
       [
-        "^app_id            name                 app_url                  send_secrets  created_at",
+        "^app_id            name                app_url                  send_secrets  created_at",
         `${id}  Bread club ☕ 面包  ${TAKEN_URL}  ${value.slice(0, 4)}…         ${TIME}\n$`,
       ].join("\n"),
     ),
@@ -253,9 +255,9 @@ describe("a node that does not answer as one", () => {
 test("the address of the settings, and SVC_KEY, are taken where no flag says otherwise", async () => {
   const env = {
     SVC_HTTP_PORT: new URL(node.url).port,
-    SVC_KEY: ` ${custodyKey(OWNER).slice(2).toUpperCase()} `,
+    SVC_KEY: ` ${custodyKey(QUIET).slice(2).toUpperCase()} `,
   };
-  const ended = await runKeeping(custodyKey(OWNER), ["app", "list", "--fid", `${OWNER}`], { env });
+  const ended = await runKeeping(custodyKey(QUIET), ["app", "list", "--fid", `${QUIET}`], { env });
   expect(ended).toEqual({ exitCode: 0, out: "none\n", errors: "" });
 });
 
@@ -264,14 +266,14 @@ describe("keys", () => {
 
   test("a key file goes before SVC_KEY, and may lack the 0x and have space around", async () => {
     using dir = emptyDir();
-    const file = writeKeyFile(dir.path, "key", `  ${custodyKey(OWNER).slice(2)}\r\n\n`);
-    const listArgs = ["app", "list", "--fid", `${OWNER}`, "--key-file", file, "--url", node.url];
-    const ended = await runKeeping(custodyKey(OWNER), listArgs, { env: { SVC_KEY: custodyKey(OTHER) } });
+    const file = writeKeyFile(dir.path, "key", `  ${custodyKey(QUIET).slice(2)}\r\n\n`);
+    const listArgs = ["app", "list", "--fid", `${QUIET}`, "--key-file", file, "--url", node.url];
+    const ended = await runKeeping(custodyKey(QUIET), listArgs, { env: { SVC_KEY: custodyKey(OTHER) } });
     expect(ended).toEqual({ exitCode: 0, out: "none\n", errors: "" });
   });
 
-  test.each([0o644, 0o640, 0o604])(
-    "a file of mode %o works with a warning, a private one without",
+  test.each(["644", "640", "604"])(
+    "a file of mode %s works with a warning, a private one without",
     async (mode) => {
       using dir = emptyDir();
       const file = writeKeyFile(dir.path, "key", custodyKey(OWNER));

@@ -7,6 +7,8 @@ import "../../src/ingest/engine.ts";
 import "../../src/ranking/compute.ts";
 import { openIndexInMemory } from "../../src/index/database.ts";
 import { declaredStatements } from "../../src/index/statement.ts";
+import { openStateInMemory } from "../../src/state/database.ts";
+import { declaredStatements as declaredStateStatements } from "../../src/state/statement.ts";
 
 /** Tables whose size does not grow with the network. */
 const BOUNDED = ["totals"];
@@ -34,13 +36,25 @@ test("no statement of the node scans a table that grows with the network", () =>
   expect(offenders).toEqual([]);
 });
 
+test("no statement of the state database scans a table", () => {
+  using db = openStateInMemory();
+  const offenders = [...declaredStateStatements()].flatMap(([name, { sql }]) =>
+    walks(db.sqlite, sql).map((step) => `${name}: ${step}`),
+  );
+  expect(declaredStateStatements().size).toBeGreaterThan(15);
+  expect(offenders).toEqual([]);
+});
+
 test("the check finds a scan when there is one", () => {
   using db = openIndexInMemory();
   expect(walks(db.sqlite, "SELECT hash FROM casts WHERE text = 'x'")).toHaveLength(1);
 });
 
-test("every table with a composite key is one b-tree", () => {
-  using db = openIndexInMemory();
+test.each([
+  ["index", openIndexInMemory],
+  ["state", openStateInMemory],
+])("every table of the %s with a composite key is one b-tree", (_name, open) => {
+  using db = open();
   const heaps = db.sqlite
     .query<{ name: string }, []>(
       `SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%PRIMARY KEY(%' AND sql NOT LIKE '%WITHOUT ROWID%'`,

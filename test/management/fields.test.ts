@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { ownValue, readFid, readFields, readList, readNullable, readObject, readText } from "../../src/management/fields.ts";
+import {
+  ownValue,
+  readFid,
+  readFields,
+  readList,
+  readNullable,
+  readObject,
+  readText,
+} from "../../src/management/fields.ts";
 import { Refusal } from "../../src/management/refusal.ts";
 
 const messageOf = (outcome: unknown) => (outcome instanceof Refusal ? outcome.message : outcome);
@@ -12,7 +20,7 @@ describe("text is counted in code points", () => {
   test.each(["", "abcd", "🎈🎈🎈🎈", "x".repeat(1_000_000)])("%p does not", (text) => {
     expect(read(text)).toBe("name must have 1 to 3 characters");
   });
-  test.each([1, null, true, ["a"], {}])("%p is no text", (value) => {
+  test.each([1, null, true, [["a"]], {}])("%p is no text", (value) => {
     expect(read(value)).toBe("name must be a string");
   });
   test.each(["\ud800", "a\udc00", "a\0"])("%p cannot be stored", (text) => {

@@ -92,7 +92,10 @@ describe("refused is", () => {
     [{ "cast.created": null }, "subscription.cast.created must be an object"],
     [{ "cast.created": [] }, "subscription.cast.created must be an object"],
     [{ "cast.created": { fids: [1] } }, 'subscription.cast.created has an unknown key "fids"'],
-    [{ "follow.created": { author_fids: [1] } }, 'subscription.follow.created has an unknown key "author_fids"'],
+    [
+      { "follow.created": { author_fids: [1] } },
+      'subscription.follow.created has an unknown key "author_fids"',
+    ],
     [{ "user.created": { fids: [1] } }, 'subscription.user.created has an unknown key "fids"'],
     [{ "cast.created": { constructor: [] } }, 'subscription.cast.created has an unknown key "constructor"'],
     [{ "cast.created": { author_fids: 3 } }, "subscription.cast.created.author_fids must be an array"],
@@ -123,7 +126,7 @@ describe("refused is", () => {
     expect(read(given)).toBe(`badRequest: ${message}`);
   });
 
-  test.each(["3", -1, 1.5, 2 ** 53, 1e300, null, true, [1], {}])("the fid %j", (fid) => {
+  test.each(["3", -1, 1.5, 2 ** 53, 1e300, null, true, [[1]], {}])("the fid %j", (fid) => {
     expect(read({ "cast.created": { author_fids: [1, fid] } })).toStartWith("badRequest: every entry of");
   });
 });

@@ -125,7 +125,7 @@ export class Generator {
     if (roll < 60) return this.reaction();
     if (roll < 77) return this.link();
     if (roll < 79) return this.#compactState();
-    if (roll < 88) return this.#userData();
+    if (roll < 88) return this.userData();
     if (roll < 93) return this.#verification();
     if (roll < 95) return this.#nameClaim();
     if (roll < 97) return this.#fname();
@@ -303,7 +303,7 @@ export class Generator {
     });
   }
 
-  #userData(): Action {
+  userData(): Action {
     const { random } = this;
     const fid = random.pick(FIDS);
     const type = random.pick([
@@ -396,15 +396,11 @@ export class Generator {
   #event(): Action {
     const { random } = this;
     const fid = this.#fid();
-    const block = this.#block + random.below(2000);
-    this.#block += 10;
-    const place = { block, log: random.below(3), at: DEFAULT_NOW_SECS - 1_080_000 + block };
+    const place = this.#place();
     switch (random.below(8)) {
       case 0:
-      case 1: {
-        const to = custodyOf(random.pick(CUSTODY_SEEDS));
-        return eventAction(transferEvent(fid, custodyOf(`custody ${fid}`), to, place));
-      }
+      case 1:
+        return this.custodyChange(fid);
       case 2: {
         const event = registerEvent(fid, custodyOf(`custody ${fid}`), place);
         if (event.body?.$case === "idRegisterEventBody") {
@@ -429,6 +425,24 @@ export class Generator {
         return eventAction(signerEvent(fid, secondSigner(fid).publicKey, place, kind));
       }
     }
+  }
+
+  /** A place on the chain, now and then before one that was given out earlier. */
+  #place() {
+    const block = this.#block + this.random.below(2000);
+    this.#block += 10;
+    return { block, log: this.random.below(3), at: DEFAULT_NOW_SECS - 1_080_000 + block };
+  }
+
+  /** A transfer, or now and then a second registration, as a few fids have one. */
+  custodyChange(fid: number): Action {
+    const to = custodyOf(this.random.pick(CUSTODY_SEEDS));
+    const place = this.#place();
+    return eventAction(
+      this.random.chance(0.2)
+        ? registerEvent(fid, to, place)
+        : transferEvent(fid, custodyOf(`custody ${fid}`), to, place),
+    );
   }
 
   #lend(): Action {

@@ -34,7 +34,12 @@ export function ask(api: TestApi, question: Question): Promise<Difference | unde
 
 async function askOne(api: TestApi, { path, status, body }: One): Promise<Difference | undefined> {
   const answer = await api.get(path);
-  const isSame = status === 200 ? Bun.deepEquals(answer.body, body) : typeof answer.body.message === "string";
+  const isSame =
+    status !== 200
+      ? typeof answer.body.message === "string"
+      : typeof body === "function"
+        ? body(answer.body) === true
+        : Bun.deepEquals(answer.body, body);
   if (answer.status === status && isSame) return undefined;
   return { request: path, expected: { status, body }, got: answer };
 }

@@ -1,55 +1,68 @@
 import type { TestApi } from "../support/api.ts";
+import { registerEvent, signerEvent } from "../support/events.ts";
+import { makeSigner, makeWallet } from "../support/messages.ts";
+import type { Generator } from "./actions.ts";
 import { type Difference, pageQuery } from "./ask.ts";
-import type { Action } from "./facts.ts";
+import { type Action, eventAction } from "./facts.ts";
 import { queryOf } from "./question.ts";
 import { matches } from "./questions/casts.ts";
 import { activity, members, searchChannels } from "./questions/channels.ts";
-import { inChannels } from "./questions/feeds.ts";
+import { inChannels, trendingCasts, trendingChannels } from "./questions/feeds.ts";
 import { followers, mutuals, suggested, targets } from "./questions/follows.ts";
+import { casts, entries } from "./questions/notifications.ts";
+import { idRegistryEvents, signerEvents } from "./questions/registry.ts";
 import { searchUsers } from "./questions/users.ts";
 import type { Random } from "./random.ts";
-import { channelIdOf, type LiveCast, newestFirst, type View } from "./view.ts";
+import { type LiveCast, newestFirst, type View } from "./view.ts";
+
+/** Lists that are walked while they change. */
 
 /** A row of a list: what names it in the answer, and where it stands; a row that moves is another one. */
 export interface Row {
   readonly id: string;
-  readonly place: string;
+  readonly place?: unknown;
 }
 
-/** A list that is walked while it changes. */
 export interface Walk {
   readonly path: string;
   readonly query: string;
   readonly rows: (view: View) => readonly Row[];
   /** The ids of the rows of a page, in order. */
-  readonly idsOf: (body: Record<string, unknown>) => readonly string[];
+  readonly idsOf: (body: never) => readonly string[];
+  /** What changes this very list, beside what happens anyway. */
+  readonly writes: (generator: Generator) => readonly Action[];
+  /** Whether the rankings are made anew after each page. */
+  readonly ranksAnew?: boolean;
 }
 
 const PAGE = 3;
 
+/** Rows may be put in below the cursor again and again, but not without end. */
+const MAX_PAGES = 500;
+
 /**
  * Walks to the end, with writes after every page. Rows that are there in the same place from the first page to the last
  * must come exactly once and in order, whatever else comes and goes.
+ * @param writeAndLook plays the walk's writes into node and model, and answers what the model shows then
  */
 export async function walkWhileWriting(
   api: TestApi,
   walk: Walk,
-  writeAndLook: () => View,
   before: View,
+  writeAndLook: () => View,
 ): Promise<Difference | undefined> {
   const order = walk.rows(before);
-  const lasting = new Map(order.map(({ id, place }) => [id, place]));
+  const lasting = new Map(order.map(({ id, place }) => [id, String(place)]));
   const seen: string[] = [];
   let cursor: string | null | undefined;
-  // Rows may be put in below the cursor again and again, but not without end.
   for (let page = 0; cursor !== null; page++) {
     const request = `${walk.path}?${pageQuery(walk.query, PAGE, cursor)}`;
     const { status, body } = await api.get(request);
-    if (status !== 200 || page > 1000) return { request, expected: 200, got: { status, body, page } };
-    seen.push(...walk.idsOf(body));
+    if (status !== 200 || page > MAX_PAGES) return { request, expected: 200, got: { status, body, page } };
+    seen.push(...walk.idsOf(body as never));
     cursor = (body.next as { cursor: string | null }).cursor;
     if (cursor === null) break;
-    const now = new Map(walk.rows(writeAndLook()).map(({ id, place }) => [id, place]));
+    const now = new Map(walk.rows(writeAndLook()).map(({ id, place }) => [id, String(place)]));
     for (const [id, place] of lasting) if (now.get(id) !== place) lasting.delete(id);
   }
   const expected = order.map(({ id }) => id).filter((id) => lasting.has(id));
@@ -58,166 +71,356 @@ export async function walkWhileWriting(
   return { request: `walk of ${walk.path}?${walk.query} while it changes`, expected, got };
 }
 
-const castIds = (body: Record<string, unknown>) => (body.casts as { hash: string }[]).map(({ hash }) => hash);
-const userIds = (body: Record<string, unknown>) =>
-  (body.users as { fid: number }[]).map(({ fid }) => String(fid));
-const channelIds = (body: Record<string, unknown>) => (body.channels as { id: string }[]).map(({ id }) => id);
+type Params = Parameters<typeof queryOf>[0];
+type Writes = Walk["writes"];
 
-function castWalk(path: string, params: Parameters<typeof queryOf>[0], of: (view: View) => LiveCast[]): Walk {
+const castIds = (body: { casts: { hash: string }[] }) => body.casts.map(({ hash }) => hash);
+const userIds = (body: { users: { fid: number }[] }) => body.users.map(({ fid }) => String(fid));
+const channelIds = (body: { channels: { id: string }[] }) => body.channels.map(({ id }) => id);
+
+function castWalk(path: string, params: Params, of: (view: View) => LiveCast[], writes: Writes): Walk {
   const rows = (view: View) =>
     of(view)
-      .sort((a, b) => newestFirst(a, b))
-      .map(({ hash }) => ({ id: hash, place: "" }));
-  return { path, query: queryOf(params), rows, idsOf: castIds };
+      .toSorted(newestFirst)
+      .map(({ hash }) => ({ id: hash }));
+  return { path, query: queryOf(params), rows, idsOf: castIds, writes };
 }
 
 function userWalk(
   path: string,
-  params: Parameters<typeof queryOf>[0],
+  params: Params,
   of: (view: View) => readonly number[],
   placeOf: (view: View, fid: number) => unknown,
+  writes: Writes,
 ): Walk {
   const rows = (view: View) =>
     of(view)
       .filter((fid) => view.exists(fid))
-      .map((fid) => ({ id: String(fid), place: String(placeOf(view, fid)) }));
-  return { path, query: queryOf(params), rows, idsOf: userIds };
+      .map((fid) => ({ id: String(fid), place: placeOf(view, fid) }));
+  return { path, query: queryOf(params), rows, idsOf: userIds, writes };
 }
 
-/** Every kind of list that writes of messages change, each about something at random. */
-export function walks(view: View, random: Random, hashes: readonly string[]): Walk[] {
+const BOOKS = ["https://warpcast.com/~/channel/books", "https://farcaster.xyz/~/channel/books"] as const;
+
+/** Walks of every paged list that the network changes, each about something at random. */
+export function walks(view: View, random: Random): Walk[] {
   const fid = random.pick(view.fids);
-  const linkAt = (from: number, type: string, to: number) => (now: View) =>
-    now.links.find((link) => link.fid === from && link.type === type && link.target === to)?.at;
-  const cast = [...view.casts].sort((a, b) => view.reactionsTo(b).length - view.reactionsTo(a).length)[0];
-  const hash = cast?.hash ?? random.pick(hashes);
-  const reactionId = (reaction: { user: { fid: number }; cast: { hash: string } }) =>
-    `${reaction.user.fid} ${reaction.cast.hash}`;
-  const reactionIds = (body: Record<string, unknown>) => (body.reactions as never[]).map(reactionId);
-  const quoted = [...view.casts].sort(
-    (a, b) => quotesOf(view, b.hash).length - quotesOf(view, a.hash).length,
-  )[0]?.hash;
-  const reactionWalk = (path: string, params: { hash?: string; fid?: number }): Walk => ({
-    path,
-    query: queryOf(params),
-    rows: (now) =>
-      now.reactions
-        .filter(({ type, target }) => type === "like" && now.castOf(target))
-        .filter((reaction) =>
-          params.hash ? reaction.target?.hash === params.hash : reaction.fid === params.fid,
-        )
-        .sort((a, b) => b.at - a.at || (params.hash ? b.fid - a.fid : newestFirst(a, b)))
-        .map((one) => ({ id: `${one.fid} ${one.target?.hash}`, place: `${one.at} ${one.hash}` })),
-    idsOf: reactionIds,
-  });
   return [
-    castWalk("/feed/user/casts", { fid: 3 }, (now) => now.casts.filter((one) => one.fid === 3)),
-    castWalk("/feed/user/replies_and_recasts", { fid }, (now) =>
-      now.casts.filter((one) => one.fid === fid && one.parent),
-    ),
-    castWalk("/feed/following", { fid }, (now) => {
-      const followed = now.targetsOf(fid, "follow");
-      return now.casts.filter((one) => followed.has(one.fid));
-    }),
-    castWalk("/feed/channels", { channel_ids: "books,art" }, (now) => inChannels(now, ["books", "art"])),
-    castWalk("/feed/parent_urls", { parent_urls: "https://farcaster.xyz/~/channel/books,books" }, (now) =>
-      now.casts.filter(
-        ({ parentUrl }) => parentUrl === "https://farcaster.xyz/~/channel/books" || parentUrl === "books",
-      ),
-    ),
-    castWalk("/cast/search", { q: "gm" }, (now) => now.casts.filter(({ text }) => matches(text, "gm"))),
-    castWalk("/cast/quotes", { identifier: quoted }, (now) => (quoted ? quotesOf(now, quoted) : [])),
-    userWalk(
-      "/user/followers",
-      { fid },
-      (now) => followers(now, fid),
-      (now, other) => linkAt(other, "follow", fid)(now),
-    ),
-    ...(["follow", "block", "mute"] as const).map((type) =>
-      userWalk(
-        { follow: "/user/following", block: "/block/list", mute: "/mute/list" }[type],
-        { fid },
-        (now) => targets(now, fid, type),
-        (now, other) => linkAt(fid, type, other)(now),
-      ),
-    ),
-    userWalk(
-      "/user/best_friends",
-      { fid },
-      (now) => mutuals(now, fid),
-      (now, other) =>
-        Math.max(linkAt(fid, "follow", other)(now) ?? 0, linkAt(other, "follow", fid)(now) ?? 0),
-    ),
-    userWalk(
-      "/following/suggested",
-      { fid },
-      (now) => suggested(now, fid),
-      (now, other) => {
-        const followed = now.targetsOf(fid, "follow");
-        const overlap = now.links.filter(
-          ({ type, target, fid: by }) => type === "follow" && target === other && followed.has(by),
-        );
-        return `${overlap.length} ${now.followerCount(other)}`;
-      },
-    ),
+    ...castWalks(view, fid),
+    ...linkWalks(fid),
+    ...channelWalks(),
+    ...reactionWalks(view, fid),
+    ...notificationWalks(view, fid),
+    ...registryWalks(),
+    ...trendingWalks(view),
     userWalk(
       "/user/search",
       { q: "user" },
       (now) => searchUsers(now, "user"),
       (now, other) => `${now.usernameOf(other)} ${now.followerCount(other)}`,
+      (generator) => [generator.link({ type: "follow" }), generator.userData(), generator.userData()],
     ),
+    userWalk(
+      "/user/by_location",
+      { location: "geo:" },
+      (now) => now.fids.filter((one) => now.location(one) !== null).sort((a, b) => byLocation(now, a, b)),
+      (now, other) => now.location(other),
+      (generator) => [generator.userData(), generator.userData()],
+    ),
+  ];
+}
+
+const byLocation = (view: View, a: number, b: number) => {
+  const [there, here] = [view.location(a) ?? "", view.location(b) ?? ""];
+  return there < here ? -1 : there > here ? 1 : a - b;
+};
+
+function castWalks(view: View, fid: number): Walk[] {
+  const quotesOf = (now: View, hash: string | undefined) =>
+    now.casts.filter(({ embeds }) =>
+      embeds.some((embed) => "hash" in embed && embed.hash === hash && now.castOf(embed)),
+    );
+  const quoted = view.casts.toSorted(
+    (a, b) => quotesOf(view, b.hash).length - quotesOf(view, a.hash).length,
+  )[0]?.hash;
+  const own = (generator: Generator) => [generator.cast({ fid }), generator.cast({ fid })];
+  return [
+    castWalk("/feed/user/casts", { fid }, (now) => now.casts.filter((cast) => cast.fid === fid), own),
+    castWalk(
+      "/feed/user/replies_and_recasts",
+      { fid },
+      (now) => now.casts.filter((cast) => cast.fid === fid && cast.parent),
+      own,
+    ),
+    castWalk(
+      "/feed/following",
+      { fid },
+      (now) => {
+        const followed = now.targetsOf(fid, "follow");
+        return now.casts.filter((cast) => followed.has(cast.fid));
+      },
+      (generator) => [generator.link({ fid, type: "follow" }), generator.cast(), generator.cast()],
+    ),
+    castWalk(
+      "/feed/channels",
+      { channel_ids: "books,art" },
+      (now) => inChannels(now, ["books", "art"]),
+      (generator) => BOOKS.map((parentUrl) => generator.cast({ parentUrl })),
+    ),
+    castWalk(
+      "/feed/parent_urls",
+      { parent_urls: `${BOOKS[1]},books` },
+      (now) => now.casts.filter(({ parentUrl }) => parentUrl === BOOKS[1] || parentUrl === "books"),
+      (generator) => [generator.cast({ parentUrl: BOOKS[1] }), generator.cast({ parentUrl: "books" })],
+    ),
+    castWalk(
+      "/cast/search",
+      { q: "gm" },
+      (now) => now.casts.filter(({ text }) => matches(text, "gm")),
+      (generator) => [generator.cast(), generator.cast(), generator.cast()],
+    ),
+    castWalk(
+      "/cast/quotes",
+      { identifier: quoted },
+      (now) => quotesOf(now, quoted),
+      (generator) => [generator.cast(), generator.cast()],
+    ),
+  ];
+}
+
+function linkWalks(fid: number): Walk[] {
+  const linkedAt = (view: View, from: number, type: string, to: number) =>
+    view.links.find((link) => link.fid === from && link.type === type && link.target === to)?.at ?? 0;
+  const toMe = (generator: Generator) => [1, 2].map(() => generator.link({ type: "follow", target: fid }));
+  const byMe = (type: string) => (generator: Generator) => [1, 2].map(() => generator.link({ fid, type }));
+  return [
+    userWalk(
+      "/user/followers",
+      { fid },
+      (view) => followers(view, fid),
+      (view, other) => linkedAt(view, other, "follow", fid),
+      toMe,
+    ),
+    ...["follow", "block", "mute"].map((type) =>
+      userWalk(
+        type === "follow" ? "/user/following" : `/${type}/list`,
+        { fid },
+        (view) => targets(view, fid, type),
+        (view, other) => linkedAt(view, fid, type, other),
+        byMe(type),
+      ),
+    ),
+    userWalk(
+      "/user/best_friends",
+      { fid },
+      (view) => mutuals(view, fid),
+      (view, other) => Math.max(linkedAt(view, fid, "follow", other), linkedAt(view, other, "follow", fid)),
+      (generator) => [...toMe(generator), ...byMe("follow")(generator)],
+    ),
+    userWalk(
+      "/following/suggested",
+      { fid },
+      (view) => suggested(view, fid),
+      (view, other) => {
+        const followed = view.targetsOf(fid, "follow");
+        const overlap = view.links.filter(
+          (link) => link.type === "follow" && link.target === other && followed.has(link.fid),
+        );
+        return `${overlap.length} ${view.followerCount(other)}`;
+      },
+      (generator) => [generator.link({ type: "follow" })],
+    ),
+  ];
+}
+
+function channelWalks(): Walk[] {
+  const inBooks = (generator: Generator) => [generator.cast({ parentUrl: BOOKS[0] }), generator.castRemove()];
+  const anywhere = (generator: Generator) => [generator.cast({ fid: 3 }), generator.castRemove()];
+  return [
     userWalk(
       "/channel/members",
       { channel_id: "books" },
-      (now) => members(now, "books").map(([one]) => one),
-      (now, other) => members(now, "books").find(([one]) => one === other)?.[1],
+      (view) => members(view, "books").map(([fid]) => fid),
+      (view, other) => members(view, "books").find(([fid]) => fid === other)?.[1],
+      inBooks,
     ),
-    {
-      path: "/channel/user-active",
+    ...["/channel/user-active", "/user/memberships/list"].map((path) => ({
+      path,
       query: queryOf({ fid: 3 }),
-      rows: (now) => activity(now, 3).map(([id, last]) => ({ id, place: String(last) })),
+      rows: (view: View) => activity(view, 3).map(([id, last]) => ({ id, place: last })),
       idsOf: channelIds,
-    },
+      writes: anywhere,
+    })),
     {
       path: "/channel/all",
       query: "",
-      rows: (now) => now.channelIds().map((id) => ({ id, place: "" })),
+      rows: (view) => view.channelIds().map((id) => ({ id })),
       idsOf: channelIds,
+      writes: (generator) => [
+        generator.cast({ parentUrl: `chain://new/${generator.casts.length}` }),
+        ...anywhere(generator),
+      ],
     },
     {
       path: "/channel/search",
-      query: "q=https",
-      rows: (now) =>
-        searchChannels(now, "https").map((id) => ({ id, place: String(now.channel(id)?.member_count) })),
+      query: "q=c",
+      rows: (view) => searchChannels(view, "c").map((id) => ({ id, place: view.channel(id)?.member_count })),
       idsOf: channelIds,
+      writes: (generator) => [generator.cast({ parentUrl: `chain://new/${generator.casts.length % 9}` })],
     },
-    reactionWalk("/reaction/cast", { hash }),
-    reactionWalk("/reaction/user", { fid }),
-    ...notificationWalks(fid),
   ];
 }
 
-function quotesOf(view: View, hash: string): LiveCast[] {
-  return view.casts.filter(({ embeds }) =>
-    embeds.some((embed) => "hash" in embed && embed.hash === hash && view.castOf(embed)),
-  );
-}
-
-function notificationWalks(_fid: number): Walk[] {
-  return [];
-}
-
-/** What changes while a walk goes on: anything, and much of what the walks above are about. */
-export function someWrites(
-  random: Random,
-  generator: { one(): Action; cast(over?: object): Action; castRemove(): Action },
-): Action[] {
+function reactionWalks(view: View, fid: number): Walk[] {
+  const loved = view.casts.toSorted((a, b) => view.reactionsTo(b).length - view.reactionsTo(a).length)[0];
+  const likes = (now: View) =>
+    now.reactions.filter(({ type, target }) => type === "like" && now.castOf(target));
+  const idsOf = (body: { reactions: { user: { fid: number }; cast: { hash: string } }[] }) =>
+    body.reactions.map(({ user, cast }) => `${user.fid} ${cast.hash}`);
+  const rowOf = (like: ReturnType<typeof likes>[number]) => ({
+    id: `${like.fid} ${like.target?.hash}`,
+    place: `${like.at} ${like.hash}`,
+  });
   return [
-    generator.one(),
-    generator.one(),
-    generator.one(),
-    random.chance(0.5) ? generator.cast() : generator.castRemove(),
+    {
+      path: "/reaction/cast",
+      query: queryOf({ hash: loved?.hash }),
+      rows: (now) =>
+        likes(now)
+          .filter(({ target }) => target?.hash === loved?.hash)
+          .sort((a, b) => b.at - a.at || b.fid - a.fid)
+          .map(rowOf),
+      idsOf,
+      writes: (generator) => (loved ? [1, 2].map(() => generator.reaction({ target: loved })) : []),
+    },
+    {
+      path: "/reaction/user",
+      query: queryOf({ fid }),
+      rows: (now) =>
+        likes(now)
+          .filter((like) => like.fid === fid)
+          .sort(newestFirst)
+          .map(rowOf),
+      idsOf,
+      writes: (generator) => [1, 2, 3].map(() => generator.reaction()),
+    },
   ];
 }
 
-export { channelIdOf };
+interface ShownEntry {
+  readonly type: string;
+  readonly most_recent_timestamp: number;
+  readonly cast: { hash: string } | null;
+  readonly count: number;
+  readonly reactions: readonly {
+    reaction_type: string;
+    user: { fid: number } | undefined;
+    timestamp: number;
+  }[];
+  readonly follows: readonly { user: { fid: number } | undefined; timestamp: number }[];
+}
+
+/** An entry with another act in it is another entry. */
+const entryId = ({ type, most_recent_timestamp, cast, count, reactions, follows }: ShownEntry) =>
+  JSON.stringify([
+    type,
+    most_recent_timestamp,
+    cast?.hash,
+    count,
+    reactions.map(({ reaction_type, user, timestamp }) => [reaction_type, user?.fid, timestamp]),
+    follows.map(({ user, timestamp }) => [user?.fid, timestamp]),
+  ]);
+
+function notificationWalks(view: View, fid: number): Walk[] {
+  const own = view.casts.filter((cast) => cast.fid === fid).slice(0, 5);
+  const idsOf = (body: { notifications: ShownEntry[] }) => body.notifications.map(entryId);
+  const rowsOf = (shown: unknown[]) => (shown as ShownEntry[]).map((entry) => ({ id: entryId(entry) }));
+  const writes = (generator: Generator) => [
+    generator.link({ type: "follow", target: fid }),
+    ...own.slice(0, 2).map((target) => generator.reaction({ target })),
+    ...own.slice(-1).map((parent) => generator.cast({ parent })),
+  ];
+  const urls = [...BOOKS, "books", "https://warpcast.com/~/channel/Art"];
+  return [
+    {
+      path: "/notifications",
+      query: queryOf({ fid }),
+      rows: (now) => rowsOf(entries(now, fid)),
+      idsOf,
+      writes,
+    },
+    {
+      path: "/notifications/parent_url",
+      query: queryOf({ fid, parent_urls: urls.join(",") }),
+      rows: (now) => rowsOf(casts(now, fid, (url) => urls.includes(url))),
+      idsOf,
+      writes,
+    },
+    {
+      path: "/notifications/channel",
+      query: queryOf({ fid, channel_ids: "books,https://warpcast.com/~/channel/Art" }),
+      rows: (now) => rowsOf(casts(now, fid, (url) => urls.includes(url))),
+      idsOf,
+      writes,
+    },
+  ];
+}
+
+let places = 5_000_000;
+
+function registryWalks(): Walk[] {
+  const place = () => ({ block: ++places });
+  const eventIds = (body: { events: { block_number: number; event_type: string }[] }) =>
+    body.events.map(({ block_number, event_type }) => `${block_number} ${event_type}`);
+  const custody = makeWallet("newcomer").address;
+  return [
+    {
+      path: "/user/fid",
+      query: "",
+      rows: (view) => view.fids.map((fid) => ({ id: String(fid) })),
+      idsOf: ({ fids }: { fids: number[] }) => fids.map(String),
+      writes: () => [eventAction(registerEvent((++places % 90) + 200, custody, place()))],
+    },
+    {
+      path: "/signer",
+      query: "fid=3",
+      rows: (view) =>
+        signerEvents(view, 3).map((event) => ({ id: `${event.block_number} ${event.event_type}` })),
+      idsOf: eventIds,
+      writes: () => [eventAction(signerEvent(3, makeSigner("third").publicKey, place()))],
+    },
+    {
+      path: "/onchain/id_registry_event",
+      query: "fid=3",
+      rows: (view) =>
+        idRegistryEvents(view, 3).map((event) => ({ id: `${event.block_number} ${event.event_type}` })),
+      idsOf: eventIds,
+      writes: (generator) => [generator.custodyChange(3), eventAction(registerEvent(200, custody, place()))],
+    },
+  ];
+}
+
+/** A walk stays in the ranking in which it began, but what is gone meanwhile is left out. */
+function trendingWalks(view: View): Walk[] {
+  const ranked = trendingCasts(view).map(({ hash }) => hash);
+  const channels = trendingChannels(view);
+  const writes = (generator: Generator) => [generator.castRemove(), generator.reaction(), generator.cast()];
+  return [
+    {
+      path: "/feed/trending",
+      query: "",
+      rows: (now) => ranked.filter((hash) => now.castByHash.has(hash)).map((id) => ({ id })),
+      idsOf: castIds,
+      writes,
+      ranksAnew: true,
+    },
+    {
+      path: "/channel/trending",
+      query: "",
+      rows: (now) => channels.filter((id) => now.channel(id)).map((id) => ({ id })),
+      idsOf: channelIds,
+      writes,
+      ranksAnew: true,
+    },
+  ];
+}

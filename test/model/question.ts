@@ -11,7 +11,7 @@ export interface One {
   readonly kind: "one";
   readonly path: string;
   readonly status: number;
-  /** The whole body; for an error nothing but its form is known. */
+  /** The whole body, or what is known of it; for an error nothing but its form is. */
   readonly body?: unknown;
 }
 

@@ -145,6 +145,10 @@ export class View {
     return this.#userData.get(`${fid} ${type}`) ?? null;
   }
 
+  location(fid: number): string | null {
+    return this.userData(fid, UserDataType.USER_DATA_TYPE_LOCATION);
+  }
+
   /** Fids that `fid` follows, blocks or mutes. */
   targetsOf(fid: number, type: string): Set<number> {
     return new Set(

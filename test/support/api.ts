@@ -1,5 +1,7 @@
 import pino from "pino";
+import { Registry } from "prom-client";
 import { createManagement } from "../../src/app/management.ts";
+import { createPush } from "../../src/app/push.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
@@ -43,13 +45,21 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const node = startTestNode();
   const db = openIndexReader(indexPath(node.dir));
   const state = openState(statePath(node.dir));
-  const common = { config: configWith(...settings), clock: node.clock, log: pino({ level: "silent" }) };
+  const common = {
+    config: configWith(...settings),
+    clock: node.clock,
+    log: pino({ level: "silent" }),
+    metrics: { registry: new Registry(), prefix: "svc_" },
+  };
+  const parts = { common, index: db, state, guard: publicNamesGuard };
+  const management = createManagement(parts);
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);
   const http = runHttp({
     plugins: apiPlugins({
       reads: { db, clock: node.clock, maxIds: 350, notificationWindowSecs },
-      management: createManagement({ common, index: db, state, guard: publicNamesGuard }),
+      management,
+      push: createPush({ ...parts, management }),
     }),
     clock: node.clock,
   });

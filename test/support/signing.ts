@@ -47,6 +47,7 @@ export const opByRequest: Readonly<Record<string, string>> = {
   "DELETE /frame/app": "app.delete",
   "GET /frame/app": "app.read",
   "GET /frame/app/list": "app.read",
+  "GET /frame/app/tokens": "app.read",
   "POST /frame/app/secret/rotate": "app.rotate_secret",
 };
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { AnyElysia } from "elysia";
-import type { AuthParts } from "../../auth/verify.ts";
 import { createSignedRoutes } from "../../auth/signed-routes.ts";
+import type { AuthParts } from "../../auth/verify.ts";
 import { cursor, limit, text } from "../../http/params.ts";
 import type { TokenService } from "../../management/tokens.ts";
 import { cursorCodec, cutPage } from "../../read/cursor.ts";

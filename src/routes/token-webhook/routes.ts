@@ -13,7 +13,7 @@ const Base64Url = (description: string) => Type.String({ description: `${descrip
 
 const SignedEnvelope = Type.Object(
   {
-    header: Base64Url("JSON `{ fid, type: \"app_key\", key }`"),
+    header: Base64Url('JSON `{ fid, type: "app_key", key }`'),
     payload: Base64Url("JSON `{ event, notificationDetails?: { url, token } }`"),
     signature: Base64Url("Ed25519 signature by `key` of the text `<header>.<payload>`"),
   },

@@ -60,7 +60,10 @@ const SubscriptionObject = Type.Object(
 const SubscriptionSchema = Type.Unsafe<Subscription>(SubscriptionObject);
 
 const Name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: "Unicode characters" });
-const TargetUrl = Type.String({ format: "uri", description: "Receiver of the events: https, on a public host" });
+const TargetUrl = Type.String({
+  format: "uri",
+  description: "Receiver of the events: https, on a public host",
+});
 const Description = nullable(Type.String({ maxLength: MAX_DESCRIPTION_CHARS }));
 
 export const CreateWebhookRequest = Type.Object(

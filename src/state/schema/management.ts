@@ -52,8 +52,6 @@ export const secrets = sqliteTable(
   },
   (t) => [
     index("secrets_by_holder").on(t.holder),
-    index("secrets_by_expiry")
-      .on(t.expiresAt)
-      .where(sql`expires_at IS NOT NULL`),
+    index("secrets_by_expiry").on(t.expiresAt).where(sql`expires_at IS NOT NULL`),
   ],
 );

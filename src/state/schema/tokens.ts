@@ -23,9 +23,7 @@ export const tokens = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.appId, t.fid, t.clientFid] }),
-    index("tokens_by_host")
-      .on(t.appId, t.host, t.fid, t.clientFid)
-      .where(sql`enabled = 1`),
+    index("tokens_by_host").on(t.appId, t.host, t.fid, t.clientFid).where(sql`enabled = 1`),
   ],
 );
 

@@ -15,8 +15,7 @@ interface AppRow {
   readonly updated_at: number;
 }
 
-const columns =
-  "app_id, owner_fid, name, app_url, description, signer_fid_allowlist, created_at, updated_at";
+const columns = "app_id, owner_fid, name, app_url, description, signer_fid_allowlist, created_at, updated_at";
 
 const insertApp = statement<
   unknown,

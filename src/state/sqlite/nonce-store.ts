@@ -6,10 +6,7 @@ const findLive = statement<{ one: number }, [fid: number, nonce: Uint8Array, now
   "nonces.find",
   "SELECT 1 AS one FROM nonces WHERE fid = ? AND nonce = ? AND expires_at >= ?",
 );
-const spendNonce = statement<
-  unknown,
-  [fid: number, nonce: Uint8Array, expiresAt: number, nowSecs: number]
->(
+const spendNonce = statement<unknown, [fid: number, nonce: Uint8Array, expiresAt: number, nowSecs: number]>(
   "nonces.spend",
   `INSERT INTO nonces (fid, nonce, expires_at) VALUES (?, ?, ?)
    ON CONFLICT (fid, nonce) DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < ?`,

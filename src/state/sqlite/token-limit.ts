@@ -10,10 +10,7 @@ const readChanges = statement<{ changed_at: string }, [appId: string, fid: numbe
   "token-changes.read",
   "SELECT changed_at FROM token_changes WHERE app_id = ? AND fid = ?",
 );
-const writeChanges = statement<
-  unknown,
-  [appId: string, fid: number, changedAt: string, expiresAt: number]
->(
+const writeChanges = statement<unknown, [appId: string, fid: number, changedAt: string, expiresAt: number]>(
   "token-changes.write",
   `INSERT INTO token_changes (app_id, fid, changed_at, expires_at) VALUES (?1, ?2, ?3, ?4)
    ON CONFLICT (app_id, fid) DO UPDATE SET changed_at = ?3, expires_at = ?4`,
@@ -52,9 +49,7 @@ export function countChange(
 function recentChanges(db: StateDatabase, { appId, fid, nowSecs }: Subject, limit: ChangeLimit): number[] {
   const row = db.get(readChanges, appId, fid);
   const times: number[] = row ? JSON.parse(row.changed_at) : [];
-  return times
-    .map((time) => Math.min(time, nowSecs))
-    .filter((time) => time > nowSecs - limit.windowSecs);
+  return times.map((time) => Math.min(time, nowSecs)).filter((time) => time > nowSecs - limit.windowSecs);
 }
 
 function judge(

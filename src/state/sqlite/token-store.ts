@@ -67,10 +67,7 @@ const deleteOfFid = statement<StateRow, [appId: string, fid: number]>(
   "tokens.delete-of-fid",
   "DELETE FROM tokens WHERE app_id = ? AND fid = ? RETURNING enabled, token IS NOT NULL AS has_token",
 );
-const deleteHeldToken = statement<
-  StateRow,
-  [appId: string, fid: number, clientFid: number, token: string]
->(
+const deleteHeldToken = statement<StateRow, [appId: string, fid: number, clientFid: number, token: string]>(
   "tokens.delete-held",
   `DELETE FROM tokens WHERE app_id = ? AND fid = ? AND client_fid = ? AND token = ?
    RETURNING enabled, 1 AS has_token`,
@@ -160,22 +157,26 @@ export function createTokenStore(db: StateDatabase): TokenStore {
 }
 
 function applyEvent(db: StateDatabase, change: TokenChange): void {
-  const { event, appId, fid, clientFid, nowSecs } = change;
+  const { event, appId, fid } = change;
   switch (event.name) {
     case "miniapp_added":
-      return put(db, change, event.details ?? null);
     case "notifications_enabled":
-      return put(db, change, event.details);
-    case "notifications_disabled": {
-      const before = db.get(stateOfRow, appId, fid, clientFid);
-      if (!before) return;
-      db.run(disableToken, event.name, nowSecs, appId, fid, clientFid);
-      if (before.enabled === 1) addToTotals(db, { enabled: -1, disabled: 1 });
-      return;
-    }
+      put(db, change, event.details ?? null);
+      break;
+    case "notifications_disabled":
+      disable(db, change);
+      break;
     case "miniapp_removed":
-      return addToTotals(db, countStates(db.all(deleteOfFid, appId, fid), -1));
+      addToTotals(db, countStates(db.all(deleteOfFid, appId, fid), -1));
+      break;
   }
+}
+
+function disable(db: StateDatabase, { event, appId, fid, clientFid, nowSecs }: TokenChange): void {
+  const before = db.get(stateOfRow, appId, fid, clientFid);
+  if (!before) return;
+  db.run(disableToken, event.name, nowSecs, appId, fid, clientFid);
+  if (before.enabled === 1) addToTotals(db, { enabled: -1, disabled: 1 });
 }
 
 function put(

@@ -24,6 +24,10 @@ export function castQuestions({ view, random }: Asking, hashes: readonly Hex[]):
       { metrics: [], next: { cursor: null } },
     ),
     one("/cast/embed/crawl", {}, { metadata: null }),
+    // The spec fixes no wording.
+    one("/cast/conversation/summary", {}, ({ summary }: { summary: unknown }) =>
+      /summar/i.test(String(summary)),
+    ),
   ];
 }
 

@@ -103,7 +103,7 @@ function windows(acts: readonly Act[]): { newest: Act; group: Act[] }[] {
   const groups: { newest: Act; group: Act[] }[] = [];
   for (const act of acts.toSorted(newestActFirst)) {
     const open = groups.at(-1);
-    if (open && open.newest.at - act.at <= WINDOW_SECS) open.group.push(act);
+    if (open && open.newest.at - act.at < WINDOW_SECS) open.group.push(act);
     else groups.push({ newest: act, group: [act] });
   }
   return groups;

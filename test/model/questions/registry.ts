@@ -37,7 +37,7 @@ export function registryQuestions({ view, fids }: Asking): Question[] {
 
 const SIGNER_EVENTS = ["", "add", "remove", "admin_reset"] as const;
 
-function signerEvents(view: View, fid: number) {
+export function signerEvents(view: View, fid: number) {
   return view.network.eventsOf(fid, OnChainEventType.EVENT_TYPE_SIGNER).flatMap((event) =>
     event.body?.$case === "signerEventBody"
       ? [
@@ -69,7 +69,7 @@ function idRegister(event: OnChainEvent) {
   return event.body.value;
 }
 
-function idRegistryEvents(view: View, fid: number) {
+export function idRegistryEvents(view: View, fid: number) {
   return view.network.eventsOf(fid, OnChainEventType.EVENT_TYPE_ID_REGISTER).map((event) => {
     const { eventType, from, to, recoveryAddress } = idRegister(event);
     return {

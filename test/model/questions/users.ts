@@ -135,7 +135,9 @@ export function searchUsers(view: View, q: string): number[] {
   const prefix = q.toLowerCase();
   const followersThenFid = (a: number, b: number) => view.followerCount(b) - view.followerCount(a) || a - b;
   const named = (matches: (name: string) => boolean) =>
-    view.fids.filter((fid) => matches(view.usernameOf(fid))).sort(followersThenFid);
+    view.fids
+      .filter((fid) => !view.usernameOf(fid).startsWith("!") && matches(view.usernameOf(fid)))
+      .sort(followersThenFid);
   const exact = named((name) => name === prefix);
   const prefixed = named((name) => name.startsWith(prefix));
   const displayed = view.fids

@@ -1,0 +1,134 @@
+import pino from "pino";
+import { keccak256, recoverTypedDataAddress } from "viem";
+import { systemClock } from "../src/app/clock.ts";
+import { createManagement } from "../src/app/management.ts";
+import { recoverSigner } from "../src/auth/recover.ts";
+import { createSignedOpHasher, signedOpTypedData } from "../src/auth/typed-data.ts";
+import { serviceNames } from "../src/config/names.ts";
+import { indexPath, openIndexReader } from "../src/index/database.ts";
+import { appRoutes } from "../src/routes/apps/routes.ts";
+import { openState, statePath } from "../src/state/database.ts";
+import { configWith } from "../test/app/config.ts";
+import { registerEvent } from "../test/support/events.ts";
+import { runHttp } from "../test/support/http.ts";
+import { startTestNode } from "../test/support/node.ts";
+import { custodyWallet, signedHeaders } from "../test/support/signing.ts";
+import type { Figure } from "./main.ts";
+import { median } from "./start.ts";
+
+const RUNS = 5;
+const REQUESTS_PER_RUN = 1_000;
+const FID = 3;
+const PATH = "/frame/app/list";
+
+type SignedRequest = Record<string, string>;
+
+/**
+ * Signed requests a second through the whole HTTP interface of one thread, with every nonce synced to disk, beside bare
+ * recovery of the same signatures on the same thread, in turns. The requests are handed to the server within the
+ * process, so that no client takes part of the core.
+ */
+export async function benchSigned(): Promise<Figure[]> {
+  using node = startTestNode();
+  node.takeEvent(registerEvent(FID, custody, { block: 1 }));
+  using index = openIndexReader(indexPath(node.dir));
+  using state = openState(statePath(node.dir));
+  const management = createManagement({
+    common: { config: configWith(), clock: systemClock, log: pino({ level: "silent" }) },
+    index,
+    state,
+  });
+  const http = runHttp({ plugins: [appRoutes(management)], clock: systemClock });
+  const rates = { viem: [] as number[], own: [] as number[], requests: [] as number[] };
+  for (let run = 0; run < RUNS; run += 1) {
+    const requests = await signAll();
+    rates.viem.push(await rateOf(() => recoverAllWithViem(requests)));
+    rates.own.push(await rateOf(() => recoverAll(requests)));
+    rates.requests.push(await rateOf(() => sendAll(http.server.handle, requests)));
+  }
+  await http[Symbol.asyncDispose]();
+  const beside = (of: string, bare: readonly number[], measured: readonly number[]) => ({
+    of,
+    value: median(measured.map((rate, run) => rate / (bare[run] ?? Number.NaN))),
+  });
+  const [viem, own] = ["bare recovery by viem", "bare recovery, own digest"];
+  return [
+    { what: `${viem}, median of ${RUNS}`, value: median(rates.viem), unit: "recoveries/s" },
+    {
+      what: own,
+      value: median(rates.own),
+      unit: "recoveries/s",
+      ratio: beside(viem, rates.viem, rates.own),
+    },
+    {
+      what: "signed GET, one core, durable nonces",
+      value: median(rates.requests),
+      unit: "requests/s",
+      ratio: beside(own, rates.own, rates.requests),
+    },
+  ];
+}
+
+async function rateOf(work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return REQUESTS_PER_RUN / ((performance.now() - startedAt) / 1000);
+}
+
+async function signAll(): Promise<SignedRequest[]> {
+  const signedAt = Math.floor(Date.now() / 1000);
+  const requests: SignedRequest[] = [];
+  for (let n = 0; n < REQUESTS_PER_RUN; n += 1) {
+    requests.push(await signedHeaders({ method: "GET", path: PATH, fid: FID, signedAt }));
+  }
+  return requests;
+}
+
+const names = serviceNames("svc");
+const emptyHash = keccak256(new Uint8Array());
+
+/** The signed values as text, as the headers hold them. */
+function signedValues(headers: SignedRequest) {
+  const read = (name: string) => headers[`${names.headerPrefix}${name}`] ?? "";
+  const hex = (name: string) => read(name) as `0x${string}`;
+  return { op: read("Op"), at: read("Signed-At"), nonce: hex("Nonce"), signature: hex("Signature") };
+}
+
+async function recoverAllWithViem(requests: readonly SignedRequest[]): Promise<void> {
+  const typedData = signedOpTypedData(names);
+  for (const headers of requests) {
+    const { op, at, nonce, signature } = signedValues(headers);
+    const message = { op, fid: BigInt(FID), signedAt: BigInt(at), nonce, requestHash: emptyHash };
+    expectSigner(
+      Buffer.from((await recoverTypedDataAddress({ ...typedData, message, signature })).slice(2), "hex"),
+    );
+  }
+}
+
+async function recoverAll(requests: readonly SignedRequest[]): Promise<void> {
+  const digestOf = createSignedOpHasher(names);
+  const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex.slice(2), "hex"));
+  const requestHash = bytes(emptyHash);
+  for (const headers of requests) {
+    const { op, at, nonce, signature } = signedValues(headers);
+    const digest = digestOf({ op, fid: FID, signedAt: Number(at), nonce: bytes(nonce), requestHash });
+    expectSigner(recoverSigner(digest, bytes(signature)));
+  }
+}
+
+const custody = custodyWallet(FID).address;
+
+function expectSigner(address: Uint8Array | undefined): void {
+  if (!address || Buffer.compare(address, custody) !== 0) throw new Error("another signer was recovered");
+}
+
+async function sendAll(
+  handle: (request: Request) => Response | Promise<Response>,
+  requests: readonly SignedRequest[],
+): Promise<void> {
+  for (const headers of requests) {
+    const response = await handle(new Request(`http://localhost/v2/svc${PATH}`, { headers }));
+    if (response.status !== 200) throw new Error(`a signed request was answered with ${response.status}`);
+    await response.arrayBuffer();
+  }
+}

@@ -1,0 +1,11 @@
+import type { StateDatabase } from "../database.ts";
+import type { Sweep } from "../stores.ts";
+import { nonceSweep } from "./nonce-store.ts";
+import { orphanedTokenSweep } from "./orphan-sweep.ts";
+import { secretSweep } from "./secrets.ts";
+import { tokenChangeSweep } from "./token-limit.ts";
+
+/** Everything in the state database that outlives its use. */
+export function createStateSweeps(db: StateDatabase): Sweep[] {
+  return [nonceSweep(db), secretSweep(db), tokenChangeSweep(db), orphanedTokenSweep(db)];
+}

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import {
+  custodyKey,
+  type ManagementNode,
+  startManagementNode,
+  TAKEN_URL,
+  writeKeyFile,
+} from "./management-node.ts";
+import { emptyDir } from "./run.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const FID = 3;
+const readme = await Bun.file(join(ROOT, "README.md")).text();
+
+let node: ManagementNode;
+beforeAll(async () => {
+  node = await startManagementNode();
+}, 60_000);
+afterAll(() => node[Symbol.asyncDispose]());
+
+/** An example of the README as it stands there, but for the address of the node and a host that needs no DNS. */
+function example(name: string): string {
+  const [, text = ""] =
+    new RegExp(`<!-- example: ${name} -->\n\`\`\`\\w+\n([\\s\\S]*?)\n\`\`\``).exec(readme) ?? [];
+  expect(text).toContain("example.com");
+  return text
+    .replaceAll("http://127.0.0.1:8080", node.url)
+    .replaceAll("https://example.com", new URL(TAKEN_URL).origin)
+    .replaceAll("bun src/main.ts", `bun ${ROOT}/src/main.ts`);
+}
+
+/** Runs a command where the packages and the program of this repository are at hand. */
+async function runThere(
+  dir: string,
+  command: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  const child = Bun.spawn([...command], {
+    cwd: dir,
+    env: { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: dir, ...env },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  expect({ exitCode: await child.exited, errors }).toEqual({ exitCode: 0, errors: "" });
+  for (const text of [out, errors]) expect(text).not.toContain(custodyKey(FID).slice(2));
+  return out;
+}
+
+function exampleDir(name: string, file: string) {
+  const dir = emptyDir();
+  symlinkSync(join(ROOT, "node_modules"), join(dir.path, "node_modules"));
+  writeFileSync(join(dir.path, file), example(name));
+  return dir;
+}
+
+async function appNames(): Promise<string[]> {
+  const { apps } = await node.json(FID, ["app", "list"]);
+  return (apps as unknown as { name: string }[]).map(({ name }) => name);
+}
+
+test("the README's commands make a private key file and manage apps and webhooks with it", async () => {
+  using dir = exampleDir("commands", "commands.sh");
+  const before = await appNames();
+  await runThere(dir.path, ["sh", "-e", "commands.sh"], { SVC_HTTP_PORT: new URL(node.url).port });
+  expect(statSync(join(dir.path, `fid-${FID}.key`)).mode & 0o777).toBe(0o600);
+  expect(await appNames()).toEqual([...before, "Bread club"]);
+  const { webhooks } = await node.json(FID, ["webhook", "list"]);
+  expect(webhooks as unknown).toMatchObject([
+    {
+      title: "Bread talk",
+      subscription: { "cast.created": { author_fids: [1, 2], text: "(?i)\\bbread\\b" } },
+    },
+  ]);
+}, 30_000);
+
+test.skipIf(Bun.which("curl") === null)("the README's headers for curl create an app", async () => {
+  using dir = exampleDir("curl", "curl.sh");
+  writeKeyFile(dir.path, `fid-${FID}.key`, custodyKey(FID));
+  // Without a terminal curl would show its progress on standard error.
+  writeFileSync(join(dir.path, ".curlrc"), "silent");
+  const before = await appNames();
+  const out = await runThere(dir.path, ["sh", "-e", "curl.sh"]);
+  expect(JSON.parse(out)).toMatchObject({ app: { owner_fid: FID, name: "Bread club" } });
+  expect(await appNames()).toEqual([...before, "Bread club"]);
+});
+
+test("the README's TypeScript example with viem creates an app and reads it", async () => {
+  using dir = exampleDir("viem", "example.ts");
+  const before = await appNames();
+  const out = await runThere(dir.path, [process.execPath, "example.ts"]);
+  expect(out).toContain('name: "Bread club"');
+  expect(await appNames()).toEqual([...before, "Bread club"]);
+});
+
+test("the README's wallet example creates an app with the wallet of a browser", async () => {
+  using dir = exampleDir("wallet", "example.js");
+  const before = await appNames();
+  const preload = join(import.meta.dir, "processes/sign-wallet.ts");
+  const command = [process.execPath, "--preload", preload, "example.js"];
+  const out = await runThere(dir.path, command, { WALLET_KEY: custodyKey(FID) });
+  expect(out).toStartWith("200 ");
+  expect(await appNames()).toEqual([...before, "Bread club"]);
+});

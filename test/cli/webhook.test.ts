@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FILTER_FLAGS } from "../../src/cli/management-subscription.ts";
+import { eventKinds } from "../../src/management/subscription.ts";
+import {
+  custodyKey,
+  type ManagementNode,
+  startManagementNode,
+  TAKEN_URL,
+  writeKeyFile,
+} from "./management-node.ts";
+import { emptyDir, run } from "./run.ts";
+
+const OWNER = 3;
+const OTHER = 4;
+const HASH = `0x${"ab".repeat(20)}`;
+const UNKNOWN_WEBHOOK = "00000000-0000-4000-8000-000000000000";
+const CREATE = ["webhook", "create", "--name", "Bread talk", "--target-url", TAKEN_URL];
+
+let node: ManagementNode;
+beforeAll(async () => {
+  node = await startManagementNode(["webhooks.max_webhooks_per_owner=10"]);
+}, 60_000);
+afterAll(() => node[Symbol.asyncDispose]());
+
+interface WebhookJson {
+  readonly webhook_id: string;
+  readonly subscription: unknown;
+  readonly secrets: readonly { readonly value: string }[];
+}
+
+async function webhookOf(fid: number, args: readonly string[], stdin?: string): Promise<WebhookJson> {
+  const { webhook } = await node.json(fid, args, stdin === undefined ? {} : { stdin });
+  if (webhook === undefined) throw new Error("the answer has no webhook");
+  return webhook;
+}
+
+test("a webhook goes through create, get, list, update, rotate and delete", async () => {
+  const created = await node.as(OWNER, [...CREATE, "--description", "loaves", "--on", "cast.created"]);
+  expect(created).toMatchObject({ exitCode: 0, errors: "" });
+  const [, id = ""] = /^webhook_id +(\S{36})$/m.exec(created.out) ?? [];
+  const webhook = await webhookOf(OWNER, ["webhook", "get", id]);
+  const value = webhook.secrets[0]?.value ?? "";
+  expect(value).toMatch(/^[0-9a-f]{64}$/);
+  for (const line of [
+    `owner_fid            ${OWNER}`,
+    `target_url           ${TAKEN_URL}`,
+    "title                Bread talk",
+    "description          loaves",
+    "active               true",
+    'subscription         {"cast.created":{}}',
+  ]) {
+    expect(created.out).toContain(`${line}\n`);
+  }
+  expect(created.out).toContain(`  ${value}  `);
+  expect((await node.as(OWNER, ["webhook", "get", id])).out).toBe(created.out);
+
+  expect(await node.json(OWNER, ["webhook", "list"])).toEqual({ webhooks: [webhook] } as never);
+  const list = await node.as(OWNER, ["webhook", "list"]);
+  expect(list.out).toStartWith("webhook_id ");
+  expect(list.out).toContain(
+    `\n${id}  Bread talk  ${TAKEN_URL}  true    cast.created  ${value.slice(0, 4)}…  `,
+  );
+  expect(list.out).not.toContain(value);
+  expect((await node.as(OWNER, ["webhook", "list", "--reveal"])).out).toContain(value);
+
+  const changes = ["--name", "Rye talk", "--no-description", "--no-active"];
+  const updated = await node.as(OWNER, [
+    "webhook",
+    "update",
+    id,
+    ...changes,
+    "--on",
+    "follow.created",
+    "--fids",
+    "1",
+  ]);
+  expect(updated.out).not.toContain(value);
+  expect(await webhookOf(OWNER, ["webhook", "get", id])).toMatchObject({
+    title: "Rye talk",
+    description: null,
+    active: false,
+    subscription: { "follow.created": { fids: [1] } },
+    target_url: TAKEN_URL,
+  } as never);
+  expect(await webhookOf(OWNER, ["webhook", "update", id, "--active"])).toMatchObject({
+    active: true,
+    title: "Rye talk",
+  } as never);
+
+  const rotated = await webhookOf(OWNER, ["webhook", "rotate", id]);
+  expect(rotated.secrets.map((secret) => secret.value)).toEqual([
+    value,
+    expect.stringMatching(/^[0-9a-f]{64}$/),
+  ]);
+
+  expect(await node.as(OWNER, ["webhook", "delete", id])).toEqual({
+    exitCode: 0,
+    out: `deleted ${id}\n`,
+    errors: "",
+  });
+  expect((await node.as(OWNER, ["webhook", "get", id])).errors).toStartWith("error: 404: ");
+}, 30_000);
+
+describe("subscriptions", () => {
+  test.each<[readonly string[], unknown]>([
+    [["--on", "cast.created", "--author-fids", "1,2"], { "cast.created": { author_fids: [1, 2] } }],
+    [
+      [
+        "--on",
+        "reaction.created, reaction.deleted",
+        "--on",
+        "follow_created",
+        "--target-fids",
+        "7",
+        "--target-fids",
+        "8",
+      ],
+      {
+        "follow.created": { target_fids: [7, 8] },
+        "reaction.created": { target_fids: [7, 8] },
+        "reaction.deleted": { target_fids: [7, 8] },
+      },
+    ],
+    [
+      [
+        ...["--on", "cast.created", "--match", "any", "--text", "(?i)bread, or rye", "--parent-hashes", HASH],
+        ...["--parent-urls", "https://a.example/?x=1,2", "--parent-urls", "chain://eip155:1/erc721:0x0"],
+      ],
+      {
+        "cast.created": {
+          match: "any",
+          text: "(?i)bread, or rye",
+          parent_hashes: [HASH],
+          parent_urls: ["https://a.example/?x=1,2", "chain://eip155:1/erc721:0x0"],
+        },
+      },
+    ],
+  ])("the flags %j say %j", async (flags, subscription) => {
+    const webhook = await webhookOf(OTHER, [...CREATE, ...flags]);
+    expect(webhook.subscription).toEqual(subscription);
+  });
+
+  test("a file or standard input says what flags cannot", async () => {
+    using dir = emptyDir();
+    const subscription = { "cast.created": { author_fids: [1] }, "user.created": {} };
+    const file = writeKeyFile(dir.path, "subscription.json", JSON.stringify(subscription));
+    const fromFile = await webhookOf(OTHER, [...CREATE, "--subscription", file]);
+    expect(fromFile.subscription).toEqual(subscription);
+    const change = ["webhook", "update", fromFile.webhook_id, "--subscription", "-"];
+    const fromInput = await webhookOf(OTHER, change, '{ "user_updated": { "fids": [2] } }');
+    expect(fromInput.subscription).toEqual({ "user.updated": { fids: [2] } });
+  });
+
+  test("there is a flag for every filter that a node knows, and for nothing else", () => {
+    const known = new Set(eventKinds.flatMap(({ filters }) => filters));
+    expect(FILTER_FLAGS.map(({ filter }) => filter).sort()).toEqual([...known].sort());
+  });
+
+  test("every filter flag arrives as its filter", async () => {
+    for (const { filter, value } of FILTER_FLAGS.filter((flag) => flag.filter !== "match")) {
+      const kind = eventKinds.find(({ filters }) => filters.includes(filter))?.kind ?? "";
+      const text = value === "<fids>" ? "1" : value === "<hashes>" ? HASH : "https://a.example";
+      const flags = ["--on", kind, `--${filter.replaceAll("_", "-")}`, text];
+      const { webhook_id: id, subscription } = await webhookOf(5, [...CREATE, ...flags]);
+      const wanted = value === "<fids>" ? [1] : value === "<regex>" ? text : [text];
+      expect(subscription).toEqual({ [kind]: { [filter]: wanted } });
+      await node.as(5, ["webhook", "delete", id]);
+    }
+  }, 60_000);
+
+  test.each([
+    [["--on", "cast.created,follow.created", "--author-fids", "1"], "follow.created has an unknown key"],
+    [["--on", "cast.eaten"], 'unknown key "cast.eaten"'],
+    [["--on", "cast.created", "--text", "(?=x)"], "subscription.cast.created.text"],
+    [["--on", "cast.created", "--match", "some"], 'must be "all" or "any"'],
+  ])("what the node does not take is 400 in its words: %j", async (flags, reason) => {
+    const { exitCode, out, errors } = await node.as(OWNER, [...CREATE, ...flags]);
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+    expect(errors).toStartWith("error: 400: ");
+    expect(errors).toContain(reason);
+  });
+
+  test.each([
+    [CREATE, "--subscription <file.json>, or --on <kinds>"],
+    [[...CREATE, "--author-fids", "1"], "--author-fids narrows the kinds of --on"],
+    [[...CREATE, "--on", "cast.created", "--subscription", "-"], "neither --on nor filter flags"],
+    [[...CREATE, "--text", "a", "--subscription", "-"], "neither --on nor filter flags"],
+    [[...CREATE, "--subscription", "/nowhere.json"], "/nowhere.json cannot be read: ENOENT"],
+    [[...CREATE, "--subscription", "-"], "- is no JSON"],
+    [[...CREATE, "--on", "cast.created", "--author-fids", "1,x"], "whole number"],
+    [["webhook", "update", UNKNOWN_WEBHOOK], "nothing to change"],
+  ])("%j is a slip that is told without asking any node", async (args, reason) => {
+    const env = { SVC_KEY: custodyKey(OWNER), SVC_HTTP_PORT: "1" };
+    const { exitCode, out, errors } = await run([...args, "--fid", `${OWNER}`], { env, stdin: "{" });
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+    expect(errors).toContain(reason);
+  });
+
+  test("a subscription beyond what a node takes is not even read", async () => {
+    const env = { SVC_KEY: custodyKey(OWNER) };
+    const args = [...CREATE, "--fid", `${OWNER}`, "--subscription", "-"];
+    const { exitCode, errors } = await run(args, { env, stdin: new Uint8Array(262_145).fill(0x20) });
+    expect({ exitCode, errors }).toEqual({ exitCode: 1, errors: "error: - has more than 262144 bytes\n" });
+  });
+});
+
+describe("what the node refuses ends with 1, its status and its message", () => {
+  let id: string;
+  beforeAll(async () => {
+    id = (await webhookOf(OTHER, [...CREATE, "--on", "cast.created"])).webhook_id;
+  });
+
+  test.each([["get"], ["delete"], ["rotate"], ["update"]])(
+    "webhook %s of another fid's webhook is 403, of none 404",
+    async (command) => {
+      const change = command === "update" ? ["--name", "Mine now"] : [];
+      const foreign = await node.as(OWNER, ["webhook", command, id, ...change]);
+      expect(foreign).toEqual({
+        exitCode: 1,
+        out: "",
+        errors: "error: 403: the webhook belongs to another fid\n",
+      });
+      const missing = await node.as(OWNER, ["webhook", command, UNKNOWN_WEBHOOK, ...change]);
+      expect(missing).toMatchObject({ exitCode: 1, out: "" });
+      expect(missing.errors).toStartWith("error: 404: ");
+    },
+  );
+
+  test("a key that is not of the fid is 401", async () => {
+    const args = [...CREATE, "--on", "cast.created", "--fid", `${OTHER}`, "--url", node.url];
+    const ended = await run(args, { env: { SVC_KEY: custodyKey(OWNER) } });
+    expect(ended).toMatchObject({ exitCode: 1, out: "" });
+    expect(ended.errors).toStartWith("error: 401: ");
+  });
+});

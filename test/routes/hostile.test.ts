@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApi, type TestApi } from "../support/api.ts";
+import { signedCast } from "../support/messages.ts";
+import { accountRecords, accountSigner } from "../support/node.ts";
+import { hashOf } from "../support/social.ts";
+
+const cast = signedCast(1, "something to look for", accountSigner(1));
+
+/** A value with which each parameter passes, by its name. */
+const FITTING: Readonly<Record<string, string>> = {
+  fid: "1",
+  fids: "1,2",
+  target_fid: "2",
+  author_fid: "1",
+  username: "user1",
+  fname: "user1",
+  custody_address: `0x${"1".repeat(40)}`,
+  addresses: `0x${"1".repeat(40)}`,
+  location: "geo:1",
+  identifier: hashOf(cast),
+  type: "hash",
+  hash: hashOf(cast),
+  hashes: hashOf(cast),
+  casts: hashOf(cast),
+  q: "something",
+  interval: "1d",
+  id: "tests",
+  ids: "tests",
+  channel_id: "tests",
+  channel_ids: "tests",
+  parent_urls: "https://farcaster.xyz/~/channel/tests",
+};
+
+/** What nobody sends by mistake. */
+const HOSTILE = [
+  "",
+  "0",
+  "-1",
+  "1e9",
+  "1.5",
+  "NaN",
+  "null",
+  "4294967297",
+  "9007199254740993",
+  "18446744073709551615",
+  "18446744073709551616",
+  "99999999999999999999999",
+  "%00",
+  "%ff%fe",
+  "%",
+  "' OR 1=1 --",
+  '"',
+  "NEAR(a b)",
+  "*",
+  "../../etc/passwd",
+  "0x",
+  `0x${"f".repeat(40)}`,
+  "https://farcaster.xyz/~/channel/",
+  "chain://",
+  "[object Object]",
+  "AQAAAAAAAA",
+  "a".repeat(5000),
+  "1,".repeat(400),
+  "👋".repeat(100),
+  "\u202e",
+];
+
+interface Operation {
+  readonly route: string;
+  readonly params: readonly { readonly name: string; readonly required?: boolean }[];
+}
+
+let api: TestApi;
+let operations: Operation[];
+
+beforeAll(async () => {
+  api = await startTestApi();
+  for (const fid of [1, 2]) api.node.takeAll(accountRecords(fid));
+  api.node.takeMessage(cast);
+  const paths = api.document.paths as Record<
+    string,
+    { get?: { parameters?: Operation["params"]; security?: unknown } }
+  >;
+  operations = Object.entries(paths).flatMap(([route, { get }]) =>
+    get && get.security === undefined && route.startsWith("/v2/")
+      ? [{ route, params: get.parameters ?? [] }]
+      : [],
+  );
+});
+
+afterAll(() => api[Symbol.asyncDispose]());
+
+async function ask(route: string, query: string): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`${api.url}${route}?${query}`);
+  return { status: response.status, body: await response.json() };
+}
+
+function queryOf(params: Operation["params"], replaced: string | undefined, raw: string): string {
+  return params
+    .flatMap(({ name, required }) => {
+      if (name === replaced) return [`${name}=${raw}`];
+      // Some reads need an fid only in one of their modes, so it is always given.
+      return required || name === "fid" ? [`${name}=${encodeURIComponent(FITTING[name] ?? "")}`] : [];
+    })
+    .join("&");
+}
+
+test("every read answers 200 or 404 when its parameters fit, so that the hostile ones reach their target", async () => {
+  expect(operations.length).toBeGreaterThan(80);
+  for (const { route, params } of operations) {
+    const { status } = await ask(route, queryOf(params, undefined, ""));
+    expect({ route, status: status === 404 ? 200 : status }).toEqual({ route, status: 200 });
+  }
+});
+
+test("no value of any parameter of any read is a fault, and a refusal says why in JSON", async () => {
+  for (const { route, params } of operations) {
+    for (const { name } of params) {
+      for (const value of HOSTILE) {
+        const raw = value.startsWith("%") ? value : encodeURIComponent(value);
+        const { status, body } = await ask(route, queryOf(params, name, raw));
+        const shown = { route, name, value: value.slice(0, 40), status };
+        expect([200, 400, 404]).toContain(status);
+        if (status !== 200)
+          expect({ ...shown, body }).toEqual({ ...shown, body: { message: expect.any(String) } });
+      }
+    }
+  }
+}, 120_000);
+
+test("a million characters of query are refused before anything looks at them", async () => {
+  for (const { route } of operations.slice(0, 10)) {
+    const response = await fetch(`${api.url}${route}?fid=1&x=${"a".repeat(1_000_000)}`);
+    expect([400, 414, 431]).toContain(response.status);
+  }
+});

@@ -1,0 +1,256 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Answer, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
+
+let signed: SignedApi;
+beforeEach(async () => {
+  signed = await startSignedApi();
+});
+afterEach(() => signed[Symbol.asyncDispose]());
+
+const path = "/webhook";
+const fields = {
+  name: "Hook",
+  url: "https://hook.example/in",
+  subscription: { cast_created: { author_fids: [3] } },
+};
+
+const creation = (body: object | string = fields, fid = 3) =>
+  ({ method: "POST", path: `${path}?owner_fid=${fid}`, body, fid }) as const;
+const get = (id: string, fid = 3) => signed.call({ method: "GET", path: `${path}?webhook_id=${id}`, fid });
+const update = (body: object) => signed.call({ method: "PUT", path, body });
+const list = async (fid = 3) =>
+  (await signed.call({ method: "GET", path: `${path}/list`, fid })).body.webhooks;
+const rotate = (id: string) =>
+  signed.call({ method: "POST", path: `${path}/secret/rotate?webhook_id=${id}` });
+
+async function created(body: object = fields, fid = 3): Promise<Answer["body"]> {
+  const { status, body: answer } = await signed.call(creation(body, fid));
+  expect(status).toBe(200);
+  return answer.webhook;
+}
+
+async function expectRefused(call: TestCall, status: number, message: string) {
+  const before = signed.rowCounts();
+  expect(await signed.call(call)).toEqual({ status, body: { message } });
+  expect(signed.rowCounts()).toEqual(before);
+}
+
+test("a new webhook's record has every field, in this order, and its first secret", async () => {
+  const now = signed.nowSecs();
+  const webhook = await created();
+  expect(Object.keys(webhook)).toEqual([
+    "webhook_id",
+    "owner_fid",
+    "target_url",
+    "title",
+    "description",
+    "active",
+    "secrets",
+    "subscription",
+    "http_timeout",
+    "rate_limit",
+    "rate_limit_duration",
+    "created_at",
+    "updated_at",
+  ]);
+  expect(webhook).toEqual({
+    webhook_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}$/),
+    owner_fid: 3,
+    target_url: fields.url,
+    title: "Hook",
+    description: null,
+    active: true,
+    secrets: [
+      {
+        uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        value: expect.stringMatching(/^[0-9a-f]{64}$/),
+        expires_at: null,
+        created_at: now,
+      },
+    ],
+    subscription: { "cast.created": { author_fids: [3] } },
+    http_timeout: 10,
+    rate_limit: 1000,
+    rate_limit_duration: 60,
+    created_at: now,
+    updated_at: now,
+  });
+  expect(await get(webhook.webhook_id)).toEqual({ status: 200, body: { webhook } });
+});
+
+test("a creation says whose it is to be: without a fid 400, for another 403, before any field is looked at", async () => {
+  const call = (query: string, body: object | string = fields) =>
+    ({ method: "POST", path: path + query, body }) as const;
+  await expectRefused(call(""), 400, "missing query parameter owner_fid");
+  await expectRefused(call("?owner_fid="), 400, "missing query parameter owner_fid");
+  await expectRefused(call("?owner_fid=x"), 400, "owner_fid must be an unsigned integer");
+  const foreign = "owner_fid must be the signing fid";
+  for (const fid of ["4", "4294967299", "9007199254740995", "18446744073709551615"]) {
+    await expectRefused(call(`?owner_fid=${fid}`, { name: "" }), 403, foreign);
+  }
+  await expectRefused(call("?owner_fid=4", "{"), 400, "request body is not valid JSON");
+  expect((await signed.call(call("?owner_fid=0003"))).status).toBe(200);
+});
+
+describe("a creation is 400 with", () => {
+  test.each<[unknown, string]>([
+    [[], "request body must be an object"],
+    [{ ...fields, name: undefined }, "missing field name"],
+    [{ ...fields, url: undefined }, "missing field url"],
+    [{ ...fields, subscription: undefined }, "missing field subscription"],
+    [{ ...fields, name: "x".repeat(129) }, "name must have 1 to 128 characters"],
+    [{ ...fields, description: {} }, "description must be a string"],
+    [{ ...fields, url: "http://hook.example" }, "url must use https"],
+    [{ ...fields, url: "https://[::1]/" }, "url must not point to an address that is not public"],
+    [
+      { ...fields, url: "https://internal.example/" },
+      "url must have a host that resolves to public addresses only",
+    ],
+    [{ ...fields, subscription: {} }, "subscription must name at least one kind of event"],
+    [{ ...fields, subscription: { cast_edited: {} } }, 'subscription has an unknown key "cast_edited"'],
+    [
+      { ...fields, subscription: { "cast.created": { text: "(a)\\1" } } },
+      "subscription.cast.created.text is not a valid RE2 regular expression",
+    ],
+    [
+      { ...fields, subscription: { follow_created: { fids: Array(1025).fill(1) } } },
+      "subscription.follow.created.fids must have at most 1024 entries",
+    ],
+  ])("%j", async (body, message) => {
+    await expectRefused(creation(JSON.stringify(body)), 400, message);
+  });
+
+  test("and a body above 256 KB 413", async () => {
+    const call = creation(JSON.stringify({ ...fields, x: "x".repeat(256 * 1024) }));
+    expect((await signed.call(call)).status).toBe(413);
+  });
+});
+
+test("a list is complete, oldest first, and of the signing fid alone", async () => {
+  const webhooks = [];
+  for (let n = 0; n < 12; n += 1) webhooks.push(await created({ ...fields, name: `Hook ${n}` }));
+  const other = await created(fields, 4);
+  expect(await list()).toEqual(webhooks);
+  expect(await list(4)).toEqual([other]);
+});
+
+test("the 26th webhook is 429, also when 40 creations race at 20 existing: exactly 25 remain", async () => {
+  for (let n = 0; n < 20; n += 1) await created();
+  const answers = await Promise.all(Array.from({ length: 40 }, () => signed.call(creation())));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(35);
+  expect(await list()).toHaveLength(25);
+  await expectRefused(creation(), 429, "an fid may own at most 25 webhooks");
+});
+
+describe.each(["PUT", "PATCH"] as const)("%s", (method) => {
+  test("changes what is given, and the time of the change", async () => {
+    const webhook = await created({ ...fields, description: "Old" });
+    signed.api.node.clock.advanceSecs(5);
+    const updated_at = signed.nowSecs();
+    const steps: [object, object][] = [
+      [{ name: "New" }, { title: "New" }],
+      [{ url: "https://new.example" }, { target_url: "https://new.example" }],
+      [{ description: null }, { description: null }],
+      [{ subscription: { user_created: {} } }, { subscription: { "user.created": {} } }],
+      [{ active: false }, { active: false }],
+      [{ active: "true" }, { active: true }],
+      [
+        { active: "false", description: "Paused" },
+        { active: false, description: "Paused" },
+      ],
+      [{}, {}],
+    ];
+    let expected = { ...webhook, updated_at };
+    for (const [given, changed] of steps) {
+      expected = { ...expected, ...changed };
+      const body = { webhook_id: webhook.webhook_id, ...given };
+      expect(await signed.call({ method, path, body })).toEqual({
+        status: 200,
+        body: { webhook: expected },
+      });
+    }
+    expect(await list()).toEqual([expected]);
+  });
+
+  test("names the webhook before it looks at a field, and its owner before that", async () => {
+    const { webhook_id } = await created();
+    const call = (body: object, fid = 3) => ({ method, path, body, fid }) as const;
+    await expectRefused(call({ name: "" }), 400, "missing field webhook_id");
+    await expectRefused(call({ webhook_id: "unknown", name: "" }), 404, "no such webhook");
+    await expectRefused(call({ webhook_id, name: "" }, 4), 403, "the webhook belongs to another fid");
+    await expectRefused(call({ webhook_id, name: "" }), 400, "name must have 1 to 128 characters");
+    await expectRefused(call({ webhook_id, active: 1 }), 400, "active must be true or false");
+    await expectRefused(call({ webhook_id, active: null }), 400, "active must be true or false");
+    await expectRefused(
+      call({ webhook_id, name: "New", subscription: {} }),
+      400,
+      "subscription must name at least one kind of event",
+    );
+    await expectRefused(
+      call({ webhook_id, name: "New", url: "https://internal.example" }),
+      400,
+      "url must have a host that resolves to public addresses only",
+    );
+  });
+});
+
+test("active is for updates: a creation makes an active webhook", async () => {
+  expect((await created({ ...fields, active: false })).active).toBe(true);
+});
+
+test("a rotation adds a secret; the one before signs on for the grace period of webhooks", async () => {
+  await using other = await startSignedApi({
+    settings: ["webhooks.secret_grace_period_secs=60", "apps.secret_grace_period_secs=1"],
+  });
+  const made = await other.call(creation());
+  const { webhook_id, secrets } = made.body.webhook;
+  const call = { method: "POST", path: `${path}/secret/rotate?webhook_id=${webhook_id}` } as const;
+  const rotated = (await other.call(call)).body.webhook;
+  expect(rotated.secrets).toEqual([
+    { ...secrets[0], expires_at: other.nowSecs() + 60 },
+    { uid: expect.any(String), value: expect.any(String), expires_at: null, created_at: other.nowSecs() },
+  ]);
+  other.api.node.clock.advanceSecs(60);
+  const read = { method: "GET", path: `${path}?webhook_id=${webhook_id}` } as const;
+  expect((await other.call(read)).body.webhook.secrets).toEqual([rotated.secrets[1]]);
+});
+
+test("an update does not undo a rotation", async () => {
+  const { webhook_id } = await created();
+  await Promise.all([
+    update({ webhook_id, url: "https://slow.example" }),
+    rotate(webhook_id),
+    update({ webhook_id, active: false }),
+  ]);
+  expect((await get(webhook_id)).body.webhook).toMatchObject({
+    active: false,
+    target_url: "https://slow.example",
+    secrets: [{ expires_at: expect.any(Number) }, { expires_at: null }],
+  });
+});
+
+test("a deletion takes the id from the query or from a body, and leaves nothing", async () => {
+  const [a, b] = [await created(), await created()];
+  const inQuery = { method: "DELETE", path: `${path}?webhook_id=${a.webhook_id}` } as const;
+  const inBody = { method: "DELETE", path, body: { webhook_id: b.webhook_id } } as const;
+  for (const call of [inQuery, inBody]) {
+    expect(await signed.call(call)).toEqual({ status: 200, body: { deleted: true } });
+    await expectRefused(call, 404, "no such webhook");
+  }
+  expect(signed.rowCounts()).toMatchObject({ webhooks: 0, secrets: 0 });
+});
+
+test("what is foreign is 403 and what is unknown is 404, for every operation on one webhook", async () => {
+  const { webhook_id } = await created();
+  for (const [method, under] of [
+    ["GET", path],
+    ["DELETE", path],
+    ["POST", `${path}/secret/rotate`],
+  ] as const) {
+    const call = (id: string, fid: number) => ({ method, path: `${under}?webhook_id=${id}`, fid });
+    await expectRefused(call(webhook_id, 4), 403, "the webhook belongs to another fid");
+    await expectRefused(call("unknown", 3), 404, "no such webhook");
+    await expectRefused({ method, path: under }, 400, "missing query parameter webhook_id");
+  }
+});
