@@ -25,6 +25,7 @@ const ENTRYPOINTS = [
   "src/workers/ingest.worker.ts",
   "src/workers/hub.worker.ts",
   "src/workers/ranking.worker.ts",
+  "src/workers/maintenance.worker.ts",
 ];
 
 const { values, positionals } = parseArgs({

@@ -6,9 +6,11 @@ import { claimNetwork, isDemo } from "../index/identity.ts";
 import { readTotals } from "../index/totals.ts";
 import { registerIngestMetrics } from "../ingest/metrics.ts";
 import { networkOf } from "../ingest/network.ts";
-import { type IngestAnswer, type IngestClient, type IngestRequest, ingestStats } from "../ingest/rpc.ts";
+import { type IngestClient, ingestStats } from "../ingest/rpc.ts";
 import { EXIT_RETRYABLE } from "../lib/failure.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
+import { registerMaintenanceMetrics } from "../maintenance/metrics.ts";
+import { type MaintenanceClient, maintenanceStats } from "../maintenance/rpc.ts";
 import { apiPlugins } from "../routes/plugins.ts";
 import { openState, type StateDatabase, statePath } from "../state/database.ts";
 import { version } from "../version.ts";
@@ -56,16 +58,28 @@ export async function serve(common: Common, options: { demo: boolean }): Promise
   shutdown.add("index reader", () => db[Symbol.dispose]());
   const state = openState(statePath(config.data.dir));
   shutdown.add("state database", () => state[Symbol.dispose]());
-  const [ranking, hub] = await Promise.all([
+  const [ranking, hub, maintenance] = await Promise.all([
     startRanking(config, ingest, crashed("ranking")),
     startHub(config, ingest, crashed("hub")),
+    startWorker({
+      name: "maintenance",
+      url: workerUrls.maintenance,
+      init: config,
+      onCrash: crashed("maintenance"),
+    }),
   ]);
   shutdown.add("ranking worker", () => ranking.stop());
   if (hub) shutdown.add("hub worker", () => hub.stop());
+  shutdown.add("maintenance worker", () => maintenance.stop());
 
   const http = createNodeHttpServer(
     { ...common, config },
-    { db, state, ingest: new RpcClient(connect(ingest)) },
+    {
+      db,
+      state,
+      ingest: new RpcClient(connect(ingest)),
+      maintenance: new RpcClient(connect(maintenance)),
+    },
   );
   const listening = http.listen();
   shutdown.add("HTTP server", () => http.stop());
@@ -110,20 +124,26 @@ function startRanking(
   return startWorker({ name: "ranking", url: workerUrls.ranking, init, transfer: [port], onCrash });
 }
 
-/** A new way to the ingest worker. */
-function connect(ingest: WorkerHandle): MessagePort {
+/** A new way to a worker. */
+function connect(worker: WorkerHandle): MessagePort {
   const { port1, port2 } = new MessageChannel();
-  ingest.connect(port1);
+  worker.connect(port1);
   return port2;
 }
 
 function createNodeHttpServer(
   common: Common,
-  parts: { db: IndexDatabase; state: StateDatabase; ingest: RpcClient<IngestRequest, IngestAnswer> },
+  parts: {
+    db: IndexDatabase;
+    state: StateDatabase;
+    ingest: IngestClient;
+    maintenance: MaintenanceClient;
+  },
 ) {
-  const { db, state, ingest } = parts;
+  const { db, state, ingest, maintenance } = parts;
   const { config, clock, metrics, shutdown } = common;
   registerIngestMetrics(metrics, { totals: () => readTotals(db), stats: () => ingestStats(ingest) });
+  registerMaintenanceMetrics(metrics, () => maintenanceStats(maintenance));
   const management = createManagement({ common, index: db, state });
   return createHttpServer({
     common,
@@ -140,13 +160,18 @@ function createNodeHttpServer(
     }),
     ops: {
       notReadyReason: () => (shutdown.signal.aborted ? "the node is shutting down" : undefined),
-      status: () => nodeStatus(config, db, ingest),
+      status: () => nodeStatus(config, db, ingest, maintenance),
     },
   });
 }
 
-async function nodeStatus(config: Config, db: IndexDatabase, ingest: IngestClient) {
-  const stats = await ingestStats(ingest);
+async function nodeStatus(
+  config: Config,
+  db: IndexDatabase,
+  ingest: IngestClient,
+  maintenance: MaintenanceClient,
+) {
+  const [stats, swept] = await Promise.all([ingestStats(ingest), maintenanceStats(maintenance)]);
   return {
     network: config.protocol.network,
     demo: isDemo(db),
@@ -156,6 +181,14 @@ async function nodeStatus(config: Config, db: IndexDatabase, ingest: IngestClien
       merged_records: stats.mergedRecords,
       refused_records: stats.refusedRecords,
       commits: stats.commits,
+    },
+    maintenance: {
+      runs: swept.runs,
+      faults: swept.faults,
+      last_run_at: swept.lastRunAt,
+      last_run_ms: swept.lastRunMs,
+      deleted_rows: swept.deletedRows,
+      behind: swept.behind,
     },
   };
 }

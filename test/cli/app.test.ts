@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { printable, recordsTable, recordTable } from "../../src/cli/management-table.ts";
-import { nodeUrl } from "../../src/cli/node-url.ts";
+import { isPlainOverNetwork, nodeUrl } from "../../src/cli/node-url.ts";
 import {
   custodyKey,
   type ManagementNode,
@@ -141,26 +141,18 @@ describe("what the node refuses ends with 1, its status and its message", () => 
     app = await createApp(OTHER);
   });
 
-  test.each([["get"], ["delete"], ["rotate"]])(
+  test.each(["get", "delete", "rotate", "update"])(
     "app %s of another fid's app is 403, of none 404",
     async (command) => {
-      expect(await node.as(OWNER, ["app", command, app.app_id])).toEqual(
-        failed(403, "the app belongs to another fid"),
+      const change = command === "update" ? ["--name", "Mine now"] : [];
+      const [foreign, missing] = await Promise.all(
+        [app.app_id, UNKNOWN_APP].map((id) => node.as(OWNER, ["app", command, id, ...change])),
       );
-      expect(await node.as(OWNER, ["app", command, UNKNOWN_APP])).toMatchObject({ exitCode: 1, out: "" });
-      expect((await node.as(OWNER, ["app", command, UNKNOWN_APP])).errors).toStartWith("error: 404: ");
+      expect(foreign).toEqual(failed(403, "the app belongs to another fid"));
+      expect(missing).toMatchObject({ exitCode: 1, out: "" });
+      expect(missing?.errors).toStartWith("error: 404: ");
     },
   );
-
-  test("app update of another fid's app is 403, of none 404", async () => {
-    const change = ["--name", "Mine now"];
-    expect((await node.as(OWNER, ["app", "update", app.app_id, ...change])).errors).toStartWith(
-      "error: 403: ",
-    );
-    expect((await node.as(OWNER, ["app", "update", UNKNOWN_APP, ...change])).errors).toStartWith(
-      "error: 404: ",
-    );
-  });
 
   test("a key that is not of the fid is 401", async () => {
     const args = ["app", "list", "--fid", `${OTHER}`, "--url", node.url];
@@ -204,10 +196,6 @@ describe("a node that does not answer as one", () => {
     expect(errors).toStartWith(`error: no answer from ${gone.url}: `);
   });
 
-  test("a name that does not resolve: 75", async () => {
-    expect((await listAt("https://nobody.invalid")).exitCode).toBe(75);
-  });
-
   test("a redirect is not followed: the signature goes nowhere else", async () => {
     using elsewhere = serverOf(() => Response.json({ apps: [] }));
     using moved = serverOf(() => Response.redirect(elsewhere.url, 308));
@@ -238,11 +226,21 @@ describe("a node that does not answer as one", () => {
     ["nonsense", "no http or https URL"],
     ["https://me:word@node.example", "no user or password"],
     ["https://node.example/?a=1", "must end with its path"],
-  ])("--url %s is refused before anything is signed", async (url, reason) => {
-    const { exitCode, errors } = await listAt(url);
-    expect(exitCode).toBe(1);
-    expect(errors).toContain(reason);
-    expect(errors).not.toContain("word@");
+  ])("%s is no base URL", (url, reason) => {
+    expect(() => nodeUrl(url)).toThrow(reason);
+    expect(() => nodeUrl(url)).not.toThrow("word@");
+  });
+
+  test("plain http to another machine is worth a warning", async () => {
+    expect(isPlainOverNetwork(nodeUrl("http://node.example"))).toBe(true);
+    for (const url of ["https://node.example", "http://127.0.0.9:1", "http://[::1]:80", "http://localhost"]) {
+      expect(isPlainOverNetwork(nodeUrl(url))).toBe(false);
+    }
+    const { exitCode, errors } = await listAt("http://nobody.invalid");
+    expect(exitCode).toBe(75);
+    expect(errors).toStartWith(
+      "warning: http://nobody.invalid is plain http: secrets cross the network readable\n",
+    );
   });
 
   test("without --url it is the node of the settings", () => {
@@ -262,74 +260,41 @@ test("the address of the settings, and SVC_KEY, are taken where no flag says oth
 });
 
 describe("keys", () => {
-  const args = ["sign", "--op", "app.read", "--fid", `${OWNER}`];
+  const args = ["app", "list", "--fid", `${QUIET}`];
 
-  test("a key file goes before SVC_KEY, and may lack the 0x and have space around", async () => {
+  test("a key file goes before SVC_KEY; one that others can read works with a warning", async () => {
     using dir = emptyDir();
-    const file = writeKeyFile(dir.path, "key", `  ${custodyKey(QUIET).slice(2)}\r\n\n`);
-    const listArgs = ["app", "list", "--fid", `${QUIET}`, "--key-file", file, "--url", node.url];
-    const ended = await runKeeping(custodyKey(QUIET), listArgs, { env: { SVC_KEY: custodyKey(OTHER) } });
-    expect(ended).toEqual({ exitCode: 0, out: "none\n", errors: "" });
-  });
-
-  test.each(["644", "640", "604"])(
-    "a file of mode %s works with a warning, a private one without",
-    async (mode) => {
-      using dir = emptyDir();
-      const file = writeKeyFile(dir.path, "key", custodyKey(OWNER));
-      chmodSync(file, Number.parseInt(mode, 8));
-      const { exitCode, errors } = await runKeeping(custodyKey(OWNER), [...args, "--key-file", file]);
-      expect({ exitCode, errors }).toEqual({
-        exitCode: 0,
-        errors: `warning: ${file} can be read by others; "chmod 600" keeps the key to you\n`,
-      });
-      chmodSync(file, 0o600);
-      expect(await run([...args, "--key-file", file])).toMatchObject({ exitCode: 0, errors: "" });
-    },
-  );
-
-  test.each([
-    ["empty", "", "must hold a private key: 64 hex digits"],
-    ["words", "correct horse battery staple", "must hold a private key"],
-    ["a digit short", custodyKey(OWNER).slice(0, -1), "must hold a private key"],
-    ["a digit long", `${custodyKey(OWNER)}0`, "must hold a private key"],
-    ["two keys", `${custodyKey(OWNER)}\n${custodyKey(OTHER)}`, "must hold a private key"],
-    ["zero", `0x${"0".repeat(64)}`, "no private key of secp256k1"],
-    ["above the order", `0x${"f".repeat(64)}`, "no private key of secp256k1"],
-    ["megabytes", "a".repeat(2_000_000), "must hold a private key"],
-  ])("a key file with %s is refused without a word of what is in it", async (_, text, reason) => {
-    using dir = emptyDir();
-    const file = writeKeyFile(dir.path, "key", text);
-    const { exitCode, out, errors } = await run([...args, "--key-file", file]);
-    expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
-    expect(errors).toStartWith(`error: key file ${file} `);
-    expect(errors).toContain(reason);
-    if (text !== "") expect(errors).not.toContain(text.slice(2, 30));
-  });
-
-  test("no file, a directory, no key at all: exit 1 with the reason", async () => {
-    using dir = emptyDir();
-    expect((await run([...args, "--key-file", `${dir.path}/none`])).errors).toContain(
-      "cannot be read: ENOENT",
-    );
-    expect((await run([...args, "--key-file", dir.path])).errors).toContain("cannot be read: EISDIR");
-    expect(await run(args, { env: { SVC_KEY: "" } })).toEqual({
-      exitCode: 1,
-      out: "",
-      errors: "error: no key: give --key-file <file>, or the key in SVC_KEY\n",
+    const file = writeKeyFile(dir.path, "key", custodyKey(QUIET));
+    chmodSync(file, 0o644);
+    const env = { SVC_KEY: custodyKey(OTHER) };
+    const ended = await runKeeping(custodyKey(QUIET), [...args, "--key-file", file, "--url", node.url], {
+      env,
+    });
+    expect(ended).toEqual({
+      exitCode: 0,
+      out: "none\n",
+      errors: `warning: ${file} can be read by others; "chmod 600" keeps the key to you\n`,
     });
   });
 
-  test("a key given as the file name is not repeated, and there is no flag for a key", async () => {
-    const key = custodyKey(OWNER);
-    for (const text of [key, key.slice(2), key.slice(0, -3)]) {
-      const { exitCode, errors } = await run([...args, "--key-file", text]);
+  test("without a key that can be used: exit 1 with the reason", async () => {
+    using dir = emptyDir();
+    const file = writeKeyFile(dir.path, "key", custodyKey(QUIET).slice(0, -1));
+    const words = "must hold a private key: 64 hex digits";
+    expect(await run([...args, "--key-file", file])).toEqual({
+      exitCode: 1,
+      out: "",
+      errors: `error: key file ${file} ${words}\n`,
+    });
+    expect(await run(args)).toMatchObject({ exitCode: 1, out: "" });
+  });
+
+  test("there is no flag for a key, and one that is given as a file name is not repeated", async () => {
+    for (const flag of ["--key", "--key-file"]) {
+      const { exitCode, errors } = await run([...args, flag, custodyKey(QUIET)]);
       expect(exitCode).toBe(1);
-      expect(errors).toBe("error: --key-file takes the name of a file that holds the key, not the key\n");
+      expect(errors).not.toContain(custodyKey(QUIET).slice(2));
     }
-    const { exitCode, errors } = await run([...args, "--key", key]);
-    expect(exitCode).toBe(1);
-    expect(errors).not.toContain(key.slice(2));
   });
 });
 

@@ -156,17 +156,22 @@ describe("subscriptions", () => {
     expect(FILTER_FLAGS.map(({ filter }) => filter).sort()).toEqual([...known].sort());
   });
 
-  test("every filter flag arrives as its filter", async () => {
-    for (const { filter, value } of FILTER_FLAGS.filter((flag) => flag.filter !== "match")) {
-      const kind = eventKinds.find(({ filters }) => filters.includes(filter))?.kind ?? "";
-      const text = value === "<fids>" ? "1" : value === "<hashes>" ? HASH : "https://a.example";
-      const flags = ["--on", kind, `--${filter.replaceAll("_", "-")}`, text];
-      const { webhook_id: id, subscription } = await webhookOf(5, [...CREATE, ...flags]);
-      const wanted = value === "<fids>" ? [1] : value === "<regex>" ? text : [text];
-      expect(subscription).toEqual({ [kind]: { [filter]: wanted } });
-      await node.as(5, ["webhook", "delete", id]);
-    }
-  }, 60_000);
+  test.each(["cast.created", "reaction.created"])(
+    "every filter flag of %s arrives as its filter",
+    async (kind) => {
+      const known = eventKinds.find((candidate) => candidate.kind === kind)?.filters ?? [];
+      const flags = FILTER_FLAGS.filter(({ filter }) => known.includes(filter) && filter !== "match");
+      expect(flags.length).toBe(known.length - 1);
+      const textOf = (value: string) => ({ "<fids>": "1", "<hashes>": HASH })[value] ?? "https://a.example";
+      const args = flags.flatMap(({ filter, value }) => [`--${filter.replaceAll("_", "-")}`, textOf(value)]);
+      const wanted = flags.map(({ filter, value }) => {
+        const text = textOf(value);
+        return [filter, value === "<fids>" ? [Number(text)] : value === "<regex>" ? text : [text]];
+      });
+      const { subscription } = await webhookOf(5, [...CREATE, "--on", kind, ...args]);
+      expect(subscription).toEqual({ [kind]: Object.fromEntries(wanted) });
+    },
+  );
 
   test.each([
     [["--on", "cast.created,follow.created", "--author-fids", "1"], "follow.created has an unknown key"],
@@ -214,15 +219,16 @@ describe("what the node refuses ends with 1, its status and its message", () => 
     "webhook %s of another fid's webhook is 403, of none 404",
     async (command) => {
       const change = command === "update" ? ["--name", "Mine now"] : [];
-      const foreign = await node.as(OWNER, ["webhook", command, id, ...change]);
+      const [foreign, missing] = await Promise.all(
+        [id, UNKNOWN_WEBHOOK].map((asked) => node.as(OWNER, ["webhook", command, asked, ...change])),
+      );
       expect(foreign).toEqual({
         exitCode: 1,
         out: "",
         errors: "error: 403: the webhook belongs to another fid\n",
       });
-      const missing = await node.as(OWNER, ["webhook", command, UNKNOWN_WEBHOOK, ...change]);
       expect(missing).toMatchObject({ exitCode: 1, out: "" });
-      expect(missing.errors).toStartWith("error: 404: ");
+      expect(missing?.errors).toStartWith("error: 404: ");
     },
   );
 

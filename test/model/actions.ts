@@ -87,6 +87,8 @@ const secondSigner = (fid: number) => makeSigner(`second ${fid}`);
 export class Generator {
   /** Every cast that was made, sent or not yet, taken or not. */
   readonly casts: CastRef[] = [];
+  /** How far the clock of the network is past the time at which tests begin. */
+  elapsedSecs = 0;
   #block = 1_000_000;
   #nameTime = DEFAULT_NOW_SECS - 40_000;
 
@@ -97,12 +99,12 @@ export class Generator {
     return FIDS.filter((fid) => !LATECOMERS.includes(fid)).flatMap((fid) => this.#account(fid));
   }
 
-  /** `count` actions in the order of their arrival: some late, some early, some twice. */
-  actions(count: number): Action[] {
+  /** `count` actions in the order of their arrival: some late, some early, some twice; maybe the last accounts too. */
+  actions(count: number, withLatecomers: boolean): Action[] {
     const { random } = this;
     const arrivals: { at: number; action: Action }[] = [];
     const arrive = (at: number, action: Action) => arrivals.push({ at, action });
-    for (const [index, fid] of LATECOMERS.entries()) {
+    for (const [index, fid] of withLatecomers ? LATECOMERS.entries() : []) {
       // The records of one account come apart from each other, in any order.
       for (const action of this.#account(fid))
         arrive(count * (0.2 + 0.15 * index) + random.below(40), action);
@@ -171,9 +173,10 @@ export class Generator {
   /** Farcaster seconds: of few distinct ones, so that many messages share a second; most within the last day. */
   #time(): number {
     const { random } = this;
-    if (random.chance(0.03)) return DEFAULT_TIMESTAMP + random.below(500);
+    const now = DEFAULT_TIMESTAMP + this.elapsedSecs;
+    if (random.chance(0.03)) return now + random.below(500);
     const hoursBack = random.chance(0.8) ? 30 : 200;
-    return DEFAULT_TIMESTAMP - 450 * random.below((hoursBack * 3600) / 450);
+    return now - 450 * random.below((hoursBack * 3600) / 450);
   }
 
   #send(
@@ -448,7 +451,7 @@ export class Generator {
   #lend(): Action {
     const { random } = this;
     const value = { toFid: random.pick(FIDS), numUnits: random.below(3), unitType: 2 };
-    const at = DEFAULT_TIMESTAMP + random.below(500);
+    const at = DEFAULT_TIMESTAMP + this.elapsedSecs + random.below(500);
     return this.#send(LENDER, T.MESSAGE_TYPE_LEND_STORAGE, { $case: "lendStorageBody", value }, at);
   }
 }

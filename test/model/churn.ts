@@ -31,8 +31,6 @@ export interface Walk {
   readonly idsOf: (body: never) => readonly string[];
   /** What changes this very list, beside what happens anyway. */
   readonly writes: (generator: Generator) => readonly Action[];
-  /** Whether the rankings are made anew after each page. */
-  readonly ranksAnew?: boolean;
 }
 
 const PAGE = 3;
@@ -102,7 +100,7 @@ function userWalk(
 
 const BOOKS = ["https://warpcast.com/~/channel/books", "https://farcaster.xyz/~/channel/books"] as const;
 
-/** Walks of every paged list that the network changes, each about something at random. */
+/** Walks of every paged list that the network changes but the rankings, each about something at random. */
 export function walks(view: View, random: Random): Walk[] {
   const fid = random.pick(view.fids);
   return [
@@ -112,7 +110,6 @@ export function walks(view: View, random: Random): Walk[] {
     ...reactionWalks(view, fid),
     ...notificationWalks(view, fid),
     ...registryWalks(),
-    ...trendingWalks(view),
     userWalk(
       "/user/search",
       { q: "user" },
@@ -400,27 +397,21 @@ function registryWalks(): Walk[] {
   ];
 }
 
-/** A walk stays in the ranking in which it began, but what is gone meanwhile is left out. */
-function trendingWalks(view: View): Walk[] {
+/**
+ * The ranking that was made when the network looked so. A walk stays in it, whatever is ranked meanwhile, but what is
+ * gone is left out.
+ */
+export function trendingWalk(view: View, of: "casts" | "channels"): Walk {
   const ranked = trendingCasts(view).map(({ hash }) => hash);
   const channels = trendingChannels(view);
-  const writes = (generator: Generator) => [generator.castRemove(), generator.reaction(), generator.cast()];
-  return [
-    {
-      path: "/feed/trending",
-      query: "",
-      rows: (now) => ranked.filter((hash) => now.castByHash.has(hash)).map((id) => ({ id })),
-      idsOf: castIds,
-      writes,
-      ranksAnew: true,
-    },
-    {
-      path: "/channel/trending",
-      query: "",
-      rows: (now) => channels.filter((id) => now.channel(id)).map((id) => ({ id })),
-      idsOf: channelIds,
-      writes,
-      ranksAnew: true,
-    },
-  ];
+  return {
+    path: of === "casts" ? "/feed/trending" : "/channel/trending",
+    query: "",
+    rows: (now) =>
+      of === "casts"
+        ? ranked.filter((hash) => now.castByHash.has(hash)).map((id) => ({ id }))
+        : channels.filter((id) => now.channel(id)).map((id) => ({ id })),
+    idsOf: of === "casts" ? castIds : channelIds,
+    writes: (generator) => [generator.castRemove(), generator.reaction(), generator.cast()],
+  };
 }

@@ -47,6 +47,7 @@ export interface LiveName {
   readonly type: "USERNAME_TYPE_FNAME" | "USERNAME_TYPE_ENS_L1" | "USERNAME_TYPE_BASENAME";
 }
 
+export const EPOCH = 1_609_459_200;
 const DAY = 86_400;
 const YEAR = 365 * DAY;
 
@@ -279,7 +280,8 @@ export class Network {
     );
   }
 
-  #admits({ fid, signer, data }: MessageFact): boolean {
+  #admits({ fid, signer, data, at }: MessageFact): boolean {
+    if (data.body?.$case === "lendStorageBody" && at + EPOCH < this.nowSecs - 600) return false;
     if (!this.exists(fid)) return false;
     if (!this.keysOf(fid).some(({ key, keyType }) => key === signer && keyType === 1)) return false;
     const body = data.body;
@@ -294,8 +296,9 @@ export class Network {
         .reduce((sum, lend) => sum + lend.numUnits, 0);
       return bought >= 1000 && lentToOthers + body.value.numUnits <= bought - 1;
     }
-    if (body?.$case !== "userDataBody" || body.value.value === "") return true;
+    if (body?.$case !== "userDataBody") return true;
     const { type, value } = body.value;
+    if (value === "" && type !== UserDataType.USER_DATA_TYPE_BANNER) return true;
     switch (type) {
       case UserDataType.USER_DATA_TYPE_USERNAME:
         return this.nameOwner(value) === fid;

@@ -4,7 +4,7 @@ import { computeRankings } from "../../src/ranking/compute.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { FIDS, Generator, STRANGERS } from "./actions.ts";
 import { ask, type Difference } from "./ask.ts";
-import { walks, walkWhileWriting } from "./churn.ts";
+import { trendingWalk, type Walk, walks, walkWhileWriting } from "./churn.ts";
 import type { Action } from "./facts.ts";
 import { Network } from "./network.ts";
 import { NOBODY, type Question } from "./question.ts";
@@ -24,6 +24,8 @@ import { View } from "./view.ts";
 const SEEDS = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : [1, 2, 3];
 const ACTIONS = 1200;
 const PARTS = 3;
+/** Fids that everything is asked of at one point. */
+const FIDS_ASKED = 4;
 const HOURS_BETWEEN_PARTS = 2;
 
 const asked = new Set<string>();
@@ -70,6 +72,7 @@ class Pair {
   pass(secs: number): void {
     this.api.node.clock.advanceSecs(secs);
     this.network.nowSecs += secs;
+    this.generator.elapsedSecs += secs;
   }
 
   /** Ranks as the background does, a minute after whatever was ranked before. */
@@ -85,6 +88,16 @@ class Pair {
         asked.add(`${question.kind === "batch" ? "post" : "get"} /v2/svc${path}`);
       this.fail(await ask(this.api, question));
     }
+  }
+
+  /** Walks while the network goes on, and `then` happens after each page. */
+  async walk(walk: Walk, then = () => {}): Promise<void> {
+    const write = () => {
+      this.play([...walk.writes(this.generator), this.generator.one(), this.generator.one()]);
+      then();
+      return this.view();
+    };
+    this.fail(await walkWhileWriting(this.api, walk, this.view(), write));
   }
 
   fail(difference: Difference | undefined): void {
@@ -131,21 +144,16 @@ for (const seed of SEEDS) {
     documented = readsIn(api);
     const pair = new Pair(seed, api);
     pair.play(pair.generator.accounts());
-    const actions = pair.generator.actions(ACTIONS);
     for (let part = 1; part <= PARTS; part++) {
-      pair.play(actions.slice(((part - 1) * actions.length) / PARTS, (part * actions.length) / PARTS));
+      pair.play(pair.generator.actions(ACTIONS / PARTS, part === 2));
       pair.rank();
-      const isLast = part === PARTS;
-      await pair.compare(questions(pair, pair.view(), isLast ? FIDS : pair.random.sample(FIDS, 3)));
-      if (!isLast) pair.pass(HOURS_BETWEEN_PARTS * 3600);
+      await pair.compare(questions(pair, pair.view(), pair.random.sample(FIDS, FIDS_ASKED)));
+      if (part < PARTS) pair.pass(HOURS_BETWEEN_PARTS * 3600);
     }
-    for (const walk of walks(pair.view(), pair.random)) {
-      const write = () => {
-        pair.play([...walk.writes(pair.generator), pair.generator.one(), pair.generator.one()]);
-        if (walk.ranksAnew) pair.rank();
-        return pair.view();
-      };
-      pair.fail(await walkWhileWriting(api, walk, pair.view(), write));
+    for (const walk of walks(pair.view(), pair.random)) await pair.walk(walk);
+    for (const ranked of ["casts", "channels"] as const) {
+      pair.rank();
+      await pair.walk(trendingWalk(pair.view(), ranked), () => pair.rank());
     }
     pair.rank();
     await pair.compare(questions(pair, pair.view(), pair.random.sample(FIDS, 2)));
@@ -163,6 +171,6 @@ function readsIn(api: TestApi): string[] {
 }
 
 test("the model is asked for every read that the OpenAPI document has", () => {
-  expect(documented.length).toBeGreaterThan(90);
+  expect(documented.length).toBeGreaterThanOrEqual(90);
   expect(documented.filter((read) => !asked.has(read))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { encodeBase58 } from "../../src/lib/base58.ts";
 import { UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { IdRegisterEventType, OnChainEventType } from "../../src/protocol/wire/generated/on-chain.ts";
 import { type Hex, hexOf } from "./facts.ts";
-import type { Network } from "./network.ts";
+import { EPOCH, type Network } from "./network.ts";
 
 /** What is live, as plain lists in the words of the answers. Times are unix seconds. */
 
@@ -44,8 +44,6 @@ export interface LiveVerification {
   /** As answers show it. */
   readonly address: string;
 }
-
-const EPOCH = 1_609_459_200;
 
 /** Newest first, a tie broken by hash. */
 export const newestFirst = (a: { at: number; hash: string }, b: { at: number; hash: string }) =>

@@ -1,0 +1,96 @@
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+/** Sent notifications. `seq` is the order of creation and names a campaign in the other tables. Times are unix seconds. */
+
+export const campaigns = sqliteTable(
+  "campaigns",
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    campaignId: text("campaign_id").notNull().unique(),
+    appId: text("app_id").notNull(),
+    /** A row of `dedupe_keys`, of the app and `notification_id`. */
+    dedupeKey: integer("dedupe_key").notNull(),
+    notificationId: text("notification_id").notNull(),
+    title: text().notNull(),
+    body: text().notNull(),
+    targetUrl: text("target_url").notNull(),
+    /** JSON; null once the campaign has ended, since it can be as large as a request. */
+    audience: text(),
+    status: text().notNull(),
+    successCount: integer("success_count").notNull(),
+    failureCount: integer("failure_count").notNull(),
+    notAttemptedCount: integer("not_attempted_count").notNull(),
+    createdAt: integer("created_at").notNull(),
+    startedAt: integer("started_at"),
+    endedAt: integer("ended_at"),
+  },
+  (t) => [
+    index("campaigns_by_app").on(t.appId, t.seq),
+    index("campaigns_under_way").on(t.appId, t.seq).where(sql`ended_at IS NULL`),
+    index("campaigns_by_creation").on(t.createdAt),
+  ],
+);
+
+/** Tokens of a campaign by client host and by what became of them: `success`, or why there was none. */
+export const campaignCounts = sqliteTable(
+  "campaign_counts",
+  {
+    campaign: integer().notNull(),
+    host: text().notNull(),
+    kind: text().notNull(),
+    reason: text().notNull(),
+    count: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.campaign, t.host, t.kind, t.reason] })],
+);
+
+/** Tokens that a campaign under way has failed with, so that after a restart it does not count them again. */
+export const campaignFailures = sqliteTable(
+  "campaign_failures",
+  {
+    campaign: integer().notNull(),
+    fid: integer().notNull(),
+    clientFid: integer("client_fid").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.campaign, t.fid, t.clientFid] })],
+);
+
+/** Fids with a token that its client held back as rate limited. */
+export const campaignRetryable = sqliteTable(
+  "campaign_retryable",
+  { campaign: integer().notNull(), fid: integer().notNull() },
+  (t) => [primaryKey({ columns: [t.campaign, t.fid] })],
+);
+
+/** One notification of an app. The key is never given out again; no row of `dedupe` outlives `expires_at`. */
+export const dedupeKeys = sqliteTable(
+  "dedupe_keys",
+  {
+    key: integer().primaryKey({ autoIncrement: true }),
+    appId: text("app_id").notNull(),
+    notificationId: text("notification_id").notNull(),
+    expiresAt: integer("expires_at").notNull(),
+  },
+  (t) => [
+    uniqueIndex("dedupe_keys_by_notification").on(t.appId, t.notificationId),
+    index("dedupe_keys_by_expiry").on(t.expiresAt),
+  ],
+);
+
+/**
+ * Who has a notification (`sent` = 1), or is just being sent it by a campaign (0). From `expires_at` on the row means
+ * nothing to other campaigns.
+ */
+export const dedupe = sqliteTable(
+  "dedupe",
+  {
+    key: integer().notNull(),
+    fid: integer().notNull(),
+    clientFid: integer("client_fid").notNull(),
+    campaign: integer().notNull(),
+    sent: integer().notNull(),
+    expiresAt: integer("expires_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.key, t.fid, t.clientFid] })],
+);
