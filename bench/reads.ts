@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { seededRandom } from "../src/demo/random.ts";
 import { indexPath } from "../src/index/database.ts";
+import { makeWallet } from "../test/support/messages.ts";
 import { compiledBinary, startNode } from "../test/support/program.ts";
 import type { Figure } from "./main.ts";
 import { type BenchNetwork, benchNetwork } from "./network.ts";
@@ -16,6 +17,7 @@ interface Draw {
   readonly hashes: (count: number) => string;
   readonly busyHash: () => string;
   readonly channel: () => string;
+  readonly custody: () => string;
   readonly heavyFid: number;
 }
 
@@ -24,6 +26,11 @@ const READS: readonly [name: string, path: (draw: Draw) => string][] = [
   ["/user", (d) => `/user?fid=${d.fid()}`],
   ["/user/bulk of 25", (d) => `/user/bulk?fids=${d.fids(25)}`],
   ["/user/by-username", (d) => `/user/by-username?username=user${d.fid()}`],
+  ["/user/custody-address", (d) => `/user/custody-address?custody_address=${d.custody()}`],
+  ["/user/verifications", (d) => `/user/verifications?fid=${d.fid()}`],
+  ["/user/bulk-by-address of 2", (d) => `/user/bulk-by-address?addresses=${d.custody()},${d.custody()}`],
+  ["/user/by_location", (d) => `/user/by_location?location=geo:${d.fid() % 90}&limit=25`],
+  ["/user/memberships/list of 25", (d) => `/user/memberships/list?fid=${d.fid()}&limit=25`],
   ["/user/search, 5 letters", (d) => `/user/search?q=user${d.fid() % 10}&limit=25`],
   ["/user/fid", (d) => `/user/fid?limit=100&unused=${d.fid()}`],
   ["/user/best_friends", (d) => `/user/best_friends?fid=${d.fid()}&limit=25`],
@@ -61,6 +68,17 @@ const READS: readonly [name: string, path: (draw: Draw) => string][] = [
   ["/channel/user-active of 25", (d) => `/channel/user-active?fid=${d.fid()}&limit=25`],
   ["/notifications of 25", (d) => `/notifications?fid=${d.fid()}&limit=25`],
   ["/notifications, the most followed", (d) => `/notifications?fid=${d.heavyFid}&limit=25`],
+  [
+    "/notifications/channel of 25",
+    (d) => `/notifications/channel?fid=${d.heavyFid}&channel_ids=${d.channel()}&limit=25`,
+  ],
+  [
+    "/notifications/parent_url of 25",
+    (d) =>
+      `/notifications/parent_url?fid=${d.heavyFid}&parent_urls=https://farcaster.xyz/~/channel/${d.channel()}&limit=25`,
+  ],
+  ["/channel/bulk of 10", (d) => `/channel/bulk?ids=${Array.from({ length: 10 }, d.channel).join(",")}`],
+  ["/mute/list", (d) => `/mute/list?fid=${d.fid()}`],
   ["/signer", (d) => `/signer?fid=${d.fid()}`],
   ["/onchain/id_registry_event", (d) => `/onchain/id_registry_event?fid=${d.fid()}`],
   ["/block/list", (d) => `/block/list?fid=${d.fid()}`],
@@ -70,6 +88,7 @@ const READS: readonly [name: string, path: (draw: Draw) => string][] = [
   ["/batch/reactions of 10", (d) => `/batch/reactions {"fids":[${d.fids(10)}]}`],
   ["/batch/cast-interactions of 10", (d) => `/batch/cast-interactions {"fids":[${d.fids(10)}]}`],
   ["/batch/signers of 10", (d) => `/batch/signers {"fids":[${d.fids(10)}]}`],
+  ["/batch/id-registrations of 10", (d) => `/batch/id-registrations {"fids":[${d.fids(10)}]}`],
 ];
 
 /** Median and p99 of single requests to the compiled binary, one after the other, for every read. */
@@ -120,6 +139,7 @@ function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork): Draw {
     hash,
     hashes: (count) => many(count, hash),
     busyHash: () => random.pick(busy),
+    custody: () => `0x${makeWallet(`bench ${fid()}`).address.toHex()}`,
     channel: () => `bench${Math.floor(200 * random.next() ** 2)}`,
     heavyFid,
   };

@@ -15,10 +15,12 @@ interface Body {
 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 100;
-const PAGE_SIZES = [1, 3, MAX_LIMIT];
-
-/** Longer lists are not walked one by one on every path: it takes a request for each row. */
-const LONG = 12;
+/** A list is walked so many pages far, to the end at the largest size: a request for each row takes its time. */
+const MAX_PAGES = new Map([
+  [1, 12],
+  [3, 20],
+  [MAX_LIMIT, 1000],
+]);
 
 /** Asks the node a question; the first difference, or nothing where it answers as the model does. */
 export function ask(api: TestApi, question: Question): Promise<Difference | undefined> {
@@ -51,9 +53,8 @@ async function askList(api: TestApi, list: List): Promise<Difference | undefined
     if (first) return first;
     // The aliases share their handler, and their pages were compared.
     if (index > 0) continue;
-    for (const size of PAGE_SIZES) {
-      if (size === 1 && longest > LONG) continue;
-      const difference = await walkWhole(api, path, list, size);
+    for (const [size, maxPages] of MAX_PAGES) {
+      const difference = await walkPages(api, path, list, size, maxPages);
       if (difference) return difference;
     }
   }
@@ -70,7 +71,8 @@ async function firstPage(
   list: List,
   longest: number,
 ): Promise<Difference | undefined> {
-  for (const [parameter, size] of [["", DEFAULT_LIMIT] as const, ["limit=1000000000", MAX_LIMIT] as const]) {
+  const { defaultLimit = DEFAULT_LIMIT } = list;
+  for (const [parameter, size] of [["", defaultLimit] as const, ["limit=1000000000", MAX_LIMIT] as const]) {
     const request = `${path}?${[list.query, parameter].filter((part) => part !== "").join("&")}`;
     const { status, body } = await api.get(request);
     const { next, ...items } = body;
@@ -78,17 +80,18 @@ async function firstPage(
     const ends = (next as { cursor: unknown }).cursor === null;
     if (status !== 200 || !Bun.deepEquals(items, expected) || ends !== longest <= size)
       return { request, expected: { ...expected, ends: longest <= size }, got: body };
-    if (longest <= DEFAULT_LIMIT) break;
+    if (longest <= defaultLimit) break;
   }
   return undefined;
 }
 
-/** Follows the cursor to the end: every page but the last is full, and together they are the list. */
-async function walkWhole(
+/** Follows the cursor: every page but the last is full, and together they are the list. */
+async function walkPages(
   api: TestApi,
   path: string,
   list: List,
   size: number,
+  maxPages: number,
 ): Promise<Difference | undefined> {
   const longest = Math.max(...Object.values(list.lists).map((items) => items.length));
   let at = 0;
@@ -104,7 +107,7 @@ async function walkWhole(
     if (!Bun.deepEquals(items, expected) || (cursor === null) !== isLast)
       return { request: `${request} (rows from ${at})`, expected: { ...expected, isLast }, got: body };
     at += size;
-  } while (cursor !== null);
+  } while (cursor !== null && at < size * maxPages);
   return undefined;
 }
 

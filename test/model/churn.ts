@@ -48,15 +48,22 @@ export async function walkWhileWriting(
   walk: Walk,
   before: View,
   writeAndLook: () => View,
-): Promise<Difference | undefined> {
+): Promise<{ difference?: Difference; pages: number; lasted: number; went: number }> {
   const order = walk.rows(before);
   const lasting = new Map(order.map(({ id, place }) => [id, String(place)]));
   const seen: string[] = [];
   let cursor: string | null | undefined;
-  for (let page = 0; cursor !== null; page++) {
+  let pages = 0;
+  for (; cursor !== null; pages++) {
     const request = `${walk.path}?${pageQuery(walk.query, PAGE, cursor)}`;
     const { status, body } = await api.get(request);
-    if (status !== 200 || page > MAX_PAGES) return { request, expected: 200, got: { status, body, page } };
+    if (status !== 200 || pages > MAX_PAGES)
+      return {
+        difference: { request, expected: 200, got: { status, body, pages } },
+        pages,
+        lasted: 0,
+        went: 0,
+      };
     seen.push(...walk.idsOf(body as never));
     cursor = (body.next as { cursor: string | null }).cursor;
     if (cursor === null) break;
@@ -65,8 +72,10 @@ export async function walkWhileWriting(
   }
   const expected = order.map(({ id }) => id).filter((id) => lasting.has(id));
   const got = seen.filter((id) => lasting.has(id));
-  if (Bun.deepEquals(got, expected)) return undefined;
-  return { request: `walk of ${walk.path}?${walk.query} while it changes`, expected, got };
+  const counts = { pages, lasted: lasting.size, went: order.length - lasting.size };
+  if (Bun.deepEquals(got, expected)) return counts;
+  const request = `walk of ${walk.path}?${walk.query} while it changes`;
+  return { difference: { request, expected, got }, ...counts };
 }
 
 type Params = Parameters<typeof queryOf>[0];

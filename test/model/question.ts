@@ -23,6 +23,8 @@ export interface List {
   readonly query: string;
   /** Keys that hold the list, with its whole contents each. */
   readonly lists: Readonly<Record<string, readonly unknown[]>>;
+  /** Rows of a page without a limit, where it is not 10. */
+  readonly defaultLimit?: number;
 }
 
 export interface Batch {

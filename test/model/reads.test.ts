@@ -36,6 +36,8 @@ class Pair {
   readonly random: Random;
   readonly generator: Generator;
   readonly network: Network;
+  /** Of the walks between writes: their pages, the rows that lasted and those that did not. */
+  walked = { pages: 0, lasted: 0, went: 0 };
 
   constructor(
     readonly seed: number,
@@ -97,7 +99,13 @@ class Pair {
       then();
       return this.view();
     };
-    this.fail(await walkWhileWriting(this.api, walk, this.view(), write));
+    const { difference, pages, lasted, went } = await walkWhileWriting(this.api, walk, this.view(), write);
+    this.fail(difference);
+    this.walked = {
+      pages: this.walked.pages + pages,
+      lasted: this.walked.lasted + lasted,
+      went: this.walked.went + went,
+    };
   }
 
   fail(difference: Difference | undefined): void {
@@ -155,6 +163,10 @@ for (const seed of SEEDS) {
       pair.rank();
       await pair.walk(trendingWalk(pair.view(), ranked), () => pair.rank());
     }
+    // Walks in which nothing lasts, or nothing goes, would say nothing.
+    expect(pair.walked.pages).toBeGreaterThan(100);
+    expect(pair.walked.lasted).toBeGreaterThan(200);
+    expect(pair.walked.went).toBeGreaterThan(20);
     pair.rank();
     await pair.compare(questions(pair, pair.view(), pair.random.sample(FIDS, 2)));
   }, 60_000);

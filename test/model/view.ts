@@ -75,6 +75,8 @@ export class View {
   readonly castByHash: ReadonlyMap<Hex, LiveCast>;
   readonly #userData = new Map<string, string>();
   readonly #users = new Map<number, ReturnType<View["describeUser"]>>();
+  /** Descriptions that were asked for before; a snapshot does not change. */
+  readonly #castObjects = new Map<Hex, object>();
   readonly #known: ReadonlySet<number>;
 
   constructor(readonly network: Network) {
@@ -269,7 +271,13 @@ export class View {
   }
 
   /** The Cast object of a live cast, its quoted casts without theirs. */
-  cast(cast: LiveCast) {
+  cast(cast: LiveCast): object {
+    const known = this.#castObjects.get(cast.hash) ?? this.#describeWithQuotes(cast);
+    this.#castObjects.set(cast.hash, known);
+    return known;
+  }
+
+  #describeWithQuotes(cast: LiveCast) {
     return this.#describeCast(cast, (id) => {
       const quoted = this.castOf(id);
       return quoted ? this.#describeCast(quoted, () => null) : null;

@@ -8,13 +8,13 @@ const UNKNOWN_HASH: Hex = `0x${"ab".repeat(20)}`;
 
 /** Section 4.5. `hashes`: of casts that were made, live or not. */
 export function castQuestions({ view, random }: Asking, hashes: readonly Hex[]): Question[] {
-  const some = [...random.sample(hashes, 12), UNKNOWN_HASH];
+  const some = [...random.sample(hashes, 8), UNKNOWN_HASH];
   return [
     ...some.flatMap((hash) => byHash(view, hash, random.below(12) + 1)),
     ...bulk(view, some),
     ...some.flatMap((hash) => byUrl(view, hash)),
     ...[...some, ...mostAnswered(view)].flatMap((hash) => [...conversations(view, hash), quotes(view, hash)]),
-    ...searches(view, random.sample(WORDS, 8)),
+    ...searches(view, [...random.sample(QUERIES, 12), ...random.sample(WORDS, 4)]),
     refused("/cast", { identifier: "0x12" }, 400),
     refused("/cast", { identifier: "nonsense", type: "url" }, 400),
     one("/cast/metrics", { q: "gm" }, { metrics: [], next: { cursor: null } }),
@@ -104,12 +104,12 @@ function conversations(view: View, hash: Hex): Question[] {
   ];
 }
 
-/** The generator makes no cast with more replies than are shown. */
+/** Of one cast the 50 oldest replies; a small network never comes to the 500 in all. */
 function withReplies(view: View, cast: LiveCast, depth: number): unknown {
   const oldestFirst = view.repliesTo(cast).sort((a, b) => newestFirst(b, a));
   return {
     cast: view.cast(cast),
-    replies: depth === 0 ? [] : oldestFirst.map((reply) => withReplies(view, reply, depth - 1)),
+    replies: depth === 0 ? [] : oldestFirst.slice(0, 50).map((reply) => withReplies(view, reply, depth - 1)),
   };
 }
 
@@ -142,8 +142,8 @@ export function wordsOf(text: string): string[] {
   );
 }
 
-function searches(view: View, words: readonly string[]): Question[] {
-  return [...QUERIES, ...words].map((q) => {
+function searches(view: View, queries: readonly string[]): Question[] {
+  return queries.map((q) => {
     const casts = view.casts.filter((cast) => matches(cast.text, q)).sort((a, b) => newestFirst(a, b));
     return list(["/cast/search"], { q }, { casts: casts.map((cast) => view.cast(cast)) });
   });

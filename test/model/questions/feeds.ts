@@ -28,16 +28,18 @@ export function feedQuestions({ view, fids, random }: Asking): Question[] {
   });
   return [
     ...perFid,
-    ...channelLists(random.sample(PARENT_URLS, 3)).map((ids) =>
-      list(["/feed/channels"], { channel_ids: ids.join(",") }, feed(inChannels(view, ids))),
-    ),
-    ...channelLists(random.sample(PARENT_URLS, 3)).map((urls) =>
-      list(
-        ["/feed/parent_urls"],
-        { parent_urls: urls.join(",") },
-        feed(view.casts.filter(({ parentUrl }) => parentUrl !== null && urls.includes(parentUrl))),
+    ...random
+      .sample(channelLists(random.sample(PARENT_URLS, 3)), 4)
+      .map((ids) => list(["/feed/channels"], { channel_ids: ids.join(",") }, feed(inChannels(view, ids)))),
+    ...random
+      .sample(channelLists(random.sample(PARENT_URLS, 3)), 4)
+      .map((urls) =>
+        list(
+          ["/feed/parent_urls"],
+          { parent_urls: urls.join(",") },
+          feed(view.casts.filter(({ parentUrl }) => parentUrl !== null && urls.includes(parentUrl))),
+        ),
       ),
-    ),
     refused("/feed", {}, 400),
     refused("/feed", { feed_type: "nonsense" }, 400),
   ];

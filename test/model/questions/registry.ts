@@ -6,19 +6,22 @@ import {
 import { CLAIMED_NAMES, FNAMES } from "../actions.ts";
 import { hexOf } from "../facts.ts";
 import { expiryOfRent, type StoreName } from "../network.ts";
-import { type Asking, fidOf, list, one, type Question, refused } from "../question.ts";
+import { type Asking, fidOf, type List, list, one, type Question, refused } from "../question.ts";
 import type { View } from "../view.ts";
+
+const SIGNERS = ["/signer", "/signers", "/signer/list", "/onchain/signers"];
+
+/** The spec gives these lists no limit: a page without one holds as many as a page can. */
+const unlimited = (events: List): List => ({ ...events, defaultLimit: 100 });
 
 /** Sections 4.9 and 4.12, and storage. */
 export function registryQuestions({ view, fids }: Asking): Question[] {
   return [
     ...fids.flatMap((fid) => [
-      list(
-        ["/signer", "/signers", "/signer/list", "/onchain/signers"],
-        { fid },
-        { events: signerEvents(view, fidOf(fid)) },
+      unlimited(list(SIGNERS, { fid }, { events: signerEvents(view, fidOf(fid)) })),
+      unlimited(
+        list(["/onchain/id_registry_event"], { fid }, { events: idRegistryEvents(view, fidOf(fid)) }),
       ),
-      list(["/onchain/id_registry_event"], { fid }, { events: idRegistryEvents(view, fidOf(fid)) }),
       ...(typeof fid === "number" ? storage(view, fid) : []),
     ]),
     ...names(view),

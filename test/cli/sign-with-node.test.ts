@@ -8,7 +8,7 @@ import {
   TAKEN_URL,
   writeKeyFile,
 } from "./management-node.ts";
-import { emptyDir } from "./run.ts";
+import { emptyDir, run } from "./run.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const FID = 3;
@@ -63,6 +63,37 @@ async function appNames(): Promise<string[]> {
   const { apps } = await node.json(FID, ["app", "list"]);
   return (apps as unknown as { name: string }[]).map(({ name }) => name);
 }
+
+/** Sends a request of FID with the headers that `svc sign` prints for it. */
+async function signed(method: string, path: string, body: string) {
+  const args = ["sign", method, path, "--json", "--fid", `${FID}`, "--body", "-"];
+  const { out } = await run(args, { env: { SVC_KEY: custodyKey(FID) }, stdin: body });
+  const headers: Record<string, string> = JSON.parse(out);
+  return async (sentMethod: string, sentBody: string) => {
+    const init = { method: sentMethod, headers, body: sentBody };
+    const response = await fetch(`${node.url}/v2/svc${path}`, init);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+}
+
+test("the headers of sign pass once, for the very body and method", async () => {
+  const body = `{\n  "name": "Brotzeit ☕",\n  "app_url": "${TAKEN_URL}"\n}\n`;
+  const send = await signed("POST", "/frame/app/", body);
+  expect(await send("POST", body.trimEnd())).toMatchObject({ status: 401 });
+  expect(await send("DELETE", body)).toMatchObject({ status: 400 });
+  expect(await send("POST", body)).toMatchObject({ status: 200, body: { app: { name: "Brotzeit ☕" } } });
+  expect(await send("POST", body)).toMatchObject({ status: 401 });
+});
+
+test("the headers of sign serve PATCH, which no other command sends", async () => {
+  const args = ["webhook", "create", "--name", "x", "--target-url", TAKEN_URL, "--on", "cast.created"];
+  const { webhook } = await node.json(FID, args);
+  const { webhook_id } = webhook as unknown as { webhook_id: string };
+  const body = JSON.stringify({ webhook_id, active: "false" });
+  const send = await signed("PATCH", "/webhook", body);
+  expect(await send("PATCH", body)).toMatchObject({ status: 200, body: { webhook: { active: false } } });
+  await node.as(FID, ["webhook", "delete", webhook_id]);
+});
 
 test("the README's commands make a private key file and manage apps and webhooks with it", async () => {
   using dir = exampleDir("commands", "commands.sh");

@@ -1,0 +1,81 @@
+import type { OutcomeKind } from "../state/campaigns.ts";
+
+/** What a client made of one token of a batch. */
+export interface TokenVerdict {
+  readonly kind: Exclude<OutcomeKind, "not_attempted">;
+  /** One of a few words; empty for a success. */
+  readonly reason: string;
+  /** The client takes the same notification for this token later. */
+  readonly isRetryable: boolean;
+  /** The client never takes anything for this token again. */
+  readonly isGone: boolean;
+}
+
+/** A client's answer to a batch: the lists in which it names tokens. */
+export interface ClientAnswer {
+  readonly successful: ReadonlySet<string>;
+  readonly invalid: ReadonlySet<string>;
+  readonly rateLimited: ReadonlySet<string>;
+  /** The reasons by token. */
+  readonly failed: ReadonlyMap<string, string>;
+}
+
+const LISTS = ["successfulTokens", "invalidTokens", "rateLimitedTokens", "failedTokens"] as const;
+
+/** The reasons of `failedTokens` that the protocol has; a client's own words do not become names of counters. */
+const FAILED_REASONS = new Set(["domain_mismatch", "target_url_mismatch", "no_webhook_url", "unknown"]);
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Reads the body of a 2xx answer: the lists, bare or under `result`. A list may be missing, not all of them. Undefined
+ * for anything else.
+ */
+export function readClientAnswer(body: Uint8Array): ClientAnswer | undefined {
+  const whole = parseJson(body);
+  const lists = isObject(whole) && isObject(whole.result) ? whole.result : whole;
+  if (!isObject(lists) || !LISTS.some((name) => Object.hasOwn(lists, name))) return undefined;
+  const [successful, invalid, rateLimited, failed] = LISTS.map((name) => lists[name] ?? []);
+  if (!Array.isArray(successful) || !Array.isArray(invalid)) return undefined;
+  if (!Array.isArray(rateLimited) || !Array.isArray(failed)) return undefined;
+  return {
+    successful: new Set(successful),
+    invalid: new Set(invalid),
+    rateLimited: new Set(rateLimited),
+    failed: new Map(failed.filter(isObject).map(({ token, reason }) => [token as string, String(reason)])),
+  };
+}
+
+/**
+ * What an answer says of a token. A token that stands in several lists is counted once, by the first of: successful,
+ * invalid, rate limited, failed.
+ */
+export function verdictOn(token: string, answer: ClientAnswer): TokenVerdict {
+  const failedReason = answer.failed.get(token);
+  const isGone = answer.invalid.has(token) || failedReason === "invalid_token";
+  if (answer.successful.has(token)) return { kind: "success", reason: "", isRetryable: false, isGone };
+  if (isGone) return failure("invalid_token", { isGone });
+  if (answer.rateLimited.has(token)) return failure("rate_limited", { isRetryable: true });
+  if (failedReason === undefined) return failure("not_in_answer");
+  return failure(FAILED_REASONS.has(failedReason) ? `failed_${failedReason}` : "failed_other");
+}
+
+/** The verdict on every token of a batch that got no answer. */
+export function failure(
+  reason: string,
+  { isRetryable = false, isGone = false }: Partial<TokenVerdict> = {},
+): TokenVerdict {
+  return { kind: "failure", reason, isRetryable, isGone };
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

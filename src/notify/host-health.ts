@@ -1,0 +1,119 @@
+/** What one call tells of a host. `none`: nothing, as when no call was made. */
+export type HostSign = "well" | "busy" | "down" | "none";
+
+/** How a host that does not answer is treated. */
+export interface HostPacing {
+  /** Calls in a row without an answer after which a host counts as down. */
+  readonly failuresUntilDown: number;
+  /** From then on one call probes it, first after so long, then each time after twice as long. */
+  readonly firstProbeMs: number;
+  readonly maxProbeMs: number;
+  /** How long a host may be down until nobody waits for it any more. */
+  readonly patienceMs: number;
+}
+
+export const HOST_PACING: HostPacing = {
+  failuresUntilDown: 3,
+  firstProbeMs: 1_000,
+  maxProbeMs: 30_000,
+  patienceMs: 30_000,
+};
+
+/** Calls at a time to a host of which nothing is known. */
+const FIRST_ALLOWANCE = 4;
+
+/** Whether a host may be called now: `free`, `probe` (this one call), `wait`, or `given-up`. */
+export type HostAdmission = "free" | "probe" | "wait" | "given-up";
+
+/**
+ * What is known of a client host, from the calls to it. It starts with few calls at a time and gets one more for each
+ * answer, so that a host which hangs from the start never holds many of the process's slots. Times are readings of a
+ * monotonic clock, ms.
+ */
+export class HostHealth {
+  readonly #pacing: HostPacing;
+  #allowance = FIRST_ALLOWANCE;
+  #inFlight = 0;
+  #failuresInRow = 0;
+  #downSince: number | undefined;
+  #probes = 0;
+  /** No call before this. */
+  #notBefore = 0;
+
+  constructor(pacing: HostPacing) {
+    this.#pacing = pacing;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get isDown(): boolean {
+    return this.#downSince !== undefined;
+  }
+
+  /** Nothing would be lost by forgetting it. */
+  get isIdle(): boolean {
+    return this.#inFlight === 0 && this.#downSince === undefined;
+  }
+
+  admission(nowMs: number): HostAdmission {
+    const isEarly = nowMs < this.#notBefore;
+    if (this.#downSince === undefined) {
+      return isEarly || this.#inFlight >= this.#allowance ? "wait" : "free";
+    }
+    if (!isEarly && this.#inFlight === 0) return "probe";
+    return nowMs - this.#downSince >= this.#pacing.patienceMs ? "given-up" : "wait";
+  }
+
+  /** When `admission` may change by itself; Infinity where only a call that ends changes it. */
+  nextChangeAt(nowMs: number): number {
+    const times = [this.#notBefore];
+    if (this.#downSince !== undefined) times.push(this.#downSince + this.#pacing.patienceMs);
+    return Math.min(...times.filter((time) => time > nowMs), Number.POSITIVE_INFINITY);
+  }
+
+  begin(): void {
+    this.#inFlight += 1;
+  }
+
+  /** @param waitMs for how long the host wants to be left alone */
+  end(call: { readonly isProbe: boolean; readonly sign: HostSign; readonly waitMs: number }, nowMs: number): void {
+    this.#inFlight -= 1;
+    this.#notBefore = Math.max(this.#notBefore, nowMs + call.waitMs);
+    switch (call.sign) {
+      case "well":
+        this.#allowance += 1;
+        return this.#recover();
+      case "busy":
+        this.#shrink();
+        return this.#recover();
+      case "down":
+        this.#shrink();
+        return this.#fail(call.isProbe, nowMs);
+      case "none":
+        return;
+    }
+  }
+
+  #recover(): void {
+    this.#failuresInRow = 0;
+    this.#downSince = undefined;
+    this.#probes = 0;
+  }
+
+  #shrink(): void {
+    this.#allowance = Math.max(1, this.#allowance >> 1);
+  }
+
+  #fail(isProbe: boolean, nowMs: number): void {
+    this.#failuresInRow += 1;
+    if (this.#failuresInRow < this.#pacing.failuresUntilDown) return;
+    // Calls that were under way when it went down say nothing new.
+    if (this.#downSince !== undefined && !isProbe) return;
+    this.#downSince ??= nowMs;
+    const { firstProbeMs, maxProbeMs } = this.#pacing;
+    this.#notBefore = Math.max(this.#notBefore, nowMs + Math.min(firstProbeMs * 2 ** this.#probes, maxProbeMs));
+    this.#probes += 1;
+  }
+}

@@ -1,0 +1,100 @@
+import { type Clock, nowSecs } from "../app/clock.ts";
+import { type OutboundClient, OutboundFailure, type OutboundFailureKind } from "../net/client.ts";
+import type { Notification } from "../state/campaigns.ts";
+import { type ClientAnswer, readClientAnswer } from "./client-answer.ts";
+import type { HostSign } from "./host-health.ts";
+
+/** Longest wait that a client can ask for by Retry-After. */
+const MAX_RETRY_AFTER_MS = 10_000;
+
+/** What came of one call to a client. */
+export type BatchReply =
+  | { readonly kind: "answered"; readonly answer: ClientAnswer }
+  | {
+      readonly kind: "failed";
+      /** Class of the error, one of a bounded number of words. */
+      readonly reason: string;
+      /** Another attempt may do better. */
+      readonly isPassing: boolean;
+      /** What it tells of the host. */
+      readonly sign: HostSign;
+      /** For how long the client wants to be left alone; 0 where it does not say. */
+      readonly waitMs: number;
+    }
+  | { readonly kind: "cancelled" };
+
+export interface BatchCall {
+  readonly url: string;
+  readonly notification: Notification;
+  readonly tokens: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+export type PostBatch = (call: BatchCall) => Promise<BatchReply>;
+
+/** The errors of a call by class, and whether another attempt may do better. */
+const FAILURES: Readonly<
+  Record<Exclude<OutboundFailureKind, "cancelled">, { reason: string; isPassing: boolean; sign: HostSign }>
+> = {
+  refused: { reason: "refused_url", isPassing: false, sign: "none" },
+  dns: { reason: "dns", isPassing: true, sign: "down" },
+  connect: { reason: "connect", isPassing: true, sign: "down" },
+  tls: { reason: "tls", isPassing: true, sign: "down" },
+  timeout: { reason: "timeout", isPassing: true, sign: "down" },
+  reset: { reason: "reset", isPassing: true, sign: "down" },
+  malformed: { reason: "malformed_http", isPassing: true, sign: "down" },
+  "too-large": { reason: "answer_too_large", isPassing: false, sign: "none" },
+  redirect: { reason: "redirect", isPassing: false, sign: "none" },
+};
+
+/** The body that a client gets, as the protocol has it. */
+export function clientRequestBody(notification: Notification, tokens: readonly string[]): string {
+  const { notificationId, title, body, targetUrl } = notification;
+  return JSON.stringify({ notificationId, title, body, targetUrl, tokens });
+}
+
+/** Makes the call that hands a batch to a client. It never throws for what a client does. */
+export function createPostBatch(parts: {
+  readonly client: OutboundClient;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly userAgent: string;
+}): PostBatch {
+  const { client, clock, timeoutMs, userAgent } = parts;
+  return async ({ url, notification, tokens, signal }) => {
+    const outcome = await client.request({
+      url,
+      method: "POST",
+      headers: { "content-type": "application/json", "user-agent": userAgent },
+      body: clientRequestBody(notification, tokens),
+      timeoutMs,
+      signal,
+    });
+    if (outcome instanceof OutboundFailure) {
+      if (outcome.kind === "cancelled") return { kind: "cancelled" };
+      return { kind: "failed", ...FAILURES[outcome.kind], waitMs: 0 };
+    }
+    const { status, headers, body, truncated } = outcome;
+    if (status <= 299) {
+      if (truncated) return lasting("answer_too_large");
+      const answer = readClientAnswer(body);
+      return answer === undefined ? lasting("malformed_answer") : { kind: "answered", answer };
+    }
+    const reason = `http_${status}`;
+    if (status !== 429 && status < 500) return lasting(reason);
+    const waitMs = retryAfterMs(headers.get("retry-after"), nowSecs(clock));
+    return { kind: "failed", reason, isPassing: true, sign: status === 429 ? "busy" : "down", waitMs };
+  };
+}
+
+/** The client answered, and would answer the same again. */
+function lasting(reason: string): BatchReply {
+  return { kind: "failed", reason, isPassing: false, sign: "well", waitMs: 0 };
+}
+
+/** A Retry-After header, seconds or a date, as a wait that is not longer than we take; 0 for none that can be read. */
+function retryAfterMs(header: string | null, nowSecs: number): number {
+  if (header === null) return 0;
+  const secs = /^\d{1,9}$/.test(header.trim()) ? Number(header) : Date.parse(header) / 1000 - nowSecs;
+  return Number.isNaN(secs) ? 0 : Math.min(Math.max(secs * 1000, 0), MAX_RETRY_AFTER_MS);
+}

@@ -1,0 +1,78 @@
+import type { StateDatabase } from "../database.ts";
+import { statement } from "../statement.ts";
+import type { Sweep } from "../stores.ts";
+
+/** How long campaigns can be looked at. */
+export const CAMPAIGN_RETENTION_SECS = 30 * 86_400;
+
+const oldCampaign = statement<{ seq: number }, [createdUntil: number]>(
+  "campaigns.old",
+  "SELECT seq FROM campaigns WHERE created_at <= ? AND ended_at IS NOT NULL ORDER BY created_at LIMIT 1",
+);
+const deleteCounts = statement<unknown, [campaign: number, max: number]>(
+  "campaign-counts.delete",
+  `DELETE FROM campaign_counts WHERE (campaign, host, kind, reason) IN
+   (SELECT campaign, host, kind, reason FROM campaign_counts WHERE campaign = ?
+    ORDER BY host, kind, reason LIMIT ?)`,
+);
+const deleteRetryable = statement<unknown, [campaign: number, max: number]>(
+  "campaign-retryable.delete",
+  `DELETE FROM campaign_retryable WHERE (campaign, fid) IN
+   (SELECT campaign, fid FROM campaign_retryable WHERE campaign = ? ORDER BY fid LIMIT ?)`,
+);
+const deleteFailures = statement<unknown, [campaign: number, max: number]>(
+  "campaign-failures.delete",
+  `DELETE FROM campaign_failures WHERE (campaign, fid, client_fid) IN
+   (SELECT campaign, fid, client_fid FROM campaign_failures WHERE campaign = ?
+    ORDER BY fid, client_fid LIMIT ?)`,
+);
+const deleteCampaign = statement<unknown, [campaign: number]>(
+  "campaigns.delete",
+  "DELETE FROM campaigns WHERE seq = ?",
+);
+const nextWithFailures = statement<{ campaign: number | null }, [after: number]>(
+  "campaign-failures.next-campaign",
+  "SELECT min(campaign) AS campaign FROM campaign_failures WHERE campaign > ?",
+);
+const underWay = statement<{ one: number }, [campaign: number]>(
+  "campaigns.is-under-way",
+  "SELECT 1 AS one FROM campaigns WHERE seq = ? AND ended_at IS NULL",
+);
+
+/** Campaigns that are older than anybody wants to see, with all that belongs to them. */
+export function campaignSweep(db: StateDatabase): Sweep {
+  return {
+    name: "campaigns",
+    step: async (nowSecs, maxRows) =>
+      db.transaction(() => {
+        const old = db.get(oldCampaign, nowSecs - CAMPAIGN_RETENTION_SECS);
+        if (!old) return { deleted: 0, more: false };
+        let deleted = 0;
+        for (const part of [deleteFailures, deleteRetryable, deleteCounts]) {
+          deleted += db.run(part, old.seq, maxRows - deleted);
+          if (deleted >= maxRows) return { deleted, more: true };
+        }
+        db.run(deleteCampaign, old.seq);
+        return { deleted: deleted + 1, more: true };
+      }),
+  };
+}
+
+/** The notes on failed tokens, which mean nothing once their campaign has ended. */
+export function campaignProgressSweep(db: StateDatabase): Sweep {
+  let position = 0;
+  return {
+    name: "campaign_progress",
+    step: async (_nowSecs, maxRows) =>
+      db.transaction(() => {
+        const campaign = db.get(nextWithFailures, position)?.campaign ?? null;
+        if (campaign === null) {
+          position = 0;
+          return { deleted: 0, more: false };
+        }
+        const deleted = db.get(underWay, campaign) ? 0 : db.run(deleteFailures, campaign, maxRows);
+        if (deleted < maxRows) position = campaign;
+        return { deleted, more: true };
+      }),
+  };
+}

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { openState, statePath } from "../../src/state/database.ts";
+import { createAppStore } from "../../src/state/sqlite/app-store.ts";
+import "../../src/state/sqlite/sweeps.ts";
+import { createTokenStore } from "../../src/state/sqlite/token-store.ts";
+import { declaredStatements } from "../../src/state/statement.ts";
+import { tempDir } from "../support/program.ts";
+import { tokenStoreContract } from "./contracts/token-store.ts";
+
+function openTokens() {
+  const dir = tempDir();
+  const path = statePath(dir.path);
+  const db = openState(path);
+  const apps = createAppStore(db);
+  const claim = { ownerFid: 3, nowSecs: 100 };
+  return {
+    db,
+    store: createTokenStore(db),
+    connect() {
+      const other = openState(path);
+      return { ...createTokenStore(other), [Symbol.dispose]: () => other[Symbol.dispose]() };
+    },
+    async addApp(appId: string) {
+      const fields = {
+        name: "App",
+        appUrl: "https://app.example",
+        description: null,
+        signerFidAllowlist: [],
+      };
+      await apps.create({ appId, ownerFid: 3, ...fields, secrets: [], createdAt: 100, updatedAt: 100 }, 1000);
+    },
+    async deleteApp(appId: string) {
+      await apps.delete({ id: appId, ...claim });
+    },
+    [Symbol.dispose]() {
+      db[Symbol.dispose]();
+      dir[Symbol.dispose]();
+    },
+  };
+}
+
+tokenStoreContract("tokens in SQLite", openTokens);
+
+test("no statement of the token store and the sweeps walks a table or sorts one", () => {
+  using tokens = openTokens();
+  const own = [...declaredStatements()].filter(([name]) => /^(tokens|token-|nonces|secrets)/.test(name));
+  const walks = own.flatMap(([name, { sql }]) =>
+    tokens.db.sqlite
+      .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map(({ detail }) => `${name}: ${detail}`)
+      .filter((step) => /: (SCAN|USE TEMP B-TREE)|AUTOMATIC/.test(step)),
+  );
+  // Three rows; one row that was found before; the list that is given; the few live secrets of one holder.
+  expect(walks.sort()).toEqual([
+    "secrets.live: SCAN json_each VIRTUAL TABLE INDEX 1:",
+    "secrets.live: USE TEMP B-TREE FOR ORDER BY",
+    "token-totals.read: SCAN token_totals",
+    "tokens.live-of-fids: SCAN json_each VIRTUAL TABLE INDEX 1:",
+    "tokens.next-app: SCAN next",
+  ]);
+  expect(own.length).toBeGreaterThan(20);
+});
+
+test("the tokens of one client host are found through their index", () => {
+  using tokens = openTokens();
+  const sql = declaredStatements().get("tokens.live-page-of-host")?.sql ?? "";
+  const [plan] = tokens.db.sqlite.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
+  expect(plan?.detail).toContain("tokens_by_host");
+});

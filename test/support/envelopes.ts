@@ -1,0 +1,124 @@
+import { createJsonFarcasterSignature } from "@farcaster/miniapp-node";
+import { encodeAbiParameters } from "viem/utils";
+import { keyAddDigest, signedKeyRequestDigest } from "../../src/protocol/validate/gasless-key.ts";
+import { KeyAddBody, MessageType } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { type ChainPlace, signerEvent } from "./events.ts";
+import { makeSigner, makeWallet, signBytes, signDigest, signMessage, type TestSigner } from "./messages.ts";
+
+/** Keys that clients hold of their users, and the envelopes that they sign with them. */
+
+export interface TestEnvelope {
+  readonly header: string;
+  readonly payload: string;
+  readonly signature: string;
+}
+
+/** The key of `fid` that the client `clientFid` holds. */
+export function clientKey(fid: number, clientFid: number): TestSigner {
+  return makeSigner(`client ${clientFid} of ${fid}`);
+}
+
+const requestAbi = [
+  {
+    type: "tuple",
+    components: [
+      { name: "requestFid", type: "uint256" },
+      { name: "requestSigner", type: "address" },
+      { name: "signature", type: "bytes" },
+      { name: "deadline", type: "uint256" },
+    ],
+  },
+] as const;
+
+const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString("hex")}` as const;
+
+/** The metadata of a key that the app `requestFid` asked for, signed by that app's custody wallet. */
+function requestMetadata(requestFid: number, key: Uint8Array): Uint8Array {
+  const deadline = 2n ** 40n;
+  const wallet = makeWallet(`custody ${requestFid}`);
+  const encoded = encodeAbiParameters(requestAbi, [
+    {
+      requestFid: BigInt(requestFid),
+      requestSigner: hex(wallet.address),
+      signature: hex(signDigest(signedKeyRequestDigest(requestFid, key, deadline), wallet)),
+      deadline,
+    },
+  ]);
+  return new Uint8Array(Buffer.from(encoded.slice(2), "hex"));
+}
+
+/** The on-chain event that adds `key` to `fid`; without `requestFid` its metadata names no app. */
+export function keyAddedEvent(
+  fid: number,
+  key: Uint8Array,
+  place: ChainPlace,
+  { requestFid, keyType = 1 }: { requestFid?: number; keyType?: number } = {},
+): OnChainEvent {
+  const event = signerEvent(fid, key, place);
+  if (event.body?.$case !== "signerEventBody") throw new Error("no signer event");
+  const metadata = requestFid === undefined ? new Uint8Array() : requestMetadata(requestFid, key);
+  const value = { ...event.body.value, metadata, keyType };
+  return OnChainEvent.fromPartial({ ...event, body: { $case: "signerEventBody", value } });
+}
+
+/** The KEY_ADD message by which `fid` gives the app `requestFid` a key without a chain; both must be registered. */
+export function gaslessKeyMessage(options: {
+  readonly fid: number;
+  readonly signer: TestSigner;
+  readonly requestFid: number;
+  readonly ttlSecs: number;
+  readonly nonce: number;
+}): Uint8Array {
+  const { fid, signer, requestFid, ttlSecs, nonce } = options;
+  const body = KeyAddBody.fromPartial({
+    key: signer.publicKey,
+    keyType: 1,
+    deadline: 2 ** 32 - 1,
+    nonce,
+    metadata: requestMetadata(requestFid, signer.publicKey),
+    metadataType: 1,
+    scopes: [MessageType.MESSAGE_TYPE_CAST_ADD],
+    ttl: ttlSecs,
+  });
+  const custodySignature = signDigest(keyAddDigest(fid, body), makeWallet(`custody ${fid}`));
+  const value = { ...body, custodySignature };
+  return signMessage(
+    { type: MessageType.MESSAGE_TYPE_KEY_ADD, fid, body: { $case: "keyAddBody", value } },
+    signer,
+  );
+}
+
+const base64Url = (part: string | Uint8Array) => Buffer.from(part).toString("base64url");
+
+/** An envelope by the reference library. */
+export function officialEnvelope(fid: number, signer: TestSigner, payload: object): TestEnvelope {
+  return createJsonFarcasterSignature({
+    fid,
+    type: "app_key",
+    privateKey: signer.privateKey,
+    payload: Buffer.from(JSON.stringify(payload)),
+  });
+}
+
+/** The header of an honest envelope. */
+export function headerOf(fid: number, signer: TestSigner) {
+  return { fid, type: "app_key", key: hex(signer.publicKey) };
+}
+
+/**
+ * An envelope over any header and payload, well formed or not, signed as it stands. Objects become JSON, bytes and text
+ * are taken as they are.
+ */
+export function sealEnvelope(
+  header: object | string,
+  payload: object | string,
+  signer: TestSigner,
+  encode: (part: string | Uint8Array) => string = base64Url,
+): TestEnvelope {
+  const textOf = (part: object | string) =>
+    typeof part === "string" || part instanceof Uint8Array ? part : JSON.stringify(part);
+  const parts = { header: encode(textOf(header)), payload: encode(textOf(payload)) };
+  const signature = signBytes(Buffer.from(`${parts.header}.${parts.payload}`), signer);
+  return { ...parts, signature: base64Url(signature) };
+}
