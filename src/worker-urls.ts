@@ -6,5 +6,6 @@ export const workerUrls = {
   ingest: new URL("./workers/ingest.worker.ts", import.meta.url).href,
   hub: new URL("./workers/hub.worker.ts", import.meta.url).href,
   maintenance: new URL("./workers/maintenance.worker.ts", import.meta.url).href,
+  fanOut: new URL("./workers/fan-out.worker.ts", import.meta.url).href,
   ranking: new URL("./workers/ranking.worker.ts", import.meta.url).href,
 };

@@ -3,12 +3,17 @@ import { createEnvelopeVerifier } from "../auth/jfs.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import { createTokenService } from "../management/tokens.ts";
 import { createUrlGuard, type UrlGuard } from "../net/guard.ts";
+import { createCampaignService } from "../notify/campaign-service.ts";
+import type { FanOut } from "../notify/fan-out.ts";
+import { registerSendMetrics } from "../notify/send-metrics.ts";
+import { createSendService } from "../notify/send-service.ts";
 import { createTokenEvents } from "../notify/token-events.ts";
 import { registerTokenMetrics } from "../notify/token-metrics.ts";
 import type { ManagementParts } from "../routes/management.ts";
 import type { PushParts } from "../routes/push.ts";
 import type { StateDatabase } from "../state/database.ts";
 import { createAppStore } from "../state/sqlite/app-store.ts";
+import { createCampaignStore } from "../state/sqlite/campaign-store.ts";
 import { createTokenStore } from "../state/sqlite/token-store.ts";
 import type { Common } from "./common.ts";
 
@@ -18,22 +23,38 @@ export function createPush(options: {
   readonly index: IndexDatabase;
   readonly state: StateDatabase;
   readonly management: ManagementParts;
+  /** Carries out what is sent. */
+  readonly fanOut: FanOut;
+  /** Aborts when the process is told to stop. */
+  readonly stopping?: AbortSignal;
   /** The guard of the settings in `net` when left out. */
   readonly guard?: UrlGuard;
 }): PushParts {
-  const { index, state, management } = options;
+  const { index, state, management, fanOut } = options;
   const { config, clock, log, metrics } = options.common;
   const { net } = config;
   const guard = options.guard ?? createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http });
   const tokens = createTokenStore(state);
+  const apps = createAppStore(state);
+  const campaigns = createCampaignStore(state);
   const count = registerTokenMetrics(metrics, tokens);
+  registerSendMetrics(metrics, () => fanOut.figures());
   return {
     auth: management.auth,
     tokens: createTokenService({ apps: management.apps, tokens }),
     tokenWebhook: {
       verify: createEnvelopeVerifier({ activeKeyOf: activeKeysFromIndex(index), clock }),
-      events: createTokenEvents({ apps: createAppStore(state), tokens, guard, clock, log, count }),
+      events: createTokenEvents({ apps, tokens, guard, clock, log, count }),
       count,
     },
+    sends: createSendService({
+      apps,
+      campaigns,
+      fanOut,
+      clock,
+      dedupeTtlSecs: config.send.dedupe_ttl_secs,
+      stopping: options.stopping ?? new AbortController().signal,
+    }),
+    campaigns: createCampaignService({ apps: management.apps, campaigns }),
   };
 }

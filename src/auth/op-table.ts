@@ -18,6 +18,8 @@ export const signedOperations = {
   deleteApp: { method: "DELETE", path: "/frame/app", op: "app.delete" },
   rotateAppSecret: { method: "POST", path: "/frame/app/secret/rotate", op: "app.rotate_secret" },
   listAppTokens: { method: "GET", path: "/frame/app/tokens", op: "app.read" },
+  listAppCampaigns: { method: "GET", path: "/frame/app/campaigns", op: "app.read" },
+  getAppCampaign: { method: "GET", path: "/frame/app/campaign", op: "app.read" },
   createWebhook: { method: "POST", path: "/webhook", op: "webhook.create" },
   getWebhook: { method: "GET", path: "/webhook", op: "webhook.read" },
   listWebhooks: { method: "GET", path: "/webhook/list", op: "webhook.read" },

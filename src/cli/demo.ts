@@ -10,7 +10,10 @@ export function registerDemo(program: Command): void {
     .requiredOption("--fid <n>", "the fid", parseFid)
     .action(async ({ fid }: { fid: number }) => {
       const { demoKeys } = await import("../demo/keys.ts");
-      print(`${JSON.stringify(demoKeys(fid), null, 2)}\n`);
+      const { UserError } = await import("../lib/failure.ts");
+      const keys = demoKeys(fid);
+      if (!keys) throw new UserError(`the demo network has no fid ${fid}`);
+      print(`${JSON.stringify(keys, null, 2)}\n`);
     });
 }
 

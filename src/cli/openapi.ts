@@ -9,6 +9,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
     .description("print the OpenAPI document of the HTTP interface")
     .action(async () => {
       const { createCommon } = await import("./common.ts");
+      const { createFanOut } = await import("../app/fan-out.ts");
       const { createManagement } = await import("../app/management.ts");
       const { createPush } = await import("../app/push.ts");
       const { openIndexInMemory } = await import("../index/database.ts");
@@ -20,6 +21,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
       using db = openIndexInMemory();
       using state = openStateInMemory();
       const management = createManagement({ common, index: db, state });
+      const fanOut = await createFanOut({ common, index: db, state });
       const server = createHttpServer({
         common,
         version,
@@ -31,7 +33,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
             notificationWindowSecs: common.config.notifications.aggregation_window_secs,
           },
           management,
-          push: createPush({ common, index: db, state, management }),
+          push: createPush({ common, index: db, state, management, fanOut }),
         }),
         ops: { notReadyReason: () => undefined, status: () => ({}) },
       });

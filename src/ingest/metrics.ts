@@ -17,30 +17,35 @@ export function registerIngestMetrics(
       for (const [kind, count] of Object.entries(sources.totals())) this.set({ kind }, count);
     },
   });
-  const records = new Counter({
+  // The worker counts since its start, as a counter does; each scrape sets the figure to what the worker says.
+  new Counter({
     name: `${prefix}ingest_records_total`,
     help: "Records that came to be merged, by outcome: merged, or the code of the refusal.",
     labelNames: ["outcome"],
     registers,
+    async collect() {
+      const { mergedRecords, refusedRecords } = await sources.stats();
+      this.reset();
+      this.inc({ outcome: "merged" }, mergedRecords);
+      for (const [outcome, count] of Object.entries(refusedRecords)) this.inc({ outcome }, count);
+    },
   });
-  const commits = new Counter({
+  new Counter({
     name: `${prefix}ingest_commits_total`,
     help: "Commits of the writer.",
     registers,
+    async collect() {
+      const { commits } = await sources.stats();
+      this.reset();
+      this.inc(commits);
+    },
   });
   new Gauge({
     name: `${prefix}ingest_queue_records`,
     help: "Records that wait for the writer.",
     registers,
     async collect() {
-      const stats = await sources.stats();
-      this.set(stats.queuedRecords);
-      // The worker counts since its start, as a counter does; it is set to what the worker says.
-      records.reset();
-      records.inc({ outcome: "merged" }, stats.mergedRecords);
-      for (const [outcome, count] of Object.entries(stats.refusedRecords)) records.inc({ outcome }, count);
-      commits.reset();
-      commits.inc(stats.commits);
+      this.set((await sources.stats()).queuedRecords);
     },
   });
 }

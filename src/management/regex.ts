@@ -28,7 +28,7 @@ export function readRegex(value: unknown, name: string): string | Refusal {
 
 /** A quotation, an escape with its argument, a class, a counted repetition, or one character. */
 const TOKEN =
-  /\\Q[\s\S]*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\[:\^?\w+:\]|\\[\s\S]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[\s\S]/gu;
+  /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|./gsu;
 
 interface Group {
   total: number;

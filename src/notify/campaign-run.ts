@@ -1,94 +1,93 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
-import type {
-  CampaignStore,
-  CampaignWork,
-  DeliveryLedger,
-  Settlement,
-} from "../state/campaigns.ts";
-import type { LiveToken } from "../state/records.ts";
-import type { AppStore, TokenStore } from "../state/stores.ts";
+import { nowSecs } from "../app/clock.ts";
+import type { CampaignWork } from "../state/campaigns.ts";
+import type { AppStore } from "../state/stores.ts";
 import { type AudienceReader, openAudience } from "./audience.ts";
+import { createBatchDelivery, type DeliveryParts, type Retries, type RunSignals } from "./batch-delivery.ts";
 import { type Batch, Batcher } from "./batcher.ts";
-import { failure, type TokenVerdict, verdictOn } from "./client-answer.ts";
 import type { FollowersAmong } from "./followers.ts";
-import type { BatchReply, PostBatch } from "./post-batch.ts";
-import type { SendObserver } from "./send-stats.ts";
-import type { Slot, Slots } from "./slots.ts";
 
 /** Client hosts of one campaign that are worked on at a time. */
 const MAX_LANES = 32;
 /** Batches of one host that wait for another attempt before no further one is begun. */
-const MAX_RETRYING = 8;
-/** How much longer than the call a claim lasts: for the wait before the next attempt. */
-const LEASE_MARGIN_SECS = 20;
-const MIN_LEASE_SECS = 30;
+const MAX_RETRIES_WAITING = 8;
 
-export interface RunParts {
+export interface RunParts extends DeliveryParts {
   readonly apps: AppStore;
-  readonly tokens: TokenStore;
-  readonly campaigns: CampaignStore;
-  readonly ledger: DeliveryLedger;
   readonly followersAmong: FollowersAmong;
-  readonly post: PostBatch;
-  readonly slots: Slots;
-  readonly clock: Clock;
-  readonly observe: SendObserver;
-  readonly settings: RunSettings;
-}
-
-export interface RunSettings {
-  /** How long the ledger keeps who has a notification. */
-  readonly dedupeTtlSecs: number;
-  /** Of one call. */
-  readonly timeoutMs: number;
-  /** Of one batch, the first included. */
-  readonly maxAttempts: number;
-  /** Before the second attempt; twice as long before the third. */
-  readonly backoffMs: number;
 }
 
 /** The app of a campaign was deleted while it ran. */
-class AppGone extends Error {}
+class AppGone extends Error {
+  override name = "AppGone";
+}
 
 /**
  * Sends a notification to the end of its audience. Every token that the audience has is counted once: as sent, as
  * failed, or as not attempted.
  *
  * @returns `aborted` where the app was deleted meanwhile
- * @throws the reason of `signal`, and faults of the stores; what was settled until then stays settled.
+ * @throws the reason of the signal that ended the run, or a fault of the stores; what was settled stays settled.
  */
 export async function runCampaign(
   parts: RunParts,
   work: CampaignWork,
-  signal: AbortSignal,
+  signals: RunSignals,
 ): Promise<"completed" | "aborted"> {
+  const { apps, tokens, ledger, followersAmong, slots, stats, clock } = parts;
+  const { appId, audience, campaignId } = work;
   const fault = new AbortController();
-  const run = createRun(parts, work, AbortSignal.any([signal, fault.signal]));
-  const fail = (cause: unknown) => fault.abort(cause);
-  try {
-    const { appId, audience } = work;
-    const { tokens, followersAmong } = parts;
-    const reader = await openAudience({ appId, audience, tokens, followersAmong });
-    const hosts = reader.hosts()[Symbol.asyncIterator]();
-    // Hosts wait for a lane, so that their number costs no memory; one that is down leaves its lane in the end.
-    const lane = async () => {
-      for (let next = await hosts.next(); !next.done; next = await hosts.next()) {
-        await run.lane(reader, next.value);
+  const stop = AbortSignal.any([signals.stop, fault.signal]);
+  const deliver = createBatchDelivery(parts, work, { stop, cut: signals.cut });
+
+  async function runLane(reader: AudienceReader, host: string): Promise<void> {
+    const batcher = new Batcher();
+    const retries: Retries = { waiting: 0 };
+    const underWay = new Set<Promise<void>>();
+
+    async function dispatch(batch: Batch): Promise<void> {
+      while (retries.waiting >= MAX_RETRIES_WAITING) await Promise.race(underWay);
+      const slot = await slots.acquire({ campaign: campaignId, host, signal: stop });
+      // Without a slot nothing bounds how many there are, so they go one by one.
+      if (slot === "given-up") return deliver(host, batch, slot, retries);
+      const delivery = deliver(host, batch, slot, retries)
+        .catch((cause) => fault.abort(cause))
+        .finally(() => underWay.delete(delivery));
+      underWay.add(delivery);
+    }
+
+    try {
+      for await (const page of reader.pagesOf(host)) {
+        stop.throwIfAborted();
+        if (!(await apps.find(appId, nowSecs(clock)))) throw new AppGone();
+        await countNotAttempted(host, page.notAttempted);
+        for (const token of page.tokens) {
+          const batch = batcher.add(token);
+          if (batch) await dispatch(batch);
+        }
       }
-    };
-    await Promise.all(Array.from({ length: MAX_LANES }, () => lane().catch(fail)));
-    await run.settled();
-    fault.signal.throwIfAborted();
-    signal.throwIfAborted();
-    return "completed";
-  } catch (cause) {
-    await run.settled();
-    signal.throwIfAborted();
-    if (fault.signal.reason instanceof AppGone) return "aborted";
-    throw cause;
+      for (const batch of batcher.rest()) await dispatch(batch);
+    } finally {
+      await Promise.all(underWay);
+    }
   }
 
-  function createRunFail(cause: unknown) {
-    fail(cause);
+  async function countNotAttempted(host: string, reasons: Readonly<Record<string, number>>): Promise<void> {
+    const total = Object.values(reasons).reduce((sum, added) => sum + added, 0);
+    if (total === 0) return;
+    stats.countNotAttempted(host, total);
+    await ledger.countNotAttempted(work, host, reasons);
   }
+
+  const reader = await openAudience({ appId, audience, tokens, followersAmong });
+  const hosts = reader.hosts()[Symbol.asyncIterator]();
+  // Hosts wait for a lane, so that their number costs no memory; one that is down leaves its lane in the end.
+  const runLanes = async () => {
+    for (let next = await hosts.next(); !next.done; next = await hosts.next()) await runLane(reader, next.value);
+  };
+  const lanes = Array.from({ length: MAX_LANES }, () => runLanes().catch((cause) => fault.abort(cause)));
+  await Promise.all(lanes);
+  signals.stop.throwIfAborted();
+  if (fault.signal.reason instanceof AppGone) return "aborted";
+  fault.signal.throwIfAborted();
+  return "completed";
 }

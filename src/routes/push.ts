@@ -1,5 +1,7 @@
 import type { AuthParts } from "../auth/verify.ts";
 import type { TokenService } from "../management/tokens.ts";
+import type { CampaignService } from "../notify/campaign-service.ts";
+import type { SendService } from "../notify/send-service.ts";
 import type { TokenWebhookParts } from "./token-webhook/routes.ts";
 
 /** What the routes of mini-app push work with. */
@@ -7,4 +9,6 @@ export interface PushParts {
   readonly auth: AuthParts;
   readonly tokens: TokenService;
   readonly tokenWebhook: TokenWebhookParts;
+  readonly sends: SendService;
+  readonly campaigns: CampaignService;
 }

@@ -54,7 +54,7 @@ describe("honest envelopes", () => {
       fid: FID,
       clientFid: CLIENT,
       payload: new Uint8Array(Buffer.from(JSON.stringify(payload))),
-    } as never);
+    });
   });
 
   test.each([

@@ -50,6 +50,8 @@ export const PARENT_URLS = [
   "https://farcaster.xyz/~/channel/art",
   "https://warpcast.com/~/channel/Art",
   "https://warpcast.com/~/channel/art/",
+  "https://warpcast.com/~/channel/books?x=1",
+  "http://warpcast.com/~/channel/books",
   "chain://eip155:1/erc721:0xabc",
   "https://example.com/page?a=1",
   "books",
@@ -71,10 +73,13 @@ const SOLANA = [0, 1].map((n) => makeSigner(`solana ${n}`));
 export const CUSTODY_SEEDS = ["shared", "custody 1", "custody 2", "custody 4", "custody 11"] as const;
 export const custodyOf = (seed: string) => makeWallet(seed).address;
 
+/** Farcaster seconds, in April 2023. */
+const OLD_TIME = 72_000_000;
+
+/** Names a cast. */
 interface CastRef {
   readonly fid: number;
   readonly hash: Hex;
-  readonly at: number;
 }
 
 const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -92,7 +97,7 @@ export class Generator {
   #block = 1_000_000;
   #nameTime = DEFAULT_NOW_SECS - 40_000;
 
-  constructor(private readonly random: Random) {}
+  constructor(readonly random: Random) {}
 
   /** The accounts that are there from the beginning. */
   accounts(): Action[] {
@@ -134,6 +139,11 @@ export class Generator {
     return this.#event();
   }
 
+  /** Farcaster seconds. */
+  now(): number {
+    return DEFAULT_TIMESTAMP + this.elapsedSecs;
+  }
+
   #account(fid: number): Action[] {
     const custody = custodyOf(fid % 5 === 0 ? "shared" : `custody ${fid}`);
     const registration = registerEvent(fid, custody, {
@@ -173,7 +183,7 @@ export class Generator {
   /** Farcaster seconds: of few distinct ones, so that many messages share a second; most within the last day. */
   #time(): number {
     const { random } = this;
-    const now = DEFAULT_TIMESTAMP + this.elapsedSecs;
+    const now = this.now();
     if (random.chance(0.03)) return now + random.below(500);
     const hoursBack = random.chance(0.8) ? 30 : 200;
     return now - 450 * random.below((hoursBack * 3600) / 450);
@@ -223,20 +233,28 @@ export class Generator {
       mentions,
       mentionsPositions: [] as number[],
       embeds,
+      embedsDeprecated: [] as string[],
       ...(parent ? { parent } : {}),
       type: CastType.CAST_TYPE_CAST,
     };
     const places = value.text === "" ? [0] : starts;
     value.mentionsPositions = mentions.map(() => random.pick(places)).sort((a, b) => a - b);
-    const at = over.at ?? this.#time();
+    const isOld = over.at === undefined && random.chance(0.03);
+    const at = over.at ?? (isOld ? OLD_TIME - random.below(3) : this.#time());
+    if (isOld) {
+      // Before the end of May 2023 casts had their URLs in another field.
+      value.embedsDeprecated = value.embeds.length > 0 ? ["https://example.com/old", "ftp://old"] : [];
+      value.embeds = [];
+      if (value.text === "") value.text = "old";
+    }
     const action = this.#send(fid, T.MESSAGE_TYPE_CAST_ADD, { $case: "castAddBody", value }, at);
-    if (action.fact.kind === "message") this.casts.push({ fid, hash: action.fact.hash, at });
+    if (action.fact.kind === "message") this.casts.push({ fid, hash: action.fact.hash });
     return action;
   }
 
   #someCast(): CastRef | undefined {
     const { random, casts } = this;
-    if (random.chance(0.05)) return { fid: this.#anyFid(), hash: `0x${"ab".repeat(20)}`, at: 0 };
+    if (random.chance(0.05)) return { fid: this.#anyFid(), hash: `0x${"ab".repeat(20)}` };
     // Few casts get most of the attention.
     const from = random.chance(0.5) ? casts.slice(0, 12) : casts;
     return from.length === 0 ? undefined : random.pick(from);
@@ -249,7 +267,7 @@ export class Generator {
 
   castRemove(given?: CastRef): Action {
     const { random } = this;
-    const cast = given ?? this.#someCast() ?? { fid: 1, hash: `0x${"ab".repeat(20)}` as Hex, at: 0 };
+    const cast = given ?? this.#someCast() ?? { fid: 1, hash: `0x${"ab".repeat(20)}` as Hex };
     const fid = given || !random.chance(0.1) ? cast.fid : this.#fid();
     return this.#send(FIDS.some((known) => known === fid) ? fid : 1, T.MESSAGE_TYPE_CAST_REMOVE, {
       $case: "castRemoveBody",
@@ -257,7 +275,7 @@ export class Generator {
     });
   }
 
-  reaction(over: { target?: CastRef; remove?: boolean; at?: number } = {}): Action {
+  reaction(over: { fid?: number; target?: CastRef; remove?: boolean; at?: number } = {}): Action {
     const { random } = this;
     const cast = over.target ?? (random.chance(0.93) ? this.#someCast() : undefined);
     const remove = over.remove ?? random.chance(0.18);
@@ -268,9 +286,12 @@ export class Generator {
         } as const)
       : ({ $case: "targetUrl", value: "https://example.com/page" } as const);
     return this.#send(
-      random.pick(FIDS),
+      over.fid ?? random.pick(FIDS),
       remove ? T.MESSAGE_TYPE_REACTION_REMOVE : T.MESSAGE_TYPE_REACTION_ADD,
-      { $case: "reactionBody", value: { type: random.chance(0.7) ? 1 : 2, target } },
+      {
+        $case: "reactionBody",
+        value: { type: over.fid !== undefined || random.chance(0.7) ? 1 : 2, target },
+      },
       over.at,
     );
   }
@@ -423,10 +444,8 @@ export class Generator {
         return eventAction(proEvent(random.pick(FIDS), 1 + random.below(10), place));
       case 5:
         return this.#lend();
-      default: {
-        const kind = random.pick(["add", "add", "remove", "admin_reset"] as const);
-        return eventAction(signerEvent(fid, secondSigner(fid).publicKey, place, kind));
-      }
+      default:
+        return this.keyEvent(fid);
     }
   }
 
@@ -448,10 +467,26 @@ export class Generator {
     );
   }
 
+  /** The second key of an fid comes, goes or is reset. */
+  keyEvent(fid: number): Action {
+    const kind = this.random.pick(["add", "add", "remove", "admin_reset"] as const);
+    if (!this.random.chance(0.2))
+      return eventAction(signerEvent(fid, secondSigner(fid).publicKey, this.#place(), kind));
+    // An auth address is a key that signs no messages.
+    const event = signerEvent(fid, custodyOf(`auth ${fid}`), this.#place(), kind);
+    if (event.body?.$case === "signerEventBody" && kind === "add") event.body.value.keyType = 2;
+    return eventAction(event);
+  }
+
+  /** Somebody registers who does nothing else. */
+  newcomer(): Action {
+    return eventAction(registerEvent(200 + this.random.below(90), custodyOf("shared"), this.#place()));
+  }
+
   #lend(): Action {
     const { random } = this;
     const value = { toFid: random.pick(FIDS), numUnits: random.below(3), unitType: 2 };
-    const at = DEFAULT_TIMESTAMP + this.elapsedSecs + random.below(500);
+    const at = this.now() + random.below(500);
     return this.#send(LENDER, T.MESSAGE_TYPE_LEND_STORAGE, { $case: "lendStorageBody", value }, at);
   }
 }

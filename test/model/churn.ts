@@ -1,9 +1,7 @@
 import type { TestApi } from "../support/api.ts";
-import { registerEvent, signerEvent } from "../support/events.ts";
-import { makeSigner, makeWallet } from "../support/messages.ts";
 import type { Generator } from "./actions.ts";
 import { type Difference, pageQuery } from "./ask.ts";
-import { type Action, eventAction } from "./facts.ts";
+import type { Action } from "./facts.ts";
 import { queryOf } from "./question.ts";
 import { matches } from "./questions/casts.ts";
 import { activity, members, searchChannels } from "./questions/channels.ts";
@@ -13,7 +11,7 @@ import { casts, entries } from "./questions/notifications.ts";
 import { idRegistryEvents, signerEvents } from "./questions/registry.ts";
 import { searchUsers } from "./questions/users.ts";
 import type { Random } from "./random.ts";
-import { type LiveCast, newestFirst, type View } from "./view.ts";
+import { type LiveCast, type LiveLink, type LiveReaction, newestFirst, type View } from "./view.ts";
 
 /** Lists that are walked while they change. */
 
@@ -30,7 +28,7 @@ export interface Walk {
   /** The ids of the rows of a page, in order. */
   readonly idsOf: (body: never) => readonly string[];
   /** What changes this very list, beside what happens anyway. */
-  readonly writes: (generator: Generator) => readonly Action[];
+  readonly writes: (generator: Generator, view: View) => readonly Action[];
 }
 
 const PAGE = 3;
@@ -90,7 +88,12 @@ function castWalk(path: string, params: Params, of: (view: View) => LiveCast[], 
     of(view)
       .toSorted(newestFirst)
       .map(({ hash }) => ({ id: hash }));
-  return { path, query: queryOf(params), rows, idsOf: castIds, writes };
+  const andRemovals: Writes = (generator, view) => {
+    const listed = of(view);
+    const removed = generator.random.chance(0.5) ? generator.random.sample(listed, 1) : [];
+    return [...writes(generator, view), ...removed.map((cast) => generator.castRemove(cast))];
+  };
+  return { path, query: queryOf(params), rows, idsOf: castIds, writes: andRemovals };
 }
 
 function userWalk(
@@ -194,11 +197,27 @@ function castWalks(view: View, fid: number): Walk[] {
   ];
 }
 
+/** Now and then one of the links goes. */
+function unlinks(generator: Generator, view: View, isOne: (link: LiveLink) => boolean): Action[] {
+  const gone = generator.random.chance(0.5) ? generator.random.sample(view.links.filter(isOne), 1) : [];
+  return gone.map(({ fid, type, target }) =>
+    generator.link({ fid, type, target, remove: true, at: generator.now() }),
+  );
+}
+
 function linkWalks(fid: number): Walk[] {
   const linkedAt = (view: View, from: number, type: string, to: number) =>
     view.links.find((link) => link.fid === from && link.type === type && link.target === to)?.at ?? 0;
-  const toMe = (generator: Generator) => [1, 2].map(() => generator.link({ type: "follow", target: fid }));
-  const byMe = (type: string) => (generator: Generator) => [1, 2].map(() => generator.link({ fid, type }));
+  const toMe: Writes = (generator, view) => [
+    ...[1, 2].map(() => generator.link({ type: "follow", target: fid })),
+    ...unlinks(generator, view, (link) => link.type === "follow" && link.target === fid),
+  ];
+  const byMe =
+    (type: string): Writes =>
+    (generator, view) => [
+      ...[1, 2].map(() => generator.link({ fid, type })),
+      ...unlinks(generator, view, (link) => link.type === type && link.fid === fid),
+    ];
   return [
     userWalk(
       "/user/followers",
@@ -221,7 +240,7 @@ function linkWalks(fid: number): Walk[] {
       { fid },
       (view) => mutuals(view, fid),
       (view, other) => Math.max(linkedAt(view, fid, "follow", other), linkedAt(view, other, "follow", fid)),
-      (generator) => [...toMe(generator), ...byMe("follow")(generator)],
+      (generator, view) => [...toMe(generator, view), ...byMe("follow")(generator, view)],
     ),
     userWalk(
       "/following/suggested",
@@ -277,6 +296,14 @@ function channelWalks(): Walk[] {
   ];
 }
 
+/** Now and then one of the likes goes. */
+function unlikes(generator: Generator, likes: readonly LiveReaction[]): Action[] {
+  const gone = generator.random.chance(0.5) ? generator.random.sample(likes, 1) : [];
+  return gone.flatMap(({ fid, target }) =>
+    target ? [generator.reaction({ fid, target, remove: true, at: generator.now() })] : [],
+  );
+}
+
 function reactionWalks(view: View, fid: number): Walk[] {
   const loved = view.casts.toSorted((a, b) => view.reactionsTo(b).length - view.reactionsTo(a).length)[0];
   const likes = (now: View) =>
@@ -297,7 +324,13 @@ function reactionWalks(view: View, fid: number): Walk[] {
           .sort((a, b) => b.at - a.at || b.fid - a.fid)
           .map(rowOf),
       idsOf,
-      writes: (generator) => (loved ? [1, 2].map(() => generator.reaction({ target: loved })) : []),
+      writes: (generator, now) => [
+        ...(loved ? [1, 2].map(() => generator.reaction({ target: loved })) : []),
+        ...unlikes(
+          generator,
+          likes(now).filter(({ target }) => target?.hash === loved?.hash),
+        ),
+      ],
     },
     {
       path: "/reaction/user",
@@ -308,7 +341,13 @@ function reactionWalks(view: View, fid: number): Walk[] {
           .sort(newestFirst)
           .map(rowOf),
       idsOf,
-      writes: (generator) => [1, 2, 3].map(() => generator.reaction()),
+      writes: (generator, now) => [
+        ...[1, 2, 3].map(() => generator.reaction()),
+        ...unlikes(
+          generator,
+          likes(now).filter((like) => like.fid === fid),
+        ),
+      ],
     },
   ];
 }
@@ -341,7 +380,8 @@ function notificationWalks(view: View, fid: number): Walk[] {
   const own = view.casts.filter((cast) => cast.fid === fid).slice(0, 5);
   const idsOf = (body: { notifications: ShownEntry[] }) => body.notifications.map(entryId);
   const rowsOf = (shown: unknown[]) => (shown as ShownEntry[]).map((entry) => ({ id: entryId(entry) }));
-  const writes = (generator: Generator) => [
+  const writes: Writes = (generator, now) => [
+    ...unlinks(generator, now, (link) => link.type === "follow" && link.target === fid),
     generator.link({ type: "follow", target: fid }),
     ...own.slice(0, 2).map((target) => generator.reaction({ target })),
     ...own.slice(-1).map((parent) => generator.cast({ parent })),
@@ -372,20 +412,16 @@ function notificationWalks(view: View, fid: number): Walk[] {
   ];
 }
 
-let places = 5_000_000;
-
 function registryWalks(): Walk[] {
-  const place = () => ({ block: ++places });
   const eventIds = (body: { events: { block_number: number; event_type: string }[] }) =>
     body.events.map(({ block_number, event_type }) => `${block_number} ${event_type}`);
-  const custody = makeWallet("newcomer").address;
   return [
     {
       path: "/user/fid",
       query: "",
       rows: (view) => view.fids.map((fid) => ({ id: String(fid) })),
       idsOf: ({ fids }: { fids: number[] }) => fids.map(String),
-      writes: () => [eventAction(registerEvent((++places % 90) + 200, custody, place()))],
+      writes: (generator) => [generator.newcomer()],
     },
     {
       path: "/signer",
@@ -393,7 +429,7 @@ function registryWalks(): Walk[] {
       rows: (view) =>
         signerEvents(view, 3).map((event) => ({ id: `${event.block_number} ${event.event_type}` })),
       idsOf: eventIds,
-      writes: () => [eventAction(signerEvent(3, makeSigner("third").publicKey, place()))],
+      writes: (generator) => [generator.keyEvent(3), generator.keyEvent(3)],
     },
     {
       path: "/onchain/id_registry_event",
@@ -401,7 +437,7 @@ function registryWalks(): Walk[] {
       rows: (view) =>
         idRegistryEvents(view, 3).map((event) => ({ id: `${event.block_number} ${event.event_type}` })),
       idsOf: eventIds,
-      writes: (generator) => [generator.custodyChange(3), eventAction(registerEvent(200, custody, place()))],
+      writes: (generator) => [generator.custodyChange(3), generator.newcomer()],
     },
   ];
 }
@@ -421,6 +457,10 @@ export function trendingWalk(view: View, of: "casts" | "channels"): Walk {
         ? ranked.filter((hash) => now.castByHash.has(hash)).map((id) => ({ id }))
         : channels.filter((id) => now.channel(id)).map((id) => ({ id })),
     idsOf: of === "casts" ? castIds : channelIds,
-    writes: (generator) => [generator.castRemove(), generator.reaction(), generator.cast()],
+    writes: (generator, now) => [
+      ...generator.random.sample(now.casts, 2).map((cast) => generator.castRemove(cast)),
+      generator.reaction(),
+      generator.cast(),
+    ],
   };
 }

@@ -18,6 +18,7 @@ import { reactionQuestions } from "./questions/reactions.ts";
 import { registryQuestions } from "./questions/registry.ts";
 import { userQuestions } from "./questions/users.ts";
 import { Random } from "./random.ts";
+import { importChannels, REGISTERED } from "./registry.ts";
 import { View } from "./view.ts";
 
 /** `MODEL_SEED=7` plays another network. */
@@ -36,6 +37,8 @@ class Pair {
   readonly random: Random;
   readonly generator: Generator;
   readonly network: Network;
+  /** Whether the operator has imported what is known of channels. */
+  hasRegistry = false;
   /** Of the walks between writes: their pages, the rows that lasted and those that did not. */
   walked = { pages: 0, lasted: 0, went: 0 };
 
@@ -49,7 +52,7 @@ class Pair {
   }
 
   view(): View {
-    return new View(this.network);
+    return new View(this.network, this.hasRegistry ? REGISTERED : []);
   }
 
   /** Plays actions in commits of any size; both must take and refuse the same. */
@@ -69,6 +72,11 @@ class Pair {
       });
       at += commit.length;
     }
+  }
+
+  async importChannels(): Promise<void> {
+    await importChannels(this.api.node.db, this.api.node.dir);
+    this.hasRegistry = true;
   }
 
   pass(secs: number): void {
@@ -95,7 +103,7 @@ class Pair {
   /** Walks while the network goes on, and `then` happens after each page. */
   async walk(walk: Walk, then = () => {}): Promise<void> {
     const write = () => {
-      this.play([...walk.writes(this.generator), this.generator.one(), this.generator.one()]);
+      this.play([...walk.writes(this.generator, this.view()), this.generator.one(), this.generator.one()]);
       then();
       return this.view();
     };
@@ -154,6 +162,7 @@ for (const seed of SEEDS) {
     pair.play(pair.generator.accounts());
     for (let part = 1; part <= PARTS; part++) {
       pair.play(pair.generator.actions(ACTIONS / PARTS, part === 2));
+      if (part === 2) await pair.importChannels();
       pair.rank();
       await pair.compare(questions(pair, pair.view(), pair.random.sample(FIDS, FIDS_ASKED)));
       if (part < PARTS) pair.pass(HOURS_BETWEEN_PARTS * 3600);

@@ -18,6 +18,22 @@ export interface LiveCast {
   readonly embeds: readonly ({ readonly url: string } | { readonly fid: number; readonly hash: Hex })[];
 }
 
+/** What was imported about a channel. */
+export interface RegisteredChannel {
+  readonly id: string;
+  /** The registry's own name for it. */
+  readonly registryId: string;
+  readonly url: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly imageUrl: string | null;
+  readonly leadFid: number | null;
+  readonly moderatorFids: readonly number[];
+  readonly createdAt: number | null;
+  readonly followerCount: number;
+  readonly pinnedCastHash: string | null;
+}
+
 export interface LiveReaction {
   readonly hash: Hex;
   readonly fid: number;
@@ -79,14 +95,17 @@ export class View {
   readonly #castObjects = new Map<Hex, object>();
   readonly #known: ReadonlySet<number>;
 
-  constructor(readonly network: Network) {
+  constructor(
+    readonly network: Network,
+    readonly registry: readonly RegisteredChannel[] = [],
+  ) {
     this.nowSecs = network.nowSecs;
     this.fids = network.fids();
     this.#known = new Set(this.fids);
     this.names = network.names();
     this.casts = network.adds("casts").flatMap(({ data, hash, fid, at }): LiveCast[] => {
       if (data.body?.$case !== "castAddBody") return [];
-      const { text, parent, mentions, mentionsPositions, embeds } = data.body.value;
+      const { text, parent, mentions, mentionsPositions, embeds, embedsDeprecated } = data.body.value;
       return [
         {
           hash,
@@ -96,9 +115,14 @@ export class View {
           parent: parent?.$case === "parentCastId" ? castIdOf(parent.value) : null,
           parentUrl: parent?.$case === "parentUrl" ? parent.value : null,
           mentions: mentions.map((mentioned, index) => [mentioned, mentionsPositions[index] ?? 0] as const),
-          embeds: embeds.flatMap(({ embed }) =>
-            embed === undefined ? [] : [embed.$case === "url" ? { url: embed.value } : castIdOf(embed.value)],
-          ),
+          embeds: [
+            ...embeds.flatMap(({ embed }) =>
+              embed === undefined
+                ? []
+                : [embed.$case === "url" ? { url: embed.value } : castIdOf(embed.value)],
+            ),
+            ...embedsDeprecated.map((url) => ({ url })),
+          ],
         },
       ];
     });
@@ -340,7 +364,14 @@ export class View {
   #dehydratedChannel(rootParentUrl: string | null) {
     if (rootParentUrl === null) return null;
     const id = channelIdOf(rootParentUrl);
-    return { object: "channel_dehydrated", id, name: id, image_url: null, parent_url: channelUrl(id) };
+    const imported = this.registered(id);
+    return {
+      object: "channel_dehydrated",
+      id,
+      name: imported?.name ?? id,
+      image_url: imported?.imageUrl ?? null,
+      parent_url: imported?.url ?? channelUrl(id),
+    };
   }
 
   /** Live casts directly under any URL of a channel. */
@@ -351,27 +382,41 @@ export class View {
   /** Ids of all channels, in order. */
   channelIds(): string[] {
     const ids = this.casts.flatMap(({ parentUrl }) => (parentUrl === null ? [] : [channelIdOf(parentUrl)]));
-    return [...new Set(ids)].sort(ascending);
+    return [...new Set([...ids, ...this.registry.map(({ id }) => id)])].sort(ascending);
   }
 
-  /** The Channel object; undefined for a channel without a live cast. */
+  registered(id: string): RegisteredChannel | undefined {
+    return this.registry.find((channel) => channel.id === id);
+  }
+
+  /** The id of the channel that a text names: its id, one of its URLs, or else the registry's own name for it. */
+  channelNamed(text: string): string {
+    const id = channelIdOf(text);
+    if (this.channel(id)) return id;
+    return this.registry.find(({ registryId }) => registryId === text)?.id ?? id;
+  }
+
+  /** The Channel object; undefined for a channel without a live cast that nobody imported. */
   channel(id: string) {
     const casts = this.castsInChannel(id);
-    if (casts.length === 0) return undefined;
+    const imported = this.registered(id);
+    if (casts.length === 0 && !imported) return undefined;
+    const url = imported?.url ?? channelUrl(id);
+    const firstCastAt = casts.length === 0 ? null : Math.min(...casts.map(({ at }) => at));
     return {
       object: "channel",
       id,
-      url: channelUrl(id),
-      parent_url: channelUrl(id),
-      name: id,
-      image_url: null,
-      description: null,
-      lead: null,
-      moderator_fids: [],
-      follower_count: 0,
+      url,
+      parent_url: url,
+      name: imported?.name ?? id,
+      image_url: imported?.imageUrl ?? null,
+      description: imported?.description ?? null,
+      lead: (imported?.leadFid && this.user(imported.leadFid)) || null,
+      moderator_fids: imported?.moderatorFids ?? [],
+      follower_count: imported?.followerCount ?? 0,
       member_count: new Set(casts.map(({ fid }) => fid)).size,
-      created_at: Math.min(...casts.map(({ at }) => at)),
-      pinned_cast_hash: null,
+      created_at: imported?.createdAt ?? firstCastAt,
+      pinned_cast_hash: imported?.pinnedCastHash ?? null,
     };
   }
 

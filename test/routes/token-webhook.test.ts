@@ -74,10 +74,9 @@ describe("the state table, for one of two clients while the other has a token", 
         status: 200,
         body: { success: true },
       });
-      expect(held()).toEqual({
-        [CLIENT_B]: "enabled other",
-        ...(next === undefined ? {} : { [CLIENT_A]: next }),
-      });
+      const rows: Record<number, string> = { [CLIENT_B]: "enabled other" };
+      if (next !== undefined) rows[CLIENT_A] = next;
+      expect(held()).toEqual(rows);
     },
   );
 
@@ -480,9 +479,8 @@ describe("what is judged first", () => {
   );
 
   test("both slash forms answer, and nothing may be kept", async () => {
-    const { status, headers } = await push
-      .post(officialEnvelope(USER, userKey, added("t")), `${push.appId}//`)
-      .catch(() => ({ status: 0, headers: new Headers() }));
+    const envelope = officialEnvelope(USER, userKey, added("t"));
+    const { status, headers } = await push.post(envelope, `${push.appId}//`);
     expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
   });
 });
@@ -568,14 +566,5 @@ describe("hostile requests", () => {
   ])("%s does no harm", async (_, body, status) => {
     expect((await push.post(body)).status).toBe(status);
     expect(await push.report(added("t"))).toBe(200);
-  });
-
-  test("no key, no token and no url is in an answer or in the log of a refusal", async () => {
-    const answer = await push.post(
-      officialEnvelope(USER, userKey, added("a secret token")).payload
-        ? { header: "x", payload: "y", signature: "z" }
-        : {},
-    );
-    expect(JSON.stringify(answer.body)).not.toContain("secret");
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { openState, statePath } from "../../src/state/database.ts";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import "../../src/state/sqlite/sweeps.ts";
@@ -15,6 +16,7 @@ function openTokens() {
   const claim = { ownerFid: 3, nowSecs: 100 };
   return {
     db,
+    path,
     store: createTokenStore(db),
     connect() {
       const other = openState(path);
@@ -40,6 +42,32 @@ function openTokens() {
 }
 
 tokenStoreContract("tokens in SQLite", openTokens);
+
+test("the limit holds among processes, and the totals are those of their rows together", async () => {
+  using tokens = openTokens();
+  await tokens.addApp("app");
+  const script = join(import.meta.dir, "processes/report-events.ts");
+  const children = [0, 1000, 2000].map((firstClient) =>
+    Bun.spawn([process.execPath, script, tokens.path, String(firstClient)], {
+      stdin: "pipe",
+      stdout: "pipe",
+    }),
+  );
+  const outputs = children.map(({ stdout }) => stdout.getReader());
+  const next = async (at: number) =>
+    Buffer.from((await outputs[at]?.read())?.value ?? [])
+      .toString()
+      .trim();
+  for (const at of children.keys()) expect(await next(at)).toBe("ready");
+  for (const { stdin } of children) {
+    stdin.write("go\n");
+    stdin.end();
+  }
+  const applied = await Promise.all(children.map(async (_, at) => Number(await next(at))));
+  expect(applied.reduce((sum, count) => sum + count, 0)).toBe(60);
+  expect(await tokens.store.totals()).toEqual({ enabled: 60, disabled: 0, no_token: 0 });
+  expect(await tokens.store.list({ appId: "app", after: undefined, max: 100 })).toHaveLength(60);
+});
 
 test("no statement of the token store and the sweeps walks a table or sorts one", () => {
   using tokens = openTokens();

@@ -1,10 +1,4 @@
-import type {
-  CampaignWork,
-  Claimed,
-  DeliveryLedger,
-  OutcomeKind,
-  Settlement,
-} from "../campaigns.ts";
+import type { CampaignWork, Claimed, DeliveryLedger, OutcomeKind, Settlement } from "../campaigns.ts";
 import type { StateDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 import type { Sweep, TokenPosition } from "../stores.ts";
@@ -174,7 +168,11 @@ function sortClaims(
   taken: ReadonlySet<unknown>,
   counted: ReadonlySet<unknown>,
 ): Claimed {
-  const claimed = { taken: [] as TokenPosition[], counted: [] as TokenPosition[], refused: [] as TokenPosition[] };
+  const claimed = {
+    taken: [] as TokenPosition[],
+    counted: [] as TokenPosition[],
+    refused: [] as TokenPosition[],
+  };
   for (const token of tokens) {
     const key = `${token.fid} ${token.clientFid}`;
     if (taken.has(key)) claimed.taken.push(token);

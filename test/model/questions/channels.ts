@@ -2,17 +2,26 @@ import { PARENT_URLS } from "../actions.ts";
 import { type Asking, fidOf, found, list, one, type Question, refused } from "../question.ts";
 import { ascending, channelIdOf, type View } from "../view.ts";
 
-const ASKED = [...PARENT_URLS, "Books", "art", "Art", "nothing", "https://warpcast.com/~/channel/nothing"];
+const ASKED = [
+  ...PARENT_URLS,
+  "Books",
+  "art",
+  "Art",
+  "nothing",
+  "punks",
+  "empty",
+  "https://warpcast.com/~/channel/nothing",
+];
 
 /** Section 4.8 but for trending. */
 export function channelQuestions({ view, fids }: Asking): Question[] {
   return [
     ...ASKED.flatMap((id) => {
-      const channel = view.channel(channelIdOf(id));
+      const channel = view.channel(view.channelNamed(id));
       return [
         found("/channel", { id }, "channel", channel),
         found("/channel", { id, type: "id" }, "channel", channel),
-        found("/channel", { id, type: "parent_url" }, "channel", channel),
+        found("/channel", { id, type: "parent_url" }, "channel", view.channel(channelIdOf(id))),
       ];
     }),
     refused("/channel", {}, 400),
@@ -22,17 +31,32 @@ export function channelQuestions({ view, fids }: Asking): Question[] {
       one(
         "/channel/bulk",
         { ids: ids.join(",") },
-        { channels: view.channels(new Set(ids.map(channelIdOf))), next: { cursor: null } },
+        { channels: view.channels(new Set(ids.map((id) => view.channelNamed(id)))), next: { cursor: null } },
       ),
     ),
-    ...["b", "BOO", "books", "a", "art", "ch", "https://", "chain:", "nothing", "%", "_"].map((q) =>
-      list(["/channel/search"], { q }, { channels: view.channels(searchChannels(view, q)) }),
-    ),
+    ...[
+      "b",
+      "BOO",
+      "books",
+      "books &",
+      "p",
+      "PUNKS",
+      "art of",
+      "e",
+      "a",
+      "art",
+      "ch",
+      "https://",
+      "chain:",
+      "nothing",
+      "%",
+      "_",
+    ].map((q) => list(["/channel/search"], { q }, { channels: view.channels(searchChannels(view, q)) })),
     ...ASKED.map((id) =>
       list(
         ["/channel/members", "/channel/member/list", "/channel/followers", "/channel/followers/relevant"],
         { channel_id: id },
-        { users: view.users(members(view, channelIdOf(id)).map(([fid]) => fid)) },
+        { users: view.users(members(view, view.channelNamed(id)).map(([fid]) => fid)) },
       ),
     ),
     ...fids.flatMap((fid) => ofUser(view, fid)),
@@ -41,8 +65,10 @@ export function channelQuestions({ view, fids }: Asking): Question[] {
 
 /** By the number of members, ties by id. */
 export function searchChannels(view: View, q: string): string[] {
+  const begins = (text: string | undefined) => text?.toLowerCase().startsWith(q.toLowerCase());
+  const isHit = (id: string) => [id, view.registered(id)?.registryId, view.registered(id)?.name].some(begins);
   return view
-    .channels(view.channelIds().filter((id) => id.toLowerCase().startsWith(q.toLowerCase())))
+    .channels(view.channelIds().filter(isHit))
     .sort((a, b) => b.member_count - a.member_count || ascending(a.id, b.id))
     .map(({ id }) => id);
 }

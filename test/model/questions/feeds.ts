@@ -53,13 +53,14 @@ export function channelLists(some: readonly string[]): string[][] {
     ["https://farcaster.xyz/~/channel/books"],
     ["chain://eip155:1/erc721:0xabc", "art", "books"],
     ["nothing"],
+    ["punks", "empty"],
     ["https://example.com/page?a=1", "https://warpcast.com/~/channel/art/"],
     [...some],
   ];
 }
 
 export function inChannels(view: View, ids: readonly string[]): LiveCast[] {
-  const wanted = new Set(ids.map(channelIdOf));
+  const wanted = new Set(ids.map((id) => view.channelNamed(id)));
   return view.casts.filter(({ parentUrl }) => parentUrl !== null && wanted.has(channelIdOf(parentUrl)));
 }
 

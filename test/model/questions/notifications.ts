@@ -17,7 +17,7 @@ export function notificationQuestions({ view, fids, random }: Asking): Question[
       // Ids stand for all URLs of the channel; a URL stands for itself.
       const isUrl = (id: string) => id.startsWith("http") || id.startsWith("chain://");
       const underIds = (url: string) =>
-        ids.includes(url) || ids.some((id) => !isUrl(id) && channelIdOf(url) === id);
+        ids.includes(url) || ids.some((id) => !isUrl(id) && channelIdOf(url) === view.channelNamed(id));
       return [
         list(["/notifications"], { fid: given }, { notifications: entries(view, fid) }),
         list(

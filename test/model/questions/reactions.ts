@@ -50,6 +50,8 @@ function ofCast(view: View, hash: Hex): Question[] {
     list(paths, { hash }, ofType("likes")),
     list(paths, { hash, types: "likes" }, ofType("likes")),
     list(paths, { hash, types: "recasts" }, ofType("recasts")),
+    list(paths, { hash, fid: cast?.fid ?? 1 }, ofType("likes")),
+    list(paths, { hash, fid: cast?.fid === 1 ? 2 : 1 }, { reactions: [] }),
     refused("/reaction/cast", { hash, types: "nonsense" }, 400),
   ];
 }

@@ -1,0 +1,64 @@
+import type { IndexDatabase } from "../index/database.ts";
+import { createOutboundClient, type OutboundClient } from "../net/client.ts";
+import { createUrlGuard } from "../net/guard.ts";
+import { type FanOutEngine, startFanOut } from "../notify/fan-out.ts";
+import { followersFromIndex } from "../notify/followers.ts";
+import { HOST_PACING, type HostPacing } from "../notify/host-health.ts";
+import { createPostBatch } from "../notify/post-batch.ts";
+import { SendStats } from "../notify/send-stats.ts";
+import { createSlots } from "../notify/slots.ts";
+import type { StateDatabase } from "../state/database.ts";
+import { createAppStore } from "../state/sqlite/app-store.ts";
+import { createCampaignStore } from "../state/sqlite/campaign-store.ts";
+import { createDeliveryLedger } from "../state/sqlite/delivery-ledger.ts";
+import { createTokenStore } from "../state/sqlite/token-store.ts";
+import { programName, version } from "../version.ts";
+import type { Common } from "./common.ts";
+
+const MAX_ATTEMPTS = 3;
+const BACKOFF_MS = 500;
+
+/** How fast batches are tried again, and hosts given up; the defaults are those of the service. */
+export interface FanOutPacing {
+  readonly timeoutMs: number;
+  readonly backoffMs: number;
+  readonly hosts: HostPacing;
+}
+
+/** Composes the fan-out over the two databases, as the settings say, and starts it. */
+export function createFanOut(options: {
+  readonly common: Pick<Common, "config" | "clock" | "log">;
+  readonly index: IndexDatabase;
+  readonly state: StateDatabase;
+  /** The outbound client of the settings in `net` when left out. */
+  readonly client?: OutboundClient;
+  readonly pacing?: Partial<FanOutPacing>;
+}): Promise<FanOutEngine> {
+  const { index, state, pacing = {} } = options;
+  const { config, clock, log } = options.common;
+  const { net, send } = config;
+  const client =
+    options.client ??
+    createOutboundClient({
+      guard: createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http }),
+    });
+  const timeoutMs = pacing.timeoutMs ?? send.send_timeout_secs * 1000;
+  return startFanOut({
+    apps: createAppStore(state),
+    tokens: createTokenStore(state),
+    campaigns: createCampaignStore(state),
+    ledger: createDeliveryLedger(state),
+    followersAmong: followersFromIndex(index),
+    post: createPostBatch({ client, clock, timeoutMs, userAgent: `${programName}/${version}` }),
+    slots: createSlots({ total: send.send_concurrency, pacing: pacing.hosts ?? HOST_PACING }),
+    clock,
+    log,
+    stats: new SendStats(),
+    settings: {
+      dedupeTtlSecs: send.dedupe_ttl_secs,
+      timeoutMs,
+      maxAttempts: MAX_ATTEMPTS,
+      backoffMs: pacing.backoffMs ?? BACKOFF_MS,
+    },
+  });
+}

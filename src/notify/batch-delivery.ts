@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, nowSecs } from "../app/clock.ts";
+import type { CampaignWork, Claimed, DeliveryLedger, Settlement } from "../state/campaigns.ts";
+import type { LiveToken } from "../state/records.ts";
+import type { TokenPosition, TokenStore } from "../state/stores.ts";
+import type { Batch } from "./batcher.ts";
+import { failure, type TokenVerdict, verdictOn } from "./client-answer.ts";
+import type { BatchReply, PostBatch } from "./post-batch.ts";
+import type { SendStats } from "./send-stats.ts";
+import type { Slot, Slots } from "./slots.ts";
+
+const MIN_LEASE_SECS = 30;
+/** How much longer than the call a claim lasts: for the wait before the next attempt. */
+const LEASE_MARGIN_SECS = 20;
+/** Waits differ by up to this part, so that batches that failed together do not return together. */
+const JITTER = 0.2;
+
+export interface DeliveryParts {
+  readonly tokens: TokenStore;
+  readonly ledger: DeliveryLedger;
+  readonly post: PostBatch;
+  readonly slots: Slots;
+  readonly clock: Clock;
+  readonly stats: SendStats;
+  readonly settings: DeliverySettings;
+}
+
+export interface DeliverySettings {
+  /** How long the ledger keeps who has a notification. */
+  readonly dedupeTtlSecs: number;
+  /** Of one call. */
+  readonly timeoutMs: number;
+  /** Of one batch, the first included. */
+  readonly maxAttempts: number;
+  /** Before the second attempt; twice as long before the third. */
+  readonly backoffMs: number;
+}
+
+/** How a run is ended before its end. */
+export interface RunSignals {
+  /** Nothing new is begun. */
+  readonly stop: AbortSignal;
+  /** Calls are given up. */
+  readonly cut: AbortSignal;
+}
+
+/** Where a lane sees how many of its batches wait for another attempt. */
+export interface Retries {
+  waiting: number;
+}
+
+/**
+ * Delivers a batch: claims its tokens, calls the client until it answers or the attempts are used up, and settles what
+ * became of each token. A run that is ended leaves the claims as they are, for the next run of the campaign.
+ *
+ * @throws the reason of the signal that ended it
+ */
+export type DeliverBatch = (
+  host: string,
+  batch: Batch,
+  first: Slot | "given-up",
+  retries: Retries,
+) => Promise<void>;
+
+export function createBatchDelivery(
+  parts: DeliveryParts,
+  work: CampaignWork,
+  signals: RunSignals,
+): DeliverBatch {
+  const { tokens, ledger, post, slots, clock, stats, settings } = parts;
+  const leaseSecs = Math.max(MIN_LEASE_SECS, Math.ceil(settings.timeoutMs / 1000) + LEASE_MARGIN_SECS);
+
+  async function claim(held: readonly LiveToken[]): Promise<Claimed> {
+    const now = nowSecs(clock);
+    return ledger.claim(work, held, { nowSecs: now, endsAt: now + leaseSecs });
+  }
+
+  async function settle(
+    host: string,
+    held: readonly LiveToken[],
+    verdictOf: (token: LiveToken) => TokenVerdict,
+  ): Promise<void> {
+    if (held.length === 0) return;
+    const verdicts = held.map((token) => ({ token, verdict: verdictOf(token) }));
+    const settlements = verdicts.map(
+      ({ token: { fid, clientFid }, verdict: { kind, reason, isRetryable } }): Settlement => ({
+        fid,
+        clientFid,
+        kind,
+        reason,
+        isRetryable,
+      }),
+    );
+    await ledger.settle(work, host, settlements, nowSecs(clock) + settings.dedupeTtlSecs);
+    stats.countTokens(host, settlements);
+    // Later than the counts: a crash in between leaves a token that the next send finds invalid again.
+    const gone = verdicts.filter(({ verdict }) => verdict.isGone);
+    if (gone.length > 0) {
+      await tokens.deleteHeld(gone.map(({ token }) => ({ ...token, token: token.details.token })));
+    }
+  }
+
+  async function call(host: string, { url }: Batch, held: readonly LiveToken[]): Promise<BatchReply> {
+    const startedAt = performance.now();
+    // Where one token stands in two rows, the client is told of it once.
+    const distinct = [...new Set(held.map(({ details }) => details.token))];
+    const { notification } = work;
+    const reply = await post({ url, notification, tokens: distinct, signal: signals.cut });
+    if (reply.kind === "cancelled") throw signals.cut.reason;
+    const outcome = reply.kind === "answered" ? "answered" : reply.reason;
+    stats.countCall(host, outcome, performance.now() - startedAt);
+    return reply;
+  }
+
+  async function waitForRetry(
+    host: string,
+    reply: BatchReply & { readonly kind: "failed" },
+    attempt: number,
+  ): Promise<Slot | "given-up"> {
+    const backoffMs = settings.backoffMs * 2 ** (attempt - 1);
+    const jittered = backoffMs * (1 + JITTER * (2 * Math.random() - 1));
+    await sleep(Math.max(jittered, reply.waitMs), undefined, { signal: signals.stop });
+    return slots.acquire({ campaign: work.campaignId, host, signal: signals.stop });
+  }
+
+  return async (host, batch, first, retries) => {
+    let slot = first;
+    let held = batch.tokens;
+    let reason = "host_down";
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const claimed = await claim(held);
+        if (attempt === 1) {
+          stats.countNotAttempted(host, claimed.refused.length);
+          await ledger.countNotAttempted(work, host, { duplicate: claimed.refused.length });
+        } else {
+          // The lease ended while they waited for this attempt, and another campaign has them now.
+          await settle(host, pick(held, claimed.refused), () => failure("claimed_by_another"));
+        }
+        held = pick(held, claimed.taken);
+        if (held.length === 0) return;
+        if (slot === "given-up") return await settle(host, held, () => failure(reason));
+
+        const reply = await call(host, batch, held);
+        if (reply.kind === "cancelled") return;
+        if (reply.kind === "answered") {
+          slot.release("well");
+          const { answer } = reply;
+          return await settle(host, held, ({ details }) => verdictOn(details.token, answer));
+        }
+        slot.release(reply.sign, reply.waitMs);
+        reason = reply.reason;
+        if (!reply.isPassing || attempt === settings.maxAttempts) {
+          return await settle(host, held, () => failure(reason));
+        }
+        retries.waiting += 1;
+        try {
+          slot = await waitForRetry(host, reply, attempt);
+        } finally {
+          retries.waiting -= 1;
+        }
+      }
+    } finally {
+      if (slot !== "given-up") slot.release("none");
+    }
+  };
+}
+
+/** Those of the tokens whose rows are listed. */
+function pick(held: readonly LiveToken[], listed: readonly TokenPosition[]): readonly LiveToken[] {
+  if (listed.length === held.length) return held;
+  const keys = new Set(listed.map(({ fid, clientFid }) => `${fid} ${clientFid}`));
+  return held.filter(({ fid, clientFid }) => keys.has(`${fid} ${clientFid}`));
+}

@@ -1,0 +1,151 @@
+import { nowSecs } from "../app/clock.ts";
+import type { Logger } from "../app/logger.ts";
+import type { CampaignStore } from "../state/campaigns.ts";
+import { type RunParts, runCampaign } from "./campaign-run.ts";
+import type { SendFigures } from "./send-stats.ts";
+import type { SlotStats } from "./slots.ts";
+
+/** Campaigns that run at a time, in all and of one app; others wait, the oldest first. */
+const MAX_RUNNING = 32;
+const MAX_RUNNING_OF_APP = 8;
+/** After a fault of ours a campaign is taken up again, so often and after so long. */
+const MAX_RUNS = 5;
+const RERUN_AFTER_MS = 5_000;
+
+export interface CampaignRef {
+  readonly campaignId: string;
+  readonly appId: string;
+}
+
+export interface FanOutFigures extends SendFigures, SlotStats {
+  readonly campaignsRunning: number;
+  readonly campaignsQueued: number;
+  /** Age of the oldest campaign that waits for its turn. */
+  readonly oldestQueuedSecs: number;
+}
+
+/** Carries campaigns out. */
+export interface FanOut {
+  /** Resolves when the stored campaign has ended; asked again for the same one, it waits for the same end. */
+  run(campaign: CampaignRef): Promise<void>;
+  figures(): Promise<FanOutFigures>;
+}
+
+export interface FanOutEngine extends FanOut {
+  /** Begins nothing new, gives calls under way `graceMs`, then ends. What has not ended goes on after the next start. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface FanOutParts extends RunParts {
+  readonly campaigns: CampaignStore;
+  readonly log: Logger;
+}
+
+interface Job extends CampaignRef {
+  readonly ended: PromiseWithResolvers<void>;
+  readonly queuedAtMs: number;
+  runs: number;
+}
+
+/** Starts to carry out campaigns, those first that an earlier process left behind. */
+export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
+  const { campaigns, stats, slots, clock, settings } = parts;
+  const log = parts.log.child({ subsystem: "send" });
+  const stop = new AbortController();
+  const cut = new AbortController();
+  const jobs = new Map<string, Job>();
+  const running = new Map<Job, Promise<void>>();
+  const queued: Job[] = [];
+
+  function enqueue(ref: CampaignRef): Job {
+    const known = jobs.get(ref.campaignId);
+    if (known) return known;
+    const job: Job = { ...ref, ended: Promise.withResolvers(), queuedAtMs: performance.now(), runs: 0 };
+    // Nobody waits for a campaign that was left behind.
+    job.ended.promise.catch(() => undefined);
+    jobs.set(job.campaignId, job);
+    queued.push(job);
+    startNext();
+    return job;
+  }
+
+  function startNext(): void {
+    while (running.size < MAX_RUNNING && !stop.signal.aborted) {
+      const at = queued.findIndex(({ appId }) => runningOf(appId) < MAX_RUNNING_OF_APP);
+      const [job] = at === -1 ? [] : queued.splice(at, 1);
+      if (!job) return;
+      const run = runJob(job).finally(() => {
+        running.delete(job);
+        startNext();
+      });
+      running.set(job, run);
+    }
+  }
+
+  function runningOf(appId: string): number {
+    let count = 0;
+    for (const job of running.keys()) if (job.appId === appId) count += 1;
+    return count;
+  }
+
+  async function runJob(job: Job): Promise<void> {
+    const { campaignId, appId } = job;
+    const startedAt = performance.now();
+    try {
+      await runOnce(campaignId);
+      log.info({ campaignId, appId, durationMs: Math.round(performance.now() - startedAt) }, "Ended a campaign");
+      jobs.delete(campaignId);
+      job.ended.resolve();
+    } catch (cause) {
+      if (stop.signal.aborted) return;
+      job.runs += 1;
+      log.error({ err: cause, campaignId, appId, runs: job.runs }, "A campaign could not go on");
+      if (job.runs >= MAX_RUNS) {
+        jobs.delete(campaignId);
+        job.ended.reject(cause);
+        return;
+      }
+      setTimeout(() => {
+        queued.push(job);
+        startNext();
+      }, RERUN_AFTER_MS);
+    }
+  }
+
+  async function runOnce(campaignId: string): Promise<void> {
+    const work = await campaigns.start(campaignId, nowSecs(clock));
+    if (!work) return;
+    // Of what was sent before the ledger's time nothing is known any more.
+    const isTooOld = nowSecs(clock) >= work.createdAt + settings.dedupeTtlSecs && isLeftBehind.has(campaignId);
+    const status = isTooOld ? "aborted" : await runCampaign(parts, work, { stop: stop.signal, cut: cut.signal });
+    await campaigns.end(campaignId, status, nowSecs(clock));
+  }
+
+  const leftBehind = await campaigns.underWay();
+  const isLeftBehind = new Set(leftBehind.map(({ campaignId }) => campaignId));
+  for (const campaign of leftBehind) enqueue(campaign);
+  if (leftBehind.length > 0) log.info({ campaigns: leftBehind.length }, "Took up campaigns that had not ended");
+
+  return {
+    run: (campaign) => enqueue(campaign).ended.promise,
+
+    async figures() {
+      const nowMs = performance.now();
+      const oldestQueuedMs = queued.length === 0 ? 0 : nowMs - Math.min(...queued.map((job) => job.queuedAtMs));
+      return {
+        ...stats.figures(),
+        ...slots.stats(),
+        campaignsRunning: running.size,
+        campaignsQueued: queued.length,
+        oldestQueuedSecs: oldestQueuedMs / 1000,
+      };
+    },
+
+    async stop(graceMs) {
+      stop.abort(new Error("the process is shutting down"));
+      const timer = setTimeout(() => cut.abort(stop.signal.reason), graceMs);
+      await Promise.all(running.values());
+      clearTimeout(timer);
+    },
+  };
+}

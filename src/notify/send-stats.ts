@@ -1,0 +1,70 @@
+import type { OutcomeKind, Settlement } from "../state/campaigns.ts";
+
+/** Upper bounds of the buckets that calls are counted in by duration, in seconds. */
+export const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+
+/** Hosts come from clients; beyond so many they are counted together. */
+const MAX_HOSTS = 100;
+export const OTHER_HOSTS = "other";
+
+/** Figures since the start, by host. */
+export interface SendFigures {
+  readonly tokens: readonly { readonly host: string; readonly outcome: OutcomeKind; readonly count: number }[];
+  readonly calls: readonly { readonly host: string; readonly outcome: string; readonly count: number }[];
+  /** Calls up to each bound of `CALL_SECONDS`, then all. */
+  readonly callsByDuration: readonly number[];
+  readonly callSecondsSum: number;
+}
+
+/** Counts what sends do, in a bounded space. */
+export class SendStats {
+  readonly #hosts = new Set<string>();
+  readonly #tokens = new Map<string, number>();
+  readonly #calls = new Map<string, number>();
+  readonly #byDuration = new Array<number>(CALL_SECONDS.length + 1).fill(0);
+  #secondsSum = 0;
+
+  countTokens(host: string, settlements: readonly Pick<Settlement, "kind">[]): void {
+    const success = settlements.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
+    this.#add(this.#tokens, host, "success", success);
+    this.#add(this.#tokens, host, "failure", settlements.length - success);
+  }
+
+  countNotAttempted(host: string, count: number): void {
+    this.#add(this.#tokens, host, "not_attempted", count);
+  }
+
+  /** @param outcome `answered`, or the class of the error */
+  countCall(host: string, outcome: string, durationMs: number): void {
+    this.#add(this.#calls, host, outcome, 1);
+    const seconds = durationMs / 1000;
+    this.#secondsSum += seconds;
+    for (const [at, bound] of [...CALL_SECONDS, Number.POSITIVE_INFINITY].entries()) {
+      if (seconds <= bound) this.#byDuration[at] = (this.#byDuration[at] ?? 0) + 1;
+    }
+  }
+
+  figures(): SendFigures {
+    return {
+      tokens: split(this.#tokens).map((part) => ({ ...part, outcome: part.outcome as OutcomeKind })),
+      calls: split(this.#calls),
+      callsByDuration: [...this.#byDuration],
+      callSecondsSum: this.#secondsSum,
+    };
+  }
+
+  #add(counts: Map<string, number>, host: string, outcome: string, added: number): void {
+    if (added === 0) return;
+    if (this.#hosts.size < MAX_HOSTS) this.#hosts.add(host);
+    const key = `${this.#hosts.has(host) ? host : OTHER_HOSTS} ${outcome}`;
+    counts.set(key, (counts.get(key) ?? 0) + added);
+  }
+}
+
+/** Neither hosts nor outcomes hold a space. */
+function split(counts: ReadonlyMap<string, number>) {
+  return [...counts].map(([key, count]) => {
+    const [host = "", outcome = ""] = key.split(" ");
+    return { host, outcome, count };
+  });
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { Registry } from "prom-client";
+import { registerIngestMetrics } from "../../src/ingest/metrics.ts";
+
+test("a scrape shows what the writer says at that moment, not what it said before", async () => {
+  const registry = new Registry();
+  let merged = 1;
+  registerIngestMetrics(
+    { registry, prefix: "svc_" },
+    {
+      totals: () => ({ casts: 7 }),
+      stats: async () => ({
+        queuedRecords: 5,
+        commits: 2,
+        mergedRecords: merged,
+        refusedRecords: { "bad_request.duplicate": 3 },
+      }),
+    },
+  );
+  for (merged of [1, 10]) {
+    const text = await registry.metrics();
+    expect(text).toContain(`svc_ingest_records_total{outcome="merged"} ${merged}\n`);
+    expect(text).toContain('svc_ingest_records_total{outcome="bad_request.duplicate"} 3\n');
+    expect(text).toContain("svc_ingest_commits_total 2\n");
+    expect(text).toContain("svc_ingest_queue_records 5\n");
+    expect(text).toContain('svc_index_rows{kind="casts"} 7\n');
+  }
+});

@@ -1,0 +1,86 @@
+import { importRegistry } from "../../src/channels/import-registry.ts";
+import type { IndexDatabase } from "../../src/index/database.ts";
+import type { RegisteredChannel } from "./view.ts";
+
+/** What an operator imports about channels, once for the node and once for the model. */
+
+const PINNED = `0x${"cd".repeat(20)}`;
+
+/** In the shape of the public `all-channels` file; some keys are ones that nobody knows, one row is no channel. */
+const FILE = {
+  result: {
+    channels: [
+      {
+        id: "books",
+        url: "https://farcaster.xyz/~/channel/books",
+        name: "Books & Letters",
+        description: "What we read",
+        imageUrl: "https://example.com/books.png",
+        leadFid: 3,
+        moderatorFids: [4, 99],
+        createdAt: 1_700_000_000,
+        followerCount: 77,
+        memberCount: 12,
+        pinnedCastHash: PINNED,
+      },
+      {
+        id: "punks",
+        url: "chain://eip155:1/erc721:0xabc",
+        name: "art of punks",
+        leadFid: 99,
+        followerCount: 5,
+      },
+      { id: "empty", url: "https://warpcast.com/~/channel/empty", name: "Empty", createdAt: 1_710_000_000 },
+      { url: "https://warpcast.com/~/channel/nameless" },
+    ],
+  },
+};
+
+export const REGISTERED: readonly RegisteredChannel[] = [
+  {
+    id: "books",
+    registryId: "books",
+    url: "https://farcaster.xyz/~/channel/books",
+    name: "Books & Letters",
+    description: "What we read",
+    imageUrl: "https://example.com/books.png",
+    leadFid: 3,
+    moderatorFids: [4, 99],
+    createdAt: 1_700_000_000,
+    followerCount: 77,
+    pinnedCastHash: PINNED,
+  },
+  {
+    id: "chain://eip155:1/erc721:0xabc",
+    registryId: "punks",
+    url: "chain://eip155:1/erc721:0xabc",
+    name: "art of punks",
+    description: null,
+    imageUrl: null,
+    leadFid: 99,
+    moderatorFids: [],
+    createdAt: null,
+    followerCount: 5,
+    pinnedCastHash: null,
+  },
+  {
+    id: "empty",
+    registryId: "empty",
+    url: "https://warpcast.com/~/channel/empty",
+    name: "Empty",
+    description: null,
+    imageUrl: null,
+    leadFid: null,
+    moderatorFids: [],
+    createdAt: 1_710_000_000,
+    followerCount: 0,
+    pinnedCastHash: null,
+  },
+];
+
+/** Imports the file into a node, as the command does. */
+export async function importChannels(db: IndexDatabase, dir: string): Promise<void> {
+  const path = `${dir}/channels.json`;
+  await Bun.write(path, JSON.stringify(FILE));
+  importRegistry(db, path);
+}
