@@ -26,6 +26,7 @@ const ENTRYPOINTS = [
   "src/workers/hub.worker.ts",
   "src/workers/ranking.worker.ts",
   "src/workers/maintenance.worker.ts",
+  "src/workers/fan-out.worker.ts",
 ];
 
 const { values, positionals } = parseArgs({

@@ -11,6 +11,8 @@ import { EXIT_RETRYABLE } from "../lib/failure.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
 import { registerMaintenanceMetrics } from "../maintenance/metrics.ts";
 import { type MaintenanceClient, maintenanceStats } from "../maintenance/rpc.ts";
+import type { FanOut } from "../notify/fan-out.ts";
+import { fanOutOver } from "../notify/rpc.ts";
 import { apiPlugins } from "../routes/plugins.ts";
 import { openState, type StateDatabase, statePath } from "../state/database.ts";
 import { version } from "../version.ts";
@@ -58,7 +60,7 @@ export async function serve(common: Common, options: { demo: boolean }): Promise
   shutdown.add("index reader", () => db[Symbol.dispose]());
   const state = openState(statePath(config.data.dir));
   shutdown.add("state database", () => state[Symbol.dispose]());
-  const [ranking, hub, maintenance] = await Promise.all([
+  const [ranking, hub, maintenance, fanOut] = await Promise.all([
     startRanking(config, ingest, crashed("ranking")),
     startHub(config, ingest, crashed("hub")),
     startWorker({
@@ -67,10 +69,12 @@ export async function serve(common: Common, options: { demo: boolean }): Promise
       init: config,
       onCrash: crashed("maintenance"),
     }),
+    startWorker({ name: "fan-out", url: workerUrls.fanOut, init: config, onCrash: crashed("fan-out") }),
   ]);
   shutdown.add("ranking worker", () => ranking.stop());
   if (hub) shutdown.add("hub worker", () => hub.stop());
   shutdown.add("maintenance worker", () => maintenance.stop());
+  shutdown.add("fan-out worker", () => fanOut.stop());
 
   const http = createNodeHttpServer(
     { ...common, config },
@@ -79,6 +83,7 @@ export async function serve(common: Common, options: { demo: boolean }): Promise
       state,
       ingest: new RpcClient(connect(ingest)),
       maintenance: new RpcClient(connect(maintenance)),
+      fanOut: fanOutOver(new RpcClient(connect(fanOut))),
     },
   );
   const listening = http.listen();
@@ -138,9 +143,10 @@ function createNodeHttpServer(
     state: StateDatabase;
     ingest: IngestClient;
     maintenance: MaintenanceClient;
+    fanOut: FanOut;
   },
 ) {
-  const { db, state, ingest, maintenance } = parts;
+  const { db, state, ingest, maintenance, fanOut } = parts;
   const { config, clock, metrics, shutdown } = common;
   registerIngestMetrics(metrics, { totals: () => readTotals(db), stats: () => ingestStats(ingest) });
   registerMaintenanceMetrics(metrics, () => maintenanceStats(maintenance));
@@ -156,22 +162,25 @@ function createNodeHttpServer(
         notificationWindowSecs: config.notifications.aggregation_window_secs,
       },
       management,
-      push: createPush({ common, index: db, state, management }),
+      push: createPush({ common, index: db, state, management, fanOut, stopping: shutdown.signal }),
     }),
     ops: {
       notReadyReason: () => (shutdown.signal.aborted ? "the node is shutting down" : undefined),
-      status: () => nodeStatus(config, db, ingest, maintenance),
+      status: () => nodeStatus(config, { db, ingest, maintenance, fanOut }),
     },
   });
 }
 
 async function nodeStatus(
   config: Config,
-  db: IndexDatabase,
-  ingest: IngestClient,
-  maintenance: MaintenanceClient,
+  parts: { db: IndexDatabase; ingest: IngestClient; maintenance: MaintenanceClient; fanOut: FanOut },
 ) {
-  const [stats, swept] = await Promise.all([ingestStats(ingest), maintenanceStats(maintenance)]);
+  const { db, ingest, maintenance, fanOut } = parts;
+  const [stats, swept, sends] = await Promise.all([
+    ingestStats(ingest),
+    maintenanceStats(maintenance),
+    fanOut.figures(),
+  ]);
   return {
     network: config.protocol.network,
     demo: isDemo(db),
@@ -189,6 +198,14 @@ async function nodeStatus(
       last_run_ms: swept.lastRunMs,
       deleted_rows: swept.deletedRows,
       behind: swept.behind,
+    },
+    send: {
+      campaigns_running: sends.campaignsRunning,
+      campaigns_queued: sends.campaignsQueued,
+      oldest_queued_secs: Math.round(sends.oldestQueuedSecs),
+      calls_in_flight: sends.inFlight,
+      batches_waiting: sends.waiting,
+      hosts_down: sends.hostsDown,
     },
   };
 }

@@ -41,7 +41,8 @@ export class Batcher {
 
   #largest(): string {
     let largest = { url: "", tokens: 0 };
-    for (const [url, { length }] of this.#waiting) if (length > largest.tokens) largest = { url, tokens: length };
+    for (const [url, { length }] of this.#waiting)
+      if (length > largest.tokens) largest = { url, tokens: length };
     return largest.url;
   }
 }

@@ -82,7 +82,8 @@ export async function runCampaign(
   const hosts = reader.hosts()[Symbol.asyncIterator]();
   // Hosts wait for a lane, so that their number costs no memory; one that is down leaves its lane in the end.
   const runLanes = async () => {
-    for (let next = await hosts.next(); !next.done; next = await hosts.next()) await runLane(reader, next.value);
+    for (let next = await hosts.next(); !next.done; next = await hosts.next())
+      await runLane(reader, next.value);
   };
   const lanes = Array.from({ length: MAX_LANES }, () => runLanes().catch((cause) => fault.abort(cause)));
   await Promise.all(lanes);

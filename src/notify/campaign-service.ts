@@ -1,6 +1,6 @@
-import type { Campaign, CampaignBreakdown, CampaignStore } from "../state/campaigns.ts";
 import type { AppService } from "../management/apps.ts";
 import { Refusal } from "../management/refusal.ts";
+import type { Campaign, CampaignBreakdown, CampaignStore } from "../state/campaigns.ts";
 import { allRetryableFids } from "./send-service.ts";
 
 /** Client hosts that the details of a campaign name, those with the most tokens. */

@@ -93,7 +93,10 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
     const startedAt = performance.now();
     try {
       await runOnce(campaignId);
-      log.info({ campaignId, appId, durationMs: Math.round(performance.now() - startedAt) }, "Ended a campaign");
+      log.info(
+        { campaignId, appId, durationMs: Math.round(performance.now() - startedAt) },
+        "Ended a campaign",
+      );
       jobs.delete(campaignId);
       job.ended.resolve();
     } catch (cause) {
@@ -116,22 +119,27 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
     const work = await campaigns.start(campaignId, nowSecs(clock));
     if (!work) return;
     // Of what was sent before the ledger's time nothing is known any more.
-    const isTooOld = nowSecs(clock) >= work.createdAt + settings.dedupeTtlSecs && isLeftBehind.has(campaignId);
-    const status = isTooOld ? "aborted" : await runCampaign(parts, work, { stop: stop.signal, cut: cut.signal });
+    const isTooOld =
+      nowSecs(clock) >= work.createdAt + settings.dedupeTtlSecs && isLeftBehind.has(campaignId);
+    const status = isTooOld
+      ? "aborted"
+      : await runCampaign(parts, work, { stop: stop.signal, cut: cut.signal });
     await campaigns.end(campaignId, status, nowSecs(clock));
   }
 
   const leftBehind = await campaigns.underWay();
   const isLeftBehind = new Set(leftBehind.map(({ campaignId }) => campaignId));
   for (const campaign of leftBehind) enqueue(campaign);
-  if (leftBehind.length > 0) log.info({ campaigns: leftBehind.length }, "Took up campaigns that had not ended");
+  if (leftBehind.length > 0)
+    log.info({ campaigns: leftBehind.length }, "Took up campaigns that had not ended");
 
   return {
     run: (campaign) => enqueue(campaign).ended.promise,
 
     async figures() {
       const nowMs = performance.now();
-      const oldestQueuedMs = queued.length === 0 ? 0 : nowMs - Math.min(...queued.map((job) => job.queuedAtMs));
+      const oldestQueuedMs =
+        queued.length === 0 ? 0 : nowMs - Math.min(...queued.map((job) => job.queuedAtMs));
       return {
         ...stats.figures(),
         ...slots.stats(),

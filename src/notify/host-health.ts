@@ -78,32 +78,23 @@ export class HostHealth {
   }
 
   /** @param waitMs for how long the host wants to be left alone */
-  end(call: { readonly isProbe: boolean; readonly sign: HostSign; readonly waitMs: number }, nowMs: number): void {
+  end(
+    call: { readonly isProbe: boolean; readonly sign: HostSign; readonly waitMs: number },
+    nowMs: number,
+  ): void {
     this.#inFlight -= 1;
     this.#notBefore = Math.max(this.#notBefore, nowMs + call.waitMs);
-    switch (call.sign) {
-      case "well":
-        this.#allowance += 1;
-        return this.#recover();
-      case "busy":
-        this.#shrink();
-        return this.#recover();
-      case "down":
-        this.#shrink();
-        return this.#fail(call.isProbe, nowMs);
-      case "none":
-        return;
-    }
+    if (call.sign === "none") return;
+    if (call.sign === "well") this.#allowance += 1;
+    else this.#allowance = Math.max(1, this.#allowance >> 1);
+    if (call.sign === "down") this.#fail(call.isProbe, nowMs);
+    else this.#recover();
   }
 
   #recover(): void {
     this.#failuresInRow = 0;
     this.#downSince = undefined;
     this.#probes = 0;
-  }
-
-  #shrink(): void {
-    this.#allowance = Math.max(1, this.#allowance >> 1);
   }
 
   #fail(isProbe: boolean, nowMs: number): void {
@@ -113,7 +104,10 @@ export class HostHealth {
     if (this.#downSince !== undefined && !isProbe) return;
     this.#downSince ??= nowMs;
     const { firstProbeMs, maxProbeMs } = this.#pacing;
-    this.#notBefore = Math.max(this.#notBefore, nowMs + Math.min(firstProbeMs * 2 ** this.#probes, maxProbeMs));
+    this.#notBefore = Math.max(
+      this.#notBefore,
+      nowMs + Math.min(firstProbeMs * 2 ** this.#probes, maxProbeMs),
+    );
     this.#probes += 1;
   }
 }

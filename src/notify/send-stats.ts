@@ -9,7 +9,11 @@ export const OTHER_HOSTS = "other";
 
 /** Figures since the start, by host. */
 export interface SendFigures {
-  readonly tokens: readonly { readonly host: string; readonly outcome: OutcomeKind; readonly count: number }[];
+  readonly tokens: readonly {
+    readonly host: string;
+    readonly outcome: OutcomeKind;
+    readonly count: number;
+  }[];
   readonly calls: readonly { readonly host: string; readonly outcome: string; readonly count: number }[];
   /** Calls up to each bound of `CALL_SECONDS`, then all. */
   readonly callsByDuration: readonly number[];

@@ -1,5 +1,6 @@
 import type { AnyElysia } from "elysia";
 import type { Reads } from "../read/answers.ts";
+import { appCampaignRoutes } from "./apps/campaign-routes.ts";
 import { appRoutes } from "./apps/routes.ts";
 import { appTokenRoutes } from "./apps/token-routes.ts";
 import { batchRoutes } from "./batch/routes.ts";
@@ -16,6 +17,7 @@ import type { ManagementParts } from "./management.ts";
 import { notificationRoutes } from "./notifications/routes.ts";
 import type { PushParts } from "./push.ts";
 import { reactionRoutes } from "./reactions/routes.ts";
+import { sendRoutes } from "./send/routes.ts";
 import { signerRoutes } from "./signers/routes.ts";
 import { storageRoutes } from "./storage/routes.ts";
 import { alwaysEmptyRoutes } from "./tables/always-empty.ts";
@@ -55,6 +57,8 @@ export function apiPlugins({ reads, management, push }: ApiParts): AnyElysia[] {
     notificationRoutes(reads),
     appRoutes(management),
     appTokenRoutes(push),
+    appCampaignRoutes(push),
+    sendRoutes(push.sends),
     tokenWebhookRoutes(push.tokenWebhook),
     webhookRoutes(management),
     alwaysEmptyRoutes(),

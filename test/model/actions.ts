@@ -21,7 +21,6 @@ import {
   DEFAULT_NOW_SECS,
   DEFAULT_TIMESTAMP,
   makeSigner,
-  makeWallet,
   signBytes,
   signDigest,
   type TestSigner,
@@ -29,49 +28,26 @@ import {
 import { accountSigner } from "../support/node.ts";
 import { type Action, bytesOf, eventAction, fnameAction, type Hex, messageAction } from "./facts.ts";
 import type { Random } from "./random.ts";
+import {
+  CLAIMED_NAMES,
+  CUSTODY_SEEDS,
+  custodyOf,
+  DISPLAY_NAMES,
+  FIDS,
+  FNAMES,
+  LATECOMERS,
+  LENDER,
+  LOCATIONS,
+  PARENT_URLS,
+  PROLIFIC,
+  SOLANA,
+  STRANGERS,
+  WALLETS,
+  WORDS,
+  X_NAMES,
+} from "./vocabulary.ts";
 
 /** A seeded generator of what happens in a small network, in an order in which it might arrive. */
-
-/** Fids that act, the last of them late; 98 and 99 are named by others and never register. */
-export const FIDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
-export const STRANGERS = [98, 99] as const;
-const LATECOMERS: readonly number[] = [10, 11, 12];
-/** The one whose store of casts overflows, and the one who owns enough storage to lend. */
-const PROLIFIC = 3;
-const LENDER = 7;
-
-export const WORDS = [
-  "hello", "help", "world", "gm", "GM", "frames", "frame", "building", "build", "ship it", "don't", "C++",
-  "Ünïcode", "straße", "日本語", "東京タワー", "こんにちは", "今日は東京", "안녕하세요", "สวัสดี", "🚀", "naïve", "one-two", "a.b", "NOT", "42",
-] as const; // biome-ignore format: a vocabulary
-export const PARENT_URLS = [
-  "https://warpcast.com/~/channel/books",
-  "https://farcaster.xyz/~/channel/books",
-  "https://farcaster.xyz/~/channel/art",
-  "https://warpcast.com/~/channel/Art",
-  "https://warpcast.com/~/channel/art/",
-  "https://warpcast.com/~/channel/books?x=1",
-  "http://warpcast.com/~/channel/books",
-  "chain://eip155:1/erc721:0xabc",
-  "https://example.com/page?a=1",
-  "books",
-] as const;
-export const LOCATIONS = [
-  "geo:52.52,13.40",
-  "geo:52.52,-13.40",
-  "geo:-5.00,120.25",
-  "geo:48.10,11.50",
-] as const;
-export const X_NAMES = ["alice", "bob_x", "alice2"] as const;
-export const FNAMES = ["alice", "alan", "bob", "zed-1", "user3"] as const;
-export const CLAIMED_NAMES = ["alice.eth", "bob.eth", "carol.eth", "alice.base.eth"] as const;
-const DISPLAY_NAMES = ["Alice Liddell", "alan TURING", "Bob", "東京 太郎", "Ünï Code", "the Bob"] as const;
-
-/** Ethereum wallets and Solana keys that fids verify, several fids the same. */
-export const WALLETS = [0, 1, 2, 3, 4, 5, 6].map((n) => makeWallet(`verified ${n}`));
-const SOLANA = [0, 1].map((n) => makeSigner(`solana ${n}`));
-export const CUSTODY_SEEDS = ["shared", "custody 1", "custody 2", "custody 4", "custody 11"] as const;
-export const custodyOf = (seed: string) => makeWallet(seed).address;
 
 /** Farcaster seconds, in April 2023. */
 const OLD_TIME = 72_000_000;
@@ -181,12 +157,12 @@ export class Generator {
   }
 
   /** Farcaster seconds: of few distinct ones, so that many messages share a second; most within the last day. */
-  #time(): number {
+  #time(stepSecs = 450): number {
     const { random } = this;
     const now = this.now();
     if (random.chance(0.03)) return now + random.below(500);
     const hoursBack = random.chance(0.8) ? 30 : 200;
-    return now - 450 * random.below((hoursBack * 3600) / 450);
+    return now - stepSecs * random.below((hoursBack * 3600) / stepSecs);
   }
 
   #send(
@@ -292,7 +268,7 @@ export class Generator {
         $case: "reactionBody",
         value: { type: over.fid !== undefined || random.chance(0.7) ? 1 : 2, target },
       },
-      over.at,
+      over.at ?? this.#time(1800),
     );
   }
 
@@ -313,7 +289,7 @@ export class Generator {
           target: { $case: "targetFid", value: over.target ?? this.#anyFid() },
         },
       },
-      over.at,
+      over.at ?? this.#time(3600),
     );
   }
 
@@ -330,13 +306,14 @@ export class Generator {
   userData(): Action {
     const { random } = this;
     const fid = random.pick(FIDS);
+    // biome-ignore format: a list of kinds
     const type = random.pick([
       D.USER_DATA_TYPE_PFP, D.USER_DATA_TYPE_DISPLAY, D.USER_DATA_TYPE_DISPLAY, D.USER_DATA_TYPE_BIO,
       D.USER_DATA_TYPE_URL, D.USER_DATA_TYPE_USERNAME, D.USER_DATA_TYPE_USERNAME, D.USER_DATA_TYPE_USERNAME,
       D.USER_DATA_TYPE_LOCATION, D.USER_DATA_TYPE_LOCATION, D.USER_DATA_TYPE_TWITTER, D.USER_DATA_TYPE_TWITTER,
       D.USER_DATA_TYPE_GITHUB, D.USER_DATA_TYPE_BANNER, D.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM,
       D.USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA, D.USER_DATA_TYPE_PROFILE_TOKEN, D.USER_DATA_TYPE_LIVE_AT,
-    ]); // biome-ignore format: a list of kinds
+    ]);
     const isEmpty = type !== D.USER_DATA_TYPE_GITHUB && random.chance(0.12);
     const value = isEmpty ? "" : this.#userDataValue(fid, type);
     return this.#send(fid, T.MESSAGE_TYPE_USER_DATA_ADD, { $case: "userDataBody", value: { type, value } });

@@ -18,7 +18,7 @@ const MAX_LIMIT = 100;
 /** A list is walked so many pages far, to the end at the largest size: a request for each row takes its time. */
 const MAX_PAGES = new Map([
   [1, 12],
-  [3, 20],
+  [3, 15],
   [MAX_LIMIT, 1000],
 ]);
 

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { storeRankings } from "../../src/index/rankings.ts";
 import { computeRankings } from "../../src/ranking/compute.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
-import { FIDS, Generator, STRANGERS } from "./actions.ts";
+import { Generator } from "./actions.ts";
 import { ask, type Difference } from "./ask.ts";
-import { trendingWalk, type Walk, walks, walkWhileWriting } from "./churn.ts";
+import { trendingWalk, walks } from "./churn.ts";
 import type { Action } from "./facts.ts";
 import { Network } from "./network.ts";
 import { NOBODY, type Question } from "./question.ts";
@@ -20,13 +20,15 @@ import { userQuestions } from "./questions/users.ts";
 import { Random } from "./random.ts";
 import { importChannels, REGISTERED } from "./registry.ts";
 import { View } from "./view.ts";
+import { FIDS, STRANGERS } from "./vocabulary.ts";
+import { type Walk, walkWhileWriting } from "./walk.ts";
 
 /** `MODEL_SEED=7` plays another network. */
 const SEEDS = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : [1, 2, 3];
 const ACTIONS = 1200;
 const PARTS = 3;
 /** Fids that everything is asked of at one point. */
-const FIDS_ASKED = 4;
+const FIDS_ASKED = 3;
 const HOURS_BETWEEN_PARTS = 2;
 
 const asked = new Set<string>();

@@ -1,14 +1,16 @@
 import pino from "pino";
 import { Registry } from "prom-client";
+import { createFanOut, type FanOutPacing } from "../../src/app/fan-out.ts";
 import { createManagement } from "../../src/app/management.ts";
 import { createPush } from "../../src/app/push.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
+import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { apiPlugins } from "../../src/routes/plugins.ts";
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
 import { configWith } from "../app/config.ts";
-import { runHttp } from "./http.ts";
+import { type RunHttpOptions, runHttp } from "./http.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
 
@@ -31,6 +33,10 @@ export interface TestApiOptions {
   readonly notificationWindowSecs?: number;
   /** Settings of the management API, as `section.key=value`. */
   readonly settings?: readonly string[];
+  /** The way to the clients of mini apps, and how patient sends are with them. */
+  readonly client?: OutboundClient;
+  readonly pacing?: Partial<FanOutPacing>;
+  readonly http?: RunHttpOptions["http"];
 }
 
 /** Every name resolves to one public address, but for those under `internal.example`. */
@@ -41,7 +47,7 @@ const publicNamesGuard = createUrlGuard({
 });
 
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const { notificationWindowSecs = 3600, settings = [] } = options;
+  const { notificationWindowSecs = 3600, settings = [], client, pacing, http: httpSettings } = options;
   const node = startTestNode();
   const db = openIndexReader(indexPath(node.dir));
   const state = openState(statePath(node.dir));
@@ -53,15 +59,17 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   };
   const parts = { common, index: db, state, guard: publicNamesGuard };
   const management = createManagement(parts);
+  const fanOut = await createFanOut({ common, index: db, state, client, pacing });
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);
   const http = runHttp({
     plugins: apiPlugins({
       reads: { db, clock: node.clock, maxIds: 350, notificationWindowSecs },
       management,
-      push: createPush({ ...parts, management }),
+      push: createPush({ ...parts, management, fanOut }),
     }),
     clock: node.clock,
+    http: httpSettings,
   });
   const document = await http.server.openApi();
   return {
@@ -83,6 +91,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     },
     async [Symbol.asyncDispose]() {
       await http[Symbol.asyncDispose]();
+      await fanOut.stop(0);
       state[Symbol.dispose]();
       db[Symbol.dispose]();
       node[Symbol.dispose]();

@@ -1,5 +1,5 @@
 import { nowSecs } from "../../src/app/clock.ts";
-import { startTestApi, type TestApi } from "./api.ts";
+import { startTestApi, type TestApi, type TestApiOptions } from "./api.ts";
 import { registerEvent } from "./events.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
 import { custodyWallet, type SignedCall, signedHeaders } from "./signing.ts";
@@ -31,10 +31,10 @@ export interface SignedApi extends AsyncDisposable {
 }
 
 export async function startSignedApi(
-  options: { fids?: readonly number[]; settings?: readonly string[] } = {},
+  options: TestApiOptions & { fids?: readonly number[] } = {},
 ): Promise<SignedApi> {
-  const { fids = [3, 4], settings = [] } = options;
-  const api = await startTestApi({ settings });
+  const { fids = [3, 4], ...rest } = options;
+  const api = await startTestApi(rest);
   for (const fid of fids) {
     api.node.takeEvent(registerEvent(fid, custodyWallet(fid).address, { block: 1000 + fid }));
   }

@@ -48,6 +48,8 @@ export const opByRequest: Readonly<Record<string, string>> = {
   "GET /frame/app": "app.read",
   "GET /frame/app/list": "app.read",
   "GET /frame/app/tokens": "app.read",
+  "GET /frame/app/campaigns": "app.read",
+  "GET /frame/app/campaign": "app.read",
   "POST /frame/app/secret/rotate": "app.rotate_secret",
 };
 

@@ -1,7 +1,7 @@
-import { CLAIMED_NAMES, FNAMES, WORDS } from "../actions.ts";
 import type { Hex } from "../facts.ts";
 import { type Asking, found, list, NOBODY, one, type Question, refused } from "../question.ts";
 import { type LiveCast, newestFirst, type View } from "../view.ts";
+import { CLAIMED_NAMES, FNAMES, WORDS } from "../vocabulary.ts";
 import { nameHolder } from "./users.ts";
 
 const UNKNOWN_HASH: Hex = `0x${"ab".repeat(20)}`;
@@ -123,11 +123,12 @@ function quotes(view: View, hash: Hex): Question {
   return list(["/cast/quotes"], { identifier: hash }, { casts: quoting.map((cast) => view.cast(cast)) });
 }
 
+// biome-ignore format: a list of queries
 const QUERIES = [
   "hel", "hello", "help hello", "hello wor", '"ship it"', '"it ship"', "it ship", "日本", "日本語", "本語", "京", "東京タワー",
   "今日", "は東", "こんに", "안녕", "สวัส", "unicode", "ÜNÏCODE", "strasse", "straße", "naive", "don't", "c++", "C", "🚀", "one", "one-two", "two",
   "a.b", "NOT", "NOT hello", "gm OR hello", "hello*", '"', '"unclosed phrase', "(", "NEAR(gm hello)", "text:gm", "-gm", "^gm", "nothinglikeit", "***", "{", "gm", "Gm ", "42",
-] as const; // biome-ignore format: a list of queries
+] as const;
 
 /** Words of a text, as a reader of any script would count them: runs of letters and digits, or one unspaced character. */
 export function wordsOf(text: string): string[] {

@@ -1,6 +1,6 @@
-import { PARENT_URLS } from "../actions.ts";
 import { type Asking, fidOf, found, list, one, type Question, refused } from "../question.ts";
 import { ascending, channelIdOf, type View } from "../view.ts";
+import { PARENT_URLS } from "../vocabulary.ts";
 
 const ASKED = [
   ...PARENT_URLS,

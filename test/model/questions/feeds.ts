@@ -1,6 +1,6 @@
-import { PARENT_URLS } from "../actions.ts";
 import { type Asking, fidOf, list, one, type Question, refused } from "../question.ts";
 import { channelIdOf, type LiveCast, newestFirst, type View } from "../view.ts";
+import { PARENT_URLS } from "../vocabulary.ts";
 
 /** Section 4.6 but for trending, which is asked about right after it was ranked. */
 export function feedQuestions({ view, fids, random }: Asking): Question[] {

@@ -1,13 +1,13 @@
 import { type Asking, fidOf, list, one, type Question, refused } from "../question.ts";
 import type { View } from "../view.ts";
+import { FIDS, STRANGERS } from "../vocabulary.ts";
 
 /** Section 4.4, best friends and interactions of 4.3, and section 4.10. */
-export function followQuestions({ view, fids, random }: Asking): Question[] {
+export function followQuestions({ view, fids }: Asking): Question[] {
   return fids.flatMap((given): Question[] => {
     const fid = fidOf(given);
     const params = { fid: given };
     const users = (of: readonly number[]) => ({ users: view.users(of) });
-    const target = random.pick(fids);
     return [
       list(["/user/followers", "/followers", "/followers/relevant"], params, users(followers(view, fid))),
       list(["/user/following", "/following", "/follows"], params, users(targets(view, fid, "follow"))),
@@ -15,8 +15,9 @@ export function followQuestions({ view, fids, random }: Asking): Question[] {
       list(["/following/suggested"], params, users(suggested(view, fid))),
       list(["/block/list"], params, users(targets(view, fid, "block"))),
       list(["/mute/list"], params, users(targets(view, fid, "mute"))),
-      ...(typeof given === "number" ? [interactions(view, given, undefined)] : []),
-      ...(typeof given === "number" && typeof target === "number" ? [interactions(view, given, target)] : []),
+      ...(typeof given === "number" ? [undefined, ...FIDS, ...STRANGERS] : []).map((target) =>
+        interactions(view, fid, target),
+      ),
     ];
   });
 }

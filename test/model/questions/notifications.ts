@@ -1,6 +1,6 @@
-import { PARENT_URLS } from "../actions.ts";
 import { type Asking, fidOf, list, type Question, refused } from "../question.ts";
 import { channelIdOf, type LiveCast, type View } from "../view.ts";
+import { PARENT_URLS } from "../vocabulary.ts";
 import { channelLists } from "./feeds.ts";
 
 const WINDOW_SECS = 3600;

@@ -3,11 +3,11 @@ import {
   type OnChainEvent,
   OnChainEventType,
 } from "../../../src/protocol/wire/generated/on-chain.ts";
-import { CLAIMED_NAMES, FNAMES } from "../actions.ts";
 import { hexOf } from "../facts.ts";
 import { expiryOfRent, type StoreName } from "../network.ts";
 import { type Asking, fidOf, type List, list, one, type Question, refused } from "../question.ts";
 import type { View } from "../view.ts";
+import { CLAIMED_NAMES, FNAMES } from "../vocabulary.ts";
 
 const SIGNERS = ["/signer", "/signers", "/signer/list", "/onchain/signers"];
 

@@ -1,8 +1,8 @@
 import { UserDataType } from "../../../src/protocol/wire/generated/message.ts";
-import { CLAIMED_NAMES, CUSTODY_SEEDS, custodyOf, FNAMES, WALLETS, X_NAMES } from "../actions.ts";
 import { hexOf } from "../facts.ts";
 import { type Asking, fidOf, found, list, NOBODY, one, type Question } from "../question.ts";
 import { ascending, type View } from "../view.ts";
+import { CLAIMED_NAMES, CUSTODY_SEEDS, custodyOf, FNAMES, WALLETS, X_NAMES } from "../vocabulary.ts";
 
 /** Section 4.3 but for storage and channels. */
 export function userQuestions({ view, fids }: Asking): Question[] {

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { accountRecords } from "../support/node.ts";
+import { type PushClient, startPushClient } from "../support/push-client.ts";
+import { type SendApi, type SendBody, startSendApi } from "../support/send.ts";
+import { linkMessage } from "../support/social.ts";
+
+let api: SendApi;
+let client: PushClient;
+beforeEach(async () => {
+  client = startPushClient();
+  api = await startSendApi();
+  const url = (host: string) => `http://${host}.example:${client.port}/n`;
+  api.addTokens([
+    { fid: 10, url: url("a"), token: "t10" },
+    { fid: 11, url: url("b"), token: "t11" },
+    { fid: 12, clientFid: 1, url: url("a"), token: "t12a" },
+    { fid: 12, clientFid: 2, url: url("b"), token: "t12b" },
+    { fid: 13, url: url("a"), token: "t13", enabled: false },
+    { fid: 14, url: url("a"), token: "t14" },
+    { fid: 10, appId: "anotherApp111111", url: url("a"), token: "foreign" },
+  ]);
+});
+afterEach(async () => {
+  await api[Symbol.asyncDispose]();
+  await client[Symbol.asyncDispose]();
+});
+
+/** Who was sent to, and the counts: success, failure, not attempted. */
+async function send(body: SendBody) {
+  const before = client.requests.length;
+  const answer = await api.send(body);
+  const { success_count, failure_count, not_attempted_count } = answer.body;
+  const reached = client.requests
+    .slice(before)
+    .flatMap(({ tokens }) => tokens)
+    .sort();
+  return { reached, counts: [success_count, failure_count, not_attempted_count] };
+}
+
+const everybody = ["t10", "t11", "t12a", "t12b", "t14"];
+
+test.each([
+  ["no list", {}, everybody, [5, 0, 0]],
+  ["an empty list", { target_fids: [] }, everybody, [5, 0, 0]],
+  ["a list, with repetitions", { target_fids: [12, 10, 12, 10] }, ["t10", "t12a", "t12b"], [3, 0, 0]],
+  ["fids without a token or with a disabled one", { target_fids: [13, 999, 14] }, ["t14"], [1, 0, 0]],
+  ["fids that there cannot be", { target_fids: [2 ** 53, 2 ** 64, 0] }, [], [0, 0, 0]],
+  ["exclusions from all", { exclude_fids: [12, 999] }, ["t10", "t11", "t14"], [3, 0, 2]],
+  ["exclusions from a list", { target_fids: [10, 11], exclude_fids: [11, 14] }, ["t10"], [1, 0, 1]],
+  [
+    "what is read and not enforced",
+    { minimum_user_score: 0.9, near_location: { latitude: 1 } },
+    everybody,
+    [5, 0, 0],
+  ],
+  ["nulls", { following_fid: null, minimum_user_score: null, near_location: null }, everybody, [5, 0, 0]],
+] as [string, SendBody, string[], number[]][])("%s", async (_name, body, reached, counts) => {
+  expect(await send(body)).toEqual({ reached, counts });
+});
+
+describe("following_fid", () => {
+  function follow(fid: number, target: number, type = "follow"): void {
+    const { node } = api.signed.api;
+    const outcomes = [...node.takeAll(accountRecords(fid)), node.takeMessage(linkMessage(fid, type, target))];
+    if (outcomes.some((outcome) => outcome !== "ok")) throw new Error(outcomes.join());
+  }
+
+  test("leaves those who follow it by the live index, and nobody else", async () => {
+    follow(10, 3);
+    follow(12, 3);
+    follow(14, 4);
+    follow(11, 3, "block");
+    expect(await send({ following_fid: 3 })).toEqual({ reached: ["t10", "t12a", "t12b"], counts: [3, 0, 2] });
+    expect(await send({ following_fid: 3, exclude_fids: [12], target_fids: [10, 11, 12] })).toEqual({
+      reached: ["t10"],
+      counts: [1, 0, 3],
+    });
+    const answer = await api.send({ following_fid: 3, exclude_fids: [12] });
+    const campaign = await api.campaign(answer.body.campaign_id);
+    expect(campaign.not_attempted).toEqual({ excluded: 2, not_following: 2 });
+  });
+
+  test("an fid that nobody follows, or that there cannot be, leaves nobody", async () => {
+    expect(await send({ following_fid: 3 })).toEqual({ reached: [], counts: [0, 0, 5] });
+    expect(await send({ following_fid: 2 ** 60 })).toEqual({ reached: [], counts: [0, 0, 5] });
+  });
+});
+
+test("an audience of many pages and hosts is reached once each, whole or by a list", async () => {
+  const many = Array.from({ length: 3000 }, (_, at) => ({
+    fid: 1000 + at,
+    url: `http://h${at % 130}.example:${client.port}/n`,
+    token: `many${at}`,
+  }));
+  api.addTokens(many);
+  const whole = await send({ exclude_fids: [10, 11, 12, 14] });
+  expect(whole).toEqual({ reached: many.map(({ token }) => token).sort(), counts: [3000, 0, 5] });
+  const listed = await send({ target_fids: many.map(({ fid }) => fid) });
+  expect(listed).toEqual({ reached: whole.reached, counts: [3000, 0, 0] });
+  const { body } = await api.send({ target_fids: many.map(({ fid }) => fid) });
+  const campaign = await api.campaign(body.campaign_id);
+  expect([campaign.client_hosts.length, campaign.client_host_count]).toEqual([100, 130]);
+});

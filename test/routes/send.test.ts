@@ -1,0 +1,254 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createAppStore } from "../../src/state/sqlite/app-store.ts";
+import { allServed, startPushClient } from "../support/push-client.ts";
+import { APP_ID, notification, SECRET, type SendApi, startSendApi, testApp } from "../support/send.ts";
+
+let api: SendApi;
+beforeEach(async () => {
+  api = await startSendApi();
+});
+afterEach(() => api[Symbol.asyncDispose]());
+
+const campaignRows = () => api.signed.rowCounts().campaigns;
+const withNotification = (changes: object) => ({ notification: { ...notification, ...changes } });
+
+describe("who may send", () => {
+  test("an unknown app is 404 before the key is looked at, a bad key 401 before the body, a bad body 400", async () => {
+    const broken = "{";
+    expect((await api.send(broken, { appId: "nobody", key: null })).status).toBe(404);
+    expect((await api.send(broken, { key: null })).status).toBe(401);
+    expect((await api.send(broken, { key: "" })).status).toBe(401);
+    expect((await api.send(broken, { key: "6".repeat(64) })).status).toBe(401);
+    expect((await api.send(broken)).status).toBe(400);
+    expect((await api.send("")).status).toBe(400);
+    expect(campaignRows()).toBe(0);
+  });
+
+  test.each([
+    "5".repeat(63),
+    "5".repeat(65),
+    "5".repeat(64).replace("5", "6"),
+    `${SECRET} x`,
+    "ü",
+    "x".repeat(8000),
+  ])("the key %p is none", async (key) => {
+    expect((await api.send({}, { key: encodeURIComponent(key) })).status).toBe(401);
+  });
+
+  test("the key of another app is none", async () => {
+    const secrets = [{ uid: "u", value: "7".repeat(64), createdAt: 1, expiresAt: null }];
+    await createAppStore(api.state).create(testApp({ appId: "other", secrets }), 10);
+    expect((await api.send({}, { key: "7".repeat(64) })).status).toBe(401);
+    expect((await api.send({}, { key: "7".repeat(64), appId: "other" })).status).toBe(200);
+  });
+
+  test("a rotated secret works until its expires_at and not one second longer, as does the one before it", async () => {
+    const rotate = () =>
+      api.signed.call({ method: "POST", path: `/frame/app/secret/rotate?app_id=${APP_ID}` });
+    const { clock } = api.signed.api.node;
+    const first = await rotate();
+    const second: string = first.body.app.send_secrets.at(-1).value;
+    clock.advanceSecs(100);
+    const third: string = (await rotate()).body.app.send_secrets.at(-1).value;
+    const statuses = async () =>
+      (await Promise.all([SECRET, second, third].map((key) => api.send({}, { key })))).map(
+        ({ status }) => status,
+      );
+    expect(await statuses()).toEqual([200, 200, 200]);
+    clock.advanceSecs(86_400 - 101);
+    expect(await statuses()).toEqual([200, 200, 200]);
+    clock.advanceSecs(1);
+    expect(await statuses()).toEqual([401, 200, 200]);
+    clock.advanceSecs(99);
+    expect(await statuses()).toEqual([401, 200, 200]);
+    clock.advanceSecs(1);
+    expect(await statuses()).toEqual([401, 401, 200]);
+  });
+
+  test("a deleted app is 404", async () => {
+    await api.signed.call({ method: "DELETE", path: `/frame/app?app_id=${APP_ID}` });
+    expect((await api.send()).status).toBe(404);
+  });
+});
+
+describe("the body", () => {
+  const https = (rest: string) => withNotification({ target_url: rest });
+  test.each([
+    ["request body", "[]"],
+    ["request body", '"text"'],
+    ["notification", JSON.stringify({ notification: null })],
+    ["notification", JSON.stringify({})],
+    ["notification.title", withNotification({ title: undefined })],
+    ["notification.title", withNotification({ title: "" })],
+    ["notification.title", withNotification({ title: 5 })],
+    ["notification.title", withNotification({ title: "🎈".repeat(33) })],
+    ["notification.title", withNotification({ title: "\ud800" })],
+    ["notification.body", withNotification({ body: "" })],
+    ["notification.body", withNotification({ body: "b".repeat(129) })],
+    ["notification.target_url", withNotification({ target_url: undefined })],
+    ["notification.target_url", https("http://app.example/")],
+    ["notification.target_url", https("https://app.example.evil.example/")],
+    ["notification.target_url", https("https://www.app.example/")],
+    ["notification.target_url", https("https://app.example:8443/")],
+    ["notification.target_url", https("https://app.example@evil.example/")],
+    ["notification.target_url", https("https://user@app.example/")],
+    ["notification.target_url", https("https://app.example\\@evil.example/")],
+    ["notification.target_url", https("//app.example/")],
+    ["notification.target_url", https("https:app.example/")],
+    ["notification.target_url", https("https://app.example/a b")],
+    ["notification.target_url", https(" https://app.example/")],
+    ["notification.target_url", https(`https://app.example/${"x".repeat(237)}`)],
+    ["notification.uuid", withNotification({ uuid: "" })],
+    ["notification.uuid", withNotification({ uuid: 7 })],
+    ["notification.uuid", withNotification({ uuid: "0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a1" })],
+    ["notification.uuid", withNotification({ uuid: "0b6d9d1e4b7c-4a3f-9a51-1f6f0c7c2a10" })],
+    ["notification.uuid", withNotification({ uuid: "{0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10" })],
+    ["notification.uuid", withNotification({ uuid: "0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a1g" })],
+    ["target_fids", { target_fids: null }],
+    ["target_fids", { target_fids: "1" }],
+    ["target_fids", { target_fids: [1, "2"] }],
+    ["target_fids", { target_fids: [1.5] }],
+    ["target_fids", { target_fids: [-1] }],
+    ["target_fids", { target_fids: [1e30] }],
+    ["exclude_fids", { exclude_fids: {} }],
+    ["exclude_fids", { exclude_fids: [true] }],
+    ["following_fid", { following_fid: "3" }],
+    ["minimum_user_score", { minimum_user_score: "high" }],
+  ] as [string, string | object][])(
+    "%s: %j is 400, naming the field, and nothing is stored",
+    async (field, body) => {
+      const answer = await api.send(body as string);
+      expect(answer.status).toBe(400);
+      expect(answer.body.message).toContain(field);
+      expect(campaignRows()).toBe(0);
+    },
+  );
+
+  test.each([
+    withNotification({ title: "🎈".repeat(32), body: "🎈".repeat(128) }),
+    https(`https://app.example/${"x".repeat(236)}`),
+    https("https://APP.example:443/path?q=1#f"),
+    https("HTTPS://app.example"),
+    withNotification({ uuid: null }),
+    { unknown: "field", target_fids: [], exclude_fids: [] },
+  ])("%j is taken", async (body) => {
+    expect((await api.send(body)).status).toBe(200);
+  });
+
+  test("a uuid in any form is one and the same notification", async () => {
+    await using client = startPushClient();
+    api.addTokens([{ fid: 10, url: `http://c.example:${client.port}/`, token: "t" }]);
+    const forms = [
+      "0B6D9D1E-4B7C-4A3F-9A51-1F6F0C7C2A10",
+      "0b6d9d1e4b7c4a3f9a511f6f0c7c2a10",
+      "{0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10}",
+      "urn:uuid:0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10",
+    ];
+    const answers = [];
+    for (const uuid of forms) answers.push(await api.send(withNotification({ uuid })));
+    expect(answers.map(({ body }) => body.success_count)).toEqual([1, 0, 0, 0]);
+    expect(client.requests.map(({ notificationId }) => notificationId)).toEqual([
+      "0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10",
+    ]);
+  });
+
+  test("above 1 MB it is 413", async () => {
+    const fids = Array.from({ length: 150_000 }, (_, at) => at + 1_000_000);
+    const answer = await api.send({ target_fids: fids });
+    expect(answer.status).toBe(413);
+  });
+
+  test("the port of the app's URL counts", async () => {
+    const app = testApp({ appId: "withPort", appUrl: "https://App.example:8443/home" });
+    await createAppStore(api.state).create(
+      { ...app, secrets: [{ ...app.secrets[0], uid: "p" } as never] },
+      10,
+    );
+    const send = (target_url: string) => api.send(withNotification({ target_url }), { appId: "withPort" });
+    expect((await send("https://app.example:8443/x")).status).toBe(200);
+    expect((await send("https://app.example/x")).status).toBe(400);
+  });
+});
+
+describe("the answer", () => {
+  test("waits for a client longer than an idle connection may live", async () => {
+    await using slow = await startSendApi({
+      pacing: { timeoutMs: 10_000 },
+      http: { idle_timeout_secs: 1 },
+    });
+    await using client = startPushClient(async (request, nth) => {
+      await Bun.sleep(2_500);
+      return allServed(request, nth);
+    });
+    slow.addTokens([{ fid: 10, url: `http://c.example:${client.port}/`, token: "t" }]);
+    expect((await slow.send()).body.success_count).toBe(1);
+  }, 15_000);
+
+  test.each(["respond-async", "Respond-Async; wait=5", "wait=10, respond-async", "respond-async=1"])(
+    "with Prefer: %s comes at once, and the campaign runs on",
+    async (prefer) => {
+      const gate = Promise.withResolvers<void>();
+      await using client = startPushClient(async (request, nth) => {
+        await gate.promise;
+        return allServed(request, nth);
+      });
+      api.addTokens([{ fid: 10, url: `http://c.example:${client.port}/`, token: "t" }]);
+      const answer = await api.send({}, { headers: { prefer } });
+      expect([answer.status, answer.body.status]).toEqual([202, "queued"]);
+      expect(answer.headers.get("preference-applied")).toBe("respond-async");
+      const id = answer.body.campaign_id;
+      expect(["queued", "running"]).toContain((await api.campaign(id)).status);
+      gate.resolve();
+      while ((await api.campaign(id)).status !== "completed") await Bun.sleep(5);
+      expect((await api.campaign(id)).success_count).toBe(1);
+    },
+  );
+
+  test.each(["respond-asynchronously", "wait=5", "x; respond-async"])(
+    "Prefer: %s asks for nothing",
+    async (prefer) => {
+      expect((await api.send({}, { headers: { prefer } })).status).toBe(200);
+    },
+  );
+
+  test("an app with a hundred campaigns under way gets 429 for the next", async () => {
+    const gate = Promise.withResolvers<void>();
+    await using client = startPushClient(async (request, nth) => {
+      await gate.promise;
+      return allServed(request, nth);
+    });
+    await using patient = await startSendApi({ pacing: { timeoutMs: 60_000 } });
+    patient.addTokens([{ fid: 10, url: `http://c.example:${client.port}/`, token: "t" }]);
+    const headers = { prefer: "respond-async" };
+    for (let at = 0; at < 100; at++) expect((await patient.send({}, { headers })).status).toBe(202);
+    expect((await patient.send({}, { headers })).status).toBe(429);
+    gate.resolve();
+    while ((await patient.send({}, { headers })).status === 429) await Bun.sleep(20);
+  }, 20_000);
+
+  test("a caller that hangs up does not stop the campaign", async () => {
+    const arrived = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    await using client = startPushClient(async (request, nth) => {
+      arrived.resolve();
+      await gate.promise;
+      return allServed(request, nth);
+    });
+    await using patient = await startSendApi({ pacing: { timeoutMs: 10_000 } });
+    patient.addTokens([{ fid: 10, url: `http://c.example:${client.port}/`, token: "t" }]);
+    const gone = new AbortController();
+    const call = fetch(`${patient.signed.api.url}/v2/svc/frame/notifications/${APP_ID}`, {
+      method: "POST",
+      headers: { "x-api-key": SECRET },
+      body: JSON.stringify({ notification }),
+      signal: gone.signal,
+    });
+    await arrived.promise;
+    gone.abort();
+    await expect(call).rejects.toThrow();
+    gate.resolve();
+    const list = () => patient.signed.call({ method: "GET", path: `/frame/app/campaigns?app_id=${APP_ID}` });
+    while ((await list()).body.campaigns[0].status !== "completed") await Bun.sleep(5);
+    expect((await list()).body.campaigns[0].success_count).toBe(1);
+  });
+});

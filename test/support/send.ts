@@ -1,0 +1,139 @@
+import type { FanOutPacing } from "../../src/app/fan-out.ts";
+import { createOutboundClient } from "../../src/net/client.ts";
+import { createUrlGuard } from "../../src/net/guard.ts";
+import type { StateDatabase } from "../../src/state/database.ts";
+import type { App } from "../../src/state/records.ts";
+import { createAppStore } from "../../src/state/sqlite/app-store.ts";
+import type { TestApiOptions } from "./api.ts";
+import { expectMatchesOpenApi } from "./openapi.ts";
+import { type Answer, type SignedApi, startSignedApi } from "./signed-api.ts";
+
+export const APP_ID = "testApp111111111";
+export const SECRET = "5".repeat(64);
+
+/** A token row of the test's app. */
+export interface TokenSpec {
+  readonly fid: number;
+  readonly clientFid?: number;
+  readonly url: string;
+  readonly token: string;
+  readonly appId?: string;
+  readonly enabled?: boolean;
+}
+
+export interface SendBody {
+  readonly notification?: object;
+  readonly [key: string]: unknown;
+}
+
+/** The API with an app, of which sends are made. */
+export interface SendApi extends AsyncDisposable {
+  readonly signed: SignedApi;
+  readonly state: StateDatabase;
+  addTokens(tokens: readonly TokenSpec[]): void;
+  /** Sends; fails when the answer is not as the OpenAPI document says. */
+  send(
+    body?: SendBody | string,
+    options?: {
+      readonly key?: string | null;
+      readonly appId?: string;
+      readonly headers?: Record<string, string>;
+    },
+  ): Promise<Answer & { readonly headers: Headers }>;
+  campaign(campaignId: string): Promise<Answer["body"]>;
+  /** Tokens that are left, in the order of their fids. */
+  tokens(): string[];
+}
+
+/** Fast enough for tests, and slow enough that a busy machine does not mistake itself for a client that is down. */
+export const testPacing: FanOutPacing = {
+  timeoutMs: 400,
+  backoffMs: 10,
+  hosts: { failuresUntilDown: 3, firstProbeMs: 50, maxProbeMs: 200, patienceMs: 500 },
+};
+
+/** The way to clients on this machine: every name under `.example` is one. */
+export function loopbackClient() {
+  return createOutboundClient({
+    guard: createUrlGuard({
+      allowCidrs: ["127.0.0.0/8"],
+      allowHttp: true,
+      resolve: async (name) => (name.startsWith("private.") ? ["10.0.0.1"] : ["127.0.0.1"]),
+    }),
+  });
+}
+
+export const notification = {
+  title: "Your move",
+  body: "Mira took your rook.",
+  target_url: "https://app.example/game/7",
+};
+
+export function testApp(given: Partial<App> = {}): App {
+  return {
+    appId: APP_ID,
+    ownerFid: 3,
+    name: "App",
+    appUrl: "https://app.example",
+    description: null,
+    signerFidAllowlist: [],
+    secrets: [{ uid: crypto.randomUUID(), value: SECRET, createdAt: 1, expiresAt: null }],
+    createdAt: 1,
+    updatedAt: 1,
+    ...given,
+  };
+}
+
+/** Puts token rows in at once, past the limit of events. */
+export function insertTokens(state: StateDatabase, tokens: readonly TokenSpec[]): void {
+  const insert = state.sqlite.query(
+    `INSERT INTO tokens (app_id, fid, client_fid, url, host, token, enabled, last_event, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'miniapp_added', 1, 1)`,
+  );
+  state.transaction(() => {
+    for (const { appId = APP_ID, fid, clientFid = 9152, url, token, enabled = true } of tokens) {
+      insert.run(appId, fid, clientFid, url, new URL(url).host, token, enabled ? 1 : 0);
+    }
+  });
+}
+
+export async function startSendApi(options: TestApiOptions = {}): Promise<SendApi> {
+  const signed = await startSignedApi({
+    client: loopbackClient(),
+    ...options,
+    pacing: { ...testPacing, ...options.pacing },
+  });
+  const { api } = signed;
+  const { state } = api;
+  await createAppStore(state).create(testApp(), 10);
+  return {
+    signed,
+    state,
+    addTokens: (tokens) => insertTokens(state, tokens),
+    async send(body = {}, { key = SECRET, appId = APP_ID, headers = {} } = {}) {
+      const response = await fetch(`${api.url}/v2/svc/frame/notifications/${appId}`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          ...(key === null ? {} : { "x-api-key": key }),
+          ...headers,
+        },
+        body: typeof body === "string" ? body : JSON.stringify({ notification, ...body }),
+      });
+      const answer = { status: response.status, body: await response.json(), headers: response.headers };
+      const route = "/v2/svc/frame/notifications/{app_id}";
+      expectMatchesOpenApi(api.document, "POST", route, answer.status, answer.body);
+      return answer;
+    },
+    async campaign(campaignId) {
+      const path = `/frame/app/campaign?campaign_id=${campaignId}`;
+      return (await signed.call({ method: "GET", path })).body.campaign;
+    },
+    tokens: () =>
+      state.sqlite
+        .query<{ token: string }, []>("SELECT token FROM tokens ORDER BY fid, client_fid")
+        .all()
+        .map(({ token }) => token),
+    [Symbol.asyncDispose]: () => signed[Symbol.asyncDispose](),
+  };
+}
