@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchIngest } from "./ingest.ts";
 import { benchReads } from "./reads.ts";
+import { benchSend } from "./send.ts";
 import { benchSigned } from "./signed.ts";
 import { benchStart } from "./start.ts";
 
@@ -19,6 +20,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   start: benchStart,
   ingest: benchIngest,
   reads: benchReads,
+  send: benchSend,
   signed: benchSigned,
 };
 

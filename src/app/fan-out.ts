@@ -12,17 +12,19 @@ import { createAppStore } from "../state/sqlite/app-store.ts";
 import { createCampaignStore } from "../state/sqlite/campaign-store.ts";
 import { createDeliveryLedger } from "../state/sqlite/delivery-ledger.ts";
 import { createTokenStore } from "../state/sqlite/token-store.ts";
-import { programName, version } from "../version.ts";
+import { version } from "../version.ts";
 import type { Common } from "./common.ts";
 
 const MAX_ATTEMPTS = 3;
 const BACKOFF_MS = 500;
+const RERUN_AFTER_MS = 5_000;
 
 /** How fast batches are tried again, and hosts given up; the defaults are those of the service. */
 export interface FanOutPacing {
   readonly timeoutMs: number;
   readonly backoffMs: number;
   readonly hosts: HostPacing;
+  readonly rerunAfterMs: number;
 }
 
 /** Composes the fan-out over the two databases, as the settings say, and starts it. */
@@ -49,11 +51,12 @@ export function createFanOut(options: {
     campaigns: createCampaignStore(state),
     ledger: createDeliveryLedger(state),
     followersAmong: followersFromIndex(index),
-    post: createPostBatch({ client, clock, timeoutMs, userAgent: `${programName}/${version}` }),
+    post: createPostBatch({ client, clock, timeoutMs, userAgent: `${config.service.name}/${version}` }),
     slots: createSlots({ total: send.send_concurrency, pacing: pacing.hosts ?? HOST_PACING }),
     clock,
     log,
     stats: new SendStats(),
+    rerunAfterMs: pacing.rerunAfterMs ?? RERUN_AFTER_MS,
     settings: {
       dedupeTtlSecs: send.dedupe_ttl_secs,
       timeoutMs,

@@ -6,6 +6,7 @@ import { registerChannels } from "./channels.ts";
 import { registerConfig } from "./config.ts";
 import { type CommandContext, collect, flagsOf } from "./context.ts";
 import { registerDemo } from "./demo.ts";
+import { registerDemoClient } from "./demo-client.ts";
 import { endingOf } from "./exit.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
 import { registerImport } from "./import.ts";
@@ -30,6 +31,7 @@ const COMMANDS = [
   registerOpenApi,
   registerHealthcheck,
   registerDemo,
+  registerDemoClient,
   registerVersion,
 ];
 

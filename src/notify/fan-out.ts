@@ -8,9 +8,8 @@ import type { SlotStats } from "./slots.ts";
 /** Campaigns that run at a time, in all and of one app; others wait, the oldest first. */
 const MAX_RUNNING = 32;
 const MAX_RUNNING_OF_APP = 8;
-/** After a fault of ours a campaign is taken up again, so often and after so long. */
+/** So often a campaign is begun when faults of ours, such as a full disk, end it. */
 const MAX_RUNS = 5;
-const RERUN_AFTER_MS = 5_000;
 
 export interface CampaignRef {
   readonly campaignId: string;
@@ -39,6 +38,8 @@ export interface FanOutEngine extends FanOut {
 export interface FanOutParts extends RunParts {
   readonly campaigns: CampaignStore;
   readonly log: Logger;
+  /** How long after a fault of ours a campaign is taken up again. */
+  readonly rerunAfterMs: number;
 }
 
 interface Job extends CampaignRef {
@@ -111,7 +112,7 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
       setTimeout(() => {
         queued.push(job);
         startNext();
-      }, RERUN_AFTER_MS);
+      }, parts.rerunAfterMs);
     }
   }
 

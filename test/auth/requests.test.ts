@@ -20,23 +20,40 @@ const requests = Object.entries(opByRequest).map(([request, op]) => {
 const app = { name: "App", app_url: "https://app.example/" };
 const webhook = { name: "Hook", url: "https://hook.example/", subscription: { cast_created: {} } };
 
-/** A new app and a new webhook of the fid, by the operations under test. */
-async function resources(fid: number) {
+/** A new app, a campaign of it, and a new webhook of the fid, by the operations under test. */
+async function resources(fid: number): Promise<Ids> {
   const createdApp = await signed.call({ method: "POST", path: "/frame/app", body: app, fid });
   const path = `/webhook?owner_fid=${fid}`;
   const createdHook = await signed.call({ method: "POST", path, body: webhook, fid });
-  return { appId: createdApp.body.app.app_id, webhookId: createdHook.body.webhook.webhook_id };
+  const { app_id: appId, send_secrets } = createdApp.body.app;
+  const campaignId = await send(appId, send_secrets[0].value);
+  return { appId, campaignId, webhookId: createdHook.body.webhook.webhook_id };
+}
+
+interface Ids {
+  readonly appId: string;
+  readonly campaignId: string;
+  readonly webhookId: string;
+}
+
+/** Sends a notification to nobody; answers the campaign's id. */
+async function send(appId: string, key: string): Promise<string> {
+  const response = await fetch(`${signed.api.url}/v2/svc/frame/notifications/${appId}`, {
+    method: "POST",
+    headers: { "x-api-key": key },
+    body: JSON.stringify({ notification: { title: "T", body: "B", target_url: app.app_url } }),
+  });
+  const { campaign_id } = (await response.json()) as { campaign_id: string };
+  return campaign_id;
 }
 
 /** A request of this kind that passes when the fid signs it. */
-function goodCall(
-  { method, path }: { method: Method; path: string },
-  ids: { appId: string; webhookId: string },
-): TestCall {
+function goodCall({ method, path }: { method: Method; path: string }, ids: Ids): TestCall {
   const isApp = path.startsWith("/frame");
   const key = isApp ? "app_id" : "webhook_id";
   const id = isApp ? ids.appId : ids.webhookId;
   if (path.endsWith("/list")) return { method, path };
+  if (path.endsWith("/campaign")) return { method, path: `${path}?campaign_id=${ids.campaignId}` };
   if (path.endsWith("/rotate") || method === "GET" || method === "DELETE") {
     return { method, path: `${path}?${key}=${id}` };
   }
@@ -64,7 +81,7 @@ test("the operation table is the contract's, and every signed route stands in it
 });
 
 describe.each(requests)("$method $path", (request) => {
-  let ids: { appId: string; webhookId: string };
+  let ids: Ids;
   beforeAll(async () => {
     ids = await resources(3);
   });

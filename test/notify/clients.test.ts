@@ -1,14 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { allServed, lists, nested, type PushScript, startPushClient } from "../support/push-client.ts";
 import { startRawReceiver } from "../support/receiver.ts";
 import { type SendApi, startSendApi, type TokenSpec, testApp } from "../support/send.ts";
 
 let api: SendApi;
-beforeEach(async () => {
+beforeAll(async () => {
   api = await startSendApi();
 });
-afterEach(() => api[Symbol.asyncDispose]());
+beforeEach(() => api.reset());
+afterAll(() => api[Symbol.asyncDispose]());
 
 const UUID = "0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10";
 

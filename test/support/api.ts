@@ -27,6 +27,8 @@ export interface TestApi extends AsyncDisposable {
    * without its query.
    */
   get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** What a scrape shows of management and push. */
+  metrics(): Promise<string>;
 }
 
 export interface TestApiOptions {
@@ -89,6 +91,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       expectMatchesOpenApi(document, "get", route, response.status, body);
       return { status: response.status, body };
     },
+    metrics: () => common.metrics.registry.metrics(),
     async [Symbol.asyncDispose]() {
       await http[Symbol.asyncDispose]();
       await fanOut.stop(0);

@@ -59,12 +59,9 @@ export function startPushClient(script: PushScript = allServed): PushClient {
         }
         const nth = requests.push(parsed.data) - 1;
         const response = await script(parsed.data, nth);
-        const answer = await response
-          .clone()
-          .json()
-          .catch(() => undefined);
         const { notificationId } = parsed.data;
-        for (const token of (answer?.result ?? answer)?.successfulTokens ?? []) {
+        const answer = await response.clone().text();
+        for (const token of servedBy(answer)) {
           const key = `${notificationId} ${token}`;
           shown.set(key, (shown.get(key) ?? 0) + 1);
         }
@@ -84,4 +81,15 @@ export function startPushClient(script: PushScript = allServed): PushClient {
     },
     [Symbol.asyncDispose]: () => server.stop(true),
   };
+}
+
+/** The tokens that an answer says were served. */
+function servedBy(answer: string): readonly string[] {
+  try {
+    const parsed = JSON.parse(answer);
+    const served = (parsed.result ?? parsed).successfulTokens;
+    return Array.isArray(served) ? served : [];
+  } catch {
+    return [];
+  }
 }

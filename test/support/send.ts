@@ -41,6 +41,8 @@ export interface SendApi extends AsyncDisposable {
     },
   ): Promise<Answer & { readonly headers: Headers }>;
   campaign(campaignId: string): Promise<Answer["body"]>;
+  /** Takes away all tokens and campaigns. */
+  reset(): void;
   /** Tokens that are left, in the order of their fids. */
   tokens(): string[];
 }
@@ -50,6 +52,7 @@ export const testPacing: FanOutPacing = {
   timeoutMs: 400,
   backoffMs: 10,
   hosts: { failuresUntilDown: 3, firstProbeMs: 50, maxProbeMs: 200, patienceMs: 500 },
+  rerunAfterMs: 50,
 };
 
 /** The way to clients on this machine: every name under `.example` is one. */
@@ -128,6 +131,10 @@ export async function startSendApi(options: TestApiOptions = {}): Promise<SendAp
     async campaign(campaignId) {
       const path = `/frame/app/campaign?campaign_id=${campaignId}`;
       return (await signed.call({ method: "GET", path })).body.campaign;
+    },
+    reset() {
+      const tables = ["tokens", "campaigns", "campaign_counts", "campaign_failures", "campaign_retryable"];
+      for (const table of [...tables, "dedupe", "dedupe_keys"]) state.sqlite.run(`DELETE FROM ${table}`);
     },
     tokens: () =>
       state.sqlite

@@ -1,0 +1,62 @@
+import { type Command, Option } from "commander";
+import type { DemoAnswer } from "../demo/push-client.ts";
+import { UserError } from "../lib/failure.ts";
+import type { CommandContext } from "./context.ts";
+import { parseFids } from "./management-options.ts";
+import { printable } from "./management-table.ts";
+import { print } from "./output.ts";
+
+interface DemoClientOptions {
+  readonly clientPort: string;
+  readonly appId?: string;
+  readonly fids: readonly number[];
+  readonly url?: string;
+  readonly answer: DemoAnswer;
+}
+
+/** `demo-client`: a client of the protocol that takes notifications and prints them. */
+export function registerDemoClient(program: Command, context: CommandContext): void {
+  program
+    .command("demo-client")
+    .description("take notifications as a client of the demo network does, and print them")
+    .option("--client-port <port>", "port on 127.0.0.1 that notifications come to; 0 for any", "9100")
+    .option("--app-id <id>", "add this mini app for the users of --fids first")
+    .option("--fids <fids>", "users of the demo network, as 4,5,6", parseFids, [])
+    .option("--url <url>", "base URL of the node (default: the address in the settings)")
+    .addOption(
+      new Option("--answer <kind>", "what to say to every notification")
+        .choices(["success", "rate-limited", "invalid", "unavailable"])
+        .default("success"),
+    )
+    .action(async ({ clientPort, appId, fids, url, answer }: DemoClientOptions) => {
+      const { createCommon, runService } = await import("./common.ts");
+      const { nodeUrl } = await import("./node-url.ts");
+      const { serviceNames } = await import("../config/names.ts");
+      const { startDemoPushClient } = await import("../demo/push-client.ts");
+      const { createOperatorFetch } = await import("../net/operator-fetch.ts");
+      const port = /^\d{1,5}$/.test(clientPort) ? Number(clientPort) : Number.NaN;
+      if (!(port <= 65_535)) throw new UserError("--client-port must be an integer from 0 to 65535");
+      if ((appId === undefined) !== (fids.length === 0))
+        throw new UserError("give --app-id and --fids together");
+      const common = createCommon(context);
+      context.exitCode = await runService(common, async () => {
+        const client = startDemoPushClient({
+          port,
+          answer,
+          show: ({ fid, title, body, targetUrl }) =>
+            print(`fid ${fid}: ${[title, body, targetUrl].map(printable).join(" | ")}\n`),
+        });
+        common.shutdown.add("demo client", () => client.stop());
+        print(`Takes notifications at ${client.url}\n`);
+        if (appId === undefined) return;
+        const node = nodeUrl(url ?? common.config.http);
+        const { basePath } = serviceNames(common.config.service.name);
+        const path = `${node.pathname.replace(/\/$/, "")}${basePath}/frame/webhook/${encodeURIComponent(appId)}`;
+        const call = createOperatorFetch(node.origin);
+        for (const fid of fids) {
+          await client.addApp(fid, new URL(path, node), call);
+          print(`Added the mini app for fid ${fid}\n`);
+        }
+      });
+    });
+}

@@ -1,0 +1,110 @@
+import { RetryableError, reasonOf, UserError } from "../lib/failure.ts";
+import type { OperatorFetch } from "../net/operator-fetch.ts";
+import { sealEnvelope } from "./envelope.ts";
+import { createKeyring } from "./keys.ts";
+import { clientFidsOf, isDemoFid } from "./roster.ts";
+
+/** What the client says to every notification. */
+export type DemoAnswer = "success" | "rate-limited" | "invalid" | "unavailable";
+
+/** A notification that a user is shown. */
+export interface ShownNotification {
+  readonly fid: number;
+  readonly title: string;
+  readonly body: string;
+  readonly targetUrl: string;
+}
+
+/** A client of the protocol as far as push goes: it reports who adds a mini app, and takes notifications for them. */
+export interface DemoPushClient {
+  /** Where it takes notifications. */
+  readonly url: string;
+  /**
+   * Adds a mini app for a user of the demo network, and reports it to the app's token webhook.
+   * @throws UserError when the node refuses the event.
+   */
+  addApp(fid: number, tokenWebhook: URL, call: OperatorFetch): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Received {
+  readonly notificationId: string;
+  readonly title: string;
+  readonly body: string;
+  readonly targetUrl: string;
+  readonly tokens: readonly string[];
+}
+
+/** As every client it shows a user the same notification once, however often it is handed in. */
+export function startDemoPushClient(options: {
+  readonly port: number;
+  readonly answer: DemoAnswer;
+  readonly show: (notification: ShownNotification) => void;
+}): DemoPushClient {
+  const { port, answer, show } = options;
+  const fidByToken = new Map<string, number>();
+  const shown = new Set<string>();
+
+  function take({ notificationId, title, body, targetUrl, tokens }: Received): Response {
+    if (answer === "unavailable") return new Response("unavailable", { status: 503 });
+    const known = tokens.filter((token) => fidByToken.has(token));
+    const unknown = tokens.filter((token) => !fidByToken.has(token));
+    for (const token of answer === "success" ? known : []) {
+      const fid = fidByToken.get(token) ?? 0;
+      if (!shown.has(`${notificationId} ${token}`)) show({ fid, title, body, targetUrl });
+      shown.add(`${notificationId} ${token}`);
+    }
+    const successfulTokens = answer === "success" ? known : [];
+    const rateLimitedTokens = answer === "rate-limited" ? known : [];
+    const invalidTokens = answer === "invalid" ? [...tokens] : unknown;
+    return Response.json({ result: { successfulTokens, invalidTokens, rateLimitedTokens } });
+  }
+
+  const server = listen(port, async (request) => {
+    const received: unknown = await request.json().catch(() => undefined);
+    return isReceived(received) ? take(received) : new Response("not a notification", { status: 400 });
+  });
+  const url = `http://${server.hostname}:${server.port}/notify`;
+
+  return {
+    url,
+    async addApp(fid, tokenWebhook, call) {
+      if (!isDemoFid(fid)) throw new UserError(`fid ${fid} is nobody of the demo network`);
+      const [clientFid = 0] = clientFidsOf(fid);
+      const token = `demo-${fid}-${crypto.randomUUID()}`;
+      const envelope = sealEnvelope(fid, createKeyring().signer(fid, clientFid), {
+        event: "miniapp_added",
+        notificationDetails: { url, token },
+      });
+      fidByToken.set(token, fid);
+      const response = await call(tokenWebhook, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(envelope),
+        signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+      }).catch((cause) => {
+        throw new RetryableError(`${tokenWebhook.origin} cannot be asked: ${reasonOf(cause)}`);
+      });
+      if (!response.ok)
+        throw new UserError(`the node refused the event of fid ${fid}: ${await response.text()}`);
+    },
+    stop: () => server.stop(true),
+  };
+}
+
+const CALL_TIMEOUT_MS = 10_000;
+
+function listen(port: number, answer: (request: Request) => Promise<Response>) {
+  try {
+    return Bun.serve({ hostname: "127.0.0.1", port, fetch: answer });
+  } catch (cause) {
+    throw new RetryableError(`port ${port} cannot be used: ${reasonOf(cause)}`);
+  }
+}
+
+function isReceived(value: unknown): value is Received {
+  if (typeof value !== "object" || value === null) return false;
+  const { notificationId, title, body, targetUrl, tokens } = value as Record<string, unknown>;
+  const isText = [notificationId, title, body, targetUrl].every((field) => typeof field === "string");
+  return isText && Array.isArray(tokens) && tokens.every((token) => typeof token === "string");
+}

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync } from "node:fs";
+import { openState, statePath } from "../../src/state/database.ts";
+import { createAppStore } from "../../src/state/sqlite/app-store.ts";
+import { createCampaignStore } from "../../src/state/sqlite/campaign-store.ts";
+import { compiledBinary, startNode, tempDir } from "../support/program.ts";
+import { nested, startPushClient } from "../support/push-client.ts";
+import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
+
+/** As many as fit the suite; `SEND_KILLS=50` for more. */
+const KILLS = Number(process.env.SEND_KILLS ?? 12);
+const TOKENS = 12_000;
+const MAX_RUN_MS = 300;
+const CLIENT_MS = 40;
+
+const args = ["--set", "net.allow_http=true", "--set", "net.allow_cidrs=127.0.0.0/8,::1/128"];
+
+const dir = tempDir();
+let binary: string;
+beforeAll(async () => {
+  binary = `${dir.path}/node`;
+  cpSync(await compiledBinary(), binary);
+}, 60_000);
+afterAll(() => dir[Symbol.dispose]());
+
+test(`killed at ${KILLS} random moments, a campaign goes on: nothing confirmed is sent again, everything is counted once`, async () => {
+  const dataDir = `${dir.path}/data`;
+  /** `<notificationId> <token>`, as the database had it after a kill. */
+  const confirmed = new Set<string>();
+  const sentAgain: string[] = [];
+  const accepted = new Map<string, number>();
+  const start = () => startNode({ command: [binary], dataDir, args });
+  await using client = startPushClient(async ({ notificationId, tokens }) => {
+    await Bun.sleep(Math.random() * 2 * CLIENT_MS);
+    for (const token of tokens) {
+      const key = `${notificationId} ${token}`;
+      if (confirmed.has(key)) sentAgain.push(key);
+      accepted.set(key, (accepted.get(key) ?? 0) + 1);
+    }
+    return nested({ successful: tokens });
+  });
+
+  await (await start()).stop();
+  {
+    using state = openState(statePath(dataDir));
+    await createAppStore(state).create(testApp(), 10);
+    insertTokens(
+      state,
+      Array.from({ length: TOKENS }, (_, at) => ({
+        fid: 10 + at,
+        // Two hosts, since a host is a name and a port.
+        url: `http://${at % 2 ? "localhost" : "127.0.0.1"}:${client.port}/notify`,
+        token: `${10 + at}`,
+      })),
+    );
+  }
+  let interrupted = 0;
+  const notificationIds = new Map<string, string>();
+
+  async function send(url: string, uuid: string): Promise<void> {
+    const answer = await fetch(`${url}/v2/svc/frame/notifications/${APP_ID}`, {
+      method: "POST",
+      headers: { "x-api-key": SECRET, prefer: "respond-async" },
+      body: JSON.stringify({ notification: { ...notification, uuid } }),
+    });
+    expect(answer.status).toBe(202);
+    const { campaign_id } = (await answer.json()) as { campaign_id: string };
+    notificationIds.set(campaign_id, uuid);
+  }
+
+  for (let kill = 0; kill < KILLS; kill++) {
+    const node = await start();
+    const runMs = Math.random() * MAX_RUN_MS;
+    if (await isIdle(dataDir)) {
+      const uuid = crypto.randomUUID();
+      // Now and then two sends of one notification race, across the kills too.
+      await Promise.all([send(node.url, uuid), ...(kill % 3 === 0 ? [send(node.url, uuid)] : [])]);
+    }
+    await Bun.sleep(runMs);
+    await node.kill();
+    for (const key of await sentRows(dataDir)) confirmed.add(key);
+    if (!(await isIdle(dataDir))) interrupted += 1;
+  }
+
+  const last = await start();
+  while (!(await isIdle(dataDir))) await Bun.sleep(20);
+  expect(await last.stop()).toBe(0);
+
+  using state = openState(statePath(dataDir));
+  const campaigns = createCampaignStore(state);
+  const successes = new Map<string, number>();
+  for (const [campaignId, uuid] of notificationIds) {
+    const campaign = await campaigns.find(campaignId);
+    const { success, failure, notAttempted } = campaign?.counts ?? {
+      success: 0,
+      failure: 0,
+      notAttempted: 0,
+    };
+    expect([campaign?.status, failure]).toEqual(["completed", 0]);
+    expect(success + notAttempted).toBe(TOKENS);
+    successes.set(uuid, (successes.get(uuid) ?? 0) + success);
+  }
+  for (const success of successes.values()) expect(success).toBe(TOKENS);
+  // Every token got every notification, and none a second time after the first was on record.
+  expect(accepted.size).toBe(TOKENS * successes.size);
+  expect(sentAgain).toEqual([]);
+  expect(confirmed.size).toBeGreaterThan(0);
+  expect(interrupted).toBeGreaterThan(KILLS / 3);
+  expect(client.violations).toEqual([]);
+}, 300_000);
+
+test("SIGTERM during a send: the waiting caller is told that the campaign is queued, and it goes on after the start", async () => {
+  const dataDir = `${dir.path}/stopped`;
+  const start = () => startNode({ command: [binary], dataDir, args });
+  let isWell = false;
+  const arrived = Promise.withResolvers<void>();
+  await using client = startPushClient(({ tokens }) => {
+    arrived.resolve();
+    return isWell ? nested({ successful: tokens }) : new Promise(() => undefined);
+  });
+  await (await start()).stop();
+  {
+    using state = openState(statePath(dataDir));
+    await createAppStore(state).create(testApp(), 10);
+    insertTokens(state, [{ fid: 10, url: `http://127.0.0.1:${client.port}/`, token: "t" }]);
+  }
+  const node = await start();
+  const call = fetch(`${node.url}/v2/svc/frame/notifications/${APP_ID}`, {
+    method: "POST",
+    headers: { "x-api-key": SECRET },
+    body: JSON.stringify({ notification }),
+  });
+  await arrived.promise;
+  const stopped = node.stop();
+  const answer = await call;
+  expect([answer.status, await answer.json()]).toEqual([
+    202,
+    { campaign_id: expect.any(String), status: "queued" },
+  ]);
+  expect(await stopped).toBe(0);
+  isWell = true;
+  await using next = await start();
+  while (!(await isIdle(dataDir))) await Bun.sleep(20);
+  expect(client.shown.size).toBe(1);
+  expect(next.logs()).not.toContain('"level":"error"');
+}, 60_000);
+
+async function isIdle(dataDir: string): Promise<boolean> {
+  using state = openState(statePath(dataDir));
+  return (await createCampaignStore(state).underWay()).length === 0;
+}
+
+async function sentRows(dataDir: string): Promise<string[]> {
+  using state = openState(statePath(dataDir));
+  return state.sqlite
+    .query<{ key: string }, []>(
+      "SELECT k.notification_id || ' ' || d.fid AS key FROM dedupe d JOIN dedupe_keys k ON k.key = d.key WHERE d.sent = 1",
+    )
+    .all()
+    .map(({ key }) => key);
+}

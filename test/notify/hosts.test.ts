@@ -1,0 +1,118 @@
+import { expect, test } from "bun:test";
+import { createAppStore } from "../../src/state/sqlite/app-store.ts";
+import { allServed, startPushClient } from "../support/push-client.ts";
+import { APP_ID, insertTokens, startSendApi, type TokenSpec, testApp } from "../support/send.ts";
+
+const tokensAt = (name: string, port: number, count: number, from: number, appId = APP_ID): TokenSpec[] =>
+  Array.from({ length: count }, (_, at) => ({
+    appId,
+    fid: from + at,
+    url: `http://${name}.example:${port}/n`,
+    token: `${name}-${at}`,
+  }));
+
+const TIMEOUT_MS = 2_000;
+
+test("a client that hangs costs its own tokens only: the others are served before it is given up", async () => {
+  await using api = await startSendApi({ pacing: { timeoutMs: TIMEOUT_MS } });
+  await using hanging = startPushClient(() => new Promise(() => undefined));
+  const servedAt: number[] = [];
+  await using well = startPushClient((request, nth) => {
+    servedAt.push(performance.now());
+    return allServed(request, nth);
+  });
+  const hosts = ["a", "b", "c", "d"];
+  api.addTokens([
+    ...tokensAt("hanging", hanging.port, 5_000, 100_000),
+    ...hosts.flatMap((host, at) => tokensAt(host, well.port, 2_000, 10_000 * (at + 1))),
+  ]);
+  const startedAt = performance.now();
+  const { body } = await api.send();
+  expect([body.success_count, body.failure_count, body.not_attempted_count]).toEqual([8_000, 5_000, 0]);
+  // All of them before the first call to the hanging client has timed out.
+  expect(Math.max(...servedAt) - startedAt).toBeLessThan(TIMEOUT_MS);
+  // Four at first, then a probe now and then.
+  expect(hanging.requests.length).toBeLessThan(10);
+  const campaign = await api.campaign(body.campaign_id);
+  const { timeout, host_down } = campaign.errors;
+  expect(timeout + host_down).toBe(5_000);
+  expect(host_down).toBeGreaterThan(4_000);
+  expect(campaign.retryable_fids).toEqual([]);
+}, 20_000);
+
+test("a client that comes back while others wait for it gets what waited", async () => {
+  await using api = await startSendApi();
+  let calls = 0;
+  await using client = startPushClient((request, nth) =>
+    // The first three take it down, the first probe brings it back.
+    ++calls <= 3 ? new Response("", { status: 503 }) : allServed(request, nth),
+  );
+  api.addTokens(tokensAt("c", client.port, 2_000, 10));
+  const { body } = await api.send();
+  expect([body.success_count, body.failure_count]).toEqual([2_000, 0]);
+}, 10_000);
+
+test("what was not delivered to a client that is down is delivered with the same uuid later", async () => {
+  await using api = await startSendApi();
+  let isWell = false;
+  await using client = startPushClient((request, nth) =>
+    isWell ? allServed(request, nth) : new Response("", { status: 500 }),
+  );
+  api.addTokens(tokensAt("c", client.port, 1_500, 10));
+  const request = {
+    notification: { title: "T", body: "B", target_url: "https://app.example", uuid: crypto.randomUUID() },
+  };
+  const first = await api.send(request);
+  expect([first.body.success_count, first.body.failure_count]).toEqual([0, 1_500]);
+  isWell = true;
+  let delivered = 0;
+  // It counts as down until a probe has found it well.
+  while (delivered < 1_500) delivered += (await api.send(request)).body.success_count;
+  expect(delivered).toBe(1_500);
+  expect(new Set(client.shown.values())).toEqual(new Set([1]));
+}, 20_000);
+
+test("a small campaign is not held up by a large one to the same client, nor by one to a client that is slow", async () => {
+  await using api = await startSendApi({ pacing: { timeoutMs: 20_000 } });
+  const gate = Promise.withResolvers<void>();
+  await using slow = startPushClient(async (request, nth) => {
+    await gate.promise;
+    return allServed(request, nth);
+  });
+  let calls = 0;
+  await using well = startPushClient(async (request, nth) => {
+    calls += 1;
+    await Bun.sleep(5);
+    return allServed(request, nth);
+  });
+  const secrets = [{ uid: "other", value: "7".repeat(64), createdAt: 1, expiresAt: null }];
+  await createAppStore(api.state).create(testApp({ appId: "smallApp11111111", secrets }), 10);
+  api.addTokens(tokensAt("well", well.port, 40_000, 10));
+  api.addTokens(tokensAt("slow", slow.port, 4_000, 1_000_000));
+  insertTokens(api.state, tokensAt("well", well.port, 300, 10, "smallApp11111111"));
+  const large = api.send();
+  while (calls < 10) await Bun.sleep(1);
+  const callsBefore = calls;
+  const small = await api.send({}, { key: "7".repeat(64), appId: "smallApp11111111" });
+  expect(small.body.success_count).toBe(300);
+  // Of the 400 calls of the large one, few passed meanwhile.
+  expect(calls - callsBefore).toBeLessThan(200);
+  gate.resolve();
+  expect((await large).body.success_count).toBe(44_000);
+  expect(well.mostAtATime + slow.mostAtATime).toBeLessThanOrEqual(32 + 4);
+  expect(well.mostAtATime).toBeLessThanOrEqual(32);
+}, 30_000);
+
+test("no more calls are open than send_concurrency allows, over all campaigns and hosts", async () => {
+  await using api = await startSendApi({ settings: ["send.send_concurrency=5"] });
+  await using client = startPushClient(async (request, nth) => {
+    await Bun.sleep(2);
+    return allServed(request, nth);
+  });
+  for (const [at, host] of ["a", "b", "c", "d", "e", "f", "g", "h"].entries()) {
+    api.addTokens(tokensAt(host, client.port, 500, 10_000 * (at + 1)));
+  }
+  const answers = await Promise.all([api.send(), api.send(), api.send()]);
+  for (const { body } of answers) expect(body.success_count).toBe(4_000);
+  expect(client.mostAtATime).toBe(5);
+}, 20_000);

@@ -1,0 +1,151 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { openState, openStateInMemory, type StateDatabase, statePath } from "../../src/state/database.ts";
+import { createCampaignStore } from "../../src/state/sqlite/campaign-store.ts";
+import {
+  CAMPAIGN_RETENTION_SECS,
+  campaignProgressSweep,
+  campaignSweep,
+} from "../../src/state/sqlite/campaign-sweep.ts";
+import { createDeliveryLedger, dedupeSweep } from "../../src/state/sqlite/delivery-ledger.ts";
+import { createGroupCommit } from "../../src/state/sqlite/group-commit.ts";
+import type { Sweep } from "../../src/state/stores.ts";
+import { tempDir } from "../support/program.ts";
+import { deliveryLedgerContract } from "./contracts/delivery-ledger.ts";
+
+deliveryLedgerContract("campaigns in SQLite", () => {
+  const dir = tempDir();
+  const db = openState(statePath(dir.path));
+  return {
+    campaigns: createCampaignStore(db),
+    ledger: createDeliveryLedger(db),
+    [Symbol.dispose]() {
+      db[Symbol.dispose]();
+      dir[Symbol.dispose]();
+    },
+  };
+});
+
+const rows = (db: StateDatabase, table: string) =>
+  db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
+
+async function makeCampaign(db: StateDatabase, campaignId: string, createdAt = 100) {
+  const campaigns = createCampaignStore(db);
+  await campaigns.create(
+    {
+      campaignId,
+      appId: "app",
+      notification: { notificationId: "n", title: "T", body: "B", targetUrl: "https://app.example" },
+      audience: { targetFids: [], excludeFids: [], followingFid: null },
+      createdAt,
+      ledgerEndsAt: createdAt + 86_400,
+    },
+    100,
+  );
+  const work = await campaigns.start(campaignId, createdAt);
+  if (!work) throw new Error("the campaign cannot be started");
+  return work;
+}
+
+/** Fails when a step deletes more than it may. */
+async function sweepAll(sweep: Sweep, nowSecs: number, maxRows: number): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const { deleted, more } = await sweep.step(nowSecs, maxRows);
+    expect(deleted).toBeLessThanOrEqual(maxRows);
+    total += deleted;
+    if (!more) return total;
+  }
+}
+
+test("two processes that claim the same tokens at the same time never both get one", async () => {
+  using dir = tempDir();
+  using db = openState(statePath(dir.path));
+  await makeCampaign(db, "c1");
+  await makeCampaign(db, "c2");
+  const count = 3_000;
+  const script = join(import.meta.dir, "processes/claim-tokens.ts");
+  const children = ["c1", "c2"].map((id) =>
+    Bun.spawn([process.execPath, script, dir.path, id, String(count)], { stdin: "pipe", stdout: "pipe" }),
+  );
+  const outputs = children.map((child) => child.stdout.getReader());
+  const decoder = new TextDecoder();
+  for (const output of outputs) {
+    expect(decoder.decode((await output.read()).value)).toBe("ready\n");
+  }
+  for (const child of children) {
+    child.stdin.write("go\n");
+    child.stdin.end();
+  }
+  const taken: number[][] = [];
+  for (const output of outputs) {
+    let text = "";
+    for (let part = await output.read(); !part.done; part = await output.read())
+      text += decoder.decode(part.value);
+    taken.push(JSON.parse(text));
+  }
+  const [first = [], second = []] = taken;
+  expect(first.length + second.length).toBe(count);
+  expect(new Set([...first, ...second]).size).toBe(count);
+}, 20_000);
+
+test("work that fails in a shared commit fails alone", async () => {
+  using db = openStateInMemory();
+  const commit = createGroupCommit(db);
+  const insert = (nonce: string) => () =>
+    db.sqlite.run("INSERT INTO token_totals (state, count) VALUES (?, 1)", [nonce]);
+  const outcomes = await Promise.allSettled([commit(insert("a")), commit(insert("a")), commit(insert("b"))]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(rows(db, "token_totals")).toBe(2);
+});
+
+test("the ledger is swept once everything of a notification has expired, in small steps", async () => {
+  using db = openStateInMemory();
+  const ledger = createDeliveryLedger(db);
+  const work = await makeCampaign(db, "c1");
+  const tokens = Array.from({ length: 95 }, (_, fid) => ({ fid, clientFid: 1 }));
+  await ledger.claim(work, tokens, { nowSecs: 100, endsAt: 130 });
+  await ledger.settle(
+    work,
+    "h",
+    tokens.map((token) => ({ ...token, kind: "success", reason: "", isRetryable: false })),
+    5_000_000,
+  );
+  // While the campaign is under way its ledger stays, however old it is.
+  expect(await sweepAll(dedupeSweep(db), 5_000_000, 10)).toBe(0);
+  await createCampaignStore(db).end("c1", "completed", 200);
+  expect(await sweepAll(dedupeSweep(db), 4_999_999, 10)).toBe(0);
+  expect(await sweepAll(dedupeSweep(db), 5_000_000, 10)).toBe(95);
+  expect([rows(db, "dedupe"), rows(db, "dedupe_keys")]).toEqual([0, 0]);
+});
+
+test("a campaign goes 30 days after its creation with all that belongs to it, but not while it is under way", async () => {
+  using db = openStateInMemory();
+  const ledger = createDeliveryLedger(db);
+  const campaigns = createCampaignStore(db);
+  const [old, running, young] = [
+    await makeCampaign(db, "old"),
+    await makeCampaign(db, "running"),
+    await makeCampaign(db, "young", 200),
+  ];
+  for (const work of [old, running, young]) {
+    const settlements = Array.from({ length: 25 }, (_, fid) => ({ fid, clientFid: 1 })).map((token) => ({
+      ...token,
+      kind: "failure" as const,
+      reason: "rate_limited",
+      isRetryable: true,
+    }));
+    await ledger.settle(work, "h", settlements, 1);
+  }
+  await campaigns.end("old", "completed", 150);
+  await campaigns.end("young", "completed", 250);
+
+  expect(await sweepAll(campaignProgressSweep(db), 300, 10)).toBe(50);
+  expect(rows(db, "campaign_failures")).toBe(25);
+  expect(await sweepAll(campaignSweep(db), 99 + CAMPAIGN_RETENTION_SECS, 10)).toBe(0);
+  // Its row, its count and its retryable fids.
+  expect(await sweepAll(campaignSweep(db), 100 + CAMPAIGN_RETENTION_SECS, 10)).toBe(27);
+  expect(await campaigns.find("old")).toBeUndefined();
+  expect(await campaigns.find("running")).toBeDefined();
+  expect(await campaigns.retryableFids("young", -1, 100)).toHaveLength(25);
+});
