@@ -1,14 +1,14 @@
 import pino from "pino";
 import { keccak256, recoverTypedDataAddress } from "viem";
-import { systemClock } from "../src/app/clock.ts";
 import { createManagement } from "../src/app/management.ts";
 import { recoverSigner } from "../src/auth/recover.ts";
 import { createSignedOpHasher, signedOpTypedData } from "../src/auth/typed-data.ts";
 import { serviceNames } from "../src/config/names.ts";
 import { indexPath, openIndexReader } from "../src/index/database.ts";
+import { systemClock } from "../src/process/clock.ts";
 import { appRoutes } from "../src/routes/apps/routes.ts";
 import { openState, statePath } from "../src/state/database.ts";
-import { configWith } from "../test/app/config.ts";
+import { configWith } from "../test/process/config.ts";
 import { registerEvent } from "../test/support/events.ts";
 import { runHttp } from "../test/support/http.ts";
 import { startTestNode } from "../test/support/node.ts";

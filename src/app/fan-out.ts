@@ -7,13 +7,13 @@ import { HOST_PACING, type HostPacing } from "../notify/host-health.ts";
 import { createPostBatch } from "../notify/post-batch.ts";
 import { SendStats } from "../notify/send-stats.ts";
 import { createSlots } from "../notify/slots.ts";
+import type { Common } from "../process/common.ts";
 import type { StateDatabase } from "../state/database.ts";
 import { createAppStore } from "../state/sqlite/app-store.ts";
 import { createCampaignStore } from "../state/sqlite/campaign-store.ts";
 import { createDeliveryLedger } from "../state/sqlite/delivery-ledger.ts";
 import { createTokenStore } from "../state/sqlite/token-store.ts";
 import { version } from "../version.ts";
-import type { Common } from "./common.ts";
 
 const MAX_ATTEMPTS = 3;
 const BACKOFF_MS = 500;

@@ -4,12 +4,12 @@ import type { IndexDatabase } from "../index/database.ts";
 import { createAppService } from "../management/apps.ts";
 import { createWebhookService } from "../management/webhooks.ts";
 import { createUrlGuard, type UrlGuard } from "../net/guard.ts";
+import type { Common } from "../process/common.ts";
 import type { ManagementParts } from "../routes/management.ts";
 import type { StateDatabase } from "../state/database.ts";
 import { createAppStore } from "../state/sqlite/app-store.ts";
 import { createNonceStore } from "../state/sqlite/nonce-store.ts";
 import { createWebhookStore } from "../state/sqlite/webhook-store.ts";
-import type { Common } from "./common.ts";
 
 /** Composes the signed management API over the two databases, as the settings say. */
 export function createManagement(options: {

@@ -9,13 +9,13 @@ import { registerSendMetrics } from "../notify/send-metrics.ts";
 import { createSendService } from "../notify/send-service.ts";
 import { createTokenEvents } from "../notify/token-events.ts";
 import { registerTokenMetrics } from "../notify/token-metrics.ts";
+import type { Common } from "../process/common.ts";
 import type { ManagementParts } from "../routes/management.ts";
 import type { PushParts } from "../routes/push.ts";
 import type { StateDatabase } from "../state/database.ts";
 import { createAppStore } from "../state/sqlite/app-store.ts";
 import { createCampaignStore } from "../state/sqlite/campaign-store.ts";
 import { createTokenStore } from "../state/sqlite/token-store.ts";
-import type { Common } from "./common.ts";
 
 /** Composes mini-app push over the two databases, as the settings say. */
 export function createPush(options: {

@@ -1,4 +1,4 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
 import type { ActiveKeyOf } from "./app-keys.ts";
 

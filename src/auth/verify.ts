@@ -1,9 +1,9 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { type Clock, nowSecs } from "../app/clock.ts";
-import type { Logger } from "../app/logger.ts";
 import type { ServiceNames } from "../config/names.ts";
 import { ApiError } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../http/params.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
+import type { Logger } from "../process/logger.ts";
 import type { Nonce, NonceStore } from "../state/stores.ts";
 import type { CustodyOf } from "./custody.ts";
 import { recoverSigner } from "./recover.ts";

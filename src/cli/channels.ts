@@ -13,7 +13,7 @@ export function registerChannels(program: Command, context: CommandContext): voi
     .argument("<file>", "JSON as Farcaster's public all-channels endpoint answers it")
     .action(async (file: string) => {
       const { createCommon, runTask } = await import("./common.ts");
-      const { openDataDir } = await import("../app/data-dir.ts");
+      const { openDataDir } = await import("../process/data-dir.ts");
       const { indexPath, openIndexWriter } = await import("../index/database.ts");
       const { claimNetwork } = await import("../index/identity.ts");
       const { importRegistry } = await import("../channels/import-registry.ts");

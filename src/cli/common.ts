@@ -1,10 +1,10 @@
-import { systemClock } from "../app/clock.ts";
-import type { Common } from "../app/common.ts";
-import { createLogger } from "../app/logger.ts";
-import { createMetrics } from "../app/metrics.ts";
-import { createShutdown, handleSignals } from "../app/shutdown.ts";
 import { type LoadedConfig, loadConfig, processInput } from "../config/load.ts";
 import { EXIT_RETRYABLE } from "../lib/failure.ts";
+import { systemClock } from "../process/clock.ts";
+import type { Common } from "../process/common.ts";
+import { createLogger } from "../process/logger.ts";
+import { createMetrics } from "../process/metrics.ts";
+import { createShutdown, handleSignals } from "../process/shutdown.ts";
 import type { CommandContext } from "./context.ts";
 
 /** Reads the settings that the flags, the environment and the files of this process give. */

@@ -12,7 +12,7 @@ export function registerImport(program: Command, context: CommandContext): void 
     .argument("<file>", "messages, on-chain events and username proofs, each behind its length")
     .action(async (file: string) => {
       const { createCommon, runTask } = await import("./common.ts");
-      const { openDataDir } = await import("../app/data-dir.ts");
+      const { openDataDir } = await import("../process/data-dir.ts");
       const { createImportSink } = await import("../import/import-sink.ts");
       const { createProgressReporter } = await import("../import/progress.ts");
       const { runImport } = await import("../import/run-import.ts");

@@ -42,7 +42,7 @@ export async function openSigner(context: CommandContext, options: SignerOptions
 
 /** The client of the node that the options or the settings name. */
 export async function openClient(context: CommandContext, options: CallOptions): Promise<ManagementClient> {
-  const { systemClock } = await import("../app/clock.ts");
+  const { systemClock } = await import("../process/clock.ts");
   const { createManagementClient } = await import("../management-client/client.ts");
   const { isPlainOverNetwork, nodeUrl } = await import("./node-url.ts");
   const { config, signer } = await openSigner(context, options);

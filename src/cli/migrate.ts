@@ -10,7 +10,7 @@ export function registerMigrate(program: Command, context: CommandContext): void
     .option("--verify", "also make every derived table again and compare; exit 1 when they differ")
     .action(async ({ verify = false }: { verify?: boolean }) => {
       const { createCommon, runTask } = await import("./common.ts");
-      const { openDataDir } = await import("../app/data-dir.ts");
+      const { openDataDir } = await import("../process/data-dir.ts");
       const { indexPath, openIndexWriter } = await import("../index/database.ts");
       const { claimNetwork } = await import("../index/identity.ts");
       const { verifyIndex } = await import("../index/verify.ts");

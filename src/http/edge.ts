@@ -1,4 +1,4 @@
-import type { Logger } from "../app/logger.ts";
+import type { Logger } from "../process/logger.ts";
 import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
 import type { Cors } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";

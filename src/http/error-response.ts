@@ -1,5 +1,5 @@
 import { ElysiaCustomStatusResponse, NotFoundError, ParseError, ValidationError } from "elysia";
-import type { Logger } from "../app/logger.ts";
+import type { Logger } from "../process/logger.ts";
 import { ApiError, type ErrorName, errorKinds } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { describeValidationError } from "./validation-message.ts";

@@ -1,5 +1,5 @@
 import { Counter, type Histogram } from "prom-client";
-import type { Metrics } from "../app/metrics.ts";
+import type { Metrics } from "../process/metrics.ts";
 
 /** Counts an answer. `route` is the template, so that the number of series has a bound. */
 export type ObserveAnswer = (method: string, route: string, status: number, seconds: number) => void;

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { Clock } from "../app/clock.ts";
-import type { Metrics } from "../app/metrics.ts";
+import type { Clock } from "../process/clock.ts";
+import type { Metrics } from "../process/metrics.ts";
 import { ApiError } from "./errors.ts";
 import { operation } from "./operation.ts";
 

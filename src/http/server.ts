@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from "elysia";
-import type { Common } from "../app/common.ts";
 import { serviceNames } from "../config/names.ts";
 import type { Config } from "../config/schema.ts";
+import type { Common } from "../process/common.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs.ts";
 import { createEdge } from "./edge.ts";

@@ -1,4 +1,3 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
 import type { ChainChecker } from "../chain/chain-checker.ts";
 import type { Verdict } from "../ingest/engine.ts";
 import {
@@ -8,6 +7,7 @@ import {
   type RecordKind,
   validateRecord,
 } from "../ingest/record.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import type { BulkMessageResponse } from "../protocol/wire/generated/hub.ts";

@@ -1,7 +1,7 @@
-import { nowSecs } from "../app/clock.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import { readTotals } from "../index/totals.ts";
 import { admit } from "../ingest/admit.ts";
+import { nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import {
   AdminServiceService,

@@ -1,6 +1,6 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
 import type { IngestEngine, Verdict } from "../ingest/engine.ts";
 import { decodeRecord, type IngestRecord, validateRecord } from "../ingest/record.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { ImportSink } from "./run-import.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../app/clock.ts";
+import type { Clock } from "../process/clock.ts";
 
 /** How far an import has come. */
 export interface ImportProgress {

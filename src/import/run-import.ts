@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
-import type { Clock } from "../app/clock.ts";
 import type { PositionMove } from "../ingest/engine.ts";
 import type { EncodedRecord } from "../ingest/record.ts";
+import type { Clock } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import type { ImportProgress } from "./progress.ts";
 import { type FileEnd, type FileRecord, readRecords } from "./record-reader.ts";

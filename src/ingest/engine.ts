@@ -1,7 +1,7 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import { putPosition } from "../index/positions.ts";
 import { TotalsDelta } from "../index/totals.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { admit } from "./admit.ts";

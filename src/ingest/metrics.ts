@@ -1,5 +1,5 @@
 import { Counter, Gauge } from "prom-client";
-import type { Metrics } from "../app/metrics.ts";
+import type { Metrics } from "../process/metrics.ts";
 import type { IngestStats } from "./queue.ts";
 
 /** Registers what ingest tells of itself; the figures are asked for when somebody scrapes. */

@@ -1,4 +1,4 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Sweep } from "../state/stores.ts";
 
 /** What maintenance did since the process started. */

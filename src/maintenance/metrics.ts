@@ -1,5 +1,5 @@
 import { Counter, Gauge } from "prom-client";
-import type { Metrics } from "../app/metrics.ts";
+import type { Metrics } from "../process/metrics.ts";
 import type { MaintenanceStats } from "./maintenance.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { PrivateKeyAccount } from "viem/accounts";
-import { type Clock, nowSecs } from "../app/clock.ts";
 import { type SignedOperationId, signedOperations } from "../auth/op-table.ts";
 import type { ServiceNames } from "../config/names.ts";
 import { RetryableError, reasonOf, UserError } from "../lib/failure.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import { signOperation } from "./sign-operation.ts";
 
 const TIMEOUT_MS = 30_000;

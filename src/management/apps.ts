@@ -1,5 +1,5 @@
-import type { Clock } from "../app/clock.ts";
 import type { UrlGuard } from "../net/guard.ts";
+import type { Clock } from "../process/clock.ts";
 import type { App } from "../state/records.ts";
 import type { AppStore } from "../state/stores.ts";
 import { createAppId } from "./app-id.ts";

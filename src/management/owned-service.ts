@@ -1,4 +1,4 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Claim, OwnedStore, StoreRefusal } from "../state/stores.ts";
 import { type JsonObject, ownValue, readObject } from "./fields.ts";
 import { badField, Refusal, refusalOf } from "./refusal.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../app/clock.ts";
 import type { UrlGuard } from "../net/guard.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Webhook } from "../state/records.ts";
 import type { WebhookStore } from "../state/stores.ts";
 import { type FieldTable, readDescription, readFields, readName, readObject } from "./fields.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Clock, nowSecs } from "../app/clock.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import type { CampaignWork, Claimed, DeliveryLedger, Settlement } from "../state/campaigns.ts";
 import type { LiveToken } from "../state/records.ts";
 import type { TokenPosition, TokenStore } from "../state/stores.ts";

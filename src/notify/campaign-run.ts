@@ -1,4 +1,4 @@
-import { nowSecs } from "../app/clock.ts";
+import { nowSecs } from "../process/clock.ts";
 import type { CampaignWork } from "../state/campaigns.ts";
 import type { AppStore } from "../state/stores.ts";
 import { type AudienceReader, openAudience } from "./audience.ts";

@@ -1,5 +1,5 @@
-import { nowSecs } from "../app/clock.ts";
-import type { Logger } from "../app/logger.ts";
+import { nowSecs } from "../process/clock.ts";
+import type { Logger } from "../process/logger.ts";
 import type { CampaignStore } from "../state/campaigns.ts";
 import { type RunParts, runCampaign } from "./campaign-run.ts";
 import type { SendFigures } from "./send-stats.ts";

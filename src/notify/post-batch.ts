@@ -1,5 +1,5 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
 import { type OutboundClient, OutboundFailure, type OutboundFailureKind } from "../net/client.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Notification } from "../state/campaigns.ts";
 import { type ClientAnswer, readClientAnswer } from "./client-answer.ts";
 import type { HostSign } from "./host-health.ts";

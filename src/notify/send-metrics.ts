@@ -1,5 +1,5 @@
 import { Counter, Gauge } from "prom-client";
-import type { Metrics } from "../app/metrics.ts";
+import type { Metrics } from "../process/metrics.ts";
 import type { FanOutFigures } from "./fan-out.ts";
 import { CALL_SECONDS } from "./send-stats.ts";
 

@@ -1,5 +1,5 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
 import { Refusal } from "../management/refusal.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Campaign, CampaignStore } from "../state/campaigns.ts";
 import type { App } from "../state/records.ts";
 import type { AppStore } from "../state/stores.ts";

@@ -1,7 +1,7 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
-import type { Logger } from "../app/logger.ts";
 import { badField, Refusal } from "../management/refusal.ts";
 import { type UrlGuard, UrlRefusal } from "../net/guard.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
+import type { Logger } from "../process/logger.ts";
 import type { App, TokenEvent } from "../state/records.ts";
 import type { AppStore, ChangeLimit, ChangesExhausted, TokenStore } from "../state/stores.ts";
 import { type GivenEvent, readTokenEvent } from "./token-event.ts";

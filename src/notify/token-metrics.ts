@@ -1,6 +1,6 @@
 import { Counter, Gauge } from "prom-client";
-import type { Metrics } from "../app/metrics.ts";
 import type { RefusalKind } from "../management/refusal.ts";
+import type { Metrics } from "../process/metrics.ts";
 import type { TokenEventName } from "../state/records.ts";
 import type { TokenStore } from "../state/stores.ts";
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../app/clock.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import { newestSnapshot, type RankingSnapshot } from "../index/rankings.ts";
+import type { Clock } from "../process/clock.ts";
 import { computeRankings } from "./compute.ts";
 
 /** The age at which a ranking is made anew. */

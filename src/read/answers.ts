@@ -1,5 +1,5 @@
-import { type Clock, nowSecs } from "../app/clock.ts";
 import type { IndexDatabase } from "../index/database.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Hash } from "./hydrate/casts.ts";
 import { type Hydration, hydrate, type Wanted } from "./hydrate/hydrate.ts";
 import { type Cast, presentCast } from "./present/cast.ts";

@@ -1,10 +1,10 @@
-import { systemClock } from "../app/clock.ts";
 import { createFanOut } from "../app/fan-out.ts";
-import { createLogger } from "../app/logger.ts";
 import type { Config } from "../config/schema.ts";
 import { indexPath, openIndexReader } from "../index/database.ts";
 import { serveRpc } from "../lib/port-rpc.ts";
 import { type FanOutAnswer, type FanOutRequest, handleFanOutRequest } from "../notify/rpc.ts";
+import { systemClock } from "../process/clock.ts";
+import { createLogger } from "../process/logger.ts";
 import { openState, statePath } from "../state/database.ts";
 import { runWorker } from "./worker-entry.ts";
 

@@ -1,5 +1,3 @@
-import { systemClock } from "../app/clock.ts";
-import { createLogger } from "../app/logger.ts";
 import { createChainChecker } from "../chain/chain-checker.ts";
 import type { Config } from "../config/schema.ts";
 import { startHubServer } from "../hub/server.ts";
@@ -7,6 +5,8 @@ import { indexPath, openIndexReader } from "../index/database.ts";
 import { networkOf } from "../ingest/network.ts";
 import { type IngestAnswer, type IngestRequest, submitRecords } from "../ingest/rpc.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
+import { systemClock } from "../process/clock.ts";
+import { createLogger } from "../process/logger.ts";
 import { version } from "../version.ts";
 import { runWorker } from "./worker-entry.ts";
 

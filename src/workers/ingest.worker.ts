@@ -1,5 +1,3 @@
-import { systemClock } from "../app/clock.ts";
-import { createLogger } from "../app/logger.ts";
 import type { Config } from "../config/schema.ts";
 import { indexPath, openIndexWriter } from "../index/database.ts";
 import { IngestEngine } from "../ingest/engine.ts";
@@ -7,6 +5,8 @@ import { networkOf } from "../ingest/network.ts";
 import { IngestQueue } from "../ingest/queue.ts";
 import { handleIngestRequest, type IngestAnswer, type IngestRequest } from "../ingest/rpc.ts";
 import { serveRpc } from "../lib/port-rpc.ts";
+import { systemClock } from "../process/clock.ts";
+import { createLogger } from "../process/logger.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The one writer of the index: merges what the other workers validated. */

@@ -1,10 +1,10 @@
-import { systemClock } from "../app/clock.ts";
-import { createLogger } from "../app/logger.ts";
 import type { Config } from "../config/schema.ts";
 import { serveRpc } from "../lib/port-rpc.ts";
 import { createMaintenance, type MaintenanceStats } from "../maintenance/maintenance.ts";
 import type { MaintenanceRequest } from "../maintenance/rpc.ts";
 import { scheduleMaintenance } from "../maintenance/schedule.ts";
+import { systemClock } from "../process/clock.ts";
+import { createLogger } from "../process/logger.ts";
 import { openState, statePath } from "../state/database.ts";
 import { createStateSweeps } from "../state/sqlite/sweeps.ts";
 import { runWorker } from "./worker-entry.ts";

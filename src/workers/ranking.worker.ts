@@ -1,9 +1,9 @@
-import { systemClock } from "../app/clock.ts";
-import { createLogger } from "../app/logger.ts";
 import type { Config } from "../config/schema.ts";
 import { indexPath, openIndexReader } from "../index/database.ts";
 import { type IngestAnswer, type IngestRequest, submitRankings } from "../ingest/rpc.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
+import { systemClock } from "../process/clock.ts";
+import { createLogger } from "../process/logger.ts";
 import { keepRankingsFresh } from "../ranking/refresh.ts";
 import { runWorker } from "./worker-entry.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { CommanderError } from "commander";
-import { openDataDir } from "../../src/app/data-dir.ts";
 import { endingOf } from "../../src/cli/exit.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
+import { openDataDir } from "../../src/process/data-dir.ts";
 import { emptyDir, run } from "./run.ts";
 
 const withCode = (code: string) => Object.assign(new Error("words"), { code });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Message as CoreMessage, validations } from "@farcaster/core";
-import { nowSecs } from "../../src/app/clock.ts";
 import { EARLIEST_ANCHOR_SECS } from "../../src/demo/roster.ts";
 import { indexPath } from "../../src/index/database.ts";
 import { verifyIndex } from "../../src/index/verify.ts";
+import { nowSecs } from "../../src/process/clock.ts";
 import { Store } from "../../src/protocol/merge-rules.ts";
 import { storageLimits } from "../../src/protocol/storage.ts";
 import { Message, MessageType } from "../../src/protocol/wire/generated/message.ts";

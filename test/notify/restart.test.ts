@@ -5,7 +5,7 @@ import { type IndexDatabase, openIndexInMemory } from "../../src/index/database.
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { createCampaignStore } from "../../src/state/sqlite/campaign-store.ts";
-import { configWith } from "../app/config.ts";
+import { configWith } from "../process/config.ts";
 import { ManualClock } from "../support/clock.ts";
 import { tempDir } from "../support/program.ts";
 import { allServed, nested, type PushClient, startPushClient } from "../support/push-client.ts";

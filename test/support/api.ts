@@ -9,7 +9,7 @@ import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { apiPlugins } from "../../src/routes/plugins.ts";
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
-import { configWith } from "../app/config.ts";
+import { configWith } from "../process/config.ts";
 import { type RunHttpOptions, runHttp } from "./http.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";

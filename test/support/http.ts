@@ -1,10 +1,10 @@
 import type { AnyElysia } from "elysia";
 import pino from "pino";
 import { Registry } from "prom-client";
-import type { Clock } from "../../src/app/clock.ts";
 import type { Config } from "../../src/config/schema.ts";
 import type { OpsProviders } from "../../src/http/ops.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
+import type { Clock } from "../../src/process/clock.ts";
 
 /** A line of the log, as pino writes it. */
 export type LogLine = Readonly<Record<string, unknown>>;

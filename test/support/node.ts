@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nowSecs } from "../../src/app/clock.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/index/database.ts";
 import { IngestEngine, type Verdict } from "../../src/ingest/engine.ts";
 import {
@@ -10,6 +9,7 @@ import {
   type IngestRecord,
   validateRecord,
 } from "../../src/ingest/record.ts";
+import { nowSecs } from "../../src/process/clock.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";

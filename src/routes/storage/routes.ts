@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
-import { nowSecs } from "../../app/clock.ts";
 import { operation } from "../../http/operation.ts";
 import { fid } from "../../http/params.ts";
+import { nowSecs } from "../../process/clock.ts";
 import type { Reads } from "../../read/answers.ts";
 import { presentAllocations, presentStorageUsage } from "../../read/present/storage.ts";
 import { storageOf } from "../../read/skeleton/storage.ts";

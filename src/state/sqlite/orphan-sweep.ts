@@ -3,10 +3,13 @@ import { statement } from "../statement.ts";
 import type { Sweep } from "../stores.ts";
 import { addToTotals, countStates, type StateRow } from "./token-totals.ts";
 
-const nextApp = statement<{ app_id: string | null; is_known: number }, [after: string]>(
+const nextApp = statement<{ app_id: string | null }, [after: string]>(
   "tokens.next-app",
-  `SELECT app_id, EXISTS (SELECT 1 FROM apps WHERE apps.app_id = next.app_id) AS is_known
-   FROM (SELECT min(app_id) AS app_id FROM tokens WHERE app_id > ?) AS next`,
+  "SELECT min(app_id) AS app_id FROM tokens WHERE app_id > ?",
+);
+const appExists = statement<{ one: number }, [appId: string]>(
+  "tokens.app-exists",
+  "SELECT 1 AS one FROM apps WHERE app_id = ?",
 );
 const deleteOfApp = statement<StateRow, [appId: string, max: number]>(
   "tokens.delete-of-app",
@@ -34,7 +37,7 @@ export function orphanedTokenSweep(db: StateDatabase): Sweep {
             position = "";
             return { deleted: 0, more: false };
           }
-          if (next.is_known === 0) {
+          if (!db.get(appExists, next.app_id)) {
             const gone = db.all(deleteOfApp, next.app_id, maxRows);
             addToTotals(db, countStates(gone, -1));
             if (gone.length < maxRows) position = next.app_id;

@@ -1,11 +1,11 @@
 import pino from "pino";
-import { systemClock } from "../../../src/app/clock.ts";
 import { createManagement } from "../../../src/app/management.ts";
 import { indexPath, openIndexReader } from "../../../src/index/database.ts";
+import { systemClock } from "../../../src/process/clock.ts";
 import { appRoutes } from "../../../src/routes/apps/routes.ts";
 import { webhookRoutes } from "../../../src/routes/webhooks/routes.ts";
 import { openState, statePath } from "../../../src/state/database.ts";
-import { configWith } from "../../app/config.ts";
+import { configWith } from "../../process/config.ts";
 import { runHttp } from "../../support/http.ts";
 
 // The management API of a node over the databases of a directory, without the lock that would keep a second one out.

@@ -1,5 +1,5 @@
-import { openDataDir } from "../../../src/app/data-dir.ts";
 import { RetryableError } from "../../../src/lib/failure.ts";
+import { openDataDir } from "../../../src/process/data-dir.ts";
 
 // Holds the directory until the process is killed, or says why it is kept out. The handle is let go of on purpose: the
 // lock has to last without anybody keeping it.

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDataDir } from "../../src/app/data-dir.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
+import { openDataDir } from "../../src/process/data-dir.ts";
 import { startProcess } from "./processes/start.ts";
 
 let root: string;

@@ -1,5 +1,5 @@
-import { createLogger } from "../../../src/app/logger.ts";
-import { createShutdown, handleSignals } from "../../../src/app/shutdown.ts";
+import { createLogger } from "../../../src/process/logger.ts";
+import { createShutdown, handleSignals } from "../../../src/process/shutdown.ts";
 import { configWith } from "../config.ts";
 
 const [mode, deadlineMs = "5000"] = process.argv.slice(2);

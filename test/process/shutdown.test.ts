@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createLogger } from "../../src/app/logger.ts";
-import { createShutdown } from "../../src/app/shutdown.ts";
+import { createLogger } from "../../src/process/logger.ts";
+import { createShutdown } from "../../src/process/shutdown.ts";
 import { configWith } from "./config.ts";
 import { startProcess } from "./processes/start.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createLogger, type Logger } from "../../src/app/logger.ts";
+import { createLogger, type Logger } from "../../src/process/logger.ts";
 import { configWith } from "./config.ts";
 
 /** A logger, and the lines that it has written. */
