@@ -85,7 +85,6 @@ test("no statement of the token store and the sweeps walks a table or sorts one"
     "secrets.live: USE TEMP B-TREE FOR ORDER BY",
     "token-totals.read: SCAN token_totals",
     "tokens.live-of-fids: SCAN json_each VIRTUAL TABLE INDEX 1:",
-    "tokens.next-app: SCAN next",
   ]);
   expect(own.length).toBeGreaterThan(20);
 });

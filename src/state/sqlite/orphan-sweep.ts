@@ -1,15 +1,12 @@
 import type { StateDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 import type { Sweep } from "../stores.ts";
+import { appExists } from "./token-store.ts";
 import { addToTotals, countStates, type StateRow } from "./token-totals.ts";
 
 const nextApp = statement<{ app_id: string | null }, [after: string]>(
   "tokens.next-app",
   "SELECT min(app_id) AS app_id FROM tokens WHERE app_id > ?",
-);
-const appExists = statement<{ one: number }, [appId: string]>(
-  "tokens.app-exists",
-  "SELECT 1 AS one FROM apps WHERE app_id = ?",
 );
 const deleteOfApp = statement<StateRow, [appId: string, max: number]>(
   "tokens.delete-of-app",

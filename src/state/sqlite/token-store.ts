@@ -27,7 +27,7 @@ interface TokenRow {
 
 const columns = "app_id, fid, client_fid, url, host, token, enabled, last_event, created_at, updated_at";
 
-const appExists = statement<{ one: number }, [appId: string]>(
+export const appExists = statement<{ one: number }, [appId: string]>(
   "tokens.app-exists",
   "SELECT 1 AS one FROM apps WHERE app_id = ?",
 );
