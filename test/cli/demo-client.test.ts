@@ -81,7 +81,7 @@ test("the README's way from the registration to the first push, step by step", a
     not_attempted_count: 0,
     retryable_fids: [],
   });
-  const out = await printed(/(fid \d.*\n){3}/);
+  const out = await printed(/(^fid \d.*\n){3}/m);
   const shown = "Fresh bread | The oven is hot. | https://localhost/oven";
   const lines = out.split("\n").filter((line) => line.startsWith("fid "));
   expect(lines.sort()).toEqual([4, 5, 6].map((fid) => `fid ${fid}: ${shown}`));
