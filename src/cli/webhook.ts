@@ -8,6 +8,7 @@ import {
   subscriptionOf,
   withSubscriptionOptions,
 } from "./management-subscription.ts";
+import { addDeliveryCommands } from "./webhook-deliveries.ts";
 
 const WEBHOOKS: RecordKind = {
   noun: "webhook",
@@ -29,7 +30,7 @@ interface WebhookFields extends CallOptions, SubscriptionOptions {
   readonly active?: boolean;
 }
 
-/** `webhook create|list|get|update|delete|rotate`: the webhooks of an fid, on any node. */
+/** `webhook create|list|get|update|delete|rotate|deliveries|replay|test`: the webhooks of an fid, on any node. */
 export function registerWebhook(program: Command, context: CommandContext): void {
   const webhook = program
     .command("webhook")
@@ -77,6 +78,7 @@ export function registerWebhook(program: Command, context: CommandContext): void
   });
 
   addRecordCommands(webhook, context, WEBHOOKS);
+  addDeliveryCommands(webhook, context);
 }
 
 async function neededSubscription(options: SubscriptionOptions): Promise<unknown> {

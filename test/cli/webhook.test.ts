@@ -42,12 +42,12 @@ test("a webhook goes through create, get, list, update, rotate and delete", asyn
   const value = webhook.secrets[0]?.value ?? "";
   expect(value).toMatch(/^[0-9a-f]{64}$/);
   for (const line of [
-    `owner_fid            ${OWNER}`,
-    `target_url           ${TAKEN_URL}`,
-    "title                Bread talk",
-    "description          loaves",
-    "active               true",
-    'subscription         {"cast.created":{}}',
+    `owner_fid             ${OWNER}`,
+    `target_url            ${TAKEN_URL}`,
+    "title                 Bread talk",
+    "description           loaves",
+    "active                true",
+    'subscription          {"cast.created":{}}',
   ]) {
     expect(created.out).toContain(`${line}\n`);
   }

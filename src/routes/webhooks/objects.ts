@@ -57,7 +57,7 @@ const SubscriptionObject = Type.Object(
       "kind may be spelt with `_` in place of the dot. An empty list filters nothing.",
   },
 );
-const SubscriptionSchema = Type.Unsafe<Subscription>(SubscriptionObject);
+export const SubscriptionSchema = Type.Unsafe<Subscription>(SubscriptionObject);
 
 const Name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: "Unicode characters" });
 const TargetUrl = Type.String({
@@ -101,6 +101,19 @@ export const WebhookRecord = Type.Object(
     http_timeout: Type.Integer({ description: "Seconds that the receiver has for an answer" }),
     rate_limit: Type.Integer({ description: "Deliveries per `rate_limit_duration`" }),
     rate_limit_duration: Type.Integer({ description: "Seconds" }),
+    last_success_at: nullable(UnixSecs("When a delivery was last taken")),
+    last_failure_at: nullable(UnixSecs("When an attempt last failed")),
+    consecutive_failures: Type.Integer({
+      minimum: 0,
+      description: "Deliveries in a row that came to nothing, all their attempts failed",
+    }),
+    queued_deliveries: Type.Integer({ minimum: 0, description: "Waiting for an attempt, or under way" }),
+    dropped_deliveries: Type.Integer({
+      minimum: 0,
+      description: "Deliveries that waited too long for their turn, or would have had to",
+    }),
+    deactivated_at: nullable(UnixSecs("When the node deactivated it by itself")),
+    deactivation_reason: nullable(Type.String({ description: "Why it did; null again once it is active" })),
     created_at: UnixSecs("Creation"),
     updated_at: UnixSecs("Last change"),
   },
@@ -111,6 +124,7 @@ export const WebhookResponse = Type.Object({ webhook: WebhookRecord }, closed);
 export const WebhooksResponse = Type.Object({ webhooks: Type.Array(WebhookRecord) }, closed);
 
 export function presentWebhook(webhook: Webhook, delivery: DeliverySettings): Static<typeof WebhookRecord> {
+  const { health } = webhook;
   return {
     webhook_id: webhook.webhookId,
     owner_fid: webhook.ownerFid,
@@ -123,6 +137,13 @@ export function presentWebhook(webhook: Webhook, delivery: DeliverySettings): St
     http_timeout: delivery.timeoutSecs,
     rate_limit: delivery.rateLimit,
     rate_limit_duration: delivery.rateLimitSecs,
+    last_success_at: health.lastSuccessAt,
+    last_failure_at: health.lastFailureAt,
+    consecutive_failures: health.consecutiveFailures,
+    queued_deliveries: health.queued,
+    dropped_deliveries: health.dropped,
+    deactivated_at: health.deactivatedAt,
+    deactivation_reason: health.deactivationReason,
     created_at: webhook.createdAt,
     updated_at: webhook.updatedAt,
   };

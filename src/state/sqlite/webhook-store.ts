@@ -3,8 +3,10 @@ import type { Webhook } from "../records.ts";
 import { statement } from "../statement.ts";
 import type { WebhookStore } from "../stores.ts";
 import { createOwnedStore, type OwnedTable } from "./owned-store.ts";
+import { noteWebhookChanged, noteWebhookDeleted } from "./webhook-changes.ts";
+import { forgiveFailures, HEALTH_COLUMNS, type HealthRow, insertHealth, toHealth } from "./webhook-health.ts";
 
-interface WebhookRow {
+interface WebhookRow extends HealthRow {
   readonly webhook_id: string;
   readonly owner_fid: number;
   readonly title: string;
@@ -18,6 +20,7 @@ interface WebhookRow {
 
 const columns =
   "webhook_id, owner_fid, title, target_url, description, active, subscription, created_at, updated_at";
+const withHealth = `SELECT ${columns}, ${HEALTH_COLUMNS} FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq`;
 
 const insertWebhook = statement<
   unknown,
@@ -55,11 +58,11 @@ const deleteWebhook = statement<unknown, [webhookId: string]>(
 );
 const webhookById = statement<WebhookRow, [webhookId: string]>(
   "webhooks.find",
-  `SELECT ${columns} FROM webhooks WHERE webhook_id = ?`,
+  `${withHealth} WHERE webhook_id = ?`,
 );
 const webhooksByOwner = statement<WebhookRow, [ownerFid: number]>(
   "webhooks.by-owner",
-  `SELECT ${columns} FROM webhooks WHERE owner_fid = ? ORDER BY seq`,
+  `${withHealth} WHERE owner_fid = ? ORDER BY seq`,
 );
 const countWebhooks = statement<{ count: number }, [ownerFid: number]>(
   "webhooks.count",
@@ -75,6 +78,7 @@ function toWebhook(row: WebhookRow): Omit<Webhook, "secrets"> {
     description: row.description,
     active: row.active === 1,
     subscription: JSON.parse(row.subscription),
+    health: toHealth(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
@@ -98,14 +102,22 @@ const table: OwnedTable<Webhook> = {
       createdAt,
       updatedAt,
     );
+    insertHealth(db, webhookId);
+    noteWebhookChanged(db, webhookId);
   },
   write(db, webhook) {
     const { webhookId, title, targetUrl, description, updatedAt } = webhook;
     const active = webhook.active ? 1 : 0;
     const subscription = JSON.stringify(webhook.subscription);
+    if (webhook.active) forgiveFailures(db, webhookId);
     db.run(updateWebhook, title, targetUrl, description, active, subscription, updatedAt, webhookId);
+    noteWebhookChanged(db, webhookId);
   },
-  delete: (db, id) => db.run(deleteWebhook, id),
+  // Its deliveries are never read again from here on; maintenance deletes them a few at a time.
+  delete(db, id, nowSecs) {
+    db.run(deleteWebhook, id);
+    noteWebhookDeleted(db, id, nowSecs);
+  },
   find(db, id) {
     const row = db.get(webhookById, id);
     return row && toWebhook(row);

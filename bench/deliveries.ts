@@ -1,0 +1,209 @@
+import { getInsecureHubRpcClient, Message } from "@farcaster/hub-nodejs";
+import { openState, statePath } from "../src/state/database.ts";
+import type { QueuedEvent } from "../src/state/deliveries.ts";
+import type { Webhook } from "../src/state/records.ts";
+import { createDeliveryPublications } from "../src/state/sqlite/delivery-publications.ts";
+import { castNow, deliveryArgs, prepareDeliveries } from "../test/support/delivery-network.ts";
+import { webhookTo } from "../test/support/delivery-receiver.ts";
+import { compiledBinary, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
+import { hashOf } from "../test/support/social.ts";
+import type { Figure } from "./main.ts";
+import { median } from "./start.ts";
+
+const EVENTS_PER_SEC = 200;
+const LATENCY_SECS = 10;
+const WARM_UP_EVENTS = 600;
+const FIDS = [1, 2, 3, 4];
+const DELIVERIES = 10_000;
+/** At 4 calls in flight each, they take up all 16. */
+const WEBHOOKS = 4;
+const CALLS_IN_FLIGHT = 16;
+
+/**
+ * How long after a cast is submitted its delivery arrives, at 200 casts a second, with one receiver that is well and with
+ * three beside it that are not; and how fast a full queue is emptied, beside a bare loop that posts the same bodies at the
+ * same concurrency.
+ */
+export async function benchDeliveries(): Promise<Figure[]> {
+  const calm = await latencyWith(() => []);
+  const others = [
+    startReceiver(() => new Promise(() => undefined)),
+    startReceiver(() => new Response("broken", { status: 500 })),
+    startReceiver(() => new Response(null, { status: 302, headers: { location: "http://10.0.0.1/" } })),
+  ];
+  const beset = await latencyWith(() => others.map(({ url }) => webhookTo(url)));
+  for (const other of others) other.stop();
+  const { ownRate, bareRate } = await throughput();
+  const well = `from submit to receipt at ${EVENTS_PER_SEC} casts/s`;
+  const besetBy = "  beside receivers that hang, fail and redirect";
+  const bare = "a bare loop that posts the same bodies";
+  return [
+    { what: `${well}, median`, value: calm.p50Ms, unit: "ms" },
+    { what: `${well}, p99`, value: calm.p99Ms, unit: "ms" },
+    { what: "  of which until the submit is answered, median", value: calm.answeredMs, unit: "ms" },
+    {
+      what: `${besetBy}, median`,
+      value: beset.p50Ms,
+      unit: "ms",
+      ratio: { of: "without them", value: beset.p50Ms / calm.p50Ms },
+    },
+    {
+      what: `${besetBy}, p99`,
+      value: beset.p99Ms,
+      unit: "ms",
+      ratio: { of: "without them", value: beset.p99Ms / calm.p99Ms },
+    },
+    { what: bare, value: bareRate, unit: "posts/s" },
+    {
+      what: `a queue of ${DELIVERIES.toLocaleString("en")}, signed and settled`,
+      value: ownRate,
+      unit: "deliveries/s",
+      ratio: { of: bare, value: ownRate / bareRate },
+    },
+  ];
+}
+
+/** A receiver without checks; `onBody` sees each body as it arrives. */
+function startReceiver(
+  answer: () => Response | Promise<Response>,
+  onBody: (body: string, path: string) => void = () => undefined,
+) {
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      onBody(await request.text(), new URL(request.url).pathname);
+      return answer();
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}/`, stop: () => server.stop(true) };
+}
+
+async function startWith(dataDir: string): Promise<RunningNode> {
+  return startNode({ command: [await compiledBinary()], dataDir, args: deliveryArgs });
+}
+
+/** Times count from when a cast was due to be submitted, so that a stall shows in all that it delays. */
+async function latencyWith(others: () => readonly Webhook[]) {
+  using dir = tempDir();
+  const dataDir = `${dir.path}/data`;
+  const receivedAt = new Map<string, number>();
+  let onArrival = () => {};
+  const receiver = startReceiver(
+    () => new Response("ok"),
+    (body) => {
+      receivedAt.set((JSON.parse(body) as { data: { hash: string } }).data.hash, performance.now());
+      onArrival();
+    },
+  );
+  await prepareDeliveries(dataDir, { fids: FIDS, webhooks: [webhookTo(receiver.url), ...others()] });
+  await using node = await startWith(dataDir);
+  const hub = getInsecureHubRpcClient(node.hubAddress);
+
+  async function run(count: number) {
+    const casts = Array.from({ length: count }, (_, at) => {
+      const bytes = castNow(FIDS[at % FIDS.length] ?? 1, `Number ${at} of ${count}, to be measured.`);
+      return { hash: hashOf(bytes), message: Message.decode(bytes), dueAt: 0, answeredAt: 0 };
+    });
+    receivedAt.clear();
+    const all = Promise.withResolvers<void>();
+    onArrival = () => {
+      if (receivedAt.size === count) all.resolve();
+    };
+    const startedAt = performance.now();
+    const answers: Promise<void>[] = [];
+    for (const [at, cast] of casts.entries()) {
+      cast.dueAt = startedAt + (at * 1000) / EVENTS_PER_SEC;
+      while (performance.now() < cast.dueAt) await Bun.sleep(1);
+      const answered = hub.submitMessage(cast.message).then((result) => {
+        if (result.isErr()) throw result.error;
+        cast.answeredAt = performance.now();
+      });
+      answers.push(answered);
+    }
+    await Promise.all([...answers, all.promise]);
+    return casts;
+  }
+
+  await run(WARM_UP_EVENTS);
+  const casts = await run(EVENTS_PER_SEC * LATENCY_SECS);
+  hub.$.close();
+  receiver.stop();
+  const latencies = casts
+    .map(({ hash, dueAt }) => (receivedAt.get(hash) ?? Number.NaN) - dueAt)
+    .sort((a, b) => a - b);
+  return {
+    p50Ms: median(latencies),
+    p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN,
+    answeredMs: median(casts.map(({ dueAt, answeredAt }) => answeredAt - dueAt)),
+  };
+}
+
+/** From the first arrival to the last, of deliveries that were queued before the start. */
+async function throughput(): Promise<{ ownRate: number; bareRate: number }> {
+  using dir = tempDir();
+  const dataDir = `${dir.path}/data`;
+  let arrived = 0;
+  let firstAt = 0;
+  let lastAt = 0;
+  let all = Promise.withResolvers<void>();
+  const receiver = startReceiver(
+    () => new Response("ok"),
+    () => {
+      if (arrived === 0) firstAt = performance.now();
+      arrived += 1;
+      if (arrived < DELIVERIES) return;
+      lastAt = performance.now();
+      all.resolve();
+    },
+  );
+  const webhooks = Array.from({ length: WEBHOOKS }, (_, at) => webhookTo(`${receiver.url}${at}`));
+  await prepareDeliveries(dataDir, { fids: FIDS, webhooks });
+  const bodies = Array.from({ length: DELIVERIES / WEBHOOKS }, (_, at) => bodyOf(at));
+  {
+    using state = openState(statePath(dataDir));
+    const webhookIds = webhooks.map(({ webhookId }) => webhookId);
+    const nowSecs = Math.floor(Date.now() / 1000);
+    const publications = createDeliveryPublications(state, { maxQueued: DELIVERIES });
+    await publications.publish(0, nowSecs, () =>
+      bodies.map(
+        (body, at): QueuedEvent => ({
+          eventId: `${at}`,
+          kind: "cast.created",
+          createdAt: nowSecs,
+          body,
+          webhookIds,
+        }),
+      ),
+    );
+  }
+  await bareLoop(receiver.url, bodies);
+  const bareRate = DELIVERIES / ((lastAt - firstAt) / 1000);
+  arrived = 0;
+  all = Promise.withResolvers();
+  await using _node = await startWith(dataDir);
+  await all.promise;
+  receiver.stop();
+  return { bareRate, ownRate: DELIVERIES / ((lastAt - firstAt) / 1000) };
+}
+
+/** About as long as the body of a cast with an embed and a mention. */
+function bodyOf(at: number): string {
+  return JSON.stringify({
+    created_at: 1,
+    type: "cast.created",
+    data: { hash: `${at}`, text: "x".repeat(2_000) },
+  });
+}
+
+async function bareLoop(url: string, bodies: readonly string[]): Promise<void> {
+  let next = 0;
+  const loop = async () => {
+    while (next < DELIVERIES) {
+      const body = bodies[next++ % bodies.length] ?? "";
+      await (await fetch(url, { method: "POST", body })).text();
+    }
+  };
+  await Promise.all(Array.from({ length: CALLS_IN_FLIGHT }, loop));
+}

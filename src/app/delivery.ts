@@ -1,0 +1,126 @@
+import { serviceNames } from "../config/names.ts";
+import { createCallReceiver } from "../delivery/call-receiver.ts";
+import { DeliveryStats } from "../delivery/delivery-stats.ts";
+import { startDeliveryEngine } from "../delivery/engine.ts";
+import { createMatcher } from "../delivery/matcher.ts";
+import type { OutboxClient } from "../delivery/outbox-client.ts";
+import { startPublisher } from "../delivery/publisher.ts";
+import { callLimitOf, MAX_QUEUED, maxQueuedOf } from "../delivery/queue-limits.ts";
+import type { DeliveryNode } from "../delivery/rpc.ts";
+import type { IndexDatabase } from "../index/database.ts";
+import { createOutboundClient, type OutboundClient } from "../net/client.ts";
+import { createUrlGuard } from "../net/guard.ts";
+import { type After, afterTimeout } from "../process/after.ts";
+import type { Common } from "../process/common.ts";
+import type { StateDatabase } from "../state/database.ts";
+import type { DeliveryPublications } from "../state/deliveries.ts";
+import { createDeliveryLog } from "../state/sqlite/delivery-log.ts";
+import { createDeliveryPublications } from "../state/sqlite/delivery-publications.ts";
+import { createDeliveryQueue } from "../state/sqlite/delivery-queue.ts";
+import { version } from "../version.ts";
+
+const PER_WEBHOOK = 4;
+const FAILURES = { failures: 100, runSecs: 86_400 };
+/** How much longer a lease is than a call may take. */
+const LEASE_MARGIN_MS = 30_000;
+const LOOK_EVERY_MS = 30_000;
+const FAULT_PAUSE_MS = 5_000;
+
+export interface RunningDelivery extends DeliveryNode {
+  /** Begins nothing new, gives calls under way `graceMs`, then ends. What has not ended goes on after the next start. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Composes webhook deliveries over the two databases, as the settings say, and starts them. */
+export async function startDelivery(options: {
+  readonly common: Pick<Common, "config" | "clock" | "log">;
+  readonly index: IndexDatabase;
+  /** Syncs its commits: an event leaves the outbox once its deliveries are here. */
+  readonly state: StateDatabase;
+  /**
+   * The same database for what is attempted, whose commits need not be synced: when they are undone, a delivery is made
+   * again under its id.
+   */
+  readonly queue: StateDatabase;
+  readonly outbox: OutboxClient;
+  /** The outbound client of the settings in `net` when left out. */
+  readonly client?: OutboundClient;
+  readonly after?: After;
+  readonly random?: () => number;
+}): Promise<RunningDelivery> {
+  const { index, state, queue, outbox, after = afterTimeout, random = Math.random } = options;
+  const { config, clock } = options.common;
+  const { net, webhooks, service } = config;
+  const log = options.common.log.child({ subsystem: "delivery" });
+  const client =
+    options.client ??
+    createOutboundClient({
+      guard: createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http }),
+    });
+  const timeoutMs = webhooks.delivery_timeout_secs * 1000;
+  const stats = new DeliveryStats();
+  const engine = await startDeliveryEngine({
+    queue: createDeliveryQueue(queue),
+    call: createCallReceiver({
+      client,
+      clock,
+      timeoutMs,
+      userAgent: `${service.name}/${version}`,
+      signatureHeader: `${serviceNames(service.name).headerPrefix}Signature`,
+    }),
+    stats,
+    clock,
+    after,
+    random,
+    log,
+    settings: {
+      lanes: { total: webhooks.delivery_concurrency, perWebhook: PER_WEBHOOK },
+      limit: callLimitOf(webhooks),
+      retries: {
+        maxAttempts: webhooks.retry_max_attempts,
+        initialBackoffMs: webhooks.retry_initial_backoff_ms,
+      },
+      failures: FAILURES,
+      leaseMs: timeoutMs + LEASE_MARGIN_MS,
+      lookEveryMs: LOOK_EVERY_MS,
+      faultPauseMs: FAULT_PAUSE_MS,
+    },
+  });
+  const limits = { maxQueued: maxQueuedOf(webhooks) };
+  const store = countingDropped(createDeliveryPublications(state, limits), stats);
+  const { totals } = createDeliveryLog(state, limits);
+  const publisher = startPublisher({
+    index,
+    outbox,
+    store,
+    matcher: createMatcher(),
+    hasRoom: async () => (await totals()).queued < MAX_QUEUED,
+    onQueued: (webhookIds) => engine.wake(webhookIds),
+    clock,
+    log,
+    after,
+  });
+
+  return {
+    wake: async (webhookId) => engine.wake([webhookId]),
+    figures: async () => ({
+      ...stats.figures(),
+      ...engine.figures(),
+      ...publisher.figures(),
+      deliveries: await totals(),
+    }),
+    async stop(graceMs) {
+      await Promise.all([publisher.stop(), engine.stop(graceMs)]);
+    },
+  };
+}
+
+function countingDropped(store: DeliveryPublications, stats: DeliveryStats): DeliveryPublications {
+  return {
+    async publish(sinceVersion, nowSecs, decide) {
+      const publication = await store.publish(sinceVersion, nowSecs, decide);
+      stats.countDropped(publication.dropped);
+      return publication;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { folded, requiredLiterals } from "./required-literals.ts";
+
+/** Literals are looked up by so many of their characters at most. */
+const MAX_GRAM_CHARS = 4;
+
+interface Place<Member> {
+  readonly literal: string;
+  /** Where the gram that it is listed under begins in it. */
+  readonly offset: number;
+  readonly members: Set<Member>;
+}
+
+/**
+ * Tells which regular expressions a text may match at all, by literals that the text has to hold. It goes over the text
+ * once, however many literals there are.
+ */
+export class LiteralGate<Member extends { readonly source: string }> {
+  readonly #places = new Map<string, Place<Member>>();
+  /** By the hash of a gram; grams of one hash are told apart by the literal itself. */
+  readonly #byGram = new Map<number, Set<Place<Member>>>();
+  readonly #gramLengths = new Map<number, number>();
+
+  /** False when nothing is known that a text would have to hold: then the gate does not keep the member. */
+  add(member: Member): boolean {
+    const literals = requiredLiterals(member.source);
+    if (literals === undefined) return false;
+    for (const literal of literals) (this.#places.get(literal) ?? this.#list(literal)).members.add(member);
+    return true;
+  }
+
+  remove(member: Member): void {
+    for (const literal of requiredLiterals(member.source) ?? []) {
+      const place = this.#places.get(literal);
+      place?.members.delete(member);
+      if (place?.members.size === 0) this.#unlist(place);
+    }
+  }
+
+  /** The members that may match one of the texts. */
+  admitted(texts: readonly string[]): ReadonlySet<Member> {
+    const admitted = new Set<Member>();
+    for (const text of texts) {
+      const subject = folded(text);
+      for (const length of this.#gramLengths.keys()) {
+        for (let at = 0; at + length <= subject.length; at += 1) {
+          const places = this.#byGram.get(gramHash(subject, at, length));
+          if (places) this.#admit(places, subject, at, admitted);
+        }
+      }
+    }
+    return admitted;
+  }
+
+  #admit(places: ReadonlySet<Place<Member>>, subject: string, at: number, admitted: Set<Member>): void {
+    for (const { literal, offset, members } of places) {
+      if (subject.startsWith(literal, at - offset)) for (const member of members) admitted.add(member);
+    }
+  }
+
+  /** Lists a literal under that of its grams under which the fewest are, since many literals begin alike. */
+  #list(literal: string): Place<Member> {
+    const length = gramLength(literal);
+    let offset = 0;
+    const listedAt = (at: number) => this.#byGram.get(gramHash(literal, at, length))?.size ?? 0;
+    for (let at = 1; at + length <= literal.length; at += 1) {
+      if (listedAt(at) < listedAt(offset)) offset = at;
+    }
+    const place = { literal, offset, members: new Set<Member>() };
+    this.#places.set(literal, place);
+    const hash = gramHash(literal, offset, length);
+    this.#byGram.set(hash, (this.#byGram.get(hash) ?? new Set()).add(place));
+    this.#gramLengths.set(length, (this.#gramLengths.get(length) ?? 0) + 1);
+    return place;
+  }
+
+  #unlist(place: Place<Member>): void {
+    const length = gramLength(place.literal);
+    const hash = gramHash(place.literal, place.offset, length);
+    const places = this.#byGram.get(hash);
+    places?.delete(place);
+    if (places?.size === 0) this.#byGram.delete(hash);
+    const left = (this.#gramLengths.get(length) ?? 1) - 1;
+    if (left > 0) this.#gramLengths.set(length, left);
+    else this.#gramLengths.delete(length);
+    this.#places.delete(place.literal);
+  }
+}
+
+const gramLength = (literal: string) => Math.min(literal.length, MAX_GRAM_CHARS);
+
+function gramHash(text: string, at: number, length: number): number {
+  let hash = length;
+  for (let i = at; i < at + length; i += 1) hash = (Math.imul(hash, 0x2f0b4a27) + text.charCodeAt(i)) | 0;
+  return hash;
+}

@@ -1,0 +1,225 @@
+import type { IndexDatabase } from "../index/database.ts";
+import { eventsAfter, type StoredOutboxEvent } from "../index/outbox.ts";
+import { type After, afterTimeout } from "../process/after.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
+import type { Logger } from "../process/logger.ts";
+import type { EventKind } from "../protocol/event-kind.ts";
+import type { DeliveryPublications, SubscriptionChanges } from "../state/deliveries.ts";
+import { type NodeEvent, readEvent } from "./event.ts";
+import type { Matcher } from "./matcher.ts";
+import type { OutboxClient } from "./outbox-client.ts";
+import { type Prepared, prepare } from "./prepare.ts";
+import { Subscriptions } from "./subscriptions.ts";
+
+/** Events that are read at a time. */
+const BATCH_EVENTS = 256;
+/** Published rows that may stay in the outbox for the sake of fewer commits. */
+const MAX_PUBLISHED_ROWS = 2_000;
+
+export interface PublisherPacing {
+  /** How long published rows stay in the outbox at most, so that a busy node deletes them many at a time. */
+  readonly deleteAfterMs: number;
+  /** How often the outbox is looked at without being told to. */
+  readonly lookEveryMs: number;
+  /** How long a fault of ours, or a full queue, lets it pause. */
+  readonly retryAfterMs: number;
+}
+
+export const PUBLISHER_PACING: PublisherPacing = {
+  deleteAfterMs: 1_000,
+  lookEveryMs: 10_000,
+  retryAfterMs: 1_000,
+};
+
+export interface PublisherParts {
+  readonly index: IndexDatabase;
+  readonly outbox: OutboxClient;
+  readonly store: DeliveryPublications;
+  readonly matcher: Matcher;
+  /** Whether the queue takes more; while it does not, events wait in the outbox. */
+  readonly hasRoom: () => Promise<boolean>;
+  /** Told of the webhooks for which something was queued. */
+  readonly onQueued: (webhookIds: readonly string[]) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly pacing?: PublisherPacing;
+  readonly after?: After;
+}
+
+/** Since the start of the process. */
+export interface PublisherFigures {
+  readonly publishedEvents: number;
+  readonly queuedDeliveries: number;
+  /** Those that a fault of ours kept from being published. */
+  readonly passedOverEvents: number;
+  readonly subscribedWebhooks: number;
+  /** Whether events wait because the queue is full. */
+  readonly isHeldUp: boolean;
+}
+
+export interface Publisher {
+  figures(): PublisherFigures;
+  /** Ends after the batch under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts to turn the events of the outbox into queued deliveries, those first that an earlier process left behind. An
+ * event leaves the outbox after its deliveries are durable, and they have ids of their own: whatever happens between the
+ * two, an event is published again at worst, and then changes nothing.
+ */
+export function startPublisher(parts: PublisherParts): Publisher {
+  const { index, outbox, store, clock, log } = parts;
+  const { pacing = PUBLISHER_PACING, after = afterTimeout } = parts;
+  const subscriptions = new Subscriptions(parts.matcher);
+  let version = 0;
+  let published = 0;
+  let deleted = 0;
+  let deletedAtMs = clock.nowMs();
+  let figures = { publishedEvents: 0, queuedDeliveries: 0, passedOverEvents: 0, isHeldUp: false };
+  let isStopping = false;
+  let isAwaiting = false;
+  let wake: (() => void) | undefined;
+
+  async function run(): Promise<void> {
+    let isReady = false;
+    while (!isStopping) {
+      try {
+        // Without an event, so that the first one does not wait for the subscriptions to be taken in.
+        if (!isReady) isReady = (await queue([])) === 0;
+        figures = { ...figures, isHeldUp: !(await parts.hasRoom()) };
+        if (figures.isHeldUp) await pause(pacing.retryAfterMs);
+        else if (!(await publishNext())) await rest();
+        if (isDeletionDue()) await deletePublished();
+      } catch (cause) {
+        log.error({ err: cause }, "Events could not be published");
+        await pause(pacing.retryAfterMs);
+      }
+    }
+  }
+
+  /** Publishes what comes next in the outbox; false when that is nothing. */
+  async function publishNext(): Promise<boolean> {
+    const rows = eventsAfter(index, published, BATCH_EVENTS);
+    if (rows.length === 0) return false;
+    const events = readableHead(rows);
+    const covered = await queue(events);
+    published = events[covered - 1]?.seq ?? rows[0]?.seq ?? published;
+    figures = { ...figures, publishedEvents: figures.publishedEvents + covered };
+    return true;
+  }
+
+  /**
+   * Queues the first events of a list; answers how many. Matching happens ahead of the transaction, which keeps nobody
+   * waiting for it; if subscriptions have changed meanwhile, nothing is queued and all begins anew.
+   */
+  async function queue(events: readonly SequencedEvent[]): Promise<number> {
+    for (;;) {
+      const prepared = prepareSafely(events);
+      let changes: SubscriptionChanges | undefined;
+      const publication = await store.publish(version, nowSecs(clock), (found) => {
+        if (found.changed.length + found.deleted.length === 0) return prepared.queue;
+        changes = found;
+        return [];
+      });
+      version = publication.version;
+      if (changes) {
+        for (const webhookId of subscriptions.apply(changes))
+          log.warn({ webhookId }, "A webhook has a regular expression that does not pass any more");
+        continue;
+      }
+      figures = { ...figures, queuedDeliveries: figures.queuedDeliveries + publication.queued };
+      if (publication.webhookIds.length > 0) parts.onQueued(publication.webhookIds);
+      return prepared.events;
+    }
+  }
+
+  /** An event that cannot be prepared is passed over, so that it costs the others nothing but a search for it. */
+  function prepareSafely(events: readonly SequencedEvent[]): Prepared {
+    try {
+      return prepare(index, subscriptions, events, nowSecs(clock));
+    } catch (cause) {
+      const [event, ...others] = events;
+      if (event && others.length > 0) return prepareSafely(events.slice(0, Math.ceil(events.length / 2)));
+      if (event) passOver(event, cause);
+      return { queue: [], events: events.length };
+    }
+  }
+
+  /** The events up to the first row that cannot be read; nothing when that comes first, and so is passed over. */
+  function readableHead(rows: readonly StoredOutboxEvent[]): SequencedEvent[] {
+    const events: SequencedEvent[] = [];
+    for (const row of rows) {
+      try {
+        events.push({ ...readEvent(row), seq: row.seq });
+      } catch (cause) {
+        if (events.length === 0) passOver(row, cause);
+        break;
+      }
+    }
+    return events;
+  }
+
+  function passOver({ seq, kind }: { seq: number; kind: EventKind }, cause: unknown): void {
+    log.error({ err: cause, seq, kind }, "An event is passed over");
+    figures = { ...figures, passedOverEvents: figures.passedOverEvents + 1 };
+  }
+
+  function isDeletionDue(): boolean {
+    const rows = published - deleted;
+    return rows >= MAX_PUBLISHED_ROWS || (rows > 0 && clock.nowMs() - deletedAtMs >= pacing.deleteAfterMs);
+  }
+
+  async function deletePublished(): Promise<void> {
+    const upTo = published;
+    await outbox.deleteEvents(upTo);
+    deleted = upTo;
+    deletedAtMs = clock.nowMs();
+  }
+
+  /** Waits for new events, but no longer than published ones may stay in the outbox. */
+  function rest(): Promise<void> {
+    if (!isAwaiting) {
+      isAwaiting = true;
+      const heard = () => {
+        isAwaiting = false;
+        wake?.();
+      };
+      outbox.awaitEvents(published).then(heard, (cause) => {
+        // The next look asks again.
+        isAwaiting = false;
+        log.error({ err: cause }, "The outbox could not be waited for");
+      });
+    }
+    return pause(published > deleted ? pacing.deleteAfterMs : pacing.lookEveryMs);
+  }
+
+  function pause(ms: number): Promise<void> {
+    if (isStopping) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = after(ms, () => wake?.());
+      wake = () => {
+        wake = undefined;
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  const ended = run();
+  return {
+    figures: () => ({ ...figures, subscribedWebhooks: subscriptions.size }),
+    async stop() {
+      isStopping = true;
+      wake?.();
+      await ended;
+      // What stays is published again, and then changes nothing.
+      if (published > deleted)
+        await deletePublished().catch((cause) =>
+          log.warn({ err: cause }, "Published events stay in the outbox"),
+        );
+    },
+  };
+}
+
+type SequencedEvent = NodeEvent & { readonly seq: number };

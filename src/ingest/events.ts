@@ -1,0 +1,129 @@
+import { hash as digest } from "node:crypto";
+import type { IndexDatabase } from "../index/database.ts";
+import { type OutboxEvent, putEvent } from "../index/outbox.ts";
+import { type ThreadRoot, threadRootOf } from "../index/project/casts.ts";
+import { FOLLOW } from "../index/project/links.ts";
+import type { EventKind } from "../protocol/event-kind.ts";
+import type { SignedMessage } from "../protocol/signed-message.ts";
+import { toUnixSecs } from "../protocol/time.ts";
+import { MessageType, UserNameProof } from "../protocol/wire/generated/message.ts";
+import type { ChangedMessage, Changes, SlotChange } from "./changes.ts";
+import type { IngestRecord } from "./record.ts";
+
+/** What happened longer ago than this is history when it arrives, and no event. */
+export const MAX_EVENT_AGE_SECS = 900;
+
+const EVENT_ID_BYTES = 16;
+
+/** What an operation comes from. */
+export interface Cause {
+  /** When it happened on the network, in unix seconds. */
+  readonly happenedAt: number;
+  /** Bytes that name it, the same on every node. */
+  readonly reference: () => Uint8Array;
+}
+
+export function isHistory(cause: Cause, nowSecs: number): boolean {
+  return nowSecs - cause.happenedAt > MAX_EVENT_AGE_SECS;
+}
+
+/** A record as the cause of what its merge changes. */
+export function causeOf(record: IngestRecord): Cause {
+  switch (record.kind) {
+    case "message": {
+      const { data, hash } = record.message;
+      return { happenedAt: toUnixSecs(data.timestamp), reference: () => hash };
+    }
+    case "onChainEvent": {
+      const { type, fid, blockNumber, logIndex, blockTimestamp } = record.event;
+      return {
+        happenedAt: blockTimestamp,
+        reference: () => Buffer.from(`${type}:${fid}:${blockNumber}:${logIndex}`),
+      };
+    }
+    case "usernameProof":
+      return {
+        happenedAt: record.proof.timestamp,
+        reference: () => UserNameProof.encode(record.proof).finish(),
+      };
+  }
+}
+
+/**
+ * Writes the events that follow from what an operation changed, inside its transaction; answers how many. A cast, follow
+ * or reaction that replaced its like is no event; a user is told of once.
+ */
+export function writeEvents(db: IndexDatabase, changes: Changes, cause: Cause, nowSecs: number): number {
+  if (!changes.isNoting) return 0;
+  const updated = new Set(changes.updatedUsers);
+  let written = 0;
+  const write = (event: Omit<OutboxEvent, "happenedAt" | "appliedAt">) => {
+    putEvent(db, { ...event, happenedAt: cause.happenedAt, appliedAt: nowSecs });
+    written++;
+  };
+  for (const slot of changes.slots()) {
+    const { before, after } = shown(slot);
+    const changed = after ?? before;
+    const topic = changed && topicOf(changed.message);
+    if (!changed || !topic) continue;
+    const { data, hash } = changed.message;
+    if (topic === "user") {
+      if (!before || !after || isOtherValue(before.message, after.message)) updated.add(data.fid);
+    } else if (!before || !after) {
+      const kind: EventKind = `${topic}.${after ? "created" : "deleted"}`;
+      const root = after ? rootOf(db, after.message) : (changed.root ?? null);
+      write({ kind, fid: data.fid, eventId: eventIdOf(kind, data.fid, hash), subject: changed.bytes, root });
+    }
+  }
+  const aboutUser = (kind: EventKind, fid: number) =>
+    write({ kind, fid, eventId: eventIdOf(kind, fid, cause.reference()), subject: null, root: null });
+  for (const fid of changes.createdUsers) aboutUser("user.created", fid);
+  for (const fid of updated) if (!changes.createdUsers.has(fid)) aboutUser("user.updated", fid);
+  return written;
+}
+
+/** The change of what a slot shows: a remove shows as little as an empty slot. */
+function shown({ before, after }: SlotChange): SlotChange {
+  const shows = (changed: ChangedMessage | undefined) =>
+    changed && topicOf(changed.message) ? changed : undefined;
+  return { before: shows(before), after: shows(after) };
+}
+
+/** What a live message is about, undefined where nobody is told of it. */
+function topicOf({ data }: SignedMessage): "cast" | "follow" | "reaction" | "user" | undefined {
+  switch (data.type) {
+    case MessageType.MESSAGE_TYPE_CAST_ADD:
+      return "cast";
+    case MessageType.MESSAGE_TYPE_REACTION_ADD:
+      return "reaction";
+    case MessageType.MESSAGE_TYPE_LINK_ADD:
+      return data.body?.$case === "linkBody" && data.body.value.type === FOLLOW ? "follow" : undefined;
+    case MessageType.MESSAGE_TYPE_USER_DATA_ADD:
+      // An empty value unsets the field.
+      return fieldValue(data) === "" ? undefined : "user";
+    case MessageType.MESSAGE_TYPE_VERIFICATION_ADD:
+    case MessageType.MESSAGE_TYPE_USERNAME_PROOF:
+      return "user";
+    default:
+      return undefined;
+  }
+}
+
+function isOtherValue(before: SignedMessage, after: SignedMessage): boolean {
+  return fieldValue(before.data) !== fieldValue(after.data);
+}
+
+/** The value of user data; nothing for messages whose presence is all that they say. */
+function fieldValue({ body }: SignedMessage["data"]): string {
+  return body?.$case === "userDataBody" ? body.value.value : "";
+}
+
+function rootOf(db: IndexDatabase, { data, hash }: SignedMessage): ThreadRoot | null {
+  return data.body?.$case === "castAddBody" ? threadRootOf(db, data, data.body.value, hash) : null;
+}
+
+/** Two nodes that see the same thing happen name it alike, so that neither receiver nor queue takes it twice. */
+function eventIdOf(kind: EventKind, fid: number, reference: Uint8Array): Uint8Array {
+  const named = Buffer.concat([Buffer.from(`${kind}\0${fid}\0`), reference]);
+  return digest("sha256", named, "buffer").subarray(0, EVENT_ID_BYTES);
+}

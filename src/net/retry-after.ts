@@ -1,0 +1,16 @@
+const DELTA_SECONDS = /^\d{1,9}$/;
+/** IMF-fixdate, and the older form with a hyphenated date (RFC 9110 5.6.7). */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/**
+ * A Retry-After header, seconds or a date, as a wait in milliseconds.
+ *
+ * @returns 0 for none that can be read, and never more than `maxMs`.
+ */
+export function retryAfterMs(header: string | null, nowMs: number, maxMs: number): number {
+  const text = header?.trim() ?? "";
+  if (DELTA_SECONDS.test(text)) return Math.min(Number(text) * 1000, maxMs);
+  if (!HTTP_DATE.test(text)) return 0;
+  const waitMs = Date.parse(text) - nowMs;
+  return Number.isNaN(waitMs) ? 0 : Math.min(Math.max(waitMs, 0), maxMs);
+}

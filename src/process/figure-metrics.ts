@@ -1,0 +1,92 @@
+import { Counter, Gauge } from "prom-client";
+import { CALL_SECONDS, type DurationFigures } from "../lib/call-durations.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** Metrics that a worker counts and that are asked for when somebody scrapes. */
+export interface FigureMetrics<Figures> {
+  /** @param collect adds what the figures say; the worker counts since its start, as a counter does. */
+  counter(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    collect: (metric: Counter, now: Figures) => void,
+  ): void;
+  gauge(name: string, help: string, read: (now: Figures) => number): void;
+  /** A gauge for each value of a label. */
+  gaugeBy(
+    label: string,
+    name: string,
+    help: string,
+    read: (now: Figures) => Readonly<Record<string, number>>,
+  ): void;
+  /** `<name>_bucket`, `<name>_sum` and `<name>_count`. @param what the calls, as the help texts name them. */
+  durations(name: string, what: string, read: (now: Figures) => DurationFigures): void;
+}
+
+/** Several threads may ask the same worker; its figures are told once. */
+const aggregator = "first";
+
+/** Registers metrics over the figures of another thread. */
+export function figureMetrics<Figures>(
+  { registry, prefix }: Metrics,
+  figures: () => Promise<Figures>,
+): FigureMetrics<Figures> {
+  const registers = [registry];
+  const counter: FigureMetrics<Figures>["counter"] = (name, help, labelNames, collect) => {
+    new Counter({
+      name: prefix + name,
+      aggregator,
+      help,
+      labelNames: [...labelNames],
+      registers,
+      async collect() {
+        const now = await figures();
+        this.reset();
+        collect(this, now);
+      },
+    });
+  };
+  return {
+    counter,
+    gauge(name, help, read) {
+      new Gauge({
+        name: prefix + name,
+        aggregator,
+        help,
+        registers,
+        async collect() {
+          this.set(read(await figures()));
+        },
+      });
+    },
+    gaugeBy(label, name, help, read) {
+      new Gauge({
+        name: prefix + name,
+        aggregator,
+        help,
+        labelNames: [label],
+        registers,
+        async collect() {
+          for (const [value, count] of Object.entries(read(await figures())))
+            this.set({ [label]: value }, count);
+        },
+      });
+    },
+    durations(name, what, read) {
+      counter(
+        `${name}_bucket`,
+        `${what} that took up to so many seconds, as the buckets of a histogram.`,
+        ["le"],
+        (metric, now) => {
+          for (const [at, count] of read(now).byDuration.entries()) {
+            metric.inc({ le: String(CALL_SECONDS[at] ?? "+Inf") }, count);
+          }
+        },
+      );
+      counter(`${name}_sum`, `Seconds that all of these took: ${what}.`, [], (metric, now) =>
+        metric.inc(read(now).secondsSum),
+      );
+      counter(`${name}_count`, `${what}.`, [], (metric, now) => metric.inc(read(now).byDuration.at(-1) ?? 0));
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type { StateDatabase } from "../database.ts";
+import type { DeliveryQueue, FailureRule, Lane, Settlement } from "../deliveries.ts";
+import { statement } from "../statement.ts";
+import { claimDelivery } from "./delivery-claim.ts";
+import { addToDeliveryTotals } from "./delivery-totals.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { holdWebhook, noteFailedAttempt, noteFailedDelivery, noteSuccess } from "./webhook-health.ts";
+
+const endLeases = statement<unknown, [nowMs: number]>(
+  "deliveries.end-leases",
+  "UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE lease_ends_at_ms > 0",
+);
+const nextLane = statement<
+  { seq: number; webhook_id: string | null; due_at_ms: number; is_failing: number | null },
+  [afterWebhook: number]
+>(
+  "deliveries.next-lane",
+  `SELECT d.webhook AS seq, w.webhook_id, d.due_at_ms,
+     h.last_failure_at > coalesce(h.last_success_at, 0) AS is_failing FROM deliveries d
+   LEFT JOIN webhooks w ON w.seq = d.webhook AND w.active = 1
+   LEFT JOIN webhook_health h ON h.webhook = d.webhook
+   WHERE d.webhook > ? AND d.due_at_ms IS NOT NULL ORDER BY d.webhook, d.due_at_ms LIMIT 1`,
+);
+const settleLeased = statement<
+  { webhook: number },
+  [state: string, dueAtMs: number | null, endedAt: number | null, seq: number, leaseEndsAtMs: number]
+>(
+  "deliveries.settle",
+  `UPDATE deliveries SET state = ?, attempts = attempts + 1, due_at_ms = ?, lease_ends_at_ms = NULL, ended_at = ?
+   WHERE seq = ? AND lease_ends_at_ms = ? RETURNING webhook`,
+);
+const releaseLeased = statement<unknown, [nowMs: number, seq: number, leaseEndsAtMs: number]>(
+  "deliveries.release",
+  "UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE seq = ? AND lease_ends_at_ms = ?",
+);
+const insertAttempt = statement<
+  unknown,
+  [
+    delivery: number,
+    atMs: number,
+    status: number | null,
+    error: string | null,
+    durationMs: number,
+    answer: string,
+  ]
+>(
+  "delivery-attempts.insert",
+  `INSERT INTO delivery_attempts (delivery, at_ms, status, error, duration_ms, answer) VALUES (?, ?, ?, ?, ?, ?)`,
+);
+
+const STATE_AFTER = { delivered: "delivered", retry: "queued", failed: "failed", gone: "failed" } as const;
+
+/** What comes up in one turn of the event loop, claims and settlements, shares a commit. */
+export function createDeliveryQueue(db: StateDatabase): DeliveryQueue {
+  const commit = createGroupCommit(db);
+
+  return {
+    recover: async (nowMs) => db.run(endLeases, nowMs),
+
+    lanes: async (after, max) =>
+      db.snapshot(() => {
+        const lanes: Lane[] = [];
+        let position = after;
+        for (let looked = 0; looked < max; looked += 1) {
+          const next = db.get(nextLane, position);
+          if (!next) return { lanes, last: undefined };
+          position = next.seq;
+          if (next.webhook_id === null) continue;
+          const isFailing = next.is_failing === 1;
+          lanes.push({ webhookId: next.webhook_id, dueAtMs: next.due_at_ms, isFailing });
+        }
+        return { lanes, last: position };
+      }),
+
+    claim: (request) => commit(() => claimDelivery(db, request)),
+
+    settle: (settlement, rule) => commit(() => settle(db, settlement, rule)),
+
+    release: ({ seq, leaseEndsAtMs }, nowMs) =>
+      commit(() => {
+        db.run(releaseLeased, nowMs, seq, leaseEndsAtMs);
+      }),
+  };
+}
+
+function settle(db: StateDatabase, settlement: Settlement, rule: FailureRule): string | undefined {
+  const { delivery, attempt, verdict, holdUntilMs } = settlement;
+  const { seq, leaseEndsAtMs } = delivery;
+  const { atMs, status, error, durationMs, answer } = attempt;
+  const nowSecs = Math.floor((atMs + durationMs) / 1000);
+  const state = STATE_AFTER[verdict.kind];
+  const dueAtMs = verdict.kind === "retry" ? verdict.dueAtMs : null;
+  const endedAt = verdict.kind === "retry" ? null : nowSecs;
+  const settled = db.get(settleLeased, state, dueAtMs, endedAt, seq, leaseEndsAtMs);
+  if (!settled) return undefined;
+  const { webhook } = settled;
+  db.run(insertAttempt, seq, atMs, status, error, durationMs, answer);
+  if (state !== "queued") {
+    addToDeliveryTotals(db, "queued", -1);
+    addToDeliveryTotals(db, state, 1);
+  }
+  let deactivated: string | undefined;
+  if (verdict.kind === "delivered") noteSuccess(db, webhook, nowSecs);
+  else if (verdict.kind === "retry") noteFailedAttempt(db, webhook, nowSecs);
+  else deactivated = noteFailedDelivery(db, webhook, nowSecs, { isGone: verdict.kind === "gone", rule });
+  if (holdUntilMs !== null) holdWebhook(db, webhook, holdUntilMs);
+  return deactivated;
+}

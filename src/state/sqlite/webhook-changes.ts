@@ -1,0 +1,75 @@
+import type { StateDatabase } from "../database.ts";
+import type { SubscriptionChanges } from "../deliveries.ts";
+import { statement } from "../statement.ts";
+import type { Sweep } from "../stores.ts";
+
+/** Who reads the changes less often than this reads all webhooks anew. */
+const TOMBSTONE_SECS = 86_400;
+
+const noteChanged = statement<unknown, [webhookId: string]>(
+  "webhook-changes.changed",
+  "INSERT OR REPLACE INTO webhook_changes (webhook_id, deleted_at) VALUES (?, NULL)",
+);
+const noteDeleted = statement<unknown, [webhookId: string, nowSecs: number]>(
+  "webhook-changes.deleted",
+  "INSERT OR REPLACE INTO webhook_changes (webhook_id, deleted_at) VALUES (?, ?)",
+);
+const changesSince = statement<
+  {
+    version: number;
+    webhook_id: string;
+    active: number | null;
+    subscription: string | null;
+    created_at: number | null;
+  },
+  [sinceVersion: number]
+>(
+  "webhook-changes.since",
+  `SELECT c.version, c.webhook_id, w.active, w.subscription, w.created_at FROM webhook_changes c
+   LEFT JOIN webhooks w ON w.webhook_id = c.webhook_id WHERE c.version > ? ORDER BY c.version`,
+);
+const sweepDeleted = statement<unknown, [deletedUntil: number, max: number]>(
+  "webhook-changes.sweep",
+  `DELETE FROM webhook_changes WHERE version IN
+   (SELECT version FROM webhook_changes WHERE deleted_at <= ? ORDER BY deleted_at LIMIT ?)`,
+);
+
+/** Notes that a webhook is new, or not what it was, within the transaction that makes it so. */
+export function noteWebhookChanged(db: StateDatabase, webhookId: string): void {
+  db.run(noteChanged, webhookId);
+}
+
+export function noteWebhookDeleted(db: StateDatabase, webhookId: string, nowSecs: number): void {
+  db.run(noteDeleted, webhookId, nowSecs);
+}
+
+export function readWebhookChanges(db: StateDatabase, sinceVersion: number): SubscriptionChanges {
+  const rows = db.all(changesSince, sinceVersion);
+  return {
+    version: rows.at(-1)?.version ?? sinceVersion,
+    changed: rows.flatMap(({ webhook_id, active, subscription, created_at }) =>
+      subscription === null
+        ? []
+        : [
+            {
+              webhookId: webhook_id,
+              active: active === 1,
+              subscription: JSON.parse(subscription),
+              createdAt: created_at ?? 0,
+            },
+          ],
+    ),
+    deleted: rows.filter(({ subscription }) => subscription === null).map(({ webhook_id }) => webhook_id),
+  };
+}
+
+/** Notes on deleted webhooks that everybody has read. */
+export function webhookChangeSweep(db: StateDatabase): Sweep {
+  return {
+    name: "webhook_changes",
+    async step(nowSecs, maxRows) {
+      const deleted = db.run(sweepDeleted, nowSecs - TOMBSTONE_SECS, maxRows);
+      return { deleted, more: deleted === maxRows };
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import {
+  allDelivered,
+  castNow,
+  deliveryArgs,
+  hubClient,
+  prepareDeliveries,
+} from "../support/delivery-network.ts";
+import { type Heard, startDeliveryReceiver } from "../support/delivery-receiver.ts";
+import { compiledBinary, startNode, tempDir } from "../support/program.ts";
+import { hashOf } from "../support/social.ts";
+
+const CASTS = 60;
+const ATTEMPTS = 3;
+/** More than take up all of the 16 calls that may be in flight, at 4 each. */
+const HANGING = 6;
+
+test("receivers that hang, fail or redirect inwards keep nothing from one that is well", async () => {
+  using dir = tempDir();
+  const dataDir = `${dir.path}/data`;
+  const released = Promise.withResolvers<undefined>();
+  const hangs = new Map<string, number>();
+  let mostHanging = 0;
+  await using hanging = await startDeliveryReceiver(({ path }) => {
+    hangs.set(path, (hangs.get(path) ?? 0) + 1);
+    mostHanging = Math.max(mostHanging, ...hangs.values());
+    return released.promise.then(() => undefined);
+  });
+  await using failing = await startDeliveryReceiver(() => new Response("broken", { status: 500 }));
+  await using within = await startDeliveryReceiver();
+  await using redirecting = await startDeliveryReceiver(
+    () =>
+      new Response(null, { status: 307, headers: { location: `http://127.0.0.1:${within.port}/inside` } }),
+  );
+  const all = Promise.withResolvers<void>();
+  await using fast = await startDeliveryReceiver(() => {
+    if (fast.heard.length >= CASTS) all.resolve();
+    return undefined;
+  });
+  await prepareDeliveries(dataDir, {
+    fids: [1],
+    webhooks: [
+      ...Array.from({ length: HANGING }, (_, at) => hanging.webhook(`/hanging/${at}`)),
+      failing.webhook("/failing"),
+      redirecting.webhook("/redirecting"),
+      fast.webhook("/fast"),
+    ],
+  });
+  const args = [
+    ...deliveryArgs,
+    ...["--set", "webhooks.delivery_timeout_secs=60"],
+    ...["--set", "webhooks.retry_initial_backoff_ms=10"],
+    ...["--set", `webhooks.retry_max_attempts=${ATTEMPTS}`],
+  ];
+  await using node = await startNode({ command: [await compiledBinary()], dataDir, args });
+  using hub = hubClient(node.hubAddress);
+  const events: string[] = [];
+  for (let call = 0; call < CASTS / 10; call++) {
+    const casts = Array.from({ length: 10 }, (_, at) => castNow(1, `cast ${call} ${at}`));
+    events.push(...casts.map((bytes) => `cast.created ${hashOf(bytes)}`));
+    expect(await hub.submit(casts)).not.toContain(false);
+  }
+  await all.promise;
+  // None of the hanging calls has ended: they have neither been answered nor run out of their 60 seconds.
+  expect(namesOf(fast.heard)).toEqual(events.toSorted());
+  expect(hanging.heard.length).toBeGreaterThan(0);
+  expect(mostHanging).toBeLessThanOrEqual(4);
+
+  released.resolve(undefined);
+  await allDelivered(node.url);
+  expect(namesOf(hanging.heard)).toEqual(events.flatMap((event) => Array(HANGING).fill(event)).toSorted());
+  for (const { heard } of [failing, redirecting]) {
+    expect(namesOf(heard)).toEqual(events.flatMap((event) => Array(ATTEMPTS).fill(event)).toSorted());
+    expect(new Set(heard.map(({ messageId }) => messageId)).size).toBe(CASTS);
+  }
+  expect(fast.heard).toHaveLength(CASTS);
+  expect(within.heard).toEqual([]);
+  for (const { violations } of [hanging, failing, redirecting, fast]) expect(violations).toEqual([]);
+}, 30_000);
+
+const namesOf = (heard: readonly Heard[]) => heard.map(({ event }) => event).toSorted();

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { signatureHeaders } from "../../src/delivery/sign.ts";
+import { makeSecret } from "../state/contracts/owned-store.ts";
+import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { readmeExample } from "../support/readme.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+
+const dir = tempDir();
+let node: RunningNode;
+beforeAll(async () => {
+  const [, flags = ""] = /^bun src\/main\.ts serve --demo (.*)$/.exec(readmeExample("push: node")) ?? [];
+  const dataDir = `${dir.path}/data`;
+  node = await startNode({ command: fromSources, dataDir, demo: true, args: flags.split(" ") });
+}, 60_000);
+afterAll(async () => {
+  await node.stop();
+  dir[Symbol.dispose]();
+});
+
+/** A program of this repository, with a command line of the README. */
+function shell(script: string) {
+  const prelude = `exec_node() { ${fromSources.join(" ")} "$@"; }\nbun() { ${process.execPath} "$@"; }\n`;
+  return Bun.spawn(["sh", "-e", "-c", prelude + script.replaceAll("bun src/main.ts", "exec_node")], {
+    cwd: dir.path,
+    env: { PATH: process.env.PATH ?? "", HOME: dir.path, SVC_HTTP_PORT: new URL(node.url).port },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+async function outputOf(script: string): Promise<string> {
+  const child = shell(script);
+  const [out, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  expect([await child.exited, errors]).toEqual([0, ""]);
+  return out;
+}
+
+/** The listener as a process, and what it prints from one reading to the next. */
+function startListener(args: readonly string[]) {
+  const child = Bun.spawn([...fromSources, "listen", ...args], {
+    cwd: dir.path,
+    env: { PATH: process.env.PATH ?? "", HOME: dir.path },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const reader = child.stdout.getReader();
+  const decoder = new TextDecoder();
+  let unread = "";
+  async function next(end: RegExp): Promise<string> {
+    for (;;) {
+      const found = end.exec(unread);
+      if (found) {
+        const read = unread.slice(0, found.index + found[0].length);
+        unread = unread.slice(read.length);
+        return read;
+      }
+      const part = await reader.read();
+      if (part.done) throw new Error(`ended after ${unread}`);
+      unread += decoder.decode(part.value);
+    }
+  }
+  return {
+    next,
+    url: async () => /http\S+/.exec(await next(/Takes deliveries at .*\n/))?.[0] ?? "",
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      expect(await child.exited).toBe(0);
+    },
+  };
+}
+
+test("the README's way from the registration to the first delivery, step by step", async () => {
+  await outputOf(
+    `bun src/main.ts demo keys --fid 3 | bun -p '(await Bun.stdin.json()).custody.privateKey' > fid-3.key; chmod 600 fid-3.key`,
+  );
+  // Any free port in place of the README's.
+  const port = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const free = String(port.port);
+  port.stop(true);
+  await outputOf(readmeExample("webhook: register").replace("localhost:9200", `localhost:${free}`));
+  const { webhook } = await Bun.file(`${dir.path}/bread-talk.json`).json();
+  expect(readmeExample("webhook: listen")).toMatch(/^bun src\/main\.ts listen --port 9200 \\\n {2}--secret /);
+  const secret = (await outputOf(/"\$\((.*)\)"/.exec(readmeExample("webhook: listen"))?.[1] ?? "")).trim();
+  expect(secret).toBe(webhook.secrets[0].value);
+  await using listener = startListener(["--port", free, "--secret", secret]);
+  expect(await listener.url()).toBe(`http://127.0.0.1:${free}/`);
+
+  const testing = outputOf(readmeExample("webhook: test"));
+  const tested = await listener.next(/\n\}\n/);
+  expect(tested).toMatch(/^msg_[0-9a-f]{32}\n {2}X-Svc-Signature: by secret 1 \(\w{4}…\)\n/);
+  expect(tested).toMatch(/\n {2}webhook-signature: by secret 1 \(\w{4}…\)\n\{\n/);
+  expect(tested).toContain('"test": true');
+  const [messageId = ""] = /msg_\w+/.exec(tested) ?? [];
+  expect(await testing).toMatch(new RegExp(`^message_id +type\n${messageId}  cast.created\nmessage_id`));
+
+  // The script of "Send it a message" needs the modules of this repository.
+  const [, script = ""] =
+    /## Send it a message[\s\S]*?```ts\n([\s\S]*?)```/.exec(await Bun.file(join(ROOT, "README.md")).text()) ??
+    [];
+  const casting = Bun.spawn([process.execPath, "-"], {
+    cwd: ROOT,
+    stdin: Buffer.from(script.replace("127.0.0.1:3383", node.hubAddress)),
+    stdout: "pipe",
+  });
+  const delivered = await listener.next(/\n\}\n/);
+  expect(delivered).toContain('"text": "hello from my own node"');
+  expect(delivered).not.toContain('"test": true');
+  expect(await new Response(casting.stdout).text()).toBe("merged and on disk\n");
+
+  const id = webhook.webhook_id;
+  const signer = "--fid 3 --key-file fid-3.key";
+  const again = await outputOf(`bun src/main.ts webhook replay ${id} --message-id ${messageId} ${signer}`);
+  expect(again).toBe("queued 1 again\n");
+  expect(await listener.next(/\n\}\n/)).toStartWith(`${messageId}, again\n`);
+  const failed = await outputOf(`bun src/main.ts webhook replay ${id} --from 2020-01-01T00:00:00Z ${signer}`);
+  expect(failed).toBe("queued 0 again\n");
+  const list = await outputOf(`bun src/main.ts webhook deliveries ${id} --limit 1 ${signer}`);
+  expect(list).toMatch(/^message_id +type +state +attempts +last_answer +created_at/);
+  expect(list).toMatch(/\nmsg_\w+ +cast\.created +delivered +1 +200 +\d{4}-/);
+  expect(list).toMatch(/\nmore: --cursor \S+\n$/);
+  const status = (await (await fetch(`${node.url}/status`)).json()) as { webhooks: object };
+  expect(status.webhooks).toMatchObject({
+    subscribed: 1,
+    deliveries: { queued: 0, delivered: 2, failed: 0, dropped: 0 },
+  });
+  const metrics = await (await fetch(`${node.url}/metrics`)).text();
+  expect(metrics).toContain('svc_webhook_attempts_total{answer="http_2xx",verdict="delivered"} 3');
+  expect(metrics).toContain('svc_webhook_deliveries{state="delivered"} 2');
+}, 60_000);
+
+describe("the listener", () => {
+  const [older, newer] = [makeSecret(1).value, makeSecret(2).value];
+  const body = '{"type":"cast.created","data":"\\u001b[31m"}';
+  const deliver = async (
+    url: string,
+    given: { secrets?: string[]; body?: string; ageSecs?: number; headers?: Record<string, string> } = {},
+  ) => {
+    const secrets = (given.secrets ?? [newer]).map((value) => ({ ...makeSecret(1), value }));
+    const timestamp = Math.floor(Date.now() / 1000) - (given.ageSecs ?? 0);
+    const signed = signatureHeaders({ messageId: "msg_1", timestamp, body }, secrets, "X-Svc-Signature");
+    const headers = { ...signed, ...given.headers };
+    return (await fetch(url, { method: "POST", headers, body: given.body ?? body })).status;
+  };
+
+  test("tells which secret signed, and answers 401 to what none of them did", async () => {
+    await Bun.write(`${dir.path}/secrets`, `${older}\n${newer}\n`);
+    await using listener = startListener(["--port", "0", "--secret-file", "secrets", "--answer", "204"]);
+    const url = await listener.url();
+    expect(await deliver(url, { secrets: [newer] })).toBe(204);
+    const first = await listener.next(/\n\}\n/);
+    expect(first.match(/by secret 2/g)).toHaveLength(2);
+    // Nothing that comes in moves the cursor of a terminal.
+    expect(first).toContain("\\u001b[31m");
+    expect(first).not.toContain("\u001b");
+    // Signed by both, the older one last: the schemes need not name the same.
+    expect(await deliver(url, { secrets: [newer, older] })).toBe(204);
+    const second = await listener.next(/\n\}\n/);
+    expect(second).toStartWith("msg_1, again\n  X-Svc-Signature: by secret 1 ");
+    expect(second).toContain("webhook-signature: by secret 2 ");
+    expect(await deliver(url, { ageSecs: 900 })).toBe(204);
+    expect(await listener.next(/\n\}\n/)).toMatch(/but signed 90\d seconds ago/);
+    const spoiled: Parameters<typeof deliver>[1][] = [
+      { secrets: ["f".repeat(64)] },
+      { body: `${body} ` },
+      { headers: { "webhook-id": "msg_2" } },
+      { headers: { "webhook-timestamp": "" } },
+      { headers: { "webhook-signature": "v1," } },
+      { headers: { "X-Svc-Signature": "" } },
+    ];
+    for (const delivery of spoiled) {
+      expect([delivery, await deliver(url, delivery)]).toEqual([delivery, 401]);
+      expect(await listener.next(/\n\}\n/)).toContain("NOT GENUINE");
+    }
+    expect((await fetch(url)).status).toBe(405);
+    expect((await fetch(url, { method: "POST", body: new Uint8Array(5 * 1024 * 1024) })).status).toBe(413);
+  }, 20_000);
+
+  test.each([
+    [[], "give --secret or --secret-file"],
+    [["--secret", "s", "--answer", "99"], "It is a status from 200 to 599"],
+    [["--secret-file", "never"], "cannot be read"],
+    [["--secret", "s", "--port", "70000"], "http.port"],
+  ])("listen %p ends with exit code 1 and says why", async (args, message) => {
+    const child = Bun.spawn([...fromSources, "listen", ...args], { cwd: dir.path, stderr: "pipe" });
+    expect(await new Response(child.stderr).text()).toContain(message);
+    expect(await child.exited).toBe(1);
+  });
+
+  test.each([
+    [["replay", "id"], "which ones? give --message-id or --from"],
+    [["replay", "id", "--from", "yesterday"], "It is a time such as"],
+    [["deliveries", "id", "--state", "lost"], "Allowed choices"],
+  ])("webhook %p ends with exit code 1 and says why", async (args, message) => {
+    const child = Bun.spawn([...fromSources, "webhook", ...args, "--fid", "3"], {
+      cwd: dir.path,
+      stderr: "pipe",
+    });
+    expect(await new Response(child.stderr).text()).toContain(message);
+    expect(await child.exited).toBe(1);
+  });
+});

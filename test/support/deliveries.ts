@@ -1,0 +1,143 @@
+import { createHmac } from "node:crypto";
+import pino from "pino";
+import { type RunningDelivery, startDelivery } from "../../src/app/delivery.ts";
+import { indexPath, openIndexReader } from "../../src/index/database.ts";
+import type { OutboundClient } from "../../src/net/client.ts";
+import { openState, openStateUnsynced, type StateDatabase, statePath } from "../../src/state/database.ts";
+import type { LoggedDelivery, QueuedEvent } from "../../src/state/deliveries.ts";
+import { type Secret, UNTRIED, type Webhook } from "../../src/state/records.ts";
+import { createDeliveryLog } from "../../src/state/sqlite/delivery-log.ts";
+import { createDeliveryPublications } from "../../src/state/sqlite/delivery-publications.ts";
+import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
+import type { WebhookStore } from "../../src/state/stores.ts";
+import { configWith } from "../process/config.ts";
+import { makeSecret } from "../state/contracts/owned-store.ts";
+import { ManualTime, until } from "./manual-time.ts";
+import { startTestNode } from "./node.ts";
+import type { ReceivedRequest } from "./receiver.ts";
+import { loopbackClient } from "./send.ts";
+
+export const START_SECS = 1_750_000_000;
+const limits = { maxQueued: 100_000 };
+
+export interface DeliveryBench extends AsyncDisposable {
+  readonly time: ManualTime;
+  readonly state: StateDatabase;
+  readonly webhooks: WebhookStore;
+  /** Begins to deliver; again after `stop`, over the same state. */
+  start(options?: { readonly client?: OutboundClient }): Promise<RunningDelivery>;
+  stop(graceMs?: number): Promise<void>;
+  /** Adds a webhook whose calls go to a port of this machine; answers its id. */
+  addWebhook(name: string, port: number, given?: Partial<Webhook>): Promise<string>;
+  /** Queues one event for each body, for all of the webhooks, and tells nobody. */
+  queue(webhookIds: readonly string[], ...bodies: string[]): Promise<void>;
+  /** Queues, and tells the worker. */
+  publish(webhookIds: readonly string[], ...bodies: string[]): Promise<void>;
+  list(webhookId: string): Promise<LoggedDelivery[]>;
+  /** Resolves when a webhook has so many deliveries in a state. */
+  settled(webhookId: string, count: number, state?: LoggedDelivery["state"]): Promise<void>;
+}
+
+/** The first secret of a webhook of the bench. */
+export function secretOf(name: string): Secret {
+  return { ...makeSecret(Bun.hash.crc32(name)), uid: `secret of ${name}` };
+}
+
+/** The delivery worker over real databases and real sockets, on a clock that a test moves. */
+export function openDeliveryBench(...settings: string[]): DeliveryBench {
+  const node = startTestNode();
+  const index = openIndexReader(indexPath(node.dir));
+  const state = openState(statePath(node.dir));
+  const workerState = openState(statePath(node.dir));
+  const workerQueue = openStateUnsynced(statePath(node.dir));
+  const time = new ManualTime(START_SECS);
+  const webhooks = createWebhookStore(state);
+  const log = createDeliveryLog(state, limits);
+  const publications = createDeliveryPublications(state, limits);
+  let running: RunningDelivery | undefined;
+  let events = 0;
+
+  const list = (webhookId: string) => log.list({ webhookId, state: undefined, after: undefined, max: 1000 });
+  const queue = async (webhookIds: readonly string[], ...bodies: string[]) => {
+    const added = bodies.map(
+      (body): QueuedEvent => ({
+        eventId: `event-${events++}`,
+        kind: "cast.created",
+        createdAt: START_SECS,
+        body,
+        webhookIds,
+      }),
+    );
+    await publications.publish(0, Math.floor(time.nowMs() / 1000), () => added);
+  };
+  const stop = async (graceMs = 0) => {
+    const stopping = running?.stop(graceMs);
+    running = undefined;
+    // The grace period is over at once.
+    time.advanceMs(graceMs);
+    await stopping;
+  };
+
+  return {
+    time,
+    state,
+    webhooks,
+    list,
+    stop,
+    async start(options = {}) {
+      running = await startDelivery({
+        common: { config: configWith(...settings), clock: time, log: pino({ level: "silent" }) },
+        index,
+        state: workerState,
+        queue: workerQueue,
+        outbox: { awaitEvents: () => new Promise(() => undefined), deleteEvents: async () => undefined },
+        client: options.client ?? loopbackClient(),
+        after: time.after,
+        random: () => 0.5,
+      });
+      return running;
+    },
+    async addWebhook(name, port, given = {}) {
+      await webhooks.create(
+        {
+          webhookId: name,
+          ownerFid: 3,
+          title: name,
+          targetUrl: `http://${name}.example:${port}/in?who=${name}`,
+          description: null,
+          active: true,
+          subscription: { "cast.created": {} },
+          health: UNTRIED,
+          secrets: [secretOf(name)],
+          createdAt: START_SECS,
+          updatedAt: START_SECS,
+          ...given,
+        },
+        1000,
+      );
+      return name;
+    },
+    queue,
+    async publish(webhookIds, ...bodies) {
+      await queue(webhookIds, ...bodies);
+      for (const webhookId of webhookIds) await running?.wake(webhookId);
+    },
+    settled: (webhookId, count, wanted = "delivered") =>
+      until(async () => (await list(webhookId)).filter(({ state }) => state === wanted).length >= count),
+    async [Symbol.asyncDispose]() {
+      await stop();
+      for (const database of [index, state, workerState, workerQueue]) database[Symbol.dispose]();
+      node[Symbol.dispose]();
+    },
+  };
+}
+
+/** Whether a request is signed as it says, by these secrets and no others, newest last. */
+export function verify({ headers, body }: ReceivedRequest, secrets: readonly string[]): boolean {
+  const own = createHmac("sha512", secrets.at(-1) ?? "")
+    .update(body)
+    .digest("hex");
+  const signed = `${headers.get("webhook-id")}.${headers.get("webhook-timestamp")}.${body}`;
+  const standard = secrets.map((key) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`);
+  return headers.get("x-svc-signature") === own && headers.get("webhook-signature") === standard.join(" ");
+}

@@ -1,0 +1,45 @@
+import type { After } from "../../src/process/after.ts";
+import type { Clock } from "../../src/process/clock.ts";
+
+interface Timer {
+  readonly atMs: number;
+  readonly work: () => void;
+}
+
+/** A clock and its timers: both stand still until a test moves them. */
+export class ManualTime implements Clock {
+  #nowMs: number;
+  readonly #timers = new Set<Timer>();
+
+  constructor(startUnixSecs: number) {
+    this.#nowMs = startUnixSecs * 1000;
+  }
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  readonly after: After = (ms, work) => {
+    const timer = { atMs: this.#nowMs + ms, work };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  };
+
+  /** Lets time pass; the timers within it go off one after the other, each at its time. */
+  advanceMs(ms: number): void {
+    const untilMs = this.#nowMs + ms;
+    for (;;) {
+      const due = [...this.#timers].filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
+      if (!due) break;
+      this.#timers.delete(due);
+      this.#nowMs = Math.max(this.#nowMs, due.atMs);
+      due.work();
+    }
+    this.#nowMs = untilMs;
+  }
+}
+
+/** Lets the process go on until something has come about; what never does ends in the test's own timeout. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,32 @@
+import type { IndexDatabase } from "../../src/index/database.ts";
+import { deleteEventsUpTo, eventsAfter, type StoredOutboxEvent } from "../../src/index/outbox.ts";
+import { Message, MessageData } from "../../src/protocol/wire/generated/message.ts";
+
+/** The events that wait in the outbox, which is empty afterwards. */
+export function takeEvents(db: IndexDatabase): StoredOutboxEvent[] {
+  const events = eventsAfter(db, 0, 100_000);
+  deleteEventsUpTo(db, events.at(-1)?.seq ?? 0);
+  return events;
+}
+
+/** An event in a few words: its kind, whose it is, and what its subject says. */
+export function inWords({ kind, fid, subject }: StoredOutboxEvent): string {
+  return [kind, fid, ...(subject ? [saidBy(subject)] : [])].join(" ");
+}
+
+function saidBy(bytes: Uint8Array): string {
+  const { body } = MessageData.decode(Message.decode(bytes).dataBytes ?? new Uint8Array());
+  switch (body?.$case) {
+    case "castAddBody":
+      return body.value.text;
+    case "linkBody":
+      return `${body.value.type} ${body.value.target?.value}`;
+    case "reactionBody": {
+      const { type, target } = body.value;
+      const aim = target?.$case === "targetCastId" ? target.value.fid : target?.value;
+      return `${type} ${aim}`;
+    }
+    default:
+      return body?.$case ?? "nothing";
+  }
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type IndexDatabase, indexPath, openIndexReader, openIndexWriter } from "../../src/index/database.ts";
+import { IngestEngine } from "../../src/ingest/engine.ts";
+import { EventSignal } from "../../src/ingest/event-signal.ts";
+import { IngestQueue } from "../../src/ingest/queue.ts";
+import type { EncodedRecord } from "../../src/ingest/record.ts";
+import {
+  handleIngestRequest,
+  type IngestAnswer,
+  type IngestClient,
+  type IngestRequest,
+  submitRecords,
+} from "../../src/ingest/rpc.ts";
+import { RpcClient, serveRpc } from "../../src/lib/port-rpc.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { ManualClock } from "./clock.ts";
+import { DEFAULT_NOW_SECS } from "./messages.ts";
+import { accountRecords } from "./node.ts";
+
+/** What the ingest worker runs, in this thread, over a real index file and a real port. */
+export interface TestWriter extends Disposable {
+  readonly dir: string;
+  readonly db: IndexDatabase;
+  /** A connection of its own, as other workers have it. */
+  readonly reader: IndexDatabase;
+  readonly clock: ManualClock;
+  readonly client: IngestClient;
+  /** Resolves when the records are durable; all must pass. */
+  submit(...records: EncodedRecord[]): Promise<void>;
+}
+
+/** Starts a writer whose index holds the accounts of some fids. */
+export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
+  const dir = mkdtempSync(join(tmpdir(), "writer-test-"));
+  const db = openIndexWriter(indexPath(dir));
+  const reader = openIndexReader(indexPath(dir));
+  const clock = new ManualClock(DEFAULT_NOW_SECS);
+  const newEvents = new EventSignal();
+  const engine = new IngestEngine({
+    db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock,
+    onFault: (cause) => {
+      throw cause;
+    },
+    onEvents: () => newEvents.raise(),
+  });
+  const queue = new IngestQueue(engine);
+  const { port1, port2 } = new MessageChannel();
+  serveRpc<IngestRequest, IngestAnswer>(port1, (request) =>
+    handleIngestRequest({ db, engine, queue, newEvents }, request),
+  );
+  const client: IngestClient = new RpcClient(port2);
+  const submit = async (...records: EncodedRecord[]) => {
+    const refused = (await submitRecords(client, records)).find((verdict) => verdict !== undefined);
+    if (refused) throw new Error(refused.reason);
+  };
+  await submit(...fids.flatMap((fid) => accountRecords(fid)));
+  return {
+    dir,
+    db,
+    reader,
+    clock,
+    client,
+    submit,
+    [Symbol.dispose]() {
+      port1.close();
+      port2.close();
+      reader[Symbol.dispose]();
+      db[Symbol.dispose]();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
