@@ -12,7 +12,14 @@ export interface Conflict {
 /** Everything that is wrong between settings. */
 export function findConflicts(config: Config): readonly Conflict[] {
   const conflicts: Conflict[] = [];
-  const { http, hub, service } = config;
+  const { http, hub, service, upstream } = config;
+  if (service.compat_prefixes.includes(service.name)) {
+    conflicts.push({
+      key: "service.compat_prefixes",
+      otherKey: "service.name",
+      message: `must not name service.name (${service.name}), under which the API stands in its own dialect`,
+    });
+  }
   if (http.shutdown_grace_secs >= service.shutdown_deadline_secs) {
     conflicts.push({
       key: "http.shutdown_grace_secs",
@@ -32,6 +39,21 @@ export function findConflicts(config: Config): readonly Conflict[] {
       key: "hub.admin",
       otherKey: "hub.host",
       message: `must be false while hub.host (${hub.host}) is not a loopback address`,
+    });
+  }
+  if ((upstream.username === "") !== (upstream.password === "")) {
+    const [given, missing] = upstream.username === "" ? ["password", "username"] : ["username", "password"];
+    conflicts.push({
+      key: `upstream.${given}`,
+      otherKey: `upstream.${missing}`,
+      message: `must not stand without upstream.${missing}`,
+    });
+  }
+  if (upstream.fids.length > 0 && upstream.fid_file !== "") {
+    conflicts.push({
+      key: "upstream.fid_file",
+      otherKey: "upstream.fids",
+      message: "must be empty while upstream.fids names fids",
     });
   }
   return conflicts;

@@ -26,6 +26,19 @@ export function isHttpUrlOrEmpty(text: string): boolean {
   return URL.canParse(text);
 }
 
+/**
+ * The http or https URL of a gRPC server, which is scheme, host and port alone, or nothing at all. With https the host is a
+ * name: the runtime's TLS asks for a certificate by names only.
+ */
+export function isNodeUrlOrEmpty(text: string): boolean {
+  if (!isHttpUrlOrEmpty(text)) return false;
+  const url = URL.parse(text);
+  if (url === null) return true;
+  const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
+  if (url.protocol === "https:" && isAddress) return false;
+  return url.href === `${url.origin}/` && !text.includes("@");
+}
+
 /** A web origin as browsers send it (scheme, host and port alone), or "*". */
 export function isOriginOrStar(text: string): boolean {
   if (text === "*") return true;

@@ -1,9 +1,9 @@
-import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { reasonOf, UserError } from "../lib/failure.ts";
 import { findConflicts } from "./conflicts.ts";
 import defaultsText from "./defaults.toml" with { type: "text" };
+import { followedFids } from "./fid-file.ts";
 import {
   type ArgvFlags,
   type ConfigInput,
@@ -13,11 +13,11 @@ import {
   fromToml,
 } from "./layers.ts";
 import { type Config, configSchema, type Setting, settings } from "./schema.ts";
+import { readSmallFile } from "./small-file.ts";
 import { isValid, showValue } from "./values.ts";
 
 const CONFIG_FILE_ENV = "SVC_CONFIG_FILE";
 const SEARCHED_FILES = ["./svc.toml", "/etc/svc/svc.toml"];
-const MAX_FILE_BYTES = 1024 * 1024;
 
 export interface LoadedConfig {
   readonly config: Config;
@@ -90,6 +90,12 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
     if (refused.has(key) || refused.has(otherKey)) continue;
     problems.push({ key, message, source: sources.get(key) ?? "default" });
   }
+  try {
+    followedFids(table.upstream, input);
+  } catch (cause) {
+    const key = "upstream.fid_file";
+    problems.push({ key, message: reasonOf(cause), source: sources.get(key) ?? "default" });
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   return { config: deepFreeze(table), file: file.text === undefined ? undefined : file.path, sources };
 }
@@ -131,16 +137,6 @@ function findConfigFile({ argvFlags, env, readFile, cwd }: ConfigInput): ConfigF
   const problems =
     named === undefined ? [] : [{ key: named.path, source: named.by, message: "there is no such file" }];
   return { path: "", text: undefined, problems };
-}
-
-function readSmallFile(path: string): string | undefined {
-  try {
-    if (statSync(path).size > MAX_FILE_BYTES) throw new Error(`larger than ${MAX_FILE_BYTES} bytes`);
-    return readFileSync(path, "utf8");
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw cause;
-  }
 }
 
 function deepFreeze<T extends object>(value: T): T {

@@ -16,11 +16,16 @@ export interface ServiceNames {
   readonly signedOpType: string;
 }
 
+/** Where the API stands under a path segment. */
+export function basePathOf(segment: string): string {
+  return `/v2/${segment}`;
+}
+
 export function serviceNames(name: string): ServiceNames {
   const capitalised = name.charAt(0).toUpperCase() + name.slice(1);
   return {
     segment: name,
-    basePath: `/v2/${name}`,
+    basePath: basePathOf(name),
     capitalised,
     headerPrefix: `X-${capitalised}-`,
     metricPrefix: `${name}_`,

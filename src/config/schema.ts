@@ -1,16 +1,21 @@
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
-import { isCidr, isHost, isHttpUrlOrEmpty, isOriginOrStar } from "./formats.ts";
+import { isCidr, isHost, isHttpUrlOrEmpty, isNodeUrlOrEmpty, isOriginOrStar } from "./formats.ts";
 
 FormatRegistry.Set("config-host", isHost);
 FormatRegistry.Set("config-cidr", isCidr);
 FormatRegistry.Set("config-http-url", isHttpUrlOrEmpty);
+FormatRegistry.Set("config-node-url", isNodeUrlOrEmpty);
 FormatRegistry.Set("config-origin", isOriginOrStar);
 
-// Two annotations beside JSON Schema's own: `rule` says in words what a valid value is, and `secret` keeps a value out of
-// everything that is shown.
+// Two annotations beside JSON Schema's own: `rule` says in words what a valid value is, and `secret` (a
+// SecretKind) keeps a value out of everything that is shown.
+
+/** Of a secret URL, scheme, host and port may be shown; of a secret text nothing. */
+export type SecretKind = "url" | "text";
 
 const MAX_URL_CHARS = 2048;
 const MAX_PATH_CHARS = 1024;
+const MAX_LISTED_FIDS = 10_000;
 
 const integer = (minimum: number, maximum: number) =>
   Type.Integer({ minimum, maximum, rule: `an integer from ${minimum} to ${maximum}` });
@@ -25,9 +30,12 @@ const secretUrl = () =>
   Type.String({
     format: "config-http-url",
     maxLength: MAX_URL_CHARS,
-    secret: true,
+    secret: "url" satisfies SecretKind,
     rule: `empty or an http or https URL of at most ${MAX_URL_CHARS} characters`,
   });
+
+const SERVICE_NAME = "^[a-z][a-z0-9]{0,31}$";
+const SERVICE_NAME_RULE = "a lower-case letter, then up to 31 lower-case letters or digits";
 
 const section = <Keys extends Record<string, TSchema>>(keys: Keys) =>
   Type.Object(keys, { additionalProperties: false });
@@ -35,9 +43,11 @@ const section = <Keys extends Record<string, TSchema>>(keys: Keys) =>
 /** Types and bounds of every setting; what each one does stands in defaults.toml. */
 export const configSchema = section({
   service: section({
-    name: Type.String({
-      pattern: "^[a-z][a-z0-9]{0,31}$",
-      rule: "a lower-case letter, then up to 31 lower-case letters or digits",
+    name: Type.String({ pattern: SERVICE_NAME, rule: SERVICE_NAME_RULE }),
+    compat_prefixes: Type.Array(Type.String({ pattern: SERVICE_NAME, rule: SERVICE_NAME_RULE }), {
+      maxItems: 8,
+      uniqueItems: true,
+      rule: `a list of at most 8 different names, each ${SERVICE_NAME_RULE}`,
     }),
     shutdown_deadline_secs: integer(1, 600),
   }),
@@ -51,6 +61,7 @@ export const configSchema = section({
   http: section({
     host: host(),
     port: port(),
+    workers: integer(0, 64),
     max_ids: integer(1, 1000),
     cors_origins: Type.Array(
       Type.String({ format: "config-origin", rule: '"*" or an origin such as "https://app.example"' }),
@@ -63,7 +74,37 @@ export const configSchema = section({
     shutdown_grace_secs: integer(0, 599),
   }),
   hub: section({ host: host(), port: port(), admin: flag() }),
-  upstream: section({ url: secretUrl() }),
+  upstream: section({
+    url: Type.String({
+      format: "config-node-url",
+      maxLength: MAX_URL_CHARS,
+      // Somebody may have put credentials into it; then no message repeats them.
+      secret: "url" satisfies SecretKind,
+      rule: 'empty or a URL such as "http://host:3383", without path, user and password, and with https by a host name',
+    }),
+    username: Type.String({
+      pattern: "^[\\x20-\\x39\\x3b-\\x7e]*$",
+      maxLength: 256,
+      rule: "at most 256 printable ASCII characters without a colon",
+    }),
+    password: Type.String({
+      pattern: "^[\\x20-\\x7e]*$",
+      maxLength: 256,
+      secret: "text" satisfies SecretKind,
+      rule: "at most 256 printable ASCII characters",
+    }),
+    fids: Type.Array(integer(1, Number.MAX_SAFE_INTEGER), {
+      maxItems: MAX_LISTED_FIDS,
+      rule: `a list of at most ${MAX_LISTED_FIDS} fids, each a positive integer`,
+    }),
+    fid_file: Type.String({
+      pattern: "^[^\\u0000-\\u001f\\u007f]*$",
+      maxLength: MAX_PATH_CHARS,
+      rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
+    }),
+    ready_lag_secs: integer(1, 86_400),
+    concurrency: integer(1, 256),
+  }),
   protocol: section({
     network: Type.Union([Type.Literal("mainnet"), Type.Literal("testnet"), Type.Literal("devnet")], {
       rule: 'one of "mainnet", "testnet", "devnet"',
@@ -128,7 +169,8 @@ export interface Setting {
   readonly schema: TSchema;
   /** What a valid value is, in words that follow "must be". */
   readonly rule: string;
-  readonly secret: boolean;
+  /** How the value is kept out of sight; undefined where anybody may see it. */
+  readonly secret: SecretKind | undefined;
 }
 
 /** Every setting in the order of the schema. */
@@ -140,7 +182,7 @@ export const settings: readonly Setting[] = Object.entries(configSchema.properti
       key: `${section}.${name}`,
       schema,
       rule: String(schema.rule),
-      secret: schema.secret === true,
+      secret: schema.secret,
     })),
 );
 

@@ -1,13 +1,14 @@
-import { type Config, settings } from "./schema.ts";
+import { type Config, type SecretKind, settings } from "./schema.ts";
 import { settingValue } from "./values.ts";
 
 const MASK = "***";
-/** Shorter parts would blot out ordinary words of a log line. */
+/** Shorter texts would blot out ordinary words of a log line. */
 const MIN_SCRUBBED_CHARS = 6;
 
 /** A secret value in the form in which it may be shown: of a URL, scheme, host and port stay readable. */
-export function maskSecret(value: unknown): string {
+export function maskSecret(value: unknown, kind: SecretKind): string {
   if (value === "") return "";
+  if (kind === "text") return MASK;
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null) return MASK;
   const userinfo = url.username !== "" || url.password !== "" ? `${MASK}@` : "";
@@ -21,7 +22,7 @@ export function maskConfig(config: Config): Record<string, Record<string, unknow
     const value = settingValue(config, setting);
     shown[setting.section] ??= {};
     Object.assign(shown[setting.section] ?? {}, {
-      [setting.name]: setting.secret ? maskSecret(value) : value,
+      [setting.name]: setting.secret ? maskSecret(value, setting.secret) : value,
     });
   }
   return shown;
@@ -35,9 +36,10 @@ export function secretTexts(config: Config): readonly string[] {
   const texts = new Set<string>();
   for (const setting of settings) {
     const value = settingValue(config, setting);
-    if (!setting.secret || typeof value !== "string" || value === "" || maskSecret(value) === value) continue;
+    if (!setting.secret || typeof value !== "string" || maskSecret(value, setting.secret) === value) continue;
+    if (value.length < MIN_SCRUBBED_CHARS) continue;
     texts.add(value);
-    const url = URL.parse(value);
+    const url = setting.secret === "url" ? URL.parse(value) : null;
     if (url === null) continue;
     texts.add(url.href);
     const parts = [

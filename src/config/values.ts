@@ -18,14 +18,15 @@ export function settingValue(table: object, { section, name }: Pick<Setting, "se
 export function parseText(schema: TSchema, text: string): unknown {
   switch (schema.type) {
     case "integer":
-      return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text;
+      return /^[+-]?\d{1,16}$/.test(text) ? Number(text) : text;
     case "boolean":
       return text === "true" ? true : text === "false" ? false : text;
     case "array":
       return text
         .split(",")
         .map((item) => item.trim())
-        .filter((item) => item !== "");
+        .filter((item) => item !== "")
+        .map((item) => parseText(schema.items, item));
     default:
       return text;
   }

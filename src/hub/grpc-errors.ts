@@ -1,6 +1,9 @@
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import type { Rejection, RejectionCode } from "../protocol/rejection.ts";
 
+const MAX_RELAYED_CHARS = 500;
+const NOT_FOR_HEADERS = /[^\x20-\x7e]/g;
+
 /** The gRPC status of each refusal; the exact code travels in the `x-err-code` trailer. */
 const STATUS: Record<RejectionCode, status> = {
   "bad_request.parse_failure": status.INVALID_ARGUMENT,
@@ -27,13 +30,48 @@ export function internalFault(): ServiceError {
   return serviceError(status.INTERNAL, "internal_error", "internal error");
 }
 
+/** The error of a method that has no place on a node that follows another one. */
+export function refusedWhileFollowing(reason: string): ServiceError {
+  return serviceError(status.FAILED_PRECONDITION, "bad_request", reason);
+}
+
+/**
+ * The error with which a caller hears of an error of a call to the upstream. What the upstream itself says, with a code of
+ * its own, is passed on; what the way there says names addresses and is put in this node's words, and so is what concerns
+ * this node's credentials, which are no affair of the caller.
+ */
+export function relayedFault({ code, details, metadata }: ServiceError): ServiceError {
+  const errCode = shownText(String(metadata.get("x-err-code")[0] ?? ""));
+  if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED)
+    return serviceError(status.UNAVAILABLE, "unavailable", "the upstream refuses this node's credentials");
+  if (errCode !== "") return serviceError(code, errCode, shownText(details));
+  switch (code) {
+    case status.DEADLINE_EXCEEDED:
+      return serviceError(
+        code,
+        "unavailable",
+        "the upstream did not answer in time; it may have taken the message",
+      );
+    case status.UNAVAILABLE:
+    case status.CANCELLED:
+      return serviceError(status.UNAVAILABLE, "unavailable", "the upstream cannot be reached; try again");
+    default:
+      return serviceError(code, "unknown", `the upstream refused the call: ${shownText(details)}`);
+  }
+}
+
+/** Text of another node as it may be passed on: bounded, on one line, and fit for a header. */
+export function shownText(text: string): string {
+  return text.slice(0, MAX_RELAYED_CHARS).replace(NOT_FOR_HEADERS, "?");
+}
+
 function serviceError(code: status, errCode: string, details: string): ServiceError {
   const metadata = new Metadata();
   metadata.set("x-err-code", errCode);
   // Trailers are ASCII; a reason quotes names of fields, never text of the caller, but a header must not break.
   return Object.assign(new Error(details), {
     code,
-    details: details.replace(/[^\x20-\x7e]/g, "?"),
+    details: details.replace(NOT_FOR_HEADERS, "?"),
     metadata,
   });
 }

@@ -9,10 +9,10 @@ import {
 } from "../ingest/record.ts";
 import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
-import { encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import { encodeMessage } from "../protocol/signed-message.ts";
 import type { BulkMessageResponse } from "../protocol/wire/generated/hub.ts";
-import { type FarcasterNetwork, Message } from "../protocol/wire/generated/message.ts";
-import { answerWith } from "./messages-on-the-wire.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { acceptedInBulk, refusedInBulk } from "./messages-on-the-wire.ts";
 
 /** What intake works with. */
 export interface IntakeContext {
@@ -69,7 +69,7 @@ export class Intake {
       if (verdict) results[at] = verdict;
     });
     return results.map((result, at) =>
-      result instanceof Rejection ? failed(result, messages[at]) : merged(result.message),
+      result instanceof Rejection ? refusedInBulk(result, messages[at]) : acceptedInBulk(result.message),
     );
   }
 
@@ -102,22 +102,4 @@ export class Intake {
 function toEncoded(record: IngestRecord, received: Uint8Array): EncodedRecord {
   const bytes = record.kind === "message" ? encodeMessage(record.message) : received;
   return { kind: record.kind, bytes };
-}
-
-function merged(message: SignedMessage): BulkMessageResponse {
-  return { response: { $case: "message", value: answerWith(message) } };
-}
-
-function failed(rejection: Rejection, received: Uint8Array | undefined): BulkMessageResponse {
-  const value = { hash: claimedHash(received), errCode: rejection.code, message: rejection.reason };
-  return { response: { $case: "messageError", value } };
-}
-
-/** The hash that a refused message carries, by which its sender knows it; empty when there is none to read. */
-function claimedHash(received: Uint8Array | undefined): Uint8Array {
-  try {
-    return received ? Message.decode(received).hash : new Uint8Array();
-  } catch {
-    return new Uint8Array();
-  }
 }

@@ -1,6 +1,7 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { Rejection } from "../protocol/rejection.ts";
 import { type SignedMessage, toWire } from "../protocol/signed-message.ts";
+import type { BulkMessageResponse } from "../protocol/wire/generated/hub.ts";
 import { Message } from "../protocol/wire/generated/message.ts";
 
 const LENGTH_DELIMITED = 2;
@@ -28,6 +29,26 @@ export function splitBulkRequest(bytes: Uint8Array): Uint8Array[] | Rejection {
 /** A message as it is given back: with the data that its hash covers, whatever `data` came beside it. */
 export function answerWith(message: SignedMessage): Message {
   return { ...toWire(message), data: message.data };
+}
+
+/** The result of a message that was taken, in the answer to a bulk request. */
+export function acceptedInBulk(message: SignedMessage): BulkMessageResponse {
+  return { response: { $case: "message", value: answerWith(message) } };
+}
+
+/** The result of a message that was refused, in the answer to a bulk request. */
+export function refusedInBulk(rejection: Rejection, received: Uint8Array | undefined): BulkMessageResponse {
+  const value = { hash: claimedHash(received), errCode: rejection.code, message: rejection.reason };
+  return { response: { $case: "messageError", value } };
+}
+
+/** The hash that a refused message carries, by which its sender knows it; empty when there is none to read. */
+function claimedHash(received: Uint8Array | undefined): Uint8Array {
+  try {
+    return received ? Message.decode(received).hash : new Uint8Array();
+  } catch {
+    return new Uint8Array();
+  }
 }
 
 export function encodeAnswer(message: SignedMessage): Buffer {

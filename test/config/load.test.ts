@@ -8,18 +8,27 @@ test("without any source the values are those that decisions section 11 names", 
   const { config, file } = load();
   expect(file).toBeUndefined();
   expect(config).toEqual({
-    service: { name: "svc", shutdown_deadline_secs: 9 },
+    service: { name: "svc", compat_prefixes: ["farcaster"], shutdown_deadline_secs: 9 },
     data: { dir: "./data" },
     http: {
       host: "127.0.0.1",
       port: 8080,
+      workers: 1,
       max_ids: 350,
       cors_origins: ["*"],
       idle_timeout_secs: 30,
       shutdown_grace_secs: 5,
     },
     hub: { host: "127.0.0.1", port: 3383, admin: false },
-    upstream: { url: "" },
+    upstream: {
+      url: "",
+      username: "",
+      password: "",
+      fids: [],
+      fid_file: "",
+      ready_lag_secs: 30,
+      concurrency: 32,
+    },
     protocol: { network: "mainnet" },
     chain: { l1_rpc_url: "" },
     auth: { signed_at_window_secs: 300 },
@@ -201,6 +210,7 @@ test("a flag that names no setting, and a --set that assigns nothing, are refuse
 
 const REFUSED: readonly [key: string, texts: readonly string[]][] = [
   ["service.name", ["", "Svc", "1svc", "-svc", "svc-x", "svc_x", "s".repeat(33), "svc\n"]],
+  ["service.compat_prefixes", ["Farcaster", "a/b", "a,a", "a,b,c,d,e,f,g,h,i"]],
   ["service.shutdown_deadline_secs", ["0", "601", "1.5", "ten", ""]],
   ["data.dir", ["", "a\nb", "x".repeat(1025)]],
   ["http.host", ["", "a b", "127.0.0.256", "[::1]", "http://x", "-a.example", `${"a".repeat(64)}.example`]],
@@ -213,7 +223,27 @@ const REFUSED: readonly [key: string, texts: readonly string[]][] = [
   ["http.idle_timeout_secs", ["0", "256"]],
   ["http.shutdown_grace_secs", ["-1", "600"]],
   ["hub.admin", ["yes", "1", "TRUE", ""]],
-  ["upstream.url", ["host:3383", "ftp://host", "http://", "http://a b", "https://x\n"]],
+  [
+    "upstream.url",
+    [
+      "host:3383",
+      "ftp://host",
+      "http://",
+      "http://a b",
+      "https://x\n",
+      "http://u:p@h",
+      "http://@h",
+      "http://h/x",
+      "https://10.0.0.1:3383",
+      "https://[::1]",
+    ],
+  ],
+  ["upstream.username", ["a:b", "a\n", "é", "x".repeat(257)]],
+  ["upstream.password", ["a\n", "é", "x".repeat(257)]],
+  ["upstream.fids", ["0", "1,x", "-1", "1.5", "9007199254740992", Array(10_001).fill("1").join(",")]],
+  ["upstream.fid_file", ["a\nb", "x".repeat(1025)]],
+  ["upstream.ready_lag_secs", ["0", "86401"]],
+  ["upstream.concurrency", ["0", "257"]],
   ["protocol.network", ["main", "Mainnet", ""]],
   ["chain.l1_rpc_url", ["ws://host", "x", `https://x/${"a".repeat(2048)}`]],
   ["auth.signed_at_window_secs", ["0", "3601"]],
@@ -239,10 +269,12 @@ const REFUSED: readonly [key: string, texts: readonly string[]][] = [
 
 const ACCEPTED: readonly [key: string, texts: readonly string[]][] = [
   ["service.name", ["a", "social2", "s".repeat(32)]],
+  ["service.compat_prefixes", ["", "farcaster", "a,b,c,d,e,f,g,h"]],
   ["http.host", ["0.0.0.0", "::", "localhost", "node-1.example", "1host"]],
   ["http.port", ["0", "65535"]],
   ["hub.port", ["0", "65535"]],
-  ["upstream.url", ["", "http://host:3383", "https://user:pass@host"]],
+  ["upstream.url", ["", "http://host:3383", "https://host", "HTTPS://Host:443/", "http://[::1]:3383"]],
+  ["upstream.fids", ["", "1,9007199254740991"]],
   ["protocol.network", ["mainnet", "testnet", "devnet"]],
   ["chain.l1_rpc_url", ["", "https://eth.example/v2/key?x=1"]],
   ["net.allow_cidrs", ["0.0.0.0/0,::/0,10.1.2.3/32"]],
@@ -310,17 +342,21 @@ test("the value of a secret setting never stands in the message that refuses it"
 test("settings that do not go together are refused", () => {
   const refusedKeys = (...set: string[]) => problemsOf({ flags: { set } }).map(({ key }) => key);
   expect(refusedKeys("service.shutdown_deadline_secs=5")).toEqual(["http.shutdown_grace_secs"]);
+  expect(refusedKeys("service.name=farcaster")).toEqual(["service.compat_prefixes"]);
   expect(refusedKeys("hub.port=8080")).toEqual(["hub.port"]);
   expect(refusedKeys("hub.port=8080", "hub.host=0.0.0.0")).toEqual(["hub.port"]);
   for (const host of ["0.0.0.0", "::", "192.168.1.1", "node.example", "127.example"]) {
     expect(refusedKeys("hub.admin=true", `hub.host=${host}`)).toEqual(["hub.admin"]);
   }
+  expect(refusedKeys("upstream.username=u")).toEqual(["upstream.username"]);
+  expect(refusedKeys("upstream.password=p")).toEqual(["upstream.password"]);
 });
 
 test("settings that go together are accepted", () => {
   const accepted = (...set: string[]) => expect(() => load({ flags: { set } })).not.toThrow();
   accepted("hub.port=8080", "hub.host=::1");
   accepted("hub.port=0", "http.port=0");
+  accepted("upstream.username=u", "upstream.password=p:q");
   for (const host of ["127.0.0.1", "127.9.9.9", "::1", "0:0:0:0:0:0:0:1", "localhost"]) {
     accepted("hub.admin=true", `hub.host=${host}`);
   }

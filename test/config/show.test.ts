@@ -8,20 +8,31 @@ import { load } from "./input.ts";
 const RPC_URL = "https://rpc-user:p4ssw0rd%21@eth.example:8443/v2/abcdefabcdef0123?key=topsecretkey";
 
 test("of a secret URL only scheme, host and port are shown", () => {
-  expect(maskSecret(RPC_URL)).toBe("https://***@eth.example:8443/***");
-  expect(maskSecret("https://eth.example/v2/key")).toBe("https://eth.example/***");
-  expect(maskSecret("https://token@eth.example")).toBe("https://***@eth.example");
-  expect(maskSecret("http://host:3383")).toBe("http://host:3383");
-  expect(maskSecret("")).toBe("");
-  expect(maskSecret("no url at all")).toBe("***");
+  expect(maskSecret(RPC_URL, "url")).toBe("https://***@eth.example:8443/***");
+  expect(maskSecret("https://eth.example/v2/key", "url")).toBe("https://eth.example/***");
+  expect(maskSecret("https://token@eth.example", "url")).toBe("https://***@eth.example");
+  expect(maskSecret("http://host:3383", "url")).toBe("http://host:3383");
+  expect(maskSecret("", "url")).toBe("");
+  expect(maskSecret("no url at all", "url")).toBe("***");
+});
+
+test("of a secret text nothing is shown, whatever it looks like", () => {
+  for (const text of ["hunter2", "tricky:text", "http://hunter2"])
+    expect(maskSecret(text, "text")).toBe("***");
+  expect(maskSecret("", "text")).toBe("");
 });
 
 test("the shown settings hold nothing of a secret, and every setting", () => {
   const { config } = load({
-    env: { SVC_CHAIN_L1_RPC_URL: RPC_URL, SVC_UPSTREAM_URL: "http://me:sesame1@node.example" },
+    env: {
+      SVC_CHAIN_L1_RPC_URL: RPC_URL,
+      SVC_UPSTREAM_USERNAME: "me",
+      SVC_UPSTREAM_PASSWORD_FILE: "/run/password",
+    },
+    files: { "/run/password": "open:sesame1\n" },
   });
   const shown = toToml(maskConfig(config));
-  for (const part of ["rpc-user", "p4ssw0rd", "abcdefabcdef0123", "topsecretkey", "sesame1"]) {
+  for (const part of ["rpc-user", "p4ssw0rd", "abcdefabcdef0123", "topsecretkey", "open", "sesame1"]) {
     expect(shown).not.toContain(part);
   }
   for (const { name } of settings) expect(shown).toContain(`\n${name} = `);
@@ -34,6 +45,11 @@ test("the texts that logs must not show are the secrets and their telling parts,
   }
   expect(texts.map(({ length }) => length)).toEqual(texts.map(({ length }) => length).sort((a, b) => b - a));
   expect(secretTexts(load({ env: { SVC_UPSTREAM_URL: "http://host:3383" } }).config)).toEqual([]);
+  const login = (password: string) =>
+    load({ env: { SVC_UPSTREAM_USERNAME: "me", SVC_UPSTREAM_PASSWORD: password } }).config;
+  expect(secretTexts(login("open:sesame1"))).toEqual(["open:sesame1"]);
+  // What is shorter than a word would take the log apart with it.
+  expect(secretTexts(login("info"))).toEqual([]);
   expect(secretTexts(load().config)).toEqual([]);
 });
 
@@ -56,7 +72,11 @@ test("settings that are printed load back as the same settings, whatever they ar
       allow_cidrs: fc.array(fc.constantFrom("10.0.0.0/8", "fd00::/8"), { maxLength: 3 }),
     }),
     log: fc.record({ format: fc.constantFrom("json", "pretty") }),
-    upstream: fc.record({ url: fc.constantFrom("", "http://host:3383", "https://u:secret@host/x?y#z") }),
+    upstream: fc.record({
+      url: fc.constantFrom("", "http://host:3383", "https://host"),
+      fids: fc.array(integer(1, 2 ** 53 - 1), { maxLength: 3 }),
+    }),
+    chain: fc.record({ l1_rpc_url: fc.constantFrom("", "https://host", "https://u:secret@host/x?y#z") }),
   });
   fc.assert(
     fc.property(arbitrary, fc.string(), (given, note) => {
@@ -66,7 +86,7 @@ test("settings that are printed load back as the same settings, whatever they ar
       const second = load({ files: { "/cwd/svc.toml": printed } });
       expect(second.config).toEqual({
         ...first.config,
-        upstream: { url: maskSecret(first.config.upstream.url) },
+        chain: { l1_rpc_url: maskSecret(first.config.chain.l1_rpc_url, "url") },
       });
     }),
   );

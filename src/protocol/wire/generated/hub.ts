@@ -7,8 +7,22 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { Block, BlocksRequest, ShardChunksRequest, ShardChunksResponse } from "./block";
 import { Message, UserNameProof } from "./message";
 import { OnChainEvent } from "./on-chain";
+import {
+  FidRequest,
+  FidsRequest,
+  FidsResponse,
+  FidTimestampRequest,
+  MessagesResponse,
+  OnChainEventRequest,
+  OnChainEventResponse,
+  SignersByFidRequest,
+  SignersByFidResponse,
+  UsernameProofRequest,
+  UsernameProofsResponse,
+} from "./state";
 
 export const protobufPackage = "";
 
@@ -2292,6 +2306,135 @@ export const HubServiceService = {
     responseSerialize: (value: EventsResponse): Buffer => Buffer.from(EventsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): EventsResponse => EventsResponse.decode(value),
   },
+  getBlocks: {
+    path: "/HubService/GetBlocks" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: BlocksRequest): Buffer => Buffer.from(BlocksRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): BlocksRequest => BlocksRequest.decode(value),
+    responseSerialize: (value: Block): Buffer => Buffer.from(Block.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Block => Block.decode(value),
+  },
+  getShardChunks: {
+    path: "/HubService/GetShardChunks" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ShardChunksRequest): Buffer => Buffer.from(ShardChunksRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ShardChunksRequest => ShardChunksRequest.decode(value),
+    responseSerialize: (value: ShardChunksResponse): Buffer => Buffer.from(ShardChunksResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ShardChunksResponse => ShardChunksResponse.decode(value),
+  },
+  getFids: {
+    path: "/HubService/GetFids" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FidsRequest): Buffer => Buffer.from(FidsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FidsRequest => FidsRequest.decode(value),
+    responseSerialize: (value: FidsResponse): Buffer => Buffer.from(FidsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): FidsResponse => FidsResponse.decode(value),
+  },
+  getOnChainEvents: {
+    path: "/HubService/GetOnChainEvents" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: OnChainEventRequest): Buffer => Buffer.from(OnChainEventRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): OnChainEventRequest => OnChainEventRequest.decode(value),
+    responseSerialize: (value: OnChainEventResponse): Buffer =>
+      Buffer.from(OnChainEventResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): OnChainEventResponse => OnChainEventResponse.decode(value),
+  },
+  getSignersByFid: {
+    path: "/HubService/GetSignersByFid" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SignersByFidRequest): Buffer => Buffer.from(SignersByFidRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SignersByFidRequest => SignersByFidRequest.decode(value),
+    responseSerialize: (value: SignersByFidResponse): Buffer =>
+      Buffer.from(SignersByFidResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SignersByFidResponse => SignersByFidResponse.decode(value),
+  },
+  getUsernameProof: {
+    path: "/HubService/GetUsernameProof" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UsernameProofRequest): Buffer => Buffer.from(UsernameProofRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UsernameProofRequest => UsernameProofRequest.decode(value),
+    responseSerialize: (value: UserNameProof): Buffer => Buffer.from(UserNameProof.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UserNameProof => UserNameProof.decode(value),
+  },
+  getUserNameProofsByFid: {
+    path: "/HubService/GetUserNameProofsByFid" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FidRequest): Buffer => Buffer.from(FidRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FidRequest => FidRequest.decode(value),
+    responseSerialize: (value: UsernameProofsResponse): Buffer =>
+      Buffer.from(UsernameProofsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UsernameProofsResponse => UsernameProofsResponse.decode(value),
+  },
+  getLinkCompactStateMessageByFid: {
+    path: "/HubService/GetLinkCompactStateMessageByFid" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FidRequest): Buffer => Buffer.from(FidRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FidRequest => FidRequest.decode(value),
+    responseSerialize: (value: MessagesResponse): Buffer => Buffer.from(MessagesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MessagesResponse => MessagesResponse.decode(value),
+  },
+  getAllCastMessagesByFid: {
+    path: "/HubService/GetAllCastMessagesByFid" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FidTimestampRequest): Buffer => Buffer.from(FidTimestampRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FidTimestampRequest => FidTimestampRequest.decode(value),
+    responseSerialize: (value: MessagesResponse): Buffer => Buffer.from(MessagesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MessagesResponse => MessagesResponse.decode(value),
+  },
+  getAllReactionMessagesByFid: {
+    path: "/HubService/GetAllReactionMessagesByFid" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FidTimestampRequest): Buffer => Buffer.from(FidTimestampRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FidTimestampRequest => FidTimestampRequest.decode(value),
+    responseSerialize: (value: MessagesResponse): Buffer => Buffer.from(MessagesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MessagesResponse => MessagesResponse.decode(value),
+  },
+  getAllLinkMessagesByFid: {
+    path: "/HubService/GetAllLinkMessagesByFid" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FidTimestampRequest): Buffer => Buffer.from(FidTimestampRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FidTimestampRequest => FidTimestampRequest.decode(value),
+    responseSerialize: (value: MessagesResponse): Buffer => Buffer.from(MessagesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MessagesResponse => MessagesResponse.decode(value),
+  },
+  getAllVerificationMessagesByFid: {
+    path: "/HubService/GetAllVerificationMessagesByFid" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FidTimestampRequest): Buffer => Buffer.from(FidTimestampRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FidTimestampRequest => FidTimestampRequest.decode(value),
+    responseSerialize: (value: MessagesResponse): Buffer => Buffer.from(MessagesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MessagesResponse => MessagesResponse.decode(value),
+  },
+  getAllUserDataMessagesByFid: {
+    path: "/HubService/GetAllUserDataMessagesByFid" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FidTimestampRequest): Buffer => Buffer.from(FidTimestampRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FidTimestampRequest => FidTimestampRequest.decode(value),
+    responseSerialize: (value: MessagesResponse): Buffer => Buffer.from(MessagesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MessagesResponse => MessagesResponse.decode(value),
+  },
+  getAllLendStorageMessagesByFid: {
+    path: "/HubService/GetAllLendStorageMessagesByFid" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FidTimestampRequest): Buffer => Buffer.from(FidTimestampRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FidTimestampRequest => FidTimestampRequest.decode(value),
+    responseSerialize: (value: MessagesResponse): Buffer => Buffer.from(MessagesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MessagesResponse => MessagesResponse.decode(value),
+  },
 } as const;
 
 export interface HubServiceServer extends UntypedServiceImplementation {
@@ -2302,6 +2445,20 @@ export interface HubServiceServer extends UntypedServiceImplementation {
   subscribe: handleServerStreamingCall<SubscribeRequest, HubEvent>;
   getEvent: handleUnaryCall<EventRequest, HubEvent>;
   getEvents: handleUnaryCall<EventsRequest, EventsResponse>;
+  getBlocks: handleServerStreamingCall<BlocksRequest, Block>;
+  getShardChunks: handleUnaryCall<ShardChunksRequest, ShardChunksResponse>;
+  getFids: handleUnaryCall<FidsRequest, FidsResponse>;
+  getOnChainEvents: handleUnaryCall<OnChainEventRequest, OnChainEventResponse>;
+  getSignersByFid: handleUnaryCall<SignersByFidRequest, SignersByFidResponse>;
+  getUsernameProof: handleUnaryCall<UsernameProofRequest, UserNameProof>;
+  getUserNameProofsByFid: handleUnaryCall<FidRequest, UsernameProofsResponse>;
+  getLinkCompactStateMessageByFid: handleUnaryCall<FidRequest, MessagesResponse>;
+  getAllCastMessagesByFid: handleUnaryCall<FidTimestampRequest, MessagesResponse>;
+  getAllReactionMessagesByFid: handleUnaryCall<FidTimestampRequest, MessagesResponse>;
+  getAllLinkMessagesByFid: handleUnaryCall<FidTimestampRequest, MessagesResponse>;
+  getAllVerificationMessagesByFid: handleUnaryCall<FidTimestampRequest, MessagesResponse>;
+  getAllUserDataMessagesByFid: handleUnaryCall<FidTimestampRequest, MessagesResponse>;
+  getAllLendStorageMessagesByFid: handleUnaryCall<FidTimestampRequest, MessagesResponse>;
 }
 
 export type AdminServiceService = typeof AdminServiceService;

@@ -1,0 +1,118 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { buildMessage, type Ed25519Key, ed25519KeyFromSeed } from "../src/protocol/build-message.ts";
+import { Kind, positionOf, Store } from "../src/protocol/merge-rules.ts";
+import { encodeMessage, type SignedMessage } from "../src/protocol/signed-message.ts";
+import { UserNameProof } from "../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
+import { makeSigner } from "../test/support/messages.ts";
+import { benchRecords } from "./network.ts";
+
+/**
+ * What a scripted upstream serves to a backfill: for each fid and question the items of the answer, each as field 1 of
+ * a protobuf message, so that a page of an answer is a piece of the file. Really signed, which takes a minute for a
+ * million messages, and so kept from one run to the next.
+ */
+export interface BackfillSet {
+  readonly dir: string;
+  readonly messages: number;
+  readonly fids: number;
+}
+
+/** The items of one answer about one fid: the bytes `start` to `end` of the file. */
+export interface Group {
+  readonly fid: number;
+  /** The method, with the event type behind it for chain events. */
+  readonly question: string;
+  readonly start: number;
+  readonly end: number;
+  readonly items: number;
+}
+
+const MESSAGES_PER_FID = 200;
+
+export const FRAMES_FILE = "frames.bin";
+export const GROUPS_FILE = "groups.json";
+
+const QUESTION: Readonly<Partial<Record<Store, string>>> = {
+  [Store.Casts]: "GetAllCastMessagesByFid",
+  [Store.Links]: "GetAllLinkMessagesByFid",
+  [Store.Reactions]: "GetAllReactionMessagesByFid",
+  [Store.UserData]: "GetAllUserDataMessagesByFid",
+};
+
+/** Makes the set of about `messages` messages, or finds the one that an earlier run made. */
+export async function backfillSet(messages: number): Promise<BackfillSet> {
+  const dir = join(import.meta.dir, ".networks", `backfill-${messages}`);
+  if (!existsSync(dir)) await make(dir, messages);
+  const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
+  const isOfMessages = ({ question }: Group) => question.startsWith("GetAll");
+  return {
+    dir,
+    messages: groups.filter(isOfMessages).reduce((sum, { items }) => sum + items, 0),
+    fids: new Set(groups.map(({ fid }) => fid)).size,
+  };
+}
+
+async function make(dir: string, messages: number): Promise<void> {
+  const building = `${dir}.building`;
+  rmSync(building, { recursive: true, force: true });
+  mkdirSync(building, { recursive: true });
+  const items = new Map<string, { fid: number; question: string; frames: Uint8Array[] }>();
+  const add = (fid: number, question: string, bytes: Uint8Array) => {
+    const key = `${fid} ${question}`;
+    const group = items.get(key) ?? { fid, question, frames: [] };
+    items.set(key, group);
+    group.frames.push(frameOf(bytes));
+  };
+  const taken = new Set<string>();
+  const fids = Math.max(100, Math.round(messages / MESSAGES_PER_FID));
+  for (const record of benchRecords(messages, fids, sealed)) {
+    if (record.kind === "onChainEvent") {
+      const { event } = record;
+      add(event.fid, `GetOnChainEvents ${event.type}`, OnChainEvent.encode(event).finish());
+    } else if (record.kind === "usernameProof") {
+      add(record.proof.fid, "GetUserNameProofsByFid", UserNameProof.encode(record.proof).finish());
+    } else {
+      const { message } = record;
+      const { store, slot, kind } = positionOf(message);
+      const key = `${message.data.fid} ${store} ${slot.toHex()}`;
+      const question = QUESTION[store];
+      // Of one slot a node holds one message.
+      if (taken.has(key) || kind !== Kind.Add || !question) continue;
+      taken.add(key);
+      add(message.data.fid, question, encodeMessage(message));
+    }
+  }
+  const groups: Group[] = [];
+  const file = Bun.file(join(building, FRAMES_FILE)).writer();
+  let at = 0;
+  for (const { fid, question, frames } of items.values()) {
+    const start = at;
+    for (const frame of frames) {
+      file.write(frame);
+      at += frame.length;
+    }
+    groups.push({ fid, question, start, end: at, items: frames.length });
+    await file.flush();
+  }
+  await file.end();
+  await Bun.write(join(building, GROUPS_FILE), JSON.stringify(groups));
+  renameSync(building, dir);
+}
+
+function frameOf(bytes: Uint8Array): Uint8Array {
+  return new BinaryWriter().tag(1, 2).bytes(bytes).finish();
+}
+
+const keys = new Map<number, Ed25519Key>();
+
+function sealed(data: SignedMessage["data"]) {
+  let key = keys.get(data.fid);
+  if (!key) {
+    key = ed25519KeyFromSeed(makeSigner(`bench ${data.fid}`).privateKey);
+    keys.set(data.fid, key);
+  }
+  return { kind: "message" as const, message: buildMessage(data, key) };
+}

@@ -1,0 +1,183 @@
+import { join } from "node:path";
+import { Client, credentials } from "@grpc/grpc-js";
+import {
+  FidRequest,
+  FidsRequest,
+  FidsResponse,
+  FidTimestampRequest,
+  MessagesResponse,
+  OnChainEventRequest,
+} from "../src/protocol/wire/generated/state.ts";
+import { compiledBinary, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
+import { DATA_SHARDS } from "../test/support/upstream/shards.ts";
+import { type BackfillSet, backfillSet } from "./backfill-set.ts";
+import type { Figure } from "./main.ts";
+import { median, rssOf } from "./start.ts";
+
+const RUNS = 3;
+const CALLS_AT_ONCE = 32;
+const PAGE = 1000;
+const LOOK_MS = 250;
+
+/**
+ * Messages a second that the compiled binary takes from a scripted upstream, verified, merged and durable, beside a
+ * client that makes the same calls with as many at once and drops the answers; and its memory on the way. Upstream,
+ * client and node are processes of their own on the same cores, in turns. BENCH_MESSAGES: how many, about.
+ */
+export async function benchBackfill(): Promise<Figure[]> {
+  const set = await backfillSet(Number(process.env.BENCH_MESSAGES ?? 200_000));
+  await using upstream = await startUpstream(set);
+  const bareRates: number[] = [];
+  const nodeRates: number[] = [];
+  const memory: Memory[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    bareRates.push(set.messages / (await receiveAll(upstream.address)));
+    const { secs, rss } = await backfill(set, upstream.address);
+    nodeRates.push(set.messages / secs);
+    memory.push(rss);
+  }
+  const bare = "receive and drop";
+  const rss = (what: string, of: (memory: Memory) => number): Figure => ({
+    what: `resident memory, ${what}`,
+    value: median(memory.map(of)) / 1e6,
+    unit: "MB",
+  });
+  return [
+    { what: "messages", value: set.messages, unit: `of ${set.fids} fids` },
+    { what: `${bare}, median of ${RUNS}`, value: median(bareRates), unit: "messages/s" },
+    {
+      what: "backfill, durable",
+      value: median(nodeRates),
+      unit: "messages/s",
+      ratio: { of: bare, value: median(nodeRates.map((rate, run) => rate / (bareRates[run] ?? 1))) },
+    },
+    rss("at 25 % of the messages", ({ quarter }) => quarter),
+    rss("at 50 %", ({ half }) => half),
+    rss("at the end", ({ end }) => end),
+    rss("at most", ({ most }) => most),
+  ];
+}
+
+async function startUpstream(set: BackfillSet): Promise<AsyncDisposable & { address: string }> {
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "processes/backfill-upstream.ts"), set.dir],
+    { stdout: "pipe", stderr: "inherit" },
+  );
+  const { value } = await child.stdout.getReader().read();
+  return {
+    address: `127.0.0.1:${new TextDecoder().decode(value).trim()}`,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+/** Resident bytes on the way. */
+interface Memory {
+  quarter: number;
+  half: number;
+  end: number;
+  most: number;
+}
+
+/** Starts a node with an empty index and waits until it has everything. */
+async function backfill(set: BackfillSet, address: string): Promise<{ secs: number; rss: Memory }> {
+  using dir = tempDir();
+  const startedAt = performance.now();
+  await using node = await startNode({
+    command: [await compiledBinary()],
+    dataDir: `${dir.path}/data`,
+    args: ["--set", `upstream.url=http://${address}`, "--set", `upstream.concurrency=${CALLS_AT_ONCE}`],
+  });
+  const rss: Memory = { quarter: 0, half: 0, end: 0, most: 0 };
+  for (;;) {
+    await Bun.sleep(LOOK_MS);
+    const merged = await messagesOf(node);
+    const bytes = rssOf(node.pid);
+    rss.most = Math.max(rss.most, bytes);
+    if (merged >= set.messages / 4) rss.quarter ||= bytes;
+    if (merged >= set.messages / 2) rss.half ||= bytes;
+    if (merged < set.messages) continue;
+    rss.end = bytes;
+    return { secs: (performance.now() - startedAt) / 1000, rss };
+  }
+}
+
+async function messagesOf(node: RunningNode): Promise<number> {
+  const answer = await fetch(`${node.url}/status`);
+  const { index } = (await answer.json()) as { index: { rows: { messages?: number } } };
+  return index.rows.messages ?? 0;
+}
+
+const MESSAGE_METHODS = [
+  "GetAllCastMessagesByFid",
+  "GetAllReactionMessagesByFid",
+  "GetAllLinkMessagesByFid",
+  "GetAllVerificationMessagesByFid",
+  "GetAllUserDataMessagesByFid",
+  "GetAllLendStorageMessagesByFid",
+  "GetLinkCompactStateMessageByFid",
+];
+const EVENT_TYPES = [1, 3, 4, 5];
+
+/** Makes the calls of a backfill and looks at nothing but the tokens of pages; seconds that it took. */
+async function receiveAll(address: string): Promise<number> {
+  const client = new Client(address, credentials.createInsecure(), {
+    "grpc.max_receive_message_length": 64 * 1024 * 1024,
+  });
+  const startedAt = performance.now();
+  const fids: number[] = [];
+  for (const shardId of DATA_SHARDS) {
+    let pageToken: Uint8Array | undefined;
+    do {
+      const request = FidsRequest.encode({ shardId, pageSize: PAGE, pageToken, reverse: undefined }).finish();
+      const page = FidsResponse.decode(await call(client, "GetFids", request));
+      fids.push(...page.fids);
+      pageToken = page.nextPageToken;
+    } while (pageToken);
+  }
+  const receive = async () => {
+    for (let fid = fids.pop(); fid !== undefined; fid = fids.pop()) await receiveFid(client, fid);
+  };
+  // A fid's calls go one after another: so many fids at once are so many calls.
+  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, receive));
+  client.close();
+  return (performance.now() - startedAt) / 1000;
+}
+
+async function receiveFid(client: Client, fid: number): Promise<void> {
+  for (const eventType of EVENT_TYPES)
+    await call(
+      client,
+      "GetOnChainEvents",
+      OnChainEventRequest.encode(OnChainEventRequest.fromPartial({ fid, eventType })).finish(),
+    );
+  const byFid = FidRequest.encode(FidRequest.fromPartial({ fid })).finish();
+  await call(client, "GetUserNameProofsByFid", byFid);
+  await call(client, "GetSignersByFid", byFid);
+  for (const method of MESSAGE_METHODS) {
+    let pageToken: Uint8Array | undefined;
+    do {
+      const request = FidTimestampRequest.fromPartial({ fid, pageSize: PAGE, pageToken });
+      const answer = await call(client, method, FidTimestampRequest.encode(request).finish());
+      pageToken = answer.length > LEAST_FULL_PAGE ? MessagesResponse.decode(answer).nextPageToken : undefined;
+    } while (pageToken);
+  }
+}
+
+/** A shorter answer is no full page, whatever is in it. */
+const LEAST_FULL_PAGE = PAGE * 100;
+
+function call(client: Client, method: string, request: Uint8Array): Promise<Buffer> {
+  const asBuffer = (bytes: Buffer) => bytes;
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  client.makeUnaryRequest(
+    `/HubService/${method}`,
+    asBuffer,
+    asBuffer,
+    Buffer.from(request),
+    (cause, answer) => (cause || !answer ? reject(cause ?? new Error("no answer")) : resolve(answer)),
+  );
+  return promise;
+}

@@ -1,0 +1,36 @@
+import { resolve } from "node:path";
+import type { ConfigInput } from "./layers.ts";
+import type { Config } from "./schema.ts";
+import { readSmallFile } from "./small-file.ts";
+import { showValue } from "./values.ts";
+
+/**
+ * The fids that the settings keep the node to; undefined where it follows everybody.
+ *
+ * @throws Error when `upstream.fid_file` cannot be used, in words that follow the setting's key.
+ */
+export function followedFids(
+  { fids, fid_file }: Pick<Config["upstream"], "fids" | "fid_file">,
+  { readFile, cwd }: Pick<ConfigInput, "readFile" | "cwd"> = { readFile: readSmallFile, cwd: process.cwd() },
+): ReadonlySet<number> | undefined {
+  if (fid_file !== "") return fidsInFile(fid_file, readFile(resolve(cwd, fid_file)));
+  return fids.length > 0 ? new Set(fids) : undefined;
+}
+
+/** One fid after another, apart by line ends, blanks or commas; `#` begins a comment that ends with its line. */
+function fidsInFile(path: string, text: string | undefined): ReadonlySet<number> {
+  if (text === undefined) throw new Error(`names ${path}, and there is no such file`);
+  const fids = new Set<number>();
+  for (const [at, line] of text.split("\n").entries()) {
+    for (const word of line.replace(/#.*/, "").split(/[\s,]+/)) {
+      if (word === "") continue;
+      const fid = /^[1-9]\d{0,15}$/.test(word) ? Number(word) : Number.NaN;
+      if (!Number.isSafeInteger(fid))
+        throw new Error(`names ${path}, where line ${at + 1} has ${showValue(word)}, which is no fid`);
+      fids.add(fid);
+    }
+  }
+  // Nobody who names a file means everybody.
+  if (fids.size === 0) throw new Error(`names ${path}, which holds no fid`);
+  return fids;
+}

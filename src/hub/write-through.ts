@@ -1,0 +1,172 @@
+import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { type Clock, nowSecs } from "../process/clock.ts";
+import { Rejection } from "../protocol/rejection.ts";
+import { decodeMessage, encodeMessage, type SignedMessage, toWire } from "../protocol/signed-message.ts";
+import { validateMessage } from "../protocol/validate/message.ts";
+import {
+  type BulkMessageResponse,
+  HubServiceService,
+  SubmitBulkMessagesRequest,
+  SubmitBulkMessagesResponse,
+} from "../protocol/wire/generated/hub.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { relayedFault, shownText } from "./grpc-errors.ts";
+import { acceptedInBulk, refusedInBulk } from "./messages-on-the-wire.ts";
+
+export interface WriteThroughOptions {
+  readonly client: Client;
+  /** Basic credentials; both empty where the upstream asks for none. */
+  readonly username: string;
+  readonly password: string;
+  readonly network: FarcasterNetwork;
+  readonly clock: Clock;
+  /** Told, at most once a minute, that the upstream refuses this node's own credentials. */
+  readonly onLoginRefused: () => void;
+  /** The service's own when left out. */
+  readonly limits?: WriteThroughLimits;
+}
+
+export interface WriteThroughLimits {
+  /** What the upstream has to answer a call. */
+  readonly timeoutMs: number;
+  /** Messages that may be on their way to the upstream at once; more are told to come again. */
+  readonly messagesInFlight: number;
+}
+
+const LIMITS: WriteThroughLimits = { timeoutMs: 15_000, messagesInFlight: 20_000 };
+const LOGIN_REPORT_INTERVAL_MS = 60_000;
+
+/**
+ * Forwards messages to the upstream instead of merging them. What a message alone decides is checked here first; the rest
+ * (admission, names on a chain, limits) is the upstream's to say. OK is its word that the message is queued there; the
+ * message itself comes back over the feed that the node follows.
+ */
+export class WriteThrough {
+  readonly #options: WriteThroughOptions;
+  readonly #limits: WriteThroughLimits;
+  #inFlight = 0;
+  #loginReportedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: WriteThroughOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? LIMITS;
+  }
+
+  /** Forwards one message; answers it as it was understood, or why it was refused, here or there. */
+  async submit(bytes: Uint8Array): Promise<SignedMessage | Rejection | ServiceError> {
+    const message = this.#validate(bytes);
+    if (message instanceof Rejection) return message;
+    const answer = await this.#forward(HubServiceService.submitMessage.path, encodeMessage(message), 1);
+    return answer instanceof Uint8Array ? message : answer;
+  }
+
+  /**
+   * Forwards what is valid in one call; answers in the order of the request, each message with its own result. The
+   * upstream answers shard by shard, so results are matched by hash, and a message that comes twice is forwarded once.
+   * Where the call fails as a whole, so does the request.
+   */
+  async submitBulk(
+    received: readonly Uint8Array[],
+  ): Promise<BulkMessageResponse[] | Rejection | ServiceError> {
+    const validated = received.map((bytes) => this.#validate(bytes));
+    const valid = validated.filter((result): result is SignedMessage => !(result instanceof Rejection));
+    const forwarded = new Map(valid.map((message) => [message.hash.toHex(), message]));
+    let results = new Map<string, BulkMessageResponse>();
+    if (forwarded.size > 0) {
+      const messages = [...forwarded.values()].map(toWire);
+      const request = SubmitBulkMessagesRequest.encode({ messages }).finish();
+      const { path } = HubServiceService.submitBulkMessages;
+      const answer = await this.#forward(path, request, messages.length);
+      if (!(answer instanceof Uint8Array)) return answer;
+      results = resultsByHash(SubmitBulkMessagesResponse.decode(answer), forwarded);
+    }
+    return validated.map((result, at) =>
+      result instanceof Rejection
+        ? refusedInBulk(result, received[at])
+        : (results.get(result.hash.toHex()) ?? refusedInBulk(UNANSWERED, received[at])),
+    );
+  }
+
+  #validate(bytes: Uint8Array): SignedMessage | Rejection {
+    const message = decodeMessage(bytes);
+    if (message instanceof Rejection) return message;
+    const { network, clock } = this.#options;
+    return validateMessage(message, { network, nowUnixSecs: nowSecs(clock) }) ?? message;
+  }
+
+  async #forward(
+    path: string,
+    request: Uint8Array,
+    messages: number,
+  ): Promise<Uint8Array | Rejection | ServiceError> {
+    if (this.#inFlight + messages > this.#limits.messagesInFlight)
+      return new Rejection("unavailable", "too many messages wait for the upstream; try again");
+    this.#inFlight += messages;
+    try {
+      return await this.#call(path, request);
+    } finally {
+      this.#inFlight -= messages;
+    }
+  }
+
+  #call(path: string, request: Uint8Array): Promise<Uint8Array | ServiceError> {
+    const { promise, resolve } = Promise.withResolvers<Uint8Array | ServiceError>();
+    const asBuffer = (bytes: Buffer) => bytes;
+    this.#options.client.makeUnaryRequest(
+      path,
+      asBuffer,
+      asBuffer,
+      Buffer.from(request.buffer, request.byteOffset, request.byteLength),
+      this.#login(),
+      // gRPC counts deadlines by the machine's own clock.
+      { deadline: new Date(Date.now() + this.#limits.timeoutMs) },
+      (fault, answer = Buffer.alloc(0)) => {
+        if (!fault) return resolve(answer);
+        if (fault.code === status.UNAUTHENTICATED || fault.code === status.PERMISSION_DENIED)
+          this.#reportLogin();
+        resolve(relayedFault(fault));
+      },
+    );
+    return promise;
+  }
+
+  #login(): Metadata {
+    const { username, password } = this.#options;
+    const metadata = new Metadata();
+    if (username !== "") {
+      const login = Buffer.from(`${username}:${password}`).toString("base64");
+      metadata.set("authorization", `Basic ${login}`);
+    }
+    return metadata;
+  }
+
+  #reportLogin(): void {
+    const nowMs = this.#options.clock.nowMs();
+    if (nowMs - this.#loginReportedAtMs < LOGIN_REPORT_INTERVAL_MS) return;
+    this.#loginReportedAtMs = nowMs;
+    this.#options.onLoginRefused();
+  }
+}
+
+const UNANSWERED = new Rejection("unavailable", "the upstream gave no result for the message; try again");
+
+/** The results for what was forwarded, in this node's own words where it was taken; anything else in them is dropped. */
+function resultsByHash(
+  { messages }: SubmitBulkMessagesResponse,
+  forwarded: ReadonlyMap<string, SignedMessage>,
+): Map<string, BulkMessageResponse> {
+  const results = new Map<string, BulkMessageResponse>();
+  for (const { response } of messages) {
+    const hash = response?.value.hash.toHex() ?? "";
+    const message = forwarded.get(hash);
+    if (!message || !response) continue;
+    if (response.$case === "message") {
+      results.set(hash, acceptedInBulk(message));
+    } else {
+      const { errCode, message: reason } = response.value;
+      const value = { hash: message.hash, errCode: shownText(errCode), message: shownText(reason) };
+      results.set(hash, { response: { $case: "messageError", value } });
+    }
+  }
+  return results;
+}

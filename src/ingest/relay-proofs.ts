@@ -1,0 +1,126 @@
+import { addUsernameProof, dropUsernameProof, nameOf } from "../index/project/profile.ts";
+import { statement } from "../index/statement.ts";
+import { UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
+import type { MergeContext } from "./merge.ts";
+
+interface HeldProof {
+  readonly fid: number;
+  readonly type: number;
+  readonly owner: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly timestamp: number;
+}
+
+const COLUMNS = "fid, type, owner, signature, timestamp";
+
+const shownProof = statement<HeldProof, [name: string]>(
+  "relay-proofs.shown",
+  `SELECT ${COLUMNS} FROM username_proofs WHERE name = ?`,
+);
+const rivalsOf = statement<HeldProof, [name: string]>(
+  "relay-proofs.rivals",
+  `SELECT ${COLUMNS} FROM username_proof_rivals WHERE name = ?`,
+);
+const putRival = statement<
+  unknown,
+  [name: string, fid: number, type: number, owner: Uint8Array, signature: Uint8Array, timestamp: number]
+>(
+  "relay-proofs.put-rival",
+  `INSERT INTO username_proof_rivals (name, fid, type, owner, signature, timestamp) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+   ON CONFLICT (name, fid) DO UPDATE SET type = ?3, owner = ?4, signature = ?5, timestamp = ?6`,
+);
+const dropRival = statement<unknown, [name: string, fid: number]>(
+  "relay-proofs.drop-rival",
+  "DELETE FROM username_proof_rivals WHERE name = ? AND fid = ?",
+);
+
+/**
+ * Takes in a proof that the followed node holds. An fname belongs to whom its registry gave it last. ENS names and
+ * basenames are proved to the shard of each fid, so several proofs of one can live: the latest is shown, the others
+ * wait. An older proof of the same fid changes nothing.
+ *
+ * @param onlyIfShown leaves a name alone of which no proof is shown.
+ */
+export function addRelayedProof(context: MergeContext, proof: UserNameProof, onlyIfShown: boolean): void {
+  const shown = shownOf(context, proof);
+  if (!shown) {
+    if (!onlyIfShown) show(context, proof);
+  } else if (shown.fid === proof.fid || proof.type === UserNameType.USERNAME_TYPE_FNAME) {
+    if (order(proof, shown) > 0) replaceShown(context, shown, proof);
+  } else {
+    contend(context, shown, proof);
+  }
+}
+
+/** The later proof of two fids is shown; of one fid only its latest counts. */
+function contend(context: MergeContext, shown: UserNameProof, proof: UserNameProof): void {
+  const waiting = rivals(context, proof).find(({ fid }) => fid === proof.fid);
+  const latest = waiting && order(waiting, proof) > 0 ? waiting : proof;
+  if (order(latest, shown) < 0) {
+    wait(context, latest);
+  } else {
+    context.db.run(dropRival, nameOf(latest), latest.fid);
+    wait(context, shown);
+    replaceShown(context, shown, latest);
+  }
+}
+
+/** Lets go of a proof that the followed node no longer holds; the latest of those that waited takes its place. */
+export function dropRelayedProof(context: MergeContext, proof: UserNameProof): void {
+  const waiting = rivals(context, proof);
+  const same = waiting.find((rival) => order(rival, proof) === 0);
+  if (same) context.db.run(dropRival, nameOf(same), same.fid);
+  const shown = shownOf(context, proof);
+  if (!shown || order(shown, proof) !== 0) return;
+  dropUsernameProof(context.db, shown);
+  context.changes.noteUserUpdated(shown.fid);
+  const next = waiting
+    .filter((rival) => rival !== same)
+    .sort(order)
+    .at(-1);
+  if (!next) return;
+  context.db.run(dropRival, nameOf(next), next.fid);
+  show(context, next);
+}
+
+/** The proofs of an fid, shown or waiting. */
+export const proofsOfFid = statement<HeldProof & { name: string }, [fid: number]>(
+  "relay-proofs.shown-of-fid",
+  `SELECT name, ${COLUMNS} FROM username_proofs WHERE fid = ?`,
+);
+export const rivalsOfFid = statement<HeldProof & { name: string }, [fid: number]>(
+  "relay-proofs.rivals-of-fid",
+  `SELECT name, ${COLUMNS} FROM username_proof_rivals WHERE fid = ?`,
+);
+
+function replaceShown(context: MergeContext, shown: UserNameProof, proof: UserNameProof): void {
+  dropUsernameProof(context.db, shown);
+  if (shown.fid !== 0 && shown.fid !== proof.fid) context.changes.noteUserUpdated(shown.fid);
+  show(context, proof);
+}
+
+function show(context: MergeContext, proof: UserNameProof): void {
+  addUsernameProof(context.db, proof, undefined);
+  if (proof.fid !== 0) context.changes.noteUserUpdated(proof.fid);
+}
+
+function wait({ db }: MergeContext, proof: UserNameProof): void {
+  db.run(putRival, nameOf(proof), proof.fid, proof.type, proof.owner, proof.signature, proof.timestamp);
+}
+
+function shownOf({ db }: MergeContext, { name }: UserNameProof): UserNameProof | undefined {
+  const shown = db.get(shownProof, nameOf({ name }));
+  return shown && { ...shown, name };
+}
+
+function rivals({ db }: MergeContext, { name }: UserNameProof): UserNameProof[] {
+  return db.all(rivalsOf, nameOf({ name })).map((rival) => ({ ...rival, name }));
+}
+
+/** Orders two proofs of a name by time, of equally late ones the one with the greater bytes. */
+function order(a: UserNameProof, b: UserNameProof): number {
+  return (
+    a.timestamp - b.timestamp ||
+    Buffer.compare(UserNameProof.encode(a).finish(), UserNameProof.encode(b).finish())
+  );
+}

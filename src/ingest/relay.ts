@@ -1,0 +1,190 @@
+import type { IndexDatabase } from "../index/database.ts";
+import { putPosition } from "../index/positions.ts";
+import type { TotalsDelta } from "../index/totals.ts";
+import {
+  addMentionedFid,
+  addToTodo,
+  appendToJournal,
+  clearUpstreamWork,
+  dropFromJournal,
+  dropFromTodo,
+  type JournaledBlock,
+} from "../index/upstream-work.ts";
+import { positionOf, resolve, type Store } from "../protocol/merge-rules.ts";
+import type { SignedMessage } from "../protocol/signed-message.ts";
+import { toUnixSecs } from "../protocol/time.ts";
+import { UserNameProof } from "../protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
+import type { PositionMove } from "./engine.ts";
+import type { Cause } from "./events.ts";
+import { applyCompactState, type MergeContext } from "./merge.ts";
+import { decodeStored } from "./message-store.ts";
+import { dropOnChainEvent, mergeOnChainEvent, type OnChainPlace } from "./registry.ts";
+import { dropRelayedKey, putRelayedKey, type RelayedKey, touchRelayedKey } from "./relay-keys.ts";
+import { addRelayedProof, dropRelayedProof } from "./relay-proofs.ts";
+
+/** A message by the slot in which it stood. */
+export interface MessageRef {
+  readonly fid: number;
+  readonly store: Store;
+  readonly slot: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+/**
+ * What the followed node did, or holds. Its verdict stands: nothing is admitted, limited or revoked here. Each operation
+ * can be applied again, and over a state that is ahead of it; applied in order up to the newest, they end in the state of
+ * the followed node. `happenedAt`: unix seconds, 0 for what is read from its state and is no news.
+ */
+export type RelayedOp = { readonly happenedAt: number } & (
+  | {
+      /** A message became live in place of `deleted`. */
+      readonly kind: "merge";
+      readonly message: Uint8Array;
+      readonly deleted: readonly MessageRef[];
+    }
+  /** A message is live: whatever else stands in its slot is not. */
+  | { readonly kind: "hold"; readonly message: Uint8Array }
+  /** A message is no longer live. */
+  | { readonly kind: "drop"; readonly ref: MessageRef }
+  | { readonly kind: "onChainEvent"; readonly event: Uint8Array }
+  | { readonly kind: "dropOnChainEvent"; readonly place: OnChainPlace }
+  | {
+      readonly kind: "proof";
+      readonly added?: Uint8Array | undefined;
+      readonly dropped?: Uint8Array | undefined;
+      /** `added` is of no interest but where another proof of the name is shown. */
+      readonly onlyIfShown?: boolean;
+    }
+  | { readonly kind: "key"; readonly key: RelayedKey }
+  | { readonly kind: "dropKey"; readonly fid: number; readonly key: Uint8Array }
+  /** All that the followed node holds of an fid stands before this operation. */
+  | { readonly kind: "filled"; readonly fid: number }
+);
+
+/** Operations and the positions that they reach: all of it is written, or nothing. */
+export interface RelayedBatch {
+  readonly ops: readonly RelayedOp[];
+  readonly moves: readonly PositionMove[];
+  /** Blocks to keep for later. */
+  readonly journal?: { readonly shard: number; readonly blocks: readonly JournaledBlock[] };
+  /** Blocks of the journal that are of no more use, up to `upTo`. */
+  readonly replayed?: readonly { readonly shard: number; readonly upTo: number }[];
+  /** Fids whose state has to be read. */
+  readonly todo?: readonly number[];
+  /** Fids that have to be presented from now on; those that are news have to be read. */
+  readonly mentioned?: readonly number[];
+  /** Forget what was to be done before. */
+  readonly startsAnew?: boolean;
+}
+
+/** What an operation comes from, for the events that follow from it. */
+export function causeOfRelayed(op: RelayedOp): Cause {
+  const { happenedAt } = op;
+  switch (op.kind) {
+    case "merge":
+    case "hold":
+      return { happenedAt, reference: () => decodeStored(op.message).hash };
+    case "drop":
+      return { happenedAt, reference: () => op.ref.hash };
+    case "onChainEvent": {
+      const { type, fid, blockNumber, logIndex } = OnChainEvent.decode(op.event);
+      return { happenedAt, reference: () => Buffer.from(`${type}:${fid}:${blockNumber}:${logIndex}`) };
+    }
+    case "proof":
+      return { happenedAt, reference: () => op.added ?? op.dropped ?? new Uint8Array() };
+    default:
+      return { happenedAt, reference: () => new Uint8Array() };
+  }
+}
+
+/** Applies one operation, inside a write transaction. */
+export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: RelayedOp): void {
+  switch (op.kind) {
+    case "merge":
+      for (const ref of op.deleted) drop(context, ref);
+      merge(context, decodeStored(op.message));
+      break;
+    case "hold":
+      hold(context, decodeStored(op.message));
+      break;
+    case "drop":
+      drop(context, op.ref);
+      break;
+    case "onChainEvent":
+      putOnChainEvent(context, totals, OnChainEvent.decode(op.event));
+      break;
+    case "dropOnChainEvent":
+      dropOnChainEvent(context, totals, op.place);
+      break;
+    case "proof":
+      if (op.dropped) dropRelayedProof(context, UserNameProof.decode(op.dropped));
+      if (op.added) addRelayedProof(context, UserNameProof.decode(op.added), op.onlyIfShown === true);
+      break;
+    case "key":
+      putRelayedKey(context.db, op.key);
+      break;
+    case "dropKey":
+      dropRelayedKey(context.db, op.fid, op.key);
+      break;
+    case "filled":
+      dropFromTodo(context.db, op.fid);
+  }
+}
+
+/** Writes what a batch says about the work itself. */
+export function writeProgress(db: IndexDatabase, batch: RelayedBatch): void {
+  if (batch.startsAnew) clearUpstreamWork(db);
+  for (const fid of batch.todo ?? []) addToTodo(db, fid);
+  for (const fid of batch.mentioned ?? []) if (addMentionedFid(db, fid)) addToTodo(db, fid);
+  if (batch.journal) {
+    for (const block of batch.journal.blocks) appendToJournal(db, batch.journal.shard, block);
+  }
+  for (const { shard, upTo } of batch.replayed ?? []) dropFromJournal(db, shard, upTo);
+  for (const { key, position } of batch.moves) putPosition(db, key, position);
+}
+
+/**
+ * The slot goes to the winner of the protocol's own comparison, so that a message that comes a second time never takes
+ * the place of one that came behind it. A compact state takes its links out each time that it comes: some of them may
+ * have been put back by what was applied again before it.
+ */
+function merge(context: MergeContext, message: SignedMessage): void {
+  const { data, hash } = message;
+  const { store, slot, kind } = positionOf(message);
+  const held = context.store.held(data.fid, store, slot);
+  const outcome = held ? resolve(store, held, { kind, timestamp: data.timestamp, hash }) : "replace";
+  if (outcome === "replace") {
+    if (held) context.store.take(held, data.fid, store);
+    if (!endsLend(message)) context.store.put(message, { store, slot, kind });
+  }
+  if (data.body?.$case === "linkCompactStateBody")
+    applyCompactState(context, data.fid, data.body.value, data);
+  touchRelayedKey(context.db, message.signer, data.fid, toUnixSecs(data.timestamp));
+}
+
+function hold(context: MergeContext, message: SignedMessage): void {
+  const { fid } = message.data;
+  const position = positionOf(message);
+  const held = context.store.held(fid, position.store, position.slot);
+  if (held && held.kind === position.kind && Buffer.compare(held.hash, message.hash) === 0) return;
+  if (held) context.store.take(held, fid, position.store);
+  if (!endsLend(message)) context.store.put(message, position);
+}
+
+function drop(context: MergeContext, { fid, store, slot, hash }: MessageRef): void {
+  const held = context.store.held(fid, store, slot);
+  if (held && Buffer.compare(held.hash, hash) === 0) context.store.take(held, fid, store);
+}
+
+/** A lend of nothing ends the one before it and leaves no row. */
+function endsLend({ data }: SignedMessage): boolean {
+  return data.body?.$case === "lendStorageBody" && data.body.value.numUnits === 0;
+}
+
+/** One place on the chain holds one event: the one of which the followed node speaks last. */
+function putOnChainEvent(context: MergeContext, totals: TotalsDelta, event: OnChainEvent): void {
+  if (mergeOnChainEvent(context, totals, event)?.code !== "bad_request.conflict") return;
+  dropOnChainEvent(context, totals, event);
+  mergeOnChainEvent(context, totals, event);
+}

@@ -1,0 +1,105 @@
+import type { IndexDatabase } from "../index/database.ts";
+import { Store } from "../protocol/merge-rules.ts";
+import { Rejection } from "../protocol/rejection.ts";
+import { decodeMessage } from "../protocol/signed-message.ts";
+import { UserNameProof } from "../protocol/wire/generated/message.ts";
+import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
+import { SignerSource } from "../protocol/wire/generated/state.ts";
+import type { UpstreamClient } from "./client.ts";
+import { heldEvents, heldKeys, heldMessages, heldProofs } from "./held.ts";
+import { walkPages } from "./pages.ts";
+import { EVENT_TYPES, STORES } from "./read-fid.ts";
+
+/** Something of an fid that one side holds and the other does not, in words such as `Casts 0x…`. */
+export type Difference = string;
+
+/** What the index lacks of an fid that the upstream holds, and the other way round. */
+export interface FidDifferences {
+  readonly fid: number;
+  readonly missing: readonly Difference[];
+  readonly extra: readonly Difference[];
+}
+
+/**
+ * Compares all that the upstream holds of an fid with what the index holds: messages of every store by their hashes,
+ * compact states, on-chain events and name proofs by their bytes, gasless keys. Unlike where the index is filled, nothing
+ * is validated here, so that a message which this node wrongly refuses shows as missing.
+ */
+export async function compareFid(
+  { client, db }: { readonly client: UpstreamClient; readonly db: IndexDatabase },
+  fid: number,
+): Promise<FidDifferences> {
+  const parts = [];
+  for (const type of EVENT_TYPES)
+    parts.push(compareEvents(await client.onChainEvents(fid, type), db, fid, type));
+  parts.push(compareProofs(await client.usernameProofs(fid), db, fid));
+  parts.push(await compareKeys(client, db, fid));
+  for (const [store, methods] of STORES) {
+    const hashes = new Set<string>();
+    for (const method of methods) {
+      for await (const page of walkPages((token) => client.messages(method, fid, token)))
+        for (const bytes of page) for (const hash of hashIn(bytes)) hashes.add(hash);
+    }
+    const held = new Set(heldMessages(db, fid, store).keys());
+    parts.push(difference(hashes, held, (hash) => `${Store[store]} 0x${hash}`));
+  }
+  return {
+    fid,
+    missing: parts.flatMap(({ missing }) => missing),
+    extra: parts.flatMap(({ extra }) => extra),
+  };
+}
+
+/** What both say, of two comparisons of one fid: what was on its way at the time of the first is no difference. */
+export function inBoth(first: FidDifferences, second: FidDifferences): FidDifferences {
+  const [missing, extra] = [new Set(first.missing), new Set(first.extra)];
+  return {
+    fid: first.fid,
+    missing: second.missing.filter((one) => missing.has(one)),
+    extra: second.extra.filter((one) => extra.has(one)),
+  };
+}
+
+/** The hash of a message in hex. A lend of nothing ends another one and is not held anywhere. */
+function hashIn(bytes: Uint8Array): string[] {
+  const message = decodeMessage(bytes);
+  if (message instanceof Rejection) return [`unreadable (${message.reason})`];
+  const { body } = message.data;
+  return body?.$case === "lendStorageBody" && body.value.numUnits === 0 ? [] : [message.hash.toHex()];
+}
+
+function compareEvents(
+  answered: readonly Uint8Array[],
+  db: IndexDatabase,
+  fid: number,
+  type: OnChainEventType,
+) {
+  const theirs = answered.map((bytes) => OnChainEvent.encode(OnChainEvent.decode(bytes)).finish().toHex());
+  return difference(new Set(theirs), new Set(heldEvents(db, fid, type).keys()), (hex) => {
+    const { blockNumber, logIndex } = OnChainEvent.decode(Buffer.from(hex, "hex"));
+    return `${OnChainEventType[type]} of block ${blockNumber}, log ${logIndex}`;
+  });
+}
+
+function compareProofs(answered: readonly Uint8Array[], db: IndexDatabase, fid: number) {
+  const theirs = answered.map((bytes) => UserNameProof.encode(UserNameProof.decode(bytes)).finish().toHex());
+  return difference(new Set(theirs), new Set(heldProofs(db, fid).keys()), (hex) => {
+    const { name, timestamp } = UserNameProof.decode(Buffer.from(hex, "hex"));
+    return `proof of the name ${JSON.stringify(Buffer.from(name).toString())} of ${timestamp}`;
+  });
+}
+
+async function compareKeys(client: UpstreamClient, db: IndexDatabase, fid: number) {
+  const theirs = new Set<string>();
+  for await (const page of walkPages((token) => client.signers(fid, token)))
+    for (const { source, key } of page)
+      if (source === SignerSource.SIGNER_SOURCE_OFFCHAIN) theirs.add(key.toHex());
+  return difference(theirs, new Set(heldKeys(db, fid).keys()), (hex) => `gasless key 0x${hex}`);
+}
+
+function difference(theirs: Set<string>, held: Set<string>, name: (id: string) => string) {
+  return {
+    missing: [...theirs.difference(held)].map(name),
+    extra: [...held.difference(theirs)].map(name),
+  };
+}

@@ -1,0 +1,29 @@
+import { Client, credentials } from "@grpc/grpc-js";
+import { DEFAULT_PACE, type Pace } from "./pace.ts";
+
+/** The reference node bounds requests at 4 MiB and answers not at all; beyond this an answer is refused. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/**
+ * A connection to the followed node, made by the first call and again after each loss; calls meanwhile fail as
+ * UNAVAILABLE. Without path and credentials, as the settings check, `url` is http (plain) or https (TLS).
+ */
+export function connectUpstream(
+  url: string,
+  { retryMs, maxRetryMs }: Pick<Pace, "retryMs" | "maxRetryMs"> = DEFAULT_PACE,
+): Client {
+  const { protocol, hostname, port } = new URL(url);
+  const isTls = protocol === "https:";
+  const security = isTls ? credentials.createSsl() : credentials.createInsecure();
+  return new Client(`${hostname}:${port || (isTls ? 443 : 80)}`, security, {
+    "grpc.max_receive_message_length": MAX_ANSWER_BYTES,
+    // A peer that froze or vanished without a word is noticed within 15 s.
+    "grpc.keepalive_time_ms": 10_000,
+    "grpc.keepalive_timeout_ms": 5_000,
+    "grpc.initial_reconnect_backoff_ms": retryMs,
+    "grpc.max_reconnect_backoff_ms": maxRetryMs,
+    // The operator named the node itself: neither a proxy of the environment nor a DNS record comes between.
+    "grpc.enable_http_proxy": 0,
+    "grpc.service_config_disable_resolution": 1,
+  });
+}

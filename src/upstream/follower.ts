@@ -1,0 +1,162 @@
+import type { IndexDatabase } from "../index/database.ts";
+import { mentionedBehind } from "../index/upstream-work.ts";
+import type { RelayedBatch } from "../ingest/relay.ts";
+import { reasonOf } from "../lib/failure.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
+import type { Rejection } from "../protocol/rejection.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { ApplyStage } from "./apply-stage.ts";
+import { UpstreamClient } from "./client.ts";
+import { connectUpstream } from "./connection.ts";
+import { FillStage } from "./fill-stage.ts";
+import type { RelayRules } from "./judge.ts";
+import type { RelayWriter } from "./op-batcher.ts";
+import { Backoff, DEFAULT_PACE, type Pace } from "./pace.ts";
+import { beginFullPass, beginReconciliation, shardCount } from "./passes.ts";
+import { Stage, UpstreamPositions } from "./positions.ts";
+import type { UpstreamProgress } from "./progress.ts";
+import { ProgressTracker } from "./progress-tracker.ts";
+import { Scope } from "./scope.ts";
+import type { StageContext } from "./stage.ts";
+
+export interface FollowerOptions {
+  /** Of the followed node: http (plain) or https (TLS), without path and credentials. */
+  readonly url: string;
+  /** Where the positions and what the index holds are read. */
+  readonly reader: IndexDatabase;
+  readonly writer: RelayWriter;
+  readonly network: FarcasterNetwork;
+  readonly clock: Clock;
+  /** The fids that the index keeps; undefined for everybody. */
+  readonly fids: ReadonlySet<number> | undefined;
+  /** Calls in flight while the index is being filled. */
+  readonly concurrency: number;
+  readonly pace?: Pace;
+  /** Told of each fault that is recovered from. */
+  readonly onFault: (what: string, cause: unknown) => void;
+  /** Told of each record that breaks the protocol's rules, which is passed over. */
+  readonly onRefused?: (rejection: Rejection) => void;
+}
+
+export interface Follower {
+  progress(): UpstreamProgress;
+  /** Ends all calls and waits for the write that is under way. Nothing has to be saved: every position is durable. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Follows another node until it is stopped. The first time it reads all that the node holds, fid by fid, while a journal
+ * takes down what happens meanwhile; the journal is applied behind that, and then block after block as it comes. A fault
+ * of whatever kind begins anew at the last durable position.
+ */
+export function startFollower(options: FollowerOptions): Follower {
+  const { onFault } = options;
+  const stopping = new AbortController();
+  const tracker = new ProgressTracker(options.clock);
+  const report = (what: string, cause: unknown) => {
+    tracker.fault(`${what}: ${reasonOf(cause)}`);
+    onFault(what, cause);
+  };
+  const running = follow(options, tracker, report, stopping.signal);
+  return {
+    progress: () => tracker.progress(),
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function follow(
+  options: FollowerOptions,
+  tracker: ProgressTracker,
+  report: (what: string, cause: unknown) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const pace = options.pace ?? DEFAULT_PACE;
+  const connection = connectUpstream(options.url, pace);
+  const positions = new UpstreamPositions(options.reader);
+  const writer: RelayWriter = {
+    async apply(batch: RelayedBatch) {
+      await options.writer.apply(batch);
+      tracker.wrote(batch);
+    },
+  };
+  const backoff = new Backoff(pace);
+  try {
+    while (!signal.aborted) {
+      // Ends the stage's calls with the stage, whatever ends that.
+      const ending = new AbortController();
+      const end = () => ending.abort();
+      signal.addEventListener("abort", end);
+      try {
+        const client = new UpstreamClient(connection, pace, ending.signal);
+        const shards = shardCount(await client.info());
+        const scope = loadScope(options);
+        const begin = { client, writer, positions, db: options.reader, scope };
+        if (!isUnderWay(positions, shards, scope)) {
+          tracker.enter("backfill");
+          await beginFullPass(begin);
+          continue;
+        }
+        const context: StageContext = {
+          ...begin,
+          rules: rulesOf(options, scope, shards),
+          shards,
+          tracker,
+          pace,
+          concurrency: options.concurrency,
+          signal: ending.signal,
+          end,
+          onFault: report,
+        };
+        const stage = positions.stage === Stage.Filling ? new FillStage(context) : new ApplyStage(context);
+        const gap = await stage.run();
+        if (gap) {
+          report("blocks were missed", gap);
+          await backoff.wait(signal);
+          await beginReconciliation({ ...begin, client: new UpstreamClient(connection, pace, signal) }, gap);
+        } else {
+          backoff.reset();
+        }
+      } catch (cause) {
+        if (signal.aborted) break;
+        report("following broke off", cause);
+        await backoff.wait(signal);
+      } finally {
+        signal.removeEventListener("abort", end);
+        end();
+      }
+    }
+  } finally {
+    connection.close();
+  }
+}
+
+/** Whether there is work to go on with, and it is still the work that the settings and the followed node ask for. */
+function isUnderWay(positions: UpstreamPositions, shards: number, scope: Scope): boolean {
+  const { stage } = positions;
+  if (stage === undefined || stage === Stage.Listing) return false;
+  return positions.shards === shards && positions.scope === scope.fingerprint;
+}
+
+function loadScope({ reader, fids }: FollowerOptions): Scope {
+  const mentioned: number[] = [];
+  for (let page = mentionedBehind(reader, 0, 1000); page.length > 0; ) {
+    mentioned.push(...page);
+    page = mentionedBehind(reader, page.at(-1) ?? 0, 1000);
+  }
+  return new Scope(fids, mentioned);
+}
+
+function rulesOf({ network, clock, onRefused }: FollowerOptions, scope: Scope, shards: number): RelayRules {
+  return {
+    network,
+    scope,
+    shards,
+    get nowUnixSecs() {
+      return nowSecs(clock);
+    },
+    onRefused: onRefused ?? (() => {}),
+  };
+}

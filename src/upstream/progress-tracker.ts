@@ -1,0 +1,123 @@
+import type { RelayedBatch } from "../ingest/relay.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
+import { toUnixSecs } from "../protocol/time.ts";
+import type { ShardProgress, UpstreamPhase, UpstreamProgress } from "./progress.ts";
+
+const RATE_WINDOW_MS = 10_000;
+
+interface Shard {
+  appliedBlock: number;
+  headBlock: number;
+  /** Unix seconds of `appliedBlock`. */
+  appliedTime: number | undefined;
+}
+
+/** Counts what following does, for those who ask how far it has come. */
+export class ProgressTracker {
+  readonly #clock: Clock;
+  readonly #shards = new Map<number, Shard>();
+  #phase: UpstreamPhase = "connecting";
+  #messages = 0;
+  #fids = { done: 0, total: 0 };
+  #passBegan = { atMs: 0, done: 0 };
+  #lastFault: string | undefined;
+  /** Messages of this window and of the one before. */
+  #window = { atMs: 0, messages: 0, before: 0, beforeMs: 0 };
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  enter(phase: UpstreamPhase): void {
+    this.#phase = phase;
+  }
+
+  /** A pass over fids begins or goes on, of which `remaining` of `total` are left. */
+  beginPass(remaining: number, total: number): void {
+    const all = Math.max(total, remaining);
+    this.#fids = { done: all - remaining, total: all };
+    this.#passBegan = { atMs: this.#clock.nowMs(), done: all - remaining };
+  }
+
+  wrote({ ops, todo }: RelayedBatch): void {
+    for (const { kind } of ops) {
+      if (kind === "merge" || kind === "hold") this.#messages++;
+      if (kind === "filled") this.#fids.done++;
+    }
+    if (todo) this.#fids.total += todo.length;
+    this.#fids.total = Math.max(this.#fids.total, this.#fids.done);
+    this.#roll();
+  }
+
+  /** @param timestamp Farcaster seconds of the block; undefined where it is not known. */
+  applied(shard: number, block: number, timestamp: number | undefined): void {
+    const known = this.#shard(shard);
+    known.appliedBlock = block;
+    if (timestamp !== undefined) known.appliedTime = toUnixSecs(timestamp);
+    this.saw(shard, block);
+  }
+
+  /** The followed node told of a block. */
+  saw(shard: number, block: number): void {
+    const known = this.#shard(shard);
+    known.headBlock = Math.max(known.headBlock, block);
+  }
+
+  fault(what: string): void {
+    this.#lastFault = what;
+  }
+
+  progress(): UpstreamProgress {
+    this.#roll();
+    return {
+      phase: this.#phase,
+      shards: [...this.#shards].sort(([a], [b]) => a - b).map(([shard, known]) => this.#tell(shard, known)),
+      fids: { ...this.#fids },
+      messages: this.#messages,
+      messagesPerSec: this.#rate(),
+      etaSecs: this.#etaSecs(),
+      lastFault: this.#lastFault,
+    };
+  }
+
+  #tell(shard: number, { appliedBlock, headBlock, appliedTime }: Shard): ShardProgress {
+    const lagSecs = appliedTime === undefined ? undefined : Math.max(0, nowSecs(this.#clock) - appliedTime);
+    return { shard, appliedBlock, headBlock, lagSecs };
+  }
+
+  #etaSecs(): number | undefined {
+    const { done, total } = this.#fids;
+    const doneSince = done - this.#passBegan.done;
+    if (doneSince <= 0) return undefined;
+    const elapsedSecs = (this.#clock.nowMs() - this.#passBegan.atMs) / 1000;
+    return (elapsedSecs / doneSince) * (total - done);
+  }
+
+  #rate(): number {
+    const { atMs, messages, before, beforeMs } = this.#window;
+    const elapsedMs = this.#clock.nowMs() - atMs + beforeMs;
+    return elapsedMs > 0 ? ((this.#messages - messages + before) / elapsedMs) * 1000 : 0;
+  }
+
+  #roll(): void {
+    const nowMs = this.#clock.nowMs();
+    const elapsedMs = nowMs - this.#window.atMs;
+    if (elapsedMs < RATE_WINDOW_MS) return;
+    const isFirst = this.#window.atMs === 0;
+    this.#window = {
+      atMs: nowMs,
+      before: isFirst ? 0 : this.#messages - this.#window.messages,
+      beforeMs: isFirst ? 0 : elapsedMs,
+      messages: this.#messages,
+    };
+  }
+
+  #shard(shard: number): Shard {
+    let known = this.#shards.get(shard);
+    if (!known) {
+      known = { appliedBlock: 0, headBlock: 0, appliedTime: undefined };
+      this.#shards.set(shard, known);
+    }
+    return known;
+  }
+}

@@ -1,0 +1,196 @@
+import { decodeRecord, validateRecord } from "../ingest/record.ts";
+import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
+import { positionOf, Store } from "../protocol/merge-rules.ts";
+import { Rejection } from "../protocol/rejection.ts";
+import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import { toFarcasterSecs, toUnixSecs } from "../protocol/time.ts";
+import { decodeSignedKeyRequest } from "../protocol/validate/gasless-key.ts";
+import { validateFnameProof, validateUsernameProof } from "../protocol/validate/username-proof.ts";
+import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
+import type { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
+import type { FollowedBlock, FollowedEvent, FollowedProofs } from "../protocol/wire/generated/upstream.ts";
+import type { ShardBlock } from "./block-assembler.ts";
+import { judge, type RelayRules } from "./judge.ts";
+import { BLOCK_SHARD, shardOf } from "./shards.ts";
+
+/** Operations, and the fids that have to be presented because of them. */
+export interface Relayed {
+  readonly ops: RelayedOp[];
+  readonly mentioned: number[];
+}
+
+/** These two live upstream as something else than messages: what an fid proved and the keys that it has. */
+const NOT_HELD_AS_MESSAGES: ReadonlySet<Store> = new Set([Store.UsernameProofs, Store.GaslessKeys]);
+
+/** What blocks of a data shard do to the index. */
+export function relayedBlocks(rules: RelayRules, shard: number, blocks: readonly ShardBlock[]): Relayed {
+  const relayed: Relayed = { ops: [], mentioned: [] };
+  for (const { timestamp, events } of blocks) {
+    const block = { rules, shard, blockTime: toUnixSecs(timestamp), relayed };
+    for (const event of events) relayEvent(block, event);
+  }
+  return relayed;
+}
+
+/** What blocks of shard 0 do to the index: lends of storage, and keys that come and go. */
+export function relayedChainBlocks(rules: RelayRules, blocks: readonly FollowedBlock[]): Relayed {
+  const isWanted = ({ data }: SignedMessage) => rules.scope.shareOf(data.fid) === "all";
+  const ops: RelayedOp[] = [];
+  for (const { data } of blocks.flatMap(({ events }) => events)) {
+    if (data?.body?.$case !== "merged") continue;
+    const message = judge(rules, data.body.value.message, isWanted);
+    if (!message) continue;
+    const op = keyOp(message) ?? (isLend(message) ? mergeOp(message, []) : undefined);
+    if (op) ops.push(op);
+  }
+  return { ops, mentioned: [] };
+}
+
+/** A block that is being turned into operations. */
+interface BlockContext {
+  readonly rules: RelayRules;
+  readonly shard: number;
+  /** Unix seconds. */
+  readonly blockTime: number;
+  readonly relayed: Relayed;
+}
+
+function relayEvent(block: BlockContext, { body }: FollowedEvent): void {
+  const { rules, shard, blockTime, relayed } = block;
+  switch (body?.$case) {
+    case "merge": {
+      const { message: bytes, deletedMessages } = body.value;
+      const deleted = deletedMessages.flatMap((held) => refOf(rules, shard, held) ?? []);
+      const message = judge(rules, bytes, (one) => isOfShard(rules, shard, one) && keeps(rules, one));
+      if (message) {
+        relayed.ops.push(mergeOp(message, deleted));
+        if (rules.scope.shareOf(message.data.fid) === "all")
+          relayed.mentioned.push(...rules.scope.mention(message.data));
+      } else {
+        for (const ref of deleted) relayed.ops.push({ kind: "drop", ref, happenedAt: blockTime });
+      }
+      break;
+    }
+    case "prune":
+    case "revoke": {
+      const ref = refOf(rules, shard, body.value.message);
+      if (ref) relayed.ops.push({ kind: "drop", ref, happenedAt: blockTime });
+      break;
+    }
+    case "proofs": {
+      const op = proofOp(block, body.value);
+      if (op) relayed.ops.push(op);
+      break;
+    }
+    case "onChainEvent": {
+      const event = validatedEvent(rules, body.value.event);
+      if (event && rules.scope.keepsEvent(event.fid, event.type))
+        relayed.ops.push({
+          kind: "onChainEvent",
+          event: body.value.event.slice(),
+          happenedAt: event.blockTimestamp,
+        });
+    }
+  }
+}
+
+/** The on-chain event in `bytes`; undefined where it breaks a rule. */
+export function validatedEvent(rules: RelayRules, bytes: Uint8Array): OnChainEvent | undefined {
+  const record = decodeRecord({ kind: "onChainEvent", bytes });
+  const refusal = record instanceof Rejection ? record : validateRecord(record, rules);
+  if (refusal) rules.onRefused(refusal);
+  return refusal || record instanceof Rejection || record.kind !== "onChainEvent" ? undefined : record.event;
+}
+
+/** The username proof in `bytes`, of any type; undefined where it breaks a rule. */
+export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNameProof | undefined {
+  const record = decodeRecord({ kind: "usernameProof", bytes });
+  if (record instanceof Rejection || record.kind !== "usernameProof") {
+    if (record instanceof Rejection) rules.onRefused(record);
+    return undefined;
+  }
+  const { proof } = record;
+  const refusal =
+    proof.type === UserNameType.USERNAME_TYPE_FNAME
+      ? validateFnameProof(proof)
+      : validateUsernameProof(proof, { fid: proof.fid, timestamp: toFarcasterSecs(proof.timestamp) });
+  if (refusal) rules.onRefused(refusal);
+  return refusal ? undefined : proof;
+}
+
+/** Where the message in `bytes` stands; undefined where the index cannot hold it. Nobody has to have signed it. */
+function refOf(rules: RelayRules, shard: number, bytes: Uint8Array): MessageRef | undefined {
+  const message = decodeMessage(bytes);
+  if (message instanceof Rejection) return undefined;
+  if (!isOfShard(rules, shard, message) || !keeps(rules, message)) return undefined;
+  const { store, slot } = positionOf(message);
+  return { fid: message.data.fid, store, slot: Uint8Array.from(slot), hash: message.hash.slice() };
+}
+
+/** Messages that shard 0 decides are told of by every data shard; that of their author is the one that counts. */
+function isOfShard({ shards }: RelayRules, shard: number, { data }: SignedMessage): boolean {
+  return shard !== BLOCK_SHARD && shardOf(data.fid, shards) === shard;
+}
+
+function keeps({ scope }: RelayRules, message: SignedMessage): boolean {
+  const { type, fid, body } = message.data;
+  if (body === undefined || type === MessageType.MESSAGE_TYPE_FRAME_ACTION) return false;
+  if (body.$case === "frameActionBody") return false;
+  const { store } = positionOf(message);
+  return !NOT_HELD_AS_MESSAGES.has(store) && scope.keepsStore(fid, store);
+}
+
+function mergeOp(message: SignedMessage, deleted: readonly MessageRef[]): RelayedOp {
+  return {
+    kind: "merge",
+    message: encodeMessage(message),
+    deleted,
+    happenedAt: toUnixSecs(message.data.timestamp),
+  };
+}
+
+function isLend({ data }: SignedMessage): boolean {
+  return data.type === MessageType.MESSAGE_TYPE_LEND_STORAGE;
+}
+
+function keyOp({ data }: SignedMessage): RelayedOp | undefined {
+  const { fid, body } = data;
+  const happenedAt = toUnixSecs(data.timestamp);
+  if (body?.$case === "keyRemoveBody") {
+    return { kind: "dropKey", fid, key: body.value.key.slice(), happenedAt };
+  }
+  if (body?.$case !== "keyAddBody") return undefined;
+  const { key, metadata, scopes, ttl } = body.value;
+  const requestFid = decodeSignedKeyRequest(metadata)?.requestFid ?? 0;
+  const times = { addedAt: happenedAt, lastUsedAt: happenedAt };
+  return {
+    kind: "key",
+    key: { key: key.slice(), fid, requestFid, scopes, ttlSecs: ttl, ...times },
+    happenedAt,
+  };
+}
+
+/** A proof that came as a message counts when that message is valid, and then as the message has it. */
+function proofOp({ rules, blockTime }: BlockContext, proofs: FollowedProofs): RelayedOp | undefined {
+  const added = addedProof(rules, proofs);
+  const dropped = proofs.deletedProof && validatedProof(rules, proofs.deletedProof);
+  // Who holds an fname follows from its newest transfer alone, whichever shard tells of it first.
+  const isFname = (proof: UserNameProof) => proof.type === UserNameType.USERNAME_TYPE_FNAME;
+  const keptAdded = added && (isFname(added) || rules.scope.keepsNames(added.fid)) ? added : undefined;
+  const keptDropped =
+    dropped && !isFname(dropped) && rules.scope.keepsNames(dropped.fid) ? dropped : undefined;
+  if (!keptAdded && !keptDropped) return undefined;
+  return {
+    kind: "proof",
+    added: keptAdded && UserNameProof.encode(keptAdded).finish(),
+    dropped: keptDropped && UserNameProof.encode(keptDropped).finish(),
+    onlyIfShown: keptAdded !== undefined && !rules.scope.keepsNames(keptAdded.fid),
+    happenedAt: added ? added.timestamp : blockTime,
+  };
+}
+
+function addedProof(rules: RelayRules, { proof, proofMessage }: FollowedProofs): UserNameProof | undefined {
+  if (!proofMessage) return proof && validatedProof(rules, proof);
+  const body = judge(rules, proofMessage, () => true)?.data.body;
+  return body?.$case === "usernameProofBody" ? body.value : undefined;
+}

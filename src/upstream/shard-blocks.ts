@@ -1,0 +1,155 @@
+import { Rejection } from "../protocol/rejection.ts";
+import { decodeMessage } from "../protocol/signed-message.ts";
+import { MessageType } from "../protocol/wire/generated/message.ts";
+import type { ConcernedByChunks } from "../protocol/wire/generated/upstream.ts";
+import { BlockAssembler, OpenBlock, type ShardBlock } from "./block-assembler.ts";
+import type { UpstreamClient } from "./client.ts";
+import { GapError } from "./gap.ts";
+import { Backoff, type Pace } from "./pace.ts";
+import { blockOfEvent, firstEventId } from "./shards.ts";
+
+/** What reading the blocks of a shard works with. */
+export interface ShardSource {
+  readonly client: UpstreamClient;
+  readonly shard: number;
+  readonly pace: Pace;
+  readonly signal: AbortSignal;
+  /** Told of a fault that is recovered from. */
+  readonly onFault: (what: string, cause: unknown) => void;
+  /** Told of the newest block that the followed node speaks of. */
+  readonly onHead: (block: number) => void;
+  /** Told when everything up to now has been read, each time that the live stream takes over. */
+  readonly onLive?: () => void;
+}
+
+const EVENTS_PER_PAGE = 1000;
+const TRIES_OF_A_BLOCK = 3;
+
+/**
+ * The blocks of a data shard from `from` on, each complete and each once, without an end. The live stream is opened
+ * first; what happened before it is read from the node's log, and so is every block that the stream gives short. Faults
+ * of the connection are waited out.
+ *
+ * @throws GapError when the node no longer has a block.
+ */
+export async function* shardBlocks(source: ShardSource, from: number): AsyncGenerator<ShardBlock> {
+  const { client, shard, pace, signal } = source;
+  const backoff = new Backoff(pace);
+  let next = from;
+  while (!signal.aborted) {
+    try {
+      using live = client.subscribe(shard);
+      for await (const block of loggedBlocks(source, next, undefined)) {
+        next = block.number + 1;
+        backoff.reset();
+        yield block;
+      }
+      source.onLive?.();
+      const assembler = new BlockAssembler(next);
+      for await (const event of live) {
+        const missingTo = assembler.push(event);
+        if (event.id > 0) source.onHead(blockOfEvent(event.id));
+        if (missingTo !== undefined) {
+          for await (const block of loggedBlocks(source, assembler.next, missingTo)) {
+            assembler.skipTo(block.number);
+            next = assembler.next;
+            yield block;
+          }
+        }
+        for (let block = assembler.take(); block; block = assembler.take()) {
+          next = assembler.next;
+          backoff.reset();
+          yield block;
+        }
+      }
+    } catch (cause) {
+      if (cause instanceof GapError) throw cause;
+      if (!signal.aborted) source.onFault(`the stream of shard ${shard} broke`, cause);
+    }
+    await backoff.wait(signal);
+  }
+}
+
+/** The blocks of the node's log from `from` to `to`, or to its end where `to` is undefined. */
+async function* loggedBlocks(
+  source: ShardSource,
+  from: number,
+  to: number | undefined,
+): AsyncGenerator<ShardBlock> {
+  const { client, shard } = source;
+  const assembler = new BlockAssembler(from);
+  const head = to ?? (await headOf(source));
+  const stopId = to === undefined ? undefined : firstEventId(to + 1);
+  for (let startId = firstEventId(from); ; ) {
+    const events = await client.events(shard, startId, stopId, EVENTS_PER_PAGE);
+    for (const event of events) {
+      const missingTo = assembler.push(event);
+      if (missingTo !== undefined) {
+        for (let number = assembler.next; number <= missingTo; number++) {
+          yield await oneBlock(source, number, missingTo);
+          assembler.skipTo(number);
+        }
+      }
+      const block = assembler.take();
+      if (block) yield block;
+    }
+    const last = events.at(-1);
+    if (last) startId = last.id + 1;
+    else break;
+  }
+  // What the log should hold by now and does not is asked for once more, block by block.
+  for (let number = assembler.next; number <= head; number++) yield await oneBlock(source, number, head);
+}
+
+/**
+ * One block of the log. A block that comes short each time is taken when key operations explain it: the log never holds
+ * those, though they are counted, and shard 0 tells of them.
+ */
+async function oneBlock(source: ShardSource, number: number, missingTo: number): Promise<ShardBlock> {
+  const { client, shard, pace, signal } = source;
+  const backoff = new Backoff(pace);
+  let short: { readonly block: ShardBlock; readonly missing: number } | undefined;
+  for (let tries = 0; tries < TRIES_OF_A_BLOCK; tries++) {
+    if (tries > 0) await backoff.wait(signal);
+    const open = new OpenBlock(number);
+    const stopId = firstEventId(number + 1);
+    for (let startId = firstEventId(number); ; ) {
+      const events = await client.events(shard, startId, stopId, EVENTS_PER_PAGE);
+      for (const event of events) open.add(event);
+      const last = events.at(-1);
+      if (!last) break;
+      startId = last.id + 1;
+    }
+    const missing = open.missingMerges();
+    if (missing === 0) return open.close();
+    if (missing !== undefined) short = { block: open.close(), missing };
+    if (short && short.missing <= keyOperations(await client.chunks(shard, number, number + 1)))
+      return short.block;
+  }
+  throw new GapError(shard, number, Math.max(number, missingTo));
+}
+
+async function headOf({ client, shard, onHead }: ShardSource): Promise<number> {
+  const { shardInfos } = await client.info();
+  const head = shardInfos.find(({ shardId }) => shardId === shard)?.maxHeight ?? 0;
+  onHead(head);
+  return head;
+}
+
+/** How many operations on gasless keys the blocks took over from shard 0. */
+function keyOperations(chunks: ConcernedByChunks["chunks"]): number {
+  let count = 0;
+  for (const { transactions } of chunks) {
+    for (const { systemMessages } of transactions) {
+      for (const { blockEvent } of systemMessages) {
+        const body = blockEvent?.data?.body;
+        const message = body && decodeMessage(body.value.message);
+        if (!message || message instanceof Rejection) continue;
+        const { type } = message.data;
+        if (type === MessageType.MESSAGE_TYPE_KEY_ADD || type === MessageType.MESSAGE_TYPE_KEY_REMOVE)
+          count++;
+      }
+    }
+  }
+  return count;
+}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { run } from "../cli/run.ts";
+import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { signedHeaders } from "../support/signing.ts";
+import { type Chain, makeChain } from "../support/upstream/chain.ts";
+import type { Faults } from "../support/upstream/faults.ts";
+import { UpstreamNode } from "../support/upstream/node.ts";
+import { UpstreamServer } from "../support/upstream/server.ts";
+import { Watch } from "../support/upstream/watch.ts";
+
+/** How a node that follows tells its operator and its clients how far it has come. One story, told in order. */
+
+/** Long ago: the first fids join. */
+const HISTORY = 7;
+const FIDS = 7;
+const FID = 3;
+
+const dir = tempDir();
+const watch = new Watch();
+/** While it is set, no fid can be read to its end. */
+let isHeld = true;
+const faults: Faults = {
+  onCall(method) {
+    watch.onCall(method);
+    return isHeld && method === "GetUserNameProofsByFid" ? "hold" : undefined;
+  },
+  onDelivery: () => undefined,
+};
+let chain: Chain;
+let upstream: UpstreamNode;
+let server: UpstreamServer;
+let node: RunningNode;
+
+beforeAll(async () => {
+  chain = makeChain("a node that follows", HISTORY + 1);
+  upstream = new UpstreamNode(chain);
+  upstream.produce(HISTORY);
+  server = new UpstreamServer(upstream, { faults });
+  await server.start();
+  node = await startNode({
+    command: fromSources,
+    dataDir: dir.path,
+    args: ["--set", `upstream.url=${server.url}`, "--set", "http.workers=2"],
+  });
+}, 30_000);
+
+afterAll(async () => {
+  await node.stop();
+  server.stop();
+  dir[Symbol.dispose]();
+});
+
+const ask = (path: string, init?: RequestInit) => fetch(`${node.url}${path}`, init);
+
+/** What `/status` tells of following. */
+// biome-ignore lint/suspicious/noExplicitAny: the test looks into it
+async function statusOf(): Promise<any> {
+  const status = (await (await ask("/status")).json()) as { upstream: unknown };
+  return status.upstream;
+}
+
+async function ready(): Promise<{ status: number; message: string | undefined }> {
+  const response = await ask("/ready");
+  const { message } = (await response.json()) as { message?: string };
+  return { status: response.status, message };
+}
+
+async function signedRead(): Promise<number> {
+  const call = { method: "GET", path: "/frame/app/list", fid: FID } as const;
+  const headers = await signedHeaders({ ...call, signedAt: Math.floor(Date.now() / 1000), body: "" });
+  return (await ask(`/v2/svc${call.path}`, { headers })).status;
+}
+
+/** Asks again at each call that the node makes, until the answer is as it has to become. */
+async function eventually(isThere: () => Promise<boolean>): Promise<void> {
+  while (!(await isThere())) {
+    const { calls } = watch;
+    await watch.until(node.exited, () => watch.calls > calls);
+  }
+}
+
+test("while the index is being filled, /ready says how far it is, signed operations wait, and reads are answered", async () => {
+  await eventually(async () => (await statusOf()).phase === "backfill");
+  const { status, message } = await ready();
+  expect(status).toBe(503);
+  expect(message).toMatch(/^filling the index from the upstream: 0 of \d+ fids \(0%\)/);
+  expect(await signedRead()).toBe(503);
+  expect((await ask("/health")).status).toBe(200);
+  expect((await ask(`/v2/svc/user/bulk?fids=${FID}`)).status).toBe(200);
+}, 20_000);
+
+test("once it is filled, it is behind for as long as the last block is old", async () => {
+  isHeld = false;
+  server.release();
+  await eventually(async () => (await statusOf()).phase === "live");
+  upstream.produce(HISTORY + 1);
+  await eventually(async () => (await ready()).message?.endsWith("ready is less than 30s") ?? false);
+  const { status, message } = await ready();
+  expect(status).toBe(503);
+  expect(message).toMatch(/^shard \d is \d+h \d+m behind; ready is less than 30s$/);
+  expect(await signedRead()).toBe(503);
+  const figures = await statusOf();
+  expect(figures).toMatchObject({ behind: message, fids_done: FIDS, fids_total: FIDS });
+  expect(figures.shards.map(({ shard }: { shard: number }) => shard)).toEqual([0, 1, 2]);
+}, 20_000);
+
+test("with a block of this moment in every shard it is ready, and signed operations pass", async () => {
+  chain.add({ at: Math.floor(Date.now() / 1000), actions: [] });
+  upstream.produce(HISTORY + 2);
+  await eventually(async () => (await ready()).status === 200);
+  expect(await signedRead()).toBe(200);
+  expect((await statusOf()).behind).toBeNull();
+  const metrics = await (await ask("/metrics")).text();
+  expect(metrics).toContain('svc_upstream_phase{phase="live"} 1');
+  expect(metrics).toMatch(/^svc_upstream_lag_seconds\{shard="2"\} \d+$/m);
+  expect(node.logs()).toContain("Caught up with the upstream");
+}, 20_000);
+
+test("beside the running node, verify finds no difference", async () => {
+  const ended = await run([
+    "verify",
+    "--data-dir",
+    dir.path,
+    "--set",
+    `upstream.url=${server.url}`,
+    "--json",
+  ]);
+  const { compared, differences, shards } = JSON.parse(ended.out);
+  expect({ compared, differences }).toEqual({ compared: FIDS, differences: [] });
+  for (const { appliedBlock, headBlock } of shards) expect(appliedBlock).toBe(headBlock);
+  expect(ended.exitCode).toBe(0);
+}, 20_000);

@@ -1,0 +1,91 @@
+import { afterAll, expect, test } from "bun:test";
+import { tmpdir } from "node:os";
+import { seededRandom } from "../../src/demo/random.ts";
+import { type IndexDatabase, indexPath, openIndexReader } from "../../src/index/database.ts";
+import { getPosition } from "../../src/index/positions.ts";
+import { verifyIndex } from "../../src/index/verify.ts";
+import { compiledBinary, tempDir } from "../support/program.ts";
+import { heightAt, makeChain } from "../support/upstream/chain.ts";
+import { dumpFollowed } from "../support/upstream/followed.ts";
+import { UpstreamNode } from "../support/upstream/node.ts";
+import { UpstreamServer } from "../support/upstream/server.ts";
+import { DATA_SHARDS } from "../support/upstream/shards.ts";
+import { Watch } from "../support/upstream/watch.ts";
+
+/** Heavy runs: UPSTREAM_KILLS=50. */
+const KILLS = Number(process.env.UPSTREAM_KILLS ?? 4);
+const SEED = process.env.UPSTREAM_KILLS_SEED ?? "kill -9";
+const HISTORY = 60;
+const TICKS_PER_KILL = 6;
+/** Calls that a whole backfill makes, about: a dozen for each of a dozen fids. */
+const CALLS_OF_A_BACKFILL = 180;
+/** Turns of this process's event loop between a commit of the other one and its end. */
+const MOST_TURNS_MORE = 30;
+
+const dir = tempDir();
+afterAll(() => dir[Symbol.dispose]());
+
+test(
+  "kill -9 at any moment of the backfill or of live following: at the end the index is that of a node that got everything in order",
+  async () => {
+    const binary = await compiledBinary();
+    const random = seededRandom(SEED);
+    const chain = makeChain(SEED, HISTORY + KILLS * TICKS_PER_KILL);
+    const node = new UpstreamNode(chain);
+    node.produce(HISTORY);
+    const watch = new Watch();
+    const server = new UpstreamServer(node, { faults: watch });
+    await server.start();
+    // From its first look for blocks of shard 0 on the process has an index.
+    let index: IndexDatabase | undefined;
+    const applied = (shard: number) => {
+      index ??= openIndexReader(indexPath(dir.path));
+      return getPosition(index, `upstream ${shard} applied`) ?? 0;
+    };
+    const hasEverything = () =>
+      watch.polls > 0 && [0, ...DATA_SHARDS].every((shard) => applied(shard) >= node.height(shard));
+    for (let kill = 0; kill < KILLS; kill++) {
+      const child = follow(binary, server.url);
+      const calls = 1 + random.below(CALLS_OF_A_BACKFILL);
+      const newest = node.produced(1);
+      if (kill < KILLS / 2) {
+        await watch.until(child.exited, () => watch.calls >= calls || hasEverything());
+      } else {
+        await watch.until(child.exited, hasEverything);
+        node.produce(newest + TICKS_PER_KILL);
+        const shard = random.pick(DATA_SHARDS);
+        const block = heightAt(shard, newest + random.below(TICKS_PER_KILL));
+        while (applied(shard) < block) await turn();
+        for (let more = random.below(MOST_TURNS_MORE); more > 0; more--) await turn();
+      }
+      child.kill("SIGKILL");
+      await child.exited;
+      node.produce(newest + TICKS_PER_KILL);
+      watch.reset();
+    }
+    const child = follow(binary, server.url);
+    await watch.until(child.exited, hasEverything);
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+    server.stop();
+    if (!index) throw new Error("nobody ever looked into the index");
+    expect(dumpFollowed(index)).toBe(chain.referenceDump);
+    index[Symbol.dispose]();
+    expect(verifyIndex(indexPath(dir.path))).toEqual([]);
+  },
+  30_000 + KILLS * 10_000,
+);
+
+function follow(binary: string, url: string): Bun.Subprocess {
+  const settings = ["--set", "hub.port=0", "--set", `upstream.url=${url}`];
+  return Bun.spawn([binary, "--data-dir", dir.path, "--port", "0", ...settings, "serve"], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? "", HOME: tmpdir() },
+    stdout: "ignore",
+    stderr: process.env.UPSTREAM_KILLS_LOG ? "inherit" : "ignore",
+  });
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,75 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { indexPath } from "../../src/index/database.ts";
+import { makeChain } from "../support/upstream/chain.ts";
+import { UpstreamNode } from "../support/upstream/node.ts";
+import { UpstreamServer } from "../support/upstream/server.ts";
+import { emptyDir, run } from "./run.ts";
+
+const TICKS = 60;
+const node = new UpstreamNode(makeChain("verify command", TICKS));
+const server = new UpstreamServer(node);
+
+beforeAll(async () => {
+  node.produce(TICKS);
+  await server.start();
+});
+afterAll(() => server.stop());
+
+/** A data directory that holds what the upstream holds. */
+function filledDir() {
+  const dir = emptyDir();
+  node.chain.reference.db.sqlite.query("VACUUM INTO ?").run(indexPath(dir.path));
+  return dir;
+}
+
+const follows = (...rest: string[]) => ["verify", "--set", `upstream.url=${server.url}`, ...rest];
+
+test("verify ends with 0 where the index equals the upstream, beside a process that writes to it", async () => {
+  using dir = filledDir();
+  using writer = new Database(indexPath(dir.path));
+  writer.exec("PRAGMA journal_mode = WAL");
+  writer.exec("BEGIN IMMEDIATE");
+  const ended = await run(follows("--data-dir", dir.path, "--sample", "5"));
+  expect(ended.out).toContain("5 fids compared, 0 differ");
+  expect(ended.exitCode).toBe(0);
+}, 30_000);
+
+test("verify ends with 1 and names what is missing and what is extra, as text and as JSON", async () => {
+  using dir = filledDir();
+  const { fid, hash } = (() => {
+    using db = new Database(indexPath(dir.path));
+    db.exec(
+      "UPDATE messages SET hash = zeroblob(20) WHERE rowid = (SELECT min(rowid) FROM messages WHERE store = 1)",
+    );
+    const row = db.query<{ fid: number }, []>("SELECT fid FROM messages WHERE hash = zeroblob(20)").get();
+    const lost = node.chain.reference.db.sqlite
+      .query<{ hash: Uint8Array }, []>("SELECT hash FROM messages WHERE store = 1 ORDER BY rowid LIMIT 1")
+      .get();
+    return { fid: row?.fid ?? 0, hash: lost?.hash.toHex() };
+  })();
+  const lost = [`Casts 0x${hash}`];
+  const extra = [`Casts 0x${"00".repeat(20)}`];
+  const [text, json] = await Promise.all([
+    run(follows("--data-dir", dir.path)),
+    run(follows("--data-dir", dir.path, "--fid", String(fid), "--json")),
+  ]);
+  expect(text.out).toContain(`fid ${fid}: 1 missing, 1 extra\n  missing ${lost}\n  extra ${extra}\n`);
+  expect(JSON.parse(json.out)).toMatchObject({ compared: 1, differences: [{ fid, missing: lost, extra }] });
+  expect([text.exitCode, json.exitCode]).toEqual([1, 1]);
+}, 30_000);
+
+test("verify refuses what it cannot compare: no upstream, no index, a stranger's fid; an upstream that is down is for later", async () => {
+  using dir = filledDir();
+  const [none, empty, stranger, down] = await Promise.all([
+    run(["verify", "--data-dir", dir.path]),
+    run(follows("--data-dir", `${dir.path}/none`)),
+    run(follows("--data-dir", dir.path, "--set", "upstream.fids=1", "--fid", "2")),
+    run(["verify", "--set", "upstream.url=http://127.0.0.1:1", "--data-dir", dir.path]),
+  ]);
+  expect([none.exitCode, empty.exitCode, stranger.exitCode, down.exitCode]).toEqual([1, 1, 1, 75]);
+  expect(none.errors).toContain("upstream.url is empty");
+  expect(empty.errors).toContain("there is no index yet");
+  expect(stranger.errors).toContain("fid 2 is not among those that are followed");
+  expect(down.errors).toContain("the upstream cannot be asked");
+}, 30_000);

@@ -1,0 +1,376 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  Client,
+  credentials,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServiceError,
+  type sendUnaryData,
+  status,
+} from "@grpc/grpc-js";
+import fc from "fast-check";
+import { createChainChecker } from "../../src/chain/chain-checker.ts";
+import { type HubServer, startHubServer } from "../../src/hub/server.ts";
+import { WriteThrough, type WriteThroughLimits } from "../../src/hub/write-through.ts";
+import { indexPath, openIndexReader } from "../../src/index/database.ts";
+import {
+  type BulkMessageResponse,
+  GetInfoResponse,
+  HubServiceService,
+  SubmitBulkMessagesRequest,
+  SubmitBulkMessagesResponse,
+} from "../../src/protocol/wire/generated/hub.ts";
+import { Message } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { connectUpstream } from "../../src/upstream/connection.ts";
+import { registerEvent } from "../support/events.ts";
+import { makeWallet, signedCast } from "../support/messages.ts";
+import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
+
+type Answer<Response> = (
+  request: Message[],
+  login: string | undefined,
+) => Response | ServiceError | "silence";
+
+/** What the upstream answers; each test says it anew. */
+let answerSubmit: Answer<Message>;
+let answerBulk: Answer<BulkMessageResponse[]>;
+/** Everything that reached the upstream. */
+let forwarded: { hash: string; login: string | undefined }[];
+let loginsRefused: number;
+
+let node: TestNode;
+let upstream: Server;
+let toUpstream: Client;
+let server: HubServer;
+let client: Client;
+const faults: unknown[] = [];
+
+/** An upstream whose answers are the test's. */
+async function startUpstream(): Promise<{ server: Server; port: number }> {
+  const peer = new Server();
+  const { submitMessage, submitBulkMessages } = HubServiceService;
+  const handle =
+    <Request, Response, Said>(
+      messagesOf: (request: Request) => Message[],
+      answer: () => Answer<Said>,
+      responseOf: (said: Said) => Response,
+    ) =>
+    (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>) => {
+      const messages = messagesOf(call.request);
+      const login = call.metadata.get("authorization")[0]?.toString();
+      for (const { hash } of messages) forwarded.push({ hash: hash.toHex(), login });
+      const said = answer()(messages, login);
+      if (said === "silence") return;
+      if (said instanceof Error) callback(said);
+      else callback(null, responseOf(said));
+    };
+  peer.addService(
+    { submitMessage, submitBulkMessages },
+    {
+      submitMessage: handle(
+        (message: Message) => [message],
+        () => answerSubmit,
+        (message) => message,
+      ),
+      submitBulkMessages: handle(
+        ({ messages }: SubmitBulkMessagesRequest) => messages,
+        () => answerBulk,
+        (messages): SubmitBulkMessagesResponse => ({ messages }),
+      ),
+    },
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    peer.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (cause, bound) =>
+      cause ? reject(cause) : resolve(bound),
+    );
+  });
+  return { server: peer, port };
+}
+
+function startHub(to: Client, limits?: WriteThroughLimits): Promise<HubServer> {
+  const db = openIndexReader(indexPath(node.dir));
+  const submits = new WriteThrough({
+    client: to,
+    username: "node",
+    password: "open:sesame",
+    network: 1,
+    clock: node.clock,
+    onLoginRefused: () => {
+      loginsRefused += 1;
+    },
+    limits,
+  });
+  return startHubServer(
+    {
+      db,
+      network: 1,
+      clock: node.clock,
+      version: "1.2.3",
+      admin: true,
+      chain: createChainChecker({ db, l1RpcUrl: "" }),
+      submit: async (records) => node.merge(records),
+      onFault: (_, cause) => faults.push(cause),
+      upstream: {
+        submits,
+        shards: async () => [
+          { shard: 0, appliedBlock: 70, lagSecs: 2 },
+          { shard: 1, appliedBlock: 500, lagSecs: 1 },
+          { shard: 2, appliedBlock: 0, lagSecs: undefined },
+        ],
+      },
+    },
+    { host: "127.0.0.1", port: 0 },
+  );
+}
+
+function connect(hub: HubServer): Client {
+  return new Client(`127.0.0.1:${hub.port}`, credentials.createInsecure());
+}
+
+beforeAll(async () => {
+  node = startTestNode();
+  node.takeAll(accountRecords(1));
+  const started = await startUpstream();
+  upstream = started.server;
+  toUpstream = connectUpstream(`http://127.0.0.1:${started.port}`);
+  server = await startHub(toUpstream);
+  client = connect(server);
+});
+
+beforeEach(() => {
+  answerSubmit = ([message]) => message as Message;
+  answerBulk = (messages) => messages.map(taken);
+  forwarded = [];
+  loginsRefused = 0;
+});
+
+afterAll(async () => {
+  client.close();
+  await server.stop(0);
+  toUpstream.close();
+  upstream.forceShutdown();
+  node[Symbol.dispose]();
+});
+
+/** Sends bytes to a method; what comes back as bytes, or the error. */
+function call(method: string, request: Uint8Array, over: Client = client): Promise<Buffer | ServiceError> {
+  const asBuffer = (bytes: Buffer) => bytes;
+  return new Promise((resolve) => {
+    over.makeUnaryRequest(method, asBuffer, asBuffer, Buffer.from(request), (cause, answer) =>
+      resolve(cause ?? (answer as Buffer)),
+    );
+  });
+}
+
+const SUBMIT = "/HubService/SubmitMessage";
+
+function callBulk(messages: Message[]): Promise<Buffer | ServiceError> {
+  return call("/HubService/SubmitBulkMessages", SubmitBulkMessagesRequest.encode({ messages }).finish());
+}
+
+async function submitBulk(messages: Message[]): Promise<string[]> {
+  const answer = await callBulk(messages);
+  if (answer instanceof Error) throw answer;
+  return SubmitBulkMessagesResponse.decode(answer).messages.map(({ response }) =>
+    response?.$case === "messageError"
+      ? `${response.value.hash.toHex()} ${response.value.errCode}`
+      : `${response?.value.hash.toHex()} ok`,
+  );
+}
+
+function refusal(answer: Buffer | ServiceError) {
+  if (!(answer instanceof Error)) throw new Error("the call was answered");
+  const { code, details, metadata } = answer;
+  return { code, details, errCode: metadata.get("x-err-code")[0] };
+}
+
+function fault(code: status, details: string, errCode?: string): ServiceError {
+  const metadata = new Metadata();
+  if (errCode !== undefined) metadata.set("x-err-code", errCode);
+  return Object.assign(new Error(details), { code, details, metadata });
+}
+
+function taken(message: Message): BulkMessageResponse {
+  return { response: { $case: "message", value: message } };
+}
+
+function refused({ hash }: Pick<Message, "hash">, errCode: string): BulkMessageResponse {
+  return { response: { $case: "messageError", value: { hash, errCode, message: "because" } } };
+}
+
+const cast = (text: string) => signedCast(1, text, accountSigner(1));
+const hashOf = (bytes: Uint8Array) => Message.decode(bytes).hash.toHex();
+const liveMessages = () => node.db.sqlite.query("SELECT count(*) AS n FROM messages").get();
+
+describe("SubmitMessage on a node that follows", () => {
+  test("goes to the upstream with the node's credentials, and is not merged here", async () => {
+    const bytes = cast("through");
+    const answer = await call(SUBMIT, bytes);
+    if (answer instanceof Error) throw answer;
+    expect(Message.decode(answer).data?.body).toMatchObject({ value: { text: "through" } });
+    const login = `Basic ${Buffer.from("node:open:sesame").toString("base64")}`;
+    expect(forwarded).toEqual([{ hash: hashOf(bytes), login }]);
+    expect(liveMessages()).toEqual({ n: 0 });
+  });
+
+  test("what is wrong by itself is refused here and does not trouble the upstream", async () => {
+    const bytes = cast("broken");
+    const forged = Message.encode({ ...Message.decode(bytes), hash: Buffer.alloc(20) }).finish();
+    expect(refusal(await call(SUBMIT, forged))).toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      errCode: "bad_request.validation_failure",
+    });
+    expect(refusal(await call(SUBMIT, bytes.subarray(3)))).toMatchObject({
+      errCode: "bad_request.parse_failure",
+    });
+    expect(forwarded).toEqual([]);
+  });
+
+  test("whom the index does not know yet is for the upstream to judge", async () => {
+    const answer = await call(SUBMIT, signedCast(77, "new here", accountSigner(77)));
+    expect(answer).not.toBeInstanceOf(Error);
+    expect(forwarded).toHaveLength(1);
+  });
+
+  test.each([
+    [status.INVALID_ARGUMENT, "bad_request.duplicate"],
+    [status.INVALID_ARGUMENT, "bad_request.prunable"],
+    [status.RESOURCE_EXHAUSTED, "rate_limited"],
+    [status.UNAVAILABLE, "unavailable"],
+  ])("the upstream's verdict is the answer: %d %s", async (code, errCode) => {
+    answerSubmit = () => fault(code, "the upstream's reason", errCode);
+    expect(refusal(await call(SUBMIT, cast("judged")))).toEqual({
+      code,
+      errCode,
+      details: "the upstream's reason",
+    });
+  });
+
+  test("a reason of any length reaches the caller cut", async () => {
+    answerSubmit = () => fault(status.INVALID_ARGUMENT, "x".repeat(5000), "bad_request.conflict");
+    expect(refusal(await call(SUBMIT, cast("long")))?.details).toHaveLength(500);
+  });
+
+  test("credentials that the upstream refuses are told to the operator, once a minute, and not to the caller", async () => {
+    answerSubmit = () => fault(status.UNAUTHENTICATED, "bad password of user node", "unauthenticated");
+    const unavailable = {
+      code: status.UNAVAILABLE,
+      errCode: "unavailable",
+      details: "the upstream refuses this node's credentials",
+    };
+    expect(refusal(await call(SUBMIT, cast("one")))).toEqual(unavailable);
+    expect(refusal(await call(SUBMIT, cast("two")))).toEqual(unavailable);
+    expect(loginsRefused).toBe(1);
+    node.clock.advanceSecs(60);
+    await call(SUBMIT, cast("three"));
+    expect(loginsRefused).toBe(2);
+  });
+});
+
+describe("an upstream in trouble", () => {
+  test("one that is down is unavailable at once, by no address", async () => {
+    const nowhere = connectUpstream("http://127.0.0.1:1");
+    const hub = await startHub(nowhere);
+    const over = connect(hub);
+    const answer = refusal(await call(SUBMIT, cast("nobody there"), over));
+    expect(answer).toEqual({
+      code: status.UNAVAILABLE,
+      errCode: "unavailable",
+      details: "the upstream cannot be reached; try again",
+    });
+    over.close();
+    await hub.stop(0);
+    nowhere.close();
+  });
+
+  test("one that is silent ends at the deadline, and beyond the bound nobody waits for it", async () => {
+    answerSubmit = () => "silence";
+    const hub = await startHub(toUpstream, { timeoutMs: 300, messagesInFlight: 2 });
+    const over = connect(hub);
+    const answers = await Promise.all([1, 2, 3].map((n) => call(SUBMIT, cast(`silence ${n}`), over)));
+    expect(answers.map((answer) => refusal(answer).code).sort((a, b) => a - b)).toEqual([
+      status.DEADLINE_EXCEEDED,
+      status.DEADLINE_EXCEEDED,
+      status.UNAVAILABLE,
+    ]);
+    answerSubmit = ([message]) => message as Message;
+    expect(await call(SUBMIT, cast("after"), over)).not.toBeInstanceOf(Error);
+    over.close();
+    await hub.stop(0);
+  });
+});
+
+describe("SubmitBulkMessages on a node that follows", () => {
+  const casts = Array.from({ length: 6 }, (_, n) => Message.decode(cast(`bulk ${n}`)));
+  const wrong = casts.map((message) => ({ ...message, signature: Buffer.alloc(64, 1) }));
+
+  test("whatever order, gaps, repeats and strangers the upstream's results have, each message gets its own", async () => {
+    const result = fc.constantFrom("ok", "bad_request.duplicate", "bad_request.conflict", "none");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ at: fc.nat(5), isWrong: fc.boolean() }), { maxLength: 9 }),
+        fc.array(result, { minLength: 6, maxLength: 6 }),
+        fc.nat(),
+        async (request, results, seed) => {
+          const verdictOf = new Map(casts.map(({ hash }, at) => [hash.toHex(), results[at] ?? "none"]));
+          answerBulk = (messages) => {
+            const answers = messages.flatMap((message) => {
+              const verdict = verdictOf.get(message.hash.toHex()) ?? "none";
+              if (verdict === "none") return [];
+              return verdict === "ok" ? [taken(message)] : [refused(message, verdict)];
+            });
+            const turn = answers.length > 0 ? seed % answers.length : 0;
+            const stranger = refused({ hash: Buffer.alloc(20, 9) }, "bad_request.duplicate");
+            return [stranger, ...answers.slice(turn), ...answers.slice(0, turn), ...answers.slice(0, 1)];
+          };
+          const messages = request.map(({ at, isWrong }) => (isWrong ? wrong : casts)[at] as Message);
+          expect(await submitBulk(messages)).toEqual(
+            request.map(({ at, isWrong }) => {
+              const hash = casts[at]?.hash.toHex() ?? "";
+              if (isWrong) return `${hash} bad_request.validation_failure`;
+              return `${hash} ${results[at] === "none" ? "unavailable" : results[at]}`;
+            }),
+          );
+        },
+      ),
+      { numRuns: 60 },
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test("where nothing is left to forward, the upstream is not asked; where its call fails, so does the request", async () => {
+    expect(await submitBulk(wrong.slice(0, 2))).toHaveLength(2);
+    expect(forwarded).toEqual([]);
+    answerBulk = () => fault(status.UNAVAILABLE, "", "unavailable");
+    expect(refusal(await callBulk(casts)).code).toBe(status.UNAVAILABLE);
+  });
+});
+
+test("ValidateMessage is answered here", async () => {
+  expect(await call("/HubService/ValidateMessage", cast("only asked about"))).not.toBeInstanceOf(Error);
+  expect(forwarded).toEqual([]);
+});
+
+test("AdminService is refused, because the upstream's word about the chain counts", async () => {
+  const event = OnChainEvent.encode(registerEvent(7, makeWallet("custody 7").address, { block: 5 })).finish();
+  const answer = refusal(await call("/AdminService/SubmitOnChainEvent", event));
+  expect(answer.code).toBe(status.FAILED_PRECONDITION);
+  expect(answer.details).toContain("follows an upstream");
+});
+
+test("GetInfo tells the upstream's shards and how far each was followed", async () => {
+  const answer = await call("/HubService/GetInfo", new Uint8Array());
+  if (answer instanceof Error) throw answer;
+  expect(GetInfoResponse.decode(answer)).toMatchObject({
+    numShards: 2,
+    dbStats: { numFidRegistrations: 1 },
+    shardInfos: [
+      { shardId: 0, maxHeight: 70, blockDelay: 2 },
+      { shardId: 1, maxHeight: 500, blockDelay: 1 },
+      { shardId: 2, maxHeight: 0, blockDelay: 0 },
+    ],
+  });
+});

@@ -1,0 +1,162 @@
+import { type IndexDatabase, openIndexInMemory } from "../../../src/index/database.ts";
+import { getPosition } from "../../../src/index/positions.ts";
+import { IngestEngine } from "../../../src/ingest/engine.ts";
+import type { RelayedBatch } from "../../../src/ingest/relay.ts";
+import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { type Follower, startFollower } from "../../../src/upstream/follower.ts";
+import { ManualClock } from "../clock.ts";
+import { heightAt } from "./chain.ts";
+import { heldHashes, type Lifetimes } from "./lifetimes.ts";
+import type { UpstreamNode } from "./node.ts";
+import type { CommitFault } from "./plan.ts";
+import { DATA_SHARDS } from "./shards.ts";
+
+const SHARDS = [0, ...DATA_SHARDS];
+
+/** Milliseconds of wall clock, as short as the work of a test allows. */
+const PACE = { pollMs: 4, retryMs: 2, maxRetryMs: 16, stallMs: 500, callTimeoutMs: 1500 };
+
+/** A follower that does nothing for so long does nothing any more. */
+const PATIENCE_MS = 30_000;
+
+export interface FollowedIndexOptions {
+  readonly node: UpstreamNode;
+  readonly url: string;
+  /** What the positions are held against; unset, they are not. */
+  readonly lifetimes?: Lifetimes;
+  /** Unix seconds. */
+  readonly nowSecs: number;
+  readonly fids?: ReadonlySet<number>;
+  /** After how long a silent stream counts as stalled; a machine with much to do is silent for a while too. */
+  readonly stallMs?: number;
+  /** What goes wrong with the how manieth commit. */
+  readonly commitFault?: (commit: number) => CommitFault | undefined;
+}
+
+/**
+ * An index with a follower that fills it and may die and start again. After each commit the positions that are written
+ * are held against the data: a checkpoint that runs ahead of it is a fault at once, not only at the end.
+ */
+export class FollowedIndex {
+  readonly db: IndexDatabase = openIndexInMemory();
+  /** What the follower said that it recovered from. */
+  readonly faults: string[] = [];
+  /** Where a checkpoint and the data did not agree. */
+  readonly contradictions: string[] = [];
+  readonly #options: FollowedIndexOptions;
+  readonly #engine: IngestEngine;
+  readonly #clock: ManualClock;
+  #follower: Follower | undefined;
+  #commits = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(options: FollowedIndexOptions) {
+    this.#options = options;
+    this.#clock = new ManualClock(options.nowSecs);
+    this.#engine = new IngestEngine({
+      db: this.db,
+      network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+      clock: this.#clock,
+      onFault: (cause) => {
+        throw cause;
+      },
+    });
+  }
+
+  start(): void {
+    this.#follower = startFollower({
+      url: this.#options.url,
+      reader: this.db,
+      writer: { apply: async (batch) => this.#apply(batch) },
+      network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+      clock: this.#clock,
+      fids: this.#options.fids,
+      concurrency: 8,
+      pace: { ...PACE, stallMs: this.#options.stallMs ?? PACE.stallMs },
+      onFault: (what, cause) => this.faults.push(`${what}: ${cause}`),
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#follower?.stop();
+    this.#follower = undefined;
+  }
+
+  /** Whether everything that the upstream has produced is in the index, and nobody is left of whom more has to be read. */
+  get hasEverything(): boolean {
+    const { node } = this.#options;
+    return (
+      this.#follower?.progress().phase === "live" &&
+      SHARDS.every((shard) => (this.#applied(shard) ?? 0) >= node.height(shard)) &&
+      this.db.sqlite.query("SELECT fid FROM upstream_todo").all().length === 0
+    );
+  }
+
+  /** Batches that the writer was given. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  /** Resolves when the index has everything. */
+  caughtUp(): Promise<void> {
+    return this.until(() => this.hasEverything);
+  }
+
+  /** Resolves when `isOver` says so; rejects when the follower does nothing that would end the wait. */
+  async until(isOver: () => boolean): Promise<void> {
+    const tooLong = AbortSignal.timeout(PATIENCE_MS);
+    tooLong.addEventListener("abort", () => this.wake());
+    while (!isOver()) {
+      if (tooLong.aborted) throw new Error(`the follower does not get on: ${this.#state()}`);
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** Lets those who wait look again; the upstream says so at each call, because a phase changes without a commit. */
+  wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #apply(batch: RelayedBatch): void {
+    const fault = this.#options.commitFault?.(this.#commits);
+    this.#commits += 1;
+    if (fault === "before") throw new Error("the writer died before the commit");
+    this.#engine.applyRelayed(batch);
+    this.#holdAgainstCheckpoints();
+    this.wake();
+    if (fault === "after") throw new Error("the writer died after the commit");
+  }
+
+  #holdAgainstCheckpoints(): void {
+    const { node, lifetimes } = this.#options;
+    if (!lifetimes) return;
+    const held = heldHashes(this.db);
+    for (const shard of SHARDS) {
+      const applied = this.#applied(shard);
+      if (applied === undefined) continue;
+      // A lend comes from shard 0 and, later, once more from its lender's shard.
+      const checkpoint =
+        shard === 0 ? Math.min(...SHARDS.map((one) => this.#tickOf(one))) : this.#tickOf(shard);
+      const newest = node.produced(shard) - 1;
+      this.contradictions.push(...lifetimes.contradictions(shard, checkpoint, newest, held));
+    }
+  }
+
+  #applied(shard: number): number | undefined {
+    return getPosition(this.db, `upstream ${shard} applied`);
+  }
+
+  /** The tick up to which a shard is applied. */
+  #tickOf(shard: number): number {
+    return (this.#applied(shard) ?? 0) - heightAt(shard, 0);
+  }
+
+  #state(): string {
+    const { node } = this.#options;
+    const shards = SHARDS.map(
+      (shard) => `${shard}: tick ${this.#tickOf(shard)} of ${node.produced(shard) - 1}`,
+    );
+    const progress = JSON.stringify(this.#follower?.progress());
+    return [...shards, progress, ...this.faults.slice(-5)].join("; ");
+  }
+}

@@ -1,0 +1,86 @@
+import type { IndexDatabase } from "../../../src/index/database.ts";
+import type { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
+import { type Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
+import { type Chain, isKeyEvent } from "./chain.ts";
+import { dataOf } from "./hub-events.ts";
+import { DATA_SHARDS, shardOf } from "./shards.ts";
+
+/** When a message was live: from one tick up to before another. */
+interface Span {
+  readonly from: number;
+  to: number;
+}
+
+/** What each shard held at each tick, for telling whether an index may hold what it holds. */
+export class Lifetimes {
+  readonly #byShard = new Map<number, Map<string, Span[]>>(
+    [0, ...DATA_SHARDS].map((shard) => [shard, new Map()]),
+  );
+
+  constructor(chain: Chain) {
+    for (const [tick, { zero, data }] of chain.ticks.entries()) {
+      for (const event of zero.events) this.#take(0, tick, event);
+      for (const { shard, events } of data) for (const event of events) this.#take(shard, tick, event);
+    }
+  }
+
+  /**
+   * Messages of a shard that contradict a checkpoint of it: those that are missing though they were live from the
+   * checkpoint's tick up to the newest one, and those that are there though they were live at none of these ticks.
+   */
+  contradictions(shard: number, checkpoint: number, newest: number, held: ReadonlySet<string>): string[] {
+    const found: string[] = [];
+    for (const [hash, spans] of this.#byShard.get(shard) ?? []) {
+      const isThere = held.has(hash);
+      const isWhole = spans.some(({ from, to }) => from <= checkpoint && to > newest);
+      const isPart = spans.some(({ from, to }) => from <= newest && to > checkpoint);
+      if (isWhole && !isThere) found.push(`${hash} of shard ${shard} is missing at tick ${checkpoint}`);
+      if (!isPart && isThere) found.push(`${hash} of shard ${shard} is still there at tick ${checkpoint}`);
+    }
+    return found;
+  }
+
+  #take(shard: number, tick: number, event: HubEvent): void {
+    const { body } = event;
+    if (isKeyEvent(event)) return;
+    if (body?.$case === "mergeMessageBody") {
+      for (const deleted of body.value.deletedMessages) this.#end(shard, tick, deleted);
+      this.#begin(shard, tick, body.value.message);
+    }
+    if (body?.$case === "pruneMessageBody" || body?.$case === "revokeMessageBody")
+      this.#end(shard, tick, body.value.message);
+  }
+
+  #begin(shard: number, tick: number, message: Message | undefined): void {
+    if (!message || !isOf(shard, message)) return;
+    const spans = this.#spans(shard, message);
+    if (spans.at(-1)?.to !== Number.POSITIVE_INFINITY)
+      spans.push({ from: tick, to: Number.POSITIVE_INFINITY });
+  }
+
+  #end(shard: number, tick: number, message: Message | undefined): void {
+    if (!message || !isOf(shard, message)) return;
+    const last = this.#spans(shard, message).at(-1);
+    if (last) last.to = Math.min(last.to, tick);
+  }
+
+  #spans(shard: number, message: Message): Span[] {
+    const hash = message.hash.toHex();
+    const ofShard = this.#byShard.get(shard) ?? new Map<string, Span[]>();
+    const spans = ofShard.get(hash) ?? [];
+    ofShard.set(hash, spans);
+    return spans;
+  }
+}
+
+/** Lends are replayed on every shard, and those of shard 0 are the first. */
+function isOf(shard: number, message: Message): boolean {
+  const { fid, type } = dataOf(message);
+  return shard === (type === MessageType.MESSAGE_TYPE_LEND_STORAGE ? 0 : shardOf(fid));
+}
+
+/** The hashes of all messages of an index. */
+export function heldHashes(db: IndexDatabase): Set<string> {
+  const rows = db.sqlite.query<{ hash: Uint8Array }, []>("SELECT hash FROM messages").all();
+  return new Set(rows.map(({ hash }) => hash.toHex()));
+}

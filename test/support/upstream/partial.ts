@@ -1,0 +1,108 @@
+import type { IndexDatabase } from "../../../src/index/database.ts";
+import { Store } from "../../../src/protocol/merge-rules.ts";
+import { Message, type MessageData } from "../../../src/protocol/wire/generated/message.ts";
+import { OnChainEventType } from "../../../src/protocol/wire/generated/on-chain.ts";
+import { dataOf } from "./hub-events.ts";
+
+const PROFILE_STORES = [Store.UserData, Store.Verifications];
+const PROFILE_EVENTS = [
+  OnChainEventType.EVENT_TYPE_SIGNER,
+  OnChainEventType.EVENT_TYPE_ID_REGISTER,
+  OnChainEventType.EVENT_TYPE_TIER_PURCHASE,
+];
+
+/**
+ * Where the index of a node that follows some fids alone is not what it should be, beside an index with everybody: of
+ * these fids it holds everything; of those whom their messages mention, what presents them; of others that too, since
+ * they may have been mentioned by what is gone by now, or nothing.
+ */
+export function partialDifferences(
+  partial: IndexDatabase,
+  whole: IndexDatabase,
+  followed: ReadonlySet<number>,
+): string[] {
+  const mentioned = new Set(
+    messagesOf(whole)
+      .filter(({ fid }) => followed.has(fid))
+      .flatMap(({ data }) => mentionedBy(data)),
+  );
+  const differences: string[] = [];
+  for (const fid of allFids(whole)) {
+    const isFollowed = followed.has(fid);
+    const expected = factsOf(whole, fid, isFollowed);
+    const found = factsOf(partial, fid, true);
+    const isSame = found.join("\n") === expected.join("\n");
+    const isName = (fact: string) => fact.startsWith("name ") && expected.includes(fact);
+    const mayLack = !isFollowed && !mentioned.has(fid) && found.every(isName);
+    if (!isSame && !mayLack)
+      differences.push(
+        `${fid}: ${found.length} facts instead of ${expected.length}: ${difference(found, expected)}`,
+      );
+  }
+  return differences;
+}
+
+function difference(found: readonly string[], expected: readonly string[]): string {
+  const extra = found.filter((fact) => !expected.includes(fact)).map((fact) => `+${fact}`);
+  const missing = expected.filter((fact) => !found.includes(fact)).map((fact) => `-${fact}`);
+  return [...extra, ...missing].slice(0, 5).join(" ");
+}
+
+/** Everything that an index holds of an fid, or what presents it. */
+function factsOf(db: IndexDatabase, fid: number, isWhole: boolean): string[] {
+  const messages = messagesOf(db)
+    .filter((message) => message.fid === fid && (isWhole || PROFILE_STORES.includes(message.store)))
+    .map(({ store, hash }) => `message ${store} ${hash}`);
+  const events = db.sqlite
+    .query<{ type: number; block: number }, [number]>(
+      "SELECT type, block_number AS block FROM on_chain_events WHERE fid = ?",
+    )
+    .all(fid)
+    .filter(({ type }) => isWhole || PROFILE_EVENTS.includes(type))
+    .map(({ type, block }) => `event ${type} ${block}`);
+  const names = db.sqlite
+    .query<{ name: string; timestamp: number }, [number]>(
+      "SELECT name, timestamp FROM username_proofs WHERE fid = ?",
+    )
+    .all(fid)
+    .map(({ name, timestamp }) => `name ${name} ${timestamp}`);
+  return [...messages, ...events, ...names].sort();
+}
+
+function messagesOf(db: IndexDatabase) {
+  return db.sqlite
+    .query<{ fid: number; store: number; hash: Uint8Array; bytes: Uint8Array }, []>(
+      `SELECT fid, store, hash, bytes FROM messages
+       WHERE store NOT IN (${Store.UsernameProofs}, ${Store.GaslessKeys})`,
+    )
+    .all()
+    .map(({ fid, store, hash, bytes }) => ({
+      fid,
+      store,
+      hash: hash.toHex(),
+      data: dataOf(Message.decode(bytes)),
+    }));
+}
+
+function allFids(db: IndexDatabase): number[] {
+  return db.sqlite
+    .query<{ fid: number }, []>("SELECT fid FROM fids")
+    .all()
+    .map(({ fid }) => fid);
+}
+
+function mentionedBy({ body }: MessageData): number[] {
+  switch (body?.$case) {
+    case "castAddBody":
+      return [
+        ...body.value.mentions,
+        ...(body.value.parent?.$case === "parentCastId" ? [body.value.parent.value.fid] : []),
+      ];
+    case "reactionBody":
+      return body.value.target?.$case === "targetCastId" ? [body.value.target.value.fid] : [];
+    case "linkBody":
+      return [body.value.target?.value ?? 0];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,123 @@
+import fc from "fast-check";
+import type { CallFault, DeliveryFault } from "./faults.ts";
+
+/** One thing that happens while a node follows. */
+export type Step =
+  /** The network goes on; of some shards alone, or of all. */
+  | { readonly do: "produce"; readonly ticks: number; readonly shards?: readonly number[] }
+  /** The follower gets time for so many commits, or until it has everything. */
+  | { readonly do: "commits"; readonly count: number }
+  /** The upstream gets so many calls; looks for new blocks of shard 0 are among them. */
+  | { readonly do: "calls"; readonly count: number }
+  | { readonly do: "catchUp" }
+  /** The follower dies and starts again; the network goes on meanwhile. */
+  | { readonly do: "crash"; readonly ticksMeanwhile: number }
+  /** The follower dies, and starts again when the events that it missed are gone, and with them the blocks or not. */
+  | { readonly do: "oversleep"; readonly ticksMeanwhile: number; readonly blocksToo: boolean }
+  /** The upstream goes away and comes back. */
+  | { readonly do: "restartUpstream"; readonly ticksMeanwhile: number }
+  /** All streams and calls break, time after time. */
+  | { readonly do: "storm"; readonly times: number }
+  /** Events older than so many ticks are gone, and with them the blocks or not. */
+  | { readonly do: "prune"; readonly keptTicks: number; readonly blocksToo: boolean };
+
+/** What the follower's writer does with a batch: it never gets there, or it is written and nobody hears of it. */
+export type CommitFault = "before" | "after";
+
+interface FaultAt<Fault> {
+  /** The how manieth call, live event or commit of the run. */
+  readonly at: number;
+  readonly fault: Fault;
+}
+
+/** Everything that goes wrong while one node follows one chain. */
+export interface Plan {
+  /** Which of the chains. */
+  readonly chain: number;
+  /** Ticks that lie behind when the follower first starts. */
+  readonly history: number;
+  /** Items that a page of an answer holds at most. */
+  readonly mostPerPage: number;
+  readonly steps: readonly Step[];
+  readonly calls: readonly FaultAt<CallFault>[];
+  readonly deliveries: readonly FaultAt<DeliveryFault>[];
+  readonly commits: readonly FaultAt<CommitFault>[];
+}
+
+const ticks = fc.integer({ min: 1, max: 6 });
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("produce" as const), ticks }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("produce" as const),
+      ticks,
+      shards: fc.constantFrom([1], [2], [0], [0, 1], [0, 2], [1, 2]),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("commits" as const), count: fc.integer({ min: 1, max: 9 }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("calls" as const), count: fc.integer({ min: 1, max: 60 }) }),
+  },
+  { weight: 2, arbitrary: fc.constant({ do: "catchUp" as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("crash" as const),
+      ticksMeanwhile: fc.integer({ min: 0, max: 12 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("oversleep" as const),
+      ticksMeanwhile: fc.integer({ min: 2, max: 25 }),
+      blocksToo: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("restartUpstream" as const),
+      ticksMeanwhile: fc.integer({ min: 0, max: 4 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("storm" as const), times: fc.integer({ min: 2, max: 5 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("prune" as const),
+      keptTicks: fc.integer({ min: 1, max: 12 }),
+      blocksToo: fc.boolean(),
+    }),
+  },
+);
+
+function faultsAt<Fault>(upTo: number, fault: fc.Arbitrary<Fault>, maxLength: number) {
+  return fc.array(fc.record({ at: fc.integer({ min: 0, max: upTo }), fault }), { maxLength });
+}
+
+/** Any plan for chains of `ticks` ticks, `chains` of them. */
+export function anyPlan(chains: number, ticks: number): fc.Arbitrary<Plan> {
+  return fc.record({
+    chain: fc.integer({ min: 0, max: chains - 1 }),
+    history: fc.integer({ min: 1, max: ticks - 5 }),
+    mostPerPage: fc.constantFrom(1000, 20, 3),
+    steps: fc.array(step, { minLength: 2, maxLength: 14 }),
+    calls: faultsAt(300, fc.constantFrom<CallFault[]>("fail", "fail", "hold", "empty"), 6),
+    deliveries: faultsAt(
+      150,
+      fc.constantFrom<DeliveryFault[]>("skip", "skip", "skip", "twice", "twice", "cut", "end", "stall"),
+      6,
+    ),
+    commits: faultsAt(80, fc.constantFrom<CommitFault[]>("before", "after"), 3),
+  });
+}

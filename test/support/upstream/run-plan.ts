@@ -1,0 +1,160 @@
+import type { IndexDatabase } from "../../../src/index/database.ts";
+import type { Chain } from "./chain.ts";
+import type { Faults } from "./faults.ts";
+import { FollowedIndex } from "./followed-index.ts";
+import { Lifetimes } from "./lifetimes.ts";
+import { UpstreamNode } from "./node.ts";
+import type { Plan, Step } from "./plan.ts";
+import { UpstreamServer } from "./server.ts";
+import { DATA_SHARDS } from "./shards.ts";
+
+/** A chain with what is known of it, made once for many plans. */
+export interface Stage {
+  readonly chain: Chain;
+  readonly lifetimes: Lifetimes;
+}
+
+export function makeStage(chain: Chain): Stage {
+  return { chain, lifetimes: new Lifetimes(chain) };
+}
+
+/** How a plan is played: whom the follower keeps, and what is asked of its index at the end. */
+export interface PlanOptions<Answer> {
+  /** Unset: everybody. */
+  readonly fids?: ReadonlySet<number>;
+  readonly judge: (db: IndexDatabase) => Answer;
+}
+
+/** What the follower made of a plan. */
+export interface PlanOutcome<Answer> {
+  readonly answer: Answer;
+  /** Where a checkpoint and the data did not agree on the way; of a follower of everybody alone. */
+  readonly contradictions: readonly string[];
+}
+
+/** Plays a plan: a follower that starts into a history, everything that goes wrong, and the whole chain at its end. */
+export async function runPlan<Answer>(
+  { chain, lifetimes }: Stage,
+  plan: Plan,
+  { fids, judge }: PlanOptions<Answer>,
+): Promise<PlanOutcome<Answer>> {
+  const node = new UpstreamNode(chain);
+  node.mostPerPage = plan.mostPerPage;
+  const script = new ScriptedFaults(plan);
+  let index: FollowedIndex | undefined;
+  const server = new UpstreamServer(node, { faults: script, onCall: () => index?.wake() });
+  node.produce(plan.history);
+  await server.start();
+  index = new FollowedIndex({
+    node,
+    url: server.url,
+    nowSecs: chain.endsAt,
+    commitFault: (commit) => script.onCommit(commit),
+    ...(fids ? { fids } : { lifetimes }),
+  });
+  try {
+    index.start();
+    for (const step of plan.steps) await play(step, { node, server, index });
+    script.end();
+    server.release();
+    node.produce(chain.ticks.length);
+    await index.caughtUp();
+    return { answer: judge(index.db), contradictions: index.contradictions };
+  } finally {
+    await index.stop();
+    server.stop();
+    index.db[Symbol.dispose]();
+  }
+}
+
+interface Scene {
+  readonly node: UpstreamNode;
+  readonly server: UpstreamServer;
+  readonly index: FollowedIndex;
+}
+
+async function play(step: Step, { node, server, index }: Scene): Promise<void> {
+  const newest = () => Math.max(...DATA_SHARDS.map((shard) => node.produced(shard)));
+  switch (step.do) {
+    case "produce":
+      server.release();
+      node.produce(newest() + step.ticks, step.shards);
+      return;
+    case "commits": {
+      const until = index.commits + step.count;
+      return index.until(() => index.commits >= until || index.hasEverything);
+    }
+    case "calls": {
+      const until = server.served + step.count;
+      return index.until(() => server.served >= until);
+    }
+    case "catchUp":
+      server.release();
+      return index.caughtUp();
+    case "crash":
+      await index.stop();
+      node.produce(newest() + step.ticksMeanwhile);
+      return index.start();
+    case "oversleep":
+      await index.stop();
+      node.produce(newest() + step.ticksMeanwhile);
+      forget(node, newest() - 1, step.blocksToo);
+      return index.start();
+    case "restartUpstream":
+      server.stop();
+      node.produce(newest() + step.ticksMeanwhile);
+      return server.start();
+    case "storm":
+      for (let time = 0; time < step.times; time++) {
+        server.stop();
+        await server.start();
+        const until = server.served + 3;
+        await index.until(() => server.served >= until);
+      }
+      return;
+    case "prune":
+      forget(node, newest() - step.keptTicks, step.blocksToo);
+  }
+}
+
+/** The node no longer has the events of before a tick. */
+function forget(node: UpstreamNode, before: number, blocksToo: boolean): void {
+  node.eventsFrom = Math.max(node.eventsFrom, before);
+  if (blocksToo) node.blocksFrom = Math.max(node.blocksFrom, node.eventsFrom);
+}
+
+/** The faults of a plan, each at its own call or event, until the plan is over. */
+class ScriptedFaults implements Faults {
+  #calls = 0;
+  #deliveries = 0;
+  #isNextListEmpty = false;
+  #isOver = false;
+
+  constructor(private readonly plan: Plan) {}
+
+  /** Only lists of fids are empty by mistake: the next one is when its time has come. */
+  onCall(method: string) {
+    const fault = this.#at(this.plan.calls, this.#calls++);
+    if (fault === "empty") this.#isNextListEmpty = true;
+    if (method !== "GetFids" || !this.#isNextListEmpty) return fault;
+    this.#isNextListEmpty = false;
+    return "empty";
+  }
+
+  onDelivery() {
+    return this.#at(this.plan.deliveries, this.#deliveries++);
+  }
+
+  onCommit(commit: number) {
+    return this.#at(this.plan.commits, commit);
+  }
+
+  /** Nothing goes wrong any more. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  #at<Fault>(faults: readonly { at: number; fault: Fault }[], count: number): Fault | undefined {
+    return this.#isOver ? undefined : faults.find(({ at }) => at === count)?.fault;
+  }
+}

@@ -1,0 +1,102 @@
+import type { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
+import type { Message, MessageType, UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
+import type { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
+import type { DataBlock, ZeroBlock } from "./chain.ts";
+import { dataOf } from "./hub-events.ts";
+import type { GaslessKeys } from "./reference.ts";
+
+/** A live message with what questions are asked by. */
+export interface LiveMessage {
+  readonly message: Message;
+  readonly fid: number;
+  readonly type: MessageType;
+  /** Farcaster seconds. */
+  readonly timestamp: number;
+  /** Timestamp and hash, in whose order lists come. */
+  readonly order: string;
+}
+
+/** What one shard holds after the blocks that it was given: its own events, played. */
+export class ShardState {
+  readonly #messages = new Map<number, Map<string, LiveMessage>>();
+  readonly #fnames = new Map<string, UserNameProof>();
+  readonly #onChain: OnChainEvent[] = [];
+  readonly #gaslessKeys = new Map<number, GaslessKeys>();
+
+  takeData(block: DataBlock): void {
+    for (const event of block.events) this.#take(event);
+    for (const keys of block.gaslessKeys) this.#gaslessKeys.set(keys.fid, keys);
+  }
+
+  /** Shard 0 keeps the lends, and every chain event beside the shard of its fid. */
+  takeZero({ block, events }: ZeroBlock): void {
+    for (const event of events) this.#take(event);
+    for (const { systemMessages } of block.transactions)
+      for (const { onChainEvent } of systemMessages) if (onChainEvent) this.#onChain.push(onChainEvent);
+  }
+
+  messagesOf(fid: number): LiveMessage[] {
+    return [...(this.#messages.get(fid)?.values() ?? [])].sort((a, b) => (a.order < b.order ? -1 : 1));
+  }
+
+  get numMessages(): number {
+    let count = 0;
+    for (const messages of this.#messages.values()) count += messages.size;
+    return count;
+  }
+
+  fname(name: string): UserNameProof | undefined {
+    return this.#fnames.get(name);
+  }
+
+  fnamesOf(fid: number): UserNameProof[] {
+    return [...this.#fnames.values()].filter((proof) => proof.fid === fid);
+  }
+
+  /** In the order of the store: by fid, block, log. */
+  onChainEvents(): OnChainEvent[] {
+    return this.#onChain.toSorted(
+      (a, b) => a.fid - b.fid || a.blockNumber - b.blockNumber || a.logIndex - b.logIndex,
+    );
+  }
+
+  gaslessKeysOf(fid: number): GaslessKeys | undefined {
+    return this.#gaslessKeys.get(fid);
+  }
+
+  #take({ body }: HubEvent): void {
+    switch (body?.$case) {
+      case "mergeMessageBody":
+        for (const deleted of body.value.deletedMessages) this.#drop(deleted);
+        this.#put(body.value.message);
+        return;
+      case "pruneMessageBody":
+      case "revokeMessageBody":
+        this.#drop(body.value.message);
+        return;
+      case "mergeUsernameProofBody": {
+        const { usernameProof, usernameProofMessage, deletedUsernameProofMessage } = body.value;
+        this.#drop(deletedUsernameProofMessage);
+        this.#put(usernameProofMessage);
+        if (usernameProof && !usernameProofMessage)
+          this.#fnames.set(Buffer.from(usernameProof.name).toString(), usernameProof);
+        return;
+      }
+      case "mergeOnChainEventBody":
+        if (body.value.onChainEvent) this.#onChain.push(body.value.onChainEvent);
+    }
+  }
+
+  #put(message: Message | undefined): void {
+    if (!message) return;
+    const { fid, type, timestamp } = dataOf(message);
+    const hash = message.hash.toHex();
+    const order = `${timestamp.toString(16).padStart(8, "0")}${hash}`;
+    const own = this.#messages.get(fid) ?? new Map<string, LiveMessage>();
+    this.#messages.set(fid, own.set(hash, { message, fid, type, timestamp, order }));
+  }
+
+  #drop(message: Message | undefined): void {
+    if (message) this.#messages.get(dataOf(message).fid)?.delete(message.hash.toHex());
+  }
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { HubEventType } from "../../src/protocol/wire/generated/hub.ts";
+import type { FollowedEvent } from "../../src/protocol/wire/generated/upstream.ts";
+import { BlockAssembler, OpenBlock, type ShardBlock } from "../../src/upstream/block-assembler.ts";
+
+const MERGE = HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE;
+const PRUNE = HubEventType.HUB_EVENT_TYPE_PRUNE_MESSAGE;
+const FAILURE = HubEventType.HUB_EVENT_TYPE_MERGE_FAILURE;
+
+function event(type: HubEventType, id: number, text = String(id)): FollowedEvent {
+  const message = Buffer.from(text);
+  return {
+    type,
+    id,
+    body:
+      type === MERGE
+        ? { $case: "merge", value: { message, deletedMessages: [] } }
+        : { $case: "prune", value: { message } },
+  };
+}
+
+/** A block as a node sends it: what confirms it comes first and announces the rest. */
+function block(number: number, types: readonly HubEventType[], keys = 0): FollowedEvent[] {
+  const eventCountsByType: Record<number, number> = { [HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED]: 1 };
+  for (const type of types) eventCountsByType[type] = (eventCountsByType[type] ?? 0) + 1;
+  if (keys > 0) eventCountsByType[MERGE] = (eventCountsByType[MERGE] ?? 0) + keys;
+  const confirmed: FollowedEvent = {
+    type: HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED,
+    id: number * 2 ** 14,
+    body: {
+      $case: "blockConfirmed",
+      value: {
+        blockNumber: number,
+        shardIndex: 1,
+        timestamp: 1000 + number,
+        blockHash: new Uint8Array(),
+        totalEvents: 1 + types.length + keys,
+        eventCountsByType,
+        maxBlockEventSeqnum: 7,
+      },
+    },
+  };
+  return [
+    confirmed,
+    ...types.flatMap((type, at) => (type === FAILURE ? [] : [event(type, number * 2 ** 14 + at + 1)])),
+    ...Array.from({ length: keys }, (_, at) => event(MERGE, 0, `key ${number} ${at}`)),
+  ];
+}
+
+const idsOf = ({ number, events }: ShardBlock) => [number, ...events.map(({ id }) => id)];
+
+/** What a stream makes of an assembler, where each block that is asked for comes from the log. */
+function assemble(
+  stream: readonly FollowedEvent[],
+  log: readonly FollowedEvent[][],
+  first: number,
+): number[][] {
+  const assembler = new BlockAssembler(first);
+  const blocks: number[][] = [];
+  for (const one of stream) {
+    const missingTo = assembler.push(one);
+    if (missingTo !== undefined) {
+      for (let number = assembler.next; number <= missingTo; number++) {
+        const events = log[number - first] ?? [];
+        blocks.push([number, ...events.slice(1).flatMap(({ id }) => (id > 0 ? [id] : []))]);
+        assembler.skipTo(number);
+      }
+    }
+    for (let done = assembler.take(); done; done = assembler.take()) blocks.push(idsOf(done));
+  }
+  return blocks;
+}
+
+const FIRST = 5;
+const types = fc.array(fc.constantFrom(MERGE, PRUNE, FAILURE), { maxLength: 4 });
+
+describe("blocks of a stream", () => {
+  test("each comes once, whole and in order, whatever the stream leaves out, repeats or begins within", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(types, fc.nat(2)), { minLength: 1, maxLength: 6 }),
+        fc.array(fc.tuple(fc.nat(99), fc.constantFrom("drop", "repeat"))),
+        fc.nat(9),
+        (made, faults, skipped) => {
+          const log = made.map(([kinds, keys], at) => block(FIRST + at, kinds, keys));
+          const faultAt = new Map<number, string>(faults);
+          const stream = log
+            .flat()
+            .slice(skipped)
+            .flatMap((one, at) => {
+              const fault = faultAt.get(at);
+              return fault === "drop" ? [] : fault === "repeat" ? [one, one] : [one];
+            });
+          // A last block without an event says that those before it are over.
+          const end = block(FIRST + log.length, []);
+          const whole = [...log, end].map((events, at) => [
+            FIRST + at,
+            ...events.slice(1).flatMap(({ id }) => (id > 0 ? [id] : [])),
+          ]);
+          expect(assemble([...stream, ...end], log, FIRST)).toEqual(whole);
+        },
+      ),
+    );
+  });
+
+  test("a block is there with its last event, not with the next block", () => {
+    const assembler = new BlockAssembler(FIRST);
+    const events = block(FIRST, [MERGE, PRUNE]);
+    expect(events.map((one) => [assembler.push(one), assembler.take()?.number])).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+      [undefined, FIRST],
+    ]);
+  });
+
+  test("blocks before the first one wanted are passed over", () => {
+    expect(assemble([...block(3, [MERGE]), ...block(FIRST, [PRUNE])], [], FIRST)).toEqual([
+      [FIRST, FIRST * 2 ** 14 + 1],
+    ]);
+  });
+
+  test("its time and the event of shard 0 that it rests on come with it", () => {
+    const assembler = new BlockAssembler(FIRST);
+    for (const one of block(FIRST, [])) assembler.push(one);
+    expect(assembler.take()).toEqual({ number: FIRST, timestamp: 1000 + FIRST, seqnum: 7, events: [] });
+  });
+});
+
+describe("what a block lacks", () => {
+  const missing = (events: readonly FollowedEvent[]) => {
+    const open = new OpenBlock(FIRST);
+    for (const one of events) open.add(one);
+    return open.missingMerges();
+  };
+
+  test("nothing is known before it is announced", () => {
+    expect(missing(block(FIRST, [MERGE]).slice(1))).toBeUndefined();
+  });
+
+  test("merges are counted, so that key operations can explain them", () => {
+    expect(missing(block(FIRST, [MERGE, PRUNE]))).toBe(0);
+    expect(missing(block(FIRST, [MERGE, PRUNE], 2).filter(({ id }) => id > 0))).toBe(2);
+  });
+
+  test("an event without an id counts once, however often it comes", () => {
+    const events = block(FIRST, [MERGE], 2);
+    const [one] = events.filter(({ id }) => id === 0);
+    expect(missing([...events.filter(({ id }) => id > 0), ...(one ? [one, one] : [])])).toBe(1);
+  });
+
+  test("any other event that is missing, or one too many, is a fault", () => {
+    expect(missing(block(FIRST, [MERGE, PRUNE]).filter(({ type }) => type !== PRUNE))).toBeUndefined();
+    expect(missing([...block(FIRST, [MERGE]), event(MERGE, FIRST * 2 ** 14 + 9)])).toBeUndefined();
+  });
+
+  test("a node that announces no types is held to its sum", () => {
+    const withoutTypes = block(FIRST, [MERGE, PRUNE]).map((one) =>
+      one.body?.$case === "blockConfirmed"
+        ? { ...one, body: { ...one.body, value: { ...one.body.value, eventCountsByType: {} } } }
+        : one,
+    );
+    expect(missing(withoutTypes)).toBe(0);
+    expect(missing(withoutTypes.slice(0, -1))).toBeUndefined();
+  });
+});

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
+import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
+import { createCertificateAuthority } from "../support/certificates.ts";
+import { tempDir } from "../support/program.ts";
+
+const ASK = `${import.meta.dir}/processes/ask-info.ts`;
+const authority = createCertificateAuthority();
+const dir = tempDir();
+const server = new Server();
+let plainPort: number;
+let tlsPort: number;
+
+beforeAll(async () => {
+  const { getInfo } = HubServiceService;
+  server.addService(
+    { getInfo },
+    {
+      getInfo: (_: unknown, answer: sendUnaryData<GetInfoResponse>) =>
+        answer(null, GetInfoResponse.fromPartial({ version: "9.9.9" })),
+    },
+  );
+  const { cert, key } = authority.issue(["localhost"]);
+  const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
+  const listen = (credentials: ServerCredentials) =>
+    new Promise<number>((resolve, reject) => {
+      server.bindAsync("127.0.0.1:0", credentials, (cause, port) => (cause ? reject(cause) : resolve(port)));
+    });
+  plainPort = await listen(ServerCredentials.createInsecure());
+  tlsPort = await listen(ServerCredentials.createSsl(null, [pair]));
+  await Bun.write(`${dir.path}/ca.pem`, authority.ca);
+});
+afterAll(() => {
+  server.forceShutdown();
+  dir[Symbol.dispose]();
+});
+
+/** Asks as a process of its own, because the roots that it trusts are read when it starts. */
+async function ask(url: string, env: Record<string, string> = {}): Promise<string> {
+  const child = Bun.spawn([process.execPath, ASK, url], {
+    env: { PATH: process.env.PATH ?? "", ...env },
+    stdout: "pipe",
+  });
+  return await new Response(child.stdout).text();
+}
+
+test("http is plain, https is TLS by a certificate that is trusted, and no proxy of the environment comes between", async () => {
+  const trusting = { GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: `${dir.path}/ca.pem` };
+  const proxy = { http_proxy: "http://127.0.0.1:1", https_proxy: "http://127.0.0.1:1" };
+  const unavailable = `fault ${status.UNAVAILABLE}`;
+  expect(
+    await Promise.all([
+      ask(`http://127.0.0.1:${plainPort}`, proxy),
+      ask(`https://localhost:${tlsPort}`, { ...trusting, ...proxy }),
+      ask(`https://localhost:${tlsPort}`),
+      ask(`http://127.0.0.1:${tlsPort}`),
+      ask(`https://localhost:${plainPort}`, trusting),
+    ]),
+  ).toEqual(["9.9.9", "9.9.9", unavailable, unavailable, unavailable]);
+}, 30_000);

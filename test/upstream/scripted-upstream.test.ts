@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  getInsecureHubRpcClient,
+  HubEventType,
+  type HubRpcClient,
+  MessageType,
+  OnChainEventType,
+  type HubEvent as TheirEvent,
+} from "@farcaster/hub-nodejs";
+import { type Chain, eventId, heightAt, makeChain } from "../support/upstream/chain.ts";
+import { UpstreamNode } from "../support/upstream/node.ts";
+import { UpstreamServer } from "../support/upstream/server.ts";
+import { DATA_SHARDS, shardOf } from "../support/upstream/shards.ts";
+
+/** The scripted upstream is the peer that the protocol facts describe, by the word of a client that is not ours. */
+
+const TICKS = 70;
+const HISTORY = 50;
+
+let chain: Chain;
+let node: UpstreamNode;
+let server: UpstreamServer;
+let client: HubRpcClient;
+
+beforeAll(async () => {
+  chain = makeChain("the scripted upstream", TICKS);
+  node = new UpstreamNode(chain);
+  node.produce(HISTORY);
+  server = new UpstreamServer(node);
+  await server.start();
+  client = getInsecureHubRpcClient(server.url.slice("http://".length));
+});
+
+afterAll(() => {
+  client.$.close();
+  server.stop();
+});
+
+test("the same seed gives the same network, and everything that can happen happens in a few of them", () => {
+  const again = makeChain("the scripted upstream", TICKS);
+  expect(again.referenceDump).toBe(chain.referenceDump);
+  const kinds = new Set(
+    ["a", "b", "c"].flatMap((seed) =>
+      makeChain(seed, 120).ticks.flatMap(({ data }) =>
+        data.flatMap(({ events }) =>
+          events.map(({ type, id, body }) => `${type} ${id === 0} ${body?.$case}`),
+        ),
+      ),
+    ),
+  );
+  expect([...kinds].sort()).toEqual([
+    "1 false mergeMessageBody",
+    "1 true mergeMessageBody",
+    "10 false mergeFailure",
+    "11 false blockConfirmedBody",
+    "2 false pruneMessageBody",
+    "3 false revokeMessageBody",
+    "6 false mergeUsernameProofBody",
+    "9 false mergeOnChainEventBody",
+  ]);
+});
+
+test("GetInfo tells the shards and their heights", async () => {
+  const info = (await client.getInfo({ dbStats: true }))._unsafeUnwrap();
+  expect(info.numShards).toBe(2);
+  expect(info.shardInfos.map(({ shardId, maxHeight }) => [shardId, maxHeight])).toEqual(
+    [0, ...DATA_SHARDS].map((shard) => [shard, heightAt(shard, HISTORY - 1)]),
+  );
+});
+
+test("GetFids pages by registry events: short pages, and an fid that registered twice comes twice", async () => {
+  const fids: number[] = [];
+  const lengths: number[] = [];
+  for (const shardId of DATA_SHARDS) {
+    let pageToken: Uint8Array | undefined;
+    do {
+      const page = (await client.getFids({ shardId, pageSize: 2, pageToken }))._unsafeUnwrap();
+      fids.push(...page.fids);
+      lengths.push(page.fids.length);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== undefined);
+  }
+  expect(lengths).toContain(1);
+  expect(new Set(fids).size).toBe(fids.length - 1);
+  const info = (await client.getInfo({ dbStats: true }))._unsafeUnwrap();
+  expect(info.dbStats?.numFidRegistrations).toBe(new Set(fids).size);
+});
+
+describe("GetEvents", () => {
+  const range = (shardIndex: number, tick: number) => ({
+    shardIndex,
+    startId: eventId(heightAt(shardIndex, tick), 0),
+    stopId: eventId(heightAt(shardIndex, tick + 1), 0),
+  });
+
+  test("gives a block whose first event counts the others, but for those of gasless keys", async () => {
+    for (const shard of DATA_SHARDS) {
+      for (let tick = 0; tick < HISTORY; tick++) {
+        const { events } = (await client.getEvents(range(shard, tick)))._unsafeUnwrap();
+        const [confirmed, ...rest] = events;
+        const body = confirmed?.blockConfirmedBody;
+        const keyEvents =
+          chain.ticks[tick]?.data
+            .find((block) => block.shard === shard)
+            ?.events.filter(({ id }) => id === 0) ?? [];
+        expect(body?.blockNumber).toBe(heightAt(shard, tick));
+        expect(body?.totalEvents).toBe(events.length + keyEvents.length);
+        expect(rest.map(({ id }) => id)).toEqual(rest.map((_, at) => eventId(heightAt(shard, tick), at + 1)));
+      }
+    }
+  });
+
+  test("never stops giving tokens, and the last one begins again", async () => {
+    const request = range(1, 8);
+    const tokens: string[] = [];
+    const ids: number[][] = [];
+    let pageToken: Uint8Array | undefined;
+    do {
+      const page = (await client.getEvents({ ...request, pageSize: 40, pageToken }))._unsafeUnwrap();
+      pageToken = page.nextPageToken;
+      tokens.push(Buffer.from(pageToken ?? []).toString());
+      ids.push(page.events.map(({ id }) => id));
+    } while (tokens.at(-1) !== "[null]");
+    const again = (await client.getEvents({ ...request, pageSize: 40, pageToken }))._unsafeUnwrap();
+    expect(again.events.map(({ id }) => id)).toEqual(ids[0] ?? []);
+    expect(new Set(ids.flat()).size).toBe(ids.flat().length);
+  });
+
+  test("from 0 holds what strayed to height 0, and begins at the oldest that is kept without a word", async () => {
+    const from0 = (await client.getEvents({ shardIndex: 2, startId: 0, pageSize: 1 }))._unsafeUnwrap();
+    expect(from0.events[0]?.id).toBeLessThan(eventId(1, 0));
+    node.eventsFrom = 30;
+    const pruned = (
+      await client.getEvents({ shardIndex: 2, startId: eventId(1, 0), pageSize: 1 })
+    )._unsafeUnwrap();
+    node.eventsFrom = 0;
+    expect(pruned.events[0]?.id).toBe(eventId(heightAt(2, 30), 0));
+  });
+});
+
+test("the answers by fid are together what the reference index holds: the events alone lead there", async () => {
+  const all = new UpstreamNode(chain);
+  all.produce(TICKS);
+  const whole = new UpstreamServer(all);
+  await whole.start();
+  const asked = getInsecureHubRpcClient(whole.url.slice("http://".length));
+  const fids = new Set(all.states.flatMap((state) => state.onChainEvents().map(({ fid }) => fid)));
+  const answered: string[] = [];
+  for (const fid of fids) {
+    for (const method of [
+      asked.getAllCastMessagesByFid,
+      asked.getAllReactionMessagesByFid,
+      asked.getAllLinkMessagesByFid,
+      asked.getAllVerificationMessagesByFid,
+      asked.getAllUserDataMessagesByFid,
+      asked.getAllLendStorageMessagesByFid,
+      asked.getLinkCompactStateMessageByFid,
+    ]) {
+      const { messages } = (await method({ fid }))._unsafeUnwrap();
+      answered.push(...messages.map(({ hash }) => Buffer.from(hash).toString("hex")));
+    }
+  }
+  asked.$.close();
+  whole.stop();
+  const held = chain.reference.db.sqlite
+    .query<{ hash: string }, []>("SELECT lower(hex(hash)) AS hash FROM messages WHERE store NOT IN (6, 100)")
+    .all();
+  expect(answered.sort()).toEqual(held.map(({ hash }) => hash).sort());
+});
+
+test("GetOnChainEvents comes from two shards, GetUserNameProofsByFid from all of them", async () => {
+  const { events } = (
+    await client.getOnChainEvents({ fid: 4, eventType: OnChainEventType.EVENT_TYPE_SIGNER })
+  )._unsafeUnwrap();
+  expect(events.length).toBeGreaterThan(1);
+  expect(new Set(events.map(({ blockNumber }) => blockNumber)).size).toBe(events.length / 2);
+  const fid = [1, 2, 3, 4, 5].find((one) => node.state(1).fnamesOf(one).length > 0) ?? 0;
+  const { proofs } = (await client.getUserNameProofsByFid({ fid }))._unsafeUnwrap();
+  const names = proofs
+    .map(({ name }) => Buffer.from(name).toString())
+    .filter((name) => !name.endsWith(".eth"));
+  expect(new Set(names).size).toBe(names.length / 2);
+});
+
+describe("Subscribe", () => {
+  test("without event types says nothing; live, it gives each block whole, key events without an id", async () => {
+    const types = [1, 2, 3, 6, 9, 10, 11] as HubEventType[];
+    const silent: TheirEvent[] = [];
+    const heard: TheirEvent[] = [];
+    const wholeBlocks = Promise.withResolvers<void>();
+    const last = heightAt(shardOf(2), TICKS - 1);
+    const open = async (eventTypes: HubEventType[], take: (event: TheirEvent) => void) => {
+      const stream = (await client.subscribe({ eventTypes, shardIndex: shardOf(2) }))._unsafeUnwrap();
+      stream.on("data", take);
+      return stream;
+    };
+    const nothing = await open([], (event) => silent.push(event));
+    const everything = await open(types, (event) => {
+      heard.push(event);
+      const total = heard.findLast(({ type }) => type === HubEventType.BLOCK_CONFIRMED)?.blockConfirmedBody;
+      const at = heard.findLastIndex(({ type }) => type === HubEventType.BLOCK_CONFIRMED);
+      if (total?.blockNumber === last && heard.length - at === total.totalEvents) wholeBlocks.resolve();
+    });
+    // Both streams are open when a later call on the same connection is answered.
+    await client.getInfo({ dbStats: true });
+    node.produce(TICKS);
+    await wholeBlocks.promise;
+    nothing.cancel();
+    everything.cancel();
+    expect(silent).toEqual([]);
+    const keyEvents = heard.filter(({ id }) => id === 0);
+    expect(keyEvents.length).toBeGreaterThan(0);
+    expect(keyEvents.every(({ blockNumber }) => blockNumber === 0)).toBe(true);
+    const compacts = heard.filter(
+      ({ mergeMessageBody: body }) => body?.message?.data?.type === MessageType.LINK_COMPACT_STATE,
+    );
+    expect(compacts.every(({ mergeMessageBody: body }) => body?.deletedMessages.length === 0)).toBe(true);
+  });
+
+  test("of shard 0 fails", async () => {
+    const stream = (await client.subscribe({ eventTypes: [1], shardIndex: 0 }))._unsafeUnwrap();
+    const failed = await new Promise<unknown>((resolve) => stream.on("error", resolve));
+    expect(failed).toBeInstanceOf(Error);
+  });
+});

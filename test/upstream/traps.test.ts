@@ -1,0 +1,331 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  MessageType,
+  StorageUnitType,
+  UserDataType,
+  UserNameType,
+} from "../../src/protocol/wire/generated/message.ts";
+import { fnameProof } from "../support/events.ts";
+import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
+import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeSigner, makeWallet } from "../support/messages.ts";
+import { proofRecord } from "../support/node.ts";
+import { dumpFollowed } from "../support/upstream/followed.ts";
+import { heldHashes } from "../support/upstream/lifetimes.ts";
+import { hashOfAction, Scene, said } from "../support/upstream/scene.ts";
+import type { Action } from "../support/upstream/script.ts";
+
+/** The habits of the followed node that lose something for whoever does not know them, one by one. */
+
+// Longer than a scene waits for a follower that does not get on, so that it is the scene which says why.
+setDefaultTimeout(30_000);
+
+const cast = (fid: number, text: string): Action =>
+  said(fid, { type: MessageType.MESSAGE_TYPE_CAST_ADD, body: { $case: "castAddBody", value: { text } } });
+
+const follow = (fid: number, target: number, ago: number): Action =>
+  said(
+    fid,
+    {
+      type: MessageType.MESSAGE_TYPE_LINK_ADD,
+      body: { $case: "linkBody", value: { type: "follow", target: { $case: "targetFid", value: target } } },
+    },
+    { ago },
+  );
+
+const compact = (fid: number, targetFids: number[], ago: number): Action =>
+  said(
+    fid,
+    {
+      type: MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE,
+      body: { $case: "linkCompactStateBody", value: { type: "follow", targetFids } },
+    },
+    { ago },
+  );
+
+const name = (value: string, fid: number, fromFid: number, at: number): Action => ({
+  fid,
+  fromFid,
+  record: proofRecord(
+    fnameProof(value, fid, fid === 0 ? new Uint8Array(20) : makeWallet(`custody ${fid}`).address, at),
+  ),
+});
+
+const holds = (scene: Scene, action: Action) => heldHashes(scene.index.db).has(hashOfAction(action).toHex());
+
+function namesOf(scene: Scene, fid: number): string[] {
+  return scene.index.db.sqlite
+    .query<{ name: string }, [number]>("SELECT name FROM username_proofs WHERE fid = ? ORDER BY name")
+    .all(fid)
+    .map((row) => row.name);
+}
+
+async function expectEverything(scene: Scene): Promise<void> {
+  await scene.index.caughtUp();
+  expect(dumpFollowed(scene.index.db)).toBe(scene.chain.referenceDump);
+}
+
+test("a node that began less than a minute ago is followed from its first block", async () => {
+  await using scene = new Scene({ age: 1 });
+  scene.join(1, 2);
+  await scene.follow();
+  await expectEverything(scene);
+});
+
+test("a stream is asked for by event types: what happens arrives by it alone, without a look into the log", async () => {
+  await using scene = new Scene();
+  scene.join(1, 2);
+  await scene.follow();
+  await scene.settle();
+  const looks = scene.asked("GetEvents");
+  const news = [cast(1, "in shard 1"), cast(2, "in shard 2")];
+  scene.happens(...news);
+  await expectEverything(scene);
+  expect(news.map((action) => holds(scene, action))).toEqual([true, true]);
+  expect(scene.asked("GetEvents")).toBe(looks);
+});
+
+test("page tokens of the log, which never end, end a catching up all the same", async () => {
+  await using scene = new Scene();
+  scene.node.mostPerPage = 2;
+  scene.join(1, 2);
+  await scene.follow();
+  await scene.index.stop();
+  const actions = Array.from({ length: 12 }, (_, n) => cast(1 + (n % 2), `missed ${n}`));
+  for (const action of actions) scene.happens(action);
+  const looks = scene.asked("GetEvents");
+  scene.index.start();
+  await expectEverything(scene);
+  // Two shards with some two dozen events each, two to a page, and a few looks that find nothing.
+  expect(scene.asked("GetEvents") - looks).toBeLessThan(60);
+});
+
+describe("gasless keys, whose events have no id and are never kept", () => {
+  const signer = makeSigner("gasless");
+  const added: Action = {
+    fid: 2,
+    record: {
+      kind: "message",
+      bytes: gaslessKeyMessage({ fid: 2, signer, requestFid: 1, ttlSecs: 3600, nonce: 1 }),
+    },
+  };
+  const removed: Action = {
+    fid: 2,
+    record: {
+      kind: "message",
+      bytes: gaslessKeyRemoval({
+        fid: 2,
+        signer,
+        nonce: 2,
+        by: makeWallet("custody 2"),
+        at: DEFAULT_TIMESTAMP + 5,
+      }),
+    },
+  };
+  const keys = (scene: Scene) => scene.index.db.sqlite.query("SELECT key FROM gasless_keys").all().length;
+
+  test("live, a block with one of them is complete as it is", async () => {
+    await using scene = new Scene();
+    scene.join(1, 2);
+    await scene.follow();
+    await scene.settle();
+    const looks = scene.asked("GetEvents");
+    scene.happens(added);
+    scene.passes(2);
+    await expectEverything(scene);
+    expect(keys(scene)).toBe(1);
+    expect(scene.asked("GetEvents")).toBe(looks);
+    scene.happens(removed);
+    scene.passes(2);
+    await expectEverything(scene);
+    expect(keys(scene)).toBe(0);
+  });
+
+  test("in the log, a block that lacks nothing else is no gap", async () => {
+    await using scene = new Scene();
+    scene.join(1, 2);
+    await scene.follow();
+    await scene.index.stop();
+    scene.happens(added);
+    scene.passes(2);
+    const reads = scene.asked("GetAllCastMessagesByFid");
+    scene.index.start();
+    await expectEverything(scene);
+    expect(keys(scene)).toBe(1);
+    expect(scene.asked("GetAllCastMessagesByFid")).toBe(reads);
+  });
+
+  test("a key that was added before the follower came is there", async () => {
+    await using scene = new Scene();
+    scene.join(1, 2);
+    scene.happens(added);
+    scene.passes(70);
+    await scene.follow();
+    await expectEverything(scene);
+    expect(keys(scene)).toBe(1);
+  });
+});
+
+test("a compact state comes without what it deleted, and the follower deletes it by the rule", async () => {
+  await using scene = new Scene();
+  scene.join(1, 2, 3);
+  const [kept, dropped] = [follow(2, 1, 60), follow(2, 3, 60)];
+  scene.happens(kept, dropped);
+  await scene.follow();
+  expect([kept, dropped].map((action) => holds(scene, action))).toEqual([true, true]);
+  const atTheSameSecond = follow(2, 3, 30);
+  scene.happens(compact(2, [1], 30));
+  await scene.index.caughtUp();
+  expect([kept, dropped].map((action) => holds(scene, action))).toEqual([true, false]);
+  // Accepted because it came later; read from the state of the node, the rule alone would drop it.
+  scene.happens(atTheSameSecond);
+  await expectEverything(scene);
+  expect(holds(scene, atTheSameSecond)).toBe(true);
+});
+
+test("a name of a message comes as a proof, and so does its end", async () => {
+  await using scene = new Scene();
+  scene.join(2, 4);
+  await scene.follow();
+  const claim = (fid: number, ago: number) =>
+    said(
+      fid,
+      {
+        type: MessageType.MESSAGE_TYPE_USERNAME_PROOF,
+        body: {
+          $case: "usernameProofBody",
+          value: {
+            name: Buffer.from("shared.eth"),
+            owner: makeWallet(`custody ${fid}`).address,
+            fid,
+            type: UserNameType.USERNAME_TYPE_ENS_L1,
+            timestamp: DEFAULT_NOW_SECS - ago,
+            signature: Buffer.alloc(65, 1),
+          },
+        },
+      },
+      { ago },
+    );
+  scene.happens(claim(2, 50));
+  await scene.index.caughtUp();
+  expect(namesOf(scene, 2)).toContain("shared.eth");
+  scene.happens(claim(4, 20));
+  await expectEverything(scene);
+  expect(namesOf(scene, 2)).not.toContain("shared.eth");
+  expect(namesOf(scene, 4)).toContain("shared.eth");
+});
+
+test("an fname comes from every shard; that of the loser's shard takes its USERNAME, and fid 0 frees the name", async () => {
+  await using scene = new Scene();
+  scene.join(1, 2);
+  const username = said(1, {
+    type: MessageType.MESSAGE_TYPE_USER_DATA_ADD,
+    body: { $case: "userDataBody", value: { type: UserDataType.USER_DATA_TYPE_USERNAME, value: "name1" } },
+  });
+  scene.happens(username);
+  await scene.follow();
+  expect(holds(scene, username)).toBe(true);
+  scene.happens(name("name1", 2, 1, DEFAULT_NOW_SECS + 100));
+  await expectEverything(scene);
+  expect([namesOf(scene, 1), namesOf(scene, 2), holds(scene, username)]).toEqual([
+    [],
+    ["name1", "name2"],
+    false,
+  ]);
+  scene.happens(name("name1", 0, 2, DEFAULT_NOW_SECS + 200));
+  await expectEverything(scene);
+  expect(namesOf(scene, 2)).toEqual(["name2"]);
+});
+
+test("a list of fids that is empty by mistake, short or repeating is asked for again until it is whole", async () => {
+  await using scene = new Scene();
+  scene.node.mostPerPage = 2;
+  scene.join(1, 2, 3, 4, 5);
+  scene.passes(70);
+  let mistakes = 3;
+  scene.faults.call = (method) => (method === "GetFids" && mistakes-- > 0 ? "empty" : undefined);
+  await scene.follow();
+  await expectEverything(scene);
+  expect(mistakes).toBeLessThanOrEqual(0);
+});
+
+test("live events that are skipped without a word are read from the log", async () => {
+  await using scene = new Scene();
+  scene.join(1, 2);
+  await scene.follow();
+  let delivered = 0;
+  // The first four events of the blocks to come: BLOCK_CONFIRMED and the cast of each shard.
+  scene.faults.delivery = () => (delivered++ < 4 ? "skip" : undefined);
+  const missed = [cast(1, "skipped"), cast(2, "skipped too")];
+  scene.happens(...missed);
+  scene.happens(cast(1, "heard"), cast(2, "heard too"));
+  await expectEverything(scene);
+  expect(missed.map((action) => holds(scene, action))).toEqual([true, true]);
+});
+
+test("old events that strayed to height 0 change nothing", async () => {
+  await using scene = new Scene();
+  scene.join(1, 2);
+  const gone = cast(2, "removed before the follower came");
+  scene.happens(gone);
+  const targetHash = hashOfAction(gone);
+  scene.happens(
+    said(2, {
+      type: MessageType.MESSAGE_TYPE_CAST_REMOVE,
+      body: { $case: "castRemoveBody", value: { targetHash } },
+    }),
+  );
+  await scene.follow();
+  await expectEverything(scene);
+  expect(holds(scene, gone)).toBe(false);
+});
+
+describe("a checkpoint that is too old", () => {
+  const lend = (toFid: number) =>
+    said(1, {
+      type: MessageType.MESSAGE_TYPE_LEND_STORAGE,
+      body: {
+        $case: "lendStorageBody",
+        value: { toFid, numUnits: 1, unitType: StorageUnitType.UNIT_TYPE_2025 },
+      },
+    });
+
+  /** A follower that was away while things happened of which no events are kept. */
+  async function wasAway(): Promise<Scene> {
+    const scene = new Scene();
+    scene.join(1, 2, 3, 4, 5, 6);
+    const gone = cast(3, "removed meanwhile");
+    scene.happens(gone, follow(2, 4, 40));
+    await scene.follow();
+    await scene.index.stop();
+    scene.happens(
+      said(3, {
+        type: MessageType.MESSAGE_TYPE_CAST_REMOVE,
+        body: { $case: "castRemoveBody", value: { targetHash: hashOfAction(gone) } },
+      }),
+      compact(2, [1], 20),
+      lend(4),
+    );
+    scene.happens(name("name2", 4, 2, DEFAULT_NOW_SECS + 100));
+    scene.passes(70);
+    scene.node.eventsFrom = scene.chain.ticks.length - 1;
+    scene.fidsRead.clear();
+    return scene;
+  }
+
+  test("is noticed, and the fids that the blocks concern are read again, and no others", async () => {
+    await using scene = await wasAway();
+    scene.index.start();
+    await expectEverything(scene);
+    // 3 said something, a name went from 2 to 4; 1 lent to 4, of which shard 0 tells anyway.
+    for (const fid of [2, 3, 4]) expect([...scene.fidsRead]).toContain(fid);
+    for (const fid of [5, 6]) expect([...scene.fidsRead]).not.toContain(fid);
+  });
+
+  test("is noticed without blocks too, and everybody is read again", async () => {
+    await using scene = await wasAway();
+    scene.node.blocksFrom = scene.node.eventsFrom;
+    scene.index.start();
+    await expectEverything(scene);
+    expect(scene.fidsRead.size).toBe(6);
+  });
+});

@@ -1,0 +1,146 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Client } from "@grpc/grpc-js";
+import fc from "fast-check";
+import type { IndexDatabase } from "../../src/index/database.ts";
+import { Store } from "../../src/protocol/merge-rules.ts";
+import { UpstreamClient } from "../../src/upstream/client.ts";
+import type { FidDifferences } from "../../src/upstream/compare-fid.ts";
+import { connectUpstream } from "../../src/upstream/connection.ts";
+import { compareFids, knownFids, sampleOf } from "../../src/upstream/verify-sample.ts";
+import { makeChain } from "../support/upstream/chain.ts";
+import { UpstreamNode } from "../support/upstream/node.ts";
+import { UpstreamServer } from "../support/upstream/server.ts";
+
+const TICKS = 90;
+const chain = makeChain("verify", TICKS);
+const node = new UpstreamNode(chain);
+const server = new UpstreamServer(node);
+/** The index of a node that got everything. */
+const db: IndexDatabase = chain.reference.db;
+let connection: Client;
+let client: UpstreamClient;
+
+beforeAll(async () => {
+  node.produce(TICKS);
+  await server.start();
+  connection = connectUpstream(server.url);
+  const pace = { callTimeoutMs: 5000, stallMs: 5000 };
+  client = new UpstreamClient(connection, pace, new AbortController().signal);
+});
+afterAll(() => {
+  connection.close();
+  server.stop();
+});
+beforeEach(() => db.sqlite.exec("BEGIN"));
+afterEach(() => db.sqlite.exec("ROLLBACK"));
+
+async function compare(fids: readonly number[], settle = async () => {}): Promise<readonly FidDifferences[]> {
+  const { compared, differences } = await compareFids({ client, db, concurrency: 8, settle }, fids);
+  expect(compared).toBe(fids.length);
+  return differences;
+}
+
+/** Runs `change` on the index, looks, and undoes it. */
+async function comparedAfter(change: () => void, fid: number): Promise<readonly FidDifferences[]> {
+  db.sqlite.exec("SAVEPOINT change");
+  change();
+  const differences = await compare([fid]);
+  db.sqlite.exec("ROLLBACK TO change");
+  return differences;
+}
+
+const isCompared = `store NOT IN (${Store.UsernameProofs}, ${Store.GaslessKeys})`;
+/** Every row that comes from the upstream, and what it is called when it differs. */
+const ROWS: readonly [table: string, key: string, where: string, named: RegExp][] = [
+  [
+    "messages",
+    "id",
+    isCompared,
+    /^(Casts|Links|Reactions|UserData|Verifications|StorageLends) 0x[0-9a-f]{40}$/,
+  ],
+  ["on_chain_events", "bytes", "fid > 0", /^EVENT_TYPE_\w+ of block \d+, log \d+$/],
+  ["username_proofs", "name", "fid > 0", /^proof of the name ".+" of \d+$/],
+  ["gasless_keys", "key", "fid > 0", /^gasless key 0x[0-9a-f]{64}$/],
+];
+
+function rowsOf(table: string, key: string, where: string): { fid: number; at: number | Uint8Array }[] {
+  const sql = `SELECT fid, ${key} AS at FROM ${table} WHERE ${where}`;
+  return db.sqlite.query<{ fid: number; at: number | Uint8Array }, []>(sql).all();
+}
+
+test("an index that holds what the upstream holds has no difference in any fid", async () => {
+  const fids = await knownFids({ client, db });
+  expect(fids.length).toBeGreaterThan(5);
+  expect(await compare(fids)).toEqual([]);
+});
+
+test.each(ROWS)(
+  "a row that the index lost from %s is missing, and nothing else",
+  async (table, key, where, named) => {
+    const rows = rowsOf(table, key, where);
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...rows), async ({ fid, at }) => {
+        const lost = () => db.sqlite.query(`DELETE FROM ${table} WHERE ${key} = ?`).run(at);
+        const differences = await comparedAfter(lost, fid);
+        expect(differences).toEqual([{ fid, missing: [expect.stringMatching(named)], extra: [] }]);
+      }),
+      { numRuns: 15 },
+    );
+  },
+);
+
+test.each(ROWS)(
+  "a row of %s that belongs to another fid is extra there",
+  async (table, key, where, named) => {
+    const rows = rowsOf(table, key, where);
+    const stranger = 999_999;
+    for (const { fid, at } of rows.slice(0, 5)) {
+      const moved = () => db.sqlite.query(`UPDATE ${table} SET fid = ? WHERE ${key} = ?`).run(stranger, at);
+      const differences = await comparedAfter(moved, stranger);
+      expect(differences).toEqual([{ fid: stranger, missing: [], extra: [expect.stringMatching(named)] }]);
+      expect(fid).not.toBe(stranger);
+    }
+  },
+);
+
+test("what was only on its way is no difference: it is gone at a later look", async () => {
+  const [row] = rowsOf("messages", "id", isCompared);
+  if (!row) throw new Error("the chain has no message");
+  db.sqlite.exec("SAVEPOINT late");
+  db.sqlite.query("DELETE FROM messages WHERE id = ?").run(row.at);
+  let settled = 0;
+  const arrives = async () => {
+    settled += 1;
+    db.sqlite.exec("ROLLBACK TO late");
+  };
+  expect(await compare([row.fid], arrives)).toEqual([]);
+  expect(settled).toBe(1);
+});
+
+test("fids that only one side knows are among those that may be drawn", async () => {
+  db.sqlite.exec("INSERT INTO fids (fid) VALUES (999999)");
+  const [{ fid } = { fid: 0 }] = db.sqlite.query<{ fid: number }, []>("SELECT fid FROM fids LIMIT 1").all();
+  db.sqlite.query("DELETE FROM fids WHERE fid = ?").run(fid);
+  const known = await knownFids({ client, db });
+  expect(known).toContain(999_999);
+  expect(known).toContain(fid);
+});
+
+test("a sample has as many different fids as were asked for, and any of them can be in it", () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.nat(), { maxLength: 50 }),
+      fc.nat(60),
+      fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+      (fids, size, numbers) => {
+        const drawn = sampleOf(fids, size, () => numbers.next().value);
+        expect(drawn).toHaveLength(Math.min(size, fids.length));
+        expect(new Set(drawn).size).toBe(drawn.length);
+        expect(new Set(drawn).isSubsetOf(new Set(fids))).toBe(true);
+      },
+    ),
+  );
+  const fids = [1, 2, 3, 4];
+  const firsts = [0, 0.25, 0.5, 0.75].map((number) => sampleOf(fids, 1, () => number)[0]);
+  expect(firsts).toEqual(fids);
+});
