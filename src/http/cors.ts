@@ -14,7 +14,23 @@ const preflightMaxAgeSecs = 86_400;
 const allowedMethods = "GET, POST, PUT, PATCH, DELETE";
 const exposedHeaders = "x-request-id, etag, retry-after";
 
-export function createCors({ origins, names }: { origins: readonly string[]; names: ServiceNames }): Cors {
+/** What clients of the hosted API send with every call, beside `x-api-key`. */
+const compatHeaders = [
+  "authorization",
+  "api_key",
+  "x-sdk",
+  "x-sdk-version",
+  "x-neynar-experimental",
+  "x-wallet-id",
+];
+
+/** @param isCompat whether clients of the hosted API are served too */
+export function createCors(options: {
+  readonly origins: readonly string[];
+  readonly names: ServiceNames;
+  readonly isCompat: boolean;
+}): Cors {
+  const { origins, names, isCompat } = options;
   const prefix = names.headerPrefix.toLowerCase();
   const allowedHeaders = [
     ...["fid", "op", "signed-at", "nonce", "signature"].map((name) => prefix + name),
@@ -23,6 +39,7 @@ export function createCors({ origins, names }: { origins: readonly string[]; nam
     "x-request-id",
     "if-none-match",
     "prefer",
+    ...(isCompat ? compatHeaders : []),
   ].join(", ");
   const anyOrigin = origins.includes("*");
   const listed = new Set(origins);

@@ -76,14 +76,16 @@ export function createHttpMetrics({ registry, prefix }: Metrics): ObserveAnswer 
   });
 
   const name = `${prefix}http_request_duration_seconds`;
-  const durations = {
+  const described = {
     name,
     help: "Time from the arrival of a request's headers to its answer",
     type: "histogram",
     aggregator: "sum",
-    async get() {
-      return { ...this, values: all().flatMap((tally) => histogramSamples(name, tally)) };
-    },
+  };
+  const durations = {
+    ...described,
+    // Plain data: with several HTTP workers the samples travel to the thread that adds them up.
+    get: async () => ({ ...described, values: all().flatMap((tally) => histogramSamples(name, tally)) }),
   };
   // The registry asks a metric for nothing but its name and its samples.
   registry.registerMetric(durations as unknown as Histogram);

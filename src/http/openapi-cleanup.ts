@@ -1,3 +1,4 @@
+import { basePathOf } from "../config/names.ts";
 import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./openapi-document.ts";
 
 const methods = ["get", "put", "post", "delete", "patch", "head", "options", "trace"];
@@ -116,6 +117,17 @@ function cleanOperation(operation: JsonObject, named: SchemaContext["named"]): J
   return cleaned;
 }
 
+/** The same operation under another prefix of the API is one of its own: `getUser` of `old` becomes `oldGetUser`. */
+function underPrefix(operation: JsonObject, prefix: string): JsonObject {
+  const id = String(operation.operationId);
+  const tags = Array.isArray(operation.tags) ? operation.tags : [];
+  return {
+    ...operation,
+    operationId: prefix + id.charAt(0).toUpperCase() + id.slice(1),
+    tags: tags.map((tag) => `${prefix}: ${tag}`),
+  };
+}
+
 /** Every tag, in the order of first use, which is the order in which Swagger UI shows the groups. */
 function usedTags(paths: JsonObject): Json[] {
   const operations = Object.values(paths).flatMap((item) => (isObject(item) ? Object.values(item) : []));
@@ -129,15 +141,18 @@ function usedTags(paths: JsonObject): Json[] {
  * Turns the generator's document into the one that is published: one media type, true types, named schemas as
  * components, no keyword of the framework. It is OpenAPI 3.1, whose schemas are plain JSON Schema.
  */
-export function cleanOpenApi(raw: OpenApiDocument): OpenApiDocument {
+export function cleanOpenApi(raw: OpenApiDocument, compatPrefixes: readonly string[] = []): OpenApiDocument {
   const named: SchemaContext["named"] = new Map();
   const paths: JsonObject = {};
   for (const [path, item] of Object.entries(raw.paths)) {
     if (!isObject(item)) continue;
-    const operations = Object.entries(item).filter(([method]) => methods.includes(method));
-    paths[path] = Object.fromEntries(
-      operations.map(([method, value]) => [method, isObject(value) ? cleanOperation(value, named) : value]),
-    );
+    const prefix = compatPrefixes.find((name) => path.startsWith(`${basePathOf(name)}/`));
+    const operations = Object.entries(item).flatMap(([method, value]): [string, JsonObject][] => {
+      if (!methods.includes(method) || !isObject(value)) return [];
+      const operation = cleanOperation(value, named);
+      return [[method, prefix === undefined ? operation : underPrefix(operation, prefix)]];
+    });
+    paths[path] = Object.fromEntries(operations);
   }
   const given = isObject(raw.components.schemas) ? raw.components.schemas : {};
   const schemas = cleanSchemaMap(given, { named, closed: true });

@@ -66,9 +66,11 @@ const generatorPath = "/generated";
 export async function openApiDocument(options: {
   app: AnyElysia;
   names: ServiceNames;
+  /** Further prefixes of the API, whose operations get ids and tags of their own. */
+  compatPrefixes: readonly string[];
   version: string;
 }): Promise<OpenApiDocument> {
-  const { app, names, version } = options;
+  const { app, names, compatPrefixes, version } = options;
   // Loaded here because it costs start time that only a reader of the document should wait for.
   const { swagger } = await import("@elysiajs/swagger");
   const documentation = {
@@ -91,5 +93,5 @@ export async function openApiDocument(options: {
     .use(swagger({ path: "/unused", specPath: generatorPath, documentation: documentation as object }))
     .use(app);
   const response = await generator.handle(new Request(`http://localhost${generatorPath}`));
-  return cleanOpenApi((await response.json()) as OpenApiDocument);
+  return cleanOpenApi((await response.json()) as OpenApiDocument, compatPrefixes);
 }

@@ -56,7 +56,7 @@ function documentedOnly<T>(schema: Readonly<Record<string, unknown>>): TUnsafe<T
 }
 
 function querySchema<Q extends QueryParams>(params: Q): TUnsafe<DecodedQuery<Q>> {
-  const entries = Object.entries(params);
+  const entries = Object.entries(params).map(([name, param]) => [param.keys?.[0] ?? name, param] as const);
   return documentedOnly({
     properties: Object.fromEntries(entries.map(([name, param]) => [name, param.schema])),
     required: entries.filter(([, param]) => param.required).map(([name]) => name),

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Clock } from "../process/clock.ts";
-import type { Metrics } from "../process/metrics.ts";
 import { ApiError } from "./errors.ts";
 import { operation } from "./operation.ts";
 
@@ -13,11 +12,18 @@ export interface OpsProviders {
   readonly notReadyReason: () => MaybePromise<string | undefined>;
   /** Counts, positions, lag and queue depths, as JSON. */
   readonly status: () => MaybePromise<Readonly<Record<string, unknown>>>;
+  /** What `/metrics` shows. */
+  readonly metrics: () => MaybePromise<MetricsPage>;
+}
+
+/** Prometheus text, with the content type that names its version. */
+export interface MetricsPage {
+  readonly text: string;
+  readonly contentType: string;
 }
 
 export interface OpsOptions {
   readonly providers: OpsProviders;
-  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly version: string;
 }
@@ -35,7 +41,7 @@ const NodeStatus = Type.Object(
 const tags = ["Operations"];
 
 /** `/health`, `/ready`, `/status` and `/metrics`. */
-export function opsRoutes({ providers, metrics, clock, version }: OpsOptions) {
+export function opsRoutes({ providers, clock, version }: OpsOptions) {
   const startedAtMs = clock.nowMs();
   return new Elysia({ name: "ops" })
     .get(
@@ -79,10 +85,10 @@ export function opsRoutes({ providers, metrics, clock, version }: OpsOptions) {
     )
     .get(
       "/metrics",
-      async () =>
-        new Response(await metrics.registry.metrics(), {
-          headers: { "content-type": metrics.registry.contentType, "cache-control": "no-store" },
-        }),
+      async () => {
+        const { text, contentType } = await providers.metrics();
+        return new Response(text, { headers: { "content-type": contentType, "cache-control": "no-store" } });
+      },
       { detail: { hide: true } },
     );
 }

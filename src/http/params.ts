@@ -7,6 +7,8 @@ export interface QueryParam<T> {
   /** What the OpenAPI document says about it; its type is the value's, not that of the text. */
   readonly schema: TSchema;
   readonly required: boolean;
+  /** The keys that it is taken from, the documented one first; its own name alone where this is left out. */
+  readonly keys?: readonly string[];
   /**
    * @param values all values of the key, none where the key is absent
    * @throws ApiError `badRequest` naming the parameter
@@ -23,8 +25,22 @@ export type DecodedQuery<Q extends QueryParams> = {
 /** Decodes the parameters that a route knows; others are ignored. */
 export function decodeQuery<Q extends QueryParams>(params: Q, raw: RawQuery): DecodedQuery<Q> {
   const decoded: Record<string, unknown> = {};
-  for (const name in params) decoded[name] = params[name]?.decode(raw[name] ?? [], name);
+  for (const name in params) {
+    const param = params[name];
+    const key = param?.keys === undefined ? name : givenKey(param.keys, raw);
+    decoded[name] = param?.decode(raw[key] ?? [], key);
+  }
   return decoded as DecodedQuery<Q>;
+}
+
+/** The first of the keys that is there, else the documented one, which the refusal then names. */
+function givenKey(keys: readonly string[], raw: RawQuery): string {
+  return keys.find((key) => raw[key] !== undefined) ?? keys[0] ?? "";
+}
+
+/** The same parameter taken from other keys, the documented one first. */
+export function renamed<T>(param: QueryParam<T>, ...keys: readonly [string, ...string[]]): QueryParam<T> {
+  return { ...param, keys };
 }
 
 /**
@@ -33,12 +49,14 @@ export function decodeQuery<Q extends QueryParams>(params: Q, raw: RawQuery): De
  */
 export const UNKNOWN_FID = -1;
 
-interface Documented {
+/** What the OpenAPI document may say about a parameter. */
+export interface Documented {
   readonly description?: string;
   readonly examples?: readonly unknown[];
 }
 
-const refuse = (message: string) => new ApiError("badRequest", message);
+/** The error about a parameter that is not as it must be. */
+export const refuse = (message: string) => new ApiError("badRequest", message);
 
 /** The one value of a key; undefined where it is absent or empty. */
 function single(values: readonly string[], name: string): string | undefined {
@@ -49,7 +67,7 @@ function single(values: readonly string[], name: string): string | undefined {
 type ParseText<T> = (text: string, name: string) => T;
 
 /** A parameter that must be there. The empty value counts as absent. */
-function scalar<T>(schema: TSchema, parse: ParseText<T>): QueryParam<T> {
+export function scalar<T>(schema: TSchema, parse: ParseText<T>): QueryParam<T> {
   return {
     schema,
     required: true,
@@ -83,7 +101,7 @@ export interface ListOptions extends Documented {
  * A list that must have an item: comma-separated, or by repeating the key, or both. Empty items are dropped, a repeated
  * item counts towards the limit and is taken once, in the order of first mention.
  */
-function list<T>(items: TSchema, parse: ParseText<T>, options: ListOptions): QueryParam<readonly T[]> {
+export function list<T>(items: TSchema, parse: ParseText<T>, options: ListOptions): QueryParam<readonly T[]> {
   const { maxItems, ...documented } = options;
   return {
     schema: Type.Array(items, { minItems: 1, maxItems, ...documented }),
@@ -221,18 +239,18 @@ const defaultLimit = 10;
 const maxLimit = 100;
 
 /** The size of a page. More than is allowed means as much as is allowed. */
-export function limit(): QueryParam<number> {
+export function limit(fallback = defaultLimit, max = maxLimit): QueryParam<number> {
   const schema = Type.Integer({
     minimum: 1,
-    maximum: maxLimit,
-    description: `Size of a page; more than ${maxLimit} means ${maxLimit}`,
+    maximum: max,
+    description: `Size of a page; more than ${max} means ${max}`,
   });
   const param = scalar(schema, (given, name) => {
     const value = /^[0-9]+$/.test(given) ? Number(given) : Number.NaN;
     if (!(value >= 1)) throw refuse(`${name} must be a positive integer`);
-    return Math.min(value, maxLimit);
+    return Math.min(value, max);
   });
-  return optional(param, defaultLimit);
+  return optional(param, fallback);
 }
 
 /** Longer than any cursor that is ever given out. */

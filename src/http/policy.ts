@@ -1,5 +1,3 @@
-import type { ServiceNames } from "../config/names.ts";
-
 /** What holds for every route under one path, also for paths under it that no route answers. */
 export interface RoutePolicy {
   /** A larger request body is refused with 413. */
@@ -18,7 +16,7 @@ const kib = 1024;
 
 const messageOnly = (message: string) => ({ message });
 
-/** Paths within the service's own prefix; a row holds for its path and everything below. */
+/** Paths within a prefix of the API; a row holds for its path and everything below. */
 const apiRows: readonly PolicyRow[] = [
   { path: "/frame/app", maxBodyBytes: 32 * kib, cache: "no-store" },
   {
@@ -28,6 +26,7 @@ const apiRows: readonly PolicyRow[] = [
     errorBody: (message) => ({ success: false, message }),
   },
   { path: "/frame/notifications", maxBodyBytes: 1024 * kib, cache: "no-store" },
+  { path: "/frame/notification_tokens", cache: "no-store" },
   { path: "/webhook", maxBodyBytes: 256 * kib, cache: "no-store" },
   { path: "/batch", maxBodyBytes: 256 * kib },
 ];
@@ -35,20 +34,20 @@ const apiRows: readonly PolicyRow[] = [
 const apiDefault: RoutePolicy = { maxBodyBytes: 64 * kib, cache: "revalidate", errorBody: messageOnly };
 const opsDefault: RoutePolicy = { ...apiDefault, cache: "no-store" };
 
-/** Finds the policy of a canonical path. The outcome is one of a few shared objects, so asking is cheap. */
-export function createPolicyLookup(names: ServiceNames): (path: string) => RoutePolicy {
-  const rows = [
-    ...apiRows.map((row) => ({ ...row, path: names.basePath + row.path })),
-    { path: "/openapi.json", cache: "revalidate" as const },
-  ].map((row) => ({ path: row.path, below: `${row.path}/`, policy: { ...apiDefault, ...row } }));
-  const below = `${names.basePath}/`;
+/**
+ * Finds the policy of a canonical path, the same under every prefix of the API. The outcome is one of a few shared
+ * objects, so asking is cheap.
+ */
+export function createPolicyLookup(basePaths: readonly string[]): (path: string) => RoutePolicy {
+  const policies = apiRows.map((row) => ({ ...apiDefault, ...row, below: `${row.path}/` }));
+  const prefixes = basePaths.map((basePath) => `${basePath}/`);
 
   return (path) => {
-    for (const row of rows) {
-      if (path.startsWith(row.path) && (path.length === row.path.length || path.startsWith(row.below))) {
-        return row.policy;
-      }
+    for (const prefix of prefixes) {
+      if (!path.startsWith(prefix)) continue;
+      const within = path.slice(prefix.length - 1);
+      return policies.find((row) => within === row.path || within.startsWith(row.below)) ?? apiDefault;
     }
-    return path.startsWith(below) ? apiDefault : opsDefault;
+    return path === "/openapi.json" ? apiDefault : opsDefault;
   };
 }

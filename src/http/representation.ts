@@ -1,4 +1,5 @@
 import { ElysiaCustomStatusResponse, StatusMap } from "elysia";
+import { jsonText } from "../lib/json-text.ts";
 import { type Exchange, exchangeOf } from "./exchange.ts";
 
 /** What the representation of an answer needs of Elysia's context. */
@@ -11,6 +12,8 @@ export interface AnswerContext {
     readonly headers: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   };
 }
+
+const encoder = new TextEncoder();
 
 /** Reads may be kept, but must be asked about each time: data changes with every message that is merged. */
 const revalidate = "public, no-cache";
@@ -32,8 +35,8 @@ function asJson(exchange: Exchange, given: unknown, set: AnswerContext["set"]): 
   const status = statusOf(chosen?.code ?? set.status);
   const headers: Record<string, string> = { "content-type": "application/json" };
   const isRead = exchange.method === "GET" || exchange.method === "HEAD";
-  const body: string | undefined = JSON.stringify(value);
-  if (body === undefined) throw new Error("the handler returned nothing");
+  if (value === undefined) throw new Error("the handler returned nothing");
+  const body = encoder.encode(jsonText(value));
   let notModified = false;
   if (isRead && status === 200 && exchange.policy.cache === "revalidate") {
     const etag = `W/"${Bun.hash(body).toString(16)}"`;

@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from "elysia";
-import { serviceNames } from "../config/names.ts";
+import { basePathOf, serviceNames } from "../config/names.ts";
 import type { Config } from "../config/schema.ts";
 import type { Common } from "../process/common.ts";
 import { createCors } from "./cors.ts";
@@ -20,6 +20,8 @@ export interface HttpServerOptions {
   };
   /** Routes of the API, with paths within `/v2/<service>`. */
   readonly plugins: readonly AnyElysia[];
+  /** The same API in the dialect of `service.compat_prefixes`, made where there is such a prefix. */
+  readonly compatPlugins: () => readonly AnyElysia[];
   readonly ops: OpsProviders;
   readonly version: string;
 }
@@ -28,8 +30,14 @@ export interface HttpServer {
   /** Answers a request as a listening server would. */
   readonly handle: (request: Request) => Response | Promise<Response>;
   readonly openApi: () => Promise<OpenApiDocument>;
-  /** Starts accepting. Port 0 in the settings takes a free one. */
-  readonly listen: () => { readonly url: string; readonly port: number };
+  /**
+   * Starts accepting. Port 0 in the settings takes a free one. With `sharesPort` others may accept on it as well, and the
+   * kernel deals the connections out.
+   */
+  readonly listen: (options?: { readonly sharesPort?: boolean }) => {
+    readonly url: string;
+    readonly port: number;
+  };
   /**
    * Stops accepting, lets what was accepted finish, and closes what has not finished after `graceMs`
    * (`http.shutdown_grace_secs` where it is not given).
@@ -43,7 +51,8 @@ export interface HttpServer {
  * (CORS, metrics, access log). Errors of any step meet in one hook, which is registered first because Elysia's hooks
  * cover only what is registered after them.
  */
-export function createHttpServer({ common, plugins, ops, version }: HttpServerOptions): HttpServer {
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { common, plugins, ops, version } = options;
   const { config, metrics, clock } = common;
   const log = common.log.child({ subsystem: "http" });
   const names = serviceNames(config.service.name);
@@ -52,11 +61,16 @@ export function createHttpServer({ common, plugins, ops, version }: HttpServerOp
   let document: Promise<OpenApiDocument> | undefined;
 
   const documented = new Elysia({ name: "documented" })
-    .use(opsRoutes({ providers: ops, metrics, clock, version }))
+    .use(opsRoutes({ providers: ops, clock, version }))
     .use(new Elysia({ prefix: names.basePath }).use([...plugins]));
+  const { compat_prefixes: compatPrefixes } = config.service;
+  const compatPlugins = compatPrefixes.length > 0 ? options.compatPlugins() : [];
+  for (const prefix of compatPrefixes) {
+    documented.use(new Elysia({ prefix: basePathOf(prefix) }).use([...compatPlugins]));
+  }
 
   const openApi = () => {
-    document ??= openApiDocument({ app: documented, names, version });
+    document ??= openApiDocument({ app: documented, names, compatPrefixes, version });
     return document;
   };
 
@@ -80,8 +94,8 @@ export function createHttpServer({ common, plugins, ops, version }: HttpServerOp
 
   const handle = createEdge({
     route: (request) => app.fetch(request),
-    policyOf: createPolicyLookup(names),
-    cors: createCors({ origins: config.http.cors_origins, names }),
+    policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
+    cors: createCors({ origins: config.http.cors_origins, names, isCompat: compatPrefixes.length > 0 }),
     observe: createHttpMetrics(metrics),
     log,
     isStopping: () => stopping,
@@ -91,10 +105,11 @@ export function createHttpServer({ common, plugins, ops, version }: HttpServerOp
     handle,
     openApi,
 
-    listen() {
+    listen({ sharesPort = false } = {}) {
       server = Bun.serve({
         hostname: config.http.host,
         port: config.http.port,
+        reusePort: sharesPort,
         development: false,
         // Between bytes of a body or of an answer. Bun itself ends a connection whose headers take over 10 s.
         idleTimeout: config.http.idle_timeout_secs,

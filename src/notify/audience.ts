@@ -3,7 +3,7 @@ import type { LiveToken } from "../state/records.ts";
 import type { TokenPosition, TokenStore } from "../state/stores.ts";
 import type { FollowersAmong } from "./followers.ts";
 
-const PAGE_TOKENS = 500;
+const PAGE_TOKENS = 1000;
 const PAGE_HOSTS = 100;
 
 /** Tokens of one client host: those to send to, and how many are not, by reason. */

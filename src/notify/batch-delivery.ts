@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, nowSecs } from "../process/clock.ts";
 import type { CampaignWork, Claimed, DeliveryLedger, Settlement } from "../state/campaigns.ts";
-import type { LiveToken } from "../state/records.ts";
-import type { TokenPosition, TokenStore } from "../state/stores.ts";
+import type { LiveToken, TokenKey } from "../state/records.ts";
+import type { TokenStore } from "../state/stores.ts";
 import type { Batch } from "./batcher.ts";
-import { failure, type TokenVerdict, verdictOn } from "./client-answer.ts";
+import { failure, type TokenVerdict, verdictsOn } from "./client-answer.ts";
 import type { BatchReply, PostBatch } from "./post-batch.ts";
 import type { SendStats } from "./send-stats.ts";
 import type { Slot, Slots } from "./slots.ts";
@@ -23,6 +23,8 @@ export interface DeliveryParts {
   readonly clock: Clock;
   readonly stats: SendStats;
   readonly settings: DeliverySettings;
+  /** Told what became of tokens once that is stored. */
+  readonly onSettled: (settlements: readonly Settlement[]) => void;
 }
 
 export interface DeliverySettings {
@@ -67,37 +69,44 @@ export function createBatchDelivery(
   work: CampaignWork,
   signals: RunSignals,
 ): DeliverBatch {
-  const { tokens, ledger, post, slots, clock, stats, settings } = parts;
+  const { tokens, ledger, post, slots, clock, stats, settings, onSettled } = parts;
   const leaseSecs = Math.max(MIN_LEASE_SECS, Math.ceil(settings.timeoutMs / 1000) + LEASE_MARGIN_SECS);
 
-  async function claim(held: readonly LiveToken[]): Promise<Claimed> {
+  async function claim(held: readonly LiveToken[]): Promise<Claimed<LiveToken>> {
     const now = nowSecs(clock);
     return ledger.claim(work, held, { nowSecs: now, endsAt: now + leaseSecs });
   }
 
+  /** @param verdicts on each of the tokens, in their order */
   async function settle(
     host: string,
     held: readonly LiveToken[],
-    verdictOf: (token: LiveToken) => TokenVerdict,
+    verdicts: readonly TokenVerdict[],
   ): Promise<void> {
     if (held.length === 0) return;
-    const verdicts = held.map((token) => ({ token, verdict: verdictOf(token) }));
-    const settlements = verdicts.map(
-      ({ token: { fid, clientFid }, verdict: { kind, reason, isRetryable } }): Settlement => ({
-        fid,
-        clientFid,
-        kind,
-        reason,
-        isRetryable,
-      }),
-    );
+    const settlements: Settlement[] = [];
+    const gone: (TokenKey & { readonly token: string })[] = [];
+    for (const [at, { kind, reason, isRetryable, isGone }] of verdicts.entries()) {
+      const token = held[at];
+      if (!token) throw new Error("there are more verdicts than tokens");
+      const { appId, fid, clientFid, details } = token;
+      settlements.push({ fid, clientFid, kind, reason, isRetryable });
+      if (isGone) gone.push({ appId, fid, clientFid, token: details.token });
+    }
     await ledger.settle(work, host, settlements, nowSecs(clock) + settings.dedupeTtlSecs);
     stats.countTokens(host, settlements);
+    onSettled(settlements);
     // Later than the counts: a crash in between leaves a token that the next send finds invalid again.
-    const gone = verdicts.filter(({ verdict }) => verdict.isGone);
-    if (gone.length > 0) {
-      await tokens.deleteHeld(gone.map(({ token }) => ({ ...token, token: token.details.token })));
-    }
+    if (gone.length > 0) await tokens.deleteHeld(gone);
+  }
+
+  function settleAsFailed(host: string, held: readonly LiveToken[], reason: string): Promise<void> {
+    const verdict = failure(reason);
+    return settle(
+      host,
+      held,
+      held.map(() => verdict),
+    );
   }
 
   async function call(host: string, { url }: Batch, held: readonly LiveToken[]): Promise<BatchReply> {
@@ -132,26 +141,28 @@ export function createBatchDelivery(
         const claimed = await claim(held);
         if (attempt === 1) {
           stats.countNotAttempted(host, claimed.refused.length);
-          await ledger.countNotAttempted(work, host, { duplicate: claimed.refused.length });
+          if (claimed.refused.length > 0)
+            await ledger.countNotAttempted(work, host, { duplicate: claimed.refused.length });
         } else {
           // The lease ended while they waited for this attempt, and another campaign has them now.
-          await settle(host, pick(held, claimed.refused), () => failure("claimed_by_another"));
+          await settleAsFailed(host, claimed.refused, "claimed_by_another");
         }
-        held = pick(held, claimed.taken);
+        held = claimed.taken;
         if (held.length === 0) return;
-        if (slot === "given-up") return await settle(host, held, () => failure(reason));
+        if (slot === "given-up") return await settleAsFailed(host, held, reason);
 
         const reply = await call(host, batch, held);
         if (reply.kind === "cancelled") return;
         if (reply.kind === "answered") {
           slot.release("well");
           const { answer } = reply;
-          return await settle(host, held, ({ details }) => verdictOn(details.token, answer));
+          const texts = held.map(({ details }) => details.token);
+          return await settle(host, held, verdictsOn(texts, answer));
         }
         slot.release(reply.sign, reply.waitMs);
         reason = reply.reason;
         if (!reply.isPassing || attempt === settings.maxAttempts) {
-          return await settle(host, held, () => failure(reason));
+          return await settleAsFailed(host, held, reason);
         }
         retries.waiting += 1;
         try {
@@ -164,11 +175,4 @@ export function createBatchDelivery(
       if (slot !== "given-up") slot.release("none");
     }
   };
-}
-
-/** Those of the tokens whose rows are listed. */
-function pick(held: readonly LiveToken[], listed: readonly TokenPosition[]): readonly LiveToken[] {
-  if (listed.length === held.length) return held;
-  const keys = new Set(listed.map(({ fid, clientFid }) => `${fid} ${clientFid}`));
-  return held.filter(({ fid, clientFid }) => keys.has(`${fid} ${clientFid}`));
 }

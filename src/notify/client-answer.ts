@@ -11,13 +11,12 @@ export interface TokenVerdict {
   readonly isGone: boolean;
 }
 
-/** A client's answer to a batch: the lists in which it names tokens. */
+/** A client's answer to a batch: the lists in which it names tokens, of whatever values. */
 export interface ClientAnswer {
-  readonly successful: ReadonlySet<string>;
-  readonly invalid: ReadonlySet<string>;
-  readonly rateLimited: ReadonlySet<string>;
-  /** The reasons by token. */
-  readonly failed: ReadonlyMap<string, string>;
+  readonly successful: readonly unknown[];
+  readonly invalid: readonly unknown[];
+  readonly rateLimited: readonly unknown[];
+  readonly failed: readonly unknown[];
 }
 
 const LISTS = ["successfulTokens", "invalidTokens", "rateLimitedTokens", "failedTokens"] as const;
@@ -38,26 +37,42 @@ export function readClientAnswer(body: Uint8Array): ClientAnswer | undefined {
   const [successful, invalid, rateLimited, failed] = LISTS.map((name) => lists[name] ?? []);
   if (!Array.isArray(successful) || !Array.isArray(invalid)) return undefined;
   if (!Array.isArray(rateLimited) || !Array.isArray(failed)) return undefined;
-  return {
-    successful: new Set(successful),
-    invalid: new Set(invalid),
-    rateLimited: new Set(rateLimited),
-    failed: new Map(failed.filter(isObject).map(({ token, reason }) => [token as string, String(reason)])),
-  };
+  return { successful, invalid, rateLimited, failed };
 }
 
+const SUCCESS: TokenVerdict = { kind: "success", reason: "", isRetryable: false, isGone: false };
+
 /**
- * What an answer says of a token. A token that stands in several lists is counted once, by the first of: successful,
- * invalid, rate limited, failed.
+ * What an answer says of each of some tokens. A token that stands in several lists is counted once, by the first of:
+ * successful, invalid, rate limited, failed.
  */
-export function verdictOn(token: string, answer: ClientAnswer): TokenVerdict {
-  const failedReason = answer.failed.get(token);
-  const isGone = answer.invalid.has(token) || failedReason === "invalid_token";
-  if (answer.successful.has(token)) return { kind: "success", reason: "", isRetryable: false, isGone };
-  if (isGone) return failure("invalid_token", { isGone });
-  if (answer.rateLimited.has(token)) return failure("rate_limited", { isRetryable: true });
-  if (failedReason === undefined) return failure("not_in_answer");
-  return failure(FAILED_REASONS.has(failedReason) ? `failed_${failedReason}` : "failed_other");
+export function verdictsOn(tokens: readonly string[], answer: ClientAnswer): readonly TokenVerdict[] {
+  if (isAllServed(tokens, answer)) return tokens.map(() => SUCCESS);
+  const successful = new Set(answer.successful);
+  const invalid = new Set(answer.invalid);
+  const rateLimited = new Set(answer.rateLimited);
+  const failed = new Map(
+    answer.failed
+      .filter(isObject)
+      // Not `String(reason)`: an object from JSON may have a `toString` that is no function.
+      .map(({ token, reason }) => [token, typeof reason === "string" ? reason : ""]),
+  );
+  return tokens.map((token) => {
+    const failedReason = failed.get(token);
+    const isGone = invalid.has(token) || failedReason === "invalid_token";
+    if (successful.has(token)) return { ...SUCCESS, isGone };
+    if (isGone) return failure("invalid_token", { isGone });
+    if (rateLimited.has(token)) return failure("rate_limited", { isRetryable: true });
+    if (failedReason === undefined) return failure("not_in_answer");
+    return failure(FAILED_REASONS.has(failedReason) ? `failed_${failedReason}` : "failed_other");
+  });
+}
+
+/** The usual answer repeats what it was given, which is seen without looking each token up. */
+function isAllServed(tokens: readonly string[], answer: ClientAnswer): boolean {
+  const { successful, invalid, failed } = answer;
+  if (invalid.length > 0 || failed.length > 0 || successful.length !== tokens.length) return false;
+  return tokens.every((token, at) => token === successful[at]);
 }
 
 /** The verdict on every token of a batch that got no answer. */

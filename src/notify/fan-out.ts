@@ -1,7 +1,8 @@
 import { nowSecs } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
-import type { CampaignStore } from "../state/campaigns.ts";
+import type { CampaignStore, Settlement } from "../state/campaigns.ts";
 import { type RunParts, runCampaign } from "./campaign-run.ts";
+import { DeliveryList } from "./delivery-list.ts";
 import type { SendFigures } from "./send-stats.ts";
 import type { SlotStats } from "./slots.ts";
 
@@ -23,10 +24,16 @@ export interface FanOutFigures extends SendFigures, SlotStats {
   readonly oldestQueuedSecs: number;
 }
 
+/** What is known at the end of a campaign beside what is stored of it. */
+export interface CampaignEnd {
+  /** What became of each token that was sent to; undefined where they were many. */
+  readonly deliveries: readonly Settlement[] | undefined;
+}
+
 /** Carries campaigns out. */
 export interface FanOut {
   /** Resolves when the stored campaign has ended; asked again for the same one, it waits for the same end. */
-  run(campaign: CampaignRef): Promise<void>;
+  run(campaign: CampaignRef): Promise<CampaignEnd>;
   figures(): Promise<FanOutFigures>;
 }
 
@@ -35,7 +42,7 @@ export interface FanOutEngine extends FanOut {
   stop(graceMs: number): Promise<void>;
 }
 
-export interface FanOutParts extends RunParts {
+export interface FanOutParts extends Omit<RunParts, "onSettled"> {
   readonly campaigns: CampaignStore;
   readonly log: Logger;
   /** How long after a fault of ours a campaign is taken up again. */
@@ -43,7 +50,8 @@ export interface FanOutParts extends RunParts {
 }
 
 interface Job extends CampaignRef {
-  readonly ended: PromiseWithResolvers<void>;
+  readonly ended: PromiseWithResolvers<CampaignEnd>;
+  readonly deliveries: DeliveryList;
   readonly queuedAtMs: number;
   runs: number;
 }
@@ -61,7 +69,13 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
   function enqueue(ref: CampaignRef): Job {
     const known = jobs.get(ref.campaignId);
     if (known) return known;
-    const job: Job = { ...ref, ended: Promise.withResolvers(), queuedAtMs: performance.now(), runs: 0 };
+    const job: Job = {
+      ...ref,
+      ended: Promise.withResolvers(),
+      deliveries: new DeliveryList(),
+      queuedAtMs: performance.now(),
+      runs: 0,
+    };
     // Nobody waits for a campaign that was left behind.
     job.ended.promise.catch(() => undefined);
     jobs.set(job.campaignId, job);
@@ -93,13 +107,13 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
     const { campaignId, appId } = job;
     const startedAt = performance.now();
     try {
-      await runOnce(campaignId);
+      await runOnce(job);
       log.info(
         { campaignId, appId, durationMs: Math.round(performance.now() - startedAt) },
         "Ended a campaign",
       );
       jobs.delete(campaignId);
-      job.ended.resolve();
+      job.ended.resolve({ deliveries: job.deliveries.all() });
     } catch (cause) {
       if (stop.signal.aborted) return;
       job.runs += 1;
@@ -116,15 +130,16 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
     }
   }
 
-  async function runOnce(campaignId: string): Promise<void> {
+  async function runOnce({ campaignId, deliveries }: Job): Promise<void> {
     const work = await campaigns.start(campaignId, nowSecs(clock));
     if (!work) return;
     // Of what was sent before the ledger's time nothing is known any more.
     const isTooOld =
       nowSecs(clock) >= work.createdAt + settings.dedupeTtlSecs && isLeftBehind.has(campaignId);
+    const onSettled = (settlements: readonly Settlement[]) => deliveries.add(settlements);
     const status = isTooOld
       ? "aborted"
-      : await runCampaign(parts, work, { stop: stop.signal, cut: cut.signal });
+      : await runCampaign({ ...parts, onSettled }, work, { stop: stop.signal, cut: cut.signal });
     await campaigns.end(campaignId, status, nowSecs(clock));
   }
 

@@ -68,9 +68,8 @@ export class HostHealth {
 
   /** When `admission` may change by itself; Infinity where only a call that ends changes it. */
   nextChangeAt(nowMs: number): number {
-    const times = [this.#notBefore];
-    if (this.#downSince !== undefined) times.push(this.#downSince + this.#pacing.patienceMs);
-    return Math.min(...times.filter((time) => time > nowMs), Number.POSITIVE_INFINITY);
+    const givenUpAt = this.#downSince === undefined ? nowMs : this.#downSince + this.#pacing.patienceMs;
+    return Math.min(later(this.#notBefore, nowMs), later(givenUpAt, nowMs));
   }
 
   begin(): void {
@@ -110,4 +109,9 @@ export class HostHealth {
     );
     this.#probes += 1;
   }
+}
+
+/** The time, where it is still to come. */
+function later(timeMs: number, nowMs: number): number {
+  return timeMs > nowMs ? timeMs : Number.POSITIVE_INFINITY;
 }

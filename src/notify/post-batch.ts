@@ -1,5 +1,6 @@
 import { type OutboundClient, OutboundFailure, type OutboundFailureKind } from "../net/client.ts";
-import { type Clock, nowSecs } from "../process/clock.ts";
+import { retryAfterMs } from "../net/retry-after.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Notification } from "../state/campaigns.ts";
 import { type ClientAnswer, readClientAnswer } from "./client-answer.ts";
 import type { HostSign } from "./host-health.ts";
@@ -82,7 +83,7 @@ export function createPostBatch(parts: {
     }
     const reason = `http_${status}`;
     if (status !== 429 && status < 500) return lasting(reason);
-    const waitMs = retryAfterMs(headers.get("retry-after"), nowSecs(clock));
+    const waitMs = retryAfterMs(headers.get("retry-after"), clock.nowMs(), MAX_RETRY_AFTER_MS);
     return { kind: "failed", reason, isPassing: true, sign: status === 429 ? "busy" : "down", waitMs };
   };
 }
@@ -90,11 +91,4 @@ export function createPostBatch(parts: {
 /** The client answered, and would answer the same again. */
 function lasting(reason: string): BatchReply {
   return { kind: "failed", reason, isPassing: false, sign: "well", waitMs: 0 };
-}
-
-/** A Retry-After header, seconds or a date, as a wait that is not longer than we take; 0 for none that can be read. */
-function retryAfterMs(header: string | null, nowSecs: number): number {
-  if (header === null) return 0;
-  const secs = /^\d{1,9}$/.test(header.trim()) ? Number(header) : Date.parse(header) / 1000 - nowSecs;
-  return Number.isNaN(secs) ? 0 : Math.min(Math.max(secs * 1000, 0), MAX_RETRY_AFTER_MS);
 }

@@ -1,44 +1,10 @@
-import { Counter, Gauge } from "prom-client";
+import { figureMetrics } from "../process/figure-metrics.ts";
 import type { Metrics } from "../process/metrics.ts";
 import type { FanOutFigures } from "./fan-out.ts";
-import { CALL_SECONDS } from "./send-stats.ts";
 
-/**
- * Registers what sends tell of themselves; the figures are asked for when somebody scrapes. The worker counts since its
- * start, as a counter does, so each is set to what it says.
- */
-export function registerSendMetrics(
-  { registry, prefix }: Metrics,
-  figures: () => Promise<FanOutFigures>,
-): void {
-  const registers = [registry];
-  const counter = (
-    name: string,
-    help: string,
-    labelNames: readonly string[],
-    collect: (metric: Counter, now: FanOutFigures) => void,
-  ) =>
-    new Counter({
-      name: prefix + name,
-      help,
-      labelNames: [...labelNames],
-      registers,
-      async collect() {
-        const now = await figures();
-        this.reset();
-        collect(this, now);
-      },
-    });
-  const gauge = (name: string, help: string, read: (now: FanOutFigures) => number) =>
-    new Gauge({
-      name: prefix + name,
-      help,
-      registers,
-      async collect() {
-        this.set(read(await figures()));
-      },
-    });
-
+/** Registers what sends tell of themselves. */
+export function registerSendMetrics(metrics: Metrics, figures: () => Promise<FanOutFigures>): void {
+  const { counter, gauge, durations } = figureMetrics(metrics, figures);
   counter(
     "send_tokens_total",
     "Tokens of notification campaigns by client host and outcome; hosts beyond the first hundred count as other.",
@@ -55,22 +21,7 @@ export function registerSendMetrics(
       for (const { host, outcome, count } of calls) metric.inc({ host, outcome }, count);
     },
   );
-  counter(
-    "send_call_seconds_bucket",
-    "Calls to clients that took up to so many seconds, as the buckets of a histogram.",
-    ["le"],
-    (metric, { callsByDuration }) => {
-      for (const [at, count] of callsByDuration.entries()) {
-        metric.inc({ le: String(CALL_SECONDS[at] ?? "+Inf") }, count);
-      }
-    },
-  );
-  counter("send_call_seconds_sum", "Seconds that all calls to clients took.", [], (metric, now) =>
-    metric.inc(now.callSecondsSum),
-  );
-  counter("send_call_seconds_count", "Calls to clients.", [], (metric, now) =>
-    metric.inc(now.callsByDuration.at(-1) ?? 0),
-  );
+  durations("send_call_seconds", "Calls to clients", (now) => now.callDurations);
   gauge("send_calls_in_flight", "Calls to clients that wait for an answer.", (now) => now.inFlight);
   gauge("send_batches_waiting", "Batches that wait for their turn.", (now) => now.waiting);
   gauge("send_batch_wait_seconds", "How long the first batch has waited.", (now) => now.oldestWaitMs / 1000);

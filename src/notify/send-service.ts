@@ -3,7 +3,7 @@ import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Campaign, CampaignStore } from "../state/campaigns.ts";
 import type { App } from "../state/records.ts";
 import type { AppStore } from "../state/stores.ts";
-import type { FanOut } from "./fan-out.ts";
+import type { CampaignEnd, FanOut } from "./fan-out.ts";
 import { readSendRequest } from "./send-request.ts";
 
 /** Campaigns of one app that have not ended, queued ones included. */
@@ -11,7 +11,7 @@ const MAX_UNDER_WAY = 100;
 const PAGE_FIDS = 10_000;
 
 /** What became of a campaign. */
-export interface SendResult {
+export interface SendResult extends CampaignEnd {
   readonly counts: Campaign["counts"];
   /** Ascending. */
   readonly retryableFids: readonly number[];
@@ -47,11 +47,13 @@ export function createSendService(parts: SendServiceParts): SendService {
     else stopping.addEventListener("abort", () => resolve("stopped"), { once: true });
   });
 
-  async function resultOf(campaignId: string, ended: Promise<void>): Promise<SendResult | undefined> {
-    if ((await Promise.race([ended, stopped])) === "stopped") return undefined;
+  async function resultOf(campaignId: string, ended: Promise<CampaignEnd>): Promise<SendResult | undefined> {
+    const end = await Promise.race([ended, stopped]);
+    if (end === "stopped") return undefined;
     const campaign = await campaigns.find(campaignId);
     if (!campaign) throw new Error(`campaign ${campaignId} is not there after its end`);
-    return { counts: campaign.counts, retryableFids: await allRetryableFids(campaigns, campaignId) };
+    const retryableFids = await allRetryableFids(campaigns, campaignId);
+    return { ...end, counts: campaign.counts, retryableFids };
   }
 
   return {

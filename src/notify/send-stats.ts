@@ -1,7 +1,5 @@
+import { CallDurations, type DurationFigures } from "../lib/call-durations.ts";
 import type { OutcomeKind, Settlement } from "../state/campaigns.ts";
-
-/** Upper bounds of the buckets that calls are counted in by duration, in seconds. */
-export const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
 /** Hosts come from clients; beyond so many they are counted together. */
 const MAX_HOSTS = 100;
@@ -15,9 +13,7 @@ export interface SendFigures {
     readonly count: number;
   }[];
   readonly calls: readonly { readonly host: string; readonly outcome: string; readonly count: number }[];
-  /** Calls up to each bound of `CALL_SECONDS`, then all. */
-  readonly callsByDuration: readonly number[];
-  readonly callSecondsSum: number;
+  readonly callDurations: DurationFigures;
 }
 
 /** Counts what sends do, in a bounded space. */
@@ -25,8 +21,7 @@ export class SendStats {
   readonly #hosts = new Set<string>();
   readonly #tokens = new Map<string, number>();
   readonly #calls = new Map<string, number>();
-  readonly #byDuration = new Array<number>(CALL_SECONDS.length + 1).fill(0);
-  #secondsSum = 0;
+  readonly #durations = new CallDurations();
 
   countTokens(host: string, settlements: readonly Pick<Settlement, "kind">[]): void {
     const success = settlements.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
@@ -41,19 +36,14 @@ export class SendStats {
   /** @param outcome `answered`, or the class of the error */
   countCall(host: string, outcome: string, durationMs: number): void {
     this.#add(this.#calls, host, outcome, 1);
-    const seconds = durationMs / 1000;
-    this.#secondsSum += seconds;
-    for (const [at, bound] of [...CALL_SECONDS, Number.POSITIVE_INFINITY].entries()) {
-      if (seconds <= bound) this.#byDuration[at] = (this.#byDuration[at] ?? 0) + 1;
-    }
+    this.#durations.count(durationMs);
   }
 
   figures(): SendFigures {
     return {
       tokens: split(this.#tokens).map((part) => ({ ...part, outcome: part.outcome as OutcomeKind })),
       calls: split(this.#calls),
-      callsByDuration: [...this.#byDuration],
-      callSecondsSum: this.#secondsSum,
+      callDurations: this.#durations.figures(),
     };
   }
 

@@ -113,8 +113,8 @@ export function createSlots(options: { readonly total: number; readonly pacing: 
   /** Time changes what hosts may be called; nothing else tells of it. */
   function wakeUpLater(nowMs: number): void {
     clearTimeout(timer);
-    const times = waiters.map(({ host }) => healthOf(host).nextChangeAt(nowMs));
-    const next = Math.min(...new Set(times));
+    let next = Number.POSITIVE_INFINITY;
+    for (const { host } of waiters) next = Math.min(next, healthOf(host).nextChangeAt(nowMs));
     if (Number.isFinite(next)) timer = setTimeout(handOut, Math.ceil(next - nowMs));
   }
 

@@ -22,8 +22,8 @@ const EVENT_NAMES: ReadonlyMap<unknown, TokenEventName> = new Map([
   ["frame_removed", "miniapp_removed"],
 ]);
 
-const readUrl = readText({ min: 1, max: MAX_URL_CHARS });
-const readToken = readText({ min: 1, max: MAX_TOKEN_CHARS });
+export const readDetailsUrl = readText({ min: 1, max: MAX_URL_CHARS });
+export const readDetailsToken = readText({ min: 1, max: MAX_TOKEN_CHARS });
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Reads the payload of an envelope. Keys that it does not know are passed over. */
@@ -49,9 +49,9 @@ function readDetails(body: JsonObject): GivenDetails | undefined | Refusal {
   if (given === undefined) return undefined;
   const details = readObject(given, "notificationDetails");
   if (details instanceof Refusal) return details;
-  const url = readUrl(ownValue(details, "url"), "notificationDetails.url");
+  const url = readDetailsUrl(ownValue(details, "url"), "notificationDetails.url");
   if (url instanceof Refusal) return url;
-  const token = readToken(ownValue(details, "token"), "notificationDetails.token");
+  const token = readDetailsToken(ownValue(details, "token"), "notificationDetails.token");
   return token instanceof Refusal ? token : { url, token };
 }
 

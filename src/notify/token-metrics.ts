@@ -26,6 +26,8 @@ export function registerTokenMetrics({ registry, prefix }: Metrics, tokens: Toke
     name: `${prefix}notification_tokens`,
     help: "Rows of notification tokens by state, over all apps.",
     labelNames: ["state"],
+    // Every HTTP worker counts the same rows.
+    aggregator: "first",
     registers,
     async collect() {
       for (const [state, count] of Object.entries(await tokens.totals())) this.set({ state }, count);

@@ -1,13 +1,14 @@
 import type { IndexDatabase } from "../index/database.ts";
 import { type Clock, nowSecs } from "../process/clock.ts";
-import type { Hash } from "./hydrate/casts.ts";
+import type { HydrationCache } from "./hydrate/cache.ts";
 import { type Hydration, hydrate, type Wanted } from "./hydrate/hydrate.ts";
-import { type Cast, presentCast } from "./present/cast.ts";
-import { presentUser, type User } from "./present/user.ts";
+import type { Presenters } from "./present/presenters.ts";
 
-/** What a read works with: its connection, the time, and the settings that bound or shape answers. */
-export interface Reads {
+/** What the reads of every dialect share: their connection, the time, and the settings that bound or shape answers. */
+export interface ReadSource {
   readonly db: IndexDatabase;
+  /** What earlier answers of the connection were made of. */
+  readonly cache: HydrationCache;
   readonly clock: Clock;
   /** The longest list of ids that is taken. */
   readonly maxIds: number;
@@ -15,29 +16,26 @@ export interface Reads {
   readonly notificationWindowSecs: number;
 }
 
+/** What a read works with. */
+export interface Reads extends ReadSource {
+  /** The answers in the dialect of the prefix. */
+  readonly present: Presenters;
+}
+
 /**
  * Answers a read on one snapshot of the index: `skeleton` finds ids and their order, everything they refer to is
  * loaded in a few statements, and `present` makes the answer of it without another look at the database.
  */
 export function answer<Skeleton, Answer>(
-  reads: Reads,
+  reads: ReadSource,
   skeleton: (db: IndexDatabase) => Skeleton,
   wanted: (skeleton: Skeleton) => Wanted,
   present: (skeleton: Skeleton, hydration: Hydration) => Answer,
 ): Answer {
-  const { db, clock } = reads;
+  const { db, cache, clock } = reads;
   return db.snapshot(() => {
+    cache.sync(db);
     const found = skeleton(db);
-    return present(found, hydrate(db, wanted(found), nowSecs(clock)));
+    return present(found, hydrate(db, wanted(found), nowSecs(clock), cache));
   });
-}
-
-/** The users among `fids` that exist, in the order given. */
-export function presentUsers(fids: readonly number[], hydration: Hydration): User[] {
-  return fids.flatMap((fid) => presentUser(fid, hydration) ?? []);
-}
-
-/** The casts among `hashes` that are live, in the order given. */
-export function presentCasts(hashes: readonly Hash[], hydration: Hydration): Cast[] {
-  return hashes.flatMap((hash) => presentCast(hash, hydration) ?? []);
 }

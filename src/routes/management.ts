@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { AuthParts } from "../auth/verify.ts";
+import type { DeliveryService } from "../delivery/owner-service.ts";
 import { parseJson } from "../http/body.ts";
 import { ApiError } from "../http/errors.ts";
 import type { AppService } from "../management/apps.ts";
@@ -13,6 +14,7 @@ export interface ManagementParts {
   readonly auth: AuthParts;
   readonly apps: AppService;
   readonly webhooks: WebhookService;
+  readonly deliveries: DeliveryService;
   readonly delivery: DeliverySettings;
 }
 

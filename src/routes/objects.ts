@@ -14,7 +14,7 @@ export const UnixSecs = (description: string) =>
 export const Fid = Type.Integer({ format: "int64", minimum: 0 });
 export const Hash = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
 export const EthAddress = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
-const SolAddress = Type.String({ minLength: 32, maxLength: 44, description: "base58" });
+export const SolAddress = Type.String({ minLength: 32, maxLength: 44, description: "base58" });
 export const Count = Type.Integer({ minimum: 0 });
 
 export const Next = Type.Object(

@@ -1,59 +1,53 @@
 import type { AnyElysia } from "elysia";
-import type { Reads } from "../read/answers.ts";
+import type { HttpServerOptions } from "../http/server.ts";
+import type { ApiParts } from "./api-parts.ts";
 import { appCampaignRoutes } from "./apps/campaign-routes.ts";
 import { appRoutes } from "./apps/routes.ts";
 import { appTokenRoutes } from "./apps/token-routes.ts";
-import { batchRoutes } from "./batch/routes.ts";
 import { blockRoutes } from "./blocks/routes.ts";
 import { castListRoutes } from "./casts/list-routes.ts";
-import { castPlaceholderRoutes } from "./casts/placeholder-routes.ts";
-import { castRoutes } from "./casts/routes.ts";
 import { channelMemberRoutes } from "./channels/member-routes.ts";
-import { channelRoutes } from "./channels/routes.ts";
-import { feedRoutes } from "./feeds/routes.ts";
+import { trendingChannelRoutes } from "./channels/trending-routes.ts";
+import { commonReads } from "./common-reads.ts";
+import { readPartsOf } from "./dialect.ts";
+import { farcasterPlugins } from "./farcaster/plugins.ts";
+import { followingFeedRoutes } from "./feeds/following-routes.ts";
 import { userFeedRoutes } from "./feeds/user-routes.ts";
-import { followRoutes } from "./follows/routes.ts";
-import type { ManagementParts } from "./management.ts";
+import { relevantFollowerRoutes } from "./follows/relevant-routes.ts";
 import { notificationRoutes } from "./notifications/routes.ts";
-import type { PushParts } from "./push.ts";
 import { reactionRoutes } from "./reactions/routes.ts";
 import { sendRoutes } from "./send/routes.ts";
 import { signerRoutes } from "./signers/routes.ts";
-import { storageRoutes } from "./storage/routes.ts";
+import { specDialect } from "./spec-dialect.ts";
 import { alwaysEmptyRoutes } from "./tables/always-empty.ts";
 import { notImplementedRoutes } from "./tables/not-implemented.ts";
 import { tokenWebhookRoutes } from "./token-webhook/routes.ts";
-import { usernameRoutes } from "./usernames/routes.ts";
 import { userListRoutes } from "./users/list-routes.ts";
-import { userRoutes } from "./users/routes.ts";
+import { userLookupRoutes } from "./users/lookup-routes.ts";
+import { webhookDeliveryRoutes } from "./webhooks/delivery-routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
-/** What the routes work with, by the part of the API. */
-export interface ApiParts {
-  readonly reads: Reads;
-  readonly management: ManagementParts;
-  readonly push: PushParts;
+/** Every route of the API, in the service's own dialect and in that of the compat prefixes. */
+export function apiPlugins(parts: ApiParts): Pick<HttpServerOptions, "plugins" | "compatPlugins"> {
+  return { plugins: specPlugins(parts), compatPlugins: () => farcasterPlugins(parts) };
 }
 
-/** Every route of the API, with paths within `/v2/<service>`. */
-export function apiPlugins({ reads, management, push }: ApiParts): AnyElysia[] {
+function specPlugins({ source, management, push }: ApiParts): AnyElysia[] {
+  const parts = readPartsOf(source, specDialect);
+  const { reads } = parts;
   return [
-    userRoutes(reads),
-    userListRoutes(reads),
-    followRoutes(reads),
-    castRoutes(reads),
-    castListRoutes(reads),
-    castPlaceholderRoutes(),
-    feedRoutes(reads),
-    userFeedRoutes(reads),
+    ...commonReads(parts),
+    userLookupRoutes(parts),
+    userListRoutes(parts),
+    relevantFollowerRoutes(parts),
+    castListRoutes(parts),
+    followingFeedRoutes(parts),
+    userFeedRoutes(parts),
     reactionRoutes(reads),
     signerRoutes(reads),
-    storageRoutes(reads),
-    blockRoutes(reads),
-    usernameRoutes(reads),
-    batchRoutes(reads),
-    channelRoutes(reads),
-    channelMemberRoutes(reads),
+    blockRoutes(parts),
+    channelMemberRoutes(parts),
+    trendingChannelRoutes(parts),
     notificationRoutes(reads),
     appRoutes(management),
     appTokenRoutes(push),
@@ -61,7 +55,8 @@ export function apiPlugins({ reads, management, push }: ApiParts): AnyElysia[] {
     sendRoutes(push.sends),
     tokenWebhookRoutes(push.tokenWebhook),
     webhookRoutes(management),
-    alwaysEmptyRoutes(),
+    webhookDeliveryRoutes(management),
+    alwaysEmptyRoutes(reads),
     notImplementedRoutes(),
   ];
 }

@@ -78,6 +78,21 @@ export interface CampaignBreakdown {
   readonly byReason: readonly Omit<OutcomeCount, "host">[];
 }
 
+/** So many tokens of one client app a campaign sent to, or tried to, and so many of them took it. */
+export interface ClientCount {
+  /** 0 for clients whose signing keys name none. */
+  readonly clientFid: number;
+  readonly tokens: number;
+  readonly successes: number;
+}
+
+/** Counts of a campaign over all hosts. */
+export interface CampaignTotals {
+  readonly byReason: CampaignBreakdown["byReason"];
+  /** By the client's fid. */
+  readonly byClient: readonly ClientCount[];
+}
+
 export interface CampaignStore {
   /** Stores a campaign as queued, unless its app has `maxUnderWay` that have not ended. */
   create(campaign: NewCampaign, maxUnderWay: number): Promise<"created" | "too-many">;
@@ -93,18 +108,25 @@ export interface CampaignStore {
   start(campaignId: string, nowSecs: number): Promise<CampaignWork | undefined>;
   end(campaignId: string, status: "completed" | "aborted", nowSecs: number): Promise<void>;
   breakdown(campaignId: string, maxHosts: number): Promise<CampaignBreakdown>;
+  totals(campaignId: string, maxClients: number): Promise<CampaignTotals>;
   /** Fids with a rate-limited token above `after`, ascending. */
   retryableFids(campaignId: string, after: number, max: number): Promise<number[]>;
 }
 
 /** What a claim says of a token. */
-export interface Claimed {
+export interface Claimed<Token extends TokenPosition> {
   /** They are this campaign's to send to until the lease ends. */
-  readonly taken: readonly TokenPosition[];
+  readonly taken: readonly Token[];
   /** This campaign has counted them before. */
-  readonly counted: readonly TokenPosition[];
+  readonly counted: readonly Token[];
   /** Another campaign sent them the notification, or is about to. */
-  readonly refused: readonly TokenPosition[];
+  readonly refused: readonly Token[];
+}
+
+/** How long a claim holds, unless it is settled or prolonged before. */
+export interface Lease {
+  readonly nowSecs: number;
+  readonly endsAt: number;
 }
 
 /** What became of a token that was claimed. */
@@ -122,11 +144,11 @@ export interface Settlement extends TokenPosition {
  */
 export interface DeliveryLedger {
   /** Claims tokens, or prolongs the claims that the campaign has. */
-  claim(
+  claim<Token extends TokenPosition>(
     campaign: Pick<CampaignWork, "seq" | "ledgerKey">,
-    tokens: readonly TokenPosition[],
-    lease: { readonly nowSecs: number; readonly endsAt: number },
-  ): Promise<Claimed>;
+    tokens: readonly Token[],
+    lease: Lease,
+  ): Promise<Claimed<Token>>;
   /**
    * Records what became of claimed tokens of one host, in one transaction with the counts: success is kept until
    * `keptUntil`, everything else gives the claim up.

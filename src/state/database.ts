@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { SqliteConnection } from "../lib/sqlite/connection.ts";
 import { embeddedMigrations } from "../lib/sqlite/migrations.macro.ts" with { type: "macro" };
 import { openInMemory, openWriter } from "../lib/sqlite/open.ts";
+import { addMissingDigests } from "./sqlite/secrets.ts";
 
 const migrations = embeddedMigrations("state");
 
@@ -19,7 +20,19 @@ export class StateDatabase extends SqliteConnection {
 /** Opens the state database, creates it when it is not there, and brings its schema up to date. */
 export function openState(path: string): StateDatabase {
   // Rows are few and small beside the index; commits are single decisions, and the default checkpoint suits them.
-  return new StateDatabase(openWriter(path, { migrations, cacheKib: 8192, checkpointPages: 1000 }));
+  const db = new StateDatabase(openWriter(path, { migrations, cacheKib: 8192, checkpointPages: 1000 }));
+  addMissingDigests(db);
+  return db;
+}
+
+/**
+ * Opens the state database for decisions that a power failure may undo: commits are not synced to the disk one by one,
+ * which costs far more than most of them. When only the process dies, nothing that was committed is lost.
+ */
+export function openStateUnsynced(path: string): StateDatabase {
+  const db = openState(path);
+  db.sqlite.exec("PRAGMA synchronous = NORMAL");
+  return db;
 }
 
 /** Opens an empty state database in memory with the schema of this version. */

@@ -32,6 +32,37 @@ export interface App extends Owned {
 
 export type AppChanges = Partial<Pick<App, "name" | "appUrl" | "description" | "signerFidAllowlist">>;
 
+/** How deliveries to a webhook went. */
+export interface WebhookHealth {
+  /** Deliveries that wait for an attempt, or have one under way. */
+  readonly queued: number;
+  /** When a delivery was last taken. */
+  readonly lastSuccessAt: number | null;
+  /** When an attempt last failed. */
+  readonly lastFailureAt: number | null;
+  /** Deliveries in a row that came to nothing, all their attempts failed. */
+  readonly consecutiveFailures: number;
+  /** When the first of them ended; null without any. */
+  readonly failingSince: number | null;
+  /** Deliveries that waited too long for their turn, or would have had to wait behind too many others. */
+  readonly dropped: number;
+  /** When and why the node deactivated the webhook by itself; null where it did not, and once it is active again. */
+  readonly deactivatedAt: number | null;
+  readonly deactivationReason: string | null;
+}
+
+/** Of a webhook to which nothing was delivered yet. */
+export const UNTRIED: WebhookHealth = {
+  queued: 0,
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  consecutiveFailures: 0,
+  failingSince: null,
+  dropped: 0,
+  deactivatedAt: null,
+  deactivationReason: null,
+};
+
 /** A receiver of events. */
 export interface Webhook extends Owned {
   /** UUID. */
@@ -42,21 +73,12 @@ export interface Webhook extends Owned {
   /** Nothing new is queued for an inactive webhook. */
   readonly active: boolean;
   readonly subscription: Subscription;
+  readonly health: WebhookHealth;
 }
 
 export type WebhookChanges = Partial<
   Pick<Webhook, "title" | "targetUrl" | "description" | "active" | "subscription">
 >;
-
-export type EventKind =
-  | "cast.created"
-  | "cast.deleted"
-  | "follow.created"
-  | "follow.deleted"
-  | "reaction.created"
-  | "reaction.deleted"
-  | "user.created"
-  | "user.updated";
 
 /**
  * How the given fields of a filter combine: each of them must match, or at least one. Entries of one list are
@@ -132,6 +154,9 @@ export type TokenEvent = TokenEventWith<TokenDetails>;
 
 export type TokenEventName = TokenEvent["name"];
 
+/** What a token row comes from: the client's latest event, or a list of another service's tokens. */
+export type TokenOrigin = TokenEventName | "imported";
+
 /**
  * Which token row: a user has one of an app in each client app. `clientFid` is 0 for the client whose signing key names
  * none.
@@ -152,7 +177,7 @@ export interface TokenRecord extends TokenKey {
   readonly state: TokenState;
   /** Null in the state `no_token`. */
   readonly details: TokenDetails | null;
-  readonly lastEvent: TokenEventName;
+  readonly lastEvent: TokenOrigin;
   readonly createdAt: number;
   readonly updatedAt: number;
 }

@@ -49,7 +49,10 @@ export interface Rotation {
   readonly maxSecrets: number;
 }
 
-export type AppStore = OwnedStore<App, AppChanges>;
+export interface AppStore extends OwnedStore<App, AppChanges> {
+  /** The app of an unexpired secret with this digest; the secret itself is for the caller to compare. */
+  findBySecret(digest: Uint8Array, nowSecs: number): Promise<App | undefined>;
+}
 export type WebhookStore = OwnedStore<Webhook, WebhookChanges>;
 
 /** A nonce is good for one operation of one fid. */
@@ -110,8 +113,10 @@ export interface TokenStore {
   ): Promise<ChangesExhausted | undefined>;
   /** Rows in every state. */
   list(page: TokenPage): Promise<TokenRecord[]>;
-  /** Enabled tokens only; `host` narrows them to one client host. */
-  listLive(page: TokenPage & { readonly host?: string }): Promise<LiveToken[]>;
+  /** Rows of some fids, in every state. */
+  listOf(page: TokenPage & { readonly fids: readonly number[] }): Promise<TokenRecord[]>;
+  /** The enabled tokens of one client host. */
+  listLive(page: TokenPage & { readonly host: string }): Promise<LiveToken[]>;
   /** The enabled tokens of some fids, by fid and client. */
   listLiveOf(appId: string, fids: readonly number[]): Promise<LiveToken[]>;
   /** The client hosts of an app's enabled tokens, at most `max`, those behind `after` in byte order. */

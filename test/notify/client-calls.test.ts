@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sendNotificationRequestSchema } from "@farcaster/miniapp-node";
 import fc from "fast-check";
-import { readClientAnswer, verdictOn } from "../../src/notify/client-answer.ts";
+import { readClientAnswer, verdictsOn } from "../../src/notify/client-answer.ts";
 import { clientRequestBody, createPostBatch } from "../../src/notify/post-batch.ts";
 import { readSendRequest } from "../../src/notify/send-request.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -16,6 +16,35 @@ describe("an answer", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (body) => {
         readClientAnswer(body);
+      }),
+    );
+  });
+
+  test("whose reason is an object is a failure like any other", () => {
+    const answer = readClientAnswer(bytes({ failedTokens: [{ token: "a", reason: { toString: 0 } }] }));
+    expect(answer && verdictsOn(["a"], answer)[0]?.reason).toBe("failed_other");
+  });
+
+  test("means the same for a token alone and among others, in whatever order the lists are", () => {
+    const some = fc.subarray(["a", "b", "c", "d"], { minLength: 0 });
+    const lists = fc.record({ successfulTokens: some, invalidTokens: some, rateLimitedTokens: some });
+    fc.assert(
+      fc.property(lists, (given) => {
+        const answer = readClientAnswer(bytes(given));
+        if (!answer) throw new Error("the answer is not read");
+        const tokens = ["a", "b", "c", "d"];
+        const verdictOf = (token: string) => {
+          if (given.successfulTokens.includes(token)) return "";
+          if (given.invalidTokens.includes(token)) return "invalid_token";
+          return given.rateLimitedTokens.includes(token) ? "rate_limited" : "not_in_answer";
+        };
+        expect(verdictsOn(tokens, answer).map(({ reason }) => reason)).toEqual(tokens.map(verdictOf));
+        expect(verdictsOn(tokens, answer).map(({ isGone }) => isGone)).toEqual(
+          tokens.map((token) => given.invalidTokens.includes(token)),
+        );
+        expect(tokens.flatMap((token) => verdictsOn([token], answer))).toEqual([
+          ...verdictsOn(tokens, answer),
+        ]);
       }),
     );
   });
@@ -40,8 +69,9 @@ describe("an answer", () => {
       fc.property(fc.oneof(lists, fc.record({ result: lists })), (given) => {
         const answer = readClientAnswer(bytes(given));
         if (!answer) return;
-        for (const each of ["a", "b", "c", "d"]) {
-          const verdict = verdictOn(each, answer);
+        const verdicts = verdictsOn(["a", "b", "c", "d"], answer);
+        expect(verdicts).toHaveLength(4);
+        for (const verdict of verdicts) {
           expect(["success", "failure"]).toContain(verdict.kind);
           expect(verdict.reason).toMatch(verdict.kind === "success" ? /^$/ : /^[a-z_]+$/);
         }

@@ -38,6 +38,7 @@ function startEngine(timeoutMs = testPacing.timeoutMs) {
     common,
     index,
     state,
+    ledger: state,
     client: loopbackClient(),
     pacing: { ...testPacing, timeoutMs },
   });

@@ -264,7 +264,7 @@ describe("/feed/user/casts", () => {
       await api.get(`/feed/user/casts?fid=3&limit=${limit}`);
       counts.add(api.takeStatements().length);
     }
-    expect([...counts]).toEqual([5]);
+    expect([...counts]).toEqual([6]);
   });
 });
 

@@ -103,7 +103,8 @@ test("the ledger is swept once everything of a notification has expired, in smal
   using db = openStateInMemory();
   const ledger = createDeliveryLedger(db);
   const work = await makeCampaign(db, "c1");
-  const tokens = Array.from({ length: 95 }, (_, fid) => ({ fid, clientFid: 1 }));
+  // Each in a row of its own.
+  const tokens = Array.from({ length: 95 }, (_, at) => ({ fid: at * 4096, clientFid: 1 }));
   await ledger.claim(work, tokens, { nowSecs: 100, endsAt: 130 });
   await ledger.settle(
     work,
@@ -129,12 +130,14 @@ test("a campaign goes 30 days after its creation with all that belongs to it, bu
     await makeCampaign(db, "young", 200),
   ];
   for (const work of [old, running, young]) {
-    const settlements = Array.from({ length: 25 }, (_, fid) => ({ fid, clientFid: 1 })).map((token) => ({
-      ...token,
-      kind: "failure" as const,
-      reason: "rate_limited",
-      isRetryable: true,
-    }));
+    const settlements = Array.from({ length: 25 }, (_, at) => ({ fid: at * 4096, clientFid: 1 })).map(
+      (token) => ({
+        ...token,
+        kind: "failure" as const,
+        reason: "rate_limited",
+        isRetryable: true,
+      }),
+    );
     await ledger.settle(work, "h", settlements, 1);
   }
   await campaigns.end("old", "completed", 150);
@@ -143,8 +146,8 @@ test("a campaign goes 30 days after its creation with all that belongs to it, bu
   expect(await sweepAll(campaignProgressSweep(db), 300, 10)).toBe(50);
   expect(rows(db, "campaign_failures")).toBe(25);
   expect(await sweepAll(campaignSweep(db), 99 + CAMPAIGN_RETENTION_SECS, 10)).toBe(0);
-  // Its row, its count and its retryable fids.
-  expect(await sweepAll(campaignSweep(db), 100 + CAMPAIGN_RETENTION_SECS, 10)).toBe(27);
+  // Its row, its two counts and its retryable fids.
+  expect(await sweepAll(campaignSweep(db), 100 + CAMPAIGN_RETENTION_SECS, 10)).toBe(28);
   expect(await campaigns.find("old")).toBeUndefined();
   expect(await campaigns.find("running")).toBeDefined();
   expect(await campaigns.retryableFids("young", -1, 100)).toHaveLength(25);

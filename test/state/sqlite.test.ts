@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
-import type { App, Webhook } from "../../src/state/records.ts";
+import { type App, UNTRIED, type Webhook } from "../../src/state/records.ts";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { createNonceStore } from "../../src/state/sqlite/nonce-store.ts";
 import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
@@ -53,6 +53,7 @@ function webhookFixture(): OwnedFixture<Webhook, Partial<Webhook>> {
       description: n % 2 === 0 ? null : `Description ${n}`,
       active: true,
       subscription: { "cast.created": { author_fids: [n], match: "any" }, "user.created": {} },
+      health: UNTRIED,
     }),
     allChanges: {
       title: "T",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { openState, statePath } from "../../src/state/database.ts";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import "../../src/state/sqlite/sweeps.ts";
+import "../../src/state/sqlite/token-import.ts";
 import { createTokenStore } from "../../src/state/sqlite/token-store.ts";
 import { declaredStatements } from "../../src/state/statement.ts";
 import { tempDir } from "../support/program.ts";
@@ -79,12 +80,13 @@ test("no statement of the token store and the sweeps walks a table or sorts one"
       .map(({ detail }) => `${name}: ${detail}`)
       .filter((step) => /: (SCAN|USE TEMP B-TREE)|AUTOMATIC/.test(step)),
   );
-  // Three rows; one row that was found before; the list that is given; the few live secrets of one holder.
+  // Three rows; one row that was found before; the lists that are given; the few live secrets of one holder.
   expect(walks.sort()).toEqual([
     "secrets.live: SCAN json_each VIRTUAL TABLE INDEX 1:",
     "secrets.live: USE TEMP B-TREE FOR ORDER BY",
     "token-totals.read: SCAN token_totals",
     "tokens.live-of-fids: SCAN json_each VIRTUAL TABLE INDEX 1:",
+    "tokens.page-of-fids: SCAN json_each VIRTUAL TABLE INDEX 1:",
   ]);
   expect(own.length).toBeGreaterThan(20);
 });

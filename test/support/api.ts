@@ -3,10 +3,12 @@ import { Registry } from "prom-client";
 import { createFanOut, type FanOutPacing } from "../../src/app/fan-out.ts";
 import { createManagement } from "../../src/app/management.ts";
 import { createPush } from "../../src/app/push.ts";
+import type { StaleReason } from "../../src/auth/staleness.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
+import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { apiPlugins } from "../../src/routes/plugins.ts";
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
 import { configWith } from "../process/config.ts";
@@ -23,7 +25,7 @@ export interface TestApi extends AsyncDisposable {
   /** Names of the statements that reads ran since the last call. */
   takeStatements(): string[];
   /**
-   * Asks for a path within `/v2/svc`; fails when the answer is not as the OpenAPI document says. The route is the path
+   * Asks for a path within `/v2/svc`, or for one that begins with another prefix; fails when the answer is not as the OpenAPI document says. The route is the path
    * without its query.
    */
   get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
@@ -33,12 +35,16 @@ export interface TestApi extends AsyncDisposable {
 
 export interface TestApiOptions {
   readonly notificationWindowSecs?: number;
+  /** `service.compat_prefixes`; none where it is left out. */
+  readonly compatPrefixes?: readonly string[];
   /** Settings of the management API, as `section.key=value`. */
   readonly settings?: readonly string[];
   /** The way to the clients of mini apps, and how patient sends are with them. */
   readonly client?: OutboundClient;
   readonly pacing?: Partial<FanOutPacing>;
   readonly http?: RunHttpOptions["http"];
+  /** Of an index that lags behind the node that it follows. */
+  readonly staleReason?: StaleReason;
 }
 
 /** Every name resolves to one public address, but for those under `internal.example`. */
@@ -59,17 +65,19 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     log: pino({ level: "silent" }),
     metrics: { registry: new Registry(), prefix: "svc_" },
   };
-  const parts = { common, index: db, state, guard: publicNamesGuard };
+  const parts = { common, index: db, state, guard: publicNamesGuard, staleReason: options.staleReason };
   const management = createManagement(parts);
-  const fanOut = await createFanOut({ common, index: db, state, client, pacing });
+  const fanOut = await createFanOut({ common, index: db, state, ledger: state, client, pacing });
+  const cache = new HydrationCache();
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);
   const http = runHttp({
-    plugins: apiPlugins({
-      reads: { db, clock: node.clock, maxIds: 350, notificationWindowSecs },
+    ...apiPlugins({
+      source: { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs },
       management,
       push: createPush({ ...parts, management, fanOut }),
     }),
+    compatPrefixes: options.compatPrefixes,
     clock: node.clock,
     http: httpSettings,
   });
@@ -81,13 +89,16 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     document,
     takeStatements() {
       const taken = statements;
+      // The next read has nothing to fall back on, and so shows every statement that it needs.
+      for (const kept of [cache.users, cache.casts, cache.channels]) kept.clear();
       statements = [];
       return taken;
     },
     async get(path) {
       const response = await fetch(http.api(path));
       const body = (await response.json()) as Record<string, unknown>;
-      const route = `/v2/svc${path.split("?")[0]}`;
+      const [at = ""] = path.split("?");
+      const route = at.startsWith("/v2/") ? at : `/v2/svc${at}`;
       expectMatchesOpenApi(document, "get", route, response.status, body);
       return { status: response.status, body };
     },

@@ -5,6 +5,7 @@ const TABLES = [
   "messages",
   "on_chain_events",
   "username_proofs",
+  "username_proof_rivals",
   "gasless_keys",
   "key_nonces",
   "fids",
@@ -17,6 +18,7 @@ const TABLES = [
   "reactions",
   "links",
   "cast_quotes",
+  "cast_embed_urls",
   "cast_mentions",
   "follow_counts",
   "mutual_follows",
@@ -28,16 +30,23 @@ const TABLES = [
   "verifications",
 ];
 
-/** Everything that the index says about the network, as text that is equal when the state is. */
-export function dumpIndex(db: IndexDatabase): string {
-  return TABLES.map((table) => {
-    const columns = db.sqlite
-      .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
-      .all()
-      .flatMap(({ name }) => (name === "id" ? [] : [`quote(${name})`]));
-    const rows = db.sqlite
-      .query<{ row: string }, []>(`SELECT ${columns.join(" || '|' || ")} AS row FROM ${table} ORDER BY row`)
-      .all();
-    return `${table}\n${rows.map(({ row }) => `  ${row}`).join("\n")}`;
-  }).join("\n");
+/**
+ * Everything that the index says about the network, as text that is equal when the state is. `views` are queries that
+ * stand for a table, with its columns; an empty one leaves it out.
+ */
+export function dumpIndex(db: IndexDatabase, views: Readonly<Record<string, string>> = {}): string {
+  return TABLES.filter((table) => views[table] !== "")
+    .map((table) => {
+      const columns = db.sqlite
+        .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
+        .all()
+        .flatMap(({ name }) => (name === "id" ? [] : [`quote(${name})`]));
+      const rows = db.sqlite
+        .query<{ row: string }, []>(
+          `SELECT ${columns.join(" || '|' || ")} AS row FROM ${views[table] ?? table} ORDER BY row`,
+        )
+        .all();
+      return `${table}\n${rows.map(({ row }) => `  ${row}`).join("\n")}`;
+    })
+    .join("\n");
 }

@@ -1,10 +1,8 @@
 import { createJsonFarcasterSignature } from "@farcaster/miniapp-node";
-import { encodeAbiParameters } from "viem/utils";
-import { keyAddDigest, signedKeyRequestDigest } from "../../src/protocol/validate/gasless-key.ts";
-import { KeyAddBody, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { type ChainPlace, signerEvent } from "./events.ts";
-import { makeSigner, makeWallet, signBytes, signDigest, signMessage, type TestSigner } from "./messages.ts";
+import { requestMetadata } from "./gasless-keys.ts";
+import { makeSigner, signBytes, type TestSigner } from "./messages.ts";
 
 /** Keys that clients hold of their users, and the envelopes that they sign with them. */
 
@@ -19,34 +17,7 @@ export function clientKey(fid: number, clientFid: number): TestSigner {
   return makeSigner(`client ${clientFid} of ${fid}`);
 }
 
-const requestAbi = [
-  {
-    type: "tuple",
-    components: [
-      { name: "requestFid", type: "uint256" },
-      { name: "requestSigner", type: "address" },
-      { name: "signature", type: "bytes" },
-      { name: "deadline", type: "uint256" },
-    ],
-  },
-] as const;
-
 const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString("hex")}` as const;
-
-/** The metadata of a key that the app `requestFid` asked for, signed by that app's custody wallet. */
-function requestMetadata(requestFid: number, key: Uint8Array): Uint8Array {
-  const deadline = 2n ** 40n;
-  const wallet = makeWallet(`custody ${requestFid}`);
-  const encoded = encodeAbiParameters(requestAbi, [
-    {
-      requestFid: BigInt(requestFid),
-      requestSigner: hex(wallet.address),
-      signature: hex(signDigest(signedKeyRequestDigest(requestFid, key, deadline), wallet)),
-      deadline,
-    },
-  ]);
-  return new Uint8Array(Buffer.from(encoded.slice(2), "hex"));
-}
 
 /** The on-chain event that adds `key` to `fid`; without `requestFid` its metadata names no app. */
 export function keyAddedEvent(
@@ -60,33 +31,6 @@ export function keyAddedEvent(
   const metadata = requestFid === undefined ? new Uint8Array() : requestMetadata(requestFid, key);
   const value = { ...event.body.value, metadata, keyType };
   return OnChainEvent.fromPartial({ ...event, body: { $case: "signerEventBody", value } });
-}
-
-/** The KEY_ADD message by which `fid` gives the app `requestFid` a key without a chain; both must be registered. */
-export function gaslessKeyMessage(options: {
-  readonly fid: number;
-  readonly signer: TestSigner;
-  readonly requestFid: number;
-  readonly ttlSecs: number;
-  readonly nonce: number;
-}): Uint8Array {
-  const { fid, signer, requestFid, ttlSecs, nonce } = options;
-  const body = KeyAddBody.fromPartial({
-    key: signer.publicKey,
-    keyType: 1,
-    deadline: 2 ** 32 - 1,
-    nonce,
-    metadata: requestMetadata(requestFid, signer.publicKey),
-    metadataType: 1,
-    scopes: [MessageType.MESSAGE_TYPE_CAST_ADD],
-    ttl: ttlSecs,
-  });
-  const custodySignature = signDigest(keyAddDigest(fid, body), makeWallet(`custody ${fid}`));
-  const value = { ...body, custodySignature };
-  return signMessage(
-    { type: MessageType.MESSAGE_TYPE_KEY_ADD, fid, body: { $case: "keyAddBody", value } },
-    signer,
-  );
 }
 
 const base64Url = (part: string | Uint8Array) => Buffer.from(part).toString("base64url");

@@ -15,12 +15,15 @@ export interface RunningHttp extends AsyncDisposable {
   readonly port: number;
   /** Every line that was logged so far, at any level. */
   readonly logLines: LogLine[];
-  /** The node's prefix and the path, as in `api("/user?fid=3")`. */
+  /** The node's prefix and the path, as in `api("/user?fid=3")`; a path that has a prefix is taken as it is. */
   api(path: string): string;
 }
 
 export interface RunHttpOptions {
   readonly plugins?: readonly AnyElysia[];
+  /** Prefixes under which `compatPlugins` stand. */
+  readonly compatPrefixes?: readonly string[];
+  readonly compatPlugins?: () => readonly AnyElysia[];
   readonly ops?: Partial<OpsProviders>;
   readonly http?: Partial<Config["http"]>;
   readonly serviceName?: string;
@@ -30,6 +33,7 @@ export interface RunHttpOptions {
 export const httpSettings: Config["http"] = {
   host: "127.0.0.1",
   port: 0,
+  workers: 1,
   max_ids: 350,
   cors_origins: ["*"],
   idle_timeout_secs: 30,
@@ -41,18 +45,25 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
   const logLines: LogLine[] = [];
   const log = pino({ level: "trace" }, { write: (line: string) => logLines.push(JSON.parse(line)) });
   const name = options.serviceName ?? "svc";
+  const registry = new Registry();
   const server = createHttpServer({
     common: {
       config: {
         http: { ...httpSettings, ...options.http },
-        service: { name, shutdown_deadline_secs: 10 },
+        service: { name, compat_prefixes: [...(options.compatPrefixes ?? [])], shutdown_deadline_secs: 10 },
       },
       log,
-      metrics: { registry: new Registry(), prefix: `${name}_` },
+      metrics: { registry, prefix: `${name}_` },
       clock: options.clock ?? { nowMs: () => 1_700_000_000_000 },
     },
     plugins: options.plugins ?? [],
-    ops: { notReadyReason: () => undefined, status: () => ({}), ...options.ops },
+    compatPlugins: options.compatPlugins ?? (() => []),
+    ops: {
+      notReadyReason: () => undefined,
+      status: () => ({}),
+      metrics: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
+      ...options.ops,
+    },
     version: "1.2.3",
   });
   return { server, logLines };
@@ -66,7 +77,8 @@ export function runHttp(options: RunHttpOptions = {}): RunningHttp {
     url,
     port,
     logLines,
-    api: (path) => `${url}/v2/${options.serviceName ?? "svc"}${path}`,
+    api: (path) =>
+      path.startsWith("/v2/") ? url + path : `${url}/v2/${options.serviceName ?? "svc"}${path}`,
     [Symbol.asyncDispose]: () => server.stop({ graceMs: 0 }),
   };
 }

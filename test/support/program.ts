@@ -8,6 +8,8 @@ export interface RunningNode extends AsyncDisposable {
   readonly url: string;
   readonly hubAddress: string;
   readonly pid: number;
+  /** The exit code, when the process has ended. */
+  readonly exited: Promise<number>;
   /** Everything that it logged so far. */
   logs(): string;
   /** SIGTERM, then the exit code. */
@@ -77,6 +79,7 @@ export async function startNode(options: {
     url: new URL(/^API\s+(\S+)/m.exec(said)?.[1] ?? "").origin,
     hubAddress: /^gRPC\s+(\S+)/m.exec(said)?.[1] ?? "",
     pid: child.pid,
+    exited: child.exited,
     logs: () => log,
     stop,
     async kill() {

@@ -1,4 +1,5 @@
 import type { TokenState } from "../../src/state/records.ts";
+import type { TestApiOptions } from "./api.ts";
 import { clientKey, keyAddedEvent, officialEnvelope, type TestEnvelope } from "./envelopes.ts";
 import { registerEvent } from "./events.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
@@ -39,8 +40,8 @@ export interface TokenRowShown {
   readonly updated_at: number;
 }
 
-export async function startPushApi(): Promise<PushApi> {
-  const signed = await startSignedApi();
+export async function startPushApi(options: TestApiOptions = {}): Promise<PushApi> {
+  const signed = await startSignedApi(options);
   const { api } = signed;
   const { node, state } = api;
   const clients = [

@@ -5,7 +5,10 @@ import { statement } from "../../index/statement.ts";
 export type Hash = `0x${string}`;
 
 /** Everything that a Cast object is made of but its people. Times in unix seconds. */
-export interface CastState {
+export interface CastState extends CastContent, CastCounts {}
+
+/** What a cast is made of by itself and by its thread. */
+export interface CastContent {
   readonly hash: Hash;
   readonly fid: number;
   readonly timestamp: number;
@@ -16,6 +19,10 @@ export interface CastState {
   readonly rootParentUrl: string | null;
   readonly mentions: readonly Mention[];
   readonly embeds: readonly StoredEmbed[];
+}
+
+/** What others did with a cast. */
+interface CastCounts {
   readonly likes: number;
   readonly recasts: number;
   readonly replies: number;
@@ -51,6 +58,13 @@ const castRows = statement<CastRow, [hashesJson: string]>(
    LEFT JOIN cast_counts n ON n.hash = c.hash AND n.fid = c.fid`,
 );
 
+const countRows = statement<CastCounts & { hash: Uint8Array }, [castsJson: string]>(
+  "hydrate.cast-counts",
+  `SELECT n.hash, n.likes, n.recasts, n.replies
+   FROM json_each(?) j
+   CROSS JOIN cast_counts n ON n.hash = unhex(j.value ->> 0) AND n.fid = j.value ->> 1`,
+);
+
 /** Loads the casts among `hashes` that are live, in one statement. */
 export function loadCasts(db: IndexDatabase, hashes: Iterable<Hash>): Map<Hash, CastState> {
   const wanted = [...new Set(hashes)];
@@ -79,6 +93,17 @@ export function loadCasts(db: IndexDatabase, hashes: Iterable<Hash>): Map<Hash, 
     });
   }
   return casts;
+}
+
+/** Adds to casts, live or not, what others did with them, in one statement. */
+export function withCounts(db: IndexDatabase, casts: readonly CastContent[]): CastState[] {
+  if (casts.length === 0) return [];
+  const json = JSON.stringify(casts.map(({ hash, fid }) => [hash.slice(2), fid]));
+  const counts = new Map(db.all(countRows, json).map((row) => [hex(row.hash), row]));
+  return casts.map((cast) => {
+    const { likes = 0, recasts = 0, replies = 0 } = counts.get(cast.hash) ?? {};
+    return { ...cast, likes, recasts, replies };
+  });
 }
 
 /** Bytes as lower-case hex with `0x`, the one form of hashes, keys and addresses in answers. */

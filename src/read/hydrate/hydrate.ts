@@ -1,8 +1,10 @@
 import type { IndexDatabase } from "../../index/database.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
+import { type HydrationCache, loadThrough } from "./cache.ts";
 import { type CastState, type Hash, loadCasts } from "./casts.ts";
 import { type ChannelState, loadChannels } from "./channels.ts";
 import { loadUsers, type UserState } from "./users.ts";
+import { loadViewerContexts, type ViewerContexts } from "./viewer.ts";
 
 /** All that presentation may look at: what was asked for and what that refers to. */
 export interface Hydration {
@@ -12,6 +14,8 @@ export interface Hydration {
   readonly channels: ReadonlyMap<string, ChannelState>;
   /** The time of the answer, in unix seconds; decides what has expired. */
   readonly nowSecs: number;
+  /** Undefined where nobody in particular asks. */
+  readonly viewer: ViewerContexts | undefined;
 }
 
 /** What a skeleton names. */
@@ -19,36 +23,56 @@ export interface Wanted {
   readonly fids?: Iterable<number>;
   readonly hashes?: Iterable<Hash>;
   readonly channelIds?: Iterable<string>;
+  /** For whom the objects are shown; how the viewer stands to each of them is loaded too. */
+  readonly viewerFid?: number | undefined;
+  /** Casts that the caller has already, live or not: what they refer to is loaded, they themselves are not in `casts`. */
+  readonly given?: readonly CastState[];
 }
 
 /**
  * Loads everything that the skeleton names and everything that those objects show: quoted casts one level deep,
- * authors and mentioned people, channels and their leads. At most six statements, whatever the number of objects.
+ * authors and mentioned people, channels and their leads. At most six statements, whatever the number of objects, and
+ * three more for a viewer.
  */
-export function hydrate(db: IndexDatabase, wanted: Wanted, nowSecs: number): Hydration {
-  const casts = loadCasts(db, wanted.hashes ?? []);
-  const quoted = loadCasts(db, quotedHashes(casts));
+export function hydrate(
+  db: IndexDatabase,
+  wanted: Wanted,
+  nowSecs: number,
+  cache: HydrationCache,
+): Hydration {
+  const castsOf = (hashes: Iterable<Hash>) =>
+    loadThrough(cache.casts, hashes, (missing) => loadCasts(db, missing));
+  const casts = castsOf(wanted.hashes ?? []);
+  const given = wanted.given ?? [];
+  const quoted = castsOf(quotedHashes([...casts.values(), ...given], casts));
   for (const [hash, cast] of quoted) casts.set(hash, cast);
+  const referring = [...casts.values(), ...given];
   const channelIds = new Set(wanted.channelIds ?? []);
-  const channels = loadChannels(db, [...channelIds, ...channelsOf(casts)]);
+  const channels = loadThrough(cache.channels, [...channelIds, ...channelsOf(referring)], (missing) =>
+    loadChannels(db, missing),
+  );
   const fids = new Set(wanted.fids ?? []);
   for (const id of channelIds) {
     const leadFid = channels.get(id)?.leadFid;
     if (leadFid !== undefined && leadFid !== null) fids.add(leadFid);
   }
-  for (const cast of casts.values()) {
+  for (const cast of referring) {
     fids.add(cast.fid);
     for (const [fid] of cast.mentions) fids.add(fid);
   }
-  return { users: loadUsers(db, fids), casts, channels, nowSecs };
+  const users = loadThrough(cache.users, fids, (missing) => loadUsers(db, missing));
+  const shown = { fids: users.keys(), casts: casts.values(), channelIds: channels.keys() };
+  const { viewerFid } = wanted;
+  const viewer = viewerFid === undefined ? undefined : loadViewerContexts(db, viewerFid, shown);
+  return { users, casts, channels, nowSecs, viewer };
 }
 
-function* channelsOf(casts: ReadonlyMap<Hash, CastState>): Iterable<string> {
-  for (const cast of casts.values()) if (cast.rootParentUrl !== null) yield channelIdOf(cast.rootParentUrl);
+function* channelsOf(casts: readonly CastState[]): Iterable<string> {
+  for (const cast of casts) if (cast.rootParentUrl !== null) yield channelIdOf(cast.rootParentUrl);
 }
 
-function* quotedHashes(casts: ReadonlyMap<Hash, CastState>): Iterable<Hash> {
-  for (const cast of casts.values()) {
-    for (const embed of cast.embeds) if ("hash" in embed && !casts.has(embed.hash)) yield embed.hash;
+function* quotedHashes(casts: readonly CastState[], loaded: ReadonlyMap<Hash, CastState>): Iterable<Hash> {
+  for (const cast of casts) {
+    for (const embed of cast.embeds) if ("hash" in embed && !loaded.has(embed.hash)) yield embed.hash;
   }
 }

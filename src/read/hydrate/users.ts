@@ -20,6 +20,8 @@ export interface UserState {
 export interface Verification {
   readonly address: Uint8Array;
   readonly protocol: number;
+  /** When it was signed. */
+  readonly timestamp: number;
 }
 
 interface UserRow {
@@ -50,7 +52,7 @@ const dataRows = statement<{ fid: number; type: UserDataType; value: string }, [
 );
 const verificationRows = statement<Verification & { fid: number }, [fidsJson: string]>(
   "hydrate.verifications",
-  `SELECT v.fid, v.address, v.protocol FROM json_each(?) j CROSS JOIN verifications v ON v.fid = j.value
+  `SELECT v.fid, v.address, v.protocol, v.timestamp FROM json_each(?) j CROSS JOIN verifications v ON v.fid = j.value
    ORDER BY v.fid, v.timestamp, v.address`,
 );
 

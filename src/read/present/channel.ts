@@ -1,29 +1,34 @@
 import { channelIdOf } from "../../protocol/channel-url.ts";
-import { canonicalUrl } from "../hydrate/channels.ts";
+import { type ChannelState, canonicalUrl } from "../hydrate/channels.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
-import { presentUser } from "./user.ts";
+import { keepPresented } from "./kept.ts";
+import { presentUser, type User } from "./user.ts";
 
 /** The Channel object; undefined for a channel that does not exist. */
 export function presentChannel(id: string, hydration: Hydration) {
   const channel = hydration.channels.get(id);
   if (!channel) return undefined;
   const { leadFid } = channel;
+  return presentState(channel, (leadFid !== null ? presentUser(leadFid, hydration) : undefined) ?? null);
+}
+
+const presentState = keepPresented((channel: ChannelState, lead: User | null) => {
   return {
     object: "channel" as const,
-    id,
+    id: channel.id,
     url: channel.url,
     parent_url: channel.url,
     name: channel.name,
     image_url: channel.imageUrl,
     description: channel.description,
-    lead: (leadFid !== null ? presentUser(leadFid, hydration) : undefined) ?? null,
+    lead,
     moderator_fids: [...channel.moderatorFids],
     follower_count: channel.followers,
     member_count: channel.members,
     created_at: channel.createdAt,
     pinned_cast_hash: channel.pinnedCastHash,
   };
-}
+});
 
 export type Channel = NonNullable<ReturnType<typeof presentChannel>>;
 
@@ -37,11 +42,13 @@ export function presentChannelDehydrated(rootParentUrl: string | null, hydration
   if (rootParentUrl === null) return null;
   const id = channelIdOf(rootParentUrl);
   const channel = hydration.channels.get(id);
-  return {
-    object: "channel_dehydrated" as const,
-    id,
-    name: channel?.name ?? id,
-    image_url: channel?.imageUrl ?? null,
-    parent_url: channel?.url ?? canonicalUrl(id),
-  };
+  return channel ? presentDehydrated(channel) : dehydrated(id, id, null, canonicalUrl(id));
+}
+
+const presentDehydrated = keepPresented(({ id, name, imageUrl, url }: ChannelState) =>
+  dehydrated(id, name, imageUrl, url),
+);
+
+function dehydrated(id: string, name: string, imageUrl: string | null, url: string) {
+  return { object: "channel_dehydrated" as const, id, name, image_url: imageUrl, parent_url: url };
 }

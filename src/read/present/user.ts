@@ -3,6 +3,7 @@ import { UserDataType } from "../../protocol/wire/generated/message.ts";
 import { hex } from "../hydrate/casts.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
 import type { UserState, Verification } from "../hydrate/users.ts";
+import { keepPresented } from "./kept.ts";
 
 const ETHEREUM = 0;
 const SOLANA = 1;
@@ -10,8 +11,11 @@ const SOLANA = 1;
 /** The User object; undefined for an fid that does not exist. */
 export function presentUser(fid: number, hydration: Hydration) {
   const user = hydration.users.get(fid);
-  if (!user) return undefined;
-  const { data } = user;
+  return user && presentState(user, (user.pro?.expiresAt ?? 0) > hydration.nowSecs);
+}
+
+const presentState = keepPresented((user: UserState, isPro: boolean) => {
+  const { fid, data } = user;
   const ethAddresses = addresses(user.verifications, ETHEREUM, hex);
   const solAddresses = addresses(user.verifications, SOLANA, encodeBase58);
   const banner = data.get(UserDataType.USER_DATA_TYPE_BANNER);
@@ -47,15 +51,14 @@ export function presentUser(fid: number, hydration: Hydration) {
     verified_accounts: accounts(user),
     pro: user.pro
       ? {
-          status:
-            user.pro.expiresAt > hydration.nowSecs ? ("subscribed" as const) : ("unsubscribed" as const),
+          status: isPro ? ("subscribed" as const) : ("unsubscribed" as const),
           subscribed_at: user.pro.subscribedAt,
           expires_at: user.pro.expiresAt,
         }
       : null,
     power_badge: false,
   };
-}
+});
 
 export type User = NonNullable<ReturnType<typeof presentUser>>;
 

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../index/database.ts";
 import { statement } from "../../index/statement.ts";
-import { channelIdOf } from "../../protocol/channel-url.ts";
+import { channelIdOf, parentUrlsOf } from "../../protocol/channel-url.ts";
 import { cursorCodec, cutPage, type Key, type Page } from "../cursor.ts";
 
 const registryIds = statement<{ asked: string; id: string }, [idsJson: string]>(
@@ -29,6 +29,11 @@ const membersOf = statement<
   `SELECT fid, last_cast_at AS lastCastAt FROM channel_members
    WHERE channel_id = ? AND (last_cast_at, fid) < (?, ?)
    ORDER BY last_cast_at DESC, fid DESC LIMIT ?`,
+);
+
+const memberOf = statement<MemberRow, [channelId: string, fid: number]>(
+  "skeleton.channels.member",
+  "SELECT fid, last_cast_at AS lastCastAt FROM channel_members WHERE channel_id = ? AND fid = ?",
 );
 
 interface ChannelOfUserRow {
@@ -70,6 +75,19 @@ export function resolveChannelIds(db: IndexDatabase, asked: readonly string[]): 
   return [...new Set(ids.map((id) => byRegistry.get(id) ?? id))];
 }
 
+/**
+ * The URLs under one of which a cast must stand to be in a channel, or under a URL; of both together those that are
+ * both. Undefined where neither is asked for.
+ */
+export function urlsOfPlace(
+  db: IndexDatabase,
+  { parentUrl, channelId }: { parentUrl: string | undefined; channelId: string | undefined },
+): readonly string[] | undefined {
+  if (channelId === undefined) return parentUrl === undefined ? undefined : [parentUrl];
+  const urls = resolveChannelIds(db, [channelId]).flatMap(parentUrlsOf);
+  return parentUrl === undefined ? urls : urls.filter((url) => url === parentUrl);
+}
+
 export const allChannelsCursor = cursorCodec("channel/all", ["text"]);
 
 /** All channels by id. */
@@ -93,6 +111,12 @@ export function channelMembers(
   const [id = channelId] = resolveChannelIds(db, [channelId]);
   const rows = db.all(membersOf, id, after[0], after[1], limit + 1);
   return cutPage(rows, limit, (last) => channelMembersCursor.encode([last.lastCastAt, last.fid]));
+}
+
+/** Whether one fid has live casts directly under a channel's URLs, as a list of one or none. */
+export function channelMember(db: IndexDatabase, channelId: string, fid: number): Page<{ fid: number }> {
+  const row = db.get(memberOf, channelId, fid);
+  return { rows: row ? [{ fid: row.fid }] : [], cursor: null };
 }
 
 export const channelsOfUserCursor = cursorCodec("channel/user-active", ["int", "text"]);

@@ -34,7 +34,8 @@ export interface Conversation {
   readonly replies: readonly Conversation[];
 }
 
-interface Branch {
+/** A cast whose replies are being found. */
+export interface Branch {
   readonly fid: number;
   readonly timestamp: number;
   readonly hash: Hash;
@@ -50,16 +51,30 @@ export function conversation(
   query: { hash: Hash; depth: number },
 ): Conversation | undefined {
   const { hash, depth } = query;
-  const author = db.get(authorOf, bytesOf(hash));
-  if (!author) return undefined;
-  const root: Branch = { fid: author.fid, timestamp: 0, hash, replies: [] };
-  let level = [root];
-  let room = MAX_REPLIES;
-  for (let below = 0; below < depth && level.length > 0 && room > 0; below++) {
-    level = addReplies(db, level, room);
-    room -= level.length;
-  }
+  const fid = authorOfCast(db, hash);
+  if (fid === undefined) return undefined;
+  const root: Branch = { fid, timestamp: 0, hash, replies: [] };
+  growReplies(db, [root], { depth, room: MAX_REPLIES });
   return root;
+}
+
+/** The author of a live cast. */
+export function authorOfCast(db: IndexDatabase, hash: Hash): number | undefined {
+  return db.get(authorOf, bytesOf(hash))?.fid;
+}
+
+/** Hangs replies below casts, `depth` levels deep: of each cast the 50 oldest, `room` in all, upper levels first. */
+export function growReplies(
+  db: IndexDatabase,
+  casts: readonly Branch[],
+  { depth, room }: { depth: number; room: number },
+): void {
+  let level = casts;
+  let left = room;
+  for (let below = 0; below < depth && level.length > 0 && left > 0; below++) {
+    level = addReplies(db, level, left);
+    left -= level.length;
+  }
 }
 
 /** Hangs the replies to `parents` below them; answers all of them, which is the next level. */

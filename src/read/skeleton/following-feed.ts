@@ -8,48 +8,53 @@ const followingOf = statement<{ following: number }, [fid: number]>(
   "skeleton.following-feed.following",
   "SELECT following FROM follow_counts WHERE fid = ?",
 );
-const walk = statement<
-  TimedRow,
-  [belowTimestamp: number, belowHash: Uint8Array, maxWalked: number, fid: number, limit: number]
->(
-  "skeleton.following-feed.walk",
-  // The subquery is a stream: the walk ends with the last row that the page needs.
-  `SELECT below.timestamp, below.hash
+type WalkParams = [
+  belowTimestamp: number,
+  belowHash: Uint8Array,
+  maxWalked: number,
+  fid: number,
+  limit: number,
+];
+// The subquery is a stream: the walk ends with the last row that the page needs.
+const WALK = `SELECT below.timestamp, below.hash
    FROM (SELECT timestamp, hash, fid FROM casts WHERE (timestamp, hash) < (?, ?)
          ORDER BY timestamp DESC, hash DESC LIMIT ?) below
-   CROSS JOIN links l ON l.fid = ? AND l.type = 'follow' AND l.target_fid = below.fid
-   LIMIT ?`,
+   CROSS JOIN links l ON l.fid = ? AND l.type = 'follow' AND l.target_fid = below.fid`;
+const walkAll = statement<TimedRow, WalkParams>("skeleton.following-feed.walk", `${WALK}\n   LIMIT ?`);
+const walkRoots = statement<TimedRow, WalkParams>(
+  "skeleton.following-feed.walk-roots",
+  `${WALK}\n   CROSS JOIN casts c ON c.hash = below.hash AND c.parent_hash IS NULL LIMIT ?`,
 );
 const endOfWalk = statement<TimedRow, [belowTimestamp: number, belowHash: Uint8Array, walkedBefore: number]>(
   "skeleton.following-feed.end-of-walk",
   `SELECT timestamp, hash FROM casts WHERE (timestamp, hash) < (?, ?)
    ORDER BY timestamp DESC, hash DESC LIMIT 1 OFFSET ?`,
 );
-const merge = statement<
-  TimedRow,
-  [belowTimestamp: number, belowHash: Uint8Array, fid: number, limit: number]
->(
-  "skeleton.following-feed.merge",
-  // A recursive query with an order is a priority queue: it takes the newest row out and puts in that author's next
-  // one. Time and hash travel as one text that sorts as they do, so that one index lookup finds both.
-  `WITH RECURSIVE below (fid, place) AS (
+const mergeOf = (name: string, condition: string) =>
+  statement<TimedRow, [belowTimestamp: number, belowHash: Uint8Array, fid: number, limit: number]>(
+    `skeleton.following-feed.${name}`,
+    // A recursive query with an order is a priority queue: it takes the newest row out and puts in that author's next
+    // one. Time and hash travel as one text that sorts as they do, so that one index lookup finds both.
+    `WITH RECURSIVE below (fid, place) AS (
      SELECT l.target_fid,
        (SELECT printf('%016d', timestamp) || hex(hash) FROM casts
-        WHERE fid = l.target_fid AND (timestamp, hash) < (?1, ?2)
+        WHERE fid = l.target_fid AND (timestamp, hash) < (?1, ?2)${condition}
         ORDER BY timestamp DESC, hash DESC LIMIT 1)
      FROM links l WHERE l.fid = ?3 AND l.type = 'follow'
      UNION ALL
      SELECT b.fid,
        (SELECT printf('%016d', timestamp) || hex(hash) FROM casts
         WHERE fid = b.fid
-          AND (timestamp, hash) < (CAST(substr(b.place, 1, 16) AS INTEGER), unhex(substr(b.place, 17)))
+          AND (timestamp, hash) < (CAST(substr(b.place, 1, 16) AS INTEGER), unhex(substr(b.place, 17)))${condition}
         ORDER BY timestamp DESC, hash DESC LIMIT 1)
      FROM below b WHERE b.place IS NOT NULL
      ORDER BY 2 DESC LIMIT ?4
    )
    SELECT CAST(substr(place, 1, 16) AS INTEGER) AS timestamp, unhex(substr(place, 17)) AS hash
    FROM below b WHERE place IS NOT NULL`,
-);
+  );
+const everything = { walk: walkAll, merge: mergeOf("merge", "") };
+const roots = { walk: walkRoots, merge: mergeOf("merge-roots", " AND parent_hash IS NULL") };
 
 export const followingFeedCursor = timedCursor("feed/following");
 
@@ -92,10 +97,17 @@ const BOUNDS: FollowingFeedBounds = {
  */
 export function followingFeed(
   db: IndexDatabase,
-  query: { fid: number; limit: number; after: TimedKey | undefined },
+  query: {
+    fid: number;
+    limit: number;
+    after: TimedKey | undefined;
+    /** Leaves replies out. */
+    rootsOnly?: boolean;
+  },
   bounds: FollowingFeedBounds = BOUNDS,
 ): Page<{ hash: Hash }> {
-  const { fid, limit, after } = query;
+  const { fid, limit, after, rootsOnly = false } = query;
+  const { walk, merge } = rootsOnly ? roots : everything;
   const follows = db.get(followingOf, fid)?.following ?? 0;
   if (follows === 0) return { rows: [], cursor: null };
   const below = belowOf(after);

@@ -39,6 +39,12 @@ const followerRows = statement<DatedUser, Params>(
    WHERE target_fid = ? AND type = 'follow' AND (linked_at, fid) < (?, ?)
    ORDER BY linked_at DESC, fid DESC LIMIT ?`,
 );
+const blockerRows = statement<DatedUser, Params>(
+  "skeleton.links.blockers",
+  `SELECT fid, linked_at AS at FROM links
+   WHERE target_fid = ? AND type = 'block' AND (linked_at, fid) < (?, ?)
+   ORDER BY linked_at DESC, fid DESC LIMIT ?`,
+);
 const mutualRows = statement<DatedUser, Params>(
   "skeleton.links.mutual-follows",
   `SELECT other_fid AS fid, since AS at FROM mutual_follows WHERE fid = ? AND (since, other_fid) < (?, ?)
@@ -50,6 +56,7 @@ export const targetCursors = {
   block: cursorCodec("block/list", ["int", "int"]),
   mute: cursorCodec("mute/list", ["int", "int"]),
 } as const;
+export const blockersCursor = cursorCodec("blockers", ["int", "int"]);
 export const followersCursor = cursorCodec("user/followers", ["int", "int"]);
 export const mutualFollowsCursor = cursorCodec("followers/reciprocal", ["int", "int"]);
 
@@ -79,4 +86,13 @@ export function mutualFollows(
 ): Page<DatedUser> {
   const rows = db.all(mutualRows, fid, ...after, limit + 1);
   return cutPage(rows, limit, (last) => mutualFollowsCursor.encode([last.at, last.fid]));
+}
+
+/** Who blocks an fid, the newest block first. */
+export function blockers(
+  db: IndexDatabase,
+  { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
+): Page<DatedUser> {
+  const rows = db.all(blockerRows, fid, ...after, limit + 1);
+  return cutPage(rows, limit, (last) => blockersCursor.encode([last.at, last.fid]));
 }

@@ -26,13 +26,40 @@ export type GroupKey = Hash | "follows";
 
 const MAX_LISTED = 10;
 
-/** The group that an act may share with others; undefined for a mention or a reply. */
-export function groupOf(row: NotificationRow): GroupKey | undefined {
+/** Which acts share an entry. */
+export interface Grouping {
+  /** The group that an act may share with others; undefined for a mention or a reply. */
+  readonly groupOf: (row: NotificationRow) => GroupKey | undefined;
+  /** The kinds of reactions in the group of a reaction: 1 for likes, 2 for recasts, added up. */
+  readonly typesWith: (row: NotificationRow) => number;
+}
+
+const LIKES = 1;
+const RECASTS = 2;
+
+function groupByCast(row: NotificationRow): GroupKey | undefined {
   if (row.kind === NotificationKind.Follow) return "follows";
   return row.kind === NotificationKind.Like || row.kind === NotificationKind.Recast
     ? hex(row.ref)
     : undefined;
 }
+
+/** Likes and recasts of one cast are one group. */
+export const byCast: Grouping = { groupOf: groupByCast, typesWith: () => LIKES + RECASTS };
+
+/** Digits that the key of a group is known by in a cursor (see `windowKey`). */
+const KEY_DIGITS = 10;
+
+/** Likes of one cast are a group, its recasts another, whose key is the hash with its first digits at the end. */
+export const byKind: Grouping = {
+  groupOf(row) {
+    const group = groupByCast(row);
+    if (group === undefined || group === "follows" || row.kind === NotificationKind.Like) return group;
+    const digits = group.slice(2);
+    return `0x${digits.slice(KEY_DIGITS)}${digits.slice(0, KEY_DIGITS)}`;
+  },
+  typesWith: ({ kind }) => (kind === NotificationKind.Like ? LIKES : RECASTS),
+};
 
 interface OpenEntry {
   readonly newest: NotificationRow;
@@ -49,6 +76,7 @@ interface OpenEntry {
 export class NotificationGrouper {
   readonly #limit: number;
   readonly #windowSecs: number;
+  readonly #groupOf: Grouping["groupOf"];
   /** Where the current window of a group ends: rows above this time are in it. */
   readonly #ends: (group: GroupKey) => number | undefined;
   readonly #begun = new Map<GroupKey, { readonly end: number; readonly entry: OpenEntry }>();
@@ -60,16 +88,18 @@ export class NotificationGrouper {
   constructor(options: {
     limit: number;
     windowSecs: number;
+    grouping: Grouping;
     shownEnds: (group: GroupKey) => number | undefined;
   }) {
     this.#limit = options.limit;
     this.#windowSecs = options.windowSecs;
+    this.#groupOf = options.grouping.groupOf;
     this.#ends = options.shownEnds;
   }
 
   /** Takes the next row; false when no later one can change the page. */
   take(row: NotificationRow): boolean {
-    const group = groupOf(row);
+    const group = this.#groupOf(row);
     const begun = group && this.#begun.get(group);
     const end = begun ? begun.end : group && this.#ends(group);
     if (end !== undefined && row.timestamp > end) {

@@ -24,6 +24,14 @@ const liveRefs = {
   ),
 };
 
+const castsUnder = statement<Row, [...From, urlsJson: string]>(
+  "skeleton.ranking.casts-under",
+  `SELECT r.rank, r.ref FROM rankings r CROSS JOIN casts c ON c.hash = r.ref
+   WHERE r.kind = 'casts' AND r.snapshot = ?1 AND r.rank > ?2
+     AND c.parent_url IN (SELECT value FROM json_each(?4))
+   ORDER BY r.rank LIMIT ?3`,
+);
+
 /** Cursors into a ranking: the snapshot in which the walk began, and the last rank that was shown. */
 export const rankingCursors = {
   casts: cursorCodec("trending casts", ["int", "int"]),
@@ -44,4 +52,20 @@ export function rankingPage(
   if (snapshot === undefined) return { rows: [], cursor: null };
   const rows = db.all(liveRefs[kind], snapshot, after ? after[1] : 0, limit + 1);
   return cutPage(rows, limit, (last) => rankingCursors[kind].encode([snapshot, last.rank]));
+}
+
+/** The same of casts, those directly under one of the URLs alone. */
+export function rankedCastsUnder(
+  db: IndexDatabase,
+  query: {
+    urls: readonly string[];
+    limit: number;
+    after: readonly [snapshot: number, rank: number] | undefined;
+  },
+): Page<Row> {
+  const { urls, limit, after } = query;
+  const snapshot = after ? after[0] : newestSnapshot(db, "casts");
+  if (snapshot === undefined) return { rows: [], cursor: null };
+  const rows = db.all(castsUnder, snapshot, after ? after[1] : 0, limit + 1, JSON.stringify(urls));
+  return cutPage(rows, limit, (last) => rankingCursors.casts.encode([snapshot, last.rank]));
 }

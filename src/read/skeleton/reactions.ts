@@ -12,6 +12,11 @@ export interface Reaction {
   readonly timestamp: number;
 }
 
+/** A reaction with the hash of its own message. */
+export interface HashedReaction extends Reaction {
+  readonly hash: Hash;
+}
+
 interface ByUserRow {
   hash: Uint8Array;
   castHash: Uint8Array;
@@ -97,7 +102,7 @@ export function reactionsOfUser(
     limit: number;
     after: readonly [timestamp: number, hash: Hash] | undefined;
   },
-): Page<Reaction> {
+): Page<HashedReaction> {
   const { fid, kind, limit, after } = query;
   const [timestamp, hash] = after ?? [Number.MAX_SAFE_INTEGER, "0x"];
   const found = db.all(ofUser, fid, TYPES[kind], timestamp, Buffer.from(hash.slice(2), "hex"), limit + 1);
@@ -107,6 +112,7 @@ export function reactionsOfUser(
   const reactions = rows.map((row) => ({
     type: TYPES[kind],
     fid,
+    hash: hex(row.hash),
     castHash: hex(row.castHash),
     timestamp: row.timestamp,
   }));

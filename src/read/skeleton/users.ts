@@ -46,6 +46,12 @@ const fidsByAddress = statement<{ fid: number }, [addressesJson: string]>(
   `SELECT v.fid FROM json_each(?) j CROSS JOIN verifications v ON v.address = unhex(j.value)
    WHERE v.protocol = 0 ORDER BY j.key, v.fid LIMIT ${MAX_USERS_OF_ADDRESSES}`,
 );
+const xNames = statement<{ fid: number }, [name: string, limit: number]>(
+  "skeleton.users.all-by-x-name",
+  `SELECT fid FROM user_data
+   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_TWITTER} AND value = ? COLLATE NOCASE
+   ORDER BY fid LIMIT ?`,
+);
 const fidsFrom = statement<{ fid: number }, [after: number, limit: number]>(
   "skeleton.users.all",
   "SELECT fid FROM fids WHERE fid > ? ORDER BY fid LIMIT ?",
@@ -64,6 +70,11 @@ export function fidByCustodyAddress(db: IndexDatabase, address: `0x${string}`): 
 /** The lowest fid that declares this name on X, whatever the case. */
 export function fidByXUsername(db: IndexDatabase, name: string): number | undefined {
   return db.get(fidByXName, name)?.fid;
+}
+
+/** Every fid that declares this name on X, whatever the case, the lowest first. */
+export function fidsByXUsername(db: IndexDatabase, name: string, limit: number): number[] {
+  return db.all(xNames, name, limit).map(({ fid }) => fid);
 }
 
 /** The fids that verified one of these Ethereum addresses, by the order of addresses, then by fid; each once. */

@@ -24,7 +24,9 @@ const NotificationToken = Type.Object(
     state: Type.Unsafe<TokenRecord["state"]>({ type: "string", enum: [...tokenStates] }),
     url: nullable(Type.String({ description: "Where the client takes notifications" })),
     token: nullable(Type.String({ description: `The first ${SHOWN_TOKEN_CHARS} characters of the token` })),
-    last_event: Type.String({ description: "The client's last event about this row" }),
+    last_event: Type.String({
+      description: "The client's last event about this row; `imported` for one of another service's list",
+    }),
     created_at: UnixSecs("First event"),
     updated_at: UnixSecs("Last event"),
   },

@@ -1,33 +1,35 @@
 import { Elysia } from "elysia";
-import { operation } from "../../http/operation.ts";
 import { cursor, fid, limit } from "../../http/params.ts";
-import type { Reads } from "../../read/answers.ts";
 import { linkTargets, targetCursors } from "../../read/skeleton/links.ts";
 import { decodeCursor } from "../cursor-param.ts";
-import { UserPageResponse } from "../objects.ts";
+import type { ReadParts, Viewer } from "../dialect.ts";
 import { answerUserPage } from "../user-page.ts";
 
 interface Context {
-  readonly query: { readonly fid: number; readonly limit: number; readonly cursor: string | undefined };
+  readonly query: Viewer & {
+    readonly fid: number;
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  };
 }
 
 /** `/block/list` and `/mute/list`. */
-export function blockRoutes(reads: Reads) {
+export function blockRoutes({ reads, describe }: ReadParts) {
   const list =
     (type: "block" | "mute") =>
     ({ query }: Context) => {
       const after = decodeCursor(targetCursors[type], query.cursor);
-      return answerUserPage(reads, (db) =>
+      return answerUserPage(reads, query, (db) =>
         linkTargets(db, type, { fid: query.fid, limit: query.limit, after }),
       );
     };
   const described = (operationId: string, summary: string) =>
-    operation({
+    describe({
       operationId,
       summary,
       tags: ["Blocks"],
       query: { fid: fid(), limit: limit(), cursor: cursor() },
-      response: UserPageResponse,
+      answer: "userPage",
     });
   return new Elysia({ name: "blocks" })
     .get("/block/list", list("block"), described("getBlocks", "Whom a user blocks, the newest block first"))

@@ -1,15 +1,15 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
 import { operation } from "../../http/operation.ts";
-import { choice, cursor, hash, integer, limit, optional, text } from "../../http/params.ts";
-import { answer, type Reads } from "../../read/answers.ts";
+import { choice, cursor, hash, hashList, integer, limit, optional, text } from "../../http/params.ts";
+import { answer } from "../../read/answers.ts";
 import { presentConversation } from "../../read/present/conversation.ts";
 import { castQuotes, castQuotesCursor } from "../../read/skeleton/cast-quotes.ts";
 import { castSearch, castSearchCursor } from "../../read/skeleton/cast-search.ts";
 import { conversation, hashesOf } from "../../read/skeleton/conversation.ts";
 import { answerCastPage } from "../cast-page.ts";
 import { decodeCursor } from "../cursor-param.ts";
-import { CastPageResponse } from "../objects.ts";
+import type { ReadParts } from "../dialect.ts";
 import { castFinder } from "./identifier.ts";
 import { ConversationResponse } from "./objects.ts";
 
@@ -18,16 +18,35 @@ const tags = ["Casts"];
 const MAX_DEPTH = 5;
 const DEFAULT_DEPTH = 2;
 
-/** `/cast/search`, `/cast/conversation`, `/cast/quotes`. */
-export function castListRoutes(reads: Reads) {
+/** `/casts`, `/cast/search`, `/cast/conversation`, `/cast/quotes`. */
+export function castListRoutes({ reads, describe }: ReadParts) {
   return new Elysia({ name: "cast-lists" })
+    .get(
+      "/casts",
+      ({ query: { casts: hashes, viewer_fid: viewerFid } }) =>
+        answer(
+          reads,
+          () => hashes,
+          () => ({ hashes, viewerFid }),
+          reads.present.casts,
+        ),
+      describe({
+        operationId: "getCastsAlias",
+        summary: "The same as /cast/bulk under another parameter name",
+        tags,
+        query: { casts: hashList({ maxItems: reads.maxIds }) },
+        answer: "casts",
+      }),
+    )
     .get(
       "/cast/search",
       ({ query }) => {
         const after = decodeCursor(castSearchCursor, query.cursor);
-        return answerCastPage(reads, (db) => castSearch(db, { asked: query.q, limit: query.limit, after }));
+        return answerCastPage(reads, query, (db) =>
+          castSearch(db, { asked: query.q, limit: query.limit, after }),
+        );
       },
-      operation({
+      describe({
         operationId: "searchCasts",
         summary: "Casts whose text holds every word, newest first",
         tags,
@@ -40,7 +59,7 @@ export function castListRoutes(reads: Reads) {
           limit: limit(),
           cursor: cursor(),
         },
-        response: CastPageResponse,
+        answer: "castPage",
       }),
     )
     .get(
@@ -83,11 +102,11 @@ export function castListRoutes(reads: Reads) {
       "/cast/quotes",
       ({ query }) => {
         const after = decodeCursor(castQuotesCursor, query.cursor);
-        return answerCastPage(reads, (db) =>
+        return answerCastPage(reads, query, (db) =>
           castQuotes(db, { hash: query.identifier, limit: query.limit, after }),
         );
       },
-      operation({
+      describe({
         operationId: "getCastQuotes",
         summary: "Casts that quote a cast, newest first",
         tags,
@@ -97,7 +116,7 @@ export function castListRoutes(reads: Reads) {
           limit: limit(),
           cursor: cursor(),
         },
-        response: CastPageResponse,
+        answer: "castPage",
       }),
     );
 }

@@ -20,9 +20,9 @@ export const CastMetricsResponse = Type.Object(
   closed,
 );
 
-export const SummaryResponse = Type.Object({ summary: Type.String() }, closed);
+export const ConversationSummaryResponse = Type.Object({ summary: Type.String() }, closed);
 
-export const CrawlResponse = Type.Object({ metadata: Type.Null() }, closed);
+export const EmbedMetadataResponse = Type.Object({ metadata: Type.Null() }, closed);
 
 /** Fails to compile when the presenter and its documented object part ways. */
 export type ConversationIsDocumented = Same<PresentedCastWithReplies, Static<typeof CastWithReplies>>;

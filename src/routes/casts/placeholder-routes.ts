@@ -1,16 +1,15 @@
 import { Elysia } from "elysia";
 import { operation } from "../../http/operation.ts";
 import { choice, fid, optional, text } from "../../http/params.ts";
-import { CastMetricsResponse, CrawlResponse, SummaryResponse } from "./objects.ts";
+import type { ReadParts } from "../dialect.ts";
+import { CastMetricsResponse } from "./objects.ts";
 
 const tags = ["Casts"];
 
 const INTERVALS = ["1d", "7d", "30d", "90d", "180d"] as const;
 
-const NO_SUMMARY = "Conversation summaries are not available.";
-
 /** What clients ask for and protocol data has nothing for: `/cast/metrics`, `/cast/conversation/summary`, `/cast/embed/crawl`. */
-export function castPlaceholderRoutes() {
+export function castPlaceholderRoutes({ reads, describe }: ReadParts) {
   return new Elysia({ name: "cast-placeholders" })
     .get(
       "/cast/metrics",
@@ -31,24 +30,26 @@ export function castPlaceholderRoutes() {
     )
     .get(
       "/cast/conversation/summary",
-      () => ({ summary: NO_SUMMARY }),
-      operation({
+      () => reads.present.conversationSummary(),
+      describe({
         operationId: "getCastConversationSummary",
         summary: "Summary of a conversation",
         description: "Always the same text, which says that there are no summaries.",
         tags,
-        response: SummaryResponse,
+        query: {},
+        answer: "conversationSummary",
       }),
     )
     .get(
       "/cast/embed/crawl",
-      () => ({ metadata: null }),
-      operation({
+      () => reads.present.embedMetadata(),
+      describe({
         operationId: "crawlCastEmbed",
         summary: "Metadata of an embedded URL",
-        description: "Always null: the node fetches no page.",
+        description: "There never is any: the node fetches no page.",
         tags,
-        response: CrawlResponse,
+        query: {},
+        answer: "embedMetadata",
       }),
     );
 }

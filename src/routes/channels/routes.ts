@@ -1,51 +1,47 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
-import { operation } from "../../http/operation.ts";
 import { choice, cursor, limit, optional, text, textList } from "../../http/params.ts";
 import type { IndexDatabase } from "../../index/database.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
-import { answer, type Reads } from "../../read/answers.ts";
-import { presentChannel } from "../../read/present/channel.ts";
+import { answer } from "../../read/answers.ts";
 import { channelSearchCursor, searchChannels } from "../../read/skeleton/channel-search.ts";
 import { allChannels, allChannelsCursor, resolveChannelIds } from "../../read/skeleton/channels.ts";
-import { rankingCursors, rankingPage } from "../../read/skeleton/ranking.ts";
 import { decodeCursor } from "../cursor-param.ts";
+import type { ReadParts, Viewer } from "../dialect.ts";
 import { answerChannelPage } from "./channel-page.ts";
-import { ChannelPageResponse, ChannelResponse } from "./objects.ts";
 
 const tags = ["Channels"];
 
-/** `/channel`, `/channel/all`, `/channel/list`, `/channel/bulk`, `/channel/search`, `/channel/trending`. */
-export function channelRoutes(reads: Reads) {
-  const list = ({ query }: { query: { limit: number; cursor: string | undefined } }) => {
+/** `/channel`, `/channel/all`, `/channel/list`, `/channel/bulk`, `/channel/search`. */
+export function channelRoutes({ reads, describe }: ReadParts) {
+  const list = ({ query }: { query: Viewer & { limit: number; cursor: string | undefined } }) => {
     const after = decodeCursor(allChannelsCursor, query.cursor);
-    return answerChannelPage(reads, (db) => allChannels(db, { limit: query.limit, after }));
+    return answerChannelPage(reads, query, (db) => allChannels(db, { limit: query.limit, after }));
   };
   const listHook = (operationId: string) =>
-    operation({
+    describe({
       operationId,
       summary: "All channels, by id",
       tags,
       query: { limit: limit(), cursor: cursor() },
-      response: ChannelPageResponse,
+      answer: "channelPage",
     });
 
   return new Elysia({ name: "channels" })
     .get(
       "/channel",
-      ({ query }) => ({
-        channel: answer(
+      ({ query }) =>
+        answer(
           reads,
           (db) => channelOf(db, query.id, query.type),
-          (id) => ({ channelIds: id === undefined ? [] : [id] }),
+          (id) => ({ channelIds: id === undefined ? [] : [id], viewerFid: query.viewer_fid }),
           (id, hydration) => {
-            const channel = id === undefined ? undefined : presentChannel(id, hydration);
-            if (!channel) throw new ApiError("notFound", "no such channel");
-            return channel;
+            const body = id === undefined ? undefined : reads.present.channel(id, hydration);
+            if (!body) throw new ApiError("notFound", "no such channel");
+            return body;
           },
         ),
-      }),
-      operation({
+      describe({
         operationId: "getChannel",
         summary: "One channel, by its id or by one of its parent URLs",
         tags,
@@ -56,7 +52,7 @@ export function channelRoutes(reads: Reads) {
           }),
           type: optional(choice(["id", "parent_url"]), "id"),
         },
-        response: ChannelResponse,
+        answer: "channel",
         errors: ["notFound"],
       }),
     )
@@ -65,11 +61,11 @@ export function channelRoutes(reads: Reads) {
     .get(
       "/channel/bulk",
       ({ query }) =>
-        answerChannelPage(reads, (db) => ({
+        answerChannelPage(reads, query, (db) => ({
           rows: channelsOf(db, query.ids, query.type).map((id) => ({ id })),
           cursor: null,
         })),
-      operation({
+      describe({
         operationId: "getChannelsById",
         summary: "Channels by id or parent URL, in the order asked; those that do not exist are left out",
         tags,
@@ -77,42 +73,23 @@ export function channelRoutes(reads: Reads) {
           ids: textList({ maxItems: reads.maxIds }),
           type: optional(choice(["id", "parent_url"]), "id"),
         },
-        response: ChannelPageResponse,
+        answer: "channelPage",
       }),
     )
     .get(
       "/channel/search",
       ({ query }) => {
         const after = decodeCursor(channelSearchCursor, query.cursor);
-        return answerChannelPage(reads, (db) =>
+        return answerChannelPage(reads, query, (db) =>
           searchChannels(db, { text: query.q, limit: query.limit, after }),
         );
       },
-      operation({
+      describe({
         operationId: "searchChannels",
         summary: "Channels whose id or name begins with a text, the one with the most members first",
         tags,
         query: { q: text({ description: "In any case" }), limit: limit(), cursor: cursor() },
-        response: ChannelPageResponse,
-      }),
-    )
-    .get(
-      "/channel/trending",
-      ({ query }) => {
-        const after = decodeCursor(rankingCursors.channels, query.cursor);
-        return answerChannelPage(reads, (db) => {
-          const page = rankingPage(db, { kind: "channels", limit: query.limit, after });
-          const rows = page.rows.map(({ ref }) => ({ id: Buffer.from(ref).toString("utf8") }));
-          return { rows, cursor: page.cursor };
-        });
-      },
-      operation({
-        operationId: "getTrendingChannels",
-        summary: "Channels by the people and the engagement of the last day",
-        description: "The ranking is made in the background; a walk by cursor stays within one ranking.",
-        tags,
-        query: { limit: limit(), cursor: cursor() },
-        response: ChannelPageResponse,
+        answer: "channelPage",
       }),
     );
 }

@@ -1,111 +1,43 @@
 import { Elysia } from "elysia";
-import { ApiError } from "../../http/errors.ts";
-import { operation } from "../../http/operation.ts";
-import { choice, cursor, fid, limit, optional, textList } from "../../http/params.ts";
-import type { Reads } from "../../read/answers.ts";
-import { hex } from "../../read/hydrate/casts.ts";
-import { followingFeed, followingFeedCursor } from "../../read/skeleton/following-feed.ts";
+import { cursor, limit, textList } from "../../http/params.ts";
 import {
   channelFeed,
   channelFeedCursor,
   parentUrlFeed,
   parentUrlFeedCursor,
 } from "../../read/skeleton/parent-url-feed.ts";
-import { rankingCursors, rankingPage } from "../../read/skeleton/ranking.ts";
 import { answerCastPage } from "../cast-page.ts";
 import { decodeCursor } from "../cursor-param.ts";
-import { CastPageResponse } from "../objects.ts";
+import type { ReadParts } from "../dialect.ts";
+import { answerTrending, TRENDING } from "./trending.ts";
 
 const tags = ["Feeds"];
 
-const TRENDING =
-  "By likes, recasts and replies against age, over a rolling window. The ranking is refreshed every minute; a walk by " +
-  "cursor stays in the one in which it began.";
-
-interface PageQuery {
-  readonly limit: number;
-  readonly cursor: string | undefined;
-}
-
-/** `/feed`, `/feed/following`, `/feed/channels`, `/feed/parent_urls`, and the four names of the trending feed. */
-export function feedRoutes(reads: Reads) {
-  const following = (query: PageQuery & { readonly fid: number }) => {
-    const after = decodeCursor(followingFeedCursor, query.cursor);
-    return answerCastPage(reads, (db) => followingFeed(db, { fid: query.fid, limit: query.limit, after }));
-  };
-  const trending = (query: PageQuery) => {
-    const after = decodeCursor(rankingCursors.casts, query.cursor);
-    return answerCastPage(reads, (db) => {
-      const page = rankingPage(db, { kind: "casts", limit: query.limit, after });
-      return { rows: page.rows.map(({ ref }) => ({ hash: hex(ref) })), cursor: page.cursor };
-    });
-  };
+/** `/feed/channels`, `/feed/parent_urls`, and further names of the trending feed. */
+export function feedRoutes({ reads, describe }: ReadParts) {
   return new Elysia({ name: "feeds" })
     .get(
-      "/feed",
-      ({ query }) => {
-        if (query.feed_type === "trending") return trending(query);
-        if (query.fid === undefined) throw new ApiError("badRequest", "missing query parameter fid");
-        return following({ ...query, fid: query.fid });
-      },
-      operation({
-        operationId: "getFeed",
-        summary: "The following feed of a user, or the trending feed",
-        tags,
-        query: {
-          feed_type: optional(choice(["following", "trending"]), "following"),
-          fid: optional(fid({ description: "Required for the following feed" })),
-          limit: limit(),
-          cursor: cursor(),
-        },
-        response: CastPageResponse,
-      }),
-    )
-    .get(
-      "/feed/following",
-      ({ query }) => following(query),
-      operation({
-        operationId: "getFeedFollowing",
-        summary: "Casts of those whom a user follows, replies too, newest first",
-        tags,
-        query: { fid: fid(), limit: limit(), cursor: cursor() },
-        response: CastPageResponse,
-      }),
-    )
-    .get(
-      "/feed/trending",
-      ({ query }) => trending(query),
-      operation({
-        operationId: "getFeedTrending",
-        summary: "Casts that get the most attention now",
-        description: TRENDING,
-        tags,
-        query: { limit: limit(), cursor: cursor() },
-        response: CastPageResponse,
-      }),
-    )
-    .get(
       "/feed/for_you",
-      ({ query }) => trending(query),
-      operation({
+      ({ query }) => answerTrending(reads, query),
+      describe({
         operationId: "getFeedForYou",
         summary: "The trending feed under another name",
         description: TRENDING,
         tags,
         query: { limit: limit(), cursor: cursor() },
-        response: CastPageResponse,
+        answer: "castPage",
       }),
     )
     .get(
       "/feed/topic",
-      ({ query }) => trending(query),
-      operation({
+      ({ query }) => answerTrending(reads, query),
+      describe({
         operationId: "getFeedTopic",
         summary: "The trending feed under another name",
         description: TRENDING,
         tags,
         query: { limit: limit(), cursor: cursor() },
-        response: CastPageResponse,
+        answer: "castPage",
       }),
     )
     .get(
@@ -113,9 +45,9 @@ export function feedRoutes(reads: Reads) {
       ({ query }) => {
         const after = decodeCursor(channelFeedCursor, query.cursor);
         const { channel_ids: channels } = query;
-        return answerCastPage(reads, (db) => channelFeed(db, { channels, limit: query.limit, after }));
+        return answerCastPage(reads, query, (db) => channelFeed(db, { channels, limit: query.limit, after }));
       },
-      operation({
+      describe({
         operationId: "getFeedChannels",
         summary: "Casts directly in any of the channels, newest first",
         tags,
@@ -127,7 +59,7 @@ export function feedRoutes(reads: Reads) {
           limit: limit(),
           cursor: cursor(),
         },
-        response: CastPageResponse,
+        answer: "castPage",
       }),
     )
     .get(
@@ -135,9 +67,9 @@ export function feedRoutes(reads: Reads) {
       ({ query }) => {
         const after = decodeCursor(parentUrlFeedCursor, query.cursor);
         const { parent_urls: urls } = query;
-        return answerCastPage(reads, (db) => parentUrlFeed(db, { urls, limit: query.limit, after }));
+        return answerCastPage(reads, query, (db) => parentUrlFeed(db, { urls, limit: query.limit, after }));
       },
-      operation({
+      describe({
         operationId: "getFeedParentUrls",
         summary: "Casts directly under any of the URLs, newest first",
         tags,
@@ -146,7 +78,7 @@ export function feedRoutes(reads: Reads) {
           limit: limit(),
           cursor: cursor(),
         },
-        response: CastPageResponse,
+        answer: "castPage",
       }),
     );
 }

@@ -1,7 +1,5 @@
 import { Elysia } from "elysia";
-import { operation } from "../../http/operation.ts";
 import { cursor, fid, limit } from "../../http/params.ts";
-import type { Reads } from "../../read/answers.ts";
 import {
   followers,
   followersCursor,
@@ -17,61 +15,76 @@ import {
   suggestedFollowsCursor,
 } from "../../read/skeleton/suggested-follows.ts";
 import { decodeCursor } from "../cursor-param.ts";
-import { UserPageResponse } from "../objects.ts";
+import type { AnswerName, ReadParts, Viewer } from "../dialect.ts";
 import { answerUserPage } from "../user-page.ts";
 
 interface Context {
-  readonly query: { readonly fid: number; readonly limit: number; readonly cursor: string | undefined };
+  readonly query: Viewer & {
+    readonly fid: number;
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  };
 }
 
 /** Followers, followed users, mutual follows and suggestions, with all their aliases. */
-export function followRoutes(reads: Reads) {
-  const userPage = (operationId: string, summary: string, description?: string) =>
-    operation({
+export function followRoutes({ reads, describe }: ReadParts) {
+  const userPage = (answer: AnswerName, operationId: string, summary: string, description?: string) =>
+    describe({
       operationId,
       summary,
       ...(description === undefined ? {} : { description }),
       tags: ["Follows"],
       query: { fid: fid(), limit: limit(), cursor: cursor() },
-      response: UserPageResponse,
+      answer,
     });
 
   const listFollowers = ({ query }: Context) => {
     const after = decodeCursor(followersCursor, query.cursor);
-    return answerUserPage(reads, (db) => followers(db, { fid: query.fid, limit: query.limit, after }));
+    return answerUserPage(
+      reads,
+      query,
+      (db) => followers(db, { fid: query.fid, limit: query.limit, after }),
+      reads.present.followerPage,
+    );
   };
   const listFollowing = ({ query }: Context) => {
     const after = decodeCursor(targetCursors.follow, query.cursor);
-    return answerUserPage(reads, (db) =>
-      linkTargets(db, "follow", { fid: query.fid, limit: query.limit, after }),
+    return answerUserPage(
+      reads,
+      query,
+      (db) => linkTargets(db, "follow", { fid: query.fid, limit: query.limit, after }),
+      reads.present.followerPage,
     );
   };
   const listMutual = ({ query }: Context) => {
     const after = decodeCursor(mutualFollowsCursor, query.cursor);
-    return answerUserPage(reads, (db) => mutualFollows(db, { fid: query.fid, limit: query.limit, after }));
+    return answerUserPage(
+      reads,
+      query,
+      (db) => mutualFollows(db, { fid: query.fid, limit: query.limit, after }),
+      reads.present.mutualFollowPage,
+    );
   };
   const listSuggested = ({ query }: Context) => {
     const after = decodeCursor(suggestedFollowsCursor, query.cursor);
-    return answerUserPage(reads, (db) => suggestedFollows(db, { fid: query.fid, limit: query.limit, after }));
+    return answerUserPage(reads, query, (db) =>
+      suggestedFollows(db, { fid: query.fid, limit: query.limit, after }),
+    );
   };
 
   const ofFollowers = "Who follows a user, the newest follow first";
   const ofFollowing = "Whom a user follows, the newest follow first";
   return new Elysia({ name: "follows" })
-    .get("/user/followers", listFollowers, userPage("getFollowers", ofFollowers))
-    .get("/followers", listFollowers, userPage("getFollowersAlias", ofFollowers))
-    .get(
-      "/followers/relevant",
-      listFollowers,
-      userPage("getRelevantFollowers", ofFollowers, "The same as /user/followers: nothing is scored."),
-    )
-    .get("/user/following", listFollowing, userPage("getFollowing", ofFollowing))
-    .get("/following", listFollowing, userPage("getFollowingAlias", ofFollowing))
-    .get("/follows", listFollowing, userPage("getFollows", ofFollowing))
+    .get("/user/followers", listFollowers, userPage("followerPage", "getFollowers", ofFollowers))
+    .get("/followers", listFollowers, userPage("followerPage", "getFollowersAlias", ofFollowers))
+    .get("/user/following", listFollowing, userPage("followerPage", "getFollowing", ofFollowing))
+    .get("/following", listFollowing, userPage("followerPage", "getFollowingAlias", ofFollowing))
+    .get("/follows", listFollowing, userPage("followerPage", "getFollows", ofFollowing))
     .get(
       "/followers/reciprocal",
       listMutual,
       userPage(
+        "mutualFollowPage",
         "getReciprocalFollowers",
         "Users who follow a user and are followed by it, the latest mutual follow first",
       ),
@@ -80,6 +93,7 @@ export function followRoutes(reads: Reads) {
       "/following/suggested",
       listSuggested,
       userPage(
+        "userPage",
         "getSuggestedFollows",
         "Whom a user could follow: friends of friends",
         "By the number of the user's follows that follow the candidate, of equals by number of followers, then by " +

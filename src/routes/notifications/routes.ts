@@ -101,7 +101,7 @@ export function notificationRoutes(reads: Reads) {
 }
 
 /** The parent URLs that ids of channels, or URLs as they are, stand for. */
-function urlsOf(db: IndexDatabase, channelIds: readonly string[]): string[] {
+export function urlsOf(db: IndexDatabase, channelIds: readonly string[]): string[] {
   const isUrl = (text: string) => text.startsWith("http") || text.startsWith("chain://");
   const ids = resolveChannelIds(
     db,

@@ -1,39 +1,43 @@
 import { Elysia } from "elysia";
-import { operation } from "../../http/operation.ts";
 import { fid } from "../../http/params.ts";
-import { nowSecs } from "../../process/clock.ts";
-import type { Reads } from "../../read/answers.ts";
-import { presentAllocations, presentStorageUsage } from "../../read/present/storage.ts";
+import { answer } from "../../read/answers.ts";
+import type { Presenters } from "../../read/present/presenters.ts";
 import { storageOf } from "../../read/skeleton/storage.ts";
-import { StorageAllocationsResponse, StorageUsageResponse } from "./objects.ts";
+import type { ReadParts, Viewer } from "../dialect.ts";
 
-interface Context {
-  readonly query: { readonly fid: number };
+interface StorageQuery extends Viewer {
+  readonly fid: number;
 }
 
 /** Storage units of an fid and what it keeps in them, under both names of each. */
-export function storageRoutes(reads: Reads) {
-  const { db, clock } = reads;
-  const state = ({ query }: Context) => db.snapshot(() => storageOf(db, query.fid));
-  const showAllocations = (context: Context) => presentAllocations(state(context), nowSecs(clock));
-  const showUsage = (context: Context) => presentStorageUsage(state(context), nowSecs(clock));
+export function storageRoutes({ reads, describe }: ReadParts) {
+  const show = (query: StorageQuery, present: Presenters["storageUsage" | "storageAllocations"]) =>
+    answer(
+      reads,
+      (db) => storageOf(db, query.fid),
+      ({ fid }) => ({ fids: [fid], viewerFid: query.viewer_fid }),
+      present,
+    );
+  const showAllocations = ({ query }: { readonly query: StorageQuery }) =>
+    show(query, reads.present.storageAllocations);
+  const showUsage = ({ query }: { readonly query: StorageQuery }) => show(query, reads.present.storageUsage);
 
   const tags = ["Storage"];
   const allocations = (operationId: string) =>
-    operation({
+    describe({
       operationId,
       summary: "The storage that a user rented",
       tags,
       query: { fid: fid() },
-      response: StorageAllocationsResponse,
+      answer: "storageAllocations",
     });
   const usage = (operationId: string) =>
-    operation({
+    describe({
       operationId,
       summary: "How many messages a user has in each store, and how many it may have",
       tags,
       query: { fid: fid() },
-      response: StorageUsageResponse,
+      answer: "storageUsage",
     });
   return new Elysia({ name: "storage" })
     .get("/user/storage-allocations", showAllocations, allocations("getUserStorageAllocations"))

@@ -1,6 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { operation } from "../../http/operation.ts";
+import type { Reads } from "../../read/answers.ts";
+import type { EmptyList } from "../../read/present/presenters.ts";
 import { closed } from "../objects.ts";
 
 const users = ["Users"];
@@ -8,11 +10,8 @@ const channels = ["Channels"];
 const signers = ["Signers and on-chain events"];
 const blocks = ["Blocks"];
 
-/** A list that is always empty: the name of its key, and whether it comes with `next`. */
-interface EmptyRoute {
+interface EmptyRoute extends EmptyList {
   readonly path: string;
-  readonly key: string;
-  readonly paged: boolean;
   readonly operationId: string;
   readonly summary: string;
   readonly tags: string[];
@@ -23,10 +22,10 @@ interface EmptyRoute {
 const routes: readonly EmptyRoute[] = [
   { path: "/user/power_users", key: "users", paged: false, operationId: "getPowerUsers", summary: "Power users", tags: users },
   { path: "/user/balance", key: "balances", paged: true, operationId: "getUserBalance", summary: "Token balances of a user", tags: users },
-  { path: "/user/subscribed_to", key: "subscriptions", paged: true, operationId: "getSubscribedTo", summary: "What a user subscribes to", tags: users },
-  { path: "/user/subscribers", key: "subscriptions", paged: true, operationId: "getSubscribers", summary: "Who subscribes to a user", tags: users },
-  { path: "/user/subscriptions_created", key: "subscriptions", paged: true, operationId: "getSubscriptionsCreated", summary: "Subscriptions that a user offers", tags: users },
-  { path: "/channel/member/invite/list", key: "members", paged: true, operationId: "getChannelInvites", summary: "Invitations to channels", tags: channels },
+  { path: "/user/subscribed_to", key: "subscriptions", clientKey: "subscribed_to", paged: true, operationId: "getSubscribedTo", summary: "What a user subscribes to", tags: users },
+  { path: "/user/subscribers", key: "subscriptions", clientKey: "subscribers", paged: true, operationId: "getSubscribers", summary: "Who subscribes to a user", tags: users },
+  { path: "/user/subscriptions_created", key: "subscriptions", clientKey: "subscriptions_created", paged: true, operationId: "getSubscriptionsCreated", summary: "Subscriptions that a user offers", tags: users },
+  { path: "/channel/member/invite/list", key: "members", clientKey: "invites", paged: true, operationId: "getChannelInvites", summary: "Invitations to channels", tags: channels },
   { path: "/signer/signed_key", key: "events", paged: true, operationId: "getSignedKeys", summary: "Signed keys in the service's care", tags: signers },
   { path: "/signer/developer_managed", key: "events", paged: true, operationId: "getDeveloperManagedSigners", summary: "Developer-managed signers", tags: signers },
   { path: "/signer/developer_managed/signed_key", key: "events", paged: true, operationId: "getDeveloperManagedSignedKeys", summary: "Signed keys of developer-managed signers", tags: signers },
@@ -36,11 +35,14 @@ const routes: readonly EmptyRoute[] = [
 const NoItems = Type.Array(Type.Unknown(), { maxItems: 0 });
 const NoNext = Type.Object({ cursor: Type.Null() }, closed);
 
-export function alwaysEmptyRoutes() {
+/** @param answered paths of the table that a dialect has an answer for. */
+export function alwaysEmptyRoutes({ present }: Pick<Reads, "present">, answered: readonly string[] = []) {
   const app = new Elysia({ name: "always-empty" });
-  for (const { path, key, paged, operationId, summary, tags } of routes) {
-    const body = paged ? { [key]: [], next: { cursor: null } } : { [key]: [] };
-    const response = Type.Object(paged ? { [key]: NoItems, next: NoNext } : { [key]: NoItems }, closed);
+  for (const { path, operationId, summary, tags, ...list } of routes) {
+    if (answered.includes(path)) continue;
+    const body = present.emptyList(list);
+    const keys = Object.keys(body).map((key) => [key, key === "next" ? NoNext : NoItems]);
+    const response = Type.Object(Object.fromEntries(keys), closed);
     app.get(
       path,
       () => body,

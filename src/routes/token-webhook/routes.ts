@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { EnvelopeRefusal, type VerifyEnvelope } from "../../auth/jfs.ts";
+import type { StaleReason } from "../../auth/staleness.ts";
 import { jsonBodyDecoder, rawBody } from "../../http/body.ts";
 import { ApiError } from "../../http/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
@@ -30,12 +31,13 @@ const Refused = Type.Object(
 /** What the token webhook works with. */
 export interface TokenWebhookParts {
   readonly verify: VerifyEnvelope;
+  readonly staleReason: StaleReason;
   readonly events: TokenEvents;
   readonly count: CountTokenEvent;
 }
 
 /** `/frame/webhook/<app_id>`: where clients report what their users do with a mini app. */
-export function tokenWebhookRoutes({ verify, events, count }: TokenWebhookParts): AnyElysia {
+export function tokenWebhookRoutes({ verify, staleReason, events, count }: TokenWebhookParts): AnyElysia {
   const decodeEnvelope = jsonBodyDecoder(SignedEnvelope);
   // Without the hook that decodes the body: an app that is not there is reported before a broken body.
   const { transform: _, ...hook } = operation({
@@ -50,7 +52,7 @@ export function tokenWebhookRoutes({ verify, events, count }: TokenWebhookParts)
     body: SignedEnvelope,
     response: Accepted,
     errorResponse: Refused,
-    errors: ["notFound", "tooManyRequests"],
+    errors: ["notFound", "tooManyRequests", "unavailable"],
   });
   return new Elysia({ name: "token-webhook" }).post(
     "/frame/webhook/:app_id",
@@ -58,6 +60,8 @@ export function tokenWebhookRoutes({ verify, events, count }: TokenWebhookParts)
       const app = accepted(await events.findApp(params.app_id));
       const sender = verify(decodeEnvelope(rawBody(request)), app.signerFidAllowlist);
       if (sender instanceof EnvelopeRefusal) {
+        const stale = sender.isOfIndex ? await staleReason() : undefined;
+        if (stale !== undefined) throw new ApiError("unavailable", `the key is not known yet: ${stale}`);
         count({ outcome: "unauthorized" });
         throw new ApiError("unauthorized", sender.reason);
       }

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 /** Sent notifications. `seq` is the order of creation and names a campaign in the other tables. Times are unix seconds. */
 
@@ -15,8 +15,6 @@ export const campaigns = sqliteTable(
     title: text().notNull(),
     body: text().notNull(),
     targetUrl: text("target_url").notNull(),
-    /** JSON; null once the campaign has ended, since it can be as large as a request. */
-    audience: text(),
     status: text().notNull(),
     successCount: integer("success_count").notNull(),
     failureCount: integer("failure_count").notNull(),
@@ -32,6 +30,15 @@ export const campaigns = sqliteTable(
   ],
 );
 
+/**
+ * Whom a campaign under way is for, as JSON. It can be as large as a request, so it is kept apart from the row in which
+ * its counts change all the time, and goes when the campaign ends.
+ */
+export const campaignAudiences = sqliteTable("campaign_audiences", {
+  campaign: integer().primaryKey(),
+  audience: text().notNull(),
+});
+
 /** Tokens of a campaign by client host and by what became of them: `success`, or why there was none. */
 export const campaignCounts = sqliteTable(
   "campaign_counts",
@@ -45,15 +52,32 @@ export const campaignCounts = sqliteTable(
   (t) => [primaryKey({ columns: [t.campaign, t.host, t.kind, t.reason] })],
 );
 
-/** Tokens that a campaign under way has failed with, so that after a restart it does not count them again. */
+/** Tokens of a campaign by client app: those that it was sent or tried to be, and those of them that took it. */
+export const campaignClients = sqliteTable(
+  "campaign_clients",
+  {
+    campaign: integer().notNull(),
+    clientFid: integer("client_fid").notNull(),
+    tokens: integer().notNull(),
+    successes: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.campaign, t.clientFid] })],
+);
+
+/**
+ * Tokens that a campaign under way has failed with, so that after a restart it does not count them again: those of one
+ * client and one block of fids in a row.
+ */
 export const campaignFailures = sqliteTable(
   "campaign_failures",
   {
     campaign: integer().notNull(),
-    fid: integer().notNull(),
     clientFid: integer("client_fid").notNull(),
+    block: integer().notNull(),
+    /** A `FidBlock`. */
+    fids: blob({ mode: "buffer" }).notNull(),
   },
-  (t) => [primaryKey({ columns: [t.campaign, t.fid, t.clientFid] })],
+  (t) => [primaryKey({ columns: [t.campaign, t.clientFid, t.block] })],
 );
 
 /** Fids with a token that its client held back as rate limited. */
@@ -79,18 +103,20 @@ export const dedupeKeys = sqliteTable(
 );
 
 /**
- * Who has a notification (`sent` = 1), or is just being sent it by a campaign (0). From `expires_at` on the row means
- * nothing to other campaigns.
+ * Who got a notification from a campaign (`sent` = 1), or is just being sent it (0): those of one client and one block of
+ * fids in a row. From `expires_at` on the row means nothing to other campaigns.
  */
 export const dedupe = sqliteTable(
   "dedupe",
   {
     key: integer().notNull(),
-    fid: integer().notNull(),
     clientFid: integer("client_fid").notNull(),
+    block: integer().notNull(),
     campaign: integer().notNull(),
     sent: integer().notNull(),
+    /** A `FidBlock`. */
+    fids: blob({ mode: "buffer" }).notNull(),
     expiresAt: integer("expires_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.key, t.fid, t.clientFid] })],
+  (t) => [primaryKey({ columns: [t.key, t.clientFid, t.block, t.campaign, t.sent] })],
 );

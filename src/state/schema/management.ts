@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** Mini apps and webhooks with their secrets. Times are unix seconds; `seq` is the order of creation. */
 
@@ -46,12 +46,15 @@ export const secrets = sqliteTable(
     holder: text().notNull(),
     uid: text().notNull().unique(),
     value: text().notNull(),
+    /** SHA-256 of the value's text; null for a secret of an older version until the database is opened. */
+    digest: blob({ mode: "buffer" }),
     createdAt: integer("created_at").notNull(),
     /** Null while the secret was not rotated out. */
     expiresAt: integer("expires_at"),
   },
   (t) => [
     index("secrets_by_holder").on(t.holder),
+    index("secrets_by_digest").on(t.digest),
     index("secrets_by_expiry").on(t.expiresAt).where(sql`expires_at IS NOT NULL`),
   ],
 );

@@ -3,6 +3,7 @@ import type { App } from "../records.ts";
 import { statement } from "../statement.ts";
 import type { AppStore } from "../stores.ts";
 import { createOwnedStore, type OwnedTable } from "./owned-store.ts";
+import { holdersOf } from "./secrets.ts";
 
 interface AppRow {
   readonly app_id: string;
@@ -93,5 +94,15 @@ const table: OwnedTable<App> = {
 };
 
 export function createAppStore(db: StateDatabase): AppStore {
-  return createOwnedStore(db, table);
+  const store = createOwnedStore(db, table);
+  return {
+    ...store,
+    async findBySecret(digest, nowSecs) {
+      for (const holder of holdersOf(db, digest, nowSecs)) {
+        const app = await store.find(holder, nowSecs);
+        if (app) return app;
+      }
+      return undefined;
+    },
+  };
 }

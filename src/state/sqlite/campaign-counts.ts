@@ -1,4 +1,11 @@
-import type { CampaignBreakdown, OutcomeCount, OutcomeCounts, OutcomeKind } from "../campaigns.ts";
+import type {
+  CampaignBreakdown,
+  CampaignTotals,
+  ClientCount,
+  OutcomeCount,
+  OutcomeCounts,
+  OutcomeKind,
+} from "../campaigns.ts";
 import type { StateDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
@@ -42,9 +49,28 @@ const countHosts = statement<{ hosts: number }, [campaign: number]>(
   "SELECT count(DISTINCT host) AS hosts FROM campaign_counts WHERE campaign = ?",
 );
 
+const addClient = statement<
+  unknown,
+  [campaign: number, clientFid: number, tokens: number, successes: number]
+>(
+  "campaign-clients.add",
+  `INSERT INTO campaign_clients (campaign, client_fid, tokens, successes) VALUES (?1, ?2, ?3, ?4)
+   ON CONFLICT (campaign, client_fid) DO UPDATE SET tokens = tokens + ?3, successes = successes + ?4`,
+);
+const byClient = statement<ClientCount, [campaign: number, max: number]>(
+  "campaign-clients.first",
+  `SELECT client_fid AS clientFid, tokens, successes FROM campaign_clients
+   WHERE campaign = ? ORDER BY client_fid LIMIT ?`,
+);
+
 /** Adds tokens to the counts by host and reason, within the caller's transaction. */
 export function addToCampaignCounts(db: StateDatabase, campaign: number, added: OutcomeCount): void {
   db.run(addCount, campaign, added.host, added.kind, added.reason, added.count);
+}
+
+/** Adds tokens to the counts by client app, within the caller's transaction. */
+export function addToCampaignClients(db: StateDatabase, campaign: number, added: ClientCount): void {
+  db.run(addClient, campaign, added.clientFid, added.tokens, added.successes);
 }
 
 /** Keeps the totals in the campaign's row in step with the counts. */
@@ -63,4 +89,8 @@ export function readBreakdown(db: StateDatabase, campaign: number, maxHosts: num
     hostCount: db.get(countHosts, campaign)?.hosts ?? 0,
     byReason: db.all(byReason, campaign),
   };
+}
+
+export function readTotals(db: StateDatabase, campaign: number, maxClients: number): CampaignTotals {
+  return { byReason: db.all(byReason, campaign), byClient: db.all(byClient, campaign, maxClients) };
 }

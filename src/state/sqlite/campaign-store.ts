@@ -1,7 +1,7 @@
 import type { Audience, Campaign, CampaignStatus, CampaignStore } from "../campaigns.ts";
 import type { StateDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
-import { forgetNotAttemptedCounts, readBreakdown } from "./campaign-counts.ts";
+import { forgetNotAttemptedCounts, readBreakdown, readTotals } from "./campaign-counts.ts";
 
 interface CampaignRow {
   readonly seq: number;
@@ -54,14 +54,21 @@ const insertCampaign = statement<
     title: string,
     body: string,
     targetUrl: string,
-    audience: string,
     createdAt: number,
   ]
 >(
   "campaigns.insert",
-  `INSERT INTO campaigns (campaign_id, app_id, dedupe_key, notification_id, title, body, target_url, audience,
+  `INSERT INTO campaigns (campaign_id, app_id, dedupe_key, notification_id, title, body, target_url,
      status, success_count, failure_count, not_attempted_count, created_at)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0, 0, 0, ?)`,
+   VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', 0, 0, 0, ?)`,
+);
+const putAudience = statement<unknown, [audience: string, campaignId: string]>(
+  "campaign-audiences.put",
+  "INSERT INTO campaign_audiences (campaign, audience) SELECT seq, ? FROM campaigns WHERE campaign_id = ?",
+);
+const deleteAudience = statement<unknown, [campaignId: string]>(
+  "campaign-audiences.delete",
+  "DELETE FROM campaign_audiences WHERE campaign = (SELECT seq FROM campaigns WHERE campaign_id = ?)",
 );
 const campaignById = statement<CampaignRow, [campaignId: string]>(
   "campaigns.find",
@@ -78,7 +85,8 @@ const pageUnderWay = statement<UnderWayRow, [appId: string, seq: number, max: nu
 );
 const workById = statement<WorkRow, [campaignId: string]>(
   "campaigns.work",
-  `SELECT ${columns}, dedupe_key, audience FROM campaigns WHERE campaign_id = ? AND ended_at IS NULL`,
+  `SELECT ${columns}, dedupe_key, audience FROM campaigns JOIN campaign_audiences a ON a.campaign = seq
+   WHERE campaign_id = ? AND ended_at IS NULL`,
 );
 const startCampaign = statement<unknown, [nowSecs: number, seq: number]>(
   "campaigns.start",
@@ -87,8 +95,7 @@ const startCampaign = statement<unknown, [nowSecs: number, seq: number]>(
 );
 const endCampaign = statement<unknown, [status: CampaignStatus, nowSecs: number, campaignId: string]>(
   "campaigns.end",
-  `UPDATE campaigns SET status = ?, ended_at = ?, audience = NULL
-   WHERE campaign_id = ? AND ended_at IS NULL`,
+  "UPDATE campaigns SET status = ?, ended_at = ? WHERE campaign_id = ? AND ended_at IS NULL",
 );
 const retryableFids = statement<{ fid: number }, [campaignId: string, after: number, max: number]>(
   "campaign-retryable.page",
@@ -106,19 +113,8 @@ export function createCampaignStore(db: StateDatabase): CampaignStore {
         const { notificationId, title, body, targetUrl } = notification;
         const key = db.all(putKey, appId, notificationId, ledgerEndsAt)[0]?.key;
         if (key === undefined) throw new Error("a row that was written is not there");
-        const stored = JSON.stringify(audience);
-        db.run(
-          insertCampaign,
-          campaignId,
-          appId,
-          key,
-          notificationId,
-          title,
-          body,
-          targetUrl,
-          stored,
-          createdAt,
-        );
+        db.run(insertCampaign, campaignId, appId, key, notificationId, title, body, targetUrl, createdAt);
+        db.run(putAudience, JSON.stringify(audience), campaignId);
         return "created";
       }),
 
@@ -154,12 +150,17 @@ export function createCampaignStore(db: StateDatabase): CampaignStore {
         return { seq, campaignId, appId, notification, createdAt, audience, ledgerKey: row.dedupe_key };
       }),
 
-    end: async (campaignId, status, nowSecs) => {
-      db.run(endCampaign, status, nowSecs, campaignId);
-    },
+    end: async (campaignId, status, nowSecs) =>
+      db.transaction(() => {
+        db.run(endCampaign, status, nowSecs, campaignId);
+        db.run(deleteAudience, campaignId);
+      }),
 
     breakdown: async (campaignId, maxHosts) =>
       db.snapshot(() => readBreakdown(db, db.get(campaignById, campaignId)?.seq ?? -1, maxHosts)),
+
+    totals: async (campaignId, maxClients) =>
+      db.snapshot(() => readTotals(db, db.get(campaignById, campaignId)?.seq ?? -1, maxClients)),
 
     retryableFids: async (campaignId, after, max) =>
       db.all(retryableFids, campaignId, after, max).map(({ fid }) => fid),

@@ -15,6 +15,11 @@ const deleteCounts = statement<unknown, [campaign: number, max: number]>(
    (SELECT campaign, host, kind, reason FROM campaign_counts WHERE campaign = ?
     ORDER BY host, kind, reason LIMIT ?)`,
 );
+const deleteClients = statement<unknown, [campaign: number, max: number]>(
+  "campaign-clients.delete",
+  `DELETE FROM campaign_clients WHERE (campaign, client_fid) IN
+   (SELECT campaign, client_fid FROM campaign_clients WHERE campaign = ? ORDER BY client_fid LIMIT ?)`,
+);
 const deleteRetryable = statement<unknown, [campaign: number, max: number]>(
   "campaign-retryable.delete",
   `DELETE FROM campaign_retryable WHERE (campaign, fid) IN
@@ -22,9 +27,9 @@ const deleteRetryable = statement<unknown, [campaign: number, max: number]>(
 );
 const deleteFailures = statement<unknown, [campaign: number, max: number]>(
   "campaign-failures.delete",
-  `DELETE FROM campaign_failures WHERE (campaign, fid, client_fid) IN
-   (SELECT campaign, fid, client_fid FROM campaign_failures WHERE campaign = ?
-    ORDER BY fid, client_fid LIMIT ?)`,
+  `DELETE FROM campaign_failures WHERE (campaign, client_fid, block) IN
+   (SELECT campaign, client_fid, block FROM campaign_failures WHERE campaign = ?
+    ORDER BY client_fid, block LIMIT ?)`,
 );
 const deleteCampaign = statement<unknown, [campaign: number]>(
   "campaigns.delete",
@@ -48,7 +53,7 @@ export function campaignSweep(db: StateDatabase): Sweep {
         const old = db.get(oldCampaign, nowSecs - CAMPAIGN_RETENTION_SECS);
         if (!old) return { deleted: 0, more: false };
         let deleted = 0;
-        for (const part of [deleteFailures, deleteRetryable, deleteCounts]) {
+        for (const part of [deleteFailures, deleteRetryable, deleteClients, deleteCounts]) {
           deleted += db.run(part, old.seq, maxRows - deleted);
           if (deleted >= maxRows) return { deleted, more: true };
         }

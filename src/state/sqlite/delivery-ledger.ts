@@ -1,54 +1,11 @@
-import type { CampaignWork, Claimed, DeliveryLedger, OutcomeKind, Settlement } from "../campaigns.ts";
+import type { CampaignWork, Claimed, DeliveryLedger, Lease, OutcomeKind, Settlement } from "../campaigns.ts";
 import type { StateDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 import type { Sweep, TokenPosition } from "../stores.ts";
-import { addToCampaignCounts, addToCampaignTotals } from "./campaign-counts.ts";
+import { addToCampaignClients, addToCampaignCounts, addToCampaignTotals } from "./campaign-counts.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { inBlocks, LedgerBlock } from "./ledger-blocks.ts";
 
-interface PositionRow {
-  readonly fid: number;
-  readonly client_fid: number;
-}
-
-/** Lists of tokens go in as JSON: `[[fid, clientFid], …]`. */
-const given = "SELECT value ->> 0 AS fid, value ->> 1 AS client_fid FROM json_each(?1)";
-
-const claimTokens = statement<
-  PositionRow,
-  [tokens: string, key: number, campaign: number, endsAt: number, nowSecs: number]
->(
-  "dedupe.claim",
-  `INSERT INTO dedupe (key, fid, client_fid, campaign, sent, expires_at)
-   SELECT ?2, value ->> 0, value ->> 1, ?3, 0, ?4 FROM json_each(?1)
-   WHERE NOT EXISTS (SELECT 1 FROM campaign_failures f
-     WHERE f.campaign = ?3 AND f.fid = value ->> 0 AND f.client_fid = value ->> 1)
-   ON CONFLICT (key, fid, client_fid) DO UPDATE SET campaign = ?3, sent = 0, expires_at = ?4
-     WHERE iif(dedupe.campaign = ?3, dedupe.sent = 0, dedupe.expires_at <= ?5)
-   RETURNING fid, client_fid`,
-);
-const countedTokens = statement<PositionRow, [tokens: string, key: number, campaign: number]>(
-  "dedupe.counted",
-  `SELECT j.value ->> 0 AS fid, j.value ->> 1 AS client_fid FROM json_each(?1) AS j
-   WHERE EXISTS (SELECT 1 FROM dedupe d WHERE d.key = ?2 AND d.fid = j.value ->> 0
-       AND d.client_fid = j.value ->> 1 AND d.campaign = ?3 AND d.sent = 1)
-     OR EXISTS (SELECT 1 FROM campaign_failures f
-       WHERE f.campaign = ?3 AND f.fid = j.value ->> 0 AND f.client_fid = j.value ->> 1)`,
-);
-const keepSent = statement<unknown, [tokens: string, key: number, campaign: number, keptUntil: number]>(
-  "dedupe.sent",
-  `INSERT INTO dedupe (key, fid, client_fid, campaign, sent, expires_at)
-   SELECT ?2, value ->> 0, value ->> 1, ?3, 1, ?4 FROM json_each(?1) WHERE true
-   ON CONFLICT (key, fid, client_fid) DO UPDATE SET campaign = ?3, sent = 1, expires_at = ?4`,
-);
-const releaseClaims = statement<unknown, [tokens: string, key: number, campaign: number]>(
-  "dedupe.release",
-  `DELETE FROM dedupe WHERE key = ?2 AND (fid, client_fid) IN (${given}) AND campaign = ?3 AND sent = 0`,
-);
-const noteFailures = statement<unknown, [tokens: string, campaign: number]>(
-  "campaign-failures.add",
-  `INSERT INTO campaign_failures (campaign, fid, client_fid)
-   SELECT ?2, value ->> 0, value ->> 1 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`,
-);
 const noteRetryable = statement<unknown, [fids: string, campaign: number]>(
   "campaign-retryable.add",
   `INSERT INTO campaign_retryable (campaign, fid)
@@ -67,8 +24,9 @@ const expiredKey = statement<{ key: number }, [nowSecs: number]>(
 );
 const deleteOfKey = statement<unknown, [key: number, max: number]>(
   "dedupe.delete-of-key",
-  `DELETE FROM dedupe WHERE (key, fid, client_fid) IN
-   (SELECT key, fid, client_fid FROM dedupe WHERE key = ? ORDER BY fid, client_fid LIMIT ?)`,
+  `DELETE FROM dedupe WHERE (key, client_fid, block, campaign, sent) IN
+   (SELECT key, client_fid, block, campaign, sent FROM dedupe WHERE key = ?
+    ORDER BY client_fid, block, campaign, sent LIMIT ?)`,
 );
 const deleteKey = statement<unknown, [key: number]>(
   "dedupe-keys.delete",
@@ -79,30 +37,26 @@ export function createDeliveryLedger(db: StateDatabase): DeliveryLedger {
   const commit = createGroupCommit(db);
 
   return {
-    claim: ({ seq, ledgerKey }, tokens, { nowSecs, endsAt }) =>
+    claim: (campaign, tokens, lease) =>
       commit(() => {
-        const list = toJson(tokens);
-        db.run(prolongKey, ledgerKey, endsAt);
-        const taken = indexOf(db.all(claimTokens, list, ledgerKey, seq, endsAt, nowSecs));
-        const counted =
-          taken.size === tokens.length ? new Set() : indexOf(db.all(countedTokens, list, ledgerKey, seq));
-        return sortClaims(tokens, taken, counted);
+        const parts = inBlocks(tokens).map((part) =>
+          claimInBlock(new LedgerBlock(db, campaign, part), part.tokens, lease),
+        );
+        return {
+          taken: parts.flatMap(({ taken }) => taken),
+          counted: parts.flatMap(({ counted }) => counted),
+          refused: parts.flatMap(({ refused }) => refused),
+        };
       }),
 
-    settle: ({ seq, ledgerKey }, host, settlements, keptUntil) =>
+    settle: (campaign, host, settlements, keptUntil) =>
       commit(() => {
-        const failed = settlements.filter(({ kind }) => kind === "failure");
-        const sent = settlements.filter(({ kind }) => kind === "success");
+        const { seq, ledgerKey } = campaign;
+        for (const part of inBlocks(settlements)) {
+          settleInBlock(new LedgerBlock(db, campaign, part), part.tokens, keptUntil);
+        }
+        if (settlements.some(({ kind }) => kind === "success")) db.run(prolongKey, ledgerKey, keptUntil);
         const retryable = settlements.filter(({ isRetryable }) => isRetryable);
-        if (sent.length > 0) {
-          db.run(keepSent, toJson(sent), ledgerKey, seq, keptUntil);
-          db.run(prolongKey, ledgerKey, keptUntil);
-        }
-        if (failed.length > 0) {
-          const list = toJson(failed);
-          db.run(releaseClaims, list, ledgerKey, seq);
-          db.run(noteFailures, list, seq);
-        }
         if (retryable.length > 0) {
           db.run(noteRetryable, JSON.stringify(retryable.map(({ fid }) => fid)), seq);
         }
@@ -143,41 +97,55 @@ function count(
   host: string,
   settlements: readonly Settlement[],
 ): void {
-  const counts = new Map<string, { kind: OutcomeKind; reason: string; count: number }>();
-  for (const { kind, reason } of settlements) {
-    const key = `${kind} ${reason}`;
-    const known = counts.get(key);
-    if (known) known.count += 1;
-    else counts.set(key, { kind, reason, count: 1 });
+  for (const [reason, own] of Map.groupBy(settlements, (settlement) => settlement.reason)) {
+    // A reason is empty for a success, and for nothing else.
+    const kind = reason === "" ? "success" : "failure";
+    addToCampaignCounts(db, seq, { host, kind, reason, count: own.length });
   }
-  for (const part of counts.values()) addToCampaignCounts(db, seq, { host, ...part });
+  for (const [clientFid, own] of Map.groupBy(settlements, (settlement) => settlement.clientFid)) {
+    const successes = own.filter(({ kind }) => kind === "success").length;
+    addToCampaignClients(db, seq, { clientFid, tokens: own.length, successes });
+  }
   const success = settlements.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
   addToCampaignTotals(db, seq, { success, failure: settlements.length - success, notAttempted: 0 });
 }
 
-function toJson(tokens: readonly TokenPosition[]): string {
-  return JSON.stringify(tokens.map(({ fid, clientFid }) => [fid, clientFid]));
-}
-
-function indexOf(rows: readonly PositionRow[]): Set<string> {
-  return new Set(rows.map((row) => `${row.fid} ${row.client_fid}`));
-}
-
-function sortClaims(
-  tokens: readonly TokenPosition[],
-  taken: ReadonlySet<unknown>,
-  counted: ReadonlySet<unknown>,
-): Claimed {
-  const claimed = {
-    taken: [] as TokenPosition[],
-    counted: [] as TokenPosition[],
-    refused: [] as TokenPosition[],
-  };
+function claimInBlock<Token extends TokenPosition>(
+  ledger: LedgerBlock,
+  tokens: readonly Token[],
+  { nowSecs, endsAt }: Lease,
+): Claimed<Token> {
+  const held = ledger.own(0);
+  const sent = ledger.own(1);
+  const failed = ledger.failures();
+  const taken = ledger.takenByOthers(nowSecs);
+  const claimed = { taken: [] as Token[], counted: [] as Token[], refused: [] as Token[] };
   for (const token of tokens) {
-    const key = `${token.fid} ${token.clientFid}`;
-    if (taken.has(key)) claimed.taken.push(token);
-    else if (counted.has(key)) claimed.counted.push(token);
+    const { fid } = token;
+    if (sent.has(fid) || failed.has(fid)) claimed.counted.push(token);
+    else if (held.has(fid) || !taken.some((fids) => fids.has(fid))) claimed.taken.push(token);
     else claimed.refused.push(token);
   }
+  if (claimed.taken.length > 0) {
+    ledger.takeFromOthers(claimed.taken.map(({ fid }) => fid));
+    for (const { fid } of claimed.taken) held.add(fid);
+    ledger.putOwn(0, held, endsAt);
+  }
   return claimed;
+}
+
+function settleInBlock(ledger: LedgerBlock, settlements: readonly Settlement[], keptUntil: number): void {
+  const held = ledger.own(0);
+  const sent = ledger.own(1);
+  for (const { fid, kind } of settlements) {
+    held.delete(fid);
+    if (kind === "success") sent.add(fid);
+  }
+  ledger.putOwn(0, held, 0);
+  ledger.putOwn(1, sent, keptUntil);
+  const failures = settlements.filter(({ kind }) => kind === "failure");
+  if (failures.length === 0) return;
+  const failed = ledger.failures();
+  for (const { fid } of failures) failed.add(fid);
+  ledger.putFailures(failed);
 }

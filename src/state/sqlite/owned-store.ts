@@ -16,7 +16,7 @@ export interface OwnedTable<Item> {
   insert(db: StateDatabase, item: Item): void;
   /** Writes everything that can change. */
   write(db: StateDatabase, item: Item): void;
-  delete(db: StateDatabase, id: string): void;
+  delete(db: StateDatabase, id: string, nowSecs: number): void;
   find(db: StateDatabase, id: string): Omit<Item, "secrets"> | undefined;
   listByOwner(db: StateDatabase, ownerFid: number): Omit<Item, "secrets">[];
   countByOwner(db: StateDatabase, ownerFid: number): number;
@@ -44,11 +44,6 @@ export function createOwnedStore<Item extends OwnedItem, Changes extends Partial
     });
   }
 
-  function save(item: Item): Item {
-    table.write(db, item);
-    return item;
-  }
-
   return {
     create: async (item, cap) =>
       db.transaction(() => {
@@ -69,11 +64,14 @@ export function createOwnedStore<Item extends OwnedItem, Changes extends Partial
       }),
 
     update: async (claim, changes) =>
-      onOwn(claim, (item) => save({ ...item, ...changes, updatedAt: claim.nowSecs })),
+      onOwn(claim, (item) => {
+        table.write(db, { ...item, ...changes, updatedAt: claim.nowSecs });
+        return read(claim.id, claim.nowSecs) ?? "not-found";
+      }),
 
     delete: async (claim) =>
       onOwn(claim, () => {
-        table.delete(db, claim.id);
+        table.delete(db, claim.id, claim.nowSecs);
         deleteSecrets(db, claim.id);
         return undefined;
       }),

@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import type { Secret } from "../records.ts";
+import { secretDigest } from "../secret-digest.ts";
 import { statement } from "../statement.ts";
 import type { Rotation, Sweep } from "../stores.ts";
 
@@ -13,10 +14,29 @@ interface SecretRow {
 
 const insertSecret = statement<
   unknown,
-  [holder: string, uid: string, value: string, createdAt: number, expiresAt: number | null]
+  [
+    holder: string,
+    uid: string,
+    value: string,
+    digest: Uint8Array,
+    createdAt: number,
+    expiresAt: number | null,
+  ]
 >(
   "secrets.insert",
-  "INSERT INTO secrets (holder, uid, value, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
+  "INSERT INTO secrets (holder, uid, value, digest, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+);
+const holdersByDigest = statement<{ holder: string }, [digest: Uint8Array, nowSecs: number]>(
+  "secrets.holders",
+  `SELECT holder FROM secrets WHERE digest = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY seq`,
+);
+const withoutDigest = statement<{ seq: number; value: string }>(
+  "secrets.without-digest",
+  "SELECT seq, value FROM secrets WHERE digest IS NULL",
+);
+const setDigest = statement<unknown, [digest: Uint8Array, seq: number]>(
+  "secrets.set-digest",
+  "UPDATE secrets SET digest = ? WHERE seq = ?",
 );
 const liveSecrets = statement<SecretRow, [holders: string, nowSecs: number]>(
   "secrets.live",
@@ -42,7 +62,21 @@ const sweepExpired = statement<unknown, [nowSecs: number, max: number]>(
 );
 
 export function addSecret(db: StateDatabase, holder: string, secret: Secret): void {
-  db.run(insertSecret, holder, secret.uid, secret.value, secret.createdAt, secret.expiresAt);
+  const { uid, value, createdAt, expiresAt } = secret;
+  db.run(insertSecret, holder, uid, value, secretDigest(value), createdAt, expiresAt);
+}
+
+/** Who has a secret of this digest that is not expired. */
+export function holdersOf(db: StateDatabase, digest: Uint8Array, nowSecs: number): string[] {
+  return db.all(holdersByDigest, digest, nowSecs).map(({ holder }) => holder);
+}
+
+/** Gives the secrets of an older version the digest that they are found by. */
+export function addMissingDigests(db: StateDatabase): void {
+  if (db.all(withoutDigest).length === 0) return;
+  db.transaction(() => {
+    for (const { seq, value } of db.all(withoutDigest)) db.run(setDigest, secretDigest(value), seq);
+  });
 }
 
 /** The unexpired secrets of each holder, oldest first. */

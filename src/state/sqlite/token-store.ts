@@ -1,31 +1,18 @@
 import type { StateDatabase } from "../database.ts";
-import type {
-  LiveToken,
-  TokenDetails,
-  TokenEventName,
-  TokenKey,
-  TokenRecord,
-  TokenState,
-} from "../records.ts";
+import type { TokenDetails, TokenEventName, TokenState } from "../records.ts";
 import { statement } from "../statement.ts";
 import type { TokenChange, TokenPosition, TokenStore } from "../stores.ts";
+import { disableImported, replaceImported } from "./imported-tokens.ts";
 import { changesExhausted, countChange } from "./token-limit.ts";
-import { addToTotals, countStates, readTotals, type StateRow, stateOf } from "./token-totals.ts";
-
-interface TokenRow {
-  readonly app_id: string;
-  readonly fid: number;
-  readonly client_fid: number;
-  readonly url: string | null;
-  readonly host: string | null;
-  readonly token: string | null;
-  readonly enabled: number;
-  readonly last_event: TokenEventName;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
-const columns = "app_id, fid, client_fid, url, host, token, enabled, last_event, created_at, updated_at";
+import {
+  tokenColumns as columns,
+  type LiveRow,
+  liveColumns,
+  type TokenRow,
+  toLiveToken,
+  toRecord,
+} from "./token-row.ts";
+import { addToTotals, countStates, readTotals, type StateRow } from "./token-totals.ts";
 
 export const appExists = statement<{ one: number }, [appId: string]>(
   "tokens.app-exists",
@@ -77,24 +64,28 @@ const pageOfApp = statement<TokenRow, [appId: string, fid: number, clientFid: nu
   `SELECT ${columns} FROM tokens
    WHERE app_id = ? AND (fid, client_fid) > (?, ?) ORDER BY fid, client_fid LIMIT ?`,
 );
-const livePage = statement<TokenRow, [appId: string, fid: number, clientFid: number, max: number]>(
-  "tokens.live-page",
+const pageOfFids = statement<
+  TokenRow,
+  [appId: string, fids: string, fid: number, clientFid: number, max: number]
+>(
+  "tokens.page-of-fids",
   `SELECT ${columns} FROM tokens
-   WHERE app_id = ? AND (fid, client_fid) > (?, ?) AND enabled = 1 ORDER BY fid, client_fid LIMIT ?`,
+   WHERE app_id = ? AND fid IN (SELECT value FROM json_each(?)) AND (fid, client_fid) > (?, ?)
+   ORDER BY fid, client_fid LIMIT ?`,
 );
 const livePageOfHost = statement<
-  TokenRow,
+  LiveRow,
   [appId: string, host: string, fid: number, clientFid: number, max: number]
 >(
   "tokens.live-page-of-host",
   // Left to itself, SQLite takes the key and passes over the tokens of all other hosts.
-  `SELECT ${columns} FROM tokens INDEXED BY tokens_by_host
+  `SELECT ${liveColumns} FROM tokens INDEXED BY tokens_by_host
    WHERE app_id = ? AND host = ? AND (fid, client_fid) > (?, ?) AND enabled = 1
    ORDER BY fid, client_fid LIMIT ?`,
 );
-const liveOfFids = statement<TokenRow, [appId: string, fids: string]>(
+const liveOfFids = statement<LiveRow & { host: string }, [appId: string, fids: string]>(
   "tokens.live-of-fids",
-  `SELECT ${columns} FROM tokens
+  `SELECT ${liveColumns}, host FROM tokens
    WHERE app_id = ? AND fid IN (SELECT value FROM json_each(?)) AND enabled = 1 ORDER BY fid, client_fid`,
 );
 const nextHost = statement<{ host: string | null }, [appId: string, after: string]>(
@@ -121,15 +112,16 @@ export function createTokenStore(db: StateDatabase): TokenStore {
     list: async ({ appId, after = START, max }) =>
       db.all(pageOfApp, appId, after.fid, after.clientFid, max).map(toRecord),
 
-    listLive: async ({ appId, after = START, max, host }) => {
-      const rows =
-        host === undefined
-          ? db.all(livePage, appId, after.fid, after.clientFid, max)
-          : db.all(livePageOfHost, appId, host, after.fid, after.clientFid, max);
-      return rows.map(toLiveToken);
-    },
+    listOf: async ({ appId, fids, after = START, max }) =>
+      db.all(pageOfFids, appId, JSON.stringify(fids), after.fid, after.clientFid, max).map(toRecord),
 
-    listLiveOf: async (appId, fids) => db.all(liveOfFids, appId, JSON.stringify(fids)).map(toLiveToken),
+    listLive: async ({ appId, after = START, max, host }) =>
+      db
+        .all(livePageOfHost, appId, host, after.fid, after.clientFid, max)
+        .map((row) => toLiveToken(appId, host, row)),
+
+    listLiveOf: async (appId, fids) =>
+      db.all(liveOfFids, appId, JSON.stringify(fids)).map((row) => toLiveToken(appId, row.host, row)),
 
     listHosts: async (appId, after, max) =>
       db.snapshot(() => {
@@ -172,49 +164,26 @@ function applyEvent(db: StateDatabase, change: TokenChange): void {
   }
 }
 
-function disable(db: StateDatabase, { event, appId, fid, clientFid, nowSecs }: TokenChange): void {
+function disable(db: StateDatabase, change: TokenChange): void {
+  const { event, appId, fid, clientFid, nowSecs } = change;
   const before = db.get(stateOfRow, appId, fid, clientFid);
-  if (!before) return;
+  if (!before) {
+    disableImported(db, change);
+    return;
+  }
   db.run(disableToken, event.name, nowSecs, appId, fid, clientFid);
   if (before.enabled === 1) addToTotals(db, { enabled: -1, disabled: 1 });
 }
 
-function put(
-  db: StateDatabase,
-  { event, appId, fid, clientFid, nowSecs }: TokenChange,
-  details: TokenDetails | null,
-): void {
+function put(db: StateDatabase, change: TokenChange, details: TokenDetails | null): void {
+  const { event, appId, fid, clientFid, nowSecs } = change;
   const before = db.get(stateOfRow, appId, fid, clientFid);
+  if (details && clientFid !== 0) replaceImported(db, change, details.host);
+  else if (!details && !before) disableImported(db, change);
   const { url, host, token } = details ?? { url: null, host: null, token: null };
   const enabled = details ? 1 : 0;
   db.run(putToken, appId, fid, clientFid, url, host, token, enabled, event.name, nowSecs);
   const counts = before ? countStates([before], -1) : {};
   const state: TokenState = details ? "enabled" : "no_token";
   addToTotals(db, { ...counts, [state]: (counts[state] ?? 0) + 1 });
-}
-
-function keyOf(row: TokenRow): TokenKey {
-  return { appId: row.app_id, fid: row.fid, clientFid: row.client_fid };
-}
-
-function detailsOf({ url, host, token }: TokenRow): TokenDetails | null {
-  return url === null || host === null || token === null ? null : { url, host, token };
-}
-
-function toRecord(row: TokenRow): TokenRecord {
-  const details = detailsOf(row);
-  return {
-    ...keyOf(row),
-    state: stateOf({ enabled: row.enabled, has_token: details ? 1 : 0 }),
-    details,
-    lastEvent: row.last_event,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
-function toLiveToken(row: TokenRow): LiveToken {
-  const details = detailsOf(row);
-  if (!details) throw new Error("an enabled row of tokens holds no token");
-  return { ...keyOf(row), details };
 }

@@ -93,7 +93,6 @@ export function tokenStoreContract(name: string, open: () => TokenFixture): void
             const live = own.flatMap(({ appId: app, fid, clientFid, state, details: given }): LiveToken[] =>
               state === "enabled" && given ? [{ appId: app, fid, clientFid, details: given }] : [],
             );
-            expect(await store.listLive({ appId, after: undefined, max: 100 })).toEqual(live);
             const fids = [6, Number.MAX_SAFE_INTEGER, 404];
             expect(await store.listLiveOf(appId, fids)).toEqual(live.filter(({ fid }) => fids.includes(fid)));
             expect(await store.listHosts(appId, "", 100)).toEqual(
@@ -121,7 +120,7 @@ export function tokenStoreContract(name: string, open: () => TokenFixture): void
       const kept: string[] = [];
       for (let n = 0; n < 60; n += 1) {
         const fid = 1 + Math.floor(n / 3);
-        await put(store, "x", fid, (n % 3) * 100, n);
+        await put(store, "x", fid, (n % 3) * 100, 1);
         kept.push(`${fid} ${(n % 3) * 100}`);
       }
       await put(store, "other", 3, 100, 1);
@@ -129,7 +128,7 @@ export function tokenStoreContract(name: string, open: () => TokenFixture): void
         const seen: string[] = [];
         let after: TokenPosition | undefined;
         for (;;) {
-          const page = await store.listLive({ appId: "x", after, max });
+          const page = await store.listLive({ appId: "x", after, max, host: details(1).host });
           seen.push(...page.map(({ fid, clientFid }) => `${fid} ${clientFid}`));
           const last = page.at(-1);
           if (!last) break;

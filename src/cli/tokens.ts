@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Command, InvalidArgumentError } from "commander";
+import type { UrlGuard } from "../net/guard.ts";
+import type { Common } from "../process/common.ts";
+import type { StateDatabase } from "../state/database.ts";
+import type { CommandContext } from "./context.ts";
+import { parseFid } from "./management-options.ts";
+import { print } from "./output.ts";
+
+interface ImportOptions {
+  readonly appId: string;
+  readonly apiKeyFile?: string;
+  readonly clientFid: ReadonlyMap<string, number>;
+  readonly dryRun?: boolean;
+}
+
+const MAX_KEY_FILE_BYTES = 4096;
+const PROGRESS_EVERY_MS = 5000;
+
+/** `tokens import|export`: notification tokens of an app from and for another service. */
+export function registerTokens(program: Command, context: CommandContext): void {
+  const tokens = program.command("tokens").description("take notification tokens over from another service");
+
+  tokens
+    .command("import")
+    .description("take a list of tokens into an app; repeating it changes nothing. The node must be stopped")
+    .argument("<source>", "file of JSON pages or lines, or the URL of a paged list")
+    .requiredOption("--app-id <id>", "app of this node that the tokens are for")
+    .option("--api-key-file <file>", "file with the key that the URL asks for; - for standard input")
+    .option(
+      "--client-fid <host=fid>",
+      "fid of the client app whose notification URLs have this host; may be repeated",
+      collectClientFid,
+      new Map<string, number>(),
+    )
+    .option("--dry-run", "report what would be done, and do nothing")
+    .action(async (source: string, { appId, apiKeyFile, clientFid, dryRun = false }: ImportOptions) => {
+      const { createUrlGuard, interfaceAddresses } = await import("../net/guard.ts");
+      const { createCachedResolve } = await import("../net/resolve.ts");
+      const { openTokenImport } = await import("../state/sqlite/token-import.ts");
+      const { importTokens } = await import("../token-transfer/import-tokens.ts");
+      await onState(context, appId, async (state, common) => {
+        const { config, clock, log, shutdown } = common;
+        // Asked for once: a list may have millions of URLs.
+        const own = interfaceAddresses();
+        const { allow_cidrs: allowCidrs, allow_http: allowHttp } = config.net;
+        const guard = createUrlGuard({
+          allowCidrs,
+          allowHttp,
+          resolve: createCachedResolve(),
+          ownAddresses: () => own,
+        });
+        using into = openTokenImport(state, { dryRun });
+        let shownAtMs = clock.nowMs();
+        const report = await importTokens({
+          appId,
+          tokens: await openSource(source, apiKeyFile, guard, shutdown.signal),
+          into,
+          guard,
+          clientFids: clientFid,
+          clock,
+          signal: shutdown.signal,
+          onProgress(count) {
+            if (clock.nowMs() - shownAtMs < PROGRESS_EVERY_MS) return;
+            shownAtMs = clock.nowMs();
+            log.info({ tokens: count }, "Importing tokens");
+          },
+        });
+        const lines = dryRun ? [...report.lines(), "Nothing was changed (--dry-run)"] : report.lines();
+        print(`${lines.join("\n")}\n`);
+      });
+    });
+
+  tokens
+    .command("export")
+    .description("print the tokens of an app as such a list. The node must be stopped")
+    .requiredOption("--app-id <id>", "app of this node")
+    .action(async ({ appId }: { appId: string }) => {
+      const { createTokenStore } = await import("../state/sqlite/token-store.ts");
+      const { exportTokens } = await import("../token-transfer/export-tokens.ts");
+      await onState(context, appId, async (state, { shutdown }) => {
+        const output = Bun.stdout.writer();
+        for await (const part of exportTokens(createTokenStore(state), appId)) {
+          shutdown.signal.throwIfAborted();
+          output.write(part);
+          // Waits for a slow reader, so that the list never stands in memory.
+          await output.flush();
+        }
+        await output.end();
+      });
+    });
+}
+
+/** Works on the state database of an app's node while nobody else does. */
+async function onState(
+  context: CommandContext,
+  appId: string,
+  work: (state: StateDatabase, common: Common) => Promise<void>,
+): Promise<void> {
+  const { createCommon, runTask } = await import("./common.ts");
+  const { openDataDir } = await import("../process/data-dir.ts");
+  const { openState, statePath } = await import("../state/database.ts");
+  const { createAppStore } = await import("../state/sqlite/app-store.ts");
+  const { nowSecs } = await import("../process/clock.ts");
+  const { UserError } = await import("../lib/failure.ts");
+  const common = createCommon(context);
+  context.exitCode = await runTask(common, async () => {
+    const dataDir = openDataDir(common.config.data.dir);
+    common.shutdown.add("data directory", () => dataDir.release());
+    using state = openState(statePath(dataDir.path));
+    const app = await createAppStore(state).find(appId, nowSecs(common.clock));
+    if (!app) throw new UserError(`no app ${JSON.stringify(appId)} in ${dataDir.path}`);
+    await work(state, common);
+  });
+}
+
+async function openSource(
+  source: string,
+  apiKeyFile: string | undefined,
+  guard: UrlGuard,
+  signal: AbortSignal,
+): Promise<AsyncIterable<unknown>> {
+  const { UserError } = await import("../lib/failure.ts");
+  if (!/^https?:\/\//i.test(source)) {
+    if (apiKeyFile !== undefined) throw new UserError("--api-key-file is for a URL");
+    const { tokensOfFile } = await import("../token-transfer/token-file.ts");
+    return tokensOfFile(source);
+  }
+  if (apiKeyFile === undefined) throw new UserError("a URL needs --api-key-file");
+  if (!URL.canParse(source)) throw new UserError(`${JSON.stringify(source)} is no URL`);
+  const { createOutboundClient } = await import("../net/client.ts");
+  const { tokensOfPages } = await import("../token-transfer/token-pages.ts");
+  const { readInput } = await import("./input.ts");
+  const apiKey = new TextDecoder().decode(await readInput(apiKeyFile, MAX_KEY_FILE_BYTES)).trim();
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new UserError(`${apiKeyFile} holds no API key`);
+  const client = createOutboundClient({ guard });
+  const wait = (ms: number) => sleep(ms, undefined, { signal });
+  return tokensOfPages({ client, url: source, apiKey, signal, wait });
+}
+
+function collectClientFid(text: string, before: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const [, host = "", fid = ""] = /^([^\s/=]+)=(\d+)$/.exec(text) ?? [];
+  if (host === "") throw new InvalidArgumentError("It is a host and a fid, as api.farcaster.xyz=9152.");
+  return new Map([...before, [host.toLowerCase(), parseFid(fid)]]);
+}

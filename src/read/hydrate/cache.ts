@@ -1,0 +1,58 @@
+import type { IndexDatabase } from "../../index/database.ts";
+import { readTouched } from "../../index/touched.ts";
+import { GenerationCache } from "../../lib/generation-cache.ts";
+import type { CastState, Hash } from "./casts.ts";
+import type { ChannelState } from "./channels.ts";
+import type { UserState } from "./users.ts";
+
+const MAX_USERS = 10_000;
+const MAX_CASTS = 10_000;
+const MAX_CHANNELS = 2_000;
+
+/**
+ * States of objects as they stand in the snapshot that `sync` was last called in. One belongs to one connection; each
+ * answer syncs it first, in its own snapshot, so that it never shows what a commit has changed since.
+ */
+export class HydrationCache {
+  readonly users = new GenerationCache<number, UserState>(MAX_USERS / 2);
+  readonly casts = new GenerationCache<Hash, CastState>(MAX_CASTS / 2);
+  readonly channels = new GenerationCache<string, ChannelState>(MAX_CHANNELS / 2);
+  #seq = 0;
+
+  /** Drops what was changed since the last call; within the snapshot that the answer is read in. */
+  sync(db: IndexDatabase): void {
+    const touched = readTouched(db, this.#seq);
+    if (!touched) return;
+    this.#seq = touched.seq;
+    if (touched.everything) {
+      this.users.clear();
+      this.casts.clear();
+      this.channels.clear();
+      return;
+    }
+    for (const fid of touched.fids) this.users.delete(fid);
+    for (const hash of touched.hashes) this.casts.delete(`0x${hash}`);
+    for (const id of touched.channelIds) this.channels.delete(id);
+  }
+}
+
+/** Takes what is kept out of `cache` and loads the rest, which is kept from then on. */
+export function loadThrough<Key, State extends object>(
+  cache: GenerationCache<Key, State>,
+  keys: Iterable<Key>,
+  load: (missing: readonly Key[]) => Iterable<readonly [Key, State]>,
+): Map<Key, State> {
+  const found = new Map<Key, State>();
+  const missing = new Set<Key>();
+  for (const key of keys) {
+    const state = cache.get(key);
+    if (state !== undefined) found.set(key, state);
+    else missing.add(key);
+  }
+  if (missing.size === 0) return found;
+  for (const [key, state] of load([...missing])) {
+    found.set(key, state);
+    cache.set(key, state);
+  }
+  return found;
+}

@@ -1,0 +1,91 @@
+import type { IndexDatabase } from "../../index/database.ts";
+import { statement } from "../../index/statement.ts";
+import { ReactionType } from "../../protocol/wire/generated/message.ts";
+import type { CastState, Hash } from "./casts.ts";
+
+/** How the reader of an answer stands to what it shows. */
+export interface ViewerContexts {
+  readonly users: ReadonlyMap<number, UserContext>;
+  readonly casts: ReadonlyMap<Hash, CastContext>;
+  /** The channels in which the viewer has live casts. */
+  readonly channels: ReadonlySet<string>;
+}
+
+export interface UserContext {
+  readonly following: boolean;
+  readonly followedBy: boolean;
+  readonly blocking: boolean;
+  readonly blockedBy: boolean;
+}
+
+export interface CastContext {
+  readonly liked: boolean;
+  readonly recasted: boolean;
+}
+
+interface UserRow {
+  fid: number;
+  following: number;
+  followedBy: number;
+  blocking: number;
+  blockedBy: number;
+}
+
+const link = (fid: string, type: "follow" | "block", targetFid: string) =>
+  `EXISTS (SELECT 1 FROM links l WHERE l.fid = ${fid} AND l.type = '${type}' AND l.target_fid = ${targetFid})`;
+const userRows = statement<UserRow, [viewerFid: number, fidsJson: string]>(
+  "hydrate.viewer.users",
+  `SELECT j.value AS fid, ${link("?1", "follow", "j.value")} AS following,
+     ${link("j.value", "follow", "?1")} AS followedBy, ${link("?1", "block", "j.value")} AS blocking,
+     ${link("j.value", "block", "?1")} AS blockedBy
+   FROM json_each(?2) j`,
+);
+
+const reaction = (type: ReactionType) =>
+  `EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = j.value ->> 0
+     AND r.target_hash = unhex(j.value ->> 1) AND r.type = ${type})`;
+const castRows = statement<
+  { hash: string; liked: number; recasted: number },
+  [viewerFid: number, castsJson: string]
+>(
+  "hydrate.viewer.casts",
+  `SELECT j.value ->> 1 AS hash, ${reaction(ReactionType.REACTION_TYPE_LIKE)} AS liked,
+     ${reaction(ReactionType.REACTION_TYPE_RECAST)} AS recasted
+   FROM json_each(?2) j`,
+);
+
+const channelRows = statement<{ id: string }, [viewerFid: number, idsJson: string]>(
+  "hydrate.viewer.channels",
+  `SELECT m.channel_id AS id FROM json_each(?2) j
+   CROSS JOIN channel_members m ON m.channel_id = j.value AND m.fid = ?1`,
+);
+
+/** Loads how a viewer stands to all of these, in one statement for each kind. */
+export function loadViewerContexts(
+  db: IndexDatabase,
+  viewerFid: number,
+  shown: {
+    readonly fids: Iterable<number>;
+    readonly casts: Iterable<CastState>;
+    readonly channelIds: Iterable<string>;
+  },
+): ViewerContexts {
+  const users = new Map<number, UserContext>();
+  for (const row of db.all(userRows, viewerFid, JSON.stringify([...shown.fids]))) {
+    users.set(row.fid, {
+      following: row.following === 1,
+      followedBy: row.followedBy === 1,
+      blocking: row.blocking === 1,
+      blockedBy: row.blockedBy === 1,
+    });
+  }
+  const casts = new Map<Hash, CastContext>();
+  const keys = [...shown.casts].map(({ fid, hash }) => [fid, hash.slice(2)]);
+  if (keys.length > 0) {
+    for (const { hash, liked, recasted } of db.all(castRows, viewerFid, JSON.stringify(keys)))
+      casts.set(`0x${hash}`, { liked: liked === 1, recasted: recasted === 1 });
+  }
+  const channelIds = [...shown.channelIds];
+  const active = channelIds.length > 0 ? db.all(channelRows, viewerFid, JSON.stringify(channelIds)) : [];
+  return { users, casts, channels: new Set(active.map(({ id }) => id)) };
+}

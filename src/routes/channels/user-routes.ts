@@ -1,0 +1,57 @@
+import { Elysia } from "elysia";
+import { cursor, fid, limit } from "../../http/params.ts";
+import { answer } from "../../read/answers.ts";
+import { channelsOfUser, channelsOfUserCursor } from "../../read/skeleton/channels.ts";
+import { decodeCursor } from "../cursor-param.ts";
+import type { ReadParts, Viewer } from "../dialect.ts";
+import { answerChannelPage } from "./channel-page.ts";
+
+const tags = ["Channels"];
+
+interface PageQuery extends Viewer {
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/** In which channels a user is: `/channel/user-active` and its aliases, `/user/memberships/list`. */
+export function userChannelRoutes({ reads, describe }: ReadParts) {
+  const channels = ({ query }: { query: PageQuery & { fid: number } }) => {
+    const after = decodeCursor(channelsOfUserCursor, query.cursor);
+    return answerChannelPage(reads, query, (db) =>
+      channelsOfUser(db, { fid: query.fid, limit: query.limit, after }),
+    );
+  };
+  const channelsHook = (operationId: string) =>
+    describe({
+      operationId,
+      summary: "The channels in which a user has casts, the most recent first",
+      tags,
+      query: { fid: fid(), limit: limit(), cursor: cursor() },
+      answer: "channelPage",
+    });
+
+  return new Elysia({ name: "user-channels" })
+    .get("/channel/user-active", channels, channelsHook("getActiveChannelsOfUser"))
+    .get("/channel/user", channels, channelsHook("getActiveChannelsOfUserAlias"))
+    .get("/user/channels", channels, channelsHook("getUserChannels"))
+    .get(
+      "/user/memberships/list",
+      ({ query }) => {
+        const after = decodeCursor(channelsOfUserCursor, query.cursor);
+        const { fid, limit, viewer_fid: viewerFid } = query;
+        return answer(
+          reads,
+          (db) => ({ fid, ...channelsOfUser(db, { fid, limit, after }) }),
+          ({ rows }) => ({ fids: [fid], channelIds: rows.map(({ id }) => id), viewerFid }),
+          reads.present.membershipPage,
+        );
+      },
+      describe({
+        operationId: "getUserMemberships",
+        summary: "The same channels, each with the user as its member",
+        tags,
+        query: { fid: fid(), limit: limit(), cursor: cursor() },
+        answer: "membershipPage",
+      }),
+    );
+}

@@ -1,0 +1,77 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { operation } from "../../http/operation.ts";
+import { choice, cursor, hashList, optional, text } from "../../http/params.ts";
+import { answer, type Reads } from "../../read/answers.ts";
+import { CAST_SORTS, presentBulkCasts, sortCasts } from "../../read/present-farcaster/cast-lists.ts";
+import { castQuotes, castQuotesCursor } from "../../read/skeleton/cast-quotes.ts";
+import { answerCastPage } from "../cast-page.ts";
+import { castFinder } from "../casts/identifier.ts";
+import { decodeCursor } from "../cursor-param.ts";
+import { closed, type Same } from "../objects.ts";
+import { CastPageResponse } from "./answers.ts";
+import { pageLimit, viewerFid } from "./dialect.ts";
+import { Cast } from "./objects.ts";
+
+const tags = ["Casts"];
+
+const Casts = Type.Object({ casts: Type.Array(Cast) }, closed);
+const BulkCastsResponse = Type.Object({ casts: Type.Array(Cast), result: Casts }, closed);
+
+export type ObjectsAreDocumented = Same<
+  ReturnType<typeof presentBulkCasts>,
+  Static<typeof BulkCastsResponse>
+>;
+
+/** `/casts` and `/cast/quotes`. */
+export function castLookupRoutes(reads: Reads) {
+  return new Elysia({ name: "farcaster-casts" })
+    .get(
+      "/casts",
+      ({ query: { casts: hashes, sort_type: sort, viewer_fid: viewerFid } }) =>
+        answer(
+          reads,
+          () => hashes,
+          () => ({ hashes, viewerFid }),
+          (_, hydration) =>
+            presentBulkCasts(sort === undefined ? hashes : sortCasts(hashes, sort, hydration), hydration),
+        ),
+      operation({
+        operationId: "getCastsAlias",
+        summary: "Casts by hash, in the order asked or sorted; those that are not there are left out",
+        description: "`trending` sorts by likes, twice the recasts and three times the replies.",
+        tags,
+        query: {
+          casts: hashList({ maxItems: reads.maxIds }),
+          sort_type: optional(choice(CAST_SORTS)),
+          viewer_fid: viewerFid(),
+        },
+        response: BulkCastsResponse,
+      }),
+    )
+    .get(
+      "/cast/quotes",
+      ({ query }) => {
+        const after = decodeCursor(castQuotesCursor, query.cursor);
+        const find = castFinder(query.identifier, query.type);
+        return answerCastPage(reads, query, (db) => {
+          const hash = find(db);
+          if (hash === undefined) return { rows: [], cursor: null };
+          return castQuotes(db, { hash, limit: query.limit, after });
+        });
+      },
+      operation({
+        operationId: "getCastQuotes",
+        summary: "Casts that quote a cast, newest first",
+        tags,
+        query: {
+          identifier: text({ description: "The quoted cast: its hash, or its URL in a client" }),
+          type: optional(choice(["hash", "url"]), "hash"),
+          limit: pageLimit(),
+          cursor: cursor(),
+          viewer_fid: viewerFid(),
+        },
+        response: CastPageResponse,
+      }),
+    );
+}

@@ -1,0 +1,17 @@
+import { Elysia } from "elysia";
+import { addUnimplemented, type UnimplementedRoute } from "../../http/operation.ts";
+
+/** Further writes that clients of the hosted API may try; they are refused like the others. */
+// biome-ignore format: one route a line
+const routes: readonly UnimplementedRoute[] = [
+  { method: "POST", path: "/user", operationId: "registerAccount", summary: "Register an account", tags: ["Users"] },
+  { method: "POST", path: "/message", operationId: "publishMessage", summary: "Publish a protocol message", tags: ["Casts"] },
+  { method: "POST", path: "/action", operationId: "publishAction", summary: "Post a frame action", tags: ["Mini apps"] },
+  { method: "POST", path: "/storage/buy", operationId: "buyStorage", summary: "Buy storage for a user", tags: ["Storage"] },
+  { method: "POST", path: "/frame/transaction/pay", operationId: "createPayment", summary: "Create a payment page", tags: ["Mini apps"] },
+  { method: "POST", path: "/app_host/user/event", operationId: "postHostEvent", summary: "Report an event of a mini app's host", tags: ["Mini apps"] },
+];
+
+export function clientWriteRoutes() {
+  return addUnimplemented(new Elysia({ name: "farcaster-writes" }), routes);
+}

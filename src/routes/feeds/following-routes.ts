@@ -1,0 +1,69 @@
+import { Elysia } from "elysia";
+import { ApiError } from "../../http/errors.ts";
+import { choice, cursor, fid, limit, optional } from "../../http/params.ts";
+import { followingFeed, followingFeedCursor } from "../../read/skeleton/following-feed.ts";
+import { answerCastPage } from "../cast-page.ts";
+import { decodeCursor } from "../cursor-param.ts";
+import type { ReadParts, Viewer } from "../dialect.ts";
+import { answerTrending, TRENDING } from "./trending.ts";
+
+const tags = ["Feeds"];
+
+interface FollowingQuery extends Viewer {
+  readonly fid: number;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/** `/feed`, `/feed/following` and `/feed/trending`. */
+export function followingFeedRoutes({ reads, describe }: ReadParts) {
+  const following = (query: FollowingQuery) => {
+    const after = decodeCursor(followingFeedCursor, query.cursor);
+    const { fid, limit } = query;
+    return answerCastPage(reads, query, (db) => followingFeed(db, { fid, limit, after }));
+  };
+  return new Elysia({ name: "following-feeds" })
+    .get(
+      "/feed",
+      ({ query }) => {
+        if (query.feed_type === "trending") return answerTrending(reads, query);
+        if (query.fid === undefined) throw new ApiError("badRequest", "missing query parameter fid");
+        return following({ ...query, fid: query.fid });
+      },
+      describe({
+        operationId: "getFeed",
+        summary: "The following feed of a user, or the trending feed",
+        tags,
+        query: {
+          feed_type: optional(choice(["following", "trending"]), "following"),
+          fid: optional(fid({ description: "Required for the following feed" })),
+          limit: limit(),
+          cursor: cursor(),
+        },
+        answer: "castPage",
+      }),
+    )
+    .get(
+      "/feed/following",
+      ({ query }) => following(query),
+      describe({
+        operationId: "getFeedFollowing",
+        summary: "Casts of those whom a user follows, replies too, newest first",
+        tags,
+        query: { fid: fid(), limit: limit(), cursor: cursor() },
+        answer: "castPage",
+      }),
+    )
+    .get(
+      "/feed/trending",
+      ({ query }) => answerTrending(reads, query),
+      describe({
+        operationId: "getFeedTrending",
+        summary: "Casts that get the most attention now",
+        description: TRENDING,
+        tags,
+        query: { limit: limit(), cursor: cursor() },
+        answer: "castPage",
+      }),
+    );
+}

@@ -1,0 +1,27 @@
+import { Elysia } from "elysia";
+import { cursor, fid, limit } from "../../http/params.ts";
+import { followers, followersCursor } from "../../read/skeleton/links.ts";
+import { decodeCursor } from "../cursor-param.ts";
+import type { ReadParts } from "../dialect.ts";
+import { answerUserPage } from "../user-page.ts";
+
+/** `/followers/relevant`. */
+export function relevantFollowerRoutes({ reads, describe }: ReadParts) {
+  return new Elysia({ name: "relevant-followers" }).get(
+    "/followers/relevant",
+    ({ query }) => {
+      const after = decodeCursor(followersCursor, query.cursor);
+      return answerUserPage(reads, query, (db) =>
+        followers(db, { fid: query.fid, limit: query.limit, after }),
+      );
+    },
+    describe({
+      operationId: "getRelevantFollowers",
+      summary: "Who follows a user, the newest follow first",
+      description: "The same as /user/followers: nothing is scored.",
+      tags: ["Follows"],
+      query: { fid: fid(), limit: limit(), cursor: cursor() },
+      answer: "userPage",
+    }),
+  );
+}

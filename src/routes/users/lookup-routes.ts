@@ -1,0 +1,75 @@
+import { Elysia } from "elysia";
+import { addressList, cursor, limit, text } from "../../http/params.ts";
+import { answer } from "../../read/answers.ts";
+import {
+  fidByXUsername,
+  fidsByVerifiedAddress,
+  locationCursor,
+  usersByLocation,
+} from "../../read/skeleton/users.ts";
+import { decodeCursor } from "../cursor-param.ts";
+import type { ReadParts } from "../dialect.ts";
+import { answerUserPage } from "../user-page.ts";
+import { answerUser } from "./answer-user.ts";
+
+const tags = ["Users"];
+
+/** Users by what they declare: verified addresses, name on X, location. */
+export function userLookupRoutes({ reads, describe }: ReadParts) {
+  return new Elysia({ name: "user-lookups" })
+    .get(
+      "/user/bulk-by-address",
+      ({ query: { addresses, viewer_fid: viewerFid } }) =>
+        answer(
+          reads,
+          (db) => fidsByVerifiedAddress(db, addresses),
+          (fids) => ({ fids, viewerFid }),
+          reads.present.users,
+        ),
+      describe({
+        operationId: "getUsersByAddress",
+        summary: "Users by verified Ethereum addresses",
+        description:
+          "In the order of the addresses, of one address the lower fid first, each user once. Custody addresses " +
+          "do not count. At most 1,000 users.",
+        tags,
+        query: { addresses: addressList({ maxItems: reads.maxIds }) },
+        answer: "users",
+      }),
+    )
+    .get(
+      "/user/by_x_username",
+      ({ query }) =>
+        answerUser(reads, query, (db) => fidByXUsername(db, query.username), "no user has this name on X"),
+      describe({
+        operationId: "getUserByXUsername",
+        summary:
+          "The user that declares this name on X, whatever the case; of several the one with the lowest fid",
+        tags,
+        query: { username: text({ description: "Without a leading @", examples: ["alice"] }) },
+        answer: "user",
+        errors: ["notFound"],
+      }),
+    )
+    .get(
+      "/user/by_location",
+      ({ query }) => {
+        const after = decodeCursor(locationCursor, query.cursor);
+        return answerUserPage(reads, query, (db) =>
+          usersByLocation(db, { prefix: query.location, limit: query.limit, after }),
+        );
+      },
+      describe({
+        operationId: "getUsersByLocation",
+        summary: "Users whose declared location begins with a text, whatever the case",
+        description: "By location, then by fid. Locations have the form `geo:<latitude>,<longitude>`.",
+        tags,
+        query: {
+          location: text({ description: "The beginning of a location", examples: ["geo:52.5"] }),
+          limit: limit(),
+          cursor: cursor(),
+        },
+        answer: "userPage",
+      }),
+    );
+}
