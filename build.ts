@@ -23,10 +23,13 @@ type Target = (typeof TARGETS)[number];
 const ENTRYPOINTS = [
   "src/main.ts",
   "src/workers/ingest.worker.ts",
+  "src/workers/http.worker.ts",
   "src/workers/hub.worker.ts",
   "src/workers/ranking.worker.ts",
   "src/workers/maintenance.worker.ts",
   "src/workers/fan-out.worker.ts",
+  "src/workers/upstream.worker.ts",
+  "src/workers/delivery.worker.ts",
 ];
 
 const { values, positionals } = parseArgs({

@@ -16,9 +16,12 @@ const MESSAGES_PER_RUN = 20_000;
 const MESSAGES_PER_CALL = 500;
 const CALLS_AT_ONCE = 4;
 
+/** How old the oldest messages are: history, or news each of which is an event for webhooks. */
+const AGES_SECS = { history: 86_400, news: 600 };
+
 /**
  * Messages a second through SubmitBulkMessages of the compiled binary, validated, merged and synced to disk, beside
- * bare Ed25519 verification of the same messages on one core, in turns.
+ * bare Ed25519 verification of the same messages on one core, in turns. No webhook listens.
  */
 export async function benchIngest(): Promise<Figure[]> {
   using dir = tempDir();
@@ -28,34 +31,42 @@ export async function benchIngest(): Promise<Figure[]> {
     args: ["--set", "hub.admin=true"],
   });
   const client = new Client(node.hubAddress, credentials.createInsecure());
-  const nowSecs = Math.floor(Date.now() / 1000);
-  await registerAll(client, nowSecs);
+  await registerAll(client, unixNowSecs());
   const bareRates: number[] = [];
-  const bulkRates: number[] = [];
+  const bulkRates = { history: [] as number[], news: [] as number[] };
   for (let run = 0; run < RUNS; run++) {
-    const messages = makeMessages(run, nowSecs);
-    bareRates.push(rateOf(() => verifyAll(messages)));
-    bulkRates.push(await submitAll(client, messages));
+    for (const [kind, ageSecs] of Object.entries(AGES_SECS)) {
+      const messages = makeMessages(`${kind} ${run}`, unixNowSecs() - ageSecs);
+      if (kind === "history") bareRates.push(rateOf(() => verifyAll(messages)));
+      bulkRates[kind as keyof typeof AGES_SECS].push(await submitAll(client, messages));
+    }
   }
   client.close();
   await node.stop();
   const bare = "bare verification";
+  const submitted = (what: string, rates: readonly number[]): Figure => ({
+    what,
+    value: median(rates),
+    unit: "messages/s",
+    ratio: { of: bare, value: median(rates.map((rate, run) => rate / (bareRates[run] ?? 1))) },
+  });
   return [
     { what: `${bare}, one core, median of ${RUNS}`, value: median(bareRates), unit: "messages/s" },
-    {
-      what: "SubmitBulkMessages, durable",
-      value: median(bulkRates),
-      unit: "messages/s",
-      ratio: { of: bare, value: median(bulkRates.map((rate, run) => rate / (bareRates[run] ?? 1))) },
-    },
+    submitted("SubmitBulkMessages, durable", bulkRates.history),
+    submitted("the same, each of them an event", bulkRates.news),
   ];
 }
 
-function makeMessages(run: number, nowSecs: number): Message[] {
+function unixNowSecs(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+/** Messages of a second after another, the first of `startSecs` (unix). */
+function makeMessages(run: string, startSecs: number): Message[] {
   return Array.from({ length: MESSAGES_PER_RUN }, (_, n) => {
     const fid = 1 + (n % FIDS);
-    const text = `Message ${n} of run ${run}, with about as many words in it as people put into one on a usual day.`;
-    const timestamp = toFarcasterSecs(nowSecs) - 86_400 + Math.floor(n / FIDS);
+    const text = `Message ${n} of ${run}, with about as many words in it as people put into one on a usual day.`;
+    const timestamp = toFarcasterSecs(startSecs) + Math.floor(n / FIDS);
     return Message.decode(signedCast(fid, text, makeSigner(`bench ${fid}`), { timestamp }));
   });
 }

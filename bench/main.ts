@@ -1,11 +1,16 @@
 /** `bun run bench [name …]`: measures, prints a table for each benchmark, and writes bench/results/<name>.json. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { benchBackfill } from "./backfill.ts";
+import { benchDeliveries } from "./deliveries.ts";
+import { benchGrowth } from "./growth.ts";
 import { benchIngest } from "./ingest.ts";
+import { benchMatch } from "./match.ts";
 import { benchReads } from "./reads.ts";
 import { benchSend } from "./send.ts";
 import { benchSigned } from "./signed.ts";
 import { benchStart } from "./start.ts";
+import { benchThroughput } from "./throughput.ts";
 
 /** One measured figure, beside what it is held against in the same run. */
 export interface Figure {
@@ -13,15 +18,20 @@ export interface Figure {
   readonly value: number;
   readonly unit: string;
   /** The value over that of the figure named `of`. */
-  readonly ratio?: { readonly of: string; readonly value: number };
+  readonly ratio?: { readonly of: string; readonly value: number } | undefined;
 }
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   start: benchStart,
   ingest: benchIngest,
+  backfill: benchBackfill,
   reads: benchReads,
+  throughput: benchThroughput,
+  growth: benchGrowth,
   send: benchSend,
   signed: benchSigned,
+  match: benchMatch,
+  deliveries: benchDeliveries,
 };
 
 const asked = process.argv.slice(2);

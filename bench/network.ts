@@ -36,6 +36,9 @@ const CHANNELS = 200;
 const UNITS = 10;
 const LEGACY_RENT_SECS = 1_724_000_000;
 const HEAVY_FOLLOWS = 1000;
+const REPLIES = 0.4;
+const REPLIES_IN_LONG_THREADS = 0.08;
+const LONG_THREAD = 100;
 
 /**
  * Builds the network, or finds the one that an earlier run has built. It ends at the present hour when it is built, so
@@ -74,7 +77,7 @@ export function benchNetwork(messages: number): BenchNetwork {
       if (refused && refused.code !== "bad_request.conflict") throw new Error(`refused: ${refused.reason}`);
       batch = [];
     };
-    for (const record of records(messages, fids)) {
+    for (const record of benchRecords(messages, fids)) {
       batch.push(record);
       if (batch.length === RECORDS_PER_COMMIT) flush();
     }
@@ -91,23 +94,34 @@ interface Cast {
   readonly at: number;
 }
 
-function* records(messages: number, fids: number): Generator<IngestRecord> {
+/** How a message gets its hash and signature. */
+export type Seal = (data: MessageData) => IngestRecord;
+
+/** The network of `messages` messages by `fids` people, whose messages `seal` makes of what they say. */
+export function* benchRecords(
+  messages: number,
+  fids: number,
+  seal: Seal = unsigned,
+): Generator<IngestRecord> {
   const random = seededRandom(`bench ${messages}`);
   const nowSecs = Math.floor(Date.now() / 3_600_000) * 3600;
-  for (let fid = 1; fid <= fids; fid++) yield* account(fid);
+  for (let fid = 1; fid <= fids; fid++) yield* account(fid, seal);
   const casts: Cast[] = [];
+  const threads = new LongThreads(random);
   const counts = { casts: messages * 0.35, reactions: messages * 0.35, follows: messages * 0.25 };
   for (let n = 0; n < counts.follows; n++) {
     const fid = n < HEAVY_FOLLOWS ? 1 : heavyTailed(random, fids);
-    yield follow(fid, n < HEAVY_FOLLOWS ? n + 2 : heavyTailed(random, fids), nowSecs - WINDOW_SECS + n);
+    yield follow(fid, n < HEAVY_FOLLOWS ? n + 2 : heavyTailed(random, fids), nowSecs - WINDOW_SECS + n, seal);
   }
   for (let n = 0; n < counts.casts; n++) {
     const at = nowSecs - Math.floor(WINDOW_SECS * (1 - n / counts.casts));
-    const { record, cast } = nextCast(random, casts, heavyTailed(random, fids), at, n);
+    const parent = threads.parent() ?? (random.chance(REPLIES) ? recent(random, casts) : undefined);
+    const { record, cast } = nextCast(random, parent, heavyTailed(random, fids), at, n, seal);
     casts.push(cast);
+    threads.take(cast, parent);
     yield record;
     for (let likes = 0; likes < counts.reactions / counts.casts; likes++)
-      yield reaction(random, casts, heavyTailed(random, fids), at);
+      yield reaction(random, casts, heavyTailed(random, fids), at, seal);
   }
 }
 
@@ -116,7 +130,7 @@ function heavyTailed(random: Random, below: number): number {
   return 1 + Math.floor(below * random.next() ** 3);
 }
 
-function* account(fid: number): Generator<IngestRecord> {
+function* account(fid: number, seal: Seal): Generator<IngestRecord> {
   const custody = makeWallet(`bench ${fid}`).address;
   yield { kind: "onChainEvent", event: registerEvent(fid, custody, { block: fid }) };
   const key = makeSigner(`bench ${fid}`).publicKey;
@@ -129,7 +143,7 @@ function* account(fid: number): Generator<IngestRecord> {
     [UserDataType.USER_DATA_TYPE_BIO, `I am number ${fid} of a network that was made for measuring.`],
     [UserDataType.USER_DATA_TYPE_PFP, `https://demo.example/pfp/${fid}.png`],
   ] as const)
-    yield unsigned(MessageType.MESSAGE_TYPE_USER_DATA_ADD, fid, LEGACY_RENT_SECS + type, {
+    yield said(seal, MessageType.MESSAGE_TYPE_USER_DATA_ADD, fid, LEGACY_RENT_SECS + type, {
       $case: "userDataBody",
       value: { type, value },
     });
@@ -140,15 +154,33 @@ const WORDS =
     " ",
   );
 
-function nextCast(random: Random, casts: readonly Cast[], fid: number, at: number, n: number) {
+/** Conversations that many join, one after the other: roots that get a hundred replies, which branch as people do. */
+class LongThreads {
+  #thread: Cast[] = [];
+
+  constructor(private readonly random: Random) {}
+
+  /** What the next cast replies to, when it is one of the long thread. */
+  parent(): Cast | undefined {
+    const { random } = this;
+    if (this.#thread.length === 0 || !random.chance(REPLIES_IN_LONG_THREADS)) return undefined;
+    return this.#thread[Math.floor(this.#thread.length * random.next() ** 2)];
+  }
+
+  take(cast: Cast, parent: Cast | undefined): void {
+    if (this.#thread.length === 0 && parent === undefined) this.#thread = [cast];
+    else if (parent !== undefined && this.#thread.includes(parent)) this.#thread.push(cast);
+    if (this.#thread.length > LONG_THREAD) this.#thread = [];
+  }
+}
+
+function nextCast(random: Random, parent: Cast | undefined, fid: number, at: number, n: number, seal: Seal) {
   const text = Array.from(
     { length: 6 + (n % 14) },
     () => WORDS[Math.floor(random.next() * WORDS.length)],
   ).join(" ");
-  const isReply = casts.length > 0 && random.next() < 0.45;
-  const parent = isReply ? recent(random, casts) : undefined;
   const channel = `https://farcaster.xyz/~/channel/bench${Math.floor(CHANNELS * random.next() ** 2)}`;
-  const record = unsigned(MessageType.MESSAGE_TYPE_CAST_ADD, fid, at, {
+  const record = said(seal, MessageType.MESSAGE_TYPE_CAST_ADD, fid, at, {
     $case: "castAddBody",
     value: {
       text: `${text} ${n}`,
@@ -172,26 +204,35 @@ function recent(random: Random, casts: readonly Cast[]): Cast | undefined {
   return casts[Math.max(0, casts.length - 1 - Math.floor(2000 * random.next() ** 3))];
 }
 
-function reaction(random: Random, casts: readonly Cast[], fid: number, at: number): IngestRecord {
+function reaction(random: Random, casts: readonly Cast[], fid: number, at: number, seal: Seal): IngestRecord {
   const target = recent(random, casts) ?? { fid: 1, hash: new Uint8Array(20) };
   const type = random.next() < 0.8 ? ReactionType.REACTION_TYPE_LIKE : ReactionType.REACTION_TYPE_RECAST;
-  return unsigned(MessageType.MESSAGE_TYPE_REACTION_ADD, fid, at, {
+  return said(seal, MessageType.MESSAGE_TYPE_REACTION_ADD, fid, at, {
     $case: "reactionBody",
     value: { type, target: { $case: "targetCastId", value: { fid: target.fid, hash: target.hash } } },
   });
 }
 
-function follow(fid: number, targetFid: number, at: number): IngestRecord {
-  return unsigned(MessageType.MESSAGE_TYPE_LINK_ADD, fid, at, {
+function follow(fid: number, targetFid: number, at: number, seal: Seal): IngestRecord {
+  return said(seal, MessageType.MESSAGE_TYPE_LINK_ADD, fid, at, {
     $case: "linkBody",
     value: { type: "follow", displayTimestamp: undefined, target: { $case: "targetFid", value: targetFid } },
   });
 }
 
-/** A message whose signature nobody looks at: the records of this network pass the merge alone. */
-function unsigned(type: MessageType, fid: number, unixSecs: number, body: MessageData["body"]): IngestRecord {
+function said(
+  seal: Seal,
+  type: MessageType,
+  fid: number,
+  unixSecs: number,
+  body: MessageData["body"],
+): IngestRecord {
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
-  const data: MessageData = { type, fid, timestamp: toFarcasterSecs(unixSecs), network, body };
+  return seal({ type, fid, timestamp: toFarcasterSecs(unixSecs), network, body });
+}
+
+/** A message whose signature nobody looks at: the records of this network pass the merge alone. */
+function unsigned(data: MessageData): IngestRecord {
   const dataBytes = MessageData.encode(data).finish();
   const hash = new Uint8Array(createHash("sha1").update(dataBytes).digest());
   return {
@@ -203,7 +244,7 @@ function unsigned(type: MessageType, fid: number, unixSecs: number, body: Messag
       hashScheme: 1,
       signature: new Uint8Array(64),
       signatureScheme: 1,
-      signer: signerKey(fid),
+      signer: signerKey(data.fid),
     },
   };
 }

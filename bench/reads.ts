@@ -1,28 +1,13 @@
-import { Database } from "bun:sqlite";
-import { seededRandom } from "../src/demo/random.ts";
-import { indexPath } from "../src/index/database.ts";
-import { makeWallet } from "../test/support/messages.ts";
 import { compiledBinary, startNode } from "../test/support/program.ts";
+import { type Draw, drawFrom } from "./draw.ts";
 import type { Figure } from "./main.ts";
-import { type BenchNetwork, benchNetwork } from "./network.ts";
+import { benchNetwork } from "./network.ts";
 
 const REQUESTS = 300;
 const WARM_UP = 20;
 
-/** What the requests are made of: fids and hashes that are there, drawn anew for each request. */
-interface Draw {
-  readonly fid: () => number;
-  readonly fids: (count: number) => string;
-  readonly hash: () => string;
-  readonly hashes: (count: number) => string;
-  readonly busyHash: () => string;
-  readonly channel: () => string;
-  readonly custody: () => string;
-  readonly heavyFid: number;
-}
-
 /** Every read that looks at the index, with a request of a usual size. POST bodies stand behind a space. */
-const READS: readonly [name: string, path: (draw: Draw) => string][] = [
+export const READS: readonly [name: string, path: (draw: Draw) => string][] = [
   ["/user", (d) => `/user?fid=${d.fid()}`],
   ["/user/bulk of 25", (d) => `/user/bulk?fids=${d.fids(25)}`],
   ["/user/by-username", (d) => `/user/by-username?username=user${d.fid()}`],
@@ -93,22 +78,15 @@ const READS: readonly [name: string, path: (draw: Draw) => string][] = [
 
 /** Median and p99 of single requests to the compiled binary, one after the other, for every read. */
 export async function benchReads(): Promise<Figure[]> {
-  const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 1_000_000));
+  const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 2_000_000));
   const node = await startNode({ command: [await compiledBinary()], dataDir: network.dataDir });
   const draw = drawFrom(network);
   const figures: Figure[] = [];
   for (const [name, path] of READS) {
     const times: number[] = [];
     for (let n = 0; n < REQUESTS + WARM_UP; n++) {
-      const [target, body] = path(draw).split(" ");
-      const startedAt = performance.now();
-      const answer = await fetch(
-        `${node.url}/v2/svc${target}`,
-        body === undefined ? {} : { method: "POST", body },
-      );
-      await answer.arrayBuffer();
-      if (n >= WARM_UP) times.push(performance.now() - startedAt);
-      if (answer.status !== 200) throw new Error(`${target} answered ${answer.status}`);
+      const timeMs = await timeOf(node.url, path(draw));
+      if (n >= WARM_UP) times.push(timeMs);
     }
     times.sort((a, b) => a - b);
     figures.push({ what: `${name}, median`, value: times[REQUESTS >> 1] ?? 0, unit: "ms" });
@@ -118,29 +96,12 @@ export async function benchReads(): Promise<Figure[]> {
   return figures;
 }
 
-function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork): Draw {
-  using db = new Database(indexPath(dataDir), { readonly: true });
-  const hashesOf = (sql: string) =>
-    db
-      .query<{ hash: string }, []>(sql)
-      .all()
-      .map(({ hash }) => `0x${hash.toLowerCase()}`);
-  const all = hashesOf("SELECT hex(hash) AS hash FROM casts ORDER BY random() LIMIT 5000");
-  const busy = hashesOf(
-    "SELECT hex(hash) AS hash FROM cast_counts ORDER BY likes + recasts + replies DESC LIMIT 200",
-  );
-  const random = seededRandom("reads");
-  const fid = () => 1 + Math.floor(fids * random.next() ** 3);
-  const many = (count: number, one: () => unknown) => Array.from({ length: count }, one).join(",");
-  const hash = () => random.pick(all);
-  return {
-    fid,
-    fids: (count) => many(count, fid),
-    hash,
-    hashes: (count) => many(count, hash),
-    busyHash: () => random.pick(busy),
-    custody: () => `0x${makeWallet(`bench ${fid()}`).address.toHex()}`,
-    channel: () => `bench${Math.floor(200 * random.next() ** 2)}`,
-    heavyFid,
-  };
+/** Milliseconds until one request is answered in full. */
+export async function timeOf(origin: string, request: string): Promise<number> {
+  const [target, body] = request.split(" ");
+  const startedAt = performance.now();
+  const answer = await fetch(`${origin}/v2/svc${target}`, body === undefined ? {} : { method: "POST", body });
+  await answer.arrayBuffer();
+  if (answer.status !== 200) throw new Error(`${target} answered ${answer.status}`);
+  return performance.now() - startedAt;
 }

@@ -4,8 +4,11 @@
  */
 export const workerUrls = {
   ingest: new URL("./workers/ingest.worker.ts", import.meta.url).href,
+  http: new URL("./workers/http.worker.ts", import.meta.url).href,
   hub: new URL("./workers/hub.worker.ts", import.meta.url).href,
   maintenance: new URL("./workers/maintenance.worker.ts", import.meta.url).href,
+  delivery: new URL("./workers/delivery.worker.ts", import.meta.url).href,
   fanOut: new URL("./workers/fan-out.worker.ts", import.meta.url).href,
   ranking: new URL("./workers/ranking.worker.ts", import.meta.url).href,
+  upstream: new URL("./workers/upstream.worker.ts", import.meta.url).href,
 };

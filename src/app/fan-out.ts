@@ -31,12 +31,18 @@ export interface FanOutPacing {
 export function createFanOut(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
+  /** Syncs its commits: whoever is told how a campaign ended can rely on it. */
   readonly state: StateDatabase;
+  /**
+   * The same database for what becomes of tokens, whose commits need not be synced: when a power failure undoes them, a
+   * batch is sent again under its notification id, which clients show once.
+   */
+  readonly ledger: StateDatabase;
   /** The outbound client of the settings in `net` when left out. */
   readonly client?: OutboundClient;
   readonly pacing?: Partial<FanOutPacing>;
 }): Promise<FanOutEngine> {
-  const { index, state, pacing = {} } = options;
+  const { index, state, ledger, pacing = {} } = options;
   const { config, clock, log } = options.common;
   const { net, send } = config;
   const client =
@@ -47,9 +53,9 @@ export function createFanOut(options: {
   const timeoutMs = pacing.timeoutMs ?? send.send_timeout_secs * 1000;
   return startFanOut({
     apps: createAppStore(state),
-    tokens: createTokenStore(state),
+    tokens: createTokenStore(ledger),
     campaigns: createCampaignStore(state),
-    ledger: createDeliveryLedger(state),
+    ledger: createDeliveryLedger(ledger),
     followersAmong: followersFromIndex(index),
     post: createPostBatch({ client, clock, timeoutMs, userAgent: `${config.service.name}/${version}` }),
     slots: createSlots({ total: send.send_concurrency, pacing: pacing.hosts ?? HOST_PACING }),

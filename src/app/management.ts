@@ -1,5 +1,9 @@
 import { custodyFromIndex } from "../auth/custody.ts";
+import { neverStale, type StaleReason } from "../auth/staleness.ts";
 import { serviceNames } from "../config/names.ts";
+import { createDeliveryService } from "../delivery/owner-service.ts";
+import { maxQueuedOf } from "../delivery/queue-limits.ts";
+import type { DeliveryNode } from "../delivery/rpc.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import { createAppService } from "../management/apps.ts";
 import { createWebhookService } from "../management/webhooks.ts";
@@ -8,6 +12,7 @@ import type { Common } from "../process/common.ts";
 import type { ManagementParts } from "../routes/management.ts";
 import type { StateDatabase } from "../state/database.ts";
 import { createAppStore } from "../state/sqlite/app-store.ts";
+import { createDeliveryLog } from "../state/sqlite/delivery-log.ts";
 import { createNonceStore } from "../state/sqlite/nonce-store.ts";
 import { createWebhookStore } from "../state/sqlite/webhook-store.ts";
 
@@ -16,13 +21,25 @@ export function createManagement(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
   readonly state: StateDatabase;
+  /** Tells of what is queued; nobody is told where it is left out, and the queue is looked through from time to time. */
+  readonly delivery?: Pick<DeliveryNode, "wake">;
   /** The guard of the settings in `net` when left out. */
   readonly guard?: UrlGuard;
+  /** Never when left out. */
+  readonly staleReason?: StaleReason;
 }): ManagementParts {
   const { index, state } = options;
   const { config, clock, log } = options.common;
   const { apps, auth, net, service, webhooks } = config;
   const guard = options.guard ?? createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http });
+  const wake = async (webhookId: string) => options.delivery?.wake(webhookId);
+  const webhookService = createWebhookService({
+    store: createWebhookStore(state),
+    guard,
+    clock,
+    settings: { cap: webhooks.max_webhooks_per_owner, graceSecs: webhooks.secret_grace_period_secs },
+    wake,
+  });
   return {
     auth: {
       names: serviceNames(service.name),
@@ -31,6 +48,7 @@ export function createManagement(options: {
       windowSecs: auth.signed_at_window_secs,
       nonces: createNonceStore(state),
       custodyOf: custodyFromIndex(index),
+      staleReason: options.staleReason ?? neverStale,
     },
     apps: createAppService({
       store: createAppStore(state),
@@ -38,11 +56,13 @@ export function createManagement(options: {
       clock,
       settings: { cap: apps.max_apps_per_owner, graceSecs: apps.secret_grace_period_secs },
     }),
-    webhooks: createWebhookService({
-      store: createWebhookStore(state),
-      guard,
+    webhooks: webhookService,
+    deliveries: createDeliveryService({
+      webhooks: webhookService,
+      log: createDeliveryLog(state, { maxQueued: maxQueuedOf(webhooks) }),
+      index,
       clock,
-      settings: { cap: webhooks.max_webhooks_per_owner, graceSecs: webhooks.secret_grace_period_secs },
+      wake,
     }),
     delivery: {
       timeoutSecs: webhooks.delivery_timeout_secs,

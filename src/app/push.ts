@@ -1,5 +1,6 @@
 import { activeKeysFromIndex } from "../auth/app-keys.ts";
 import { createEnvelopeVerifier } from "../auth/jfs.ts";
+import { createSendKeyLookup } from "../auth/send-key.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import { createTokenService } from "../management/tokens.ts";
 import { createUrlGuard, type UrlGuard } from "../net/guard.ts";
@@ -7,6 +8,7 @@ import { createCampaignService } from "../notify/campaign-service.ts";
 import type { FanOut } from "../notify/fan-out.ts";
 import { registerSendMetrics } from "../notify/send-metrics.ts";
 import { createSendService } from "../notify/send-service.ts";
+import { createSenderView } from "../notify/sender-view.ts";
 import { createTokenEvents } from "../notify/token-events.ts";
 import { registerTokenMetrics } from "../notify/token-metrics.ts";
 import type { Common } from "../process/common.ts";
@@ -44,6 +46,7 @@ export function createPush(options: {
     tokens: createTokenService({ apps: management.apps, tokens }),
     tokenWebhook: {
       verify: createEnvelopeVerifier({ activeKeyOf: activeKeysFromIndex(index), clock }),
+      staleReason: management.auth.staleReason,
       events: createTokenEvents({ apps, tokens, guard, clock, log, count }),
       count,
     },
@@ -56,5 +59,7 @@ export function createPush(options: {
       stopping: options.stopping ?? new AbortController().signal,
     }),
     campaigns: createCampaignService({ apps: management.apps, campaigns }),
+    appOfKey: createSendKeyLookup({ apps, clock }),
+    senderView: createSenderView({ campaigns, tokens }),
   };
 }

@@ -1,29 +1,21 @@
 import type { Config } from "../config/schema.ts";
+import { deliveryNodeOver } from "../delivery/rpc.ts";
 import { fillWithDemo } from "../demo/fill.ts";
-import { createHttpServer } from "../http/server.ts";
-import { type IndexDatabase, indexPath, openIndexReader, openIndexWriter } from "../index/database.ts";
-import { claimNetwork, isDemo } from "../index/identity.ts";
-import { readTotals } from "../index/totals.ts";
-import { registerIngestMetrics } from "../ingest/metrics.ts";
+import { indexPath, openIndexReader, openIndexWriter } from "../index/database.ts";
+import { claimNetwork, claimSource, isDemo } from "../index/identity.ts";
+import { newestSnapshot } from "../index/rankings.ts";
 import { networkOf } from "../ingest/network.ts";
-import { type IngestClient, ingestStats } from "../ingest/rpc.ts";
-import { EXIT_RETRYABLE } from "../lib/failure.ts";
+import { UserError } from "../lib/failure.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
-import { registerMaintenanceMetrics } from "../maintenance/metrics.ts";
-import { type MaintenanceClient, maintenanceStats } from "../maintenance/rpc.ts";
-import type { FanOut } from "../notify/fan-out.ts";
 import { fanOutOver } from "../notify/rpc.ts";
 import type { Common } from "../process/common.ts";
 import { openDataDir } from "../process/data-dir.ts";
-import { apiPlugins } from "../routes/plugins.ts";
-import { openState, type StateDatabase, statePath } from "../state/database.ts";
-import { version } from "../version.ts";
-import { workerUrls } from "../worker-urls.ts";
-import type { HubWorkerInit } from "../workers/hub.worker.ts";
-import type { RankingWorkerInit } from "../workers/ranking.worker.ts";
-import { createManagement } from "./management.ts";
-import { createPush } from "./push.ts";
-import { startWorker, type WorkerHandle } from "./worker-handle.ts";
+import { openState, statePath } from "../state/database.ts";
+import { startHttpWorkers } from "./http-workers.ts";
+import { createNodeWorkers } from "./node-workers.ts";
+import { createNodeOps } from "./status.ts";
+import { watchUpstream } from "./upstream.ts";
+import { scheduleUpstreamWatch } from "./upstream-watch.ts";
 
 /** Where the parts that listen are reached. */
 export interface Served {
@@ -34,63 +26,66 @@ export interface Served {
 }
 
 /**
- * Starts the whole node. Each part is registered for the shutdown when it runs, so that parts end in the reverse
- * order: those that accept first, the writer after all who write through it, the directory last.
+ * Starts the whole node. Reads need nothing but the index, so they are served first; the other parts start behind them,
+ * and what is asked of those meanwhile waits for them. Each part is registered for the shutdown before it runs, so that
+ * parts end in the reverse order: those that accept first, the writer after all who write through it, the directory last.
  */
-export async function serve(common: Common, options: { demo: boolean }): Promise<Served> {
-  const { shutdown, log } = common;
-  const dataDir = openDataDir(common.config.data.dir);
+export async function serve(given: Common, options: { demo: boolean }): Promise<Served> {
+  const { shutdown } = given;
+  const dataDir = openDataDir(given.config.data.dir);
   shutdown.add("data directory", () => dataDir.release());
-  const config: Config = { ...common.config, data: { ...common.config.data, dir: dataDir.path } };
-  prepareIndex({ ...common, config }, options);
-
-  const crashed = (worker: string) => (message: string) => {
-    log.fatal({ worker, reason: message }, "A worker crashed");
-    void shutdown.start(`${worker} worker crashed`, EXIT_RETRYABLE);
-  };
-  const ingest = await startWorker({
-    name: "ingest",
-    url: workerUrls.ingest,
-    init: config,
-    onCrash: crashed("ingest"),
-  });
-  shutdown.add("ingest worker", () => ingest.stop());
-
+  const config: Config = { ...given.config, data: { ...given.config.data, dir: dataDir.path } };
+  const common: Common = { ...given, config };
+  prepareIndex(common, options);
+  // Brought up to date here, so that the workers which open it find the schema of this version.
+  openState(statePath(config.data.dir))[Symbol.dispose]();
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
-  const state = openState(statePath(config.data.dir));
-  shutdown.add("state database", () => state[Symbol.dispose]());
-  const [ranking, hub, maintenance, fanOut] = await Promise.all([
-    startRanking(config, ingest, crashed("ranking")),
-    startHub(config, ingest, crashed("hub")),
-    startWorker({
-      name: "maintenance",
-      url: workerUrls.maintenance,
-      init: config,
-      onCrash: crashed("maintenance"),
-    }),
-    startWorker({ name: "fan-out", url: workerUrls.fanOut, init: config, onCrash: crashed("fan-out") }),
-  ]);
-  shutdown.add("ranking worker", () => ranking.stop());
-  if (hub) shutdown.add("hub worker", () => hub.stop());
-  shutdown.add("maintenance worker", () => maintenance.stop());
-  shutdown.add("fan-out worker", () => fanOut.stop());
+  const { ways, start, crashed } = createNodeWorkers(common);
 
-  const http = createNodeHttpServer(
-    { ...common, config },
-    {
-      db,
-      state,
-      ingest: new RpcClient(connect(ingest)),
-      maintenance: new RpcClient(connect(maintenance)),
-      fanOut: fanOutOver(new RpcClient(connect(fanOut))),
-    },
-  );
-  const listening = http.listen();
-  shutdown.add("HTTP server", () => http.stop());
+  const upstream = watchUpstream(common, ways.upstream);
+  let isStarted = false;
+  const ops = createNodeOps({
+    common,
+    db,
+    ingest: new RpcClient(ways.ingest.open()),
+    maintenance: new RpcClient(ways.maintenance.open()),
+    fanOut: fanOutOver(new RpcClient(ways.fanOut.open())),
+    delivery: deliveryNodeOver(new RpcClient(ways.delivery.open())),
+    upstream,
+    isStarted: () => isStarted,
+  });
+  // No client meets a node without a ranking: an index that never had one gets it first.
+  const isRanked = newestSnapshot(db, "casts") !== undefined;
+  if (!isRanked) await Promise.all([start("ingest"), start("ranking")]);
+  const http = startHttpWorkers(config, {
+    ops,
+    metrics: common.metrics,
+    fanOut: ways.fanOut,
+    delivery: ways.delivery,
+    onCrash: crashed("http"),
+  });
+  shutdown.add("HTTP workers", () => http.stop());
+  const httpUrl = await http.url;
+
+  if (isRanked) await Promise.all([start("ingest"), start("ranking")]);
+  const follow = async () => {
+    if (!upstream) return;
+    await start("upstream");
+    shutdown.add("upstream watch", scheduleUpstreamWatch(upstream));
+  };
+  const listen = async () => (config.hub.port === 0 ? undefined : (await start("hub")).port);
+  const [hubPort] = await Promise.all([
+    listen(),
+    start("maintenance"),
+    start("fanOut"),
+    start("delivery"),
+    follow(),
+  ]);
+  isStarted = true;
   return {
-    httpUrl: listening.url,
-    hubAddress: hub ? `${config.hub.host}:${hub.facts.port}` : undefined,
+    httpUrl,
+    hubAddress: hubPort === undefined ? undefined : `${config.hub.host}:${hubPort}`,
     isDemo: isDemo(db),
   };
 }
@@ -99,113 +94,14 @@ export async function serve(common: Common, options: { demo: boolean }): Promise
 function prepareIndex(common: Common, { demo }: { demo: boolean }): void {
   const { config, log, clock } = common;
   const startedMs = performance.now();
+  const follows = config.upstream.url !== "";
+  if (demo && follows)
+    throw new UserError("--demo makes a network of its own, and upstream.url follows another: leave one out");
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
+  claimSource(db, { follows });
   const records = demo ? fillWithDemo({ db, network: networkOf(config.protocol.network), clock }) : 0;
   const durationMs = Math.round(performance.now() - startedMs);
   if (records > 0) log.info({ records, durationMs }, "Filled the index with the demo network");
   if (isDemo(db)) log.warn("This data directory holds the demo network, whose keys are public");
-}
-
-async function startHub(
-  config: Config,
-  ingest: WorkerHandle,
-  onCrash: (message: string) => void,
-): Promise<WorkerHandle | undefined> {
-  if (config.hub.port === 0) return undefined;
-  const port = connect(ingest);
-  const init: HubWorkerInit = { config, ingest: port };
-  return startWorker({ name: "hub", url: workerUrls.hub, init, transfer: [port], onCrash });
-}
-
-/** The worker has ranked once when this resolves, so that no client meets a node without a ranking. */
-function startRanking(
-  config: Config,
-  ingest: WorkerHandle,
-  onCrash: (message: string) => void,
-): Promise<WorkerHandle> {
-  const port = connect(ingest);
-  const init: RankingWorkerInit = { config, ingest: port };
-  return startWorker({ name: "ranking", url: workerUrls.ranking, init, transfer: [port], onCrash });
-}
-
-/** A new way to a worker. */
-function connect(worker: WorkerHandle): MessagePort {
-  const { port1, port2 } = new MessageChannel();
-  worker.connect(port1);
-  return port2;
-}
-
-function createNodeHttpServer(
-  common: Common,
-  parts: {
-    db: IndexDatabase;
-    state: StateDatabase;
-    ingest: IngestClient;
-    maintenance: MaintenanceClient;
-    fanOut: FanOut;
-  },
-) {
-  const { db, state, ingest, maintenance, fanOut } = parts;
-  const { config, clock, metrics, shutdown } = common;
-  registerIngestMetrics(metrics, { totals: () => readTotals(db), stats: () => ingestStats(ingest) });
-  registerMaintenanceMetrics(metrics, () => maintenanceStats(maintenance));
-  const management = createManagement({ common, index: db, state });
-  return createHttpServer({
-    common,
-    version,
-    plugins: apiPlugins({
-      reads: {
-        db,
-        clock,
-        maxIds: config.http.max_ids,
-        notificationWindowSecs: config.notifications.aggregation_window_secs,
-      },
-      management,
-      push: createPush({ common, index: db, state, management, fanOut, stopping: shutdown.signal }),
-    }),
-    ops: {
-      notReadyReason: () => (shutdown.signal.aborted ? "the node is shutting down" : undefined),
-      status: () => nodeStatus(config, { db, ingest, maintenance, fanOut }),
-    },
-  });
-}
-
-async function nodeStatus(
-  config: Config,
-  parts: { db: IndexDatabase; ingest: IngestClient; maintenance: MaintenanceClient; fanOut: FanOut },
-) {
-  const { db, ingest, maintenance, fanOut } = parts;
-  const [stats, swept, sends] = await Promise.all([
-    ingestStats(ingest),
-    maintenanceStats(maintenance),
-    fanOut.figures(),
-  ]);
-  return {
-    network: config.protocol.network,
-    demo: isDemo(db),
-    index: { size_bytes: db.sizeBytes(), rows: readTotals(db) },
-    ingest: {
-      queued_records: stats.queuedRecords,
-      merged_records: stats.mergedRecords,
-      refused_records: stats.refusedRecords,
-      commits: stats.commits,
-    },
-    maintenance: {
-      runs: swept.runs,
-      faults: swept.faults,
-      last_run_at: swept.lastRunAt,
-      last_run_ms: swept.lastRunMs,
-      deleted_rows: swept.deletedRows,
-      behind: swept.behind,
-    },
-    send: {
-      campaigns_running: sends.campaignsRunning,
-      campaigns_queued: sends.campaignsQueued,
-      oldest_queued_secs: Math.round(sends.oldestQueuedSecs),
-      calls_in_flight: sends.inFlight,
-      batches_waiting: sends.waiting,
-      hosts_down: sends.hostsDown,
-    },
-  };
 }

@@ -1,30 +1,33 @@
 import { RetryableError } from "../lib/failure.ts";
 import type { FromWorker, ToWorker } from "../workers/worker-entry.ts";
 
-/** A worker that runs. */
+/** A worker, from when it is told to start. */
 export interface WorkerHandle {
-  /** What the worker told of itself when it was ready. */
-  readonly facts: Readonly<Record<string, unknown>>;
-  /** Gives the worker a port over which another thread asks it. */
+  /**
+   * Resolves with what the worker tells of itself when it is ready.
+   *
+   * @throws RetryableError when the body does not start, with the body's own message.
+   */
+  readonly ready: Promise<Readonly<Record<string, unknown>>>;
+  /** Gives the worker a port over which another thread asks it; what is asked before it is ready waits. */
   connect(port: MessagePort): void;
   /** Lets the worker finish what it accepted; resolves when it has let go of everything. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a worker and waits until it is ready.
+ * Starts a worker.
  *
  * @param init what its body starts with; `transfer` lists the ports in it.
  * @param onCrash told when the worker dies after it was ready and nobody asked it to stop.
- * @throws RetryableError when the body does not start, with the body's own message.
  */
-export async function startWorker<Init>(options: {
+export function startWorker<Init>(options: {
   name: string;
   url: string;
   init: Init;
   transfer?: MessagePort[];
   onCrash: (message: string) => void;
-}): Promise<WorkerHandle> {
+}): WorkerHandle {
   const { name, url, init, transfer = [], onCrash } = options;
   const worker = new Worker(url, { name });
   const tell = (message: ToWorker<Init>, ports: MessagePort[] = []) => worker.postMessage(message, ports);
@@ -36,9 +39,9 @@ export async function startWorker<Init>(options: {
     started.reject(new RetryableError(`${name} worker failed: ${message}`));
     stopped.reject(new Error(message));
   };
-  stopped.promise.catch(() => {
-    // A crash has been told already; only a stop that waits needs to hear of it again.
-  });
+  // Who waits hears of a failure; a crash has been told already.
+  started.promise.catch(() => undefined);
+  stopped.promise.catch(() => undefined);
   worker.onerror = (event) => fail(event.message);
   worker.onmessage = (event: MessageEvent<FromWorker>) => {
     const message = event.data;
@@ -48,9 +51,8 @@ export async function startWorker<Init>(options: {
     started.resolve(message.facts);
   };
   tell({ type: "start", init }, transfer);
-  const facts = await started.promise;
   return {
-    facts,
+    ready: started.promise,
     connect: (port) => tell({ type: "connect", port }, [port]),
     async stop() {
       tell({ type: "stop" });
@@ -61,4 +63,26 @@ export async function startWorker<Init>(options: {
       }
     },
   };
+}
+
+/** The ways to a worker that may start later than those who ask it: what they ask waits until it is there. */
+export class WaysTo {
+  #worker: WorkerHandle | undefined;
+  #waiting: MessagePort[] = [];
+
+  /** A new way. */
+  open(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    if (this.#worker) this.#worker.connect(port1);
+    else this.#waiting.push(port1);
+    return port2;
+  }
+
+  /** The worker is there: every way leads to it from now on. */
+  lead(worker: WorkerHandle): WorkerHandle {
+    this.#worker = worker;
+    for (const port of this.#waiting) worker.connect(port);
+    this.#waiting = [];
+    return worker;
+  }
 }

@@ -21,7 +21,11 @@ export interface VerifiedEnvelope {
 
 /** Why an envelope is not believed, in words for the one who sent it. */
 export class EnvelopeRefusal {
-  constructor(readonly reason: string) {}
+  /** @param isOfIndex whether the index decided, so that it may come out otherwise once the index is up to date. */
+  constructor(
+    readonly reason: string,
+    readonly isOfIndex = false,
+  ) {}
 }
 
 /**
@@ -65,7 +69,7 @@ export function createEnvelopeVerifier(parts: {
     const signed = Buffer.from(`${envelope.header}.${envelope.payload}`, "latin1");
     if (!verifyEd25519(key, signed, signature)) return new EnvelopeRefusal("signature is not valid");
     const active = parts.activeKeyOf(fid, key, nowSecs(parts.clock));
-    if (!active) return new EnvelopeRefusal("key is not an active key of the fid");
+    if (!active) return new EnvelopeRefusal("key is not an active key of the fid", true);
     const clientFid = active.requestFid;
     if (allowlist.length > 0 && !allowlist.includes(clientFid) && !allowlist.includes(fid)) {
       return new EnvelopeRefusal("the app does not take events of this client");

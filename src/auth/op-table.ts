@@ -26,6 +26,9 @@ export const signedOperations = {
   updateWebhook: { method: "PUT", path: "/webhook", op: "webhook.update" },
   patchWebhook: { method: "PATCH", path: "/webhook", op: "webhook.update" },
   deleteWebhook: { method: "DELETE", path: "/webhook", op: "webhook.delete" },
+  listWebhookDeliveries: { method: "GET", path: "/webhook/deliveries", op: "webhook.read" },
+  replayWebhookDeliveries: { method: "POST", path: "/webhook/deliveries/replay", op: "webhook.update" },
+  testWebhook: { method: "POST", path: "/webhook/test", op: "webhook.update" },
   rotateWebhookSecret: { method: "POST", path: "/webhook/secret/rotate", op: "webhook.rotate_secret" },
 } as const satisfies Readonly<Record<string, SignedOperation>>;
 

@@ -1,5 +1,8 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import type { Secret } from "../state/records.ts";
+import { timingSafeEqual } from "node:crypto";
+import { type Clock, nowSecs } from "../process/clock.ts";
+import type { App, Secret } from "../state/records.ts";
+import { secretDigest } from "../state/secret-digest.ts";
+import type { AppStore } from "../state/stores.ts";
 
 /**
  * Whether a key is one of the secrets. Digests are compared, and all of them, so that the time tells neither how much
@@ -8,12 +11,19 @@ import type { Secret } from "../state/records.ts";
  * @param secrets the unexpired ones
  */
 export function isSendKey(key: string, secrets: readonly Secret[]): boolean {
-  const given = digest(key);
+  const given = secretDigest(key);
   let isKnown = false;
-  for (const { value } of secrets) isKnown = timingSafeEqual(digest(value), given) || isKnown;
+  for (const { value } of secrets) isKnown = timingSafeEqual(secretDigest(value), given) || isKnown;
   return isKnown;
 }
 
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+/** The app whose unexpired send secret a key is; undefined for any other key. */
+export type AppOfSendKey = (key: string) => Promise<App | undefined>;
+
+/** Finds apps by their secrets, for requests that name no app. */
+export function createSendKeyLookup(parts: { readonly apps: AppStore; readonly clock: Clock }): AppOfSendKey {
+  return async (key) => {
+    const app = await parts.apps.findBySecret(secretDigest(key), nowSecs(parts.clock));
+    return app && isSendKey(key, app.secrets) ? app : undefined;
+  };
 }

@@ -74,8 +74,8 @@ export function createSignedRoutes(
         tags: [group.tag],
         security: "signedOperation",
         ...rest,
-        // A signature for another operation is 400 on every route.
-        errors: ["badRequest", ...errors],
+        // On every route, a signature for another operation is 400, and all of them are 503 while the index lags.
+        errors: ["badRequest", "unavailable", ...errors],
         ...(body === undefined ? {} : { body: documentedOnly(body) }),
       });
       const handler = async ({ request, query, body }: HandlerContext): Promise<unknown> => {

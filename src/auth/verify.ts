@@ -8,6 +8,7 @@ import type { Nonce, NonceStore } from "../state/stores.ts";
 import type { CustodyOf } from "./custody.ts";
 import { recoverSigner } from "./recover.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";
+import type { StaleReason } from "./staleness.ts";
 import { createSignedOpHasher } from "./typed-data.ts";
 
 /** What signed operations are judged by. */
@@ -18,6 +19,8 @@ export interface AuthParts {
   readonly windowSecs: number;
   readonly nonces: NonceStore;
   readonly custodyOf: CustodyOf;
+  /** While this tells a reason, the custody address that the index has may be a former one. */
+  readonly staleReason: StaleReason;
   readonly log: Logger;
 }
 
@@ -33,9 +36,11 @@ const unauthorized = (message: string) => new ApiError("unauthorized", message);
 
 /**
  * Makes the judgement of signed operations. The checks run in the order of the contract, cheap ones first; nothing is
- * stored. Each failure is 401, but for a signature that is good for another operation, which is 400.
+ * stored. Each failure is 401, but for a signature that is good for another operation, which is 400, and for an index that
+ * lags so far that a former owner may still pass, which is 503.
  */
-export function createVerify({ names, clock, windowSecs, nonces, custodyOf }: AuthParts): Verify {
+export function createVerify(parts: AuthParts): Verify {
+  const { names, clock, windowSecs, nonces, custodyOf, staleReason } = parts;
   const readHeaders = createSignedHeadersReader(names);
   const digestOf = createSignedOpHasher(names);
 
@@ -51,6 +56,8 @@ export function createVerify({ names, clock, windowSecs, nonces, custodyOf }: Au
     if (fid === UNKNOWN_FID) throw unauthorized("unknown fid");
     const signer = recoverSigner(digestOf({ ...signed, requestHash: keccak_256(body) }), signature);
     if (!signer) throw unauthorized("signature is not valid");
+    const stale = await staleReason();
+    if (stale !== undefined) throw new ApiError("unavailable", `signed operations have to wait: ${stale}`);
     const custody = custodyOf(fid);
     if (!custody) throw unauthorized("unknown fid");
     if (Buffer.compare(signer, custody) !== 0) {

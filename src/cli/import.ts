@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
-const DEFAULT_COLUMNS = 80;
+const LOG_INTERVAL_MS = 5000;
 
 /** `import`: takes in a file of length-delimited records. */
 export function registerImport(program: Command, context: CommandContext): void {
@@ -14,15 +14,16 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { createCommon, runTask } = await import("./common.ts");
       const { openDataDir } = await import("../process/data-dir.ts");
       const { createImportSink } = await import("../import/import-sink.ts");
-      const { createProgressReporter } = await import("../import/progress.ts");
+      const { formatProgress } = await import("../import/progress.ts");
       const { runImport } = await import("../import/run-import.ts");
       const { formatSummary } = await import("../import/summary.ts");
       const { indexPath, openIndexWriter } = await import("../index/database.ts");
-      const { claimNetwork } = await import("../index/identity.ts");
+      const { claimNetwork, isFollowing } = await import("../index/identity.ts");
       const { getPosition } = await import("../index/positions.ts");
       const { IngestEngine } = await import("../ingest/engine.ts");
       const { networkOf } = await import("../ingest/network.ts");
       const { UserError } = await import("../lib/failure.ts");
+      const { createProgressReporter, progressOnStderr } = await import("../process/progress-line.ts");
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;
       context.exitCode = await runTask(common, async () => {
@@ -36,17 +37,20 @@ export function registerImport(program: Command, context: CommandContext): void 
           db[Symbol.dispose]();
         });
         claimNetwork(db, config.protocol.network);
+        if (isFollowing(db)) {
+          throw new UserError(
+            "the index in this data directory follows an upstream, and holds what that node does: an import would part the two. Use another data directory.",
+          );
+        }
         const network = networkOf(config.protocol.network);
         const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
         const engine = new IngestEngine({ db, network, clock, onFault });
         const progress = createProgressReporter({
           clock,
+          logIntervalMs: LOG_INTERVAL_MS,
           log: (step) => log.info(step, "Importing"),
-          output: {
-            isTerminal: process.stderr.isTTY === true,
-            columns: () => process.stderr.columns ?? DEFAULT_COLUMNS,
-            write: (text) => process.stderr.write(text),
-          },
+          output: progressOnStderr(),
+          format: formatProgress,
         });
         const report = await runImport({
           path: file,

@@ -71,7 +71,8 @@ export async function callForRecord(
   );
 }
 
-async function callAndPrint(
+/** Sends a signed request and shows its answer, as JSON where that is asked for. */
+export async function callAndPrint(
   context: CommandContext,
   options: CallOptions,
   operation: SignedOperationId,

@@ -16,18 +16,20 @@ export function registerOpenApi(program: Command, context: CommandContext): void
       const { createHttpServer } = await import("../http/server.ts");
       const { apiPlugins } = await import("../routes/plugins.ts");
       const { openStateInMemory } = await import("../state/database.ts");
+      const { HydrationCache } = await import("../read/hydrate/cache.ts");
       const { version } = await import("../version.ts");
       const common = createCommon(context);
       using db = openIndexInMemory();
       using state = openStateInMemory();
       const management = createManagement({ common, index: db, state });
-      const fanOut = await createFanOut({ common, index: db, state });
+      const fanOut = await createFanOut({ common, index: db, state, ledger: state });
       const server = createHttpServer({
         common,
         version,
-        plugins: apiPlugins({
-          reads: {
+        ...apiPlugins({
+          source: {
             db,
+            cache: new HydrationCache(),
             clock: common.clock,
             maxIds: common.config.http.max_ids,
             notificationWindowSecs: common.config.notifications.aggregation_window_secs,
@@ -35,7 +37,11 @@ export function registerOpenApi(program: Command, context: CommandContext): void
           management,
           push: createPush({ common, index: db, state, management, fanOut }),
         }),
-        ops: { notReadyReason: () => undefined, status: () => ({}) },
+        ops: {
+          notReadyReason: () => undefined,
+          status: () => ({}),
+          metrics: () => ({ text: "", contentType: "" }),
+        },
       });
       print(`${JSON.stringify(await server.openApi(), null, 2)}\n`);
     });

@@ -10,11 +10,14 @@ import { registerDemoClient } from "./demo-client.ts";
 import { endingOf } from "./exit.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
 import { registerImport } from "./import.ts";
+import { registerListen } from "./listen.ts";
 import { registerMigrate } from "./migrate.ts";
 import { registerOpenApi } from "./openapi.ts";
 import { flushOutput, printError } from "./output.ts";
 import { registerServe } from "./serve.ts";
 import { registerSign } from "./sign.ts";
+import { registerTokens } from "./tokens.ts";
+import { registerVerify } from "./verify.ts";
 import { registerVersion } from "./version.ts";
 import { registerWebhook } from "./webhook.ts";
 
@@ -23,15 +26,18 @@ const COMMANDS = [
   registerServe,
   registerImport,
   registerMigrate,
+  registerVerify,
   registerChannels,
   registerConfig,
   registerApp,
   registerWebhook,
+  registerTokens,
   registerSign,
   registerOpenApi,
   registerHealthcheck,
   registerDemo,
   registerDemoClient,
+  registerListen,
   registerVersion,
 ];
 

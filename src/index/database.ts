@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { SqliteConnection } from "../lib/sqlite/connection.ts";
 import { embeddedMigrations } from "../lib/sqlite/migrations.macro.ts" with { type: "macro" };
 import { openInMemory, openWriter } from "../lib/sqlite/open.ts";
+import { Touched } from "./touched.ts";
 
 const migrations = embeddedMigrations("index");
 
@@ -15,6 +16,21 @@ export function indexPath(dataDir: string): string {
 export class IndexDatabase extends SqliteConnection {
   /** Keeps the connections of different databases apart for the type checker. */
   readonly database = "index";
+  /** What the transaction under way changes of the objects that answers show. */
+  readonly touched = new Touched();
+
+  override transaction<T>(work: () => T): T {
+    try {
+      return super.transaction(() => {
+        const result = work();
+        this.touched.flush(this);
+        return result;
+      });
+    } catch (cause) {
+      this.touched.clear();
+      throw cause;
+    }
+  }
 }
 
 /** Opens the index for its one writer, creates it when it is not there, and brings its schema up to date. */

@@ -26,6 +26,7 @@ const DERIVED_TABLES = [
   "casts",
   "cast_counts",
   "cast_quotes",
+  "cast_embed_urls",
   "cast_mentions",
   "reactions",
   "links",

@@ -1,3 +1,4 @@
+import { SQLiteError } from "bun:sqlite";
 import type { IndexDatabase } from "../index/database.ts";
 import { putPosition } from "../index/positions.ts";
 import { TotalsDelta } from "../index/totals.ts";
@@ -5,11 +6,14 @@ import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { admit } from "./admit.ts";
+import { Changes } from "./changes.ts";
+import { type Cause, causeOf, isHistory, writeEvents } from "./events.ts";
 import { applyKeyMessage, touchGaslessKey } from "./gasless-keys.ts";
 import { type MergeContext, mergeMessage } from "./merge.ts";
 import { MessageStore } from "./message-store.ts";
 import type { IngestRecord } from "./record.ts";
 import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
+import { applyRelayedOp, causeOfRelayed, type RelayedBatch, writeProgress } from "./relay.ts";
 import { StorageLimitsOfFids } from "./storage-limits.ts";
 
 /** What became of a record: nothing when it was merged, else why not. */
@@ -27,6 +31,8 @@ export interface EngineOptions {
   readonly clock: Clock;
   /** Told of a fault that is no fault of the input. */
   readonly onFault: (cause: unknown) => void;
+  /** Told after each commit that wrote events. */
+  readonly onEvents?: () => void;
 }
 
 /** The one writer of the index: admits and merges records that were validated, a batch in one transaction. */
@@ -34,12 +40,14 @@ export class IngestEngine {
   readonly #options: EngineOptions;
   readonly #totals = new TotalsDelta();
   readonly #limits: StorageLimitsOfFids;
+  readonly #changes = new Changes();
   readonly #store: MessageStore;
+  #wroteEvents = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#limits = new StorageLimitsOfFids(options.db);
-    this.#store = new MessageStore(options.db, this.#totals, this.#limits);
+    this.#store = new MessageStore(options.db, this.#totals, this.#limits, this.#changes);
   }
 
   /**
@@ -64,26 +72,79 @@ export class IngestEngine {
     return verdicts;
   }
 
+  /**
+   * Applies what the node relays from the one that it follows, in one transaction; throws when nothing of it is written.
+   * An operation that the index itself cannot hold is passed over, so that one poisoned record does not end the
+   * following; a fault of the disk is none of these.
+   */
+  applyRelayed(batch: RelayedBatch): void {
+    try {
+      this.#writeRelayed(batch);
+      return;
+    } catch (cause) {
+      if (batch.ops.length === 0 || isFaultOfStorage(cause)) throw cause;
+    }
+    for (const op of batch.ops) {
+      try {
+        this.#writeRelayed({ ops: [op], moves: [] });
+      } catch (cause) {
+        if (isFaultOfStorage(cause)) throw cause;
+        this.#options.onFault(cause);
+      }
+    }
+    this.#writeRelayed({ ...batch, ops: [] });
+  }
+
+  #writeRelayed(batch: RelayedBatch): void {
+    this.#write((context) => {
+      for (const op of batch.ops)
+        this.#tellingOf(context, causeOfRelayed(op), () => applyRelayedOp(context, this.#totals, op));
+      writeProgress(context.db, batch);
+    });
+  }
+
   #commit(records: readonly IngestRecord[], moves: readonly PositionMove[]): Verdict[] {
+    return this.#write((context) => {
+      const verdicts = records.map((record) =>
+        this.#tellingOf(context, causeOf(record), () => this.#applyOne(context, record)),
+      );
+      for (const { key, position } of moves) putPosition(context.db, key, position);
+      return verdicts;
+    });
+  }
+
+  #write<T>(work: (context: MergeContext) => T): T {
     const { db, clock } = this.#options;
     const context: MergeContext = {
       db,
       store: this.#store,
       limits: this.#limits,
+      changes: this.#changes,
       nowSecs: nowSecs(clock),
     };
+    this.#wroteEvents = false;
     try {
-      return db.transaction(() => {
-        const verdicts = records.map((record) => this.#applyOne(context, record));
-        for (const { key, position } of moves) putPosition(db, key, position);
+      const result = db.transaction(() => {
+        const done = work(context);
         this.#totals.flush(db);
-        return verdicts;
+        return done;
       });
+      if (this.#wroteEvents) this.#options.onEvents?.();
+      return result;
     } catch (cause) {
       this.#totals.clear();
       this.#limits.forgetAll();
       throw cause;
     }
+  }
+
+  /** Runs one operation on the network's state and writes the events that follow from what it changed. */
+  #tellingOf<T>(context: MergeContext, cause: Cause, operation: () => T): T {
+    const { db, changes, nowSecs } = context;
+    changes.begin(isHistory(cause, nowSecs));
+    const result = operation();
+    if (writeEvents(db, changes, cause, nowSecs) > 0) this.#wroteEvents = true;
+    return result;
   }
 
   #applyOne(context: MergeContext, record: IngestRecord): Verdict {
@@ -109,4 +170,11 @@ export class IngestEngine {
     this.#options.onFault(cause);
     return new Rejection("unavailable", "the node could not store the record; try again");
   }
+}
+
+const SQLITE_CONSTRAINT = 19;
+
+/** Whether the database could not be written, whatever there was to write. */
+function isFaultOfStorage(cause: unknown): boolean {
+  return cause instanceof SQLiteError && (cause.errno & 0xff) !== SQLITE_CONSTRAINT;
 }

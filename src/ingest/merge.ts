@@ -20,6 +20,7 @@ import {
   UserDataType,
   type UserNameProof,
 } from "../protocol/wire/generated/message.ts";
+import type { Changes } from "./changes.ts";
 import { decodeStored, type MessageStore } from "./message-store.ts";
 import type { StorageLimitsOfFids } from "./storage-limits.ts";
 
@@ -28,6 +29,7 @@ export interface MergeContext {
   readonly db: IndexDatabase;
   readonly store: MessageStore;
   readonly limits: StorageLimitsOfFids;
+  readonly changes: Changes;
   readonly nowSecs: number;
 }
 
@@ -99,11 +101,11 @@ function refusedByCompactState(
 }
 
 /** Drops every remove up to the compact state's time, and every add up to it whose target is not listed. */
-function applyCompactState(
+export function applyCompactState(
   context: MergeContext,
   fid: number,
   compact: LinkCompactStateBody,
-  rank: Rank,
+  rank: Pick<Rank, "timestamp">,
 ): void {
   const listed = new Set(compact.targetFids);
   for (const stored of context.store.heldBelow(

@@ -1,10 +1,12 @@
 import type { IndexDatabase } from "../index/database.ts";
+import { type ThreadRoot, threadRootOf } from "../index/project/casts.ts";
 import { project, retract } from "../index/project/project.ts";
 import { statement } from "../index/statement.ts";
 import { type TotalsDelta, totalOf } from "../index/totals.ts";
 import { Kind, type Position, type Rank, type Store } from "../protocol/merge-rules.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import type { Changes } from "./changes.ts";
 import type { StorageLimitsOfFids } from "./storage-limits.ts";
 
 /** A live message as the table holds it. */
@@ -70,6 +72,7 @@ export class MessageStore {
     private readonly db: IndexDatabase,
     private readonly totals: TotalsDelta,
     private readonly limits: StorageLimitsOfFids,
+    private readonly changes: Changes,
   ) {}
 
   /** The message that holds a slot of an fid. */
@@ -95,21 +98,30 @@ export class MessageStore {
   put(message: SignedMessage, position: Position): void {
     const { fid, timestamp } = message.data;
     const { store, slot, kind } = position;
-    this.db.run(insertMessage, fid, store, slot, kind, timestamp, message.hash, encodeMessage(message));
+    const bytes = encodeMessage(message);
+    this.db.run(insertMessage, fid, store, slot, kind, timestamp, message.hash, bytes);
     this.db.run(addUsed, fid, store, 1);
     this.#count(message, 1);
     project(this.db, message);
+    this.changes.noteEntered(message, bytes);
   }
 
   /** Takes a live message out, with all that it shows; answers what it was. */
   take(stored: StoredMessage, fid: number, store: Store): SignedMessage {
     const message = decodeStored(stored.bytes);
+    this.changes.noteLeft(message, stored.bytes, this.#rootOf(message));
     retract(this.db, message);
     this.db.run(deleteMessage, stored.id);
     this.db.run(addUsed, fid, store, -1);
     this.db.run(dropUnused, fid, store);
     this.#count(message, -1);
     return message;
+  }
+
+  /** The thread that a cast is about to leave, where somebody wants to know. */
+  #rootOf({ data, hash }: SignedMessage): ThreadRoot | undefined {
+    if (!this.changes.isNoting || data.body?.$case !== "castAddBody") return undefined;
+    return threadRootOf(this.db, data, data.body.value, hash);
   }
 
   #count(message: SignedMessage, by: 1 | -1): void {

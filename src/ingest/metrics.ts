@@ -1,11 +1,11 @@
 import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "../process/metrics.ts";
-import type { IngestStats } from "./queue.ts";
+import type { WriterStats } from "./rpc.ts";
 
 /** Registers what ingest tells of itself; the figures are asked for when somebody scrapes. */
 export function registerIngestMetrics(
   { registry, prefix }: Metrics,
-  sources: { totals: () => Readonly<Record<string, number>>; stats: () => Promise<IngestStats> },
+  sources: { totals: () => Readonly<Record<string, number>>; stats: () => Promise<WriterStats> },
 ): void {
   const registers = [registry];
   new Gauge({
@@ -46,6 +46,22 @@ export function registerIngestMetrics(
     registers,
     async collect() {
       this.set((await sources.stats()).queuedRecords);
+    },
+  });
+  new Gauge({
+    name: `${prefix}event_outbox_events`,
+    help: "Events that wait to be published to webhooks.",
+    registers,
+    async collect() {
+      this.set((await sources.stats()).outbox.events);
+    },
+  });
+  new Gauge({
+    name: `${prefix}event_outbox_oldest_timestamp_seconds`,
+    help: "When the oldest event that waits to be published was applied, in unix seconds; 0 without any.",
+    registers,
+    async collect() {
+      this.set((await sources.stats()).outbox.oldestAt ?? 0);
     },
   });
 }

@@ -7,6 +7,14 @@ import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { type MergeContext, revokeUsername } from "./merge.ts";
 
+/** Where on the chain an event stands, and what it is about. */
+export type OnChainPlace = Pick<OnChainEvent, "type" | "fid" | "blockNumber" | "logIndex">;
+
+interface Registration {
+  custody: Uint8Array | null;
+  registeredAt: number | null;
+}
+
 const eventAt = statement<
   { bytes: Uint8Array },
   [type: number, fid: number, blockNumber: number, logIndex: number]
@@ -29,9 +37,13 @@ const insertEvent = statement<
   `INSERT INTO on_chain_events (type, fid, block_number, log_index, block_timestamp, bytes)
    VALUES (?, ?, ?, ?, ?, ?)`,
 );
-const fidKnown = statement<{ one: number }, [fid: number]>(
-  "registry.fid-known",
-  "SELECT 1 AS one FROM fids WHERE fid = ?",
+const deleteEvent = statement<unknown, [type: number, fid: number, blockNumber: number, logIndex: number]>(
+  "registry.delete-event",
+  "DELETE FROM on_chain_events WHERE type = ? AND fid = ? AND block_number = ? AND log_index = ?",
+);
+const registration = statement<Registration, [fid: number]>(
+  "registry.registration",
+  "SELECT custody, registered_at AS registeredAt FROM fids WHERE fid = ?",
 );
 const heldProof = statement<
   { type: number; fid: number; owner: Uint8Array; signature: Uint8Array; timestamp: number },
@@ -52,15 +64,42 @@ export function mergeOnChainEvent(
       ? new Rejection("bad_request.duplicate", "on-chain event is already merged")
       : new Rejection("bad_request.conflict", "another on-chain event stands at this block and log index");
   }
-  const isNewFid =
-    type === OnChainEventType.EVENT_TYPE_ID_REGISTER && context.db.get(fidKnown, fid) === undefined;
+  const isRegistration = type === OnChainEventType.EVENT_TYPE_ID_REGISTER;
+  const registered = isRegistration ? context.db.get(registration, fid) : undefined;
   context.db.run(insertEvent, type, fid, blockNumber, logIndex, event.blockTimestamp, bytes);
   foldOnChainEvents(context.db, event);
   if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.forget(fid);
   totals.add("on_chain_events", 1);
-  if (isNewFid) totals.add("fids", 1);
+  if (isRegistration) {
+    if (!registered) totals.add("fids", 1);
+    noteRegistration(context, fid, registered);
+  }
+  if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) context.changes.noteUserUpdated(fid);
   return undefined;
 }
+
+/** Takes the event out that stands at `place`; its fid is what the remaining ones make of it. */
+export function dropOnChainEvent(context: MergeContext, totals: TotalsDelta, place: OnChainPlace): void {
+  const { type, fid, blockNumber, logIndex } = place;
+  const held = context.db.get(eventAt, type, fid, blockNumber, logIndex);
+  if (!held) return;
+  context.db.run(deleteEvent, type, fid, blockNumber, logIndex);
+  totals.add("on_chain_events", -1);
+  const wasKnown = context.db.get(registration, fid) !== undefined;
+  foldOnChainEvents(context.db, OnChainEvent.decode(held.bytes));
+  if (wasKnown && context.db.get(registration, fid) === undefined) totals.add("fids", -1);
+  if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.forget(fid);
+}
+
+/** A late event can be older than what its fid's custody follows from, and then changes nothing. */
+function noteRegistration(context: MergeContext, fid: number, before: Registration | undefined): void {
+  const after = context.db.get(registration, fid);
+  if (before?.registeredAt == null && after?.registeredAt != null) context.changes.noteUserCreated(fid);
+  else if (after?.custody && Buffer.compare(before?.custody ?? NO_BYTES, after.custody) !== 0)
+    context.changes.noteUserUpdated(fid);
+}
+
+const NO_BYTES = new Uint8Array();
 
 /**
  * Merges an fname proof: the later transfer of a name holds it, of equally late ones the one with the greater
@@ -75,8 +114,12 @@ export function mergeFnameProof(context: MergeContext, proof: UserNameProof): Re
     if (order === 0) return new Rejection("bad_request.duplicate", "username proof is already merged");
     if (order < 0) return new Rejection("bad_request.conflict", "username proof is older than the live one");
     dropUsernameProof(context.db, proof);
-    if (held.fid !== 0 && held.fid !== proof.fid) revokeUsername(context, held.fid);
+    if (held.fid !== 0 && held.fid !== proof.fid) {
+      revokeUsername(context, held.fid);
+      context.changes.noteUserUpdated(held.fid);
+    }
   }
   addUsernameProof(context.db, proof, undefined);
+  if (proof.fid !== 0 && proof.fid !== held?.fid) context.changes.noteUserUpdated(proof.fid);
   return undefined;
 }

@@ -1,15 +1,23 @@
 import type { IndexDatabase } from "../index/database.ts";
+import { deleteEventsUpTo, hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../index/outbox.ts";
 import { type RankingSnapshot, storeRankings } from "../index/rankings.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { Rejection, type RejectionCode } from "../protocol/rejection.ts";
-import type { Verdict } from "./engine.ts";
+import type { IngestEngine, Verdict } from "./engine.ts";
+import type { EventSignal } from "./event-signal.ts";
 import type { IngestQueue, IngestStats } from "./queue.ts";
 import { decodeRecord, type EncodedRecord, type IngestRecord } from "./record.ts";
+import type { RelayedBatch } from "./relay.ts";
 
 /** What other threads ask of the ingest worker. Records to submit have been validated by whoever asks. */
 export type IngestRequest =
   | { readonly type: "submit"; readonly records: readonly EncodedRecord[] }
+  | { readonly type: "relay"; readonly batch: RelayedBatch }
   | { readonly type: "rankings"; readonly snapshot: RankingSnapshot }
+  /** Answered when the outbox holds an event behind `afterSeq`, be it now or in a week. */
+  | { readonly type: "awaitEvents"; readonly afterSeq: number }
+  /** Events up to `upToSeq` are published. */
+  | { readonly type: "deleteEvents"; readonly upToSeq: number }
   | { readonly type: "stats" };
 
 /** A refusal as plain data, null for a record that was merged. */
@@ -18,36 +26,59 @@ type PlainVerdict = { readonly code: RejectionCode; readonly reason: string } | 
 export type IngestAnswer =
   | { readonly type: "verdicts"; readonly verdicts: readonly PlainVerdict[] }
   | { readonly type: "stored" }
-  | { readonly type: "stats"; readonly stats: IngestStats };
+  | { readonly type: "events" }
+  | { readonly type: "deleted" }
+  | { readonly type: "stats"; readonly stats: WriterStats };
 
 export type IngestClient = RpcClient<IngestRequest, IngestAnswer>;
+
+export interface WriterStats extends IngestStats {
+  /** Events that wait to be published. */
+  readonly outbox: OutboxBacklog;
+}
 
 /** The writer's side: `db` is the connection that the queue's engine writes with. */
 export interface Writer {
   readonly db: IndexDatabase;
+  readonly engine: IngestEngine;
   readonly queue: IngestQueue;
+  /** Raised by each commit that writes events. */
+  readonly newEvents: EventSignal;
 }
 
-/** Answers requests: records go through the queue, a ranking is written at once, between two of its commits. */
-export async function handleIngestRequest(
-  { db, queue }: Writer,
-  request: IngestRequest,
-): Promise<IngestAnswer> {
-  if (request.type === "stats") return { type: "stats", stats: queue.stats() };
-  if (request.type === "rankings") {
-    storeRankings(db, request.snapshot);
-    return { type: "stored" };
+/** Answers requests: records go through the queue, everything else is written at once, between two of its commits. */
+export async function handleIngestRequest(writer: Writer, request: IngestRequest): Promise<IngestAnswer> {
+  const { db, engine, queue, newEvents } = writer;
+  switch (request.type) {
+    case "submit":
+      return { type: "verdicts", verdicts: await submit(queue, request.records) };
+    case "relay":
+      engine.applyRelayed(request.batch);
+      return { type: "stored" };
+    case "rankings":
+      storeRankings(db, request.snapshot);
+      return { type: "stored" };
+    case "awaitEvents":
+      while (!hasEventsAfter(db, request.afterSeq)) await newEvents.next();
+      return { type: "events" };
+    case "deleteEvents":
+      deleteEventsUpTo(db, request.upToSeq);
+      return { type: "deleted" };
+    case "stats":
+      return { type: "stats", stats: { ...queue.stats(), outbox: outboxBacklog(db) } };
   }
-  const decoded = request.records.map(decodeRecord);
+}
+
+async function submit(queue: IngestQueue, records: readonly EncodedRecord[]): Promise<PlainVerdict[]> {
+  const decoded = records.map(decodeRecord);
   const verdicts = await queue.submit(
     decoded.filter((record): record is IngestRecord => !(record instanceof Rejection)),
   );
   let next = 0;
-  const plain = decoded.map((record): PlainVerdict => {
+  return decoded.map((record): PlainVerdict => {
     const verdict = record instanceof Rejection ? record : verdicts[next++];
     return verdict ? { code: verdict.code, reason: verdict.reason } : null;
   });
-  return { type: "verdicts", verdicts: plain };
 }
 
 /** Merges validated records through the ingest worker; verdicts in order, after they are durable. */
@@ -62,6 +93,12 @@ export async function submitRecords(
   );
 }
 
+/** Writes what is relayed from the followed node through the ingest worker; resolves when it is durable. */
+export async function submitRelayed(client: IngestClient, batch: RelayedBatch): Promise<void> {
+  const answer = await client.call({ type: "relay", batch });
+  if (answer.type !== "stored") throw new Error("the ingest worker answered another question");
+}
+
 /** Stores a ranking through the ingest worker; resolves when it is durable. */
 export async function submitRankings(client: IngestClient, snapshot: RankingSnapshot): Promise<void> {
   const answer = await client.call({ type: "rankings", snapshot });
@@ -69,8 +106,20 @@ export async function submitRankings(client: IngestClient, snapshot: RankingSnap
 }
 
 /** What the ingest worker has done and still has to do. */
-export async function ingestStats(client: IngestClient): Promise<IngestStats> {
+export async function ingestStats(client: IngestClient): Promise<WriterStats> {
   const answer = await client.call({ type: "stats" });
   if (answer.type !== "stats") throw new Error("the ingest worker answered another question");
   return answer.stats;
+}
+
+/** Resolves when the outbox holds an event behind `afterSeq`. */
+export async function awaitEvents(client: IngestClient, afterSeq: number): Promise<void> {
+  const answer = await client.call({ type: "awaitEvents", afterSeq });
+  if (answer.type !== "events") throw new Error("the ingest worker answered another question");
+}
+
+/** Takes published events out of the outbox; resolves when that is durable. */
+export async function deleteEvents(client: IngestClient, upToSeq: number): Promise<void> {
+  const answer = await client.call({ type: "deleteEvents", upToSeq });
+  if (answer.type !== "deleted") throw new Error("the ingest worker answered another question");
 }

@@ -1,4 +1,5 @@
-import type { EventKind, Subscription } from "../state/records.ts";
+import type { EventKind } from "../protocol/event-kind.ts";
+import type { Subscription } from "../state/records.ts";
 import { type JsonObject, ownValue, readFid, readList, readObject, readText } from "./fields.ts";
 import { badField, Refusal } from "./refusal.ts";
 import { readRegex } from "./regex.ts";

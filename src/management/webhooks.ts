@@ -1,6 +1,6 @@
 import type { UrlGuard } from "../net/guard.ts";
 import type { Clock } from "../process/clock.ts";
-import type { Webhook } from "../state/records.ts";
+import { UNTRIED, type Webhook } from "../state/records.ts";
 import type { WebhookStore } from "../state/stores.ts";
 import { type FieldTable, readDescription, readFields, readName, readObject } from "./fields.ts";
 import { createOwnedParts, type OwnedService, type OwnedSettings } from "./owned-service.ts";
@@ -28,6 +28,8 @@ export function createWebhookService(options: {
   readonly guard: UrlGuard;
   readonly clock: Clock;
   readonly settings: OwnedSettings;
+  /** Told of a webhook that may be active again. */
+  readonly wake: (webhookId: string) => Promise<void>;
 }): WebhookService {
   const parts = createOwnedParts({ ...options, noun: "webhook", idKey: "webhook_id" });
   // The URL comes last: it is the only field that takes time.
@@ -64,12 +66,17 @@ export function createWebhookService(options: {
         description,
         active: true,
         subscription,
+        health: UNTRIED,
         secrets: [createSecret(now)],
         createdAt: now,
         updatedAt: now,
       });
     },
 
-    update: (fid, body) => parts.update(fid, body, (given) => readFields(updateFields, given)),
+    async update(fid, body) {
+      const webhook = await parts.update(fid, body, (given) => readFields(updateFields, given));
+      if (!(webhook instanceof Refusal) && webhook.active) await options.wake(webhook.webhookId);
+      return webhook;
+    },
   };
 }

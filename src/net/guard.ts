@@ -154,7 +154,7 @@ async function resolveInTime(resolve: Resolve, name: string, timeoutMs: number):
 }
 
 /** What listens on this machine's public address may be meant for this machine only. */
-function interfaceAddresses(): string[] {
+export function interfaceAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((entries) =>
     (entries ?? []).map((entry) => entry.address),
   );

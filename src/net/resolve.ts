@@ -16,3 +16,18 @@ export const resolveBySystem: Resolve = async (name) => {
   const answers = await lookup(name, { all: true, order: "ipv4first" });
   return answers.map((answer) => answer.address);
 };
+
+/** Names that are remembered; behind them every name is asked for anew. */
+const MAX_CACHED_NAMES = 10_000;
+
+/** Asks for each name once, for work on many URLs of few hosts that ends soon. */
+export function createCachedResolve(resolve: Resolve = resolveBySystem): Resolve {
+  const cached = new Map<string, Promise<readonly string[]>>();
+  return (name) => {
+    const known = cached.get(name);
+    if (known) return known;
+    const asked = resolve(name);
+    if (cached.size < MAX_CACHED_NAMES) cached.set(name, asked);
+    return asked;
+  };
+}

@@ -14,6 +14,7 @@ export interface LogDestination {
 
 const STDERR_FD = 2;
 const CENSOR = "[redacted]";
+const ERASE_TO_LINE_END = "\u001B[K";
 
 /**
  * Makes the logger of a process or a worker: one line per event, with the level by name and the time in ISO 8601.
@@ -30,7 +31,10 @@ export function createLogger(
   { subsystem, destination = standardError() }: { subsystem?: string; destination?: LogDestination } = {},
 ): Logger {
   const pretty = config.log.format === "pretty";
-  const colours = pretty && process.stderr.isTTY === true && Bun.enableANSIColors;
+  const onTerminal = pretty && process.stderr.isTTY === true;
+  const colours = onTerminal && Bun.enableANSIColors;
+  // A line of progress may stand where the next log line goes.
+  const lineStart = onTerminal ? ERASE_TO_LINE_END : "";
   const secrets = secretTexts(config).map((text) => JSON.stringify(text).slice(1, -1));
   const log = pino(
     {
@@ -45,7 +49,7 @@ export function createLogger(
       write(line: string) {
         let shown = line;
         for (const secret of secrets) shown = shown.replaceAll(secret, CENSOR);
-        destination.write(pretty ? prettyLine(shown, colours) : shown);
+        destination.write(pretty ? lineStart + prettyLine(shown, colours) : shown);
       },
     },
   );

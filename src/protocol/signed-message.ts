@@ -1,3 +1,4 @@
+import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { decodeMessageData } from "./message-data.ts";
 import { Rejection } from "./rejection.ts";
 import { Message, MessageData } from "./wire/generated/message.ts";
@@ -36,6 +37,25 @@ export function signedMessageFromWire(message: Message): SignedMessage | Rejecti
   } catch (cause) {
     return parseFailure(cause);
   }
+}
+
+const HASH_FIELD = 2;
+const LENGTH_DELIMITED = 2;
+
+/** The hash that an encoded message claims, read without the rest of it; undefined where none can be read. */
+export function claimedHash(bytes: Uint8Array): Uint8Array | undefined {
+  let hash: Uint8Array | undefined;
+  try {
+    const reader = new BinaryReader(bytes);
+    while (reader.pos < reader.len) {
+      const [field, wireType] = reader.tag();
+      if (field === HASH_FIELD && wireType === LENGTH_DELIMITED) hash = reader.bytes();
+      else reader.skip(wireType);
+    }
+  } catch {
+    return undefined;
+  }
+  return hash;
 }
 
 /** Encodes the envelope in the one form in which the node stores it: `data_bytes` alone, no `data`. */

@@ -1,26 +1,33 @@
 import { createChainChecker } from "../chain/chain-checker.ts";
 import type { Config } from "../config/schema.ts";
 import { startHubServer } from "../hub/server.ts";
+import type { HubUpstream } from "../hub/service.ts";
+import { WriteThrough } from "../hub/write-through.ts";
 import { indexPath, openIndexReader } from "../index/database.ts";
 import { networkOf } from "../ingest/network.ts";
 import { type IngestAnswer, type IngestRequest, submitRecords } from "../ingest/rpc.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
 import { systemClock } from "../process/clock.ts";
-import { createLogger } from "../process/logger.ts";
+import { createLogger, type Logger } from "../process/logger.ts";
+import { connectUpstream } from "../upstream/connection.ts";
+import type { UpstreamProgress } from "../upstream/progress.ts";
+import { type UpstreamRequest, upstreamProgress } from "../upstream/rpc.ts";
 import { version } from "../version.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** What the hub worker starts with; `ingest` leads to the writer. */
+/** What the hub worker starts with; `ingest` leads to the writer, `upstream` to the worker that follows, if any. */
 export interface HubWorkerInit {
   readonly config: Config;
   readonly ingest: MessagePort;
+  readonly upstream: MessagePort | undefined;
 }
 
 /** Serves gRPC: decodes, validates and forwards to the writer, all off the threads of the reads and of the merge. */
-runWorker<HubWorkerInit>(async ({ config, ingest }) => {
+runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
   const log = createLogger(config, { subsystem: "hub" });
   const db = openIndexReader(indexPath(config.data.dir));
   const client = new RpcClient<IngestRequest, IngestAnswer>(ingest);
+  const following = upstream && forwardTo(upstream, config, log);
   const server = await startHubServer(
     {
       db,
@@ -31,6 +38,7 @@ runWorker<HubWorkerInit>(async ({ config, ingest }) => {
       chain: createChainChecker({ db, l1RpcUrl: config.chain.l1_rpc_url }),
       submit: (records) => submitRecords(client, records),
       onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
+      upstream: following,
     },
     { host: config.hub.host, port: config.hub.port },
   );
@@ -38,7 +46,28 @@ runWorker<HubWorkerInit>(async ({ config, ingest }) => {
     facts: { port: server.port },
     async stop() {
       await server.stop(config.http.shutdown_grace_secs * 1000);
+      following?.close();
       db[Symbol.dispose]();
     },
   };
 });
+
+/** The way of messages to the node that is followed; `port` leads to the worker that follows it. */
+function forwardTo(port: MessagePort, config: Config, log: Logger): HubUpstream & { close(): void } {
+  const { url, username, password } = config.upstream;
+  const connection = connectUpstream(url);
+  const follower = new RpcClient<UpstreamRequest, UpstreamProgress>(port);
+  return {
+    submits: new WriteThrough({
+      client: connection,
+      username,
+      password,
+      network: networkOf(config.protocol.network),
+      clock: systemClock,
+      onLoginRefused: () =>
+        log.error("The upstream refuses upstream.username and upstream.password; messages are not forwarded"),
+    }),
+    shards: async () => (await upstreamProgress(follower)).shards,
+    close: () => connection.close(),
+  };
+}

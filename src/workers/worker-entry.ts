@@ -23,21 +23,25 @@ declare const self: Worker;
 
 /** Runs a worker: starts its body when told to, answers for its fate, stops it when told to. */
 export function runWorker<Init>(start: (init: Init) => Promise<WorkerBody>): void {
-  let body: WorkerBody | undefined;
+  const body = Promise.withResolvers<WorkerBody>();
+  // Who connects to a body that failed to start, or stops it, hears of that from the start itself.
+  body.promise.catch(() => undefined);
   const tell = (message: FromWorker) => self.postMessage(message);
   self.onmessage = async (event: MessageEvent<ToWorker<Init>>) => {
     const message = event.data;
     try {
       if (message.type === "start") {
-        body = await start(message.init);
-        tell({ type: "started", facts: body.facts ?? {} });
+        const started = await start(message.init);
+        body.resolve(started);
+        tell({ type: "started", facts: started.facts ?? {} });
       } else if (message.type === "connect") {
-        body?.connect?.(message.port);
+        (await body.promise).connect?.(message.port);
       } else {
-        await body?.stop();
+        await (await body.promise).stop();
         tell({ type: "stopped" });
       }
     } catch (cause) {
+      body.reject(cause);
       tell({ type: "failed", message: cause instanceof Error ? cause.message : String(cause) });
     }
   };

@@ -6,7 +6,6 @@ import { createEnvelopeVerifier, EnvelopeRefusal } from "../../src/auth/jfs.ts";
 import { ManualClock } from "../support/clock.ts";
 import {
   clientKey,
-  gaslessKeyMessage,
   headerOf,
   keyAddedEvent,
   officialEnvelope,
@@ -14,6 +13,7 @@ import {
   type TestEnvelope,
 } from "../support/envelopes.ts";
 import { registerEvent, signerEvent } from "../support/events.ts";
+import { gaslessKeyMessage } from "../support/gasless-keys.ts";
 import { invalidEnvelopes } from "../support/invalid-envelopes.ts";
 import { DEFAULT_NOW_SECS, makeSigner } from "../support/messages.ts";
 import { startTestNode } from "../support/node.ts";

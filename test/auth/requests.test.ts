@@ -8,7 +8,8 @@ import { custodyWallet, type Method, opByRequest } from "../support/signing.ts";
 
 let signed: SignedApi;
 beforeAll(async () => {
-  signed = await startSignedApi({ fids: [3, 4, 5, 6] });
+  const settings = ["apps.max_apps_per_owner=100", "webhooks.max_webhooks_per_owner=100"];
+  signed = await startSignedApi({ fids: [3, 4, 5, 6], settings });
 });
 afterAll(() => signed[Symbol.asyncDispose]());
 
@@ -57,6 +58,8 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   if (path.endsWith("/rotate") || method === "GET" || method === "DELETE") {
     return { method, path: `${path}?${key}=${id}` };
   }
+  if (path.endsWith("/replay")) return { method, path, body: { [key]: id, from: 0 } };
+  if (path.endsWith("/test")) return { method, path, body: { [key]: id } };
   if (method !== "POST") return { method, path, body: { [key]: id, name: "Renamed" } };
   return isApp ? { method, path, body: app } : { method, path: `${path}?owner_fid=3`, body: webhook };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
+import { neverStale } from "../../src/auth/staleness.ts";
 import { spendingNonce } from "../../src/auth/verify.ts";
 import { serviceNames } from "../../src/config/names.ts";
 import { ApiError } from "../../src/http/errors.ts";
@@ -21,6 +22,7 @@ async function isSpentAfter(work: () => unknown): Promise<boolean> {
     windowSecs: 300,
     nonces,
     custodyOf: () => undefined,
+    staleReason: neverStale,
     log: pino({ level: "silent" }),
   };
   await spendingNonce(auth, nonce, work).catch(() => undefined);

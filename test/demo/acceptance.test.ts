@@ -7,6 +7,7 @@ import { nowSecs } from "../../src/process/clock.ts";
 import { Store } from "../../src/protocol/merge-rules.ts";
 import { storageLimits } from "../../src/protocol/storage.ts";
 import { Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
+import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { hydrate } from "../../src/read/hydrate/hydrate.ts";
 import { presentUser } from "../../src/read/present/user.ts";
 import { startTestNode, type TestNode } from "../support/node.ts";
@@ -30,7 +31,7 @@ function nodeWithDemo(anchorUnixSecs: number): TestNode {
 
 function usersOf(node: TestNode) {
   const fids = Array.from({ length: 200 }, (_, index) => index + 1);
-  const hydration = hydrate(node.db, { fids }, nowSecs(node.clock));
+  const hydration = hydrate(node.db, { fids }, nowSecs(node.clock), new HydrationCache());
   return fids.map((fid) => presentUser(fid, hydration));
 }
 

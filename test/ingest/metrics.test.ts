@@ -14,6 +14,7 @@ test("a scrape shows what the writer says at that moment, not what it said befor
         commits: 2,
         mergedRecords: merged,
         refusedRecords: { "bad_request.duplicate": 3 },
+        outbox: { events: 4, oldestAt: 1_700_000_000 },
       }),
     },
   );
@@ -23,6 +24,8 @@ test("a scrape shows what the writer says at that moment, not what it said befor
     expect(text).toContain('svc_ingest_records_total{outcome="bad_request.duplicate"} 3\n');
     expect(text).toContain("svc_ingest_commits_total 2\n");
     expect(text).toContain("svc_ingest_queue_records 5\n");
+    expect(text).toContain("svc_event_outbox_events 4\n");
+    expect(text).toContain("svc_event_outbox_oldest_timestamp_seconds 1700000000\n");
     expect(text).toContain('svc_index_rows{kind="casts"} 7\n');
   }
 });

@@ -33,4 +33,4 @@ test("a node sweeps when it starts and tells of it in /status and /metrics", asy
   expect(metrics).toContain('svc_notification_tokens{state="enabled"} 0');
   expect(await node.stop()).toBe(0);
   expect(node.logs()).not.toContain('"level":"error"');
-});
+}, 30_000);

@@ -47,18 +47,18 @@ const rootOf = statement<RootRow, [hash: Uint8Array, fid: number]>(
   "SELECT root_fid, root_hash, root_parent_url, parent_url FROM casts WHERE hash = ? AND fid = ?",
 );
 const adoptDangling = statement<
-  unknown,
+  { hash: Uint8Array },
   [rootFid: number, rootHash: Uint8Array, rootParentUrl: string | null, hash: Uint8Array, fid: number]
 >(
   "project.casts.adopt-dangling",
   `UPDATE casts SET root_fid = ?1, root_hash = ?2, root_parent_url = ?3
-   WHERE root_hash = ?4 AND root_fid = ?5`,
+   WHERE root_hash = ?4 AND root_fid = ?5 RETURNING hash`,
 );
 const hasReply = statement<{ one: number }, [hash: Uint8Array, fid: number]>(
   "project.casts.has-reply",
   "SELECT 1 AS one FROM casts WHERE parent_hash = ? AND parent_fid = ? LIMIT 1",
 );
-const cutOffDescendants = statement<unknown, [hash: Uint8Array, fid: number]>(
+const cutOffDescendants = statement<{ hash: Uint8Array }, [hash: Uint8Array, fid: number]>(
   "project.casts.cut-off-descendants",
   `WITH RECURSIVE below (id, hash, fid) AS (
      SELECT id, hash, fid FROM casts WHERE parent_hash = ?1 AND parent_fid = ?2
@@ -66,7 +66,7 @@ const cutOffDescendants = statement<unknown, [hash: Uint8Array, fid: number]>(
      SELECT c.id, c.hash, c.fid FROM below b JOIN casts c ON c.parent_hash = b.hash AND c.parent_fid = b.fid
    )
    UPDATE casts SET root_fid = ?2, root_hash = ?1, root_parent_url = NULL
-   WHERE id IN (SELECT id FROM below)`,
+   WHERE id IN (SELECT id FROM below) RETURNING hash`,
 );
 const addCounts = statement<
   unknown,
@@ -82,6 +82,24 @@ const dropEmptyCounts = statement<unknown, [hash: Uint8Array, fid: number]>(
   "DELETE FROM cast_counts WHERE hash = ? AND fid = ? AND likes = 0 AND recasts = 0 AND replies = 0",
 );
 
+/** The thread that a cast stands in: its topmost known ancestor, null for a cast that starts one, and that one's parent_url. */
+export interface ThreadRoot {
+  readonly hash: Uint8Array | null;
+  readonly parentUrl: string | null;
+}
+
+/** The thread of a live cast as its row has it. */
+export function threadRootOf(
+  db: IndexDatabase,
+  data: MessageData,
+  body: CastAddBody,
+  hash: Uint8Array,
+): ThreadRoot {
+  if (body.parent?.$case !== "parentCastId") return { hash: null, parentUrl: body.parent?.value ?? null };
+  const row = db.get(rootOf, hash, data.fid);
+  return { hash: row?.root_hash ?? null, parentUrl: row?.root_parent_url ?? null };
+}
+
 /** Adds to the counts of a cast, which may be one that has not arrived yet; a row of zeros goes. */
 export function countOnCast(
   db: IndexDatabase,
@@ -90,6 +108,7 @@ export function countOnCast(
 ): void {
   const { likes = 0, recasts = 0, replies = 0 } = change;
   db.run(addCounts, target.hash, target.fid, likes, recasts, replies);
+  db.touched.cast(target.hash);
   if (likes + recasts + replies < 0) db.run(dropEmptyCounts, target.hash, target.fid);
 }
 
@@ -116,13 +135,12 @@ export function addCast(db: IndexDatabase, data: MessageData, body: CastAddBody,
     root?.fid ?? null,
     root?.hash ?? null,
     root?.parentUrl ?? null,
-    body.mentions.length > 0
-      ? JSON.stringify(body.mentions.map((fid, at) => [fid, body.mentionsPositions[at]]))
-      : null,
-    embedsJson(body),
+    jsonOf(mentionsOf(body)),
+    jsonOf(embedsOf(body)),
   );
   const { fid: rootFid, hash: rootHash } = root ?? { fid: data.fid, hash };
-  db.run(adoptDangling, rootFid, rootHash, root ? root.parentUrl : parentUrl, hash, data.fid);
+  const rootParentUrl = root ? root.parentUrl : parentUrl;
+  touchAll(db, db.all(adoptDangling, rootFid, rootHash, rootParentUrl, hash, data.fid));
   if (parent) countOnCast(db, parent, { replies: 1 });
   if (parentUrl !== null) addToChannel(db, parentUrl, data.fid, timestamp);
   addReferences(db, { fid: data.fid, timestamp, hash, body });
@@ -135,10 +153,15 @@ export function dropCast(db: IndexDatabase, data: MessageData, body: CastAddBody
   if (id === undefined) throw new Error("a live cast has no row");
   dropFromSearch(db, id);
   db.run(deleteCast, id);
-  if (db.get(hasReply, hash, data.fid)) db.run(cutOffDescendants, hash, data.fid);
+  db.touched.cast(hash);
+  if (db.get(hasReply, hash, data.fid)) touchAll(db, db.all(cutOffDescendants, hash, data.fid));
   if (body.parent?.$case === "parentCastId") countOnCast(db, body.parent.value, { replies: -1 });
   if (body.parent?.$case === "parentUrl") dropFromChannel(db, body.parent.value, data.fid);
   dropReferences(db, { fid: data.fid, timestamp: toUnixSecs(data.timestamp), hash, body });
+}
+
+function touchAll(db: IndexDatabase, casts: readonly { readonly hash: Uint8Array }[]): void {
+  for (const { hash } of casts) db.touched.cast(hash);
 }
 
 function rootBelow(
@@ -151,20 +174,30 @@ function rootBelow(
   return { fid: row.root_fid, hash: row.root_hash, parentUrl: row.root_parent_url };
 }
 
+/** Mentioned fids with their byte offsets, in text order. */
+export function mentionsOf(body: CastAddBody): [fid: number, byteOffset: number][] {
+  return body.mentions.map((fid, at) => [fid, body.mentionsPositions[at] ?? 0]);
+}
+
 /** The stored form of an embed: the URL, or the author and hash of a quoted cast. */
 export type StoredEmbed = { url: string } | { fid: number; hash: `0x${string}` };
 
-function embedsJson(body: CastAddBody): string | null {
+/** The embeds of a cast in their stored form, the deprecated ones first. */
+export function embedsOf(body: CastAddBody): StoredEmbed[] {
   const embeds: StoredEmbed[] = body.embedsDeprecated.map((url) => ({ url }));
   for (const embed of body.embeds) {
     const stored = storedEmbed(embed);
     if (stored) embeds.push(stored);
   }
-  return embeds.length > 0 ? JSON.stringify(embeds) : null;
+  return embeds;
 }
 
 function storedEmbed({ embed }: Embed): StoredEmbed | undefined {
   if (embed?.$case === "url") return { url: embed.value };
   if (embed?.$case === "castId") return { fid: embed.value.fid, hash: `0x${embed.value.hash.toHex()}` };
   return undefined;
+}
+
+function jsonOf(list: readonly unknown[]): string | null {
+  return list.length > 0 ? JSON.stringify(list) : null;
 }

@@ -52,6 +52,7 @@ export function addToChannel(db: IndexDatabase, parentUrl: string, fid: number, 
   const isNew = db.get(memberCasts, id, fid) === undefined;
   db.run(addMember, id, fid, at);
   db.run(addActivity, id, at, isNew ? 1 : 0);
+  db.touched.channel(id);
 }
 
 /** The cast is gone. Call it after its row is. */
@@ -61,6 +62,7 @@ export function dropFromChannel(db: IndexDatabase, parentUrl: string, fid: numbe
   const lost = db.get(memberCasts, id, fid)?.casts === 1;
   if (lost) db.run(deleteMember, id, fid);
   else db.run(setMember, id, fid, Math.max(...urls.map((url) => db.get(lastCastOf, fid, url)?.at ?? 0)));
+  db.touched.channel(id);
   if (db.get(activityOf, id)?.casts === 1) {
     db.run(deleteActivity, id);
     return;

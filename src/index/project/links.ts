@@ -31,8 +31,7 @@ export function addLink(db: IndexDatabase, data: MessageData, body: LinkBody): v
   const linkedAt = linkedAtOf(data, body);
   db.run(insertLink, data.fid, body.type, targetFid, linkedAt);
   if (body.type !== FOLLOW) return;
-  db.run(addCounts, data.fid, 0, 1);
-  db.run(addCounts, targetFid, 1, 0);
+  count(db, data.fid, targetFid, 1);
   addMutualFollow(db, data.fid, targetFid, linkedAt);
   notify(db, notificationOf(data, targetFid, linkedAt));
 }
@@ -41,15 +40,22 @@ export function dropLink(db: IndexDatabase, data: MessageData, body: LinkBody): 
   const targetFid = body.target?.value ?? 0;
   db.run(deleteLink, data.fid, body.type, targetFid);
   if (body.type !== FOLLOW) return;
-  db.run(addCounts, data.fid, 0, -1);
-  db.run(addCounts, targetFid, -1, 0);
+  count(db, data.fid, targetFid, -1);
   db.run(dropEmptyCounts, data.fid);
   db.run(dropEmptyCounts, targetFid);
   dropMutualFollow(db, data.fid, targetFid);
   unnotify(db, notificationOf(data, targetFid, linkedAtOf(data, body)));
 }
 
-function linkedAtOf(data: MessageData, body: LinkBody): number {
+function count(db: IndexDatabase, fid: number, targetFid: number, by: 1 | -1): void {
+  db.run(addCounts, fid, 0, by);
+  db.run(addCounts, targetFid, by, 0);
+  db.touched.user(fid);
+  db.touched.user(targetFid);
+}
+
+/** When one followed the other, in unix seconds: the display timestamp where the message has one. */
+export function linkedAtOf(data: MessageData, body: LinkBody): number {
   return toUnixSecs(body.displayTimestamp ?? data.timestamp);
 }
 

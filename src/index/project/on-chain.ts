@@ -40,13 +40,23 @@ const putPro = statement<unknown, [fid: number, subscribedAt: number, expiresAt:
   `INSERT INTO pro_tiers (fid, subscribed_at, expires_at) VALUES (?1, ?2, ?3)
    ON CONFLICT (fid) DO UPDATE SET subscribed_at = ?2, expires_at = ?3`,
 );
+const dropFid = statement<unknown, [fid: number]>("project.fids.drop", "DELETE FROM fids WHERE fid = ?");
+const dropSigner = statement<unknown, [fid: number, key: Uint8Array]>(
+  "project.signers.drop",
+  "DELETE FROM signers WHERE fid = ? AND key = ?",
+);
+const dropPro = statement<unknown, [fid: number]>(
+  "project.pro-tiers.drop",
+  "DELETE FROM pro_tiers WHERE fid = ?",
+);
 
-/** Folds the events of one kind of an fid again, after one of them arrived; the order of arrival leaves no trace. */
-export function foldOnChainEvents(db: IndexDatabase, arrived: OnChainEvent): void {
-  const { type, fid } = arrived;
+/** Folds the events of one kind of an fid again, after one of them came or went; the order of arrival leaves no trace. */
+export function foldOnChainEvents(db: IndexDatabase, changed: OnChainEvent): void {
+  const { type, fid } = changed;
+  db.touched.user(fid);
   if (type === OnChainEventType.EVENT_TYPE_ID_REGISTER) foldRegistry(db, fid, onChainEventsOf(db, type, fid));
-  if (type === OnChainEventType.EVENT_TYPE_SIGNER && arrived.body?.$case === "signerEventBody") {
-    foldSigner(db, fid, arrived.body.value.key, onChainEventsOf(db, type, fid));
+  if (type === OnChainEventType.EVENT_TYPE_SIGNER && changed.body?.$case === "signerEventBody") {
+    foldSigner(db, fid, changed.body.value.key, onChainEventsOf(db, type, fid));
   }
   if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) foldPro(db, fid, onChainEventsOf(db, type, fid));
 }
@@ -58,6 +68,10 @@ export function onChainEventsOf(db: IndexDatabase, type: OnChainEventType, fid: 
 
 /** Custody is the `to` of the latest register or transfer. */
 function foldRegistry(db: IndexDatabase, fid: number, events: OnChainEvent[]): void {
+  if (events.length === 0) {
+    db.run(dropFid, fid);
+    return;
+  }
   let custody: Uint8Array | null = null;
   let registeredAt: number | null = null;
   for (const event of events) {
@@ -89,13 +103,18 @@ function foldSigner(db: IndexDatabase, fid: number, key: Uint8Array, events: OnC
       };
     }
   }
-  db.run(putSigner, fid, key, state, added.keyType, added.metadataType, added.requestFid, added.addedAt);
+  if (state === SignerEventType.SIGNER_EVENT_TYPE_NONE) db.run(dropSigner, fid, key);
+  else db.run(putSigner, fid, key, state, added.keyType, added.metadataType, added.requestFid, added.addedAt);
 }
 
 const DAY_SECS = 86_400;
 
 /** Each purchase adds its days to what is left; one that comes after the end starts a new run. */
 function foldPro(db: IndexDatabase, fid: number, events: OnChainEvent[]): void {
+  if (events.length === 0) {
+    db.run(dropPro, fid);
+    return;
+  }
   let subscribedAt = 0;
   let expiresAt = 0;
   for (const event of events) {

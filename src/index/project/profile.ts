@@ -53,19 +53,21 @@ const insertProof = statement<
   `INSERT INTO username_proofs (name, type, fid, owner, signature, timestamp, message_timestamp, message_hash)
    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 );
-const deleteProof = statement<unknown, [name: string]>(
+const deleteProof = statement<{ fid: number }, [name: string]>(
   "project.username-proofs.delete",
-  "DELETE FROM username_proofs WHERE name = ?",
+  "DELETE FROM username_proofs WHERE name = ? RETURNING fid",
 );
 
 /** An empty value is how the protocol unsets a field: it holds its slot and shows nothing. */
 export function addUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
   if (body.value !== "") db.run(insertUserData, data.fid, body.type, body.value);
+  db.touched.user(data.fid);
   for (const word of displayNameWords(body)) db.run(insertWord, word, data.fid);
 }
 
 export function dropUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
   db.run(deleteUserData, data.fid, body.type);
+  db.touched.user(data.fid);
   for (const word of displayNameWords(body)) db.run(deleteWord, word, data.fid);
 }
 
@@ -81,10 +83,12 @@ export function wordsOf(text: string): string[] {
 
 export function addVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {
   db.run(insertVerification, data.fid, body.address, body.protocol, toUnixSecs(data.timestamp));
+  db.touched.user(data.fid);
 }
 
 export function dropVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {
   db.run(deleteVerification, data.fid, body.address);
+  db.touched.user(data.fid);
 }
 
 /** The proof becomes the live one of its name; `message` orders it when it came as a message. */
@@ -104,10 +108,11 @@ export function addUsernameProof(
     message?.timestamp ?? null,
     message?.hash ?? null,
   );
+  db.touched.user(proof.fid);
 }
 
 export function dropUsernameProof(db: IndexDatabase, proof: UserNameProof): void {
-  db.run(deleteProof, nameOf(proof));
+  for (const { fid } of db.all(deleteProof, nameOf(proof))) db.touched.user(fid);
 }
 
 /** Names are ASCII by rule, so their bytes are their text. */

@@ -32,6 +32,10 @@ export const casts = sqliteTable(
     index("casts_by_time").on(t.timestamp, t.hash, t.fid),
     index("casts_by_author").on(t.fid, t.timestamp, t.hash),
     index("casts_by_author_replies").on(t.fid, t.timestamp, t.hash).where(sql`parent_hash IS NOT NULL`),
+    // Ends with the column of its condition, which SQLite else reads from each row.
+    index("casts_by_author_roots")
+      .on(t.fid, t.timestamp, t.hash, t.parentHash)
+      .where(sql`parent_hash IS NULL`),
     index("casts_by_author_and_parent")
       .on(t.fid, t.parentHash, t.timestamp, t.hash)
       .where(sql`parent_hash IS NOT NULL`),
@@ -72,6 +76,17 @@ export const castQuotes = sqliteTable(
     hash: blob({ mode: "buffer" }).notNull(),
   },
   (t) => [primaryKey({ columns: [t.quotedHash, t.quotedFid, t.timestamp, t.hash] })],
+);
+
+/** Casts that embed a URL, as they spell it. */
+export const castEmbedUrls = sqliteTable(
+  "cast_embed_urls",
+  {
+    url: text().notNull(),
+    timestamp: integer().notNull(),
+    hash: blob({ mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.url, t.timestamp, t.hash] })],
 );
 
 /** Who mentions whom in which cast, once for each pair and cast. */

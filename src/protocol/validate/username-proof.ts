@@ -12,7 +12,10 @@ const OWNER_BYTES = 20;
  * message's own time (the proof's timestamp is in unix seconds). Fnames come from their registry, never by message.
  * That the name resolves to the owner, only its chain can tell (`needsChainCheck`).
  */
-export function validateUsernameProof(proof: UserNameProof, data: MessageData): Rejection | undefined {
+export function validateUsernameProof(
+  proof: UserNameProof,
+  data: Pick<MessageData, "fid" | "timestamp">,
+): Rejection | undefined {
   const name = usernameOf(proof);
   switch (proof.type) {
     case UserNameType.USERNAME_TYPE_ENS_L1:

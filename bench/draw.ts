@@ -1,0 +1,52 @@
+import { Database } from "bun:sqlite";
+import { seededRandom } from "../src/demo/random.ts";
+import { indexPath } from "../src/index/database.ts";
+import { makeWallet } from "../test/support/messages.ts";
+import type { BenchNetwork } from "./network.ts";
+
+/** What the requests are made of: fids and hashes that are there, drawn anew for each request. */
+export interface Draw {
+  readonly fid: () => number;
+  readonly fids: (count: number) => string;
+  readonly hash: () => string;
+  readonly hashes: (count: number) => string;
+  readonly busyHash: () => string;
+  /** A root whose thread holds about 100 casts. */
+  readonly longThread: () => string;
+  readonly channel: () => string;
+  readonly custody: () => string;
+  readonly heavyFid: number;
+}
+
+/** Draws requests that the network has answers to. */
+export function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork): Draw {
+  using db = new Database(indexPath(dataDir), { readonly: true });
+  const hashesOf = (sql: string) =>
+    db
+      .query<{ hash: string }, []>(sql)
+      .all()
+      .map(({ hash }) => `0x${hash.toLowerCase()}`);
+  const all = hashesOf("SELECT hex(hash) AS hash FROM casts ORDER BY random() LIMIT 5000");
+  const busy = hashesOf(
+    "SELECT hex(hash) AS hash FROM cast_counts ORDER BY likes + recasts + replies DESC LIMIT 200",
+  );
+  const threads = hashesOf(
+    `SELECT hex(root_hash) AS hash FROM casts WHERE root_hash IS NOT NULL GROUP BY root_hash
+     HAVING count(*) BETWEEN 90 AND 140 LIMIT 50`,
+  );
+  const random = seededRandom("reads");
+  const fid = () => 1 + Math.floor(fids * random.next() ** 3);
+  const many = (count: number, one: () => unknown) => Array.from({ length: count }, one).join(",");
+  const hash = () => random.pick(all);
+  return {
+    fid,
+    fids: (count) => many(count, fid),
+    hash,
+    hashes: (count) => many(count, hash),
+    busyHash: () => random.pick(busy),
+    longThread: () => random.pick(threads),
+    custody: () => `0x${makeWallet(`bench ${fid()}`).address.toHex()}`,
+    channel: () => `bench${Math.floor(200 * random.next() ** 2)}`,
+    heavyFid,
+  };
+}

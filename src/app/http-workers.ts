@@ -1,0 +1,87 @@
+import { availableParallelism } from "node:os";
+import type { Config } from "../config/schema.ts";
+import { RpcClient, serveRpc } from "../lib/port-rpc.ts";
+import type { Metrics } from "../process/metrics.ts";
+import { workerUrls } from "../worker-urls.ts";
+import type { HttpWorkerInit } from "../workers/http.worker.ts";
+import {
+  gatherMetrics,
+  type HttpWorkerRequest,
+  handleNodeRequest,
+  type NodeAnswer,
+  type NodeOps,
+  type NodeRequest,
+  type WorkerMetrics,
+} from "./node-ops.ts";
+import { startWorker, WaysTo, type WorkerHandle } from "./worker-handle.ts";
+
+/** The workers of the HTTP interface, which accept on one port. */
+export interface HttpWorkers {
+  /** Resolves when all of them accept. */
+  readonly url: Promise<string>;
+  /** Stops accepting and lets what was accepted finish. */
+  stop(): Promise<void>;
+}
+
+/** Starts as many HTTP workers as the settings say; the first one takes the port, and the others share it. */
+export function startHttpWorkers(
+  config: Config,
+  parts: {
+    readonly ops: Omit<NodeOps, "metrics">;
+    readonly metrics: Metrics;
+    readonly fanOut: WaysTo;
+    readonly delivery: WaysTo;
+    readonly onCrash: (message: string) => void;
+  },
+): HttpWorkers {
+  const { ops, metrics, fanOut, delivery, onCrash } = parts;
+  const count = config.http.workers || availableParallelism();
+  const sharesPort = count > 1;
+  if (sharesPort) refuseTakenPort(config.http);
+  const asking: RpcClient<HttpWorkerRequest, WorkerMetrics>[] = [];
+  const answering: NodeOps = { ...ops, metrics: () => gatherMetrics(metrics, asking) };
+
+  const start = (port: number): WorkerHandle => {
+    const { port1: mine, port2: node } = new MessageChannel();
+    serveRpc<NodeRequest, NodeAnswer>(mine, (request) => handleNodeRequest(answering, request));
+    const fanOutPort = fanOut.open();
+    const deliveryPort = delivery.open();
+    const init: HttpWorkerInit = {
+      config: { ...config, http: { ...config.http, port } },
+      node,
+      fanOut: fanOutPort,
+      delivery: deliveryPort,
+      sharesPort,
+    };
+    const worker = startWorker({
+      name: "http",
+      url: workerUrls.http,
+      init,
+      transfer: [node, fanOutPort, deliveryPort],
+      onCrash,
+    });
+    const ways = new WaysTo();
+    asking.push(new RpcClient(ways.open()));
+    return ways.lead(worker);
+  };
+
+  const first = start(config.http.port);
+  const workers = [first];
+  const openAll = async () => {
+    const { url, port } = await first.ready;
+    while (workers.length < count) workers.push(start(Number(port)));
+    await Promise.all(workers.map(({ ready }) => ready));
+    return String(url);
+  };
+  return {
+    url: openAll(),
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    },
+  };
+}
+
+/** A shared port lets any process of this user join in unnoticed, such as a second node: ask for it alone first. */
+function refuseTakenPort({ host, port }: Config["http"]): void {
+  if (port !== 0) Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+}

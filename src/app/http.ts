@@ -1,0 +1,46 @@
+import type { DeliveryNode } from "../delivery/rpc.ts";
+import { createHttpServer, type HttpServer } from "../http/server.ts";
+import type { IndexDatabase } from "../index/database.ts";
+import type { FanOut } from "../notify/fan-out.ts";
+import type { Common } from "../process/common.ts";
+import { HydrationCache } from "../read/hydrate/cache.ts";
+import { apiPlugins } from "../routes/plugins.ts";
+import type { StateDatabase } from "../state/database.ts";
+import { version } from "../version.ts";
+import { createManagement } from "./management.ts";
+import type { NodeOps } from "./node-ops.ts";
+import { createPush } from "./push.ts";
+
+/** Composes the HTTP interface over the two databases and the parts that run elsewhere. */
+export function createNodeHttp(parts: {
+  readonly common: Pick<Common, "config" | "log" | "clock" | "metrics">;
+  readonly db: IndexDatabase;
+  readonly state: StateDatabase;
+  readonly fanOut: FanOut;
+  readonly delivery: DeliveryNode;
+  readonly ops: NodeOps;
+  /** Aborts when the process is told to stop. */
+  readonly stopping: AbortSignal;
+}): HttpServer {
+  const { common, db, state, fanOut, delivery, ops, stopping } = parts;
+  const { config, clock } = common;
+  // Only a node that follows another one can be behind it.
+  const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
+  const management = createManagement({ common, index: db, state, delivery, staleReason });
+  return createHttpServer({
+    common,
+    version,
+    ...apiPlugins({
+      source: {
+        db,
+        cache: new HydrationCache(),
+        clock,
+        maxIds: config.http.max_ids,
+        notificationWindowSecs: config.notifications.aggregation_window_secs,
+      },
+      management,
+      push: createPush({ common, index: db, state, management, fanOut, stopping }),
+    }),
+    ops,
+  });
+}

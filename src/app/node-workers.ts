@@ -1,0 +1,58 @@
+import type { Config } from "../config/schema.ts";
+import { EXIT_RETRYABLE } from "../lib/failure.ts";
+import type { Common } from "../process/common.ts";
+import { workerUrls } from "../worker-urls.ts";
+import type { DeliveryWorkerInit } from "../workers/delivery.worker.ts";
+import type { HubWorkerInit } from "../workers/hub.worker.ts";
+import type { RankingWorkerInit } from "../workers/ranking.worker.ts";
+import type { UpstreamWorkerInit } from "../workers/upstream.worker.ts";
+import { startWorker, WaysTo, type WorkerHandle } from "./worker-handle.ts";
+
+/** The parts that run on threads of their own, but for HTTP, in the reverse of the order in which they end. */
+const NAMES = ["ingest", "upstream", "ranking", "hub", "maintenance", "fanOut", "delivery"] as const;
+
+export type WorkerName = (typeof NAMES)[number];
+
+/** The workers of the node: started one by one, stopped by the shutdown, asked over ways that may be there before them. */
+export interface NodeWorkers {
+  readonly ways: Readonly<Record<WorkerName, WaysTo>>;
+  /** Starts a worker; resolves with what it tells of itself when it is ready. */
+  start(name: WorkerName): WorkerHandle["ready"];
+  /** For `startWorker`'s `onCrash`: the node ends, for a supervisor to start it again. */
+  crashed(name: string): (message: string) => void;
+}
+
+/** Makes the workers known to the shutdown; none runs yet. `config.data.dir` is absolute. */
+export function createNodeWorkers({ config, log, shutdown }: Common): NodeWorkers {
+  const ways = Object.fromEntries(NAMES.map((name) => [name, new WaysTo()])) as Record<WorkerName, WaysTo>;
+  const running = new Map<WorkerName, WorkerHandle>();
+  for (const name of NAMES) shutdown.add(`${name} worker`, () => running.get(name)?.stop());
+  const crashed = (worker: string) => (message: string) => {
+    log.fatal({ worker, reason: message }, "A worker crashed");
+    void shutdown.start(`${worker} worker crashed`, EXIT_RETRYABLE);
+  };
+  return {
+    ways,
+    crashed,
+    start(name) {
+      const { init, transfer } = initOf(name, config, ways);
+      const worker = startWorker({ name, url: workerUrls[name], init, transfer, onCrash: crashed(name) });
+      running.set(name, worker);
+      ways[name].lead(worker);
+      return worker.ready;
+    },
+  };
+}
+
+/** What a worker starts with, and which ports of it are handed over. */
+function initOf(name: WorkerName, config: Config, ways: NodeWorkers["ways"]) {
+  if (name === "ingest" || name === "maintenance" || name === "fanOut") return { init: config, transfer: [] };
+  const ingest = ways.ingest.open();
+  if (name === "hub") {
+    const upstream = config.upstream.url === "" ? undefined : ways.upstream.open();
+    const init: HubWorkerInit = { config, ingest, upstream };
+    return { init, transfer: upstream ? [ingest, upstream] : [ingest] };
+  }
+  const init: RankingWorkerInit & DeliveryWorkerInit & UpstreamWorkerInit = { config, ingest };
+  return { init, transfer: [ingest] };
+}

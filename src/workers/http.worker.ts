@@ -1,0 +1,60 @@
+import { Registry } from "prom-client";
+import { createNodeHttp } from "../app/http.ts";
+import {
+  type HttpWorkerRequest,
+  type NodeAnswer,
+  type NodeRequest,
+  nodeOpsOver,
+  type WorkerMetrics,
+} from "../app/node-ops.ts";
+import { serviceNames } from "../config/names.ts";
+import type { Config } from "../config/schema.ts";
+import { deliveryNodeOver } from "../delivery/rpc.ts";
+import { indexPath, openIndexReader } from "../index/database.ts";
+import { RpcClient, serveRpc } from "../lib/port-rpc.ts";
+import { fanOutOver } from "../notify/rpc.ts";
+import { systemClock } from "../process/clock.ts";
+import { createLogger } from "../process/logger.ts";
+import { openState, statePath } from "../state/database.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** What an HTTP worker starts with. */
+export interface HttpWorkerInit {
+  readonly config: Config;
+  /** Leads to the main thread, for the operator's endpoints. */
+  readonly node: MessagePort;
+  readonly fanOut: MessagePort;
+  readonly delivery: MessagePort;
+  /** Whether other workers accept on the same port. */
+  readonly sharesPort: boolean;
+}
+
+/** Serves the HTTP interface. Any number of them share one port; what they decide together stands in the state database. */
+runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, sharesPort }) => {
+  const log = createLogger(config, {});
+  const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
+  const db = openIndexReader(indexPath(config.data.dir));
+  const state = openState(statePath(config.data.dir));
+  const stopping = new AbortController();
+  const http = createNodeHttp({
+    common: { config, log, metrics, clock: systemClock },
+    db,
+    state,
+    fanOut: fanOutOver(new RpcClient(fanOut)),
+    delivery: deliveryNodeOver(new RpcClient(delivery)),
+    ops: nodeOpsOver(new RpcClient<NodeRequest, NodeAnswer>(node)),
+    stopping: stopping.signal,
+  });
+  const { url, port } = http.listen({ sharesPort });
+  return {
+    facts: { url, port },
+    connect: (asking) =>
+      serveRpc<HttpWorkerRequest, WorkerMetrics>(asking, () => metrics.registry.getMetricsAsJSON()),
+    async stop() {
+      stopping.abort();
+      await http.stop();
+      state[Symbol.dispose]();
+      db[Symbol.dispose]();
+    },
+  };
+});

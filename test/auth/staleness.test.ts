@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { clientKey, officialEnvelope } from "../support/envelopes.ts";
+import { makeSigner } from "../support/messages.ts";
+import { CLIENT_A, type PushApi, startPushApi, USER } from "../support/push.ts";
+
+/** An index that lags behind the node that it follows may know a former owner of an fid only, and not its newest keys. */
+
+let push: PushApi;
+let stale: string | undefined;
+beforeEach(async () => {
+  stale = undefined;
+  push = await startPushApi({ staleReason: async () => stale });
+});
+afterEach(() => push[Symbol.asyncDispose]());
+
+test("while the index lags, signed operations are 503 with the reason, and leave no trace", async () => {
+  const { signed } = push;
+  const body = { name: "A", app_url: "https://a.example" };
+  const create = { method: "POST", path: "/frame/app", body } as const;
+  const headers = await signed.sign(create);
+  const before = push.everything();
+  stale = "shard 1 is 40s behind";
+  const refused = await signed.send(create, headers);
+  expect(refused).toEqual({
+    status: 503,
+    body: { message: "signed operations have to wait: shard 1 is 40s behind" },
+  });
+  expect(push.everything()).toEqual(before);
+  expect((await signed.call({ method: "GET", path: "/frame/app/list" })).status).toBe(503);
+  // The nonce was not spent: the same request passes once the index has caught up.
+  stale = undefined;
+  expect((await signed.send(create, headers)).status).toBe(200);
+});
+
+test("while the index lags, what a signature by itself gets wrong is still 401, and reads go on", async () => {
+  const { signed } = push;
+  stale = "shard 1 is 40s behind";
+  const early = { method: "GET", path: "/frame/app/list", signedAt: signed.nowSecs() - 301 } as const;
+  expect((await signed.call(early)).status).toBe(401);
+  expect((await signed.api.get(`/user?fid=${USER}`)).status).toBe(200);
+});
+
+test("while the index lags, a token event by a key that it does not know is 503, and by one that it knows is taken", async () => {
+  const event = { event: "miniapp_added" };
+  const unknown = officialEnvelope(USER, makeSigner("a new key"), event);
+  stale = "shard 1 is 40s behind";
+  expect(await push.post(unknown)).toMatchObject({
+    status: 503,
+    body: { message: "the key is not known yet: shard 1 is 40s behind" },
+  });
+  expect((await push.post(officialEnvelope(USER, clientKey(USER, CLIENT_A), event))).status).toBe(200);
+  expect((await push.post({ ...unknown, signature: "AA" })).status).toBe(401);
+  stale = undefined;
+  expect((await push.post(unknown)).status).toBe(401);
+});

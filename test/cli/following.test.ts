@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { writeRecords } from "../../src/import/record-writer.ts";
+import type { IndexDatabase } from "../../src/index/database.ts";
+import { indexPath, openIndexWriter } from "../../src/index/database.ts";
+import { claimSource, markDemo } from "../../src/index/identity.ts";
+import { readTotals } from "../../src/index/totals.ts";
+import { accountRecords } from "../support/node.ts";
+import { emptyDir, run } from "./run.ts";
+
+/** What an index holds comes from one place: the demo network, the node's own inputs, or the node that it follows. */
+
+/** A data directory whose index is `made`. */
+function dirWith(made: (db: IndexDatabase) => void) {
+  const dir = emptyDir();
+  using db = openIndexWriter(indexPath(dir.path));
+  made(db);
+  return dir;
+}
+
+const upstream = ["--set", "upstream.url=http://127.0.0.1:1"];
+
+test("a demo network cannot be followed from, nor made where another one is followed", async () => {
+  using demo = dirWith(markDemo);
+  using fresh = emptyDir();
+  const [follows, both] = await Promise.all([
+    run(["serve", "--port", "0", ...upstream, "--data-dir", demo.path]),
+    run(["serve", "--port", "0", "--demo", ...upstream, "--data-dir", fresh.path]),
+  ]);
+  expect([follows.exitCode, both.exitCode]).toEqual([1, 1]);
+  expect(follows.errors).toContain("holds the demo network, which cannot follow upstream.url");
+  expect(both.errors).toContain("--demo makes a network of its own, and upstream.url follows another");
+}, 30_000);
+
+test("an index that follows takes no import and no demo network, and is not served as if it stood by itself", async () => {
+  using dir = dirWith((db) => claimSource(db, { follows: true }));
+  const file = `${dir.path}/records`;
+  await writeRecords(file, accountRecords(1));
+  const imported = await run(["import", file, "--data-dir", dir.path]);
+  const demo = await run(["serve", "--port", "0", "--demo", "--data-dir", dir.path]);
+  const alone = await run(["serve", "--port", "0", "--data-dir", dir.path]);
+  expect([imported.exitCode, demo.exitCode, alone.exitCode]).toEqual([1, 1, 1]);
+  expect(imported.errors).toContain("follows an upstream, and holds what that node does");
+  for (const { errors } of [demo, alone]) {
+    expect(errors).toContain("follows an upstream, and upstream.url is empty");
+  }
+  using db = openIndexWriter(indexPath(dir.path));
+  expect(readTotals(db)).toMatchObject({ messages: 0, on_chain_events: 0 });
+}, 30_000);
+
+test("a list of fids that cannot be read stops the start by the name of its setting", async () => {
+  using dir = emptyDir();
+  await Bun.write(`${dir.path}/fids`, "1\ntwo\n");
+  const place = { cwd: dir.path, env: { SVC_UPSTREAM_FID_FILE: "fids" } };
+  const garbage = await run(["serve", "--port", "0", ...upstream, "--data-dir", dir.path], place);
+  expect(garbage.exitCode).toBe(1);
+  expect(garbage.errors).toContain("upstream.fid_file: names fids, where line 2 has");
+}, 30_000);

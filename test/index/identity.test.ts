@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { openIndexInMemory } from "../../src/index/database.ts";
+import { claimSource, isFollowing, markDemo } from "../../src/index/identity.ts";
+import { UserError } from "../../src/lib/failure.ts";
+import { accountRecords, startTestNode } from "../support/node.ts";
+
+test("an index that follows does so for good", () => {
+  using db = openIndexInMemory();
+  claimSource(db, { follows: false });
+  expect(isFollowing(db)).toBe(false);
+  claimSource(db, { follows: true });
+  claimSource(db, { follows: true });
+  expect(isFollowing(db)).toBe(true);
+  expect(() => claimSource(db, { follows: false })).toThrow(UserError);
+});
+
+test("an index that was filled without an upstream does not begin to follow", () => {
+  using node = startTestNode();
+  node.takeAll(accountRecords(1));
+  expect(() => claimSource(node.db, { follows: true })).toThrow("was filled without an upstream");
+  expect(isFollowing(node.db)).toBe(false);
+});
+
+test("the demo network never follows, and is left as it is", () => {
+  using db = openIndexInMemory();
+  markDemo(db);
+  claimSource(db, { follows: false });
+  expect(() => claimSource(db, { follows: true })).toThrow(UserError);
+  expect(isFollowing(db)).toBe(false);
+});

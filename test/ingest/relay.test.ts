@@ -1,0 +1,326 @@
+import { SQLiteError } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { openIndexInMemory } from "../../src/index/database.ts";
+import { getPosition } from "../../src/index/positions.ts";
+import { journaledBlocksAfter, todoBehind } from "../../src/index/upstream-work.ts";
+import { IngestEngine } from "../../src/ingest/engine.ts";
+import type { MessageRef, RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
+import { positionOf } from "../../src/protocol/merge-rules.ts";
+import { Rejection } from "../../src/protocol/rejection.ts";
+import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
+import {
+  FarcasterNetwork,
+  MessageType,
+  ReactionType,
+  UserNameProof,
+  UserNameType,
+} from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { ManualClock } from "../support/clock.ts";
+import { dumpIndex } from "../support/dump.ts";
+import { registerEvent, signerEvent, transferEvent } from "../support/events.ts";
+import {
+  DEFAULT_NOW_SECS,
+  DEFAULT_TIMESTAMP,
+  makeWallet,
+  signedCast,
+  signMessage,
+} from "../support/messages.ts";
+import { accountSigner } from "../support/node.ts";
+import { linkMessage, reactionMessage } from "../support/social.ts";
+
+/** An index that somebody else's verdicts are written into. */
+function startIndex() {
+  const db = openIndexInMemory();
+  const faults: string[] = [];
+  const engine = new IngestEngine({
+    db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: new ManualClock(DEFAULT_NOW_SECS),
+    onFault: (cause) => faults.push(String(cause)),
+  });
+  const write = (batch: Partial<RelayedBatch>) => engine.applyRelayed({ ops: [], moves: [], ...batch });
+  return {
+    db,
+    faults,
+    write,
+    relay: (...ops: RelayedOp[]) => write({ ops }),
+    hashes: () =>
+      db.sqlite
+        .query<{ hash: Uint8Array }, []>("SELECT hash FROM messages")
+        .all()
+        .map(({ hash }) => hash.toHex()),
+    [Symbol.dispose]: () => db[Symbol.dispose](),
+  };
+}
+
+const AT = { happenedAt: 0 } as const;
+const merge = (message: Uint8Array, ...deleted: Uint8Array[]): RelayedOp => ({
+  kind: "merge",
+  message,
+  deleted: deleted.map(refOf),
+  ...AT,
+});
+const hold = (message: Uint8Array): RelayedOp => ({ kind: "hold", message, ...AT });
+const drop = (message: Uint8Array): RelayedOp => ({ kind: "drop", ref: refOf(message), ...AT });
+
+function signed(bytes: Uint8Array): SignedMessage {
+  const message = decodeMessage(bytes);
+  if (message instanceof Rejection) throw new Error(message.reason);
+  return message;
+}
+
+function refOf(bytes: Uint8Array): MessageRef {
+  const message = signed(bytes);
+  const { store, slot } = positionOf(message);
+  return { fid: message.data.fid, store, slot, hash: message.hash };
+}
+
+const hex = (bytes: Uint8Array) => signed(bytes).hash.toHex();
+
+function compactState(fid: number, targetFids: number[], at: number): Uint8Array {
+  return signMessage(
+    {
+      type: MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE,
+      fid,
+      timestamp: at,
+      body: { $case: "linkCompactStateBody", value: { type: "follow", targetFids } },
+    },
+    accountSigner(fid),
+  );
+}
+
+describe("what is relayed", () => {
+  const like = (at: number, remove = false) =>
+    reactionMessage(
+      1,
+      ReactionType.REACTION_TYPE_LIKE,
+      { fid: 2, hash: `0x${"ab".repeat(20)}` },
+      { at, remove },
+    );
+
+  test("comes in the followed node's order, again over a state that is ahead of it, and ends in the same state", () => {
+    const [first, unlike, last] = [like(10), like(11, true), like(12)];
+    const log = [merge(first), merge(unlike, first), merge(last, unlike), drop(last), merge(unlike)];
+    using inOrder = startIndex();
+    for (const op of log) inOrder.relay(op);
+    for (let read = 0; read <= log.length; read++) {
+      using other = startIndex();
+      for (const op of log.slice(0, read)) other.relay(op);
+      for (const op of log) other.relay(op);
+      expect(dumpIndex(other.db)).toBe(dumpIndex(inOrder.db));
+    }
+    expect(inOrder.hashes()).toEqual([hex(unlike)]);
+  });
+
+  test("a message that is held takes the slot, though another would win it", () => {
+    using index = startIndex();
+    index.relay(merge(like(20)));
+    index.relay(hold(like(10)));
+    expect(index.hashes()).toEqual([hex(like(10))]);
+  });
+
+  test("nobody is asked whether the fid exists, has a key or has room", () => {
+    using index = startIndex();
+    const cast = signedCast(77, "nobody knows me", accountSigner(77));
+    index.relay(merge(cast));
+    expect(index.hashes()).toEqual([hex(cast)]);
+  });
+
+  test("a message is dropped by its hash: another one in its slot stays", () => {
+    using index = startIndex();
+    index.relay(merge(like(20)), drop(like(10)));
+    expect(index.hashes()).toEqual([hex(like(20))]);
+  });
+
+  test("a compact state takes its links out again when they came again before it", () => {
+    using index = startIndex();
+    const [kept, gone, undone] = [2, 3, 4].map((target) => linkMessage(1, "follow", target, { at: 5 }));
+    const unfollow = linkMessage(1, "follow", 5, { at: 6, remove: true });
+    const state = compactState(1, [2], 10);
+    const later = linkMessage(1, "follow", 3, { at: 11 });
+    const log = [kept, gone, undone, unfollow, state, later].map((message) => merge(message ?? state));
+    index.relay(...log);
+    const expected = [kept, state, later].map((message) => hex(message ?? state)).sort();
+    expect(index.hashes().sort()).toEqual(expected);
+    index.relay(...log);
+    expect(index.hashes().sort()).toEqual(expected);
+  });
+
+  test("a compact state that is read from the node takes nothing out: what else it holds stands beside it", () => {
+    using index = startIndex();
+    const equallyLate = linkMessage(1, "follow", 3, { at: 10 });
+    index.relay(hold(equallyLate), hold(compactState(1, [2], 10)));
+    expect(index.hashes().length).toBe(2);
+  });
+
+  test("a lend of nothing ends the one before it and leaves none", () => {
+    using index = startIndex();
+    const lend = (numUnits: number, at: number) =>
+      signMessage(
+        {
+          type: MessageType.MESSAGE_TYPE_LEND_STORAGE,
+          fid: 1,
+          timestamp: at,
+          body: { $case: "lendStorageBody", value: { toFid: 2, numUnits, unitType: 2 } },
+        },
+        accountSigner(1),
+      );
+    index.relay(merge(lend(5, 10)));
+    index.relay(merge(lend(0, 11), lend(5, 10)));
+    expect(index.hashes()).toEqual([]);
+  });
+
+  test("a gasless key lives on with each message that it signed", () => {
+    using index = startIndex();
+    const cast = signedCast(1, "still in use", accountSigner(1), { timestamp: DEFAULT_TIMESTAMP });
+    const key = { key: accountSigner(1).publicKey, fid: 1, requestFid: 9, scopes: [1], ttlSecs: 60 };
+    const usedAt = () =>
+      index.db.sqlite.query<{ at: number }, []>("SELECT last_used_at AS at FROM gasless_keys").get()?.at;
+    index.relay({ kind: "key", key: { ...key, addedAt: 100, lastUsedAt: 100 }, ...AT });
+    index.relay(merge(cast));
+    expect(usedAt()).toBe(DEFAULT_NOW_SECS);
+    index.relay({ kind: "key", key: { ...key, addedAt: 200, lastUsedAt: 200 }, ...AT });
+    expect(usedAt()).toBe(DEFAULT_NOW_SECS);
+    index.relay({ kind: "dropKey", fid: 2, key: key.key, ...AT });
+    expect(usedAt()).toBe(DEFAULT_NOW_SECS);
+    index.relay({ kind: "dropKey", fid: 1, key: key.key, ...AT });
+    expect(usedAt()).toBeUndefined();
+  });
+});
+
+describe("on-chain events", () => {
+  const custody = (seed: string) => makeWallet(seed).address;
+  const put = (event: OnChainEvent): RelayedOp => ({
+    kind: "onChainEvent",
+    event: OnChainEvent.encode(event).finish(),
+    ...AT,
+  });
+
+  test("those that went leave what the others make of their fid, and nothing where there are no others", () => {
+    using index = startIndex();
+    using untouched = startIndex();
+    const register = registerEvent(1, custody("a"), { block: 10 });
+    const transfer = transferEvent(1, custody("a"), custody("b"), { block: 11 });
+    const key = signerEvent(1, accountSigner(1).publicKey, { block: 12 });
+    index.relay(put(register), put(transfer), put(key));
+    const gone = (place: OnChainEvent): RelayedOp => ({ kind: "dropOnChainEvent", place, ...AT });
+    index.relay(gone(transfer), gone(key));
+    using fewer = startIndex();
+    fewer.relay(put(register));
+    expect(dumpIndex(index.db)).toBe(dumpIndex(fewer.db));
+    index.relay(gone(register));
+    expect(dumpIndex(index.db)).toBe(dumpIndex(untouched.db));
+  });
+
+  test("a place on the chain holds the event of which the followed node spoke last", () => {
+    using index = startIndex();
+    index.relay(put(registerEvent(1, custody("a"), { block: 10 })));
+    index.relay(put(registerEvent(1, custody("b"), { block: 10 })));
+    const row = index.db.sqlite.query<{ custody: Uint8Array }, []>("SELECT custody FROM fids").get();
+    expect(row?.custody).toEqual(custody("b"));
+  });
+});
+
+describe("proofs of one name", () => {
+  const proof = (fid: number, timestamp: number): Uint8Array =>
+    UserNameProof.encode({
+      timestamp,
+      name: Buffer.from("someone.eth"),
+      owner: makeWallet(`owner ${fid}`).address,
+      signature: Buffer.alloc(65, 1),
+      fid,
+      type: UserNameType.USERNAME_TYPE_ENS_L1,
+    }).finish();
+  const state = ({ db }: ReturnType<typeof startIndex>) => ({
+    shown: db.sqlite.query("SELECT fid, timestamp FROM username_proofs").all(),
+    waiting: db.sqlite.query("SELECT fid, timestamp FROM username_proof_rivals ORDER BY fid").all(),
+  });
+
+  test("end in the same state however the streams of two shards come together: the latest that lives is shown", () => {
+    // Of each fid: proofs that come and go in the order of its own shard.
+    const history = (fid: number) =>
+      fc
+        .array(fc.record({ time: fc.integer({ min: 1, max: 6 }), goes: fc.boolean() }), { maxLength: 5 })
+        .map((steps) => {
+          let held: Uint8Array | undefined;
+          return steps.map(({ time, goes }): RelayedOp => {
+            const dropped = held;
+            held = goes ? undefined : proof(fid, time);
+            return { kind: "proof", dropped, added: held, ...AT };
+          });
+        });
+    const live = (ops: readonly RelayedOp[]) => {
+      const last = ops.at(-1);
+      return last?.kind === "proof" && last.added ? [UserNameProof.decode(last.added)] : [];
+    };
+    using index = startIndex();
+    fc.assert(
+      fc.property(history(1), history(2), fc.array(fc.boolean(), { maxLength: 12 }), (one, two, order) => {
+        index.db.sqlite.exec("DELETE FROM username_proofs; DELETE FROM username_proof_rivals");
+        const [first, second] = [[...one], [...two]];
+        for (const takesFirst of order) {
+          const op = (takesFirst ? first : second).shift();
+          if (op) index.relay(op);
+        }
+        for (const op of [...first, ...second]) index.relay(op);
+        const lives = [...live(one), ...live(two)].sort((a, b) => b.timestamp - a.timestamp);
+        const { shown, waiting } = state(index);
+        expect(shown.length + waiting.length).toBe(lives.length);
+        expect(shown.length).toBe(Math.min(1, lives.length));
+        if (lives[0]?.timestamp !== lives[1]?.timestamp && lives[0]) {
+          expect(shown).toEqual([{ fid: lives[0].fid, timestamp: lives[0].timestamp }]);
+        }
+      }),
+    );
+  });
+});
+
+describe("a batch", () => {
+  const cast = signedCast(1, "hello", accountSigner(1));
+  const reached = { key: "upstream 1 applied", position: 7 };
+
+  test("moves its positions with its operations, and the list and the journal with both", () => {
+    using index = startIndex();
+    const block = { block: 7, bytes: Uint8Array.of(1) };
+    index.write({
+      ops: [merge(cast)],
+      moves: [reached],
+      journal: { shard: 1, blocks: [block] },
+      todo: [3, 4],
+    });
+    index.write({ ops: [{ kind: "filled", fid: 3, ...AT }], mentioned: [5, 4] });
+    expect(getPosition(index.db, reached.key)).toBe(7);
+    expect(journaledBlocksAfter(index.db, 1, 0, 9)).toEqual([block]);
+    expect(todoBehind(index.db, 0, 9)).toEqual([4, 5]);
+    index.write({ replayed: [{ shard: 1, upTo: 7 }], mentioned: [5] });
+    expect(journaledBlocksAfter(index.db, 1, 0, 9)).toEqual([]);
+    index.write({ startsAnew: true });
+    expect(todoBehind(index.db, 0, 9)).toEqual([]);
+  });
+
+  test("passes over an operation that the index cannot hold, and tells of it", () => {
+    using index = startIndex();
+    index.write({ ops: [hold(Uint8Array.of(255)), merge(cast)], moves: [reached] });
+    expect(index.hashes()).toEqual([hex(cast)]);
+    expect(getPosition(index.db, reached.key)).toBe(7);
+    expect(index.faults.length).toBe(1);
+  });
+
+  test("that the disk does not take is not written at all, and its position stays", () => {
+    using index = startIndex();
+    index.db.sqlite.exec(`PRAGMA max_page_count = ${pages(index)}`);
+    const casts = Array.from({ length: 500 }, (_, at) =>
+      merge(signedCast(1, `cast ${at}`, accountSigner(1))),
+    );
+    expect(() => index.write({ ops: casts, moves: [reached] })).toThrow(SQLiteError);
+    expect(getPosition(index.db, reached.key)).toBeUndefined();
+    expect(index.hashes()).toEqual([]);
+    expect(index.faults).toEqual([]);
+  });
+
+  function pages({ db }: ReturnType<typeof startIndex>): number {
+    return db.sqlite.query<{ page_count: number }, []>("PRAGMA page_count").get()?.page_count ?? 0;
+  }
+});

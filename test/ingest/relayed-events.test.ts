@@ -1,0 +1,145 @@
+import { describe, expect, test } from "bun:test";
+import { IngestEngine } from "../../src/ingest/engine.ts";
+import { MAX_EVENT_AGE_SECS } from "../../src/ingest/events.ts";
+import type { EncodedRecord } from "../../src/ingest/record.ts";
+import type { MessageRef, RelayedOp } from "../../src/ingest/relay.ts";
+import { positionOf } from "../../src/protocol/merge-rules.ts";
+import { Rejection } from "../../src/protocol/rejection.ts";
+import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { registerEvent } from "../support/events.ts";
+import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeWallet } from "../support/messages.ts";
+import { accountRecords, startTestNode } from "../support/node.ts";
+import { inWords, takeEvents } from "../support/outbox.ts";
+import { bio, cast, compact, fname, link, uncast } from "../support/records.ts";
+
+const LONG_AGO = DEFAULT_TIMESTAMP - 5000;
+
+/** Where a message stands, as the followed node's events name it. */
+function refOf({ bytes }: EncodedRecord): MessageRef {
+  const message = decodeMessage(bytes);
+  if (message instanceof Rejection) throw new Error(message.reason);
+  const { store, slot } = positionOf(message);
+  return { fid: message.data.fid, store, slot, hash: message.hash };
+}
+
+const at = { happenedAt: DEFAULT_NOW_SECS };
+const merge = ({ bytes }: EncodedRecord, ...deleted: EncodedRecord[]): RelayedOp => ({
+  ...at,
+  kind: "merge",
+  message: bytes,
+  deleted: deleted.map(refOf),
+});
+const drop = (record: EncodedRecord): RelayedOp => ({ ...at, kind: "drop", ref: refOf(record) });
+const hold = ({ bytes }: EncodedRecord): RelayedOp => ({ ...at, kind: "hold", message: bytes });
+
+const old = cast(1, "old", LONG_AGO);
+const follow = link(1, "follow", 2, LONG_AGO);
+
+const CASES: readonly {
+  readonly what: string;
+  readonly given?: readonly EncodedRecord[];
+  readonly ops: readonly RelayedOp[];
+  readonly events: readonly string[];
+}[] = [
+  { what: "a merge", ops: [merge(cast(1, "new"))], events: ["cast.created 1 new"] },
+  {
+    what: "a merge again",
+    ops: [merge(cast(1, "new")), merge(cast(1, "new"))],
+    events: ["cast.created 1 new"],
+  },
+  {
+    what: "a removal with what it deletes",
+    given: [old],
+    ops: [merge(uncast(1, old), old)],
+    events: ["cast.deleted 1 old"],
+  },
+  {
+    what: "a follow in place of another",
+    given: [follow],
+    ops: [merge(link(1, "follow", 2), follow)],
+    events: [],
+  },
+  {
+    what: "a compact state that does not say what it deletes",
+    given: [follow, link(1, "follow", 3, LONG_AGO)],
+    ops: [merge(compact(1, "follow", [3]))],
+    events: ["follow.deleted 1 follow 2"],
+  },
+  {
+    what: "prunes and revokes",
+    given: [old, follow, bio(1, "a", LONG_AGO)],
+    ops: [drop(old), drop(follow), drop(bio(1, "a", LONG_AGO)), drop(old)],
+    events: ["cast.deleted 1 old", "follow.deleted 1 follow 2", "user.updated 1"],
+  },
+  {
+    what: "an fname that goes from one to the other",
+    given: [fname(1, "moved", 9000)],
+    ops: [{ ...at, kind: "proof", dropped: fname(1, "moved", 9000).bytes, added: fname(2, "moved").bytes }],
+    events: ["user.updated 1", "user.updated 2"],
+  },
+  {
+    what: "a registration",
+    ops: [
+      {
+        ...at,
+        kind: "onChainEvent",
+        event: OnChainEvent.encode(registerEvent(50, makeWallet("w").address, { block: 1 })).finish(),
+      },
+    ],
+    events: ["user.created 50"],
+  },
+];
+
+function startEngine(given: readonly EncodedRecord[] = []) {
+  const node = startTestNode();
+  for (const fid of [1, 2]) node.takeAll(accountRecords(fid));
+  node.merge(given);
+  expect(takeEvents(node.db)).toEqual([]);
+  const engine = new IngestEngine({
+    db: node.db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: node.clock,
+    onFault: (cause) => {
+      throw cause;
+    },
+  });
+  return { node, engine };
+}
+
+describe("events of what a followed node does", () => {
+  test.each(CASES.map((row) => [row.what, row] as const))("%s", (_what, { given, ops, events }) => {
+    const { node, engine } = startEngine(given);
+    engine.applyRelayed({ ops, moves: [] });
+    expect(takeEvents(node.db).map(inWords)).toEqual([...events]);
+    node[Symbol.dispose]();
+  });
+
+  test.each(CASES.map((row) => [row.what, row] as const))("none of history: %s", (_what, { given, ops }) => {
+    const { node, engine } = startEngine(given);
+    const happenedAt = DEFAULT_NOW_SECS - MAX_EVENT_AGE_SECS - 1;
+    engine.applyRelayed({ ops: ops.map((op) => ({ ...op, happenedAt })), moves: [] });
+    expect(takeEvents(node.db)).toEqual([]);
+    node[Symbol.dispose]();
+  });
+
+  test("what is read from its state is no news, however young it is", () => {
+    const { node, engine } = startEngine();
+    engine.applyRelayed({ ops: [{ ...hold(cast(1, "new")), happenedAt: 0 }], moves: [] });
+    expect(takeEvents(node.db)).toEqual([]);
+    node[Symbol.dispose]();
+  });
+
+  test("an event has the id that it has on a node that merges the record itself", () => {
+    const { node, engine } = startEngine([fname(1, "moved", 9000)]);
+    using other = startTestNode();
+    for (const fid of [1, 2]) other.takeAll(accountRecords(fid));
+    const records = [cast(1, "a"), bio(1, "b"), link(1, "follow", 2)];
+    other.merge(records);
+    engine.applyRelayed({ ops: records.map((record) => merge(record)), moves: [] });
+    const ids = (db: typeof node.db) => takeEvents(db).map(({ eventId }) => eventId.toHex());
+    expect(ids(node.db)).toEqual(ids(other.db));
+    node[Symbol.dispose]();
+  });
+});
