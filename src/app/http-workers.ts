@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/schema.ts";
+import { RetryableError } from "../lib/failure.ts";
 import { RpcClient, serveRpc } from "../lib/port-rpc.ts";
 import type { Metrics } from "../process/metrics.ts";
 import { workerUrls } from "../worker-urls.ts";
@@ -83,5 +84,10 @@ export function startHttpWorkers(
 
 /** A shared port lets any process of this user join in unnoticed, such as a second node: ask for it alone first. */
 function refuseTakenPort({ host, port }: Config["http"]): void {
-  if (port !== 0) Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+  if (port === 0) return;
+  try {
+    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+  } catch (cause) {
+    throw new RetryableError(`port ${port} is taken, or ${host} is no address of this machine`, { cause });
+  }
 }

@@ -48,13 +48,14 @@ export async function startNode(options: {
   dataDir: string;
   args?: readonly string[];
   demo?: boolean;
+  env?: Readonly<Record<string, string>>;
 }): Promise<RunningNode> {
-  const { command, dataDir, args = [], demo = false } = options;
+  const { command, dataDir, args = [], demo = false, env = {} } = options;
   const flags = ["--data-dir", dataDir, "--port", "0", "--set", `hub.port=${freePort()}`, ...args];
   const child = Bun.spawn([...command, ...flags, "serve", ...(demo ? ["--demo"] : [])], {
     cwd: tmpdir(),
     // No variable of this process changes what the program does.
-    env: { PATH: process.env.PATH ?? "", HOME: tmpdir() },
+    env: { PATH: process.env.PATH ?? "", HOME: tmpdir(), ...env },
     stdout: "pipe",
     stderr: "pipe",
   });

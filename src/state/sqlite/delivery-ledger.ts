@@ -1,4 +1,4 @@
-import type { CampaignWork, Claimed, DeliveryLedger, Lease, OutcomeKind, Settlement } from "../campaigns.ts";
+import type { CampaignWork, Claimed, DeliveryLedger, Lease, Settlement } from "../campaigns.ts";
 import type { StateDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 import type { Sweep, TokenPosition } from "../stores.ts";

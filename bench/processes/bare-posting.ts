@@ -1,0 +1,38 @@
+/**
+ * What a send can be at best: the bodies of a send posted by as many loops as calls may be under way, and the answers
+ * read. For each line of the input, a JSON array of URLs, it prints how long that took in ms.
+ *
+ * Usage: bare-posting.ts <tokens> <tokens of a body> <concurrency>
+ */
+import { clientRequestBody } from "../../src/notify/post-batch.ts";
+
+const [tokens = 0, perBody = 1, concurrency = 1] = process.argv.slice(2).map(Number);
+const notification = {
+  notificationId: crypto.randomUUID(),
+  title: "Your move",
+  body: "Mira took your rook.",
+  targetUrl: "https://app.example/game/7",
+};
+
+async function postAll(urls: readonly string[]): Promise<void> {
+  let next = 0;
+  const loop = async () => {
+    for (let from = perBody * next++; from < tokens; from = perBody * next++) {
+      const texts = Array.from({ length: perBody }, (_, at) => `bare-0123456789abcdef-${from + at}`);
+      const response = await fetch(urls[(from / perBody) % urls.length] ?? "", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: clientRequestBody(notification, texts),
+      });
+      await response.json();
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, loop));
+}
+
+for await (const line of console) {
+  const urls: string[] = JSON.parse(line);
+  const startedAt = performance.now();
+  await postAll(urls);
+  process.stdout.write(`${performance.now() - startedAt}\n`);
+}
