@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, nowSecs } from "../process/clock.ts";
-import type { CampaignWork, Claimed, DeliveryLedger, Settlement } from "../state/campaigns.ts";
+import type { CampaignWork, DeliveryLedger, Settlement } from "../state/campaigns.ts";
 import type { LiveToken, TokenKey } from "../state/records.ts";
 import type { TokenStore } from "../state/stores.ts";
 import type { Batch } from "./batcher.ts";
@@ -10,7 +10,7 @@ import type { SendStats } from "./send-stats.ts";
 import type { Slot, Slots } from "./slots.ts";
 
 const MIN_LEASE_SECS = 30;
-/** How much longer than the call a claim lasts: for the wait before the next attempt. */
+/** How much longer than the call a claim lasts: for the wait before it. */
 const LEASE_MARGIN_SECS = 20;
 /** Waits differ by up to this part, so that batches that failed together do not return together. */
 const JITTER = 0.2;
@@ -51,30 +51,38 @@ export interface Retries {
   waiting: number;
 }
 
-/**
- * Delivers a batch: claims its tokens, calls the client until it answers or the attempts are used up, and settles what
- * became of each token. A run that is ended leaves the claims as they are, for the next run of the campaign.
- *
- * @throws the reason of the signal that ended it
- */
-export type DeliverBatch = (
-  host: string,
-  batch: Batch,
-  first: Slot | "given-up",
-  retries: Retries,
-) => Promise<void>;
+/** Tokens of a batch that the campaign has to itself. */
+export interface ClaimedBatch extends Batch {
+  /** Unix seconds. */
+  readonly leaseEndsAt: number;
+}
+
+/** Delivers the batches of one campaign. */
+export interface BatchDelivery {
+  /** Claims the tokens of a batch, and counts those that another campaign has. Undefined where none is left. */
+  claim(host: string, batch: Batch): Promise<ClaimedBatch | undefined>;
+  /**
+   * Calls the client until it answers or the attempts are used up, and settles what became of each token. A run that is
+   * ended leaves the claims as they are, for the next run of the campaign.
+   *
+   * @throws the reason of the signal that ended it
+   */
+  deliver(host: string, batch: ClaimedBatch, first: Slot | "given-up", retries: Retries): Promise<void>;
+}
 
 export function createBatchDelivery(
   parts: DeliveryParts,
   work: CampaignWork,
   signals: RunSignals,
-): DeliverBatch {
+): BatchDelivery {
   const { tokens, ledger, post, slots, clock, stats, settings, onSettled } = parts;
-  const leaseSecs = Math.max(MIN_LEASE_SECS, Math.ceil(settings.timeoutMs / 1000) + LEASE_MARGIN_SECS);
+  const callSecs = Math.ceil(settings.timeoutMs / 1000);
+  const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
 
-  async function claim(held: readonly LiveToken[]): Promise<Claimed<LiveToken>> {
+  async function claimTokens(held: readonly LiveToken[]) {
     const now = nowSecs(clock);
-    return ledger.claim(work, held, { nowSecs: now, endsAt: now + leaseSecs });
+    const leaseEndsAt = now + leaseSecs;
+    return { ...(await ledger.claim(work, held, { nowSecs: now, endsAt: leaseEndsAt })), leaseEndsAt };
   }
 
   /** @param verdicts on each of the tokens, in their order */
@@ -109,7 +117,7 @@ export function createBatchDelivery(
     );
   }
 
-  async function call(host: string, { url }: Batch, held: readonly LiveToken[]): Promise<BatchReply> {
+  async function call(host: string, { url, tokens: held }: Batch): Promise<BatchReply> {
     const startedAt = performance.now();
     // Where one token stands in two rows, the client is told of it once.
     const distinct = [...new Set(held.map(({ details }) => details.token))];
@@ -132,47 +140,58 @@ export function createBatchDelivery(
     return slots.acquire({ campaign: work.campaignId, host, signal: signals.stop });
   }
 
-  return async (host, batch, first, retries) => {
-    let slot = first;
-    let held = batch.tokens;
-    let reason = "host_down";
-    try {
-      for (let attempt = 1; ; attempt++) {
-        const claimed = await claim(held);
-        if (attempt === 1) {
-          stats.countNotAttempted(host, claimed.refused.length);
-          if (claimed.refused.length > 0)
-            await ledger.countNotAttempted(work, host, { duplicate: claimed.refused.length });
-        } else {
-          // The lease ended while they waited for this attempt, and another campaign has them now.
-          await settleAsFailed(host, claimed.refused, "claimed_by_another");
-        }
-        held = claimed.taken;
-        if (held.length === 0) return;
-        if (slot === "given-up") return await settleAsFailed(host, held, reason);
+  /** Where a call could outlast the claim, claims again. */
+  async function renew(host: string, batch: ClaimedBatch): Promise<ClaimedBatch> {
+    if (nowSecs(clock) + callSecs < batch.leaseEndsAt) return batch;
+    const { taken, refused, leaseEndsAt } = await claimTokens(batch.tokens);
+    // The lease ended while they waited, and another campaign has them now.
+    await settleAsFailed(host, refused, "claimed_by_another");
+    return { ...batch, tokens: taken, leaseEndsAt };
+  }
 
-        const reply = await call(host, batch, held);
-        if (reply.kind === "cancelled") return;
-        if (reply.kind === "answered") {
-          slot.release("well");
-          const { answer } = reply;
-          const texts = held.map(({ details }) => details.token);
-          return await settle(host, held, verdictsOn(texts, answer));
-        }
-        slot.release(reply.sign, reply.waitMs);
-        reason = reply.reason;
-        if (!reply.isPassing || attempt === settings.maxAttempts) {
-          return await settleAsFailed(host, held, reason);
-        }
-        retries.waiting += 1;
-        try {
-          slot = await waitForRetry(host, reply, attempt);
-        } finally {
-          retries.waiting -= 1;
-        }
+  return {
+    async claim(host, { url, tokens: wanted }) {
+      const { taken, refused, leaseEndsAt } = await claimTokens(wanted);
+      if (refused.length > 0) {
+        stats.countNotAttempted(host, refused.length);
+        await ledger.countNotAttempted(work, host, { duplicate: refused.length });
       }
-    } finally {
-      if (slot !== "given-up") slot.release("none");
-    }
+      return taken.length === 0 ? undefined : { url, tokens: taken, leaseEndsAt };
+    },
+
+    async deliver(host, claimed, first, retries) {
+      let slot = first;
+      let batch = claimed;
+      let reason = "host_down";
+      try {
+        for (let attempt = 1; ; attempt++) {
+          batch = await renew(host, batch);
+          const held = batch.tokens;
+          if (held.length === 0) return;
+          if (slot === "given-up") return await settleAsFailed(host, held, reason);
+
+          const reply = await call(host, batch);
+          if (reply.kind === "cancelled") return;
+          if (reply.kind === "answered") {
+            slot.release("well");
+            const texts = held.map(({ details }) => details.token);
+            return await settle(host, held, verdictsOn(texts, reply.answer));
+          }
+          slot.release(reply.sign, reply.waitMs);
+          reason = reply.reason;
+          if (!reply.isPassing || attempt === settings.maxAttempts) {
+            return await settleAsFailed(host, held, reason);
+          }
+          retries.waiting += 1;
+          try {
+            slot = await waitForRetry(host, reply, attempt);
+          } finally {
+            retries.waiting -= 1;
+          }
+        }
+      } finally {
+        if (slot !== "given-up") slot.release("none");
+      }
+    },
   };
 }

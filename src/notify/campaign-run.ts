@@ -37,7 +37,7 @@ export async function runCampaign(
   const { appId, audience, campaignId } = work;
   const fault = new AbortController();
   const stop = AbortSignal.any([signals.stop, fault.signal]);
-  const deliver = createBatchDelivery(parts, work, { stop, cut: signals.cut });
+  const delivery = createBatchDelivery(parts, work, { stop, cut: signals.cut });
 
   async function runLane(reader: AudienceReader, host: string): Promise<void> {
     const batcher = new Batcher();
@@ -45,14 +45,18 @@ export async function runCampaign(
     const underWay = new Set<Promise<void>>();
 
     async function dispatch(batch: Batch): Promise<void> {
+      // Before there is a slot for it, so that no slot waits for the database.
+      const claimed = await delivery.claim(host, batch);
+      if (!claimed) return;
       while (retries.waiting >= MAX_RETRIES_WAITING) await Promise.race(underWay);
       const slot = await slots.acquire({ campaign: campaignId, host, signal: stop });
       // Without a slot nothing bounds how many there are, so they go one by one.
-      if (slot === "given-up") return deliver(host, batch, slot, retries);
-      const delivery = deliver(host, batch, slot, retries)
+      if (slot === "given-up") return delivery.deliver(host, claimed, slot, retries);
+      const delivered = delivery
+        .deliver(host, claimed, slot, retries)
         .catch((cause) => fault.abort(cause))
-        .finally(() => underWay.delete(delivery));
-      underWay.add(delivery);
+        .finally(() => underWay.delete(delivered));
+      underWay.add(delivered);
     }
 
     try {

@@ -3,6 +3,7 @@ import { cpSync } from "node:fs";
 import { openState, statePath } from "../../src/state/database.ts";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { createCampaignStore } from "../../src/state/sqlite/campaign-store.ts";
+import { BLOCK_FIDS, FidBlock } from "../../src/state/sqlite/fid-block.ts";
 import { compiledBinary, startNode, tempDir } from "../support/program.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
@@ -150,12 +151,19 @@ async function isIdle(dataDir: string): Promise<boolean> {
   return (await createCampaignStore(state).underWay()).length === 0;
 }
 
+/** `<notificationId> <fid>` of all that is on record as sent. */
 async function sentRows(dataDir: string): Promise<string[]> {
   using state = openState(statePath(dataDir));
   return state.sqlite
-    .query<{ key: string }, []>(
-      "SELECT k.notification_id || ' ' || d.fid AS key FROM dedupe d JOIN dedupe_keys k ON k.key = d.key WHERE d.sent = 1",
+    .query<{ id: string; block: number; fids: Uint8Array }, []>(
+      `SELECT k.notification_id AS id, d.block, d.fids FROM dedupe d JOIN dedupe_keys k ON k.key = d.key
+       WHERE d.sent = 1`,
     )
     .all()
-    .map(({ key }) => key);
+    .flatMap(({ id, block, fids }) => {
+      const sent = new FidBlock(fids);
+      return Array.from({ length: BLOCK_FIDS }, (_, at) => block * BLOCK_FIDS + at)
+        .filter((fid) => sent.has(fid))
+        .map((fid) => `${id} ${fid}`);
+    });
 }

@@ -5,6 +5,7 @@ import { type IndexDatabase, openIndexInMemory } from "../../src/index/database.
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { createCampaignStore } from "../../src/state/sqlite/campaign-store.ts";
+import { createDeliveryLedger } from "../../src/state/sqlite/delivery-ledger.ts";
 import { configWith } from "../process/config.ts";
 import { ManualClock } from "../support/clock.ts";
 import { tempDir } from "../support/program.ts";
@@ -44,10 +45,14 @@ function startEngine(timeoutMs = testPacing.timeoutMs) {
   });
 }
 
-function store(audience = { targetFids: [], excludeFids: [] as number[], followingFid: null }) {
+function store(
+  audience = { targetFids: [], excludeFids: [] as number[], followingFid: null },
+  campaignId = campaign.campaignId,
+) {
   return createCampaignStore(state).create(
     {
       ...campaign,
+      campaignId,
       notification: { notificationId: "n", title: "T", body: "B", targetUrl: "https://app.example" },
       audience,
       createdAt: START,
@@ -130,6 +135,29 @@ test("a campaign that was left behind for longer than the ledger remembers is no
   await engine.run(campaign);
   expect(await found()).toMatchObject({ status: "aborted", counts: { success: 0 } });
   expect(client.requests).toEqual([]);
+  await engine.stop(0);
+});
+
+test("where a claim has ended before another attempt, who has been taken by another campaign is left to it", async () => {
+  const campaigns = createCampaignStore(state);
+  await using client = startPushClient(async (request, nth) => {
+    if (nth > 0) return allServed(request, nth);
+    clock.advanceSecs(60);
+    await store({ targetFids: [], excludeFids: [], followingFid: null }, "d");
+    const other = await campaigns.start("d", START);
+    if (!other) throw new Error("the campaign cannot be started");
+    const lease = { nowSecs: START + 60, endsAt: START + 90 };
+    await createDeliveryLedger(state).claim(other, [{ fid: 10, clientFid: 9152 }], lease);
+    return new Response("", { status: 500 });
+  });
+  addTokens(client, 2);
+  await store();
+  const engine = await startEngine();
+  await engine.run(campaign);
+  expect(client.requests.map(({ tokens }) => tokens)).toEqual([["t0", "t1"], ["t1"]]);
+  expect((await found())?.counts).toEqual({ success: 1, failure: 1, notAttempted: 0 });
+  const { byReason } = await campaigns.breakdown("c", 1);
+  expect(byReason).toContainEqual({ kind: "failure", reason: "claimed_by_another", count: 1 });
   await engine.stop(0);
 });
 

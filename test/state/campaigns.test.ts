@@ -8,6 +8,7 @@ import {
   campaignSweep,
 } from "../../src/state/sqlite/campaign-sweep.ts";
 import { createDeliveryLedger, dedupeSweep } from "../../src/state/sqlite/delivery-ledger.ts";
+import { BLOCK_FIDS } from "../../src/state/sqlite/fid-block.ts";
 import { createGroupCommit } from "../../src/state/sqlite/group-commit.ts";
 import type { Sweep } from "../../src/state/stores.ts";
 import { tempDir } from "../support/program.ts";
@@ -104,7 +105,7 @@ test("the ledger is swept once everything of a notification has expired, in smal
   const ledger = createDeliveryLedger(db);
   const work = await makeCampaign(db, "c1");
   // Each in a row of its own.
-  const tokens = Array.from({ length: 95 }, (_, at) => ({ fid: at * 4096, clientFid: 1 }));
+  const tokens = Array.from({ length: 95 }, (_, at) => ({ fid: at * BLOCK_FIDS, clientFid: 1 }));
   await ledger.claim(work, tokens, { nowSecs: 100, endsAt: 130 });
   await ledger.settle(
     work,
@@ -130,7 +131,7 @@ test("a campaign goes 30 days after its creation with all that belongs to it, bu
     await makeCampaign(db, "young", 200),
   ];
   for (const work of [old, running, young]) {
-    const settlements = Array.from({ length: 25 }, (_, at) => ({ fid: at * 4096, clientFid: 1 })).map(
+    const settlements = Array.from({ length: 25 }, (_, at) => ({ fid: at * BLOCK_FIDS, clientFid: 1 })).map(
       (token) => ({
         ...token,
         kind: "failure" as const,

@@ -1,5 +1,5 @@
 /** Fids that one row of the ledger stands for. */
-const BLOCK_FIDS = 4096;
+export const BLOCK_FIDS = 4096;
 const START_BYTES = 2;
 
 /** The number of the block that a fid is in. */
