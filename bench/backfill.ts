@@ -14,7 +14,7 @@ import { type BackfillSet, backfillSet } from "./backfill-set.ts";
 import type { Figure } from "./main.ts";
 import { median, rssOf } from "./start.ts";
 
-const RUNS = 3;
+const RUNS = Number(process.env.BENCH_RUNS ?? 3);
 const CALLS_AT_ONCE = 32;
 const PAGE = 1000;
 const LOOK_MS = 250;

@@ -15,13 +15,16 @@ const RUNS = 5;
 const MESSAGES_PER_RUN = 20_000;
 const MESSAGES_PER_CALL = 500;
 const CALLS_AT_ONCE = 4;
+const UNARY_PER_RUN = 4_000;
+const UNARY_AT_ONCE = 64;
 
 /** How old the oldest messages are: history, or news each of which is an event for webhooks. */
 const AGES_SECS = { history: 86_400, news: 600 };
 
 /**
  * Messages a second through SubmitBulkMessages of the compiled binary, validated, merged and synced to disk, beside
- * bare Ed25519 verification of the same messages on one core, in turns. No webhook listens.
+ * bare Ed25519 verification of the same messages on one core, in turns. Then one message a call, beside the emptiest call
+ * that the server has. No webhook listens.
  */
 export async function benchIngest(): Promise<Figure[]> {
   using dir = tempDir();
@@ -34,12 +37,20 @@ export async function benchIngest(): Promise<Figure[]> {
   await registerAll(client, unixNowSecs());
   const bareRates: number[] = [];
   const bulkRates = { history: [] as number[], news: [] as number[] };
+  const unaryRates = { empty: [] as number[], submit: [] as number[] };
   for (let run = 0; run < RUNS; run++) {
     for (const [kind, ageSecs] of Object.entries(AGES_SECS)) {
       const messages = makeMessages(`${kind} ${run}`, unixNowSecs() - ageSecs);
       if (kind === "history") bareRates.push(rateOf(() => verifyAll(messages)));
       bulkRates[kind as keyof typeof AGES_SECS].push(await submitAll(client, messages));
     }
+  }
+  for (let run = 0; run < RUNS; run++) {
+    const messages = makeMessages(`unary ${run}`, unixNowSecs() - AGES_SECS.history).slice(0, UNARY_PER_RUN);
+    const requests = messages.map((message) => Buffer.from(Message.encode(message).finish()));
+    const empty = requests.map(() => Buffer.alloc(0));
+    unaryRates.empty.push(await callAll(client, "/HubService/GetInfo", empty));
+    unaryRates.submit.push(await callAll(client, "/HubService/SubmitMessage", requests));
   }
   client.close();
   await node.stop();
@@ -54,6 +65,20 @@ export async function benchIngest(): Promise<Figure[]> {
     { what: `${bare}, one core, median of ${RUNS}`, value: median(bareRates), unit: "messages/s" },
     submitted("SubmitBulkMessages, durable", bulkRates.history),
     submitted("the same, each of them an event", bulkRates.news),
+    {
+      what: `GetInfo, ${UNARY_AT_ONCE} calls at a time`,
+      value: median(unaryRates.empty),
+      unit: "calls/s",
+    },
+    {
+      what: "SubmitMessage, durable",
+      value: median(unaryRates.submit),
+      unit: "messages/s",
+      ratio: {
+        of: "GetInfo, goal 0.40",
+        value: median(unaryRates.submit.map((rate, run) => rate / (unaryRates.empty[run] ?? 1))),
+      },
+    },
   ];
 }
 
@@ -105,6 +130,18 @@ async function submitAll(client: Client, messages: readonly Message[]): Promise<
   };
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, send));
   return messages.length / ((performance.now() - startedAt) / 1000);
+}
+
+/** Unary calls a second; one that is refused ends it. */
+async function callAll(client: Client, method: string, requests: readonly Buffer[]): Promise<number> {
+  let next = 0;
+  const startedAt = performance.now();
+  const send = async () => {
+    for (let request = requests[next++]; request; request = requests[next++])
+      await call(client, method, request);
+  };
+  await Promise.all(Array.from({ length: UNARY_AT_ONCE }, send));
+  return requests.length / ((performance.now() - startedAt) / 1000);
 }
 
 async function registerAll(client: Client, nowSecs: number): Promise<void> {

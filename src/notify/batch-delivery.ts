@@ -51,23 +51,24 @@ export interface Retries {
   waiting: number;
 }
 
-/** Tokens of a batch that the campaign has to itself. */
-export interface ClaimedBatch extends Batch {
+/** Tokens that the campaign has to itself. */
+export interface ClaimedTokens {
+  readonly tokens: readonly LiveToken[];
   /** Unix seconds. */
   readonly leaseEndsAt: number;
 }
 
 /** Delivers the batches of one campaign. */
 export interface BatchDelivery {
-  /** Claims the tokens of a batch, and counts those that another campaign has. Undefined where none is left. */
-  claim(host: string, batch: Batch): Promise<ClaimedBatch | undefined>;
+  /** Claims those of some tokens that the campaign has not counted, and counts those that another campaign has. */
+  claim(host: string, tokens: readonly LiveToken[]): Promise<ClaimedTokens>;
   /**
    * Calls the client until it answers or the attempts are used up, and settles what became of each token. A run that is
    * ended leaves the claims as they are, for the next run of the campaign.
    *
    * @throws the reason of the signal that ended it
    */
-  deliver(host: string, batch: ClaimedBatch, first: Slot | "given-up", retries: Retries): Promise<void>;
+  deliver(host: string, batch: Batch, first: Slot | "given-up", retries: Retries): Promise<void>;
 }
 
 export function createBatchDelivery(
@@ -141,7 +142,7 @@ export function createBatchDelivery(
   }
 
   /** Where a call could outlast the claim, claims again. */
-  async function renew(host: string, batch: ClaimedBatch): Promise<ClaimedBatch> {
+  async function renew(host: string, batch: Batch): Promise<Batch> {
     if (nowSecs(clock) + callSecs < batch.leaseEndsAt) return batch;
     const { taken, refused, leaseEndsAt } = await claimTokens(batch.tokens);
     // The lease ended while they waited, and another campaign has them now.
@@ -150,13 +151,13 @@ export function createBatchDelivery(
   }
 
   return {
-    async claim(host, { url, tokens: wanted }) {
+    async claim(host, wanted) {
       const { taken, refused, leaseEndsAt } = await claimTokens(wanted);
       if (refused.length > 0) {
         stats.countNotAttempted(host, refused.length);
         await ledger.countNotAttempted(work, host, { duplicate: refused.length });
       }
-      return taken.length === 0 ? undefined : { url, tokens: taken, leaseEndsAt };
+      return { tokens: taken, leaseEndsAt };
     },
 
     async deliver(host, claimed, first, retries) {

@@ -9,40 +9,52 @@ const MAX_WAITING_TOKENS = 500;
 export interface Batch {
   readonly url: string;
   readonly tokens: readonly LiveToken[];
+  /** When the first of their claims ends, unix seconds. */
+  readonly leaseEndsAt: number;
+}
+
+interface Group {
+  readonly tokens: LiveToken[];
+  readonly leaseEndsAt: number;
 }
 
 /** Groups tokens by URL into full batches, as far as a bounded number of waiting tokens allows. */
 export class Batcher {
-  readonly #waiting = new Map<string, LiveToken[]>();
+  readonly #waiting = new Map<string, Group>();
   #count = 0;
 
-  /** Takes a token; answers the batch that is complete with it, or that has to go to make room. */
-  add(token: LiveToken): Batch | undefined {
+  /**
+   * Takes a token; answers the batch that is complete with it, or that has to go to make room.
+   *
+   * @param leaseEndsAt when its claim ends; later tokens have later claims
+   */
+  add(token: LiveToken, leaseEndsAt: number): Batch | undefined {
     const { url } = token.details;
-    const group = this.#waiting.get(url);
-    if (group) group.push(token);
-    else this.#waiting.set(url, [token]);
+    let group = this.#waiting.get(url);
+    if (!group) {
+      group = { tokens: [], leaseEndsAt };
+      this.#waiting.set(url, group);
+    }
+    group.tokens.push(token);
     this.#count += 1;
-    if ((group?.length ?? 1) >= MAX_BATCH_TOKENS) return this.#take(url);
-    return this.#count >= MAX_WAITING_TOKENS ? this.#take(this.#largest()) : undefined;
+    if (group.tokens.length >= MAX_BATCH_TOKENS) return this.#take(url, group);
+    return this.#count >= MAX_WAITING_TOKENS ? this.#take(...this.#largest()) : undefined;
   }
 
   /** What is left at the end. */
   *rest(): Generator<Batch> {
-    for (const url of [...this.#waiting.keys()]) yield this.#take(url);
+    for (const [url, group] of [...this.#waiting]) yield this.#take(url, group);
   }
 
-  #take(url: string): Batch {
-    const tokens = this.#waiting.get(url) ?? [];
+  #take(url: string, group: Group): Batch {
     this.#waiting.delete(url);
-    this.#count -= tokens.length;
-    return { url, tokens };
+    this.#count -= group.tokens.length;
+    return { url, ...group };
   }
 
-  #largest(): string {
-    let largest = { url: "", tokens: 0 };
-    for (const [url, { length }] of this.#waiting)
-      if (length > largest.tokens) largest = { url, tokens: length };
-    return largest.url;
+  #largest(): [url: string, group: Group] {
+    const [first, ...others] = this.#waiting;
+    if (!first) throw new Error("no tokens wait");
+    return others.reduce((a, b) => (b[1].tokens.length > a[1].tokens.length ? b : a), first);
   }
 }

@@ -45,15 +45,12 @@ export async function runCampaign(
     const underWay = new Set<Promise<void>>();
 
     async function dispatch(batch: Batch): Promise<void> {
-      // Before there is a slot for it, so that no slot waits for the database.
-      const claimed = await delivery.claim(host, batch);
-      if (!claimed) return;
       while (retries.waiting >= MAX_RETRIES_WAITING) await Promise.race(underWay);
       const slot = await slots.acquire({ campaign: campaignId, host, signal: stop });
       // Without a slot nothing bounds how many there are, so they go one by one.
-      if (slot === "given-up") return delivery.deliver(host, claimed, slot, retries);
+      if (slot === "given-up") return delivery.deliver(host, batch, slot, retries);
       const delivered = delivery
-        .deliver(host, claimed, slot, retries)
+        .deliver(host, batch, slot, retries)
         .catch((cause) => fault.abort(cause))
         .finally(() => underWay.delete(delivered));
       underWay.add(delivered);
@@ -64,8 +61,10 @@ export async function runCampaign(
         stop.throwIfAborted();
         if (!(await apps.find(appId, nowSecs(clock)))) throw new AppGone();
         await countNotAttempted(host, page.notAttempted);
-        for (const token of page.tokens) {
-          const batch = batcher.add(token);
+        // A page at a time and before there is a slot, so that no slot waits for the database.
+        const claimed = await delivery.claim(host, page.tokens);
+        for (const token of claimed.tokens) {
+          const batch = batcher.add(token, claimed.leaseEndsAt);
           if (batch) await dispatch(batch);
         }
       }

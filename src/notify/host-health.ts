@@ -19,21 +19,26 @@ export const HOST_PACING: HostPacing = {
   patienceMs: 30_000,
 };
 
-/** Calls at a time to a host of which nothing is known. */
+/** Calls at a time to a host of which nothing is known; to another one, so many more than it has had. */
 const FIRST_ALLOWANCE = 4;
+/** What was known of a host is forgotten when it was not called for so long. */
+const FORGOTTEN_AFTER_MS = 1_000;
 
 /** Whether a host may be called now: `free`, `probe` (this one call), `wait`, or `given-up`. */
 export type HostAdmission = "free" | "probe" | "wait" | "given-up";
 
 /**
  * What is known of a client host, from the calls to it. It starts with few calls at a time and gets one more for each
- * answer, so that a host which hangs from the start never holds many of the process's slots. Times are readings of a
+ * answer, but never many more than it has had at once, so that a host which hangs never holds many more of the process's slots than it
+ * has just needed. Times are readings of a
  * monotonic clock, ms.
  */
 export class HostHealth {
   readonly #pacing: HostPacing;
   #allowance = FIRST_ALLOWANCE;
   #inFlight = 0;
+  #mostInFlight = 0;
+  #lastEndedAt = 0;
   #failuresInRow = 0;
   #downSince: number | undefined;
   #probes = 0;
@@ -72,8 +77,13 @@ export class HostHealth {
     return Math.min(later(this.#notBefore, nowMs), later(givenUpAt, nowMs));
   }
 
-  begin(): void {
+  begin(nowMs: number): void {
+    if (this.#inFlight === 0 && nowMs - this.#lastEndedAt > FORGOTTEN_AFTER_MS) {
+      this.#allowance = Math.min(this.#allowance, FIRST_ALLOWANCE);
+      this.#mostInFlight = 0;
+    }
     this.#inFlight += 1;
+    this.#mostInFlight = Math.max(this.#mostInFlight, this.#inFlight);
   }
 
   /** @param waitMs for how long the host wants to be left alone */
@@ -82,10 +92,12 @@ export class HostHealth {
     nowMs: number,
   ): void {
     this.#inFlight -= 1;
+    this.#lastEndedAt = nowMs;
     this.#notBefore = Math.max(this.#notBefore, nowMs + call.waitMs);
     if (call.sign === "none") return;
-    if (call.sign === "well") this.#allowance += 1;
-    else this.#allowance = Math.max(1, this.#allowance >> 1);
+    if (call.sign === "well") {
+      this.#allowance = Math.min(this.#allowance + 1, this.#mostInFlight + FIRST_ALLOWANCE);
+    } else this.#allowance = Math.max(1, this.#allowance >> 1);
     if (call.sign === "down") this.#fail(call.isProbe, nowMs);
     else this.#recover();
   }

@@ -120,7 +120,7 @@ export function createSlots(options: { readonly total: number; readonly pacing: 
 
   function take({ campaign, host }: SlotRequest, isProbe: boolean): Slot {
     const health = healthOf(host);
-    health.begin();
+    health.begin(performance.now());
     inFlight += 1;
     heldBy.set(campaign, (heldBy.get(campaign) ?? 0) + 1);
     let isHeld = true;

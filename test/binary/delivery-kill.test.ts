@@ -18,7 +18,7 @@ import { compiledBinary, startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
 /** As many as fit the suite; `DELIVERY_KILLS=50` for more. */
-const KILLS = Number(process.env.DELIVERY_KILLS ?? 8);
+const KILLS = Number(process.env.DELIVERY_KILLS ?? 6);
 const MAX_RUN_MS = 400;
 const RECEIVER_MS = 15;
 const CASTS_PER_CALL = 10;

@@ -9,7 +9,7 @@ import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
 
 /** As many as fit the suite; `SEND_KILLS=50` for more. */
-const KILLS = Number(process.env.SEND_KILLS ?? 12);
+const KILLS = Number(process.env.SEND_KILLS ?? 8);
 const TOKENS = 12_000;
 const MAX_RUN_MS = 300;
 const CLIENT_MS = 40;

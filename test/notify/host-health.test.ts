@@ -6,7 +6,7 @@ const pacing = { failuresUntilDown: 3, firstProbeMs: 100, maxProbeMs: 400, patie
 /** A call that begins and ends at the same moment. */
 function call(health: HostHealth, sign: HostSign, nowMs: number, waitMs = 0): void {
   const isProbe = health.admission(nowMs) === "probe";
-  health.begin();
+  health.begin(nowMs);
   health.end({ isProbe, sign, waitMs }, nowMs);
 }
 
@@ -14,18 +14,25 @@ function call(health: HostHealth, sign: HostSign, nowMs: number, waitMs = 0): vo
 function allowance(health: HostHealth, nowMs: number): number {
   let calls = 0;
   while (health.admission(nowMs) === "free" && calls < 1000) {
-    health.begin();
+    health.begin(nowMs);
     calls += 1;
   }
   for (let call = 0; call < calls; call++) health.end({ isProbe: false, sign: "none", waitMs: 0 }, nowMs);
   return calls;
 }
 
-test("a host gets few calls at first, one more for each answer, and half of them after a failure", () => {
+/** As many calls at a time as it allows, all of which it answers. */
+function fill(health: HostHealth, nowMs: number): void {
+  const calls = allowance(health, nowMs);
+  for (let call = 0; call < calls; call++) health.begin(nowMs);
+  for (let call = 0; call < calls; call++) health.end({ isProbe: false, sign: "well", waitMs: 0 }, nowMs);
+}
+
+test("a host gets few calls at first, more with answers but few more than it has had, and half after a failure", () => {
   const health = new HostHealth(pacing);
-  expect(allowance(health, 0)).toBe(4);
   for (let answer = 0; answer < 20; answer++) call(health, "well", 0);
-  expect(allowance(health, 0)).toBe(24);
+  expect(allowance(health, 0)).toBe(5);
+  while (allowance(health, 0) < 24) fill(health, 0);
   call(health, "down", 0);
   expect(allowance(health, 0)).toBe(12);
   for (let failure = 0; failure < 2; failure++) {
@@ -35,6 +42,13 @@ test("a host gets few calls at first, one more for each answer, and half of them
   expect(allowance(health, 0)).toBe(1);
 });
 
+test("what is known of a host is forgotten when it was not called for a second", () => {
+  const health = new HostHealth(pacing);
+  while (allowance(health, 0) < 24) fill(health, 0);
+  expect(allowance(health, 1_000)).toBeGreaterThanOrEqual(24);
+  expect(allowance(health, 2_001)).toBe(4);
+});
+
 test("three failures in a row take it down; probes come one at a time and ever less often", () => {
   const health = new HostHealth(pacing);
   for (let failure = 0; failure < 2; failure++) call(health, "down", 0);
@@ -42,7 +56,7 @@ test("three failures in a row take it down; probes come one at a time and ever l
   call(health, "down", 0);
   expect([health.isDown, health.admission(99), health.nextChangeAt(0)]).toEqual([true, "wait", 100]);
   expect(health.admission(100)).toBe("probe");
-  health.begin();
+  health.begin(100);
   expect(health.admission(100)).toBe("wait");
   health.end({ isProbe: true, sign: "down", waitMs: 0 }, 150);
   expect([health.admission(349), health.admission(350)]).toEqual(["wait", "probe"]);
@@ -60,7 +74,7 @@ test("three failures in a row take it down; probes come one at a time and ever l
 
 test("calls that were under way when it went down do not put off its first probe", () => {
   const health = new HostHealth(pacing);
-  for (let at = 0; at < 4; at++) health.begin();
+  for (let at = 0; at < 4; at++) health.begin(at);
   for (let at = 0; at < 4; at++) health.end({ isProbe: false, sign: "down", waitMs: 0 }, at);
   expect(health.admission(102)).toBe("probe");
 });

@@ -7,7 +7,7 @@ import { anyPlan } from "../support/upstream/plan.ts";
 import { makeStage, runPlan, type Stage } from "../support/upstream/run-plan.ts";
 
 /** Heavy runs: UPSTREAM_PLANS=200. */
-const PLANS = Number(process.env.UPSTREAM_PLANS ?? 20);
+const PLANS = Number(process.env.UPSTREAM_PLANS ?? 14);
 /** A plan takes half a second, and a follower that does not get on is given half a minute. */
 const TIMEOUT_MS = 60_000 + PLANS * 5000;
 const TICKS = 80;
