@@ -27,11 +27,6 @@ export function presentChannel(id: string, hydration: Hydration) {
 
 export type Channel = NonNullable<ReturnType<typeof presentChannel>>;
 
-/** The channels among `ids` that exist, in the order given. */
-export function presentChannels(ids: readonly string[], hydration: Hydration): Channel[] {
-  return ids.flatMap((id) => presentChannel(id, hydration) ?? []);
-}
-
 /** How a cast shows the channel that its thread stands in; null outside of any. */
 export function presentChannelDehydrated(rootParentUrl: string | null, hydration: Hydration) {
   const channel = presentSpecDehydrated(rootParentUrl, hydration);
