@@ -5,6 +5,7 @@ import { benchBackfill } from "./backfill.ts";
 import { benchDeliveries } from "./deliveries.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchIngest } from "./ingest.ts";
+import { benchInside } from "./inside.ts";
 import { benchMatch } from "./match.ts";
 import { benchReads } from "./reads.ts";
 import { benchSend } from "./send.ts";
@@ -26,6 +27,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   ingest: benchIngest,
   backfill: benchBackfill,
   reads: benchReads,
+  inside: benchInside,
   throughput: benchThroughput,
   growth: benchGrowth,
   send: benchSend,

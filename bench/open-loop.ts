@@ -1,3 +1,5 @@
+import { UNUSED } from "./wrk.ts";
+
 /**
  * An open-loop load generator, as a process of its own: requests begin at a fixed rate whatever the server does, and the
  * time of each counts from when it should have begun, so that a stall shows in all the requests that it delayed.
@@ -11,6 +13,8 @@ export interface LoadOptions {
   readonly requestsPerSec: number;
   readonly durationSecs: number;
   readonly connections: number;
+  /** Makes each request another question. */
+  readonly isAnew: boolean;
 }
 
 export interface LatencyRun {
@@ -21,21 +25,32 @@ export interface LatencyRun {
   readonly maxMs: number;
 }
 
-const HEAD_END = new TextEncoder().encode("\r\n\r\n");
+const NO_BYTES = Buffer.alloc(0);
+const IDLE = -1;
+const IN_HEAD = -2;
 
-/** One keep-alive connection, one request at a time. */
+/**
+ * One keep-alive connection, one request at a time. It makes as little garbage as it can: what the generator spends on
+ * collecting its own would count as the server's.
+ */
 class Connection {
   readonly #socket: Bun.Socket<Connection>;
-  #settle: ((ok: boolean) => void) | undefined;
-  #ok = false;
+  readonly #onEnd: (connection: Connection, ok: boolean) => void;
   #missing = -1;
-  #head = Buffer.alloc(0);
+  #head: Buffer = NO_BYTES;
+  #ok = false;
+  /** When the request under way should have begun. */
+  dueAt = 0;
 
-  private constructor(socket: Bun.Socket<Connection>) {
+  private constructor(socket: Bun.Socket<Connection>, onEnd: (connection: Connection, ok: boolean) => void) {
     this.#socket = socket;
+    this.#onEnd = onEnd;
   }
 
-  static async open(hostname: string, port: number): Promise<Connection> {
+  static async open(
+    { hostname, port }: LoadOptions,
+    onEnd: (connection: Connection, ok: boolean) => void,
+  ): Promise<Connection> {
     const opened = Promise.withResolvers<Connection>();
     await Bun.connect<Connection | undefined>({
       hostname,
@@ -43,97 +58,90 @@ class Connection {
       data: undefined,
       socket: {
         open(socket) {
-          const connection = new Connection(socket as Bun.Socket<Connection>);
+          const connection = new Connection(socket as Bun.Socket<Connection>, onEnd);
           socket.data = connection;
           opened.resolve(connection);
         },
         data: (socket, chunk) => socket.data?.take(chunk),
-        close: (socket) => socket.data?.fail(),
-        error: (socket) => socket.data?.fail(),
+        close: (socket) => socket.data?.end(false),
+        error: (socket) => socket.data?.end(false),
         connectError: (_socket, error) => opened.reject(error),
       },
     });
     return opened.promise;
   }
 
-  get(path: string): Promise<boolean> {
+  get(path: string, dueAt: number): void {
+    this.dueAt = dueAt;
+    this.#missing = IN_HEAD;
     this.#socket.write(`GET ${path} HTTP/1.1\r\nhost: bench\r\n\r\n`);
-    return new Promise((settle) => {
-      this.#settle = settle;
-    });
   }
 
-  take(chunk: Uint8Array): void {
-    if (this.#missing < 0) {
-      this.#head = Buffer.concat([this.#head, chunk]);
-      const end = this.#head.indexOf(HEAD_END);
+  take(chunk: Buffer): void {
+    if (this.#missing === IN_HEAD) {
+      const head = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
+      const end = head.indexOf("\r\n\r\n");
+      this.#head = end < 0 ? head : NO_BYTES;
       if (end < 0) return;
-      const head = this.#head.toString("latin1", 0, end);
-      this.#ok = /^HTTP\/1\.1 200/.test(head);
-      this.#missing = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
-      this.#missing -= this.#head.length - end - HEAD_END.length;
+      this.#ok = head.toString("latin1", 9, 12) === "200";
+      const length = /content-length: *(\d+)/i.exec(head.toString("latin1", 0, end))?.[1];
+      this.#missing = Number(length ?? 0) - (head.length - end - 4);
     } else this.#missing -= chunk.length;
-    if (this.#missing <= 0) this.#finish(this.#ok);
+    if (this.#missing <= 0) this.end(this.#ok);
   }
 
-  fail(): void {
-    this.#finish(false);
+  end(ok: boolean): void {
+    if (this.#missing === IDLE) return;
+    this.#missing = IDLE;
+    this.#onEnd(this, ok);
   }
 
   close(): void {
     this.#socket.end();
   }
-
-  #finish(ok: boolean): void {
-    const settle = this.#settle;
-    this.#settle = undefined;
-    this.#missing = -1;
-    this.#head = Buffer.alloc(0);
-    settle?.(ok);
-  }
 }
 
 async function run(options: LoadOptions): Promise<LatencyRun> {
-  const { hostname, port, paths, requestsPerSec, durationSecs, connections } = options;
-  const all = await Promise.all(Array.from({ length: connections }, () => Connection.open(hostname, port)));
-  const idle = [...all];
-  const late: number[] = [];
-  const timesMs: number[] = [];
+  const { paths, isAnew, requestsPerSec, durationSecs, connections } = options;
   const total = Math.round(requestsPerSec * durationSecs);
+  const timesMs = new Float64Array(total);
   const done = Promise.withResolvers<void>();
   let errors = 0;
   let begun = 0;
   let finished = 0;
-  const startedAt = performance.now();
-
   const send = (connection: Connection, dueAt: number) => {
-    void connection.get(paths[begun++ % paths.length] ?? "/").then((ok) => {
-      timesMs.push(performance.now() - dueAt);
-      if (!ok) errors += 1;
-      finished += 1;
-      const next = late.shift();
-      if (next !== undefined) send(connection, next);
-      else idle.push(connection);
-      if (finished === total) done.resolve();
-    });
+    const path = paths[begun++ % paths.length] ?? "/";
+    connection.get(isAnew ? `${path}${UNUSED}${begun}` : path, dueAt);
   };
+  const idle: Connection[] = [];
+  // Requests that are due while every connection is busy wait here; each is the one after the one before.
   let scheduled = 0;
+  const dueAt = (request: number) => startedAt + (request / requestsPerSec) * 1000;
+  const onEnd = (connection: Connection, ok: boolean) => {
+    timesMs[finished++] = performance.now() - connection.dueAt;
+    if (!ok) errors += 1;
+    if (begun < scheduled) send(connection, dueAt(begun));
+    else idle.push(connection);
+    if (finished === total) done.resolve();
+  };
+  const opening = Array.from({ length: connections }, () => Connection.open(options, onEnd));
+  const all = await Promise.all(opening);
+  idle.push(...all);
+  const startedAt = performance.now();
   const tick = () => {
-    const due = Math.min(total, Math.ceil(((performance.now() - startedAt) / 1000) * requestsPerSec));
-    for (; scheduled < due; scheduled++) {
-      const dueAt = startedAt + (scheduled / requestsPerSec) * 1000;
+    scheduled = Math.min(total, Math.ceil(((performance.now() - startedAt) / 1000) * requestsPerSec));
+    while (begun < scheduled) {
       const connection = idle.pop();
-      if (connection) send(connection, dueAt);
-      else late.push(dueAt);
+      if (!connection) break;
+      send(connection, dueAt(begun));
     }
     if (scheduled < total) setImmediate(tick);
   };
   tick();
   await done.promise;
   for (const connection of all) connection.close();
-  timesMs.sort((a, b) => a - b);
-  const at = (share: number) =>
-    timesMs[Math.min(timesMs.length - 1, Math.floor(timesMs.length * share))] ?? 0;
+  timesMs.sort();
+  const at = (share: number) => timesMs[Math.min(total - 1, Math.floor(total * share))] ?? 0;
   return { requests: total, errors, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 }
 

@@ -2,6 +2,9 @@ import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/** A parameter that nothing looks at; with another value it is another question with the same answer. */
+export const UNUSED = "&unused=";
+
 /** What a run of wrk (Debian's package of that name) tells. */
 export interface WrkRun {
   readonly requestsPerSec: number;
@@ -18,13 +21,21 @@ export async function runWrk(options: {
   readonly paths: readonly string[];
   readonly connections: number;
   readonly durationSecs: number;
+  /** Makes each request another question, by a number behind `UNUSED` at its end. */
+  readonly isAnew: boolean;
 }): Promise<WrkRun> {
-  const { origin, paths, connections, durationSecs } = options;
+  const { origin, paths, connections, durationSecs, isAnew } = options;
   const script = join(tmpdir(), `wrk-${process.pid}-${performance.now()}.lua`);
   const list = paths.map((path) => JSON.stringify(path)).join(",\n");
   await Bun.write(
     script,
-    `local paths = {${list}}\nlocal at = 0\nrequest = function()\n  at = at % #paths + 1\n  return wrk.format("GET", paths[at])\nend\n`,
+    `local paths = {${list}}
+local at = 0
+request = function()
+  at = at + 1
+  return wrk.format("GET", paths[at % #paths + 1]${isAnew ? ` .. "${UNUSED}" .. at` : ""})
+end
+`,
   );
   try {
     const flags = ["-t1", `-c${connections}`, `-d${durationSecs}s`, "-s", script, origin];

@@ -4,8 +4,10 @@ import type { ServiceNames } from "../config/names.ts";
 export interface Cors {
   /** The answer to any OPTIONS request; it does not depend on the path. */
   preflight(): Response;
-  /** Adds what a browser needs to read an answer. */
-  apply(request: Request, headers: Headers): void;
+  /** What every answer carries, so that a browser lets its reader have it. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Adds what depends on where the request comes from. */
+  allowOrigin(request: Request, headers: Headers): void;
 }
 
 /** A day; browsers cap it at what they think best. */
@@ -56,13 +58,13 @@ export function createCors(options: {
         },
       }),
 
-    apply(request, headers) {
-      headers.set("access-control-expose-headers", exposedHeaders);
-      if (anyOrigin) {
-        headers.set("access-control-allow-origin", "*");
-        return;
-      }
-      headers.append("vary", "origin");
+    headers: [
+      ["access-control-expose-headers", exposedHeaders],
+      anyOrigin ? ["access-control-allow-origin", "*"] : ["vary", "origin"],
+    ],
+
+    allowOrigin(request, headers) {
+      if (anyOrigin) return;
       const origin = request.headers.get("origin");
       if (origin !== null && listed.has(origin)) headers.set("access-control-allow-origin", origin);
     },

@@ -5,7 +5,9 @@ import { errorResponse } from "./error-response.ts";
 import { ApiError, logLevelOf } from "./errors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import type { ObserveAnswer } from "./http-metrics.ts";
+import type { KeptAnswer, KeptAnswers } from "./kept-answers.ts";
 import type { RoutePolicy } from "./policy.ts";
+import { answerRead, readHeaders } from "./representation.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
@@ -14,6 +16,8 @@ export interface EdgeOptions {
   readonly route: (request: Request) => MaybePromise<Response>;
   readonly policyOf: (path: string) => RoutePolicy;
   readonly cors: Cors;
+  /** Answers to questions that come again; all are made anew where it is left out. */
+  readonly answers: KeptAnswers | undefined;
   readonly observe: ObserveAnswer;
   readonly log: Logger;
   /** True from the moment that the server stops accepting. */
@@ -25,16 +29,15 @@ const clientRequestId = /^[\w=-]{1,128}$/;
 
 /**
  * What every request passes first and every answer last, whoever made the answer: request id, canonical path,
- * preflight, CORS headers, metrics, access log. The router's own hooks shape the body in between.
+ * preflight, CORS headers, metrics, access log. The router's own hooks shape the body in between; it is not asked where
+ * the answer is known from the last time.
  */
 export function createEdge(options: EdgeOptions): (request: Request) => MaybePromise<Response> {
-  const { route, policyOf, cors, observe, log, isStopping } = options;
+  const { route, policyOf, cors, answers, observe, log, isStopping } = options;
 
-  function open(request: Request, { url, path }: CanonicalUrl): Exchange {
+  function open(request: Request, { path }: CanonicalUrl): Exchange {
     const given = request.headers.get("x-request-id");
-    // The router and every hook after it read the URL from the request, so the request itself carries the new one.
-    if (url !== request.url) Object.defineProperty(request, "url", { value: url });
-    const exchange: Exchange = {
+    return {
       request,
       requestId: given !== null && clientRequestId.test(given) ? given : Bun.randomUUIDv7(),
       method: request.method,
@@ -42,40 +45,67 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
       policy: policyOf(path),
       startedAtMs: performance.now(),
       route: undefined,
+      repeatable: undefined,
     };
-    openExchange(request, exchange);
-    return exchange;
   }
 
-  function close(request: Request, exchange: Exchange, response: Response): Response {
+  function close(exchange: Exchange, response: Response): Response {
+    const { request, method, requestId } = exchange;
     const { headers, status } = response;
-    headers.set("x-request-id", exchange.requestId);
-    cors.apply(request, headers);
+    headers.set("x-request-id", requestId);
+    cors.allowOrigin(request, headers);
     if (isStopping()) headers.set("connection", "close");
 
     const durationMs = performance.now() - exchange.startedAtMs;
     const template = exchange.route ?? "unmatched";
-    observe(exchange.method, template, status, durationMs / 1000);
+    observe(method, template, status, durationMs / 1000);
     const level = logLevelOf(status);
     if (log.isLevelEnabled(level)) {
-      const { method, requestId } = exchange;
       log[level]({ method, route: template, status, durationMs, requestId }, "Answered a request");
     }
     return response;
   }
 
+  function closeNew(exchange: Exchange, response: Response): Response {
+    for (const [name, value] of cors.headers) response.headers.append(name, value);
+    return close(exchange, response);
+  }
+
+  function closeKept(exchange: Exchange, kept: KeptAnswer): Response {
+    exchange.route = kept.route;
+    return close(exchange, answerRead(exchange.request, kept, kept.headers));
+  }
+
+  function keep(url: string, { repeatable, route = "" }: Exchange, generation: number): void {
+    if (repeatable === undefined) return;
+    const headers = new Headers(readHeaders(repeatable.etag));
+    for (const [name, value] of cors.headers) headers.append(name, value);
+    answers?.keep(url, { ...repeatable, headers, route }, generation);
+  }
+
   return (request) => {
     const target = canonicalUrl(request.url);
     const exchange = open(request, target);
-    const fail = (error: unknown) => close(request, exchange, errorResponse({ exchange, error, log }));
-    if (request.method === "OPTIONS") return close(request, exchange, cors.preflight());
+    const isRepeatable = answers !== undefined && exchange.method === "GET" && exchange.policy.isRepeatable;
+    const generation = isRepeatable ? answers.generation() : 0;
+    const kept = isRepeatable ? answers.get(target.url) : undefined;
+    if (kept) return closeKept(exchange, kept);
+
+    const fail = (error: unknown) => closeNew(exchange, errorResponse({ exchange, error, log }));
+    if (exchange.method === "OPTIONS") return closeNew(exchange, cors.preflight());
     if (!target.wellFormed) {
       return fail(new ApiError("badRequest", "path is not valid percent-encoded UTF-8"));
     }
+    // The router and every hook after it read the URL from the request, so the request itself carries the new one.
+    if (target.url !== request.url) Object.defineProperty(request, "url", { value: target.url });
+    openExchange(request, exchange);
+    const finish = (response: Response) => {
+      keep(target.url, exchange, generation);
+      return closeNew(exchange, response);
+    };
     try {
       const answer = route(request);
-      if (answer instanceof Response) return close(request, exchange, answer);
-      return answer.then((response) => close(request, exchange, response), fail);
+      return answer instanceof Response ? finish(answer) : answer.then(finish, fail);
     } catch (error) {
       return fail(error);
     }

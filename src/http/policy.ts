@@ -4,6 +4,11 @@ export interface RoutePolicy {
   readonly maxBodyBytes: number;
   /** `revalidate`: a GET carries a weak ETag and may be kept. `no-store`: nothing on the way may keep the answer. */
   readonly cache: "revalidate" | "no-store";
+  /**
+   * The answer to a GET follows from its URL, the index and the second alone: the same question has the same answer until
+   * one of them changes.
+   */
+  readonly isRepeatable: boolean;
   /** The JSON body of an error. */
   readonly errorBody: (message: string) => Readonly<Record<string, unknown>>;
 }
@@ -29,10 +34,18 @@ const apiRows: readonly PolicyRow[] = [
   { path: "/frame/notification_tokens", cache: "no-store" },
   { path: "/webhook", maxBodyBytes: 256 * kib, cache: "no-store" },
   { path: "/batch", maxBodyBytes: 256 * kib },
+  // One dialect looks at a header there.
+  { path: "/user/fid", isRepeatable: false },
 ];
 
-const apiDefault: RoutePolicy = { maxBodyBytes: 64 * kib, cache: "revalidate", errorBody: messageOnly };
-const opsDefault: RoutePolicy = { ...apiDefault, cache: "no-store" };
+const apiDefault: RoutePolicy = {
+  maxBodyBytes: 64 * kib,
+  cache: "revalidate",
+  isRepeatable: true,
+  errorBody: messageOnly,
+};
+const opsDefault: RoutePolicy = { ...apiDefault, cache: "no-store", isRepeatable: false };
+const documentPolicy: RoutePolicy = { ...apiDefault, isRepeatable: false };
 
 /**
  * Finds the policy of a canonical path, the same under every prefix of the API. The outcome is one of a few shared
@@ -48,6 +61,6 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
       const within = path.slice(prefix.length - 1);
       return policies.find((row) => within === row.path || within.startsWith(row.below)) ?? apiDefault;
     }
-    return path === "/openapi.json" ? apiDefault : opsDefault;
+    return path === "/openapi.json" ? documentPolicy : opsDefault;
   };
 }

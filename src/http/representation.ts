@@ -1,6 +1,6 @@
 import { ElysiaCustomStatusResponse, StatusMap } from "elysia";
 import { jsonText } from "../lib/json-text.ts";
-import { type Exchange, exchangeOf } from "./exchange.ts";
+import { type Exchange, exchangeOf, type TaggedBody } from "./exchange.ts";
 
 /** What the representation of an answer needs of Elysia's context. */
 export interface AnswerContext {
@@ -29,28 +29,46 @@ function statusOf(status: AnswerContext["set"]["status"]): number {
   return typeof status === "string" ? StatusMap[status] : (status ?? 200);
 }
 
+/** What the answer to a read carries, whoever asks for it. */
+export function readHeaders(etag: string): Record<string, string> {
+  return { "content-type": "application/json", etag, "cache-control": revalidate };
+}
+
+/** Answers a read with its body, or with 304 where the client holds just that. */
+export function answerRead(
+  request: Request,
+  { body, etag }: TaggedBody,
+  headers: Headers | Record<string, string>,
+): Response {
+  const ifNoneMatch = request.headers.get("if-none-match");
+  if (ifNoneMatch === null || !matchesEtag(ifNoneMatch, etag)) return new Response(body, { headers });
+  const notModified = new Response(null, { status: 304, headers });
+  notModified.headers.delete("content-type");
+  return notModified;
+}
+
 function asJson(exchange: Exchange, given: unknown, set: AnswerContext["set"]): Response {
   const chosen = given instanceof ElysiaCustomStatusResponse ? given : undefined;
   const value: unknown = chosen === undefined ? given : chosen.response;
-  const status = statusOf(chosen?.code ?? set.status);
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  const isRead = exchange.method === "GET" || exchange.method === "HEAD";
   if (value === undefined) throw new Error("the handler returned nothing");
+  const { request, method, policy } = exchange;
+  const status = statusOf(chosen?.code ?? set.status);
   const body = encoder.encode(jsonText(value));
-  let notModified = false;
-  if (isRead && status === 200 && exchange.policy.cache === "revalidate") {
-    const etag = `W/"${Bun.hash(body).toString(16)}"`;
-    headers.etag = etag;
-    headers["cache-control"] = revalidate;
-    const ifNoneMatch = exchange.request.headers.get("if-none-match");
-    notModified = ifNoneMatch !== null && matchesEtag(ifNoneMatch, etag);
-  } else {
-    headers["cache-control"] = "no-store";
+  const isRead = method === "GET" || method === "HEAD";
+  if (!isRead || status !== 200 || policy.cache !== "revalidate") {
+    const headers = { "content-type": "application/json", "cache-control": "no-store" };
+    return new Response(body, { status, headers: { ...headers, ...headersOf(set) } });
   }
+  const tagged = { body, etag: `W/"${Bun.hash(body).toString(16)}"` };
+  if (method === "GET" && policy.isRepeatable) exchange.repeatable = tagged;
+  return answerRead(request, tagged, readHeaders(tagged.etag));
+}
+
+/** What a handler has set. Only those do whose answers are not kept. */
+function headersOf(set: AnswerContext["set"]): Record<string, string> {
+  const headers: Record<string, string> = {};
   for (const name in set.headers) headers[name] = String(set.headers[name]);
-  if (!notModified) return new Response(body, { status, headers });
-  delete headers["content-type"];
-  return new Response(null, { status: 304, headers });
+  return headers;
 }
 
 /**

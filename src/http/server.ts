@@ -8,6 +8,7 @@ import { createEdge } from "./edge.ts";
 import { errorResponse } from "./error-response.ts";
 import { exchangeOf } from "./exchange.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
 import { openApiDocument } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { type OpsProviders, opsRoutes } from "./ops.ts";
@@ -23,6 +24,8 @@ export interface HttpServerOptions {
   /** The same API in the dialect of `service.compat_prefixes`, made where there is such a prefix. */
   readonly compatPlugins: () => readonly AnyElysia[];
   readonly ops: OpsProviders;
+  /** Answers to reads that come again; all are made anew where it is left out. */
+  readonly answers?: KeptAnswers | undefined;
   readonly version: string;
 }
 
@@ -96,6 +99,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     route: (request) => app.fetch(request),
     policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
     cors: createCors({ origins: config.http.cors_origins, names, isCompat: compatPrefixes.length > 0 }),
+    answers: options.answers,
     observe: createHttpMetrics(metrics),
     log,
     isStopping: () => stopping,

@@ -4,6 +4,7 @@ import { createFanOut, type FanOutPacing } from "../../src/app/fan-out.ts";
 import { createManagement } from "../../src/app/management.ts";
 import { createPush } from "../../src/app/push.ts";
 import type { StaleReason } from "../../src/auth/staleness.ts";
+import { KeptAnswers } from "../../src/http/kept-answers.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
@@ -69,6 +70,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const management = createManagement(parts);
   const fanOut = await createFanOut({ common, index: db, state, ledger: state, client, pacing });
   const cache = new HydrationCache();
+  const answers = new KeptAnswers({ dataVersion: () => db.dataVersion(), clock: node.clock });
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);
   const http = runHttp({
@@ -80,6 +82,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     compatPrefixes: options.compatPrefixes,
     clock: node.clock,
     http: httpSettings,
+    answers,
   });
   const document = await http.server.openApi();
   return {
@@ -90,7 +93,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     takeStatements() {
       const taken = statements;
       // The next read has nothing to fall back on, and so shows every statement that it needs.
-      for (const kept of [cache.users, cache.casts, cache.channels]) kept.clear();
+      for (const kept of [cache.users, cache.casts, cache.channels, answers]) kept.clear();
       statements = [];
       return taken;
     },

@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia";
 import pino from "pino";
 import { Registry } from "prom-client";
 import type { Config } from "../../src/config/schema.ts";
+import type { KeptAnswers } from "../../src/http/kept-answers.ts";
 import type { OpsProviders } from "../../src/http/ops.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import type { Clock } from "../../src/process/clock.ts";
@@ -28,6 +29,7 @@ export interface RunHttpOptions {
   readonly http?: Partial<Config["http"]>;
   readonly serviceName?: string;
   readonly clock?: Clock;
+  readonly answers?: KeptAnswers;
 }
 
 export const httpSettings: Config["http"] = {
@@ -64,6 +66,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
       metrics: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
       ...options.ops,
     },
+    answers: options.answers,
     version: "1.2.3",
   });
   return { server, logLines };

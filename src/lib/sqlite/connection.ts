@@ -1,13 +1,25 @@
 import type { Database, SQLQueryBindings, Statement as SqliteStatement } from "bun:sqlite";
 import type { Statement } from "./statement-registry.ts";
 
+interface Command {
+  readonly name: string;
+  readonly sql: string;
+}
+
+const command = (sql: string): Command => ({ name: sql, sql });
+const BEGIN = command("BEGIN");
+const BEGIN_IMMEDIATE = command("BEGIN IMMEDIATE");
+const COMMIT = command("COMMIT");
+const ROLLBACK = command("ROLLBACK");
+const DATA_VERSION = command("PRAGMA data_version");
+
 /**
  * A connection to one of the node's databases. A statement is prepared on first use and kept for the life of the
  * connection. A fid above 2^53 - 1 never reaches it, so integers stay plain numbers.
  */
 export abstract class SqliteConnection implements Disposable {
   readonly #sqlite: Database;
-  readonly #prepared = new Map<object, SqliteStatement<unknown, SQLQueryBindings[]>>();
+  readonly #statements = new Map<Command, SqliteStatement<unknown, SQLQueryBindings[]>>();
   /** Called with the name of each statement that runs; tests count with it. */
   onStatement: ((name: string) => void) | undefined;
 
@@ -33,12 +45,12 @@ export abstract class SqliteConnection implements Disposable {
 
   /** Runs `work` in one write transaction; rolls back when it throws. */
   transaction<T>(work: () => T): T {
-    return this.#within("BEGIN IMMEDIATE", work);
+    return this.#within(BEGIN_IMMEDIATE, work);
   }
 
   /** Runs `work` on one snapshot: no write that commits meanwhile shows in some of its statements only. */
   snapshot<T>(work: () => T): T {
-    return this.#within("BEGIN", work);
+    return this.#within(BEGIN, work);
   }
 
   /** Writes the write-ahead log back into the database file and empties it. */
@@ -56,39 +68,47 @@ export abstract class SqliteConnection implements Disposable {
     return pages * pageBytes;
   }
 
+  /** Changes with each commit of another connection to the same file, and only then or when a log begins anew. */
+  dataVersion(): number {
+    return (this.#prepared(DATA_VERSION).get() as { data_version: number }).data_version;
+  }
+
   /** The connection itself, for migrations and for tools that look at the schema. */
   get sqlite(): Database {
     return this.#sqlite;
   }
 
   [Symbol.dispose](): void {
-    for (const prepared of this.#prepared.values()) prepared.finalize();
-    this.#prepared.clear();
+    for (const prepared of this.#statements.values()) prepared.finalize();
+    this.#statements.clear();
     this.#sqlite.close();
   }
 
-  #within<T>(begin: string, work: () => T): T {
-    this.#sqlite.exec(begin);
+  #within<T>(begin: Command, work: () => T): T {
+    this.#prepared(begin).run();
     try {
       const result = work();
-      this.#sqlite.exec("COMMIT");
+      this.#prepared(COMMIT).run();
       return result;
     } catch (cause) {
       // A full disk may have rolled back already; the first fault is the one to report.
-      if (this.#sqlite.inTransaction) this.#sqlite.exec("ROLLBACK");
+      if (this.#sqlite.inTransaction) this.#prepared(ROLLBACK).run();
       throw cause;
     }
   }
 
-  #prepare(
-    s: Statement<unknown, readonly SQLQueryBindings[]> | object,
-  ): SqliteStatement<unknown, SQLQueryBindings[]> {
-    let prepared = this.#prepared.get(s);
+  /** Prepares a statement of the program, and tells whoever counts them. */
+  #prepare(s: Command): SqliteStatement<unknown, SQLQueryBindings[]> {
+    this.onStatement?.(s.name);
+    return this.#prepared(s);
+  }
+
+  #prepared(command: Command): SqliteStatement<unknown, SQLQueryBindings[]> {
+    let prepared = this.#statements.get(command);
     if (!prepared) {
-      prepared = this.#sqlite.prepare<unknown, SQLQueryBindings[]>((s as { sql: string }).sql);
-      this.#prepared.set(s, prepared);
+      prepared = this.#sqlite.prepare<unknown, SQLQueryBindings[]>(command.sql);
+      this.#statements.set(command, prepared);
     }
-    this.onStatement?.((s as { name: string }).name);
     return prepared;
   }
 }

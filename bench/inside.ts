@@ -1,0 +1,80 @@
+import pino from "pino";
+import { Registry } from "prom-client";
+import { createFanOut } from "../src/app/fan-out.ts";
+import { createManagement } from "../src/app/management.ts";
+import { createPush } from "../src/app/push.ts";
+import { KeptAnswers } from "../src/http/kept-answers.ts";
+import { indexPath, openIndexReader } from "../src/index/database.ts";
+import { systemClock } from "../src/process/clock.ts";
+import { HydrationCache } from "../src/read/hydrate/cache.ts";
+import { apiPlugins } from "../src/routes/plugins.ts";
+import { openState, statePath } from "../src/state/database.ts";
+import { configWith } from "../test/process/config.ts";
+import { makeHttp } from "../test/support/http.ts";
+import { tempDir } from "../test/support/program.ts";
+import { drawFrom } from "./draw.ts";
+import { askedReads } from "./goals.ts";
+import type { Figure } from "./main.ts";
+import { benchNetwork } from "./network.ts";
+
+const BATCHES = Number(process.env.BENCH_BATCHES ?? 30);
+const BATCH_CPU_MS = 40;
+const REQUESTS = 50;
+
+/**
+ * The CPU time that one request takes within the process, from the `Request` to the `Response`: the least of many batches,
+ * which is what the code itself takes on a core that nobody else disturbs. Sockets are not part of it.
+ */
+export async function benchInside(): Promise<Figure[]> {
+  const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 100_000));
+  const draw = drawFrom(network);
+  using dir = tempDir();
+  using db = openIndexReader(indexPath(network.dataDir));
+  using state = openState(statePath(dir.path));
+  const common = {
+    config: configWith(),
+    clock: systemClock,
+    log: pino({ level: "silent" }),
+    metrics: { registry: new Registry(), prefix: "svc_" },
+  };
+  const parts = { common, index: db, state };
+  const management = createManagement(parts);
+  const fanOut = await createFanOut({ ...parts, ledger: state });
+  const cache = new HydrationCache();
+  const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600 };
+  const push = createPush({ ...parts, management, fanOut });
+  const answers = new KeptAnswers({ dataVersion: () => db.dataVersion(), clock: systemClock });
+  const { server } = makeHttp({ ...apiPlugins({ source, management, push }), clock: systemClock, answers });
+  const figures: Figure[] = [];
+  for (const { name, path } of askedReads()) {
+    const urls = Array.from({ length: REQUESTS }, () => `http://localhost:1/v2/svc${path(draw)}`);
+    for (const url of urls) {
+      const { status } = await server.handle(new Request(url));
+      if (status !== 200) throw new Error(`${url} answered ${status}`);
+    }
+    let at = 0;
+    // A parameter that nothing looks at makes another question of it.
+    const anew = (n: number) => `${urls[n % REQUESTS]}&unused=${n}`;
+    const again = (n: number) => urls[n % REQUESTS] ?? "";
+    for (const [kind, urlOf] of [
+      ["anew", anew],
+      ["again", again],
+    ] as const) {
+      const batchOf = async (requests: number) => {
+        const before = process.cpuUsage();
+        for (let n = 0; n < requests; n++) {
+          const answer = server.handle(new Request(urlOf(at++)));
+          if (answer instanceof Promise) await answer;
+        }
+        const { user, system } = process.cpuUsage(before);
+        return (user + system) / requests;
+      };
+      const requests = Math.max(20, Math.round((BATCH_CPU_MS * 1000) / (await batchOf(200))));
+      let leastUs = Number.POSITIVE_INFINITY;
+      for (let batch = 0; batch < BATCHES; batch++) leastUs = Math.min(leastUs, await batchOf(requests));
+      figures.push({ what: `${name}, ${kind}`, value: leastUs, unit: "us of CPU a request" });
+    }
+  }
+  await fanOut.stop(0);
+  return figures;
+}

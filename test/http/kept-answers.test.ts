@@ -1,0 +1,171 @@
+import { describe, expect, test } from "bun:test";
+import { Elysia } from "elysia";
+import { KeptAnswers } from "../../src/http/kept-answers.ts";
+import { startTestApi } from "../support/api.ts";
+import { type RunHttpOptions, runHttp } from "../support/http.ts";
+import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
+import { accountRecords } from "../support/node.ts";
+import { linkMessage } from "../support/social.ts";
+
+/** A server whose reads count how often they are made, over data whose version and time the test decides. */
+function startCounting(options: RunHttpOptions = {}) {
+  const data = { version: 1, nowMs: 1_700_000_000_000, made: 0 };
+  const gate = { begun: Promise.withResolvers<void>(), opened: Promise.resolve() };
+  const clock = { nowMs: () => data.nowMs };
+  const answers = new KeptAnswers({ dataVersion: () => data.version, clock });
+  const said = () => {
+    data.made += 1;
+    return { made: data.made };
+  };
+  const routes = new Elysia({ name: "counting" })
+    .get("/read", said)
+    .get("/slow", async () => {
+      const answer = said();
+      gate.begun.resolve();
+      await gate.opened;
+      return answer;
+    })
+    .get("/missing", ({ status }) => {
+      said();
+      return status(404, { message: "no" });
+    })
+    .get("/webhook", said)
+    .get("/user/fid", said)
+    .post("/read", said);
+  const http = runHttp({ ...options, plugins: [routes], clock, answers });
+  const ask = async (path: string, init?: RequestInit) => {
+    const response = await fetch(http.api(path), init);
+    return { response, made: response.status === 304 ? undefined : (await response.json()).made };
+  };
+  return Object.assign(http, { data, gate, ask });
+}
+
+describe("the answer to a question that comes again", () => {
+  test("is the one before while neither the data nor the second has changed", async () => {
+    await using http = startCounting();
+    const first = await http.ask("/read?a=1");
+    http.data.nowMs += 999;
+    const second = await http.ask("/read?a=1");
+    expect([first.made, second.made]).toEqual([1, 1]);
+    const comparable = ({ headers }: Response) =>
+      [...headers].filter(([name]) => !["x-request-id", "date"].includes(name));
+    expect(comparable(second.response)).toEqual(comparable(first.response));
+    expect(second.response.headers.get("x-request-id")).not.toBe(first.response.headers.get("x-request-id"));
+    expect((await http.ask("/read?a=2")).made).toBe(2);
+    expect((await http.ask("/read/?a=1")).made).toBe(3);
+  });
+
+  test("is made anew after a commit and after the second", async () => {
+    await using http = startCounting();
+    await http.ask("/read");
+    http.data.version += 1;
+    expect((await http.ask("/read")).made).toBe(2);
+    expect((await http.ask("/read")).made).toBe(2);
+    http.data.nowMs += 1000;
+    expect((await http.ask("/read")).made).toBe(3);
+  });
+
+  test("is not the one whose making a commit overtook", async () => {
+    await using http = startCounting();
+    const gate = Promise.withResolvers<void>();
+    http.gate.opened = gate.promise;
+    const overtaken = http.ask("/slow");
+    await http.gate.begun.promise;
+    http.data.version += 1;
+    // Whoever asks now makes the new version the current one, while the old answer is still under way.
+    await http.ask("/read");
+    gate.resolve();
+    expect((await overtaken).made).toBe(1);
+    expect((await http.ask("/slow")).made).toBe(3);
+  });
+
+  test("is 304 for who holds it, with an id of its own and what a browser needs", async () => {
+    await using http = startCounting({ http: { cors_origins: ["https://app.example"] } });
+    const from = (origin: string, more = {}) => ({ headers: { origin, ...more } });
+    const { response } = await http.ask("/read", from("https://app.example"));
+    const etag = response.headers.get("etag") ?? "";
+    const again = await http.ask("/read", from("https://app.example", { "if-none-match": etag }));
+    expect(again.response.status).toBe(304);
+    expect(again.response.headers.get("content-type")).toBeNull();
+    expect(again.response.headers.get("etag")).toBe(etag);
+    expect(again.response.headers.get("access-control-allow-origin")).toBe("https://app.example");
+    expect(again.response.headers.get("vary")).toBe("origin");
+    const other = await http.ask("/read", from("https://evil.example"));
+    expect(other.made).toBe(1);
+    expect(other.response.headers.get("access-control-allow-origin")).toBeNull();
+    expect(other.response.headers.get("vary")).toBe("origin");
+    expect(http.data.made).toBe(1);
+  });
+
+  test("is kept also where the first who asked held it already", async () => {
+    await using http = startCounting();
+    const etag = (await http.ask("/read")).response.headers.get("etag") ?? "";
+    http.data.nowMs += 1000;
+    http.data.made = 0;
+    expect((await http.ask("/read", { headers: { "if-none-match": etag } })).response.status).toBe(304);
+    expect((await http.ask("/read")).made).toBe(1);
+    expect(http.data.made).toBe(1);
+  });
+
+  test("counts as an answer of its route", async () => {
+    await using http = startCounting();
+    for (let n = 0; n < 3; n++) await http.ask("/read");
+    const metrics = await (await fetch(`${http.url}/metrics`)).text();
+    expect(metrics).toContain('svc_http_requests_total{method="GET",route="/v2/svc/read",status="200"} 3');
+    expect(http.logLines.filter(({ route }) => route === "/v2/svc/read")).toHaveLength(3);
+  });
+});
+
+test("errors, writes, HEAD, management and what depends on a header are made for each who asks", async () => {
+  await using http = startCounting();
+  for (const path of ["/missing", "/webhook", "/user/fid", "/user/fid/"]) {
+    const before = http.data.made;
+    await http.ask(path);
+    await http.ask(path);
+    expect([path, http.data.made - before]).toEqual([path, 2]);
+  }
+  const before = http.data.made;
+  for (const method of ["HEAD", "POST", "HEAD", "POST"]) await fetch(http.api("/read"), { method });
+  expect(http.data.made - before).toBe(4);
+});
+
+test("what is kept has a bound, in bodies and in URLs", () => {
+  const answers = new KeptAnswers({ dataVersion: () => 1, clock: { nowMs: () => 0 } });
+  const generation = answers.generation();
+  const kept = (bytes: number) => ({
+    body: new Uint8Array(bytes),
+    etag: "",
+    headers: new Headers(),
+    route: "",
+  });
+  const urls = Array.from({ length: 40 }, (_, n) => `http://x/${n}`);
+  let most = 0;
+  for (const url of urls) {
+    answers.keep(url, kept(1024 * 1024), answers.generation());
+    most = Math.max(most, urls.filter((one) => answers.get(one) !== undefined).length);
+  }
+  expect(most).toBe(15);
+  expect(answers.get(urls.at(-1) ?? "")).toBeDefined();
+  answers.keep("http://x/huge", kept(17 * 1024 * 1024), answers.generation());
+  expect(answers.get("http://x/huge")).toBeUndefined();
+  answers.keep("http://x/late", kept(1), generation);
+  expect(answers.get("http://x/late")).toBeUndefined();
+});
+
+test("a read shows a commit of another connection at once, however often it was asked before", async () => {
+  await using api = await startTestApi();
+  for (const fid of [1, 2]) api.node.takeAll(accountRecords(fid));
+  const followers = async () => (await api.get("/user?fid=2")).body.user;
+  for (let n = 1; n <= 20; n++) {
+    const link = linkMessage(1, "follow", 2, { remove: n % 2 === 0, at: DEFAULT_TIMESTAMP + n });
+    expect(api.node.takeMessage(link)).toBe("ok");
+    for (let repeat = 0; repeat < 3; repeat++) {
+      expect(await followers()).toMatchObject({ follower_count: n % 2 });
+    }
+  }
+  api.takeStatements();
+  await followers();
+  const once = api.takeStatements().length;
+  for (let repeat = 0; repeat < 3; repeat++) await followers();
+  expect(api.takeStatements()).toHaveLength(once);
+});
