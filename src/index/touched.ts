@@ -86,9 +86,14 @@ export class Touched {
   }
 }
 
+/** Number of the last commit whose changes are listed. */
+export function lastTouchedSeq(db: SqliteConnection): number {
+  return db.get(lastTouched)?.seq ?? 0;
+}
+
 /** What commits touched since the one numbered `since`; undefined when there was none. */
 export function readTouched(db: SqliteConnection, since: number): TouchedSince | undefined {
-  const last = db.get(lastTouched)?.seq ?? 0;
+  const last = lastTouchedSeq(db);
   if (last === since) return undefined;
   const rows = db.all(touchedSince, since);
   // Fewer rows than commits: the reader slept, or this is another database than before.

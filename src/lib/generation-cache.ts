@@ -1,15 +1,18 @@
 /**
- * Keeps what was used of late, at most twice `maxPerGeneration` entries. When the young generation is full it becomes the
- * old one, and what the old one held unasked is let go: nearly what a least-recently-used list keeps, for two map
- * lookups.
+ * Keeps what was used of late, at most twice `maxPerGeneration` entries, or twice that weight. When the young generation is
+ * full it becomes the old one, and what the old one held unasked is let go: nearly what a least-recently-used list keeps,
+ * for two map lookups.
  */
 export class GenerationCache<Key, Value extends object> {
   readonly #maxPerGeneration: number;
+  readonly #weightOf: (value: Value) => number;
   #young = new Map<Key, Value>();
   #old = new Map<Key, Value>();
+  #youngWeight = 0;
 
-  constructor(maxPerGeneration: number) {
+  constructor(maxPerGeneration: number, weightOf: (value: Value) => number = () => 1) {
     this.#maxPerGeneration = maxPerGeneration;
+    this.#weightOf = weightOf;
   }
 
   get(key: Key): Value | undefined {
@@ -21,11 +24,13 @@ export class GenerationCache<Key, Value extends object> {
   }
 
   set(key: Key, value: Value): void {
-    if (this.#young.size >= this.#maxPerGeneration) {
+    if (this.#youngWeight >= this.#maxPerGeneration) {
       this.#old = this.#young;
       this.#young = new Map();
+      this.#youngWeight = 0;
     }
     this.#young.set(key, value);
+    this.#youngWeight += this.#weightOf(value);
   }
 
   delete(key: Key): void {
@@ -36,5 +41,6 @@ export class GenerationCache<Key, Value extends object> {
   clear(): void {
     this.#young = new Map();
     this.#old = new Map();
+    this.#youngWeight = 0;
   }
 }

@@ -1,11 +1,24 @@
 const CLIENT_HOSTS = ["https://warpcast.com", "https://farcaster.xyz"] as const;
 const CLIENT_CHANNEL_URL = /^https:\/\/(?:warpcast\.com|farcaster\.xyz)\/~\/channel\/([^/?#]+)$/;
 
+/** Ids by URL: the same few channels are in most of what is shown. */
+const idsByUrl = new Map<string, string>();
+const MAX_IDS = 2000;
+/** Of a URL in a message; a reader may ask for longer ones. */
+const MAX_KEPT_CHARS = 256;
+
 /** The id of the channel that a parent URL stands for: the name in a client's channel URL, else the URL itself. */
 export function channelIdOf(parentUrl: string): string {
-  const name = CLIENT_CHANNEL_URL.exec(parentUrl)?.[1];
-  // A name that reads like a URL would be taken for the id of that URL.
-  return name === undefined || isUrl(name) ? parentUrl : name;
+  let id = idsByUrl.get(parentUrl);
+  if (id === undefined) {
+    const name = CLIENT_CHANNEL_URL.exec(parentUrl)?.[1];
+    // A name that reads like a URL would be taken for the id of that URL.
+    id = name === undefined || isUrl(name) ? parentUrl : name;
+    if (parentUrl.length > MAX_KEPT_CHARS) return id;
+    if (idsByUrl.size >= MAX_IDS) idsByUrl.clear();
+    idsByUrl.set(parentUrl, id);
+  }
+  return id;
 }
 
 /**

@@ -35,7 +35,10 @@ function startCounting(options: RunHttpOptions = {}) {
   const http = runHttp({ ...options, plugins: [routes], clock, answers });
   const ask = async (path: string, init?: RequestInit) => {
     const response = await fetch(http.api(path), init);
-    return { response, made: response.status === 304 ? undefined : (await response.json()).made };
+    return {
+      response,
+      made: response.status === 304 ? undefined : ((await response.json()) as { made: number }).made,
+    };
   };
   return Object.assign(http, { data, gate, ask });
 }

@@ -93,7 +93,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     takeStatements() {
       const taken = statements;
       // The next read has nothing to fall back on, and so shows every statement that it needs.
-      for (const kept of [cache.users, cache.casts, cache.channels, answers]) kept.clear();
+      for (const kept of [cache.users, cache.casts, cache.channels, cache.replies, answers]) kept.clear();
       statements = [];
       return taken;
     },

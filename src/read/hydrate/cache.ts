@@ -1,13 +1,15 @@
 import type { IndexDatabase } from "../../index/database.ts";
-import { readTouched } from "../../index/touched.ts";
+import { lastTouchedSeq, readTouched } from "../../index/touched.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
-import type { CastState, Hash } from "./casts.ts";
+import type { CastState, Hash, Reply } from "./casts.ts";
 import type { ChannelState } from "./channels.ts";
 import type { UserState } from "./users.ts";
 
 const MAX_USERS = 10_000;
 const MAX_CASTS = 10_000;
 const MAX_CHANNELS = 2_000;
+/** Of replies in lists, and of lists. */
+const MAX_REPLIES = 20_000;
 
 /**
  * States of objects as they stand in the snapshot that `sync` was last called in. One belongs to one connection; each
@@ -17,10 +19,18 @@ export class HydrationCache {
   readonly users = new GenerationCache<number, UserState>(MAX_USERS / 2);
   readonly casts = new GenerationCache<Hash, CastState>(MAX_CASTS / 2);
   readonly channels = new GenerationCache<string, ChannelState>(MAX_CHANNELS / 2);
-  #seq = 0;
+  /** The oldest direct replies of casts. Whatever comes or goes among them changes the counts of the cast. */
+  readonly replies = new GenerationCache<Hash, readonly Reply[]>(MAX_REPLIES / 2, (list) => 1 + list.length);
+  /** Number of the last commit that this has heard of. */
+  #seq: number | undefined;
 
   /** Drops what was changed since the last call; within the snapshot that the answer is read in. */
   sync(db: IndexDatabase): void {
+    if (this.#seq === undefined) {
+      // Nothing is kept yet: the lists of what was changed before, which may be long, are of no use.
+      this.#seq = lastTouchedSeq(db);
+      return;
+    }
     const touched = readTouched(db, this.#seq);
     if (!touched) return;
     this.#seq = touched.seq;
@@ -28,10 +38,15 @@ export class HydrationCache {
       this.users.clear();
       this.casts.clear();
       this.channels.clear();
+      this.replies.clear();
       return;
     }
     for (const fid of touched.fids) this.users.delete(fid);
-    for (const hash of touched.hashes) this.casts.delete(`0x${hash}`);
+    for (const hex of touched.hashes) {
+      const hash: Hash = `0x${hex}`;
+      this.casts.delete(hash);
+      this.replies.delete(hash);
+    }
     for (const id of touched.channelIds) this.channels.delete(id);
   }
 }

@@ -21,6 +21,13 @@ export interface CastContent {
   readonly embeds: readonly StoredEmbed[];
 }
 
+/** A live cast below another one. */
+export interface Reply {
+  readonly fid: number;
+  readonly timestamp: number;
+  readonly hash: Hash;
+}
+
 /** What others did with a cast. */
 interface CastCounts {
   readonly likes: number;

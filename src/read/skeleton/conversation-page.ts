@@ -2,7 +2,13 @@ import type { IndexDatabase } from "../../index/database.ts";
 import { statement } from "../../index/statement.ts";
 import { cursorCodec, cutPage, type Page } from "../cursor.ts";
 import { type Hash, hex } from "../hydrate/casts.ts";
-import { authorOfCast, type Branch, type Conversation, growReplies } from "./conversation.ts";
+import {
+  authorOfCast,
+  type Branch,
+  type Conversation,
+  type ConversationSource,
+  growReplies,
+} from "./conversation.ts";
 
 /** Ancestors that are shown, the nearest ones. */
 export const MAX_PARENTS = 50;
@@ -90,7 +96,7 @@ export interface ConversationPage extends Page<Conversation> {
  * oldest, 500 in all. Undefined when the cast is not there.
  */
 export function conversationPage(
-  db: IndexDatabase,
+  source: ConversationSource,
   query: {
     hash: Hash;
     depth: number;
@@ -100,6 +106,7 @@ export function conversationPage(
     after: readonly [score: number, timestamp: number, hash: Hash] | undefined;
   },
 ): ConversationPage | undefined {
+  const { db } = source;
   const { hash, depth, order, limit, after } = query;
   const fid = authorOfCast(db, hash);
   if (fid === undefined) return undefined;
@@ -112,7 +119,7 @@ export function conversationPage(
   const page = cutPage(found, limit, (last) =>
     conversationCursors[order].encode([last.score, last.timestamp, last.hash]),
   );
-  growReplies(db, page.rows, { depth: depth - 1, room: MAX_REPLIES - page.rows.length });
+  growReplies(source, page.rows, { depth: depth - 1, room: MAX_REPLIES - page.rows.length });
   return { hash, order, parents, ...page };
 }
 

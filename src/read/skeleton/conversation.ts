@@ -1,6 +1,7 @@
 import type { IndexDatabase } from "../../index/database.ts";
 import { statement } from "../../index/statement.ts";
-import { type Hash, hex } from "../hydrate/casts.ts";
+import type { HydrationCache } from "../hydrate/cache.ts";
+import { type Hash, hex, type Reply } from "../hydrate/casts.ts";
 
 const MAX_DIRECT_REPLIES = 50;
 const MAX_REPLIES = 500;
@@ -28,6 +29,12 @@ const repliesTo = statement<ReplyRow, [parentsJson: string, maxEach: number, lim
    LIMIT ?3`,
 );
 
+/** The connection of a snapshot, and what is kept of earlier ones. */
+export interface ConversationSource {
+  readonly db: IndexDatabase;
+  readonly cache: HydrationCache;
+}
+
 /** A cast and what stands below it, oldest first. */
 export interface Conversation {
   readonly hash: Hash;
@@ -44,17 +51,17 @@ export interface Branch {
 
 /**
  * A live cast with the replies below it, `depth` levels deep: of each cast the 50 oldest, 500 in all, upper levels
- * first. One statement a level. Undefined when the cast is not there.
+ * first. At most one statement a level. Undefined when the cast is not there.
  */
 export function conversation(
-  db: IndexDatabase,
+  source: ConversationSource,
   query: { hash: Hash; depth: number },
 ): Conversation | undefined {
   const { hash, depth } = query;
-  const fid = authorOfCast(db, hash);
+  const fid = authorOfCast(source.db, hash);
   if (fid === undefined) return undefined;
   const root: Branch = { fid, timestamp: 0, hash, replies: [] };
-  growReplies(db, [root], { depth, room: MAX_REPLIES });
+  growReplies(source, [root], { depth, room: MAX_REPLIES });
   return root;
 }
 
@@ -65,30 +72,59 @@ export function authorOfCast(db: IndexDatabase, hash: Hash): number | undefined 
 
 /** Hangs replies below casts, `depth` levels deep: of each cast the 50 oldest, `room` in all, upper levels first. */
 export function growReplies(
-  db: IndexDatabase,
+  source: ConversationSource,
   casts: readonly Branch[],
   { depth, room }: { depth: number; room: number },
 ): void {
   let level = casts;
   let left = room;
   for (let below = 0; below < depth && level.length > 0 && left > 0; below++) {
-    level = addReplies(db, level, left);
+    level = addReplies(source, level, left);
     left -= level.length;
   }
 }
 
 /** Hangs the replies to `parents` below them; answers all of them, which is the next level. */
-function addReplies(db: IndexDatabase, parents: readonly Branch[], room: number): Branch[] {
-  const json = JSON.stringify(parents.map(({ fid, hash }) => [fid, hash.slice(2)]));
+function addReplies(source: ConversationSource, parents: readonly Branch[], room: number): Branch[] {
+  const lists = repliesOf(source, parents, room);
   const level: Branch[] = [];
-  for (const { at, fid, timestamp, hash } of db.all(repliesTo, json, MAX_DIRECT_REPLIES, room)) {
-    const reply: Branch = { fid, timestamp, hash: hex(hash), replies: [] };
-    parents[at]?.replies.push(reply);
-    level.push(reply);
+  for (const { hash, replies } of parents) {
+    for (const reply of lists.get(hash)?.slice(0, room - level.length) ?? []) {
+      const branch: Branch = { ...reply, replies: [] };
+      replies.push(branch);
+      level.push(branch);
+    }
   }
-  for (const { replies } of parents)
-    replies.sort((a, b) => a.timestamp - b.timestamp || (a.hash < b.hash ? -1 : 1));
   return level;
+}
+
+/** The direct replies to each cast, oldest first: what is kept, and the rest, at most `room` of them, in one statement. */
+function repliesOf(
+  { db, cache }: ConversationSource,
+  parents: readonly Branch[],
+  room: number,
+): Map<Hash, readonly Reply[]> {
+  const lists = new Map<Hash, readonly Reply[]>();
+  const missing: Branch[] = [];
+  for (const parent of parents) {
+    const kept = cache.replies.get(parent.hash);
+    if (kept) lists.set(parent.hash, kept);
+    else missing.push(parent);
+  }
+  if (missing.length === 0) return lists;
+  const json = JSON.stringify(missing.map(({ fid, hash }) => [fid, hash.slice(2)]));
+  const rows = db.all(repliesTo, json, MAX_DIRECT_REPLIES, room);
+  const loaded = missing.map((): Reply[] => []);
+  for (const { at, fid, timestamp, hash } of rows) loaded[at]?.push({ fid, timestamp, hash: hex(hash) });
+  // Where there were more rows than room, the last list may lack some, and what follows it was not looked for.
+  const whole = rows.length < room ? missing.length : (rows.at(-1)?.at ?? 0);
+  for (const [at, { hash }] of missing.entries()) {
+    const list = loaded[at] ?? [];
+    list.sort((a, b) => a.timestamp - b.timestamp || (a.hash < b.hash ? -1 : 1));
+    lists.set(hash, list);
+    if (at < whole) cache.replies.set(hash, list);
+  }
+  return lists;
 }
 
 /** Every cast of a conversation, for loading. */

@@ -70,7 +70,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
           reads,
           (db) => {
             const first = find(db);
-            return first && conversation(db, { hash: first, depth: query.reply_depth });
+            return first && conversation(reads, { hash: first, depth: query.reply_depth });
           },
           (found) => ({ hashes: found ? hashesOf(found) : [] }),
           (found, hydration) => {

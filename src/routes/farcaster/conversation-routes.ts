@@ -77,7 +77,7 @@ export function conversationRoutes(reads: Reads) {
             const hash = find(db);
             return (
               hash &&
-              conversationPage(db, {
+              conversationPage(reads, {
                 hash,
                 order,
                 after,

@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { openIndexInMemory } from "../../src/index/database.ts";
+import { HydrationCache } from "../../src/read/hydrate/cache.ts";
+import { hex } from "../../src/read/hydrate/casts.ts";
+import { type Branch, growReplies } from "../../src/read/skeleton/conversation.ts";
+import { hashFrom, type ModelCast, putCast, takeCast } from "../support/read-model.ts";
+
+const START = 1_700_000_000;
+/** Casts that a network may have, each below an earlier one; a parent may be missing. */
+const CASTS = 14;
+
+const step = fc.record({
+  cast: fc.integer({ min: 1, max: CASTS - 1 }),
+  asked: fc.integer({ min: 0, max: CASTS - 1 }),
+  depth: fc.integer({ min: 1, max: 4 }),
+  room: fc.integer({ min: 1, max: 8 }),
+});
+
+test("a conversation out of what is kept is the one that is found anew, whatever came, went or had no room", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat(), { minLength: CASTS, maxLength: CASTS }),
+      fc.array(step, { minLength: 5, maxLength: 40 }),
+      (parents, steps) => {
+        using db = openIndexInMemory();
+        const cache = new HydrationCache();
+        const casts: ModelCast[] = [];
+        for (const [n, parent] of parents.entries()) {
+          const to = n === 0 ? undefined : casts[parent % n];
+          const body = to ? { parent: { $case: "parentCastId", value: { fid: to.fid, hash: to.hash } } } : {};
+          casts.push({
+            fid: 1 + (n % 3),
+            at: START + (n % 4),
+            hash: hashFrom(`${n}`),
+            body,
+          } as ModelCast);
+        }
+        const live = new Set<ModelCast>();
+        const toggle = (cast: ModelCast) => {
+          db.transaction(() => (live.has(cast) ? takeCast : putCast)(db, cast));
+          if (!live.delete(cast)) live.add(cast);
+        };
+        const below = (kept: HydrationCache, cast: ModelCast, depth: number, room: number) => {
+          const root: Branch = {
+            fid: cast.fid,
+            timestamp: cast.at,
+            hash: hex(Uint8Array.from(cast.hash)),
+            replies: [],
+          };
+          db.snapshot(() => {
+            kept.sync(db);
+            growReplies({ db, cache: kept }, [root], { depth, room });
+          });
+          return root;
+        };
+        for (const cast of casts.slice(1)) toggle(cast);
+        for (const { cast, asked, depth, room } of steps) {
+          const changed = casts[cast];
+          const root = casts[asked];
+          if (!changed || !root) throw new Error("no such cast");
+          toggle(changed);
+          expect(below(cache, root, depth, room)).toEqual(below(new HydrationCache(), root, depth, room));
+        }
+      },
+    ),
+  );
+});
