@@ -18,24 +18,37 @@ export interface Draw {
   readonly heavyFid: number;
 }
 
-/** Draws requests that the network has answers to. */
-export function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork): Draw {
+/** People and casts that are asked for where not everybody is. */
+const SOME_FIDS = 100;
+const SOME_HASHES = 200;
+
+/**
+ * Draws requests that the network has answers to.
+ * @param from `all` of the network; or `some` people and casts, as many in a large network as in a small one and as
+ * active, so that what a node keeps in memory holds them there as well as here
+ */
+export function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork, from: "all" | "some" = "all"): Draw {
   using db = new Database(indexPath(dataDir), { readonly: true });
   const hashesOf = (sql: string) =>
     db
       .query<{ hash: string }, []>(sql)
       .all()
       .map(({ hash }) => `0x${hash.toLowerCase()}`);
-  const all = hashesOf("SELECT hex(hash) AS hash FROM casts ORDER BY random() LIMIT 5000");
+  const random = seededRandom("reads");
+  const anyFid = () => 1 + Math.floor(fids * random.next() ** 3);
+  const someFids = Array.from({ length: SOME_FIDS }, anyFid);
+  const all = hashesOf(
+    `SELECT hex(hash) AS hash FROM casts WHERE id IN
+       (SELECT id FROM casts ORDER BY random() LIMIT ${from === "all" ? 5000 : SOME_HASHES})`,
+  );
   const busy = hashesOf(
-    "SELECT hex(hash) AS hash FROM cast_counts ORDER BY likes + recasts + replies DESC LIMIT 200",
+    "SELECT hex(hash) AS hash FROM cast_counts WHERE likes + recasts + replies BETWEEN 20 AND 40 LIMIT 200",
   );
   const threads = hashesOf(
     `SELECT hex(root_hash) AS hash FROM casts WHERE root_hash IS NOT NULL GROUP BY root_hash
      HAVING count(*) BETWEEN 90 AND 140 LIMIT 50`,
   );
-  const random = seededRandom("reads");
-  const fid = () => 1 + Math.floor(fids * random.next() ** 3);
+  const fid = from === "all" ? anyFid : () => random.pick(someFids);
   const many = (count: number, one: () => unknown) => Array.from({ length: count }, one).join(",");
   const hash = () => random.pick(all);
   return {

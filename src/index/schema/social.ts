@@ -28,7 +28,8 @@ export const casts = sqliteTable(
     embeds: text(),
   },
   (t) => [
-    uniqueIndex("casts_by_hash").on(t.hash),
+    // A hash has one author; with it in the index, whether a reaction or a reply has its target is told without the row.
+    uniqueIndex("casts_by_hash").on(t.hash, t.fid),
     index("casts_by_time").on(t.timestamp, t.hash, t.fid),
     index("casts_by_author").on(t.fid, t.timestamp, t.hash),
     index("casts_by_author_replies").on(t.fid, t.timestamp, t.hash).where(sql`parent_hash IS NOT NULL`),
@@ -37,7 +38,7 @@ export const casts = sqliteTable(
       .on(t.fid, t.timestamp, t.hash, t.parentHash)
       .where(sql`parent_hash IS NULL`),
     index("casts_by_author_and_parent")
-      .on(t.fid, t.parentHash, t.timestamp, t.hash)
+      .on(t.fid, t.parentHash, t.parentFid, t.timestamp, t.hash)
       .where(sql`parent_hash IS NOT NULL`),
     index("casts_by_author_in_channel")
       .on(t.fid, t.parentUrl, t.timestamp)

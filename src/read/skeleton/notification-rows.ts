@@ -22,7 +22,7 @@ export const NEWEST_FIRST = "n.timestamp DESC, n.kind DESC, n.actor_fid DESC, n.
 // A mention, a reply and a follow have a row only while they live. A reaction outlives its target, and may name a cast
 // that is not there or is somebody else's.
 const isThere = (row: string) =>
-  `(${row}.kind NOT IN (3, 4) OR EXISTS (SELECT 1 FROM casts c WHERE c.hash = ${row}.ref AND +c.fid = ?1))`;
+  `(${row}.kind NOT IN (3, 4) OR EXISTS (SELECT 1 FROM casts c WHERE c.hash = ${row}.ref AND c.fid = ?1))`;
 const isHeard = (row: string) => `NOT ${isSilenced(`${row}.actor_fid`)} AND ${isThere(row)}`;
 
 type Below = [fid: number, ...Position, limit: number];
