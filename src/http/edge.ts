@@ -77,10 +77,10 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
   }
 
   function keep(url: string, { repeatable, route = "" }: Exchange, generation: number): void {
-    if (repeatable === undefined) return;
+    if (repeatable === undefined || !answers?.comesAgain(url)) return;
     const headers = new Headers(readHeaders(repeatable.etag));
     for (const [name, value] of cors.headers) headers.append(name, value);
-    answers?.keep(url, { ...repeatable, headers, route }, generation);
+    answers.keep(url, { ...repeatable, headers, route }, generation);
   }
 
   return (request) => {

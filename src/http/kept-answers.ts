@@ -14,6 +14,8 @@ export interface KeptAnswer {
 const MAX_BYTES = 16 * 1024 * 1024;
 /** What an entry takes beside its body and its URL, roughly. */
 const ENTRY_BYTES = 512;
+/** URLs that are remembered as asked; a power of two. */
+const ASKED = 16_384;
 
 /**
  * Answers by their URL, for as long as nothing that they are made of has changed: the index, and the second that decides
@@ -22,6 +24,8 @@ const ENTRY_BYTES = 512;
  */
 export class KeptAnswers {
   readonly #answers = new Map<string, KeptAnswer>();
+  /** Digests of URLs that were asked for, each in the place that it points to, until another one takes it. */
+  readonly #asked = new Uint32Array(ASKED);
   readonly #dataVersion: () => number;
   readonly #clock: Clock;
   #version = Number.NaN;
@@ -50,6 +54,18 @@ export class KeptAnswers {
   /** The answer of the generation that was asked for last. */
   get(url: string): KeptAnswer | undefined {
     return this.#answers.get(url);
+  }
+
+  /**
+   * Whether it pays to keep the answer to this URL: it was asked for before, in this second or some time ago. Most questions
+   * come once, and to keep what nobody asks for again costs more than to make a small answer.
+   */
+  comesAgain(url: string): boolean {
+    const digest = Bun.hash.crc32(url);
+    const place = digest & (ASKED - 1);
+    if (this.#asked[place] === digest) return true;
+    this.#asked[place] = digest;
+    return false;
   }
 
   /** Keeps an answer whose making began in `generation`, unless that is over. */
