@@ -1,44 +1,127 @@
 import { readFileSync, statSync } from "node:fs";
-import { compiledBinary, startNode, tempDir } from "../test/support/program.ts";
+import { join } from "node:path";
+import { indexPath } from "../src/index/database.ts";
+import { compiledBinary, freePort, startNode, tempDir } from "../test/support/program.ts";
 import type { Figure } from "./main.ts";
+import { benchNetwork } from "./network.ts";
 
 const RUNS = 9;
 const IDLE_SECS = 3;
+const POLL_MS = 1;
+const GIVE_UP_MS = 60_000;
 
-/** From the start of the process to the first answer of a read, with the demo network on disk; size; idle memory. */
+/** A network that is on the disk when the node starts. */
+interface Side {
+  readonly name: string;
+  readonly dataDir: string;
+  readonly fid: number;
+  readonly startMs: number[];
+  readonly readyMs: number[];
+  readonly stopMs: number[];
+  readonly rssBytes: number[];
+}
+
+/**
+ * From the start of the compiled binary to the first answer of a read, with the demo network and a big one
+ * (`BENCH_MESSAGES`) on the disk, in turns with a compiled server that does nothing; sizes; idle memory.
+ */
 export async function benchStart(): Promise<Figure[]> {
   using dir = tempDir();
   const binary = await compiledBinary();
-  const options = { command: [binary], dataDir: `${dir.path}/data` };
+  const hello = await compileHello(join(dir.path, "hello"));
+  const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 10_000_000));
+  const size = `${network.messages.toLocaleString("en")} messages`;
+  const demo = sideOf("the demo network", join(dir.path, "data"), 3);
+  const sides = [demo, sideOf(size, network.dataDir, network.heavyFid)];
+
   const filling = performance.now();
-  const first = await startNode({ ...options, demo: true });
+  const first = await startNode({ command: [binary], dataDir: demo.dataDir, demo: true });
   const fillMs = performance.now() - filling;
   await first.stop();
-  const startMs: number[] = [];
-  const stopMs: number[] = [];
-  let rssBytes = 0;
+  // A network that has just been built gets its first ranking before it is served.
+  await (await startNode({ command: [binary], dataDir: network.dataDir })).stop();
+
+  const helloMs: number[] = [];
   for (let run = 0; run < RUNS; run++) {
-    const startedAt = performance.now();
-    const node = await startNode(options);
-    const answer = await fetch(`${node.url}/v2/svc/user?fid=3`);
-    await answer.arrayBuffer();
-    if (answer.status !== 200) throw new Error(`the node answered ${answer.status}`);
-    startMs.push(performance.now() - startedAt);
-    if (run === 0) {
-      await Bun.sleep(IDLE_SECS * 1000);
-      rssBytes = rssOf(node.pid);
-    }
-    const stoppingAt = performance.now();
-    await node.stop();
-    stopMs.push(performance.now() - stoppingAt);
+    helloMs.push(await startHello(hello));
+    for (const side of sides) await startAndStop(binary, side);
   }
+  const of = "the bare server";
   return [
     { what: "binary", value: statSync(binary).size / 1e6, unit: "MB" },
     { what: "first start, with filling the demo network", value: fillMs, unit: "ms" },
-    { what: `start to first answer, median of ${RUNS}`, value: median(startMs), unit: "ms" },
-    { what: "SIGTERM to exit, median", value: median(stopMs), unit: "ms" },
-    { what: "resident memory, idle, demo network", value: rssBytes / 1e6, unit: "MB" },
+    { what: `${of}: start to first answer, median of ${RUNS}`, value: median(helloMs), unit: "ms" },
+    ...sides.flatMap(({ name, startMs, readyMs, stopMs, rssBytes }): Figure[] => [
+      {
+        what: `${name}: start to first answer, goal 300`,
+        value: median(startMs),
+        unit: "ms",
+        ratio: { of, value: median(startMs) / median(helloMs) },
+      },
+      { what: `${name}: slowest of these`, value: Math.max(...startMs), unit: "ms" },
+      { what: `${name}: start until all parts run`, value: median(readyMs), unit: "ms" },
+      { what: `${name}: SIGTERM to exit`, value: median(stopMs), unit: "ms" },
+      { what: `${name}: resident memory, idle`, value: median(rssBytes) / 1e6, unit: "MB" },
+    ]),
+    {
+      what: `${size}: database`,
+      value: statSync(indexPath(network.dataDir)).size / network.messages,
+      unit: "bytes/message",
+    },
   ];
+}
+
+function sideOf(name: string, dataDir: string, fid: number): Side {
+  return { name, dataDir, fid, startMs: [], readyMs: [], stopMs: [], rssBytes: [] };
+}
+
+async function startAndStop(binary: string, side: Side): Promise<void> {
+  const { dataDir, fid, startMs, readyMs, stopMs, rssBytes } = side;
+  const port = freePort();
+  const startedAt = performance.now();
+  const [answeredAt, node] = await Promise.all([
+    firstAnswer(`http://127.0.0.1:${port}/v2/svc/user?fid=${fid}`),
+    startNode({ command: [binary], dataDir, args: ["--port", String(port)] }),
+  ]);
+  startMs.push(answeredAt - startedAt);
+  readyMs.push(performance.now() - startedAt);
+  await Bun.sleep(IDLE_SECS * 1000);
+  rssBytes.push(rssOf(node.pid));
+  const stoppingAt = performance.now();
+  await node.stop();
+  stopMs.push(performance.now() - stoppingAt);
+}
+
+async function startHello(hello: string): Promise<number> {
+  const port = freePort();
+  const startedAt = performance.now();
+  const child = Bun.spawn([hello, String(port)]);
+  const answeredAt = await firstAnswer(`http://127.0.0.1:${port}/`);
+  child.kill("SIGTERM");
+  await child.exited;
+  return answeredAt - startedAt;
+}
+
+/** Asks until somebody answers; when that was. */
+async function firstAnswer(url: string): Promise<number> {
+  const givesUpAt = performance.now() + GIVE_UP_MS;
+  while (performance.now() < givesUpAt) {
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer) {
+      await answer.arrayBuffer();
+      if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`);
+      return performance.now();
+    }
+    await Bun.sleep(POLL_MS);
+  }
+  throw new Error(`nobody answers at ${url}`);
+}
+
+/** Compiles as the program is compiled. */
+async function compileHello(outfile: string): Promise<string> {
+  const entrypoints = [join(import.meta.dir, "processes/hello.ts")];
+  await Bun.build({ entrypoints, format: "esm", bytecode: true, compile: { outfile } });
+  return outfile;
 }
 
 export function median(values: readonly number[]): number {

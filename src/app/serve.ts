@@ -1,6 +1,5 @@
 import type { Config } from "../config/schema.ts";
 import { deliveryNodeOver } from "../delivery/rpc.ts";
-import { fillWithDemo } from "../demo/fill.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../index/database.ts";
 import { claimNetwork, claimSource, isDemo } from "../index/identity.ts";
 import { newestSnapshot } from "../index/rankings.ts";
@@ -36,7 +35,7 @@ export async function serve(given: Common, options: { demo: boolean }): Promise<
   shutdown.add("data directory", () => dataDir.release());
   const config: Config = { ...given.config, data: { ...given.config.data, dir: dataDir.path } };
   const common: Common = { ...given, config };
-  prepareIndex(common, options);
+  await prepareIndex(common, options);
   // Brought up to date here, so that the workers which open it find the schema of this version.
   openState(statePath(config.data.dir))[Symbol.dispose]();
   const db = openIndexReader(indexPath(config.data.dir));
@@ -91,7 +90,7 @@ export async function serve(given: Common, options: { demo: boolean }): Promise<
 }
 
 /** Makes the index or brings it up to date, before anything reads it. */
-function prepareIndex(common: Common, { demo }: { demo: boolean }): void {
+async function prepareIndex(common: Common, { demo }: { demo: boolean }): Promise<void> {
   const { config, log, clock } = common;
   const startedMs = performance.now();
   const follows = config.upstream.url !== "";
@@ -100,7 +99,12 @@ function prepareIndex(common: Common, { demo }: { demo: boolean }): void {
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });
-  const records = demo ? fillWithDemo({ db, network: networkOf(config.protocol.network), clock }) : 0;
+  let records = 0;
+  if (demo) {
+    // Imported here, so that no other start waits for the code that makes and signs the network.
+    const { fillWithDemo } = await import("../demo/fill.ts");
+    records = fillWithDemo({ db, network: networkOf(config.protocol.network), clock });
+  }
   const durationMs = Math.round(performance.now() - startedMs);
   if (records > 0) log.info({ records, durationMs }, "Filled the index with the demo network");
   if (isDemo(db)) log.warn("This data directory holds the demo network, whose keys are public");

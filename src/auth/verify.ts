@@ -42,7 +42,7 @@ const unauthorized = (message: string) => new ApiError("unauthorized", message);
 export function createVerify(parts: AuthParts): Verify {
   const { names, clock, windowSecs, nonces, custodyOf, staleReason } = parts;
   const readHeaders = createSignedHeadersReader(names);
-  const digestOf = createSignedOpHasher(names);
+  let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;
 
   return async ({ headers, body, op }) => {
     const { signature, ...signed } = readHeaders(headers);
@@ -54,6 +54,8 @@ export function createVerify(parts: AuthParts): Verify {
     if (await nonces.isSpent({ fid, nonce }, now)) throw nonceSpent();
     // The digest of a fid that no number holds would be that of another fid.
     if (fid === UNKNOWN_FID) throw unauthorized("unknown fid");
+    // Made by the first request, so that the start does not wait for its hashes.
+    digestOf ??= createSignedOpHasher(names);
     const signer = recoverSigner(digestOf({ ...signed, requestHash: keccak_256(body) }), signature);
     if (!signer) throw unauthorized("signature is not valid");
     const stale = await staleReason();

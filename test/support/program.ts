@@ -98,7 +98,8 @@ async function readAll(stream: ReadableStream<Uint8Array>, take: (text: string) 
   for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }));
 }
 
-function freePort(): number {
+/** A port of the loopback address that nobody listens on. */
+export function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;
   listener.stop(true);
