@@ -4,13 +4,13 @@ import { createFanOut } from "../src/app/fan-out.ts";
 import { createManagement } from "../src/app/management.ts";
 import { createPush } from "../src/app/push.ts";
 import { KeptAnswers } from "../src/http/kept-answers.ts";
+import { createHttpServer } from "../src/http/server.ts";
 import { indexPath, openIndexReader } from "../src/index/database.ts";
 import { systemClock } from "../src/process/clock.ts";
 import { HydrationCache } from "../src/read/hydrate/cache.ts";
 import { apiPlugins } from "../src/routes/plugins.ts";
 import { openState, statePath } from "../src/state/database.ts";
 import { configWith } from "../test/process/config.ts";
-import { makeHttp } from "../test/support/http.ts";
 import { tempDir } from "../test/support/program.ts";
 import { drawFrom } from "./draw.ts";
 import { askedReads } from "./goals.ts";
@@ -44,7 +44,17 @@ export async function benchInside(): Promise<Figure[]> {
   const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600 };
   const push = createPush({ ...parts, management, fanOut });
   const answers = new KeptAnswers({ dataVersion: () => db.dataVersion(), clock: systemClock });
-  const { server } = makeHttp({ ...apiPlugins({ source, management, push }), clock: systemClock, answers });
+  const server = createHttpServer({
+    common,
+    ...apiPlugins({ source, management, push }),
+    ops: {
+      notReadyReason: () => undefined,
+      status: () => ({}),
+      metrics: async () => ({ text: "", contentType: "" }),
+    },
+    answers,
+    version: "",
+  });
   const figures: Figure[] = [];
   for (const { name, path } of askedReads()) {
     const urls = Array.from({ length: REQUESTS }, () => `http://localhost:1/v2/svc${path(draw)}`);

@@ -5,7 +5,7 @@ import { errorResponse } from "./error-response.ts";
 import { ApiError, logLevelOf } from "./errors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import type { ObserveAnswer } from "./http-metrics.ts";
-import type { KeptAnswer, KeptAnswers } from "./kept-answers.ts";
+import { type KeptAnswer, type KeptAnswers, NOT_KEPT } from "./kept-answers.ts";
 import type { RoutePolicy } from "./policy.ts";
 import { answerRead, readHeaders } from "./representation.ts";
 
@@ -77,19 +77,18 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
   }
 
   function keep(url: string, { repeatable, route = "" }: Exchange, generation: number): void {
-    if (repeatable === undefined || !answers?.comesAgain(url)) return;
+    if (repeatable === undefined || generation === NOT_KEPT) return;
     const headers = new Headers(readHeaders(repeatable.etag));
     for (const [name, value] of cors.headers) headers.append(name, value);
-    answers.keep(url, { ...repeatable, headers, route }, generation);
+    answers?.keep(url, { ...repeatable, headers, route }, generation);
   }
 
   return (request) => {
     const target = canonicalUrl(request.url);
     const exchange = open(request, target);
     const isRepeatable = answers !== undefined && exchange.method === "GET" && exchange.policy.isRepeatable;
-    const generation = isRepeatable ? answers.generation() : 0;
-    const kept = isRepeatable ? answers.get(target.url) : undefined;
-    if (kept) return closeKept(exchange, kept);
+    const kept = isRepeatable ? answers.ask(target.url) : NOT_KEPT;
+    if (typeof kept !== "number") return closeKept(exchange, kept);
 
     const fail = (error: unknown) => closeNew(exchange, errorResponse({ exchange, error, log }));
     if (exchange.method === "OPTIONS") return closeNew(exchange, cors.preflight());
@@ -100,7 +99,7 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
     if (target.url !== request.url) Object.defineProperty(request, "url", { value: target.url });
     openExchange(request, exchange);
     const finish = (response: Response) => {
-      keep(target.url, exchange, generation);
+      keep(target.url, exchange, kept);
       return closeNew(exchange, response);
     };
     try {

@@ -17,6 +17,9 @@ const ENTRY_BYTES = 512;
 /** URLs that are remembered as asked; a power of two. */
 const ASKED = 16_384;
 
+/** The generation of answers that are not kept. */
+export const NOT_KEPT = 0;
+
 /**
  * Answers by their URL, for as long as nothing that they are made of has changed: the index, and the second that decides
  * what has expired. Whatever is written to the index, by whomever, ends them all, so a kept answer is the one that would
@@ -30,7 +33,7 @@ export class KeptAnswers {
   readonly #clock: Clock;
   #version = Number.NaN;
   #second = Number.NaN;
-  #generation = 0;
+  #generation = NOT_KEPT + 1;
   #bytes = 0;
 
   /** @param dataVersion a number that changes with each commit to what answers are made of */
@@ -39,36 +42,23 @@ export class KeptAnswers {
     this.#clock = options.clock;
   }
 
-  /** What an answer that is made from now on belongs to; `keep` wants it. Forgets what is no longer so. */
-  generation(): number {
-    const version = this.#dataVersion();
-    const second = nowSecs(this.#clock);
-    if (version !== this.#version || second !== this.#second) {
-      this.#version = version;
-      this.#second = second;
-      this.clear();
-    }
-    return this.#generation;
-  }
-
-  /** The answer of the generation that was asked for last. */
-  get(url: string): KeptAnswer | undefined {
-    return this.#answers.get(url);
-  }
-
   /**
-   * Whether it pays to keep the answer to this URL: it was asked for before, in this second or some time ago. Most questions
-   * come once, and to keep what nobody asks for again costs more than to make a small answer.
+   * The answer to a question, or the generation that one which is made from now on belongs to. `NOT_KEPT` to a question
+   * that nobody asked before: most come once, and to keep what nobody asks for again costs more than to make a small
+   * answer.
    */
-  comesAgain(url: string): boolean {
+  ask(url: string): KeptAnswer | number {
     const digest = Bun.hash.crc32(url);
     const place = digest & (ASKED - 1);
-    if (this.#asked[place] === digest) return true;
-    this.#asked[place] = digest;
-    return false;
+    if (this.#asked[place] !== digest) {
+      this.#asked[place] = digest;
+      return NOT_KEPT;
+    }
+    this.#forgetWhatIsOver();
+    return this.#answers.get(url) ?? this.#generation;
   }
 
-  /** Keeps an answer whose making began in `generation`, unless that is over. */
+  /** Keeps an answer whose making began in a generation that `ask` told, unless that is over. */
   keep(url: string, answer: KeptAnswer, generation: number): void {
     if (generation !== this.#generation) return;
     const bytes = answer.body.byteLength + url.length + ENTRY_BYTES;
@@ -76,6 +66,15 @@ export class KeptAnswers {
     if (this.#bytes + bytes > MAX_BYTES) this.clear();
     this.#bytes += bytes;
     this.#answers.set(url, answer);
+  }
+
+  #forgetWhatIsOver(): void {
+    const version = this.#dataVersion();
+    const second = nowSecs(this.#clock);
+    if (version === this.#version && second === this.#second) return;
+    this.#version = version;
+    this.#second = second;
+    this.clear();
   }
 
   clear(): void {
