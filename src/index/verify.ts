@@ -33,6 +33,7 @@ const DERIVED_TABLES = [
   "follow_counts",
   "mutual_follows",
   "notifications",
+  "thread_notifications",
   "channel_activity",
   "channel_members",
   "user_data",

@@ -23,6 +23,7 @@ const TABLES = [
   "follow_counts",
   "mutual_follows",
   "notifications",
+  "thread_notifications",
   "channel_activity",
   "channel_members",
   "display_name_words",

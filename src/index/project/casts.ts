@@ -2,10 +2,10 @@ import { toUnixSecs } from "../../protocol/time.ts";
 import type { CastAddBody, Embed, MessageData } from "../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
-import { castId } from "./cast-id.ts";
+import { firstCastId } from "./cast-id.ts";
 import { addToChannel, dropFromChannel } from "./channels.ts";
+import { addToThread, dropFromThread } from "./notifications.ts";
 import { addReferences, dropReferences } from "./references.ts";
-import { addToSearch, dropFromSearch } from "./search.ts";
 
 interface RootRow {
   root_fid: number | null;
@@ -13,6 +13,17 @@ interface RootRow {
   root_parent_url: string | null;
   parent_url: string | null;
 }
+
+/** A cast whose thread has got another root. `mentions` as in its row. */
+interface MovedRow {
+  fid: number;
+  timestamp: number;
+  hash: Uint8Array;
+  parentFid: number | null;
+  mentions: string | null;
+}
+
+const MOVED = "fid, timestamp, hash, parent_fid AS parentFid, mentions";
 
 const insertCast = statement<
   unknown,
@@ -35,30 +46,36 @@ const insertCast = statement<
   "project.casts.insert",
   `INSERT INTO casts (id, hash, fid, timestamp, text, parent_fid, parent_hash, parent_url,
      root_fid, root_hash, root_parent_url, mentions, embeds)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+   ON CONFLICT (id) DO NOTHING`,
 );
-const idOf = statement<{ id: number }, [hash: Uint8Array]>(
-  "project.casts.id-of",
-  "SELECT id FROM casts WHERE hash = ?",
+const placeOf = statement<{ id: number; rootParentUrl: string | null }, [hash: Uint8Array]>(
+  "project.casts.place-of",
+  `SELECT id, CASE WHEN root_hash IS NULL THEN parent_url ELSE root_parent_url END AS rootParentUrl
+   FROM casts WHERE hash = ?`,
 );
 const deleteCast = statement<unknown, [id: number]>("project.casts.delete", "DELETE FROM casts WHERE id = ?");
 const rootOf = statement<RootRow, [hash: Uint8Array, fid: number]>(
   "project.casts.root-of",
   "SELECT root_fid, root_hash, root_parent_url, parent_url FROM casts WHERE hash = ? AND fid = ?",
 );
+const hasDangling = statement<{ one: number }, [hash: Uint8Array, fid: number]>(
+  "project.casts.has-dangling",
+  "SELECT 1 AS one FROM casts WHERE root_hash = ? AND root_fid = ? LIMIT 1",
+);
 const adoptDangling = statement<
-  { hash: Uint8Array },
+  MovedRow,
   [rootFid: number, rootHash: Uint8Array, rootParentUrl: string | null, hash: Uint8Array, fid: number]
 >(
   "project.casts.adopt-dangling",
   `UPDATE casts SET root_fid = ?1, root_hash = ?2, root_parent_url = ?3
-   WHERE root_hash = ?4 AND root_fid = ?5 RETURNING hash`,
+   WHERE root_hash = ?4 AND root_fid = ?5 RETURNING ${MOVED}`,
 );
 const hasReply = statement<{ one: number }, [hash: Uint8Array, fid: number]>(
   "project.casts.has-reply",
   "SELECT 1 AS one FROM casts WHERE parent_hash = ? AND parent_fid = ? LIMIT 1",
 );
-const cutOffDescendants = statement<{ hash: Uint8Array }, [hash: Uint8Array, fid: number]>(
+const cutOffDescendants = statement<MovedRow, [hash: Uint8Array, fid: number]>(
   "project.casts.cut-off-descendants",
   `WITH RECURSIVE below (id, hash, fid) AS (
      SELECT id, hash, fid FROM casts WHERE parent_hash = ?1 AND parent_fid = ?2
@@ -66,7 +83,7 @@ const cutOffDescendants = statement<{ hash: Uint8Array }, [hash: Uint8Array, fid
      SELECT c.id, c.hash, c.fid FROM below b JOIN casts c ON c.parent_hash = b.hash AND c.parent_fid = b.fid
    )
    UPDATE casts SET root_fid = ?2, root_hash = ?1, root_parent_url = NULL
-   WHERE id IN (SELECT id FROM below) RETURNING hash`,
+   WHERE id IN (SELECT id FROM below) RETURNING ${MOVED}`,
 );
 const addCounts = statement<
   unknown,
@@ -121,10 +138,7 @@ export function addCast(db: IndexDatabase, data: MessageData, body: CastAddBody,
   const parentUrl = body.parent?.$case === "parentUrl" ? body.parent.value : null;
   const root = parent && rootBelow(db, parent);
   const timestamp = toUnixSecs(data.timestamp);
-  const id = castId(db, timestamp, hash);
-  db.run(
-    insertCast,
-    id,
+  const columns = [
     hash,
     data.fid,
     timestamp,
@@ -137,31 +151,52 @@ export function addCast(db: IndexDatabase, data: MessageData, body: CastAddBody,
     root?.parentUrl ?? null,
     jsonOf(mentionsOf(body)),
     jsonOf(embedsOf(body)),
-  );
+  ] as const;
+  let id = firstCastId(timestamp, hash);
+  while (db.run(insertCast, id, ...columns) === 0) id++;
   const { fid: rootFid, hash: rootHash } = root ?? { fid: data.fid, hash };
   const rootParentUrl = root ? root.parentUrl : parentUrl;
-  touchAll(db, db.all(adoptDangling, rootFid, rootHash, rootParentUrl, hash, data.fid));
+  if (db.get(hasDangling, hash, data.fid)) {
+    const adopted = db.all(adoptDangling, rootFid, rootHash, rootParentUrl, hash, data.fid);
+    moveThreads(db, adopted, null, rootParentUrl);
+  }
   if (parent) countOnCast(db, parent, { replies: 1 });
   if (parentUrl !== null) addToChannel(db, parentUrl, data.fid, timestamp);
-  addReferences(db, { fid: data.fid, timestamp, hash, body });
-  addToSearch(db, id, body.text);
+  addReferences(db, { fid: data.fid, timestamp, hash, body, rootParentUrl });
+  db.search.add(id, body.text);
 }
 
 /** Takes a cast away; replies below it hang below a missing root again. */
 export function dropCast(db: IndexDatabase, data: MessageData, body: CastAddBody, hash: Uint8Array): void {
-  const id = db.get(idOf, hash)?.id;
-  if (id === undefined) throw new Error("a live cast has no row");
-  dropFromSearch(db, id);
+  const place = db.get(placeOf, hash);
+  if (place === undefined) throw new Error("a live cast has no row");
+  const { id, rootParentUrl } = place;
+  db.search.drop(id);
   db.run(deleteCast, id);
   db.touched.cast(hash);
-  if (db.get(hasReply, hash, data.fid)) touchAll(db, db.all(cutOffDescendants, hash, data.fid));
+  if (db.get(hasReply, hash, data.fid)) {
+    const cutOff = db.all(cutOffDescendants, hash, data.fid);
+    moveThreads(db, cutOff, rootParentUrl, null);
+  }
   if (body.parent?.$case === "parentCastId") countOnCast(db, body.parent.value, { replies: -1 });
   if (body.parent?.$case === "parentUrl") dropFromChannel(db, body.parent.value, data.fid);
-  dropReferences(db, { fid: data.fid, timestamp: toUnixSecs(data.timestamp), hash, body });
+  dropReferences(db, { fid: data.fid, timestamp: toUnixSecs(data.timestamp), hash, body, rootParentUrl });
 }
 
-function touchAll(db: IndexDatabase, casts: readonly { readonly hash: Uint8Array }[]): void {
-  for (const { hash } of casts) db.touched.cast(hash);
+/** The threads of these casts have left one URL for another. */
+function moveThreads(
+  db: IndexDatabase,
+  casts: readonly MovedRow[],
+  from: string | null,
+  to: string | null,
+): void {
+  for (const { mentions, ...cast } of casts) {
+    db.touched.cast(cast.hash);
+    const pairs: [fid: number, byteOffset: number][] = JSON.parse(mentions ?? "[]");
+    const telling = { ...cast, mentioned: pairs.map(([fid]) => fid) };
+    dropFromThread(db, from, telling);
+    addToThread(db, to, telling);
+  }
 }
 
 function rootBelow(

@@ -1,7 +1,14 @@
 import type { CastAddBody } from "../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
-import { type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
+import {
+  addToThread,
+  dropFromThread,
+  notificationsOfCast,
+  notify,
+  type TellingCast,
+  unnotify,
+} from "./notifications.ts";
 
 type QuoteRow = [quotedHash: Uint8Array, quotedFid: number, timestamp: number, hash: Uint8Array];
 type UrlRow = [url: string, timestamp: number, hash: Uint8Array];
@@ -32,12 +39,13 @@ const deleteMention = statement<unknown, MentionRow>(
   "DELETE FROM cast_mentions WHERE fid = ? AND mentioned_fid = ? AND hash = ?",
 );
 
-/** A cast as what refers to others. `timestamp`: unix seconds. */
+/** A cast as what refers to others. `timestamp`: unix seconds; `rootParentUrl`: where its thread stands. */
 interface Referrer {
   readonly fid: number;
   readonly timestamp: number;
   readonly hash: Uint8Array;
   readonly body: CastAddBody;
+  readonly rootParentUrl: string | null;
 }
 
 /** Notes what a cast embeds and whom it quotes, mentions and answers, and tells them. */
@@ -46,7 +54,9 @@ export function addReferences(db: IndexDatabase, cast: Referrer): void {
   for (const quoted of quotedBy(cast)) db.run(insertQuote, quoted.hash, quoted.fid, timestamp, hash);
   for (const url of urlsIn(cast)) db.run(insertUrl, url, timestamp, hash);
   for (const mentioned of new Set(cast.body.mentions)) db.run(insertMention, fid, mentioned, hash);
-  for (const notification of notificationsOf(cast)) notify(db, notification);
+  const telling = tellingOf(cast);
+  for (const notification of notificationsOfCast(telling)) notify(db, notification);
+  addToThread(db, cast.rootParentUrl, telling);
 }
 
 /** The reverse of `addReferences`. */
@@ -55,7 +65,9 @@ export function dropReferences(db: IndexDatabase, cast: Referrer): void {
   for (const quoted of quotedBy(cast)) db.run(deleteQuote, quoted.hash, quoted.fid, timestamp, hash);
   for (const url of urlsIn(cast)) db.run(deleteUrl, url, timestamp, hash);
   for (const mentioned of new Set(cast.body.mentions)) db.run(deleteMention, fid, mentioned, hash);
-  for (const notification of notificationsOf(cast)) unnotify(db, notification);
+  const telling = tellingOf(cast);
+  for (const notification of notificationsOfCast(telling)) unnotify(db, notification);
+  dropFromThread(db, cast.rootParentUrl, telling);
 }
 
 function quotedBy({ body }: Referrer): { fid: number; hash: Uint8Array }[] {
@@ -69,10 +81,7 @@ function urlsIn({ body }: Referrer): string[] {
   ];
 }
 
-/** One for each person: a reply that also mentions the one it answers is a reply. */
-function notificationsOf({ fid, timestamp, hash, body }: Referrer): Notification[] {
-  const kinds = new Map<number, NotificationKind>();
-  for (const mentioned of body.mentions) kinds.set(mentioned, NotificationKind.Mention);
-  if (body.parent?.$case === "parentCastId") kinds.set(body.parent.value.fid, NotificationKind.Reply);
-  return [...kinds].map(([told, kind]) => ({ fid: told, timestamp, kind, actorFid: fid, ref: hash }));
+function tellingOf({ fid, timestamp, hash, body }: Referrer): TellingCast {
+  const parentFid = body.parent?.$case === "parentCastId" ? body.parent.value.fid : null;
+  return { fid, timestamp, hash, mentioned: body.mentions, parentFid };
 }

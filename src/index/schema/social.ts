@@ -220,9 +220,23 @@ export const notifications = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.fid, t.timestamp, t.kind, t.actorFid, t.ref] }),
-    // Mentions and replies alone: what the lists by channel go through, past any number of likes.
+    // Mentions and replies alone: what the lists of these kinds go through, past any number of likes.
     index("notifications_of_casts").on(t.fid, t.timestamp, t.kind, t.actorFid, t.ref).where(sql`kind < 3`),
   ],
+);
+
+/** The mentions and replies among them whose thread's root has a parent_url, by that URL. */
+export const threadNotifications = sqliteTable(
+  "thread_notifications",
+  {
+    fid: integer().notNull(),
+    rootParentUrl: text("root_parent_url").notNull(),
+    timestamp: integer().notNull(),
+    kind: integer().notNull(),
+    actorFid: integer("actor_fid").notNull(),
+    ref: blob({ mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fid, t.rootParentUrl, t.timestamp, t.kind, t.actorFid, t.ref] })],
 );
 
 /** What the live casts directly under its URLs say of a channel; a channel without any has no row. */

@@ -15,8 +15,8 @@ export function positionOf({ timestamp, kind, actorFid, ref }: NotificationRow):
 export const isSilenced = (actor: string) =>
   `EXISTS (SELECT 1 FROM links s WHERE s.fid = ?1 AND s.type IN ('block', 'mute') AND s.target_fid = ${actor})`;
 
-export const COLUMNS = "n.timestamp, n.kind, n.actor_fid AS actorFid, n.ref";
-export const BELOW = "(n.timestamp, n.kind, n.actor_fid, n.ref) < (?2, ?3, ?4, ?5)";
+const COLUMNS = "n.timestamp, n.kind, n.actor_fid AS actorFid, n.ref";
+const BELOW = "(n.timestamp, n.kind, n.actor_fid, n.ref) < (?2, ?3, ?4, ?5)";
 export const NEWEST_FIRST = "n.timestamp DESC, n.kind DESC, n.actor_fid DESC, n.ref DESC";
 
 // A mention, a reply and a follow have a row only while they live. A reaction outlives its target, and may name a cast

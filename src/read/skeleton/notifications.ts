@@ -13,8 +13,6 @@ import {
   type NotificationRow,
 } from "./notification-groups.ts";
 import {
-  BELOW,
-  COLUMNS,
   chunksBelow,
   FROM_THE_NEWEST,
   isSilenced,
@@ -23,14 +21,27 @@ import {
   positionOf,
 } from "./notification-rows.ts";
 
+// Time, kind, actor and hash travel as one text that sorts as they do.
+const PLACE = "printf('%016d%d%016d', n.timestamp, n.kind, n.actor_fid) || hex(n.ref)";
+const PLACED = `CAST(substr(b.place, 1, 16) AS INTEGER), CAST(substr(b.place, 17, 1) AS INTEGER),
+  CAST(substr(b.place, 18, 16) AS INTEGER), unhex(substr(b.place, 34))`;
+const nextUnder = (url: string, place: string) =>
+  `(SELECT ${PLACE} FROM thread_notifications n
+    WHERE n.fid = ?1 AND n.root_parent_url = ${url} AND (n.timestamp, n.kind, n.actor_fid, n.ref) < (${place})
+      AND NOT ${isSilenced("n.actor_fid")}
+    ORDER BY ${NEWEST_FIRST} LIMIT 1)`;
+
 const rowsInThreads = statement<NotificationRow, [fid: number, ...Position, limit: number, urlsJson: string]>(
   "skeleton.notifications.in-threads",
-  `SELECT ${COLUMNS} FROM notifications n INDEXED BY notifications_of_casts
-   CROSS JOIN casts c ON c.hash = n.ref
-   WHERE n.fid = ?1 AND n.kind < 3 AND ${BELOW} AND NOT ${isSilenced("n.actor_fid")}
-     AND CASE WHEN c.root_hash IS NULL THEN c.parent_url ELSE c.root_parent_url END
-       IN (SELECT value FROM json_each(?7))
-   ORDER BY ${NEWEST_FIRST} LIMIT ?6`,
+  // A recursive query with an order is a priority queue: it takes the newest row out and puts in the next one under
+  // the same URL.
+  `WITH RECURSIVE below (url, place) AS (
+     SELECT j.value, ${nextUnder("j.value", "?2, ?3, ?4, ?5")} FROM json_each(?7) j
+     UNION ALL
+     SELECT b.url, ${nextUnder("b.url", PLACED)} FROM below b WHERE b.place IS NOT NULL
+     ORDER BY 2 DESC LIMIT ?6
+   ), placed (timestamp, kind, actorFid, ref) AS (SELECT ${PLACED} FROM below b WHERE b.place IS NOT NULL)
+   SELECT timestamp, kind, actorFid, ref FROM placed below`,
 );
 
 // `types` has the bit of each type of reaction that the group holds: 1 for likes, 2 for recasts.
@@ -158,7 +169,9 @@ export function notificationsInThreads(
   const position: Position = after
     ? [after[0], after[1], after[2], Buffer.from(after[3].slice(2), "hex")]
     : FROM_THE_NEWEST;
-  const rows = db.all(rowsInThreads, fid, ...position, limit + 1, JSON.stringify(urls));
+  // A URL that is named twice would give its rows twice.
+  const urlsJson = JSON.stringify([...new Set(urls)]);
+  const rows = db.all(rowsInThreads, fid, ...position, limit + 1, urlsJson);
   const entries = rows.map((row) => ({ newest: row, hash: hex(row.ref), acts: [row], count: 1 }));
   return cutPage(entries, limit, ({ newest, hash }) =>
     cursors.encode([newest.timestamp, newest.kind, newest.actorFid, hash]),

@@ -63,6 +63,45 @@ const matches = statement<Match, Params>(
    ORDER BY tier, followers DESC, found LIMIT ?7`,
 );
 
+type WalkParams = [prefix: string, prefixEnd: string, followers: number, fid: number, limit: number];
+
+/** The most followed users below one of them, each with how it matches, if it does. */
+const walkOf = (name: string, wordTier: string) =>
+  statement<{ fid: number; followers: number; tier: number | null }, WalkParams>(
+    `skeleton.user-search.${name}`,
+    `SELECT below.fid, below.followers,
+       CASE WHEN p.name = ?1 THEN 0 WHEN p.name >= ?1 AND p.name < ?2 THEN 1 ${wordTier} END AS tier
+     FROM (SELECT fid, followers FROM follow_counts WHERE followers > 0 AND (followers, fid) < (?3, ?4)
+           ORDER BY followers DESC, fid DESC LIMIT ?5) below
+     LEFT JOIN fids f ON f.fid = below.fid
+     LEFT JOIN user_data u ON u.fid = f.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}
+     LEFT JOIN username_proofs p ON p.name = u.value AND p.fid = f.fid`,
+  );
+const walks = {
+  1: walkOf("walk-names", ""),
+  2: walkOf(
+    "walk-words",
+    `WHEN EXISTS (SELECT 1 FROM display_name_words w
+       WHERE w.fid = f.fid AND w.word >= ?1 AND w.word < ?2) THEN 2`,
+  ),
+} as const;
+const rankOf = statement<{ rank: number }, [followers: number, fid: number]>(
+  "skeleton.user-search.rank",
+  `SELECT count(*) AS rank FROM (SELECT 1 FROM follow_counts WHERE followers > 0 AND (followers, fid) >= (?, ?)
+   LIMIT ${MAX_MOST_FOLLOWED})`,
+);
+const named = statement<Match, [name: string]>(
+  "skeleton.user-search.named",
+  `SELECT f.fid, 0 AS tier, coalesce(n.followers, 0) AS followers
+   FROM username_proofs p
+   CROSS JOIN fids f ON f.fid = p.fid
+   CROSS JOIN user_data u ON u.fid = p.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME} AND u.value = p.name
+   LEFT JOIN follow_counts n ON n.fid = f.fid
+   WHERE p.name = ?`,
+);
+const FIRST_WALKED = 128;
+const WALK_GROWTH = 4;
+
 export const userSearchCursor = cursorCodec("user/search", ["int", "int", "int"]);
 
 const FROM_THE_BEST = [0, Number.MAX_SAFE_INTEGER, 0] as const;
@@ -86,6 +125,60 @@ export function searchUsers(
   const end = prefixEnd(prefix);
   const { names, words } = db.get(countMatches, prefix, end) ?? { names: 0, words: 0 };
   const withMostFollowed = names > MAX_MATCHES || words > MAX_MATCHES ? 1 : 0;
-  const rows = db.all(matches, prefix, end, withMostFollowed, ...after, limit + 1);
+  const search: Search = { prefix, end, after, wanted: limit + 1 };
+  const rows =
+    (names > MAX_MATCHES && after[0] < 2 ? mostFollowedNamed(db, search) : undefined) ??
+    (names === 0 && words > MAX_MATCHES ? mostFollowedMatches(db, search, 2) : undefined) ??
+    db.all(matches, prefix, end, withMostFollowed, ...after, limit + 1);
   return cutPage(rows, limit, (last) => userSearchCursor.encode([last.tier, last.followers, last.fid]));
+}
+
+interface Search {
+  readonly prefix: string;
+  readonly end: string;
+  readonly after: readonly [tier: number, followers: number, fid: number];
+  readonly wanted: number;
+}
+
+/** The very name, then the most followed with such names; undefined where more have to be looked at. */
+function mostFollowedNamed(db: IndexDatabase, search: Search): Match[] | undefined {
+  const exact = db.all(named, search.prefix).filter((match) => isBehind(match, search.after));
+  const others = mostFollowedMatches(db, { ...search, wanted: search.wanted - exact.length }, 1);
+  return others && [...exact, ...others];
+}
+
+/**
+ * The matches of the tier that comes first, found on the way down the most followed users of the network: nobody else
+ * who matches has more followers. Undefined where so many are not among them.
+ */
+function mostFollowedMatches(
+  db: IndexDatabase,
+  { prefix, end, after, wanted }: Search,
+  tier: 1 | 2,
+): Match[] | undefined {
+  const found: Match[] = [];
+  let position: [followers: number, fid: number] =
+    after[0] === tier ? [after[1], Number.MAX_SAFE_INTEGER] : [Number.MAX_SAFE_INTEGER, 0];
+  let left = MAX_MOST_FOLLOWED - (after[0] === tier ? (db.get(rankOf, ...position)?.rank ?? 0) : 0);
+  for (let chunk = FIRST_WALKED; left > 0; chunk *= WALK_GROWTH) {
+    const limit = Math.min(chunk, left);
+    const users = db.all(walks[tier], prefix, end, ...position, limit);
+    for (const { fid, followers, tier: matched } of users) {
+      const match: Match = { fid, followers, tier };
+      if (matched === tier && isBehind(match, after)) found.push(match);
+    }
+    const last = users.at(-1);
+    if (last === undefined || users.length < limit) return undefined;
+    // Of those with as many followers as the last one some may be still to come.
+    const sure = found.filter(({ followers }) => followers > last.followers);
+    if (sure.length >= wanted)
+      return sure.sort((a, b) => b.followers - a.followers || a.fid - b.fid).slice(0, wanted);
+    position = [last.followers, last.fid];
+    left -= limit;
+  }
+  return undefined;
+}
+
+function isBehind({ tier, followers, fid }: Match, after: Search["after"]): boolean {
+  return tier - after[0] > 0 || (tier === after[0] && (after[1] - followers || fid - after[2]) > 0);
 }

@@ -17,7 +17,8 @@ import {
   MAX_PARENTS,
   MAX_SORTED,
 } from "../../read/skeleton/conversation-page.ts";
-import { filteredSearch, filteredSearchCursors, MAX_MATCHES } from "../../read/skeleton/filtered-search.ts";
+import { filteredSearch, filteredSearchCursors } from "../../read/skeleton/filtered-search.ts";
+import { MAX_LOOKED_AT } from "../../read/skeleton/search-walk.ts";
 import { castFinder } from "../casts/identifier.ts";
 import { decodeCursor } from "../cursor-param.ts";
 import { closed, Next, type Same } from "../objects.ts";
@@ -151,7 +152,7 @@ export function conversationRoutes(reads: Reads) {
         description:
           "Every word must match, the last one as the beginning of a word; quotes make a phrase; `before:2025-04-20` " +
           "and `after:2025-04-20T12:00:00` (UTC) bound the time. There are no other operators, and `algorithmic` is " +
-          `\`desc_chron\`. A page looks at ${MAX_MATCHES} matches; where the filters let few of them through it may be ` +
+          `\`desc_chron\`. With filters a page looks at ${MAX_LOOKED_AT} casts; where they let few of them through it may be ` +
           "short, or empty, before the end.",
         tags,
         query: {

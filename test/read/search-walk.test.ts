@@ -1,0 +1,153 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type IndexDatabase, openIndexInMemory } from "../../src/index/database.ts";
+import { planSearch, type SearchPlan } from "../../src/read/skeleton/search-plan.ts";
+import { matchOf, type SearchQuery, searchQuery } from "../../src/read/skeleton/search-query.ts";
+import { MAX_LOOKED_AT, type Order, walkMatches } from "../../src/read/skeleton/search-walk.ts";
+import { hasWord } from "../../src/read/skeleton/text-matcher.ts";
+import { hashFrom, putCast } from "../support/read-model.ts";
+
+const AT = 1_700_000_000;
+const CHANNEL = "https://farcaster.xyz/~/channel/bread";
+
+/** Words that begin alike, so that prefixes find several and heads find more. */
+const WORDS = ["bread", "breads", "break", "brown", "b", "don't", "dont", "日本語", "Éclair", "eclat", "gm"];
+const anyText = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 5 });
+const asked = fc
+  .array(
+    fc.constantFrom(
+      ...WORDS,
+      "brea",
+      "brez",
+      "bre",
+      "br",
+      "ÉCL",
+      "e\u0301cl",
+      "日",
+      '"gm bread"',
+      '"gm"',
+      "\u{19b0}",
+    ),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((parts) => parts.join(" "));
+
+function fill(db: IndexDatabase, texts: readonly (readonly string[])[]): void {
+  db.transaction(() => {
+    for (const [n, words] of texts.entries()) {
+      const parent = { $case: "parentUrl" as const, value: CHANNEL };
+      const body = { text: words.join(" "), ...(n % 3 === 0 && { parent }) };
+      putCast(db, { fid: 1 + (n % 4), at: AT + (n >> 1), hash: hashFrom(`${n}`), body });
+    }
+  });
+}
+
+/** What FTS5 alone finds, and every way to find it otherwise. */
+function plansFor(db: IndexDatabase, query: SearchQuery): { alone: SearchPlan; others: SearchPlan[] } {
+  const { parts, endsWithPrefix } = query;
+  const whole = parts.slice(0, endsWithPrefix ? -1 : undefined).filter((text) => hasWord(db, text));
+  const end = [...(parts.at(-1) ?? "")];
+  const heads = endsWithPrefix ? end.map((_, at) => end.slice(0, at + 1).join("")) : [];
+  const drivers = [
+    ...whole.map((text) => matchOf([text], false)),
+    ...heads.filter((text) => hasWord(db, text)).map((text) => matchOf([text], true)),
+  ];
+  const others = drivers.flatMap((driver) => [0, 1, 64, 1e6].map((maxChecked) => ({ driver, maxChecked })));
+  return { alone: { driver: query.match, maxChecked: 0 }, others: [...others, planSearch(db, query, 1)] };
+}
+
+describe("every way to find casts", () => {
+  test("finds what FTS5 alone finds, in the same order, with any filters, and page by page", () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyText, { minLength: 60, maxLength: 160 }),
+        asked,
+        fc.constantFrom<Order>("chron", "desc_chron"),
+        fc.constantFrom(undefined, 2),
+        fc.constantFrom(undefined, [CHANNEL]),
+        fc.constantFrom(1, 7, 1000),
+        (texts, text, order, authorFid, urls, wanted) => {
+          const query = searchQuery(text);
+          if (query === undefined) return;
+          using db = openIndexInMemory();
+          fill(db, texts);
+          const { alone, others } = plansFor(db, query);
+          const whole = (plan: SearchPlan) => {
+            const ids: number[] = [];
+            let [above, below] = [0, Number.MAX_SAFE_INTEGER];
+            for (;;) {
+              const search = { query, order, above, below, authorFid, urls, wanted };
+              const { rows, gaveUpAt } = walkMatches(db, search, plan);
+              expect(gaveUpAt).toBeUndefined();
+              ids.push(...rows.map(({ id }) => id));
+              const last = rows.at(-1);
+              if (last === undefined || rows.length < wanted) return ids;
+              if (order === "chron") above = last.id;
+              else below = last.id;
+            }
+          };
+          const expected = whole(alone);
+          for (const plan of others) expect({ plan, ids: whole(plan) }).toEqual({ plan, ids: expected });
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+test("with filters a page gives up after so many casts, and the next one goes on from there", () => {
+  using db = openIndexInMemory();
+  db.transaction(() => {
+    for (let n = 0; n < MAX_LOOKED_AT + 2; n++)
+      putCast(db, { fid: n < 2 ? 2 : 1, at: AT + n, hash: hashFrom(`${n}`), body: { text: "gm" } });
+  });
+  const query = searchQuery("gm");
+  if (query === undefined) throw new Error("no word");
+  const range = { above: 0, below: Number.MAX_SAFE_INTEGER };
+  const search = { query, authorFid: 2, urls: undefined, order: "desc_chron", wanted: 3, ...range } as const;
+  const first = walkMatches(db, search);
+  expect(first.rows).toEqual([]);
+  const rest = walkMatches(db, { ...search, below: first.gaveUpAt ?? 0 });
+  expect(rest.rows).toHaveLength(2);
+  expect(rest.gaveUpAt).toBeUndefined();
+});
+
+describe("the plan of a search", () => {
+  /** As many casts as take the lists of their words some pages. */
+  const db = openIndexInMemory();
+  fill(
+    db,
+    Array.from({ length: 6000 }, (_, n) =>
+      n % 5 === 0 ? ["brown", "gm"] : ["bread", "gm", "日本", "éclair"],
+    ),
+  );
+  const driverOf = (asked: string, costs = { joined: 1, pagePassed: 1000 }) => {
+    const query = searchQuery(asked);
+    return query && planSearch(db, query, 10, costs).driver;
+  };
+
+  test("is the list of the part that the fewest casts hold", () => {
+    expect(driverOf('gm "bread"')).toBe('"bread"');
+    expect(driverOf('gm "brown"')).toBe('"brown"');
+    expect(driverOf('"gm" "brown" bread')).toBe('"brown"');
+    expect(driverOf('"bread"')).toBe('"bread"');
+  });
+
+  test("has the first two characters of a frequent prefix in its place, whatever it is written in", () => {
+    expect(driverOf("bread")).toBe('"br" *');
+    expect(driverOf("éclair")).toBe('"éc" *');
+    expect(driverOf("e\u0301c\u0327lair")).toBe('"e\u0301c\u0327" *');
+    expect(driverOf("br")).toBe('"br" *');
+  });
+
+  test("is FTS5 alone with the whole where that costs less", () => {
+    expect(driverOf("bread", { joined: 0, pagePassed: 0 })).toBe('"bread" *');
+    expect(driverOf("gm bread", { joined: 0, pagePassed: 0 })).toBe('"gm" "bread" *');
+  });
+
+  test("is never a list of a text in which FTS5 sees no word", () => {
+    // A letter to Unicode of today, a mark to that of FTS5.
+    expect(driverOf('"\u{19b0}" gm bread')).not.toBe('"\u{19b0}"');
+    expect(driverOf("\u{19b0}\u{19b0}bread")).toBe('"\u{19b0}\u{19b0}bread" *');
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import { type IndexDatabase, openIndexInMemory } from "../../src/index/database.ts";
+import { UserDataType } from "../../src/protocol/wire/generated/message.ts";
+import {
+  MAX_MATCHES,
+  MAX_MOST_FOLLOWED,
+  searchUsers,
+  userSearchCursor,
+} from "../../src/read/skeleton/user-search.ts";
+
+interface User {
+  readonly fid: number;
+  readonly name: string;
+  readonly word: string;
+  readonly followers: number;
+}
+
+/** More users than are looked at, of names and followers that run across each other; many have as many followers. */
+const users = Array.from({ length: MAX_MOST_FOLLOWED + 1500 }, (_, n): User => {
+  const fid = n + 1;
+  const name = `${n % 3 === 0 ? "other" : "user"}${(n * 7919) % 6500}`;
+  return { fid, name, word: n % 4 === 0 ? "person" : "people", followers: (n * 31) % 397 };
+});
+
+function fill(db: IndexDatabase): void {
+  const json = JSON.stringify(users);
+  for (const sql of [
+    "INSERT INTO fids (fid) SELECT value ->> 'fid' FROM json_each(?)",
+    `INSERT INTO username_proofs (name, type, fid, owner, signature, timestamp)
+     SELECT value ->> 'name', 1, value ->> 'fid', x'', x'', 0 FROM json_each(?)`,
+    `INSERT INTO user_data (fid, type, value)
+     SELECT value ->> 'fid', ${UserDataType.USER_DATA_TYPE_USERNAME}, value ->> 'name' FROM json_each(?)`,
+    "INSERT INTO display_name_words (word, fid) SELECT value ->> 'word', value ->> 'fid' FROM json_each(?)",
+    `INSERT INTO follow_counts (fid, followers, following)
+     SELECT value ->> 'fid', value ->> 'followers', 0 FROM json_each(?)`,
+  ])
+    db.sqlite.prepare(sql).run(json);
+}
+
+/** The rule, written for clarity. */
+function expected(prefix: string): number[] {
+  const by = (key: (user: User) => string) => (a: User, b: User) => (key(a) < key(b) ? -1 : 1);
+  const place = ({ fid }: User) => String(fid).padStart(9, "0");
+  const names = users.filter(({ name }) => name.startsWith(prefix)).sort(by(({ name }) => name));
+  const words = users
+    .filter(({ word }) => word.startsWith(prefix))
+    .sort(by((user) => user.word + place(user)));
+  const looked = new Set([...names.slice(0, MAX_MATCHES), ...words.slice(0, MAX_MATCHES)]);
+  if (names.length > MAX_MATCHES || words.length > MAX_MATCHES) {
+    const followed = users.filter(({ followers }) => followers > 0);
+    const most = followed.sort((a, b) => b.followers - a.followers || b.fid - a.fid);
+    for (const user of most.slice(0, MAX_MOST_FOLLOWED)) looked.add(user);
+  }
+  const tier = ({ name, word }: User) =>
+    name === prefix ? 0 : name.startsWith(prefix) ? 1 : word.startsWith(prefix) ? 2 : 3;
+  return [...looked]
+    .filter((user) => tier(user) < 3)
+    .sort((a, b) => tier(a) - tier(b) || b.followers - a.followers || a.fid - b.fid)
+    .map(({ fid }) => fid);
+}
+
+function walk(db: IndexDatabase, text: string, limit: number): number[] {
+  const found: number[] = [];
+  let after: readonly [number, number, number] | undefined;
+  for (;;) {
+    const page = searchUsers(db, { text, limit, after });
+    found.push(...page.rows.map(({ fid }) => fid));
+    if (page.cursor === null) return found;
+    after = userSearchCursor.decode(page.cursor);
+  }
+}
+
+describe("a user search", () => {
+  test.each(["user", "user1", "other7", "user77", "user4051", "person", "people", "p", "o", "zed"])(
+    "for %p shows the same whatever its pages, of the few who are looked at where many match",
+    (prefix) => {
+      using db = openIndexInMemory();
+      fill(db);
+      const whole = expected(prefix);
+      for (const limit of [13, 100]) expect(walk(db, prefix, limit)).toEqual(whole);
+    },
+  );
+});
