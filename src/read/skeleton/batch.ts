@@ -32,17 +32,17 @@ const reactionRows = statement<{ targetFid: number; timestamp: number }, [fid: n
 );
 // A cast is in it once for each kind of act, so three times as many rows hold as many casts as are wanted. Of several
 // replies to one cast only the newest counts.
-const actedOnRows = statement<{ castHash: Uint8Array; timestamp: number }, [fid: number]>(
+const actedOnRows = statement<{ castHash: Uint8Array; author: number }, [fid: number]>(
   "skeleton.batch.acted-on",
-  `SELECT c.hash AS castHash, r.timestamp AS timestamp, r.hash AS act
+  `SELECT c.hash AS castHash, c.fid AS author, r.timestamp AS timestamp, r.hash AS act
    FROM reactions r CROSS JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid
    WHERE r.fid = ?1 AND r.type = ${LIKE} AND r.target_fid != ?1
    UNION ALL
-   SELECT c.hash, r.timestamp, r.hash
+   SELECT c.hash, c.fid, r.timestamp, r.hash
    FROM reactions r CROSS JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid
    WHERE r.fid = ?1 AND r.type = ${RECAST} AND r.target_fid != ?1
    UNION ALL
-   SELECT c.hash, a.timestamp, a.hash
+   SELECT c.hash, c.fid, a.timestamp, a.hash
    FROM casts a CROSS JOIN casts c ON c.hash = a.parent_hash AND c.fid = a.parent_fid
    WHERE a.fid = ?1 AND a.parent_hash IS NOT NULL AND a.parent_fid != ?1
      AND NOT EXISTS (SELECT 1 FROM casts later
@@ -52,16 +52,17 @@ const actedOnRows = statement<{ castHash: Uint8Array; timestamp: number }, [fid:
 );
 const actRows = statement<
   { hash: Uint8Array; liked: number; recasted: number; replied: number },
-  [fid: number, hashesJson: string]
+  [fid: number, authorsByHashJson: string]
 >(
   "skeleton.batch.acts",
-  `SELECT c.hash,
-     EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = c.fid
-       AND r.target_hash = c.hash AND r.type = ${LIKE}) AS liked,
-     EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = c.fid
-       AND r.target_hash = c.hash AND r.type = ${RECAST}) AS recasted,
-     EXISTS (SELECT 1 FROM casts a WHERE a.fid = ?1 AND a.parent_hash = c.hash AND a.parent_fid = c.fid) AS replied
-   FROM json_each(?2) j CROSS JOIN casts c ON c.hash = unhex(j.value)`,
+  `SELECT unhex(j.key) AS hash,
+     EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = j.value
+       AND r.target_hash = unhex(j.key) AND r.type = ${LIKE}) AS liked,
+     EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = j.value
+       AND r.target_hash = unhex(j.key) AND r.type = ${RECAST}) AS recasted,
+     EXISTS (SELECT 1 FROM casts a
+       WHERE a.fid = ?1 AND a.parent_hash = unhex(j.key) AND a.parent_fid = j.value) AS replied
+   FROM json_each(?2) j`,
 );
 const signerRows = statement<
   { key: Uint8Array; keyType: number; metadataType: number; addedAt: number },
@@ -98,11 +99,12 @@ export interface CastInteraction {
 
 /** The live casts of others that an fid liked, recasted or replied to; the one with the newest such act first. */
 export function newestCastInteractions(db: IndexDatabase, fid: number): CastInteraction[] {
-  const recent = new Set(db.all(actedOnRows, fid).map(({ castHash }) => hex(castHash)));
-  const hashes = [...recent].slice(0, MAX_INTERACTIONS);
-  if (hashes.length === 0) return [];
+  const authors = new Map(db.all(actedOnRows, fid).map(({ castHash, author }) => [hex(castHash), author]));
+  const recent = [...authors].slice(0, MAX_INTERACTIONS);
+  if (recent.length === 0) return [];
   const acts = new Map<Hash, CastInteraction>();
-  for (const row of db.all(actRows, fid, JSON.stringify(hashes.map((hash) => hash.slice(2))))) {
+  const json = JSON.stringify(Object.fromEntries(recent.map(([hash, author]) => [hash.slice(2), author])));
+  for (const row of db.all(actRows, fid, json)) {
     const hash = hex(row.hash);
     acts.set(hash, {
       hash,
@@ -111,7 +113,7 @@ export function newestCastInteractions(db: IndexDatabase, fid: number): CastInte
       replied: row.replied === 1,
     });
   }
-  return hashes.flatMap((hash) => acts.get(hash) ?? []);
+  return recent.flatMap(([hash]) => acts.get(hash) ?? []);
 }
 
 /** The on-chain keys of an fid whose latest event is an add, the one added first in front. Unix seconds. */
