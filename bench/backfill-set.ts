@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { buildMessage, type Ed25519Key, ed25519KeyFromSeed } from "../src/protocol/build-message.ts";
 import { Kind, positionOf, Store } from "../src/protocol/merge-rules.ts";
 import { encodeMessage, type SignedMessage } from "../src/protocol/signed-message.ts";
-import { UserNameProof } from "../src/protocol/wire/generated/message.ts";
+import { Message, UserNameProof } from "../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
 import { makeSigner } from "../test/support/messages.ts";
 import { benchRecords } from "./network.ts";
@@ -47,12 +47,31 @@ export async function backfillSet(messages: number): Promise<BackfillSet> {
   const dir = join(import.meta.dir, ".networks", `backfill-${messages}`);
   if (!existsSync(dir)) await make(dir, messages);
   const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
-  const isOfMessages = ({ question }: Group) => question.startsWith("GetAll");
   return {
     dir,
     messages: groups.filter(isOfMessages).reduce((sum, { items }) => sum + items, 0),
     fids: new Set(groups.map(({ fid }) => fid)).size,
   };
+}
+
+function isOfMessages({ question }: Group): boolean {
+  return question.startsWith("GetAll");
+}
+
+/** The first `count` messages of a set. */
+export async function firstMessages({ dir }: BackfillSet, count: number): Promise<Message[]> {
+  const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
+  const frames = Bun.file(join(dir, FRAMES_FILE));
+  const messages: Message[] = [];
+  for (const group of groups.filter(isOfMessages)) {
+    const reader = new BinaryReader(await frames.slice(group.start, group.end).bytes());
+    while (reader.pos < reader.len && messages.length < count) {
+      reader.tag();
+      messages.push(Message.decode(reader.bytes()));
+    }
+    if (messages.length === count) break;
+  }
+  return messages;
 }
 
 async function make(dir: string, messages: number): Promise<void> {

@@ -10,7 +10,8 @@ import {
 } from "../src/protocol/wire/generated/state.ts";
 import { compiledBinary, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { DATA_SHARDS } from "../test/support/upstream/shards.ts";
-import { type BackfillSet, backfillSet } from "./backfill-set.ts";
+import { type BackfillSet, backfillSet, firstMessages } from "./backfill-set.ts";
+import { bareInsertRate, bareVerifyRate } from "./bare-ingest.ts";
 import type { Figure } from "./main.ts";
 import { median, rssOf } from "./start.ts";
 
@@ -18,25 +19,41 @@ const RUNS = Number(process.env.BENCH_RUNS ?? 3);
 const CALLS_AT_ONCE = 32;
 const PAGE = 1000;
 const LOOK_MS = 250;
+/** Messages that are verified and inserted bare. */
+const BARE_MESSAGES = 20_000;
+const BARE_ROWS_PER_COMMIT = 1000;
 
 /**
  * Messages a second that the compiled binary takes from a scripted upstream, verified, merged and durable, beside a
- * client that makes the same calls with as many at once and drops the answers; and its memory on the way. Upstream,
- * client and node are processes of their own on the same cores, in turns. BENCH_MESSAGES: how many, about.
+ * client that makes the same calls with as many at once and drops the answers, beside bare verification and beside bare
+ * inserts of rows; and its memory on the way. Upstream, client and node are processes of their own on the same cores, in
+ * turns. BENCH_MESSAGES: how many, about.
  */
 export async function benchBackfill(): Promise<Figure[]> {
   const set = await backfillSet(Number(process.env.BENCH_MESSAGES ?? 200_000));
   await using upstream = await startUpstream(set);
-  const bareRates: number[] = [];
+  const sample = await firstMessages(set, BARE_MESSAGES);
+  const bareRates = { received: [] as number[], verified: [] as number[], inserted: [] as number[] };
   const nodeRates: number[] = [];
   const memory: Memory[] = [];
   for (let run = 0; run < RUNS; run++) {
-    bareRates.push(set.messages / (await receiveAll(upstream.address)));
+    bareRates.received.push(set.messages / (await receiveAll(upstream.address)));
+    bareRates.verified.push(bareVerifyRate(sample));
+    bareRates.inserted.push(bareInsertRate(sample, BARE_ROWS_PER_COMMIT));
     const { secs, rss } = await backfill(set, upstream.address);
     nodeRates.push(set.messages / secs);
     memory.push(rss);
   }
-  const bare = "receive and drop";
+  const bare = { received: "receive and drop", verified: "bare verification", inserted: "bare row inserts" };
+  const backfilled = (what: string, beside: keyof typeof bare): Figure => ({
+    what,
+    value: median(nodeRates),
+    unit: "messages/s",
+    ratio: {
+      of: bare[beside],
+      value: median(nodeRates.map((rate, run) => rate / (bareRates[beside][run] ?? Number.NaN))),
+    },
+  });
   const rss = (what: string, of: (memory: Memory) => number): Figure => ({
     what: `resident memory, ${what}`,
     value: median(memory.map(of)) / 1e6,
@@ -44,13 +61,16 @@ export async function benchBackfill(): Promise<Figure[]> {
   });
   return [
     { what: "messages", value: set.messages, unit: `of ${set.fids} fids` },
-    { what: `${bare}, median of ${RUNS}`, value: median(bareRates), unit: "messages/s" },
+    { what: `${bare.received}, median of ${RUNS}`, value: median(bareRates.received), unit: "messages/s" },
+    { what: `${bare.verified}, one core`, value: median(bareRates.verified), unit: "messages/s" },
     {
-      what: "backfill, durable",
-      value: median(nodeRates),
-      unit: "messages/s",
-      ratio: { of: bare, value: median(nodeRates.map((rate, run) => rate / (bareRates[run] ?? 1))) },
+      what: `${bare.inserted}, ${BARE_ROWS_PER_COMMIT} a commit, durable`,
+      value: median(bareRates.inserted),
+      unit: "rows/s",
     },
+    backfilled("backfill, durable", "received"),
+    backfilled("the same", "verified"),
+    backfilled("the same", "inserted"),
     rss("at 25 % of the messages", ({ quarter }) => quarter),
     rss("at 50 %", ({ half }) => half),
     rss("at the end", ({ end }) => end),

@@ -1,11 +1,14 @@
-import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Rejection } from "../protocol/rejection.ts";
 import { type SignedMessage, toWire } from "../protocol/signed-message.ts";
 import type { BulkMessageResponse } from "../protocol/wire/generated/hub.ts";
 import { Message } from "../protocol/wire/generated/message.ts";
 
 const LENGTH_DELIMITED = 2;
+/** `messages` of a SubmitBulkMessagesRequest. */
 const MESSAGES_FIELD = 1;
+/** `data` of a Message. */
+const DATA_FIELD = 1;
 
 /**
  * The encoded messages of a SubmitBulkMessagesRequest, each still undecoded, so that one broken message is refused
@@ -51,6 +54,8 @@ function claimedHash(received: Uint8Array | undefined): Uint8Array {
   }
 }
 
-export function encodeAnswer(message: SignedMessage): Buffer {
-  return Buffer.from(Message.encode(answerWith(message)).finish());
+/** Encodes `answerWith` of a message: its data goes out as the bytes that were signed, and is not encoded again. */
+export function encodeAnswer(message: SignedMessage): Uint8Array {
+  const data = new BinaryWriter().tag(DATA_FIELD, LENGTH_DELIMITED).bytes(message.dataBytes);
+  return Message.encode(toWire(message), data).finish();
 }

@@ -87,6 +87,7 @@ export class IngestQueue {
       at += own.length;
     }
   }
+
   #count(verdicts: readonly Verdict[]): void {
     this.#queued -= verdicts.length;
     this.#commits += 1;

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
-import { blake3 } from "@noble/hashes/blake3.js";
+import { messageHash } from "./message-hash.ts";
 import type { SignedMessage } from "./signed-message.ts";
 import { HashScheme, MessageData, SignatureScheme } from "./wire/generated/message.ts";
 
@@ -10,7 +10,6 @@ export interface Ed25519Key {
   readonly privateKey: KeyObject;
 }
 
-const HASH_BYTES = 20;
 const ED25519_KEY_BYTES = 32;
 /** The fixed head of a PKCS #8 Ed25519 private key (RFC 8410); the seed follows it. */
 const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
@@ -36,7 +35,7 @@ export function ed25519KeyFromSeed(seed: Uint8Array): Ed25519Key {
  */
 export function buildMessage(data: MessageData, signer: Ed25519Key): SignedMessage {
   const dataBytes = MessageData.encode(data).finish();
-  const hash = blake3(dataBytes, { dkLen: HASH_BYTES });
+  const hash = messageHash(dataBytes);
   return {
     data,
     dataBytes,

@@ -5,7 +5,8 @@ import type { HubUpstream } from "../hub/service.ts";
 import { WriteThrough } from "../hub/write-through.ts";
 import { indexPath, openIndexReader } from "../index/database.ts";
 import { networkOf } from "../ingest/network.ts";
-import { type IngestAnswer, type IngestRequest, submitRecords } from "../ingest/rpc.ts";
+import type { IngestAnswer, IngestRequest } from "../ingest/rpc.ts";
+import { Submitter } from "../ingest/submitter.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
 import { systemClock } from "../process/clock.ts";
 import { createLogger, type Logger } from "../process/logger.ts";
@@ -26,7 +27,7 @@ export interface HubWorkerInit {
 runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
   const log = createLogger(config, { subsystem: "hub" });
   const db = openIndexReader(indexPath(config.data.dir));
-  const client = new RpcClient<IngestRequest, IngestAnswer>(ingest);
+  const submitter = new Submitter(new RpcClient<IngestRequest, IngestAnswer>(ingest));
   const following = upstream && forwardTo(upstream, config, log);
   const server = await startHubServer(
     {
@@ -36,7 +37,7 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
       version,
       admin: config.hub.admin,
       chain: createChainChecker({ db, l1RpcUrl: config.chain.l1_rpc_url }),
-      submit: (records) => submitRecords(client, records),
+      submit: (records) => submitter.submit(records),
       onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
       upstream: following,
     },

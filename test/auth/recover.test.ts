@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import fc from "fast-check";
 import { recoverAddress } from "viem";
 import { recoverSigner } from "../../src/auth/recover.ts";
 import { makeWallet, signDigest } from "../support/messages.ts";
@@ -54,7 +56,35 @@ describe("refused is", () => {
     expect(recoverSigner(digest, signature)).toBeUndefined();
   });
 
+  // (s R - h G) / r is no key where h G = s R, which anybody can choose.
+  test("a signature that cancels out", () => {
+    const { BASE, Fn } = secp256k1.Point;
+    const pointR = BASE.multiply(12345n).toBytes(true);
+    const cancelled = toBytes32(Fn.mul(777n, 12345n));
+    const signature = Uint8Array.from([...pointR.subarray(1), ...toBytes32(777n), (pointR[0] ?? 0) - 2]);
+    expect(recoverSigner(cancelled, signature)).toBeUndefined();
+  });
+
   test("but not the greatest low s", () => {
     expect(recoverSigner(digest, withS(ORDER / 2n, 27))).toBeDefined();
   });
+});
+
+test("any signature of any digest gives the address that viem's library finds, or none where it finds none", () => {
+  const bytes32 = fc.oneof(
+    fc.uint8Array({ minLength: 32, maxLength: 32 }),
+    fc.constantFrom(0n, 1n, ORDER - 1n, ORDER, 2n ** 256n - 1n).map(toBytes32),
+  );
+  fc.assert(
+    fc.asyncProperty(bytes32, bytes32, bytes32, fc.constantFrom(0, 1, 27, 28), async (hash, r, s, v) => {
+      const ours = recoverSigner(hash, Uint8Array.from([...r, ...s, v]));
+      const lowS = BigInt(hex(s)) <= ORDER / 2n;
+      const theirs = lowS
+        ? await recoverAddress({ hash: hex(hash), signature: hex(Uint8Array.from([...r, ...s, v])) }).catch(
+            () => undefined,
+          )
+        : undefined;
+      expect(ours && hex(ours)).toBe(theirs?.toLowerCase() as `0x${string}` | undefined);
+    }),
+  );
 });

@@ -30,6 +30,8 @@ export interface RunHttpOptions {
   readonly serviceName?: string;
   readonly clock?: Clock;
   readonly answers?: KeptAnswers;
+  /** The least level that is logged; everything when left out. */
+  readonly logLevel?: Config["log"]["level"];
 }
 
 export const httpSettings: Config["http"] = {
@@ -45,7 +47,8 @@ export const httpSettings: Config["http"] = {
 /** An HTTP server on a free port, with the given route plugins and nothing behind it. */
 export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; logLines: LogLine[] } {
   const logLines: LogLine[] = [];
-  const log = pino({ level: "trace" }, { write: (line: string) => logLines.push(JSON.parse(line)) });
+  const level = options.logLevel ?? "trace";
+  const log = pino({ level }, { write: (line: string) => logLines.push(JSON.parse(line)) });
   const name = options.serviceName ?? "svc";
   const registry = new Registry();
   const server = createHttpServer({

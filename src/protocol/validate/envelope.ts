@@ -1,5 +1,5 @@
-import { blake3 } from "@noble/hashes/blake3.js";
 import { MAX_DATA_BYTES_OF_ANY_TYPE } from "../message-data.ts";
+import { messageHash } from "../message-hash.ts";
 import { invalid, type Rejection } from "../rejection.ts";
 import type { SignedMessage } from "../signed-message.ts";
 import { toFarcasterSecs } from "../time.ts";
@@ -32,7 +32,7 @@ export function validateEnvelope(message: SignedMessage, ctx: ValidationContext)
     return invalid("network is not the one of this node");
   }
   if (message.hashScheme !== HashScheme.HASH_SCHEME_BLAKE3) return invalid("hash_scheme must be BLAKE3");
-  if (!equalBytes(blake3(message.dataBytes, { dkLen: 20 }), message.hash)) {
+  if (!equalBytes(messageHash(message.dataBytes), message.hash)) {
     return invalid("hash is not that of the data");
   }
   if (message.signatureScheme !== SignatureScheme.SIGNATURE_SCHEME_ED25519) {

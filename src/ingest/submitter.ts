@@ -1,0 +1,57 @@
+import type { Verdict } from "./engine.ts";
+import type { EncodedRecord } from "./record.ts";
+import { type IngestClient, submitRecords } from "./rpc.ts";
+
+/** So many records are worth a message of their own: the writer shall not wait while more of them are validated. */
+const ENOUGH_RECORDS = 100;
+
+interface Submission {
+  readonly records: readonly EncodedRecord[];
+  readonly resolve: (verdicts: Verdict[]) => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+/**
+ * The way of validated records to the writer. What comes up in one turn of the event loop goes in one message: a message
+ * between threads costs more than most records in it, and the writer then commits them together.
+ */
+export class Submitter {
+  readonly #client: IngestClient;
+  #waiting: Submission[] = [];
+  #records = 0;
+
+  constructor(client: IngestClient) {
+    this.#client = client;
+  }
+
+  /** Resolves with the verdicts, in order, when the records are merged and on the disk. */
+  submit(records: readonly EncodedRecord[]): Promise<Verdict[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<Verdict[]>();
+    if (this.#waiting.length === 0) setImmediate(() => this.#send());
+    this.#waiting.push({ records, resolve, reject });
+    this.#records += records.length;
+    if (this.#records >= ENOUGH_RECORDS) this.#send();
+    return promise;
+  }
+
+  #send(): void {
+    const sent = this.#waiting;
+    if (sent.length === 0) return;
+    this.#waiting = [];
+    this.#records = 0;
+    const records = sent.flatMap((submission) => submission.records);
+    submitRecords(this.#client, records).then(
+      (verdicts) => {
+        let at = 0;
+        for (const submission of sent) {
+          const end = at + submission.records.length;
+          submission.resolve(verdicts.slice(at, end));
+          at = end;
+        }
+      },
+      (cause) => {
+        for (const { reject } of sent) reject(cause);
+      },
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { ingestStats } from "../../src/ingest/rpc.ts";
+import { Submitter } from "../../src/ingest/submitter.ts";
+import { RpcClient, serveRpc } from "../../src/lib/port-rpc.ts";
+import { cast } from "../support/records.ts";
+import { startTestWriter } from "../support/writer.ts";
+
+const codesOf = (verdicts: readonly ({ code: string } | undefined)[]) =>
+  verdicts.map((verdict) => verdict?.code ?? "ok");
+
+test("what is submitted in one turn is one commit, and each hears of its own records", async () => {
+  using writer = await startTestWriter(1, 2);
+  const submitter = new Submitter(writer.client);
+  const before = await ingestStats(writer.client);
+  const verdicts = await Promise.all([
+    submitter.submit([cast(1, "a")]),
+    submitter.submit([cast(3, "nobody"), cast(2, "b")]),
+    submitter.submit([]),
+    submitter.submit([cast(1, "a")]),
+  ]);
+  expect(verdicts.map(codesOf)).toEqual([
+    ["ok"],
+    ["bad_request.validation_failure", "ok"],
+    [],
+    ["bad_request.duplicate"],
+  ]);
+  expect((await ingestStats(writer.client)).commits).toBe(before.commits + 1);
+});
+
+// A request of many messages shall not wait for the validation of the next one.
+test("many records are a message of their own", async () => {
+  const { port1, port2 } = new MessageChannel();
+  const asked: number[] = [];
+  serveRpc<{ records: unknown[] }, unknown>(port1, ({ records }) => {
+    asked.push(records.length);
+    return { type: "verdicts", verdicts: records.map(() => null) };
+  });
+  const submitter = new Submitter(new RpcClient(port2));
+  const many = Array.from({ length: 100 }, (_, n) => cast(1, `text ${n}`));
+  await Promise.all([submitter.submit(many), submitter.submit([cast(1, "a")]), submitter.submit([])]);
+  expect(asked).toEqual([100, 1]);
+  port1.close();
+  port2.close();
+});
+
+test("a fault of the writer reaches everybody whose records went with it", async () => {
+  const { port1, port2 } = new MessageChannel();
+  serveRpc(port1, () => {
+    throw new Error("no disk");
+  });
+  const submitter = new Submitter(new RpcClient(port2));
+  const sent = [submitter.submit([cast(1, "a")]), submitter.submit([cast(1, "b")])];
+  expect(await Promise.allSettled(sent)).toEqual([
+    { status: "rejected", reason: new Error("no disk") },
+    { status: "rejected", reason: new Error("no disk") },
+  ]);
+  port1.close();
+  port2.close();
+});

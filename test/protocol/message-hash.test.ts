@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { blake3 } from "@noble/hashes/blake3.js";
+import fc from "fast-check";
+import { messageHash } from "../../src/protocol/message-hash.ts";
+
+const expected = (data: Uint8Array) => blake3(data, { dkLen: 20 }).toHex();
+
+// A hash that differs for one length would refuse every honest message of that length.
+test("is BLAKE3 at every length up to and beyond a chunk", () => {
+  const data = Uint8Array.from({ length: 2100 }, (_, index) => index % 251);
+  for (let length = 0; length <= data.length; length++) {
+    const part = data.subarray(0, length);
+    expect(messageHash(part).toHex()).toBe(expected(part));
+  }
+});
+
+test("is BLAKE3 of any bytes, wherever they lie in their buffer", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat({ max: 9 }), (data, from) => {
+      expect(messageHash(data.subarray(from)).toHex()).toBe(expected(data.subarray(from)));
+    }),
+  );
+});
+
+// From the test vectors that the authors of BLAKE3 publish: no bytes, and the bytes 0 to 62.
+test("agrees with the published vectors", () => {
+  expect(messageHash(new Uint8Array()).toHex()).toBe("af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9");
+  expect(messageHash(Uint8Array.from({ length: 63 }, (_, index) => index)).toHex()).toBe(
+    "e9bc37a594daad83be9470df7f7b3798297c3d83",
+  );
+});
+
+test("hands out bytes of its own", () => {
+  const first = messageHash(Uint8Array.of(1));
+  const kept = first.toHex();
+  messageHash(Uint8Array.of(2));
+  expect(first.toHex()).toBe(kept);
+});
