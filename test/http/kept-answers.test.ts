@@ -102,6 +102,8 @@ describe("the answer to a question that comes again", () => {
     expect(again.response.headers.get("vary")).toBe("origin");
     const other = await http.ask("/read", from("https://evil.example"));
     expect(other.made).toBe(2);
+    // Nothing of one answer is in the next.
+    expect(other.response.headers.get("content-type")).toBe("application/json");
     expect(other.response.headers.get("access-control-allow-origin")).toBeNull();
     expect(other.response.headers.get("vary")).toBe("origin");
     expect(http.data.made).toBe(1);
