@@ -30,7 +30,7 @@ export function bareInsertRate(messages: readonly Message[], perCommit: number):
   const db = openWriter(join(dir.path, "bare.db"), {
     migrations: [],
     cacheKib: 65536,
-    checkpointPages: 4000,
+    checkpointPages: 16_000,
   });
   db.exec(
     "CREATE TABLE messages (id INTEGER PRIMARY KEY, fid INTEGER, timestamp INTEGER, hash BLOB, bytes BLOB)",

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Client, credentials } from "@grpc/grpc-js";
 import { toFarcasterSecs } from "../src/protocol/time.ts";
 import { SubmitBulkMessagesRequest, SubmitBulkMessagesResponse } from "../src/protocol/wire/generated/hub.ts";
@@ -20,8 +21,19 @@ const UNARY_AT_ONCE = 64;
 /** The first unary calls wait for the compiler, whatever they ask. */
 const UNARY_WARM_UP_RUNS = 2;
 
+/** Linux counts processor time in hundredths of a second. */
+const MICROS_PER_TICK = 10_000;
+
 /** How old the oldest messages are: history, or news each of which is an event for webhooks. */
 const AGES_SECS = { history: 86_400, news: 600 };
+
+/** One measurement of the node. */
+interface Round {
+  /** Messages or calls a second. */
+  readonly rate: number;
+  /** Processor time of the node for each of them, in microseconds. */
+  readonly nodeMicros: number;
+}
 
 /**
  * Messages a second through SubmitBulkMessages of the compiled binary, validated, merged and synced to disk, beside
@@ -37,68 +49,98 @@ export async function benchIngest(): Promise<Figure[]> {
   });
   const client = new Client(node.hubAddress, credentials.createInsecure());
   await registerAll(client, unixNowSecs());
-  const rates = { verified: [] as number[], inserted: [] as number[] };
-  const bulkRates = { history: [] as number[], news: [] as number[] };
-  const unaryRates = { empty: [] as number[], submit: [] as number[] };
-  for (let run = 0; run < RUNS; run++) {
-    for (const [kind, ageSecs] of Object.entries(AGES_SECS)) {
-      const messages = makeMessages(`${kind} ${run}`, unixNowSecs() - ageSecs);
-      if (kind === "history") {
-        rates.verified.push(bareVerifyRate(messages));
-        rates.inserted.push(bareInsertRate(messages, MESSAGES_PER_CALL));
-      }
-      bulkRates[kind as keyof typeof AGES_SECS].push(await submitAll(client, messages));
-    }
-  }
-  for (let run = 0; run < UNARY_WARM_UP_RUNS + RUNS; run++) {
-    const messages = makeMessages(`unary ${run}`, unixNowSecs() - AGES_SECS.history).slice(0, UNARY_PER_RUN);
-    const requests = messages.map((message) => Buffer.from(Message.encode(message).finish()));
-    const empty = await callAll(
-      client,
-      "/HubService/GetInfo",
-      requests.map(() => Buffer.alloc(0)),
-    );
-    const submit = await callAll(client, "/HubService/SubmitMessage", requests);
-    if (run < UNARY_WARM_UP_RUNS) continue;
-    unaryRates.empty.push(empty);
-    unaryRates.submit.push(submit);
-  }
+  const measured = async (count: number, work: () => Promise<unknown>): Promise<Round> => {
+    const cpuBefore = cpuMicrosOf(node.pid);
+    const startedAt = performance.now();
+    await work();
+    const secs = (performance.now() - startedAt) / 1000;
+    return { rate: count / secs, nodeMicros: (cpuMicrosOf(node.pid) - cpuBefore) / count };
+  };
+  const bulk = await bulkFigures(client, measured);
+  const unary = await unaryFigures(client, measured);
   client.close();
   await node.stop();
+  return [...bulk, ...unary];
+}
+
+type Measure = (count: number, work: () => Promise<unknown>) => Promise<Round>;
+
+async function bulkFigures(client: Client, measured: Measure): Promise<Figure[]> {
+  const bare = { verified: [] as number[], inserted: [] as number[] };
+  const rounds = { history: [] as Round[], news: [] as Round[] };
+  for (let run = 0; run < RUNS; run++) {
+    for (const kind of ["history", "news"] as const) {
+      const messages = makeMessages(`${kind} ${run}`, unixNowSecs() - AGES_SECS[kind]);
+      if (kind === "history") {
+        bare.verified.push(bareVerifyRate(messages));
+        bare.inserted.push(bareInsertRate(messages, MESSAGES_PER_CALL));
+      }
+      rounds[kind].push(await measured(messages.length, () => submitAll(client, messages)));
+    }
+  }
   const [verification, inserts] = ["bare verification", "bare row inserts"];
-  const submitted = (
-    what: string,
-    submits: readonly number[],
-    of: string,
-    bare: readonly number[],
-  ): Figure => ({
-    what,
-    value: median(submits),
-    unit: "messages/s",
-    ratio: { of, value: median(submits.map((rate, run) => rate / (bare[run] ?? Number.NaN))) },
-  });
   const goal = `${verification}, goal 0.50`;
   return [
     {
       what: `${verification}, one core, median of ${RUNS}`,
-      value: median(rates.verified),
+      value: median(bare.verified),
       unit: "messages/s",
     },
     {
       what: `${inserts}, ${MESSAGES_PER_CALL} a commit, durable`,
-      value: median(rates.inserted),
+      value: median(bare.inserted),
       unit: "rows/s",
     },
-    submitted("SubmitBulkMessages, durable", bulkRates.history, goal, rates.verified),
-    submitted("the same", bulkRates.history, inserts, rates.inserted),
-    submitted("the same, each of them an event", bulkRates.news, goal, rates.verified),
-    {
-      what: `GetInfo, ${UNARY_AT_ONCE} calls at a time`,
-      value: median(unaryRates.empty),
-      unit: "calls/s",
-    },
-    submitted("SubmitMessage, durable", unaryRates.submit, "GetInfo, goal 0.40", unaryRates.empty),
+    beside("SubmitBulkMessages, durable", rounds.history, goal, bare.verified),
+    beside("the same", rounds.history, inserts, bare.inserted),
+    beside("the same, each of them an event", rounds.news, goal, bare.verified),
+    processorTime("a message in bulk", rounds.history),
   ];
+}
+
+async function unaryFigures(client: Client, measured: Measure): Promise<Figure[]> {
+  const rounds = { empty: [] as Round[], submit: [] as Round[] };
+  for (let run = 0; run < UNARY_WARM_UP_RUNS + RUNS; run++) {
+    const messages = makeMessages(`unary ${run}`, unixNowSecs() - AGES_SECS.history).slice(0, UNARY_PER_RUN);
+    const requests = messages.map((message) => Buffer.from(Message.encode(message).finish()));
+    const nothing = requests.map(() => Buffer.alloc(0));
+    const round = {
+      empty: await measured(nothing.length, () => callAll(client, "/HubService/GetInfo", nothing)),
+      submit: await measured(requests.length, () => callAll(client, "/HubService/SubmitMessage", requests)),
+    };
+    if (run < UNARY_WARM_UP_RUNS) continue;
+    rounds.empty.push(round.empty);
+    rounds.submit.push(round.submit);
+  }
+  const emptyRates = rounds.empty.map(({ rate }) => rate);
+  return [
+    { what: `GetInfo, ${UNARY_AT_ONCE} calls at a time`, value: median(emptyRates), unit: "calls/s" },
+    beside("SubmitMessage, durable", rounds.submit, "GetInfo, goal 0.40", emptyRates),
+    processorTime("a GetInfo", rounds.empty),
+    processorTime("a SubmitMessage", rounds.submit),
+  ];
+}
+
+/** The rate of a measurement beside a bare rate of the same run. */
+function beside(what: string, rounds: readonly Round[], of: string, bare: readonly number[]): Figure {
+  return {
+    what,
+    value: median(rounds.map(({ rate }) => rate)),
+    unit: "messages/s",
+    ratio: { of, value: median(rounds.map(({ rate }, run) => rate / (bare[run] ?? Number.NaN))) },
+  };
+}
+
+function processorTime(what: string, rounds: readonly Round[]): Figure {
+  const value = median(rounds.map(({ nodeMicros }) => nodeMicros));
+  return { what: `processor time of the node, ${what}`, value, unit: "µs" };
+}
+
+/** Processor time that a process has used on all its threads, in microseconds. */
+function cpuMicrosOf(pid: number): number {
+  // The name of the process, in brackets, may hold anything; times stand at a fixed place behind it.
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK;
 }
 
 function unixNowSecs(): number {
@@ -115,13 +157,12 @@ function makeMessages(run: string, startSecs: number): Message[] {
   });
 }
 
-async function submitAll(client: Client, messages: readonly Message[]): Promise<number> {
+async function submitAll(client: Client, messages: readonly Message[]): Promise<void> {
   const requests: Buffer[] = [];
   for (let at = 0; at < messages.length; at += MESSAGES_PER_CALL) {
     const slice = messages.slice(at, at + MESSAGES_PER_CALL);
     requests.push(Buffer.from(SubmitBulkMessagesRequest.encode({ messages: slice }).finish()));
   }
-  const startedAt = performance.now();
   const send = async () => {
     for (let request = requests.pop(); request; request = requests.pop()) {
       const answer = SubmitBulkMessagesResponse.decode(
@@ -132,19 +173,16 @@ async function submitAll(client: Client, messages: readonly Message[]): Promise<
     }
   };
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, send));
-  return messages.length / ((performance.now() - startedAt) / 1000);
 }
 
-/** Unary calls a second; one that is refused ends it. */
-async function callAll(client: Client, method: string, requests: readonly Buffer[]): Promise<number> {
+/** Makes unary calls, so many at a time; one that is refused ends it. */
+async function callAll(client: Client, method: string, requests: readonly Buffer[]): Promise<void> {
   let next = 0;
-  const startedAt = performance.now();
   const send = async () => {
     for (let request = requests[next++]; request; request = requests[next++])
       await call(client, method, request);
   };
   await Promise.all(Array.from({ length: UNARY_AT_ONCE }, send));
-  return requests.length / ((performance.now() - startedAt) / 1000);
 }
 
 async function registerAll(client: Client, nowSecs: number): Promise<void> {

@@ -44,8 +44,9 @@ export function openIndexWriter(path: string): IndexDatabase {
     migrations,
     // The upper levels of every b-tree and the recent leaves stay in memory.
     cacheKib: 65536,
-    // Commits are groups of messages; a checkpoint every 16 MB of log keeps it off most of them.
-    checkpointPages: 4000,
+    // A commit touches pages all over the indexes, and a checkpoint writes each of them once, however often the log has it:
+    // every 64 MB of log that is a seventh of the merge less than every 16 MB, and one checkpoint takes no longer.
+    checkpointPages: 16_000,
   });
   return new IndexDatabase(sqlite);
 }
