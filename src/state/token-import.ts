@@ -13,7 +13,7 @@ export interface ImportedToken extends TokenKey {
  * - `added`: there was no such row;
  * - `updated`: the row was older than the token's last change;
  * - `unchanged`: the row says the same;
- * - `newer_here`: the row says something else, and is not older;
+ * - `newer_here`: the row says something else, and is not older, or its client has told of another host by itself;
  * - `place_taken`: the list does not name clients, and the place for an unknown one holds a token of another host.
  */
 export type ImportOutcome = "added" | "updated" | "unchanged" | "newer_here" | "place_taken";

@@ -244,6 +244,31 @@ test("a dry run says what an import does, and does nothing", async () => {
   expect(await take(app.db, tokens)).toEqual(said);
 });
 
+test("a client that reported from one host is not moved to another by a list, so that the list can be taken again", async () => {
+  using app = await openApp();
+  await report(app, 4, 1, { name: "miniapp_added", details: details("b.example", "own") });
+  const before = app.rows();
+  const list = [listed({ fid: 4, host: "b.example" }), listed({ fid: 4, at: NOW + 1 })];
+  for (let time = 0; time < 2; time++) {
+    const outcome = await take(app.db, list, { clients: { "a.example": 1 } });
+    expect(outcome).toMatchObject(counts({ newer_here: 2 }));
+    expect(app.rows()).toEqual(before);
+  }
+});
+
+test("of several changes of one token in a list the latest counts, whatever their order and however little it changed", async () => {
+  using app = await openApp();
+  const list = [
+    listed({ fid: 1, token: "y" }),
+    listed({ fid: 1, token: "y", at: 1501 }),
+    listed({ fid: 1, token: "x", at: 1500 }),
+  ];
+  for (let time = 0; time < 2; time++) {
+    await take(app.db, list);
+    expect(app.rows()).toMatchObject([{ token: "y", updated_at: 1501 }]);
+  }
+});
+
 test("any list may be taken again and again: only the first time changes anything", async () => {
   const token = fc.record({
     fid: fc.integer({ min: 1, max: 4 }),

@@ -43,6 +43,10 @@ const updateImported = statement<
   `UPDATE tokens SET url = ?, host = ?, token = ?, enabled = ?, last_event = 'imported', updated_at = ?
    WHERE app_id = ? AND fid = ? AND client_fid = ?`,
 );
+const stillSo = statement<unknown, [updatedAt: number, appId: string, fid: number, clientFid: number]>(
+  "tokens.still-so",
+  "UPDATE tokens SET updated_at = ? WHERE app_id = ? AND fid = ? AND client_fid = ?",
+);
 const nameClient = statement<unknown, [clientFid: number, appId: string, fid: number]>(
   "tokens.name-client",
   "UPDATE tokens SET client_fid = ? WHERE app_id = ? AND fid = ? AND client_fid = 0",
@@ -96,12 +100,26 @@ function putOne(
     counts[state] += 1;
     return "added";
   }
-  if (row.url === url && row.token === token && row.enabled === enabled) return "unchanged";
-  if (changedAt === undefined || changedAt <= row.updated_at) return "newer_here";
+  const isLater = changedAt !== undefined && changedAt > row.updated_at;
+  if (row.url === url && row.token === token && row.enabled === enabled) {
+    // It was still so at that time: what a list has of an earlier one must not replace it.
+    if (isLater) db.run(stillSo, changedAt, appId, fid, row.client_fid);
+    return "unchanged";
+  }
+  if (!isLater) return "newer_here";
+  if (isReportedElsewhere(row, host)) return "newer_here";
   db.run(updateImported, url, host, token, enabled, changedAt, appId, fid, row.client_fid);
   counts[stateOf({ enabled: row.enabled, has_token: row.token === null ? 0 : 1 })] -= 1;
   counts[state] += 1;
   return "updated";
+}
+
+/**
+ * Whether the client has told of another host by itself. A list must not move its row: what the list has of that other host
+ * would then find no row, and come in as a token of an unknown client when the list is taken again.
+ */
+function isReportedElsewhere(row: TokenRow, host: string): boolean {
+  return row.last_event !== "imported" && row.host !== null && row.host !== host;
 }
 
 /** Whether a row was imported from the host before anybody told whose host it is. */
