@@ -86,16 +86,24 @@ export function causeOfRelayed(op: RelayedOp): Cause {
     case "hold":
       return { happenedAt, reference: () => decodeStored(op.message).hash };
     case "drop":
-      return { happenedAt, reference: () => op.ref.hash };
+      return { happenedAt, reference: () => referenceOfDrop(op.ref.hash) };
     case "onChainEvent": {
       const { type, fid, blockNumber, logIndex } = OnChainEvent.decode(op.event);
       return { happenedAt, reference: () => Buffer.from(`${type}:${fid}:${blockNumber}:${logIndex}`) };
     }
     case "proof":
-      return { happenedAt, reference: () => op.added ?? op.dropped ?? new Uint8Array() };
+      return { happenedAt, reference: () => op.added ?? referenceOfDrop(op.dropped ?? new Uint8Array()) };
     default:
       return { happenedAt, reference: () => new Uint8Array() };
   }
+}
+
+/**
+ * The reference of an operation that takes a message or a proof away. Its arrival is referenced by the same bytes without
+ * the prefix, so a user's update by the arrival and the one by the departure have different event ids.
+ */
+function referenceOfDrop(taken: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from("drop"), taken]);
 }
 
 /** Applies one operation, inside a write transaction. */

@@ -4,13 +4,19 @@ import { createMatcher } from "../../src/delivery/matcher.ts";
 import { type OutboxClient, outboxOver } from "../../src/delivery/outbox-client.ts";
 import { type Publisher, type PublisherParts, startPublisher } from "../../src/delivery/publisher.ts";
 import { outboxBacklog } from "../../src/index/outbox.ts";
+import type { MessageRef, RelayedOp } from "../../src/ingest/relay.ts";
+import { submitRelayed } from "../../src/ingest/rpc.ts";
+import { positionOf } from "../../src/protocol/merge-rules.ts";
+import { Rejection } from "../../src/protocol/rejection.ts";
+import { decodeMessage } from "../../src/protocol/signed-message.ts";
+import { UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { openState, statePath } from "../../src/state/database.ts";
 import type { DeliveryPublications } from "../../src/state/deliveries.ts";
 import { type Subscription, UNTRIED } from "../../src/state/records.ts";
 import { createDeliveryPublications } from "../../src/state/sqlite/delivery-publications.ts";
 import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
 import { makeSecret } from "../state/contracts/owned-store.ts";
-import { bio, cast, link, uncast } from "../support/records.ts";
+import { bio, cast, ensProof, link, uncast } from "../support/records.ts";
 import { ManualTimers } from "../support/timers.ts";
 import { startTestWriter } from "../support/writer.ts";
 
@@ -109,6 +115,24 @@ async function startFixture(...fids: number[]) {
   };
 }
 
+function decoded(bytes: Uint8Array) {
+  const message = decodeMessage(bytes);
+  if (message instanceof Rejection) throw new Error(message.reason);
+  return message;
+}
+
+function refOf(bytes: Uint8Array): MessageRef {
+  const message = decoded(bytes);
+  const { store, slot } = positionOf(message);
+  return { fid: message.data.fid, store, slot, hash: message.hash };
+}
+
+function proofIn(bytes: Uint8Array): UserNameProof {
+  const { body } = decoded(bytes).data;
+  if (body?.$case !== "usernameProofBody") throw new Error("no username proof");
+  return body.value;
+}
+
 const ALL_CASTS: Subscription = { "cast.created": {}, "cast.deleted": {} };
 
 describe("publisher", () => {
@@ -169,6 +193,37 @@ describe("publisher", () => {
     expect([second.told, second.publisher.figures().queuedDeliveries]).toEqual([[], 0]);
     await second.publisher.stop();
     expect(outboxBacklog(writer.db).events).toBe(0);
+  });
+
+  test("a followed node's message that comes and leaves is two updates of its user, each delivered once", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    const webhook = await addWebhook({ "user.updated": {} });
+    const bytes = bio(1, "short-lived").bytes;
+    const ref = refOf(bytes);
+    const proof = UserNameProof.encode(proofIn(ensProof(1, "one.eth").bytes)).finish();
+    const happenedAt = Math.floor(writer.clock.nowMs() / 1000);
+    const relay = (...ops: RelayedOp[]) => submitRelayed(writer.client, { ops, moves: [] });
+    const whole = async () => {
+      await relay({ kind: "merge", message: bytes, deleted: [], happenedAt });
+      await relay({ kind: "drop", ref, happenedAt });
+      await relay({ kind: "proof", added: proof, happenedAt });
+      await relay({ kind: "proof", dropped: proof, happenedAt });
+    };
+    // Published by a process that dies before it deletes, and by the next one; then relayed once more by a follower that
+    // begins again at an earlier position.
+    const killed: OutboxClient = { ...outboxOver(writer.client), deleteEvents: async () => undefined };
+    const first = run({ outbox: killed });
+    await whole();
+    await first.published(4);
+    await first.publisher.stop();
+    expect(deliveries()).toEqual(Array.from({ length: 4 }, () => `user.updated → ${webhook}`));
+    const second = run();
+    await second.published(4);
+    await whole();
+    await second.published(8);
+    await second.publisher.stop();
+    expect([deliveries().length, outboxBacklog(writer.db).events]).toEqual([4, 0]);
   });
 
   test("a kill within the queueing leaves nothing, and the next process queues all of it", async () => {
