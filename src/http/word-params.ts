@@ -10,14 +10,39 @@ export function flag(fallback: boolean, documented?: Documented): QueryParam<boo
   return optional(param, fallback);
 }
 
+/** A list of words out of a few; at least one. */
+function wordList<const T extends string>(
+  words: readonly T[],
+  documented?: Documented,
+): QueryParam<readonly T[]> {
+  const { decode } = choice(words);
+  const items = Type.Unsafe<T>({ type: "string", enum: [...words] });
+  return list(items, (text, name) => decode([text], name), { maxItems: 100, ...documented });
+}
+
+/** Some of a few words, in the order of `words`; `fallback` where none is given. */
+export function choices<const T extends string>(
+  words: readonly T[],
+  fallback: readonly NoInfer<T>[],
+  documented?: Documented,
+): QueryParam<readonly T[]> {
+  const { schema, decode } = optional(wordList(words, documented), fallback);
+  return {
+    schema,
+    required: false,
+    decode(values, name) {
+      const chosen = decode(values, name);
+      return words.filter((word) => chosen.includes(word));
+    },
+  };
+}
+
 /** Some of a few words; all of them where none is given, or where the word `all` is among them. */
 export function choiceList<const T extends string>(
   words: readonly T[],
   documented?: Documented,
 ): QueryParam<readonly T[]> {
-  const { decode } = choice([...words, "all"]);
-  const items = Type.Unsafe<T | "all">({ type: "string", enum: [...words, "all"] });
-  const given = list(items, (text, name) => decode([text], name), { maxItems: 100, ...documented });
+  const given = wordList([...words, "all"], documented);
   return {
     schema: given.schema,
     required: false,

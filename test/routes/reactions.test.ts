@@ -70,6 +70,7 @@ test("each missing or malformed parameter is 400 and named", async () => {
     ["/reaction", "fid"],
     ["/reaction?hash=0x12", "hash"],
     [`/reaction?hash=${target}&types=like`, "types"],
+    [`/reaction/cast?hash=${target}&types=likes,x`, "types"],
     ["/reaction?fid=1&type=all", "type"],
     ["/reaction/cast", "hash"],
     ["/reactions/cast?hash=xyz", "hash"],
@@ -105,6 +106,34 @@ describe("reactions on a cast", () => {
         [2, "recast"],
       ]);
     }
+  });
+
+  test("`types` is a list: likes and recasts come as one, newest first, in pages of any size", async () => {
+    const both = new Set([...likers.map((fid) => `like ${fid}`), "recast 8", "recast 3", "recast 2"]);
+    for (const path of CAST_PATHS) {
+      const walked: string[][] = [];
+      for (const types of [
+        "types=likes,recasts",
+        "types=recasts&types=likes",
+        "types=likes%2Crecasts,,&types=likes",
+      ]) {
+        for (const limit of [1, 4, 100]) {
+          const items = await walkPages<Item>(api, `${path}?hash=${target}&${types}`, "reactions", limit);
+          walked.push(items.map(({ user, reaction_type }) => `${reaction_type} ${user.fid}`));
+          expect(items.map(({ timestamp }) => timestamp)).toEqual(
+            items.map(({ timestamp }) => timestamp).toSorted((a, b) => b - a),
+          );
+        }
+      }
+      expect(new Set(walked[0])).toEqual(both);
+      expect(walked[0]).toHaveLength(both.size);
+      for (const walk of walked) expect(walk).toEqual(walked[0] ?? []);
+    }
+    const wrongAuthor = await api.get(`/reaction/cast?hash=${target}&types=likes,recasts&fid=2`);
+    expect(wrongAuthor.body.reactions).toEqual([]);
+    const { body } = await api.get(`/reaction/cast?hash=${target}&types=likes,recasts&limit=1`);
+    const { cursor } = body.next as { cursor: string };
+    expect((await api.get(`/reaction/cast?hash=${target}&types=likes&cursor=${cursor}`)).status).toBe(400);
   });
 
   test("a cast that is gone or unknown, and a wrong author, have none", async () => {

@@ -14,24 +14,28 @@ import {
 export const mixedCastReactionsCursor = cursorCodec("reactions/cast mixed", ["int", "int", "int"]);
 export const mixedUserReactionsCursor = cursorCodec("reactions/user mixed", ["int", "hash"]);
 
-/** Likes and recasts of a live cast, newest first, of one second the greater fid, of one fid the recast. */
+/**
+ * Likes and recasts of a live cast, newest first, of one second the greater fid, of one fid the recast. `authorFid` must
+ * be the author of the cast where it is given.
+ */
 export function mixedReactionsOnCast(
   db: IndexDatabase,
   query: {
     hash: Hash;
+    authorFid?: number | undefined;
     kinds: readonly ReactionKind[];
     limit: number;
     after: readonly [timestamp: number, fid: number, type: number] | undefined;
   },
 ): Page<Reaction> {
-  const { hash, kinds, limit, after } = query;
+  const { hash, authorFid, kinds, limit, after } = query;
   const isBehind = ({ timestamp, fid, type }: Reaction) =>
     !after || compare([timestamp, fid, type], after) < 0;
   // A row with the fid of the cursor may be of the type behind it.
   const from = after && ([after[0], after[1] + 1] as const);
   const rows = kinds
     .flatMap((kind) => [
-      ...reactionsOnCast(db, { hash, authorFid: undefined, kind, limit: limit + 2, after: from }).rows,
+      ...reactionsOnCast(db, { hash, authorFid, kind, limit: limit + 2, after: from }).rows,
     ])
     .filter(isBehind)
     .sort((a, b) => compare([b.timestamp, b.fid, b.type], [a.timestamp, a.fid, a.type]));

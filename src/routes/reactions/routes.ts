@@ -1,12 +1,14 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
 import { operation } from "../../http/operation.ts";
-import { choice, cursor, fid, hash, limit, optional } from "../../http/params.ts";
+import { choice, cursor, type Documented, fid, hash, limit, optional } from "../../http/params.ts";
+import { choices } from "../../http/word-params.ts";
 import type { IndexDatabase } from "../../index/database.ts";
 import { answer, type Reads } from "../../read/answers.ts";
 import type { Page } from "../../read/cursor.ts";
 import type { Hash } from "../../read/hydrate/casts.ts";
 import { presentReaction } from "../../read/present/reaction.ts";
+import { mixedCastReactionsCursor, mixedReactionsOnCast } from "../../read/skeleton/reaction-lists.ts";
 import {
   castReactionsCursor,
   type Reaction,
@@ -44,12 +46,18 @@ export function reactionRoutes(reads: Reads) {
     query: PageQuery & {
       readonly hash: Hash;
       readonly fid: number | undefined;
-      readonly types: ReactionKind;
+      readonly types: readonly ReactionKind[];
     },
   ) => {
-    const after = decodeCursor(castReactionsCursor(query.types), query.cursor);
-    const { hash, fid: authorFid, types: kind, limit } = query;
-    return answerPage((db) => reactionsOnCast(db, { hash, authorFid, kind, limit, after }));
+    const { hash, fid: authorFid, types: kinds, limit } = query;
+    const [kind, ...others] = kinds;
+    // Cursors of one kind alone stay what they were when `types` took one word.
+    if (kind !== undefined && others.length === 0) {
+      const after = decodeCursor(castReactionsCursor(kind), query.cursor);
+      return answerPage((db) => reactionsOnCast(db, { hash, authorFid, kind, limit, after }));
+    }
+    const after = decodeCursor(mixedCastReactionsCursor, query.cursor);
+    return answerPage((db) => mixedReactionsOnCast(db, { hash, authorFid, kinds, limit, after }));
   };
   const ofUser = (query: PageQuery & { readonly fid: number; readonly type: ReactionKind }) => {
     const after = decodeCursor(userReactionsCursor(query.type), query.cursor);
@@ -57,7 +65,8 @@ export function reactionRoutes(reads: Reads) {
     return answerPage((db) => reactionsOfUser(db, { fid, kind, limit, after }));
   };
 
-  const kinds = () => optional(choice(["likes", "recasts"]), "likes");
+  const kind = (documented?: Documented) => optional(choice(["likes", "recasts"], documented), "likes");
+  const kinds = (documented?: Documented) => choices(["likes", "recasts"], ["likes"], documented);
   const author = "The author that the cast must have";
   const castReactions = (operationId: string) =>
     operation({
@@ -78,7 +87,7 @@ export function reactionRoutes(reads: Reads) {
       operationId,
       summary: "The live casts that a user liked or recasted, newest reaction first",
       tags,
-      query: { fid: fid(), type: kinds(), limit: limit(), cursor: cursor() },
+      query: { fid: fid(), type: kind(), limit: limit(), cursor: cursor() },
       response: ReactionPageResponse,
     });
 
@@ -97,11 +106,8 @@ export function reactionRoutes(reads: Reads) {
         query: {
           hash: optional(hash()),
           fid: optional(fid({ description: `${author}; without a hash the user, and required` })),
-          types: optional(
-            choice(["likes", "recasts"], { description: "Which reactions on a cast" }),
-            "likes",
-          ),
-          type: optional(choice(["likes", "recasts"], { description: "Which reactions of a user" }), "likes"),
+          types: kinds({ description: "Which reactions on a cast" }),
+          type: kind({ description: "Which reactions of a user" }),
           limit: limit(),
           cursor: cursor(),
         },

@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import { ApiError } from "../../http/errors.ts";
 import { operation } from "../../http/operation.ts";
 import { text } from "../../http/params.ts";
 import { isFname } from "../../protocol/validate/names.ts";
@@ -16,14 +15,17 @@ export function usernameRoutes(reads: Reads) {
     .get(
       "/fname/availability",
       ({ query }) => {
-        const name = normalFname(query.fname);
+        const name = query.fname.trim().replace(/^@/, "").toLowerCase();
+        if (!isFname(name)) return { available: false, username: null };
         const taken = usernameProof(reads.db, name) !== undefined;
         return { available: !taken, username: taken ? name : null };
       },
       operation({
         operationId: "getFnameAvailability",
-        summary: "Whether nobody has an fname",
-        description: "Spaces around the name, a leading @ and the case do not count.",
+        summary: "Whether an fname can be registered and nobody has it",
+        description:
+          "Spaces around the name, a leading @ and the case do not count. A name that breaks the rules of fnames (1 to " +
+          "16 of a-z, 0-9 and -, not beginning with -) is never available.",
         tags,
         query: { fname: text({ examples: ["user3"] }) },
         response: FnameAvailabilityResponse,
@@ -44,11 +46,4 @@ export function usernameRoutes(reads: Reads) {
         response: UsernameProofResponse,
       }),
     );
-}
-
-function normalFname(given: string): string {
-  const name = given.trim().replace(/^@/, "").toLowerCase();
-  if (!isFname(name))
-    throw new ApiError("badRequest", "fname must be 1 to 16 of a-z, 0-9 and -, not beginning with -");
-  return name;
 }

@@ -5,7 +5,7 @@ import {
 } from "../../../src/protocol/wire/generated/on-chain.ts";
 import { hexOf } from "../facts.ts";
 import { expiryOfRent, type StoreName } from "../network.ts";
-import { type Asking, fidOf, type List, list, one, type Question, refused } from "../question.ts";
+import { type Asking, fidOf, type List, list, one, type Question } from "../question.ts";
 import type { View } from "../view.ts";
 import { CLAIMED_NAMES, FNAMES } from "../vocabulary.ts";
 
@@ -164,7 +164,7 @@ function names(view: View): Question[] {
     ...[...FNAMES, ...CLAIMED_NAMES, "user1", "user9", "user12", "nobody", "ALICE"].map(proof),
     ...[...FNAMES, "user1", " @Alice ", "@user2", "USER9", "nobody"].map(availability),
     ...["alice.eth", "-a", "a b", "ab_c", "abcdefghijklmnopq"].map((fname) =>
-      refused("/fname/availability", { fname }, 400),
+      one("/fname/availability", { fname }, { available: false, username: null }),
     ),
   ];
 }
