@@ -5,9 +5,8 @@ import type { ErrorName } from "../http/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { operation } from "../http/operation.ts";
 import type { DecodedQuery, QueryParams } from "../http/params.ts";
-import type { Nonce } from "../state/stores.ts";
 import { type SignedOperationId, signedOperations } from "./op-table.ts";
-import { type AuthParts, createVerify, spendingNonce } from "./verify.ts";
+import { type AuthParts, createVerify } from "./verify.ts";
 
 interface SignedRouteSpec<Q extends QueryParams> {
   readonly summary: string;
@@ -50,15 +49,15 @@ interface HandlerContext {
 
 /**
  * Signed operations as a piece of the lifecycle. The parse hook keeps the bytes of the body. The first transform judges
- * the signature over them (what a parse hook throws would come out as a parse error). The next decodes query and JSON.
- * Around the handler the nonce is spent.
+ * the signature over them (what a parse hook throws would come out as a parse error) and spends the nonce. The next decodes
+ * query and JSON.
  */
 export function createSignedRoutes(
   auth: AuthParts,
   group: { readonly name: string; readonly tag: string },
 ): SignedRoutes {
   const verify = createVerify(auth);
-  const verified = new WeakMap<Request, Nonce>();
+  const verified = new WeakMap<Request, number>();
   const plugin = new Elysia({ name: group.name });
 
   return {
@@ -79,18 +78,18 @@ export function createSignedRoutes(
         ...(body === undefined ? {} : { body: documentedOnly(body) }),
       });
       const handler = async ({ request, query, body }: HandlerContext): Promise<unknown> => {
-        const nonce = verified.get(request);
-        if (nonce === undefined) throw new Error(`${id} was reached without a verified signature`);
+        const fid = verified.get(request);
+        if (fid === undefined) throw new Error(`${id} was reached without a verified signature`);
         const signed = {
-          fid: nonce.fid,
+          fid,
           query: query as DecodedQuery<never>,
           body: spec.body === undefined ? undefined : body,
           rawBody: rawBody(request),
         };
-        const answer = await spendingNonce(auth, nonce, () => handle(signed));
+        const answer = await handle(signed);
         if (method !== "GET") {
           const { requestId } = exchangeOf(request);
-          auth.log.info({ op, fid: nonce.fid, requestId }, "Carried out a signed operation");
+          auth.log.info({ op, fid, requestId }, "Carried out a signed operation");
         }
         return answer;
       };

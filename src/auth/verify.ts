@@ -4,14 +4,14 @@ import { ApiError } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../http/params.ts";
 import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
-import type { Nonce, NonceStore } from "../state/stores.ts";
+import type { NonceStore } from "../state/stores.ts";
 import type { CustodyOf } from "./custody.ts";
 import { recoverSigner } from "./recover.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";
 import type { StaleReason } from "./staleness.ts";
 import { createSignedOpHasher } from "./typed-data.ts";
 
-/** What signed operations are judged by. */
+/** What signed operations are checked against. */
 export interface AuthParts {
   readonly names: ServiceNames;
   readonly clock: Clock;
@@ -24,20 +24,24 @@ export interface AuthParts {
   readonly log: Logger;
 }
 
-/** Judges a request by its headers and the bytes of its body; answers whose operation it is, and with which nonce. */
+/** Checks a request by its headers and the bytes of its body, and spends its nonce. Resolves with the signing fid. */
 export type Verify = (request: {
   readonly headers: Headers;
   readonly body: Uint8Array;
   /** The operation that the method and the path stand for. */
   readonly op: string;
-}) => Promise<Nonce>;
+}) => Promise<number>;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
 
 /**
- * Makes the judgement of signed operations. The checks run in the order of the contract, cheap ones first; nothing is
- * stored. Each failure is 401, but for a signature that is good for another operation, which is 400, and for an index that
- * lags so far that a former owner may still pass, which is 503.
+ * Makes the check of signed operations. The checks run in the order of the contract, cheap ones first. Each failure is
+ * 401, but for a signature that is good for another operation, which is 400, and for an index that lags so far that a
+ * former owner may still pass, which is 503. A request that fails a check stores nothing.
+ *
+ * The last step spends the nonce, by one atomic insert, so that of any number of copies one gets through. It is spent
+ * before query and body are looked at, and stays spent however the request ends: the signature does not cover the query, so
+ * the same headers would otherwise be good for another one.
  */
 export function createVerify(parts: AuthParts): Verify {
   const { names, clock, windowSecs, nonces, custodyOf, staleReason } = parts;
@@ -68,30 +72,11 @@ export function createVerify(parts: AuthParts): Verify {
     if (signed.op !== op) {
       throw new ApiError("badRequest", "signed op does not match the HTTP method/path");
     }
-    return { fid, nonce };
+    // Signed in the future by a whole window, a request passes for two windows from now.
+    const isFirst = await nonces.spend({ fid, nonce }, { nowSecs: now, expiresAt: now + 2 * windowSecs });
+    if (!isFirst) throw nonceSpent();
+    return fid;
   };
-}
-
-/**
- * Carries out `work` once for a verified nonce. The nonce is spent first, by one atomic insert, so that of any number of
- * copies one gets through. When `work` refuses with an ApiError below 500 nothing has been done, and the nonce is given
- * back: a request that fails leaves no trace. After a fault it stays spent, because something may have been done.
- */
-export async function spendingNonce<T>(
-  { nonces, clock, windowSecs }: AuthParts,
-  nonce: Nonce,
-  work: () => T | Promise<T>,
-): Promise<T> {
-  const now = nowSecs(clock);
-  // Signed in the future by a whole window, a request passes for two windows from now.
-  const isFirst = await nonces.spend(nonce, { nowSecs: now, expiresAt: now + 2 * windowSecs });
-  if (!isFirst) throw nonceSpent();
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ApiError && error.status < 500) await nonces.release(nonce);
-    throw error;
-  }
 }
 
 function nonceSpent(): ApiError {

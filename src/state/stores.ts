@@ -67,8 +67,6 @@ export interface NonceStore {
   isSpent(nonce: Nonce, nowSecs: number): Promise<boolean>;
   /** Spends the nonce until `expiresAt` inclusive; false when it is spent already. Of any number of calls one wins. */
   spend(nonce: Nonce, times: { readonly nowSecs: number; readonly expiresAt: number }): Promise<boolean>;
-  /** Gives back a nonce whose operation was refused after all. Only the caller whose `spend` won may call it. */
-  release(nonce: Nonce): Promise<void>;
 }
 
 /** An event of a client, about one of its users and one app. */

@@ -104,7 +104,7 @@ test("of 40 creations that race over two processes at 20 existing, 5 pass and le
   const statuses = await sendAll(creations.slice(20));
   expect([countOf(statuses, 200), countOf(statuses, 429)]).toEqual([5, 35]);
   expect(rows("apps", 5)).toBe(25);
-  expect(rows("nonces")).toBe(spent + 25);
+  expect(rows("nonces")).toBe(spent + 60);
 }, 30_000);
 
 test("of 50 copies within one process exactly one passes, also of a read", async () => {
@@ -132,16 +132,4 @@ test("a request stays refused for as long as its time would pass, and its row go
   // Not each request takes expired rows along, but one of so many does.
   for (let n = 0; n < 16; n++) await signed.call({ ...call, signedAt: signed.nowSecs() });
   expect(signed.rowCounts().nonces).toBe(16);
-});
-
-test("a request that was refused passes later with the same signature, once", async () => {
-  await using signed = await startSignedApi({ settings: ["apps.max_apps_per_owner=1"] });
-  const body = { name: "App", app_url: "https://app.example" };
-  const call = { method: "POST", path: "/frame/app", body } as const;
-  const first = await signed.call(call);
-  const headers = await signed.sign(call);
-  expect((await signed.send(call, headers)).status).toBe(429);
-  await signed.call({ method: "DELETE", path: `/frame/app?app_id=${first.body.app.app_id}` });
-  expect((await signed.send(call, headers)).status).toBe(200);
-  expect((await signed.send(call, headers)).status).toBe(401);
 });

@@ -65,12 +65,16 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
 }
 
 /** Fails unless the request is refused in this way and leaves no row behind, not even a nonce. */
-async function expectRefused(send: () => Promise<Answer>, status: number, message?: string) {
+async function expectRefused(send: () => Promise<Answer>, status: number, message?: string, nonces = 0) {
   const before = signed.rowCounts();
   const answer = await send();
   expect(answer).toEqual({ status, body: { message: message ?? expect.any(String) } });
-  expect(signed.rowCounts()).toEqual(before);
+  expect(signed.rowCounts()).toEqual({ ...before, nonces: (before.nonces ?? 0) + nonces });
 }
+
+/** Fails unless a request with a good signature is refused in this way and leaves nothing behind but its nonce. */
+const expectRefusedAndSpent = (send: () => Promise<Answer>, status: number, message?: string) =>
+  expectRefused(send, status, message, 1);
 
 test("the operation table is the contract's, and every signed route stands in it", () => {
   const table = Object.values(signedOperations).map(({ method, path, op }) => [`${method} ${path}`, op]);
@@ -192,7 +196,7 @@ describe.each(requests)("$method $path", (request) => {
     const [path = ""] = good().path.split("?");
     const call = { ...good(), path, ...(request.method === "GET" ? {} : { body: "{" }) };
     await expectRefused(() => signed.call({ ...call, wallet: custodyWallet(4) }), 401, notByCustody);
-    if (!path.endsWith("/list")) await expectRefused(() => signed.call(call), 400);
+    if (!path.endsWith("/list")) await expectRefusedAndSpent(() => signed.call(call), 400);
   });
 });
 
@@ -240,12 +244,12 @@ describe("the signature covers the body to the byte", () => {
   test("bytes that are no UTF-8 are judged as bytes, and then 400", async () => {
     const body = Uint8Array.of(0x22, 0xff, 0x22);
     const call = { method: "POST", path: "/frame/app", fid: 6, body } as const;
-    await expectRefused(() => signed.call(call), 400, "request body is not valid JSON");
+    await expectRefusedAndSpent(() => signed.call(call), 400, "request body is not valid JSON");
     await expectRefused(() => signed.call({ ...call, wallet: custodyWallet(4) }), 401);
   });
 
   test("an empty body is hashed as no bytes", async () => {
-    await expectRefused(
+    await expectRefusedAndSpent(
       () => signed.call({ method: "POST", path: "/frame/app", fid: 6, body: "" }),
       400,
       "missing request body",

@@ -1,49 +1,56 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
-import { neverStale } from "../../src/auth/staleness.ts";
-import { spendingNonce } from "../../src/auth/verify.ts";
-import { serviceNames } from "../../src/config/names.ts";
-import { ApiError } from "../../src/http/errors.ts";
-import { openStateInMemory } from "../../src/state/database.ts";
-import { createNonceStore } from "../../src/state/sqlite/nonce-store.ts";
-import { ManualClock } from "../support/clock.ts";
-import { startSignedApi } from "../support/signed-api.ts";
+import { startSignedApi, type TestCall } from "../support/signed-api.ts";
 
-const nonce = { fid: 3, nonce: new Uint8Array(32) };
+/** The query is not signed: a nonce that came back would let the same headers pass with another query. */
 
-/** Spends the nonce on `work`; whether the nonce is spent afterwards. */
-async function isSpentAfter(work: () => unknown): Promise<boolean> {
-  using db = openStateInMemory();
-  const nonces = createNonceStore(db);
-  const clock = new ManualClock(1000);
-  const auth = {
-    names: serviceNames("svc"),
-    clock,
-    windowSecs: 300,
-    nonces,
-    custodyOf: () => undefined,
-    staleReason: neverStale,
-    log: pino({ level: "silent" }),
-  };
-  await spendingNonce(auth, nonce, work).catch(() => undefined);
-  return nonces.isSpent(nonce, 1000);
-}
+const app = { name: "App", app_url: "https://app.example" };
+const create = { method: "POST", path: "/frame/app", body: app } as const;
+const usedBefore = { status: 401, body: { message: "nonce was used before" } };
 
-const thrower = (error: unknown) => () => {
-  throw error;
-};
-
-test("a nonce is spent by work that is done, and given back by work that is refused", async () => {
-  expect(await isSpentAfter(() => "done")).toBe(true);
-  for (const kind of ["badRequest", "forbidden", "notFound", "tooManyRequests"] as const) {
-    expect(await isSpentAfter(thrower(new ApiError(kind)))).toBe(false);
+test("headers of a request that was refused do not pass again, with the same query or another one", async () => {
+  await using signed = await startSignedApi();
+  const appId: string = (await signed.call(create)).body.app.app_id;
+  const read = (query: string): TestCall => ({ method: "GET", path: `/frame/app${query}` });
+  for (const [query, fid, status] of [
+    ["", 3, 400],
+    ["?app_id=unknown", 3, 404],
+    [`?app_id=${appId}`, 4, 403],
+  ] as const) {
+    const refused = { ...read(query), fid };
+    const headers = await signed.sign(refused);
+    expect((await signed.send(refused, headers)).status).toBe(status);
+    expect(await signed.send(refused, headers)).toEqual(usedBefore);
+    expect(await signed.send(read(`?app_id=${appId}`), headers)).toEqual(usedBefore);
   }
 });
 
-test("a nonce stays spent after a fault, because something may have been done", async () => {
-  for (const error of [new Error("disk"), new ApiError("internal"), new ApiError("unavailable"), undefined]) {
-    expect(await isSpentAfter(thrower(error))).toBe(true);
+test("headers of a deletion that found nothing do not delete something else", async () => {
+  await using signed = await startSignedApi();
+  const appId: string = (await signed.call(create)).body.app.app_id;
+  const missed = { method: "DELETE", path: "/frame/app?app_id=unknown" } as const;
+  const headers = await signed.sign(missed);
+  expect((await signed.send(missed, headers)).status).toBe(404);
+  expect(await signed.send({ ...missed, path: `/frame/app?app_id=${appId}` }, headers)).toEqual(usedBefore);
+  expect(signed.rowCounts().apps).toBe(1);
+});
+
+test("a request that a body, a field or a cap refuses needs a new signature", async () => {
+  await using signed = await startSignedApi({ settings: ["apps.max_apps_per_owner=1"] });
+  const first = await signed.call(create);
+  const attempts = [
+    [{ ...create, body: "{" }, 400],
+    [{ ...create, body: { ...app, app_url: "http://plain.example" } }, 400],
+    [create, 429],
+  ] as const;
+  const refused: { call: TestCall; headers: Record<string, string> }[] = [];
+  for (const [call, status] of attempts) {
+    const headers = await signed.sign(call);
+    expect((await signed.send(call, headers)).status).toBe(status);
+    refused.push({ call, headers });
   }
+  await signed.call({ method: "DELETE", path: `/frame/app?app_id=${first.body.app.app_id}` });
+  for (const { call, headers } of refused) expect(await signed.send(call, headers)).toEqual(usedBefore);
+  expect((await signed.call(create)).status).toBe(200);
 });
 
 test("while the state database cannot be written, requests are 500 and nothing passes unnoticed", async () => {

@@ -1,6 +1,6 @@
 import { blob, index, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlite-core";
 
-/** Nonces of signed operations that were carried out. A nonce is known up to and including `expires_at`, unix seconds. */
+/** Nonces of signed operations, also of those that were refused after their signature was checked. A nonce is known up to and including `expires_at`, unix seconds. */
 export const nonces = sqliteTable(
   "nonces",
   {

@@ -11,10 +11,6 @@ const spendNonce = statement<unknown, [fid: number, nonce: Uint8Array, expiresAt
   `INSERT INTO nonces (fid, nonce, expires_at) VALUES (?, ?, ?)
    ON CONFLICT (fid, nonce) DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < ?`,
 );
-const deleteNonce = statement<unknown, [fid: number, nonce: Uint8Array]>(
-  "nonces.delete",
-  "DELETE FROM nonces WHERE fid = ? AND nonce = ?",
-);
 const sweepExpired = statement<unknown, [nowSecs: number, max: number]>(
   "nonces.sweep",
   `DELETE FROM nonces WHERE (fid, nonce) IN
@@ -41,9 +37,6 @@ export function createNonceStore(db: StateDatabase): NonceStore {
         db.run(sweepExpired, nowSecs, ROWS_PER_SWEEP);
         return isNew;
       });
-    },
-    release: async ({ fid, nonce }) => {
-      db.run(deleteNonce, fid, nonce);
     },
   };
 }
