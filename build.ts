@@ -1,5 +1,5 @@
 /**
- * Compiles the program into one executable per target: `bun build.ts [target …] [--all]`.
+ * Compiles the program into one executable per target: `bun build.ts [target …] [--all] [--outdir <dir>]`.
  * Without a target it builds for this machine, into dist/svc; with targets into dist/svc-<target>.
  * Everything that runs is inside: workers, migrations, default settings, the docs page.
  */
@@ -35,7 +35,7 @@ const ENTRYPOINTS = [
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { all: { type: "boolean", default: false } },
+  options: { all: { type: "boolean", default: false }, outdir: { type: "string", default: "dist" } },
 });
 const unknown = positionals.filter((target) => !TARGETS.some((known) => known === target));
 if (unknown.length > 0) {
@@ -49,8 +49,8 @@ const define = {
   BUILD_DATE: JSON.stringify(new Date().toISOString()),
 };
 
-if (targets.length === 0) await compile(undefined, `dist/${name}`);
-for (const target of targets) await compile(target, `dist/${name}-${target}`);
+if (targets.length === 0) await compile(undefined, `${values.outdir}/${name}`);
+for (const target of targets) await compile(target, `${values.outdir}/${name}-${target}`);
 
 async function compile(target: Target | undefined, outfile: string): Promise<void> {
   // Settings come from where the README says, not from files that happen to lie in the working directory.

@@ -8,7 +8,7 @@ import {
   MessagesResponse,
   OnChainEventRequest,
 } from "../src/protocol/wire/generated/state.ts";
-import { compiledBinary, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
+import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { DATA_SHARDS } from "../test/support/upstream/shards.ts";
 import { type BackfillSet, backfillSet, firstMessages } from "./backfill-set.ts";
 import { bareInsertRate, bareVerifyRate } from "./bare-ingest.ts";
@@ -106,7 +106,7 @@ async function backfill(set: BackfillSet, address: string): Promise<{ secs: numb
   using dir = tempDir();
   const startedAt = performance.now();
   await using node = await startNode({
-    command: [await compiledBinary()],
+    command: [await compileInto(DIST)],
     dataDir: `${dir.path}/data`,
     args: ["--set", `upstream.url=http://${address}`, "--set", `upstream.concurrency=${CALLS_AT_ONCE}`],
   });

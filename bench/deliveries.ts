@@ -5,7 +5,7 @@ import type { Webhook } from "../src/state/records.ts";
 import { createDeliveryPublications } from "../src/state/sqlite/delivery-publications.ts";
 import { castNow, deliveryArgs, prepareDeliveries } from "../test/support/delivery-network.ts";
 import { webhookTo } from "../test/support/delivery-receiver.ts";
-import { compiledBinary, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
+import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { hashOf } from "../test/support/social.ts";
 import type { Figure } from "./main.ts";
 import { median } from "./start.ts";
@@ -81,7 +81,7 @@ function startReceiver(
 }
 
 async function startWith(dataDir: string): Promise<RunningNode> {
-  return startNode({ command: [await compiledBinary()], dataDir, args: deliveryArgs });
+  return startNode({ command: [await compileInto(DIST)], dataDir, args: deliveryArgs });
 }
 
 /** Times count from when a cast was due to be submitted, so that a stall shows in all that it delays. */

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { indexPath } from "../src/index/database.ts";
-import { compiledBinary, startNode } from "../test/support/program.ts";
+import { compileInto, DIST, startNode } from "../test/support/program.ts";
 import { drawFrom } from "./draw.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork } from "./network.ts";
@@ -18,7 +18,7 @@ const WARM_UP = 300;
  * larger it is.
  */
 export async function benchGrowth(): Promise<Figure[]> {
-  const command = [await compiledBinary()];
+  const command = [await compileInto(DIST)];
   const networks = SIZES.map(benchNetwork);
   const sides = await Promise.all(
     networks.map(async (network) => ({

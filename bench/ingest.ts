@@ -6,7 +6,7 @@ import { Message } from "../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
 import { registerEvent, rentEvent, signerEvent } from "../test/support/events.ts";
 import { makeSigner, makeWallet, signedCast } from "../test/support/messages.ts";
-import { compiledBinary, startNode, tempDir } from "../test/support/program.ts";
+import { compileInto, DIST, startNode, tempDir } from "../test/support/program.ts";
 import { bareInsertRate, bareVerifyRate } from "./bare-ingest.ts";
 import type { Figure } from "./main.ts";
 import { median } from "./start.ts";
@@ -43,7 +43,7 @@ interface Round {
 export async function benchIngest(): Promise<Figure[]> {
   using dir = tempDir();
   const node = await startNode({
-    command: [await compiledBinary()],
+    command: [await compileInto(DIST)],
     dataDir: `${dir.path}/data`,
     args: ["--set", "hub.admin=true"],
   });

@@ -1,4 +1,4 @@
-import { compiledBinary, startNode } from "../test/support/program.ts";
+import { compileInto, DIST, startNode } from "../test/support/program.ts";
 import { type Draw, drawFrom } from "./draw.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork } from "./network.ts";
@@ -86,7 +86,7 @@ export const READS: readonly [name: string, path: (draw: Draw) => string][] = [
 /** Median and p99 of single requests to the compiled binary, one after the other, for every read. */
 export async function benchReads(): Promise<Figure[]> {
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 2_000_000));
-  const node = await startNode({ command: [await compiledBinary()], dataDir: network.dataDir });
+  const node = await startNode({ command: [await compileInto(DIST)], dataDir: network.dataDir });
   const draw = drawFrom(network);
   const figures: Figure[] = [];
   for (const [name, path] of READS) {

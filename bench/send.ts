@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { openState, statePath } from "../src/state/database.ts";
 import { createAppStore } from "../src/state/sqlite/app-store.ts";
 import { createCertificateAuthority } from "../test/support/certificates.ts";
-import { compiledBinary, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
+import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { insertTokens, notification, SECRET, type TokenSpec, testApp } from "../test/support/send.ts";
 import type { Figure } from "./main.ts";
 import { median, rssOf } from "./start.ts";
@@ -46,7 +46,7 @@ export async function benchSend(): Promise<Figure[]> {
 
   const start = async () =>
     startNode({
-      command: [await compiledBinary()],
+      command: [await compileInto(DIST)],
       dataDir,
       args: ["--set", "net.allow_cidrs=127.0.0.0/8"],
       env,

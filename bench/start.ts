@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { indexPath } from "../src/index/database.ts";
-import { compiledBinary, freePort, startNode, tempDir } from "../test/support/program.ts";
+import { compileInto, DIST, startNode, tempDir } from "../test/support/program.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork } from "./network.ts";
 
@@ -27,7 +27,7 @@ interface Side {
  */
 export async function benchStart(): Promise<Figure[]> {
   using dir = tempDir();
-  const binary = await compiledBinary();
+  const binary = await compileInto(DIST);
   const hello = await compileHello(join(dir.path, "hello"));
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 10_000_000));
   const size = `${network.messages.toLocaleString("en")} messages`;
@@ -100,6 +100,14 @@ async function startHello(hello: string): Promise<number> {
   child.kill("SIGTERM");
   await child.exited;
   return answeredAt - startedAt;
+}
+
+/** A port that was free a moment ago: it has to be known before the process that takes it says anything. */
+function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
 }
 
 /** Asks until somebody answers; when that was. */

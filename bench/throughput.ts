@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compiledBinary, startNode } from "../test/support/program.ts";
+import { compileInto, DIST, startNode } from "../test/support/program.ts";
 import { drawFrom } from "./draw.ts";
 import { askedReads } from "./goals.ts";
 import type { Figure } from "./main.ts";
@@ -27,7 +27,7 @@ const REQUESTS = 50;
 export async function benchThroughput(): Promise<Figure[]> {
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 2_000_000));
   const draw = drawFrom(network);
-  const node = await startNode({ command: [await compiledBinary()], dataDir: network.dataDir });
+  const node = await startNode({ command: [await compileInto(DIST)], dataDir: network.dataDir });
   const figures: Figure[] = [];
   const endpoints = askedReads();
   const pathsOf = new Map(

@@ -27,7 +27,7 @@ export function findConflicts(config: Config): readonly Conflict[] {
       message: `must be less than service.shutdown_deadline_secs (${service.shutdown_deadline_secs})`,
     });
   }
-  if (hub.port !== 0 && hub.port === http.port && sameAddress(hub.host, http.host)) {
+  if (hub.port > 0 && hub.port === http.port && sameAddress(hub.host, http.host)) {
     conflicts.push({
       key: "hub.port",
       otherKey: "http.port",

@@ -73,7 +73,7 @@ export const configSchema = section({
     idle_timeout_secs: integer(1, 255),
     shutdown_grace_secs: integer(0, 599),
   }),
-  hub: section({ host: host(), port: port(), admin: flag() }),
+  hub: section({ host: host(), port: integer(-1, 65_535), admin: flag() }),
   upstream: section({
     url: Type.String({
       format: "config-node-url",

@@ -41,7 +41,8 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
       onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
       upstream: following,
     },
-    { host: config.hub.host, port: config.hub.port },
+    // -1 is any free port, since 0 turns the hub off.
+    { host: config.hub.host, port: Math.max(config.hub.port, 0) },
   );
   return {
     facts: { port: server.port },

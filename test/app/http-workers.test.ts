@@ -120,6 +120,8 @@ describe(`${WORKERS} HTTP workers`, () => {
     const port = new URL(node.url).port;
     const command = [...fromSources, "--data-dir", other.path, "--port", port, "--set", "http.workers=2"];
     const second = Bun.spawn([...command, "--set", "hub.port=0", "serve"], {
+      cwd: other.path,
+      env: { PATH: process.env.PATH ?? "", HOME: other.path },
       stdout: "pipe",
       stderr: "pipe",
     });

@@ -7,7 +7,7 @@ import {
   prepareDeliveries,
 } from "../support/delivery-network.ts";
 import { type Heard, startDeliveryReceiver } from "../support/delivery-receiver.ts";
-import { compiledBinary, startNode, tempDir } from "../support/program.ts";
+import { compileInto, startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
 const CASTS = 60;
@@ -52,7 +52,7 @@ test("receivers that hang, fail or redirect inwards keep nothing from one that i
     ...["--set", "webhooks.retry_initial_backoff_ms=10"],
     ...["--set", `webhooks.retry_max_attempts=${ATTEMPTS}`],
   ];
-  await using node = await startNode({ command: [await compiledBinary()], dataDir, args });
+  await using node = await startNode({ command: [await compileInto(dir.path)], dataDir, args });
   using hub = hubClient(node.hubAddress);
   const events: string[] = [];
   for (let call = 0; call < CASTS / 10; call++) {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync } from "node:fs";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import { outboxBacklog } from "../../src/index/outbox.ts";
 import { Message, MessageData } from "../../src/protocol/wire/generated/message.ts";
@@ -14,7 +13,7 @@ import {
   uncastNow,
 } from "../support/delivery-network.ts";
 import { type DeliveryReceiver, type Heard, startDeliveryReceiver } from "../support/delivery-receiver.ts";
-import { compiledBinary, startNode, tempDir } from "../support/program.ts";
+import { compileInto, startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
 /** As many as fit the suite; `DELIVERY_KILLS=50` for more. */
@@ -27,8 +26,7 @@ const FIDS = [1, 2, 3];
 const dir = tempDir();
 let binary: string;
 beforeAll(async () => {
-  binary = `${dir.path}/node`;
-  cpSync(await compiledBinary(), binary);
+  binary = await compileInto(dir.path);
 }, 60_000);
 afterAll(() => dir[Symbol.dispose]());
 

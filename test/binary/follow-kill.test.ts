@@ -1,10 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
-import { tmpdir } from "node:os";
 import { seededRandom } from "../../src/demo/random.ts";
 import { type IndexDatabase, indexPath, openIndexReader } from "../../src/index/database.ts";
 import { getPosition } from "../../src/index/positions.ts";
 import { verifyIndex } from "../../src/index/verify.ts";
-import { compiledBinary, tempDir } from "../support/program.ts";
+import { compileInto, tempDir } from "../support/program.ts";
 import { heightAt, makeChain } from "../support/upstream/chain.ts";
 import { dumpFollowed } from "../support/upstream/followed.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
@@ -23,12 +22,13 @@ const CALLS_OF_A_BACKFILL = 180;
 const MOST_TURNS_MORE = 30;
 
 const dir = tempDir();
+const dataDir = `${dir.path}/data`;
 afterAll(() => dir[Symbol.dispose]());
 
 test(
   "kill -9 at any moment of the backfill or of live following: at the end the index is that of a node that got everything in order",
   async () => {
-    const binary = await compiledBinary();
+    const binary = await compileInto(dir.path);
     const random = seededRandom(SEED);
     const chain = makeChain(SEED, HISTORY + KILLS * TICKS_PER_KILL);
     const node = new UpstreamNode(chain);
@@ -39,7 +39,7 @@ test(
     // From its first look for blocks of shard 0 on the process has an index.
     let index: IndexDatabase | undefined;
     const applied = (shard: number) => {
-      index ??= openIndexReader(indexPath(dir.path));
+      index ??= openIndexReader(indexPath(dataDir));
       return getPosition(index, `upstream ${shard} applied`) ?? 0;
     };
     const hasEverything = () =>
@@ -71,16 +71,16 @@ test(
     if (!index) throw new Error("nobody ever looked into the index");
     expect(dumpFollowed(index)).toBe(chain.referenceDump);
     index[Symbol.dispose]();
-    expect(verifyIndex(indexPath(dir.path))).toEqual([]);
+    expect(verifyIndex(indexPath(dataDir))).toEqual([]);
   },
   30_000 + KILLS * 10_000,
 );
 
 function follow(binary: string, url: string): Bun.Subprocess {
   const settings = ["--set", "hub.port=0", "--set", `upstream.url=${url}`];
-  return Bun.spawn([binary, "--data-dir", dir.path, "--port", "0", ...settings, "serve"], {
-    cwd: tmpdir(),
-    env: { PATH: process.env.PATH ?? "", HOME: tmpdir() },
+  return Bun.spawn([binary, "--data-dir", dataDir, "--port", "0", ...settings, "serve"], {
+    cwd: dir.path,
+    env: { PATH: process.env.PATH ?? "", HOME: dir.path },
     stdout: "ignore",
     stderr: process.env.UPSTREAM_KILLS_LOG ? "inherit" : "ignore",
   });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync } from "node:fs";
 import {
   getAdminRpcClient,
   getInsecureHubRpcClient,
@@ -14,7 +13,7 @@ import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { loadCasts } from "../../src/read/hydrate/casts.ts";
 import { registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { makeSigner, makeWallet, signedCast } from "../support/messages.ts";
-import { compiledBinary, startNode, tempDir } from "../support/program.ts";
+import { compileInto, startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
 const KILLS = 6;
@@ -25,9 +24,7 @@ const dir = tempDir();
 let binary: string;
 
 beforeAll(async () => {
-  // Away from the checkout: nothing of it, not even node_modules, is near.
-  binary = `${dir.path}/node`;
-  cpSync(await compiledBinary(), binary);
+  binary = await compileInto(dir.path);
 }, 60_000);
 
 afterAll(() => dir[Symbol.dispose]());

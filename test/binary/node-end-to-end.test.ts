@@ -20,7 +20,7 @@ import { UserNameProof as OurProof } from "../../src/protocol/wire/generated/mes
 import { OnChainEvent as OurOnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { makeSigner, makeWallet } from "../support/messages.ts";
-import { compiledBinary, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { compileInto, type RunningNode, startNode, tempDir } from "../support/program.ts";
 
 const NETWORK = 1 as FarcasterNetwork;
 const FID = 4242;
@@ -31,7 +31,7 @@ let hub: HubRpcClient;
 let admin: Awaited<ReturnType<typeof getAdminRpcClient>>;
 
 beforeAll(async () => {
-  const binary = await compiledBinary();
+  const binary = await compileInto(dir.path);
   node = await startNode({
     command: [binary],
     dataDir: `${dir.path}/data`,

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync } from "node:fs";
 import { openState, statePath } from "../../src/state/database.ts";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { createCampaignStore } from "../../src/state/sqlite/campaign-store.ts";
 import { BLOCK_FIDS, FidBlock } from "../../src/state/sqlite/fid-block.ts";
-import { compiledBinary, startNode, tempDir } from "../support/program.ts";
+import { compileInto, startNode, tempDir } from "../support/program.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
 
@@ -19,8 +18,7 @@ const args = ["--set", "net.allow_http=true", "--set", "net.allow_cidrs=127.0.0.
 const dir = tempDir();
 let binary: string;
 beforeAll(async () => {
-  binary = `${dir.path}/node`;
-  cpSync(await compiledBinary(), binary);
+  binary = await compileInto(dir.path);
 }, 60_000);
 afterAll(() => dir[Symbol.dispose]());
 

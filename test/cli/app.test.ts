@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { printable, recordsTable, recordTable } from "../../src/cli/management-table.ts";
 import { isPlainOverNetwork, nodeUrl } from "../../src/cli/node-url.ts";
+import { CLOSED_PORT } from "../support/addresses.ts";
 import {
   custodyKey,
   type ManagementNode,
@@ -189,11 +190,10 @@ describe("a node that does not answer as one", () => {
   }
 
   test("nobody there: 75, so that a script tries again", async () => {
-    const gone = serverOf(() => new Response());
-    gone[Symbol.dispose]();
-    const { exitCode, out, errors } = await listAt(gone.url);
+    const url = `http://127.0.0.1:${CLOSED_PORT}`;
+    const { exitCode, out, errors } = await listAt(url);
     expect({ exitCode, out }).toEqual({ exitCode: 75, out: "" });
-    expect(errors).toStartWith(`error: no answer from ${gone.url}: `);
+    expect(errors).toStartWith(`error: no answer from ${url}: `);
   });
 
   test("a redirect is not followed: the signature goes nowhere else", async () => {

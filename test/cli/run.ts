@@ -19,12 +19,13 @@ export interface Place {
   readonly stdin?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** Runs a command of the program, as a process of its own, to its end. */
+/** Runs a command of the program, as a process of its own, to its end; in an empty directory where `place` names none. */
 export async function run(args: readonly string[], place: Place = {}): Promise<Ended> {
-  const { cwd = tmpdir(), env = {}, stdin } = place;
+  using home = emptyDir();
+  const { cwd = home.path, env = {}, stdin } = place;
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
     cwd,
-    env: { PATH: process.env.PATH ?? "", HOME: tmpdir(), ...env },
+    env: { PATH: process.env.PATH ?? "", HOME: home.path, ...env },
     stdin: stdin === undefined ? "ignore" : new Blob([stdin]),
     stdout: "pipe",
     stderr: "pipe",

@@ -272,7 +272,7 @@ const ACCEPTED: readonly [key: string, texts: readonly string[]][] = [
   ["service.compat_prefixes", ["", "farcaster", "a,b,c,d,e,f,g,h"]],
   ["http.host", ["0.0.0.0", "::", "localhost", "node-1.example", "1host"]],
   ["http.port", ["0", "65535"]],
-  ["hub.port", ["0", "65535"]],
+  ["hub.port", ["-1", "0", "65535"]],
   ["upstream.url", ["", "http://host:3383", "https://host", "HTTPS://Host:443/", "http://[::1]:3383"]],
   ["upstream.fids", ["", "1,9007199254740991"]],
   ["protocol.network", ["mainnet", "testnet", "devnet"]],
@@ -356,6 +356,7 @@ test("settings that go together are accepted", () => {
   const accepted = (...set: string[]) => expect(() => load({ flags: { set } })).not.toThrow();
   accepted("hub.port=8080", "hub.host=::1");
   accepted("hub.port=0", "http.port=0");
+  accepted("hub.port=-1", "http.port=0");
   accepted("upstream.username=u", "upstream.password=p:q");
   for (const host of ["127.0.0.1", "127.9.9.9", "::1", "0:0:0:0:0:0:0:1", "localhost"]) {
     accepted("hub.admin=true", `hub.host=${host}`);

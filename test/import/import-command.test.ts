@@ -5,24 +5,18 @@ import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import { readTotals } from "../../src/index/totals.ts";
 import { verifyIndex } from "../../src/index/verify.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
+import { run } from "../cli/run.ts";
 import { signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
-import { fromSources, tempDir } from "../support/program.ts";
+import { tempDir } from "../support/program.ts";
 
 function message(fid: number, text: string): EncodedRecord {
   return { kind: "message", bytes: signedCast(fid, text, accountSigner(fid)) };
 }
 
 async function runImport(dataDir: string, file: string) {
-  const child = Bun.spawn([...fromSources, "--data-dir", dataDir, "import", file], {
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, errors] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, errors };
+  const { exitCode: code, out, errors } = await run(["--data-dir", dataDir, "import", file]);
+  return { code, out, errors };
 }
 
 test("a file is imported with all three kinds of record, a grown one goes on where it ended, refusals are told", async () => {

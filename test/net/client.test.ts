@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { createOutboundClient, type OutboundCall, OutboundFailure } from "../../src/net/client.ts";
 import { createUrlGuard, type UrlGuardOptions } from "../../src/net/guard.ts";
+import { CLOSED_PORT } from "../support/addresses.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../support/certificates.ts";
 import { startDnsServer } from "../support/dns.ts";
 import { withProxy } from "../support/proxy.ts";
@@ -243,10 +244,8 @@ describe("plain http, where it is allowed", () => {
   });
 
   test("a port that nobody listens on is a failure to connect", async () => {
-    const receiver = startReceiver();
-    await receiver[Symbol.asyncDispose]();
     const client = clientOf({ allowHttp: true });
-    const failure = await failureOf(client.request(call(`http://down.example:${receiver.port}/`)));
+    const failure = await failureOf(client.request(call(`http://down.example:${CLOSED_PORT}/`)));
     expect(failure.kind).toBe("connect");
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
+import { CLOSED_PORT } from "../support/addresses.ts";
 import { allServed, lists, nested, type PushScript, startPushClient } from "../support/push-client.ts";
 import { startRawReceiver } from "../support/receiver.ts";
 import { type SendApi, startSendApi, type TokenSpec, testApp } from "../support/send.ts";
@@ -242,10 +243,8 @@ describe("a client that answers", () => {
   });
 
   test("nobody listens, and a URL that leads inside is never called", async () => {
-    const receiver = startRawReceiver(() => undefined);
-    await receiver[Symbol.asyncDispose]();
     api.addTokens([
-      ...tokensAt(receiver.port, 1),
+      ...tokensAt(CLOSED_PORT, 1),
       { fid: 99, url: "https://private.example/notify", token: "inside" },
     ]);
     const { body } = await api.send();

@@ -20,17 +20,19 @@ export interface RunningNode extends AsyncDisposable {
 
 const ROOT = join(import.meta.dir, "../..");
 
-let built: Promise<string> | undefined;
+/** Where a build goes by default. Test files compile into directories of their own. */
+export const DIST = join(ROOT, "dist");
 
-/** Compiles the program once for all tests; the path of the executable. */
-export function compiledBinary(): Promise<string> {
-  built ??= (async () => {
-    const build = Bun.spawn([process.execPath, "build.ts"], { cwd: ROOT, stdout: "pipe", stderr: "pipe" });
-    const errors = await new Response(build.stderr).text();
-    if ((await build.exited) !== 0) throw new Error(`build failed: ${errors}`);
-    return join(ROOT, "dist/svc");
-  })();
-  return built;
+/** Compiles the program into `dir`, away from the checkout and from other test files; the path of the executable. */
+export async function compileInto(dir: string): Promise<string> {
+  const build = Bun.spawn([process.execPath, "build.ts", "--outdir", dir], {
+    cwd: ROOT,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const errors = await new Response(build.stderr).text();
+  if ((await build.exited) !== 0) throw new Error(`build failed: ${errors}`);
+  return join(dir, "svc");
 }
 
 /** How to start the program from its sources. */
@@ -51,14 +53,16 @@ export async function startNode(options: {
   env?: Readonly<Record<string, string>>;
 }): Promise<RunningNode> {
   const { command, dataDir, args = [], demo = false, env = {} } = options;
-  const flags = ["--data-dir", dataDir, "--port", "0", "--set", `hub.port=${freePort()}`, ...args];
+  const flags = ["--data-dir", dataDir, "--port", "0", "--set", "hub.port=-1", ...args];
+  // No file beside it and no variable of this process changes what the program does.
+  const cwd = tempDir();
   const child = Bun.spawn([...command, ...flags, "serve", ...(demo ? ["--demo"] : [])], {
-    cwd: tmpdir(),
-    // No variable of this process changes what the program does.
-    env: { PATH: process.env.PATH ?? "", HOME: tmpdir(), ...env },
+    cwd: cwd.path,
+    env: { PATH: process.env.PATH ?? "", HOME: cwd.path, ...env },
     stdout: "pipe",
     stderr: "pipe",
   });
+  void child.exited.then(() => cwd[Symbol.dispose]());
   let log = "";
   const logged = readAll(child.stderr, (text) => {
     log += text;
@@ -96,12 +100,4 @@ export async function startNode(options: {
 async function readAll(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }));
-}
-
-/** A port of the loopback address that nobody listens on. */
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }

@@ -22,6 +22,7 @@ import {
   type SubscribeRequest,
 } from "../../../src/protocol/wire/generated/hub.ts";
 import { type Message, MessageType as T } from "../../../src/protocol/wire/generated/message.ts";
+import { OWN_LOOPBACK } from "../addresses.ts";
 import * as answers from "./answers.ts";
 import type { DataBlock } from "./chain.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
@@ -68,16 +69,16 @@ export class UpstreamServer {
     node.onBlock((block) => this.#publish(block));
   }
 
-  /** `http://127.0.0.1:<port>`, the same after a restart. */
+  /** `http://<address>:<port>`, the same after a restart. */
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://${OWN_LOOPBACK}:${this.#port}`;
   }
 
   async start(): Promise<void> {
     const server = new Server();
     server.addService(HubServiceService, this.#service());
     this.#port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync(`127.0.0.1:${this.#port}`, ServerCredentials.createInsecure(), (cause, port) =>
+      server.bindAsync(`${OWN_LOOPBACK}:${this.#port}`, ServerCredentials.createInsecure(), (cause, port) =>
         cause ? reject(cause) : resolve(port),
       );
     });
