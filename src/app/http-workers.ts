@@ -6,14 +6,16 @@ import type { Metrics } from "../process/metrics.ts";
 import { workerUrls } from "../worker-urls.ts";
 import type { HttpWorkerInit } from "../workers/http.worker.ts";
 import {
-  gatherMetrics,
+  createMetricsPage,
   type HttpWorkerRequest,
   handleNodeRequest,
   type NodeAnswer,
   type NodeOps,
   type NodeRequest,
+  type PartMetrics,
   type WorkerMetrics,
 } from "./node-ops.ts";
+import { PartStats } from "./part-stats.ts";
 import { startWorker, WaysTo, type WorkerHandle } from "./worker-handle.ts";
 
 /** The workers of the HTTP interface, which accept on one port. */
@@ -30,17 +32,19 @@ export function startHttpWorkers(
   parts: {
     readonly ops: Omit<NodeOps, "metrics">;
     readonly metrics: Metrics;
+    /** The metrics of the other parts. */
+    readonly partMetrics: readonly PartMetrics[];
     readonly fanOut: WaysTo;
     readonly delivery: WaysTo;
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
-  const { ops, metrics, fanOut, delivery, onCrash } = parts;
+  const { ops, metrics, partMetrics, fanOut, delivery, onCrash } = parts;
   const count = config.http.workers || availableParallelism();
   const sharesPort = count > 1;
   if (sharesPort) refuseTakenPort(config.http);
-  const asking: RpcClient<HttpWorkerRequest, WorkerMetrics>[] = [];
-  const answering: NodeOps = { ...ops, metrics: () => gatherMetrics(metrics, asking) };
+  const stats: PartStats<WorkerMetrics>[] = [];
+  const answering: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
   const start = (port: number): WorkerHandle => {
     const { port1: mine, port2: node } = new MessageChannel();
@@ -62,7 +66,8 @@ export function startHttpWorkers(
       onCrash,
     });
     const ways = new WaysTo();
-    asking.push(new RpcClient(ways.open()));
+    const client = new RpcClient<HttpWorkerRequest, WorkerMetrics>(ways.open());
+    stats.push(new PartStats(`http_${stats.length + 1}`, () => client.call({ type: "collect" })));
     return ways.lead(worker);
   };
 

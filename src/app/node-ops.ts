@@ -1,8 +1,17 @@
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
+import {
+  AggregatorRegistry,
+  Gauge,
+  type MetricObjectWithValues,
+  type MetricValue,
+  type Registry,
+} from "prom-client";
 import type { StaleReason } from "../auth/staleness.ts";
+import { ApiError } from "../http/errors.ts";
 import type { MetricsPage, OpsProviders } from "../http/ops.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
+import { afterTimeout } from "../process/after.ts";
 import type { Metrics } from "../process/metrics.ts";
+import { type PartStats, STATS_DEADLINE_MS } from "./part-stats.ts";
 
 /**
  * The operator's endpoints are answered by whichever HTTP worker a request meets, for the node as a whole: it asks the
@@ -19,6 +28,9 @@ export type NodeAnswer =
   | { readonly type: "stale"; readonly reason: string | undefined }
   | { readonly type: "status"; readonly status: Readonly<Record<string, unknown>> }
   | { readonly type: "metrics"; readonly page: MetricsPage };
+
+/** How long an HTTP worker waits for the main thread, ms: longer than that waits for the parts. */
+const NODE_DEADLINE_MS = 2 * STATS_DEADLINE_MS;
 
 /** What an HTTP worker asks the main thread. */
 export interface NodeOps extends OpsProviders {
@@ -47,7 +59,7 @@ export async function handleNodeRequest(ops: NodeOps, request: NodeRequest): Pro
 /** What the main thread knows, over the port to it. */
 export function nodeOpsOver(client: RpcClient<NodeRequest, NodeAnswer>): NodeOps {
   const ask = async <Type extends NodeRequest["type"]>(type: Type) => {
-    const answer = await client.call({ type });
+    const answer = await inTime(client.call({ type }));
     if (answer.type !== type) throw new Error("the main thread answered another question");
     return answer as Extract<NodeAnswer, { type: Type }>;
   };
@@ -59,18 +71,52 @@ export function nodeOpsOver(client: RpcClient<NodeRequest, NodeAnswer>): NodeOps
   };
 }
 
+/** @throws ApiError `unavailable` when the main thread does not answer within `NODE_DEADLINE_MS`. */
+async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  const late = Promise.withResolvers<never>();
+  const cancel = afterTimeout(NODE_DEADLINE_MS, () =>
+    late.reject(new ApiError("unavailable", "the main thread does not answer")),
+  );
+  return Promise.race([answer, late.promise]).finally(cancel);
+}
+
+/** The metrics of one part, which are only rendered when the part has answered. */
+export interface PartMetrics {
+  readonly stats: PartStats<unknown>;
+  readonly registry: Registry;
+}
+
 /**
- * One page of the process's own figures and those of its HTTP workers, which have other names. Counts of requests are
- * summed; what every worker reads out of the same place says so by its aggregator.
+ * One page of the metrics of the process, of its parts, and of its HTTP workers, which all have different names. Counts of
+ * requests are summed over the HTTP workers; what every worker reads out of the same place says so by its aggregator.
+ *
+ * A part that does not answer in time has no series, and `node_part_up` is 0 for it. An HTTP worker that does not answer
+ * in time counts with what it said last, so that sums do not go down.
  */
-export async function gatherMetrics(
-  { registry }: Metrics,
-  workers: readonly RpcClient<HttpWorkerRequest, WorkerMetrics>[],
-): Promise<MetricsPage> {
-  const [own, ...collected] = await Promise.all([
-    registry.metrics(),
-    ...workers.map((worker) => worker.call({ type: "collect" })),
-  ]);
-  const ofWorkers = await AggregatorRegistry.aggregate(collected).metrics();
-  return { text: `${own}\n${ofWorkers}`, contentType: registry.contentType };
+export function createMetricsPage(
+  { registry, prefix }: Metrics,
+  parts: readonly PartMetrics[],
+  httpWorkers: readonly PartStats<WorkerMetrics>[],
+): () => Promise<MetricsPage> {
+  const up = new Gauge({
+    name: `${prefix}node_part_up`,
+    help: "1 for a part of the node that answered this scrape in time, else 0.",
+    labelNames: ["part"],
+    registers: [registry],
+  });
+  return async () => {
+    const ask = async (stats: PartStats<unknown>) => {
+      const hasAnswered = (await stats.ask()) !== undefined;
+      up.set({ part: stats.name }, hasAnswered ? 1 : 0);
+      return hasAnswered;
+    };
+    const [ofParts] = await Promise.all([
+      Promise.all(parts.map(async (part) => ((await ask(part.stats)) ? part.registry.metrics() : ""))),
+      Promise.all(httpWorkers.map(ask)),
+    ]);
+    const latest = httpWorkers.flatMap((worker) => (worker.latest === undefined ? [] : [worker.latest]));
+    const ofHttp = await AggregatorRegistry.aggregate(latest).metrics();
+    const text = [await registry.metrics(), ...ofParts, ofHttp].filter((page) => page !== "").join("\n");
+    return { text, contentType: registry.contentType };
+  };
 }

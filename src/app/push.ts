@@ -6,7 +6,6 @@ import { createTokenService } from "../management/tokens.ts";
 import { createUrlGuard, type UrlGuard } from "../net/guard.ts";
 import { createCampaignService } from "../notify/campaign-service.ts";
 import type { FanOut } from "../notify/fan-out.ts";
-import { registerSendMetrics } from "../notify/send-metrics.ts";
 import { createSendService } from "../notify/send-service.ts";
 import { createSenderView } from "../notify/sender-view.ts";
 import { createTokenEvents } from "../notify/token-events.ts";
@@ -40,7 +39,6 @@ export function createPush(options: {
   const apps = createAppStore(state);
   const campaigns = createCampaignStore(state);
   const count = registerTokenMetrics(metrics, tokens);
-  registerSendMetrics(metrics, () => fanOut.figures());
   return {
     auth: management.auth,
     tokens: createTokenService({ apps: management.apps, tokens }),

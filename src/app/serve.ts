@@ -44,7 +44,7 @@ export async function serve(given: Common, options: { demo: boolean }): Promise<
 
   const upstream = watchUpstream(common, ways.upstream);
   let isStarted = false;
-  const ops = createNodeOps({
+  const { partMetrics, ...ops } = createNodeOps({
     common,
     db,
     ingest: new RpcClient(ways.ingest.open()),
@@ -60,6 +60,7 @@ export async function serve(given: Common, options: { demo: boolean }): Promise<
   const http = startHttpWorkers(config, {
     ops,
     metrics: common.metrics,
+    partMetrics,
     fanOut: ways.fanOut,
     delivery: ways.delivery,
     onCrash: crashed("http"),

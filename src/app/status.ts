@@ -1,17 +1,22 @@
+import { Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
 import { registerDeliveryMetrics } from "../delivery/delivery-metrics.ts";
-import type { DeliveryNode } from "../delivery/rpc.ts";
+import type { DeliveryNode, DeliveryNodeFigures } from "../delivery/rpc.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import { isDemo } from "../index/identity.ts";
 import { readTotals } from "../index/totals.ts";
 import { registerIngestMetrics } from "../ingest/metrics.ts";
-import { type IngestClient, ingestStats } from "../ingest/rpc.ts";
+import { type IngestClient, ingestStats, type WriterStats } from "../ingest/rpc.ts";
+import type { MaintenanceStats } from "../maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "../maintenance/metrics.ts";
 import { type MaintenanceClient, maintenanceStats } from "../maintenance/rpc.ts";
-import type { FanOut } from "../notify/fan-out.ts";
+import type { FanOut, FanOutFigures } from "../notify/fan-out.ts";
+import { registerSendMetrics } from "../notify/send-metrics.ts";
 import type { Common } from "../process/common.ts";
+import type { Metrics } from "../process/metrics.ts";
 import { registerUpstreamMetrics } from "../upstream/metrics.ts";
-import type { NodeOps } from "./node-ops.ts";
+import type { NodeOps, PartMetrics } from "./node-ops.ts";
+import { PartStats } from "./part-stats.ts";
 import { type UpstreamWatch, upstreamStatus } from "./upstream-watch.ts";
 
 /** The parts of the node that tell of themselves. */
@@ -28,68 +33,113 @@ interface NodeParts {
   readonly isStarted: () => boolean;
 }
 
-/** What the main thread answers the HTTP workers, but for their own figures. */
-export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> {
-  const { common, db, ingest, maintenance, delivery, upstream, isStarted } = parts;
+/** The parts on other threads, asked with a deadline. */
+interface NodeStats {
+  readonly ingest: PartStats<WriterStats>;
+  readonly maintenance: PartStats<MaintenanceStats>;
+  readonly fanOut: PartStats<FanOutFigures>;
+  readonly delivery: PartStats<DeliveryNodeFigures>;
+}
+
+/** What the main thread answers the HTTP workers, but for their own metrics. */
+export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
+  readonly partMetrics: readonly PartMetrics[];
+} {
+  const { common, db, ingest, maintenance, fanOut, delivery, upstream, isStarted } = parts;
   const { config, metrics, shutdown } = common;
-  registerIngestMetrics(metrics, { totals: () => readTotals(db), stats: () => ingestStats(ingest) });
-  registerMaintenanceMetrics(metrics, () => maintenanceStats(maintenance));
-  registerDeliveryMetrics(metrics, () => delivery.figures());
+  const stats: NodeStats = {
+    ingest: new PartStats("ingest", () => ingestStats(ingest)),
+    maintenance: new PartStats("maintenance", () => maintenanceStats(maintenance)),
+    fanOut: new PartStats("fan_out", () => fanOut.figures()),
+    delivery: new PartStats("delivery", () => delivery.figures()),
+  };
+  const partMetrics = [
+    partMetricsOf(metrics, stats.ingest, (own, read) =>
+      registerIngestMetrics(own, { totals: () => readTotals(db), stats: read }),
+    ),
+    partMetricsOf(metrics, stats.maintenance, registerMaintenanceMetrics),
+    partMetricsOf(metrics, stats.fanOut, registerSendMetrics),
+    partMetricsOf(metrics, stats.delivery, registerDeliveryMetrics),
+  ];
   if (upstream) registerUpstreamMetrics(metrics, () => upstream.latest());
   return {
+    partMetrics,
     notReadyReason() {
       if (shutdown.signal.aborted) return "the node is shutting down";
       return isStarted() ? upstream?.behindReason() : "the node is starting";
     },
     staleReason: async () => upstream?.behindReason(),
-    status: () => nodeStatus(config, parts),
+    status: () => nodeStatus(config, { db, upstream, stats }),
   };
 }
 
-async function nodeStatus(config: Config, parts: NodeParts) {
-  const { db, ingest, maintenance, fanOut, delivery, upstream } = parts;
-  const [stats, swept, sends, deliveries] = await Promise.all([
-    ingestStats(ingest),
-    maintenanceStats(maintenance),
-    fanOut.figures(),
-    delivery.figures(),
+/** Registers the metrics of a part in a registry of their own, which is rendered once the part has answered. */
+function partMetricsOf<Stats>(
+  { prefix }: Metrics,
+  stats: PartStats<Stats>,
+  register: (metrics: Metrics, read: () => Promise<Stats>) => void,
+): PartMetrics {
+  const registry = new Registry();
+  register({ registry, prefix }, () => stats.requireLatest());
+  return { stats, registry };
+}
+
+/** Sections of a part that does not answer in time are null, and `unavailable` names the part. */
+async function nodeStatus(
+  config: Config,
+  parts: Pick<NodeParts, "db" | "upstream"> & { readonly stats: NodeStats },
+) {
+  const { db, upstream, stats } = parts;
+  const [writer, swept, sends, deliveries] = await Promise.all([
+    stats.ingest.ask(),
+    stats.maintenance.ask(),
+    stats.fanOut.ask(),
+    stats.delivery.ask(),
   ]);
+  const answers = { ingest: writer, maintenance: swept, fan_out: sends, delivery: deliveries };
   return {
     network: config.protocol.network,
     demo: isDemo(db),
+    unavailable: Object.entries(answers).flatMap(([part, answer]) => (answer === undefined ? [part] : [])),
     index: { size_bytes: db.sizeBytes(), rows: readTotals(db) },
     upstream: upstream ? upstreamStatus(upstream) : null,
-    ingest: {
-      queued_records: stats.queuedRecords,
-      merged_records: stats.mergedRecords,
-      refused_records: stats.refusedRecords,
-      commits: stats.commits,
-    },
-    maintenance: {
-      runs: swept.runs,
-      faults: swept.faults,
-      last_run_at: swept.lastRunAt,
-      last_run_ms: swept.lastRunMs,
-      deleted_rows: swept.deletedRows,
-      behind: swept.behind,
-    },
-    send: {
-      campaigns_running: sends.campaignsRunning,
-      campaigns_queued: sends.campaignsQueued,
-      oldest_queued_secs: Math.round(sends.oldestQueuedSecs),
-      calls_in_flight: sends.inFlight,
-      batches_waiting: sends.waiting,
-      hosts_down: sends.hostsDown,
-    },
+    ingest: writer
+      ? {
+          queued_records: writer.queuedRecords,
+          merged_records: writer.mergedRecords,
+          refused_records: writer.refusedRecords,
+          commits: writer.commits,
+        }
+      : null,
+    maintenance: swept
+      ? {
+          runs: swept.runs,
+          faults: swept.faults,
+          last_run_at: swept.lastRunAt,
+          last_run_ms: swept.lastRunMs,
+          deleted_rows: swept.deletedRows,
+          behind: swept.behind,
+        }
+      : null,
+    send: sends
+      ? {
+          campaigns_running: sends.campaignsRunning,
+          campaigns_queued: sends.campaignsQueued,
+          oldest_queued_secs: Math.round(sends.oldestQueuedSecs),
+          calls_in_flight: sends.inFlight,
+          batches_waiting: sends.waiting,
+          hosts_down: sends.hostsDown,
+        }
+      : null,
     webhooks: {
-      outbox_events: stats.outbox.events,
-      outbox_oldest_at: stats.outbox.oldestAt,
-      subscribed: deliveries.subscribedWebhooks,
-      deliveries: deliveries.deliveries,
-      oldest_due_secs: Math.round(deliveries.oldestDueMs / 1000),
-      calls_in_flight: deliveries.inFlight,
-      waiting: deliveries.waiting,
-      slow: deliveries.slowWebhooks,
+      outbox_events: writer?.outbox.events ?? null,
+      outbox_oldest_at: writer?.outbox.oldestAt ?? null,
+      subscribed: deliveries?.subscribedWebhooks ?? null,
+      deliveries: deliveries?.deliveries ?? null,
+      oldest_due_secs: deliveries ? Math.round(deliveries.oldestDueMs / 1000) : null,
+      calls_in_flight: deliveries?.inFlight ?? null,
+      waiting: deliveries?.waiting ?? null,
+      slow: deliveries?.slowWebhooks ?? null,
     },
   };
 }

@@ -9,6 +9,7 @@ import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
+import { registerSendMetrics } from "../../src/notify/send-metrics.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { apiPlugins } from "../../src/routes/plugins.ts";
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
@@ -69,6 +70,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const parts = { common, index: db, state, guard: publicNamesGuard, staleReason: options.staleReason };
   const management = createManagement(parts);
   const fanOut = await createFanOut({ common, index: db, state, ledger: state, client, pacing });
+  registerSendMetrics(common.metrics, async () => fanOut.figures());
   const cache = new HydrationCache();
   const answers = new KeptAnswers({ dataVersion: () => db.dataVersion(), clock: node.clock });
   let statements: string[] = [];

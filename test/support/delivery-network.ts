@@ -91,9 +91,9 @@ export async function allDelivered(url: string, withinMs = 60_000): Promise<void
   const until = Date.now() + withinMs;
   for (;;) {
     const status = (await (await fetch(`${url}/status`)).json()) as {
-      webhooks: { outbox_events: number; deliveries: { queued: number } };
+      webhooks: { outbox_events: number; deliveries: { queued: number } | null };
     };
-    if (status.webhooks.outbox_events === 0 && status.webhooks.deliveries.queued === 0) return;
+    if (status.webhooks.outbox_events === 0 && status.webhooks.deliveries?.queued === 0) return;
     if (Date.now() > until) throw new Error(`still to be delivered: ${JSON.stringify(status)}`);
     await Bun.sleep(20);
   }
