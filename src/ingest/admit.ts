@@ -7,8 +7,14 @@ import { mayLend, purchasedUnits } from "../protocol/storage.ts";
 import { needsPro } from "../protocol/validate/requirements.ts";
 import { requiredUsername, requiredVerifiedAddress } from "../protocol/validate/user-data.ts";
 import { FarcasterNetwork, type LendStorageBody } from "../protocol/wire/generated/message.ts";
-import { SignerEventType } from "../protocol/wire/generated/on-chain.ts";
-import { admitKeyAdd, admitKeyRemove, gaslessSigner } from "./gasless-keys.ts";
+import {
+  admitKeyAdd,
+  admitKeyRemove,
+  gaslessSigner,
+  verifyKeyAddCustody,
+  verifyKeyRemoveCustody,
+} from "./gasless-keys.ts";
+import { isActiveOnChainKey } from "./on-chain-keys.ts";
 import { rentsOf } from "./storage-limits.ts";
 
 export interface AdmitContext {
@@ -20,13 +26,6 @@ export interface AdmitContext {
 const fidExists = statement<{ one: number }, [fid: number]>(
   "admit.fid-exists",
   "SELECT 1 AS one FROM fids WHERE fid = ?",
-);
-const signerOf = statement<
-  { state: number; keyType: number; addedAt: number },
-  [fid: number, key: Uint8Array]
->(
-  "admit.signer-of",
-  "SELECT state, key_type AS keyType, added_at AS addedAt FROM signers WHERE fid = ? AND key = ?",
 );
 const proUntil = statement<{ expiresAt: number }, [fid: number]>(
   "admit.pro-until",
@@ -42,17 +41,31 @@ const hasVerification = statement<{ one: number }, [fid: number, address: Uint8A
 );
 
 /**
+ * Who may write a message at all: a registered fid, with an active signer, or with a key operation that fits the keys
+ * which the fid has. Look-ups alone: whoever costs a signature recovery or a call to a chain has passed them.
+ */
+export function admitAuthor(context: AdmitContext, message: SignedMessage): Rejection | undefined {
+  const { db } = context;
+  const { data, signer } = message;
+  if (!db.get(fidExists, data.fid)) return invalid(`fid ${data.fid} is not registered`);
+  if (data.body?.$case === "keyAddBody") return admitKeyAdd(context, data, data.body.value);
+  if (data.body?.$case === "keyRemoveBody") return admitKeyRemove(context, data, data.body.value);
+  const isActive = isActiveOnChainKey(db, data.fid, signer) || gaslessSigner(context, message) !== undefined;
+  return isActive ? undefined : invalid("signer is not an active key of the fid");
+}
+
+/**
  * Decides what a valid message needs of the network's state, in the reference node's order: a registered fid, an
- * active signer, then what its body refers to (the Pro tier, a live name, a verified address, units to lend, custody
- * of a key). Reads only.
+ * active signer, then what its body refers to (custody of a key, the Pro tier, a live name, a verified address, units to
+ * lend). Reads only.
  */
 export function admit(context: AdmitContext, message: SignedMessage): Rejection | undefined {
   const { db } = context;
   const { data } = message;
-  if (!db.get(fidExists, data.fid)) return invalid(`fid ${data.fid} is not registered`);
-  if (data.body?.$case === "keyAddBody") return admitKeyAdd(context, data, data.body.value);
-  if (data.body?.$case === "keyRemoveBody") return admitKeyRemove(context, message, data.body.value);
-  if (!hasActiveSigner(context, message)) return invalid("signer is not an active key of the fid");
+  const refusal = admitAuthor(context, message);
+  if (refusal) return refusal;
+  if (data.body?.$case === "keyAddBody") return verifyKeyAddCustody(db, data);
+  if (data.body?.$case === "keyRemoveBody") return verifyKeyRemoveCustody(db, data, data.body.value);
   const proReason = needsPro(message);
   if (proReason && !isPro(context, data.fid)) return invalid(proReason);
   const name = requiredUsername(data);
@@ -63,19 +76,6 @@ export function admit(context: AdmitContext, message: SignedMessage): Rejection 
     return invalid("primary address is not verified by this fid");
   if (data.body?.$case === "lendStorageBody") return admitLend(context, data.fid, data.body.value);
   return undefined;
-}
-
-/**
- * An on-chain key counts while its latest event is an add. After an admin reset the reference node finds the key's
- * add again, so that key signs messages as before; a removed one does not.
- */
-function hasActiveSigner(context: AdmitContext, message: SignedMessage): boolean {
-  const onChain = context.db.get(signerOf, message.data.fid, message.signer);
-  if (onChain && onChain.keyType === 1) {
-    if (onChain.state === SignerEventType.SIGNER_EVENT_TYPE_ADD) return true;
-    if (onChain.state === SignerEventType.SIGNER_EVENT_TYPE_ADMIN_RESET && onChain.addedAt > 0) return true;
-  }
-  return gaslessSigner(context, message) !== undefined;
 }
 
 function isPro(context: AdmitContext, fid: number): boolean {

@@ -160,7 +160,7 @@ export class IngestEngine {
         if (refusal) return refusal;
         if (applyKeyMessage(context, message)) return undefined;
         const verdict = mergeMessage(context, message);
-        if (!verdict) touchGaslessKey(context, message);
+        if (!verdict) touchGaslessKey(context.db, message);
         return verdict;
       }
     }

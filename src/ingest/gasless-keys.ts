@@ -3,6 +3,7 @@ import { statement } from "../index/statement.ts";
 import { Kind, Store } from "../protocol/merge-rules.ts";
 import { invalid, type Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
+import { toUnixSecs } from "../protocol/time.ts";
 import {
   decodeSignedKeyRequest,
   KEY_REMOVE_BY_SELF,
@@ -11,7 +12,10 @@ import {
 } from "../protocol/validate/gasless-key.ts";
 import type { KeyAddBody, KeyRemoveBody, MessageData } from "../protocol/wire/generated/message.ts";
 import type { AdmitContext } from "./admit.ts";
+import { appNonce, raiseAppNonce, raiseUserNonce, userNonce } from "./key-nonces.ts";
 import type { MergeContext } from "./merge.ts";
+import type { MessageStore } from "./message-store.ts";
+import { isActiveOnChainKey } from "./on-chain-keys.ts";
 
 interface KeyRow {
   fid: number;
@@ -35,34 +39,23 @@ const putKey = statement<
     scopes: string,
     ttlSecs: number,
     addedAt: number,
-    lastUsedAt: number,
+    nonce: number,
   ]
 >(
   "gasless-keys.put",
-  `INSERT INTO gasless_keys (key, fid, request_fid, scopes, ttl_secs, added_at, last_used_at)
-   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-   ON CONFLICT (key) DO UPDATE SET scopes = ?4, ttl_secs = ?5, last_used_at = ?7`,
+  `INSERT INTO gasless_keys (key, fid, request_fid, scopes, ttl_secs, added_at, last_used_at, nonce)
+   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
+   ON CONFLICT (key) DO UPDATE SET scopes = ?4, ttl_secs = ?5, added_at = ?6, last_used_at = ?6, nonce = ?7`,
 );
 const deleteKey = statement<unknown, [key: Uint8Array]>(
   "gasless-keys.delete",
   "DELETE FROM gasless_keys WHERE key = ?",
 );
+const USE_STEP_SECS = 300;
 const touchKey = statement<unknown, [key: Uint8Array, fid: number, usedAt: number]>(
   "gasless-keys.touch",
-  "UPDATE gasless_keys SET last_used_at = ?3 WHERE key = ?1 AND fid = ?2 AND last_used_at < ?3",
-);
-const nonceOf = statement<{ nonce: number }, [fid: number, requestFid: number]>(
-  "gasless-keys.nonce",
-  "SELECT nonce FROM key_nonces WHERE fid = ? AND request_fid = ?",
-);
-const putNonce = statement<unknown, [fid: number, requestFid: number, nonce: number]>(
-  "gasless-keys.put-nonce",
-  `INSERT INTO key_nonces (fid, request_fid, nonce) VALUES (?1, ?2, ?3)
-   ON CONFLICT (fid, request_fid) DO UPDATE SET nonce = ?3`,
-);
-const onChainKey = statement<{ one: number }, [key: Uint8Array]>(
-  "gasless-keys.on-chain-key",
-  "SELECT 1 AS one FROM signers WHERE key = ? LIMIT 1",
+  `UPDATE gasless_keys SET last_used_at = ?3
+   WHERE key = ?1 AND fid = ?2 AND last_used_at + ${USE_STEP_SECS} < ?3`,
 );
 const custodyOf = statement<{ custody: Uint8Array | null }, [fid: number]>(
   "gasless-keys.custody",
@@ -74,8 +67,7 @@ const keysOf = statement<{ used: number }, [fid: number]>(
 );
 
 const MAX_KEYS_PER_FID = 1000;
-/** The nonces of custody operations stand under this request fid, which no app has. */
-const CUSTODY_NONCES = 0;
+const STALE_NONCE = invalid("nonce is not above the last one");
 
 /** The gasless key that signed a message, while it may sign this type and has not gone unused for too long. */
 export function gaslessSigner(context: AdmitContext, { data, signer }: SignedMessage): KeyRow | undefined {
@@ -86,12 +78,22 @@ export function gaslessSigner(context: AdmitContext, { data, signer }: SignedMes
   return scopes.includes(data.type) ? key : undefined;
 }
 
-/** Each accepted message lets its gasless key live another ttl. */
-export function touchGaslessKey(context: MergeContext, { data, signer }: SignedMessage): void {
-  context.db.run(touchKey, signer, data.fid, context.nowSecs);
+/**
+ * A message lets the gasless key that signed it live another ttl from the message's own time on. As in the reference node
+ * the time moves in steps of more than 300 seconds.
+ */
+export function touchGaslessKey(db: IndexDatabase, { data, signer }: SignedMessage): void {
+  db.run(touchKey, signer, data.fid, toUnixSecs(data.timestamp));
 }
 
-/** Custody of the fid signs with a fresh nonce; the app's custody signed the request; the key is free or its own. */
+/**
+ * What a KEY_ADD needs of the state that a look-up can tell: a signed request by its app's custody address, a nonce above
+ * the last one, and a key that is free or belongs to the same fid and app. The custody signature is checked by
+ * `verifyKeyAddCustody`, which costs a thousand times as much.
+ *
+ * The reference node also takes one KEY_ADD a minute of an fid. That is a rate limit of its mempool and no rule of the
+ * protocol: what it delays is as valid a minute later, and so it is taken here.
+ */
 export function admitKeyAdd(
   context: AdmitContext,
   data: MessageData,
@@ -100,12 +102,10 @@ export function admitKeyAdd(
   const { db } = context;
   const request = decodeSignedKeyRequest(body.metadata);
   if (!request) return invalid("metadata is not a signed key request");
-  if (!isCustody(db, data.fid, recoverKeyAddCustody(data)))
-    return invalid("custody_signature is not of the fid's custody address");
   if (!isCustody(db, request.requestFid, request.requestSigner))
     return invalid("signed key request is not of its fid's custody address");
-  if (!isFresh(db, data.fid, CUSTODY_NONCES, body.nonce)) return invalid("nonce is not above the last one");
-  if (db.get(onChainKey, body.key)) return invalid("key is registered on chain");
+  if (body.nonce <= userNonce(db, data.fid)) return STALE_NONCE;
+  if (isActiveOnChainKey(db, data.fid, body.key)) return invalid("key is registered on chain");
   const held = db.get(keyRow, body.key);
   if (held) {
     return held.fid === data.fid && held.requestFid === request.requestFid
@@ -117,22 +117,34 @@ export function admitKeyAdd(
   return undefined;
 }
 
-/** Custody removes any key of its fid; a key removes itself, with a nonce of its app. */
+/** Recovers who signed a KEY_ADD; it must be the custody address of the message's fid. */
+export function verifyKeyAddCustody(db: IndexDatabase, data: MessageData): Rejection | undefined {
+  return isCustody(db, data.fid, recoverKeyAddCustody(data))
+    ? undefined
+    : invalid("custody_signature is not of the fid's custody address");
+}
+
+/** What a KEY_REMOVE needs of the state that a look-up can tell: a key of the fid and a nonce above the last one. */
 export function admitKeyRemove(
-  context: AdmitContext,
-  message: SignedMessage,
+  { db }: AdmitContext,
+  data: MessageData,
   body: KeyRemoveBody,
 ): Rejection | undefined {
-  const { db } = context;
-  const { data } = message;
   const held = db.get(keyRow, body.key);
   if (!held || held.fid !== data.fid) return invalid("key is no gasless key of the fid");
-  const bySelf = body.signatureType === KEY_REMOVE_BY_SELF;
-  if (!bySelf && !isCustody(db, data.fid, recoverKeyRemoveCustody(data)))
-    return invalid("signature is not of the fid's custody address");
-  if (!isFresh(db, data.fid, bySelf ? held.requestFid : CUSTODY_NONCES, body.nonce))
-    return invalid("nonce is not above the last one");
-  return undefined;
+  const last = isBySelf(body) ? appNonce(db, held.requestFid) : userNonce(db, data.fid);
+  return body.nonce > last ? undefined : STALE_NONCE;
+}
+
+/** Recovers who signed a KEY_REMOVE, where that is not the key itself; it must be the custody address of the fid. */
+export function verifyKeyRemoveCustody(
+  db: IndexDatabase,
+  data: MessageData,
+  body: KeyRemoveBody,
+): Rejection | undefined {
+  return isBySelf(body) || isCustody(db, data.fid, recoverKeyRemoveCustody(data))
+    ? undefined
+    : invalid("signature is not of the fid's custody address");
 }
 
 /**
@@ -147,36 +159,34 @@ export function applyKeyMessage(context: MergeContext, message: SignedMessage): 
   return true;
 }
 
-function addKey(context: MergeContext, message: SignedMessage, body: KeyAddBody): void {
-  const { db, store, nowSecs } = context;
-  const { fid } = message.data;
+function addKey({ db, store }: MergeContext, message: SignedMessage, body: KeyAddBody): void {
+  const { fid, timestamp } = message.data;
   const requestFid = decodeSignedKeyRequest(body.metadata)?.requestFid ?? 0;
-  takeKeyMessage(context, fid, body.key);
+  takeKeyMessage(store, fid, body.key);
   store.put(message, { store: Store.GaslessKeys, slot: body.key, kind: Kind.Add });
-  db.run(putKey, body.key, fid, requestFid, JSON.stringify(body.scopes), body.ttl, nowSecs, nowSecs);
-  db.run(putNonce, fid, CUSTODY_NONCES, body.nonce);
+  const scopes = JSON.stringify(body.scopes);
+  db.run(putKey, body.key, fid, requestFid, scopes, body.ttl, toUnixSecs(timestamp), body.nonce);
+  raiseUserNonce(db, fid, body.nonce);
 }
 
-function removeKey(context: MergeContext, fid: number, body: KeyRemoveBody): void {
-  const { db } = context;
-  const bySelf = body.signatureType === KEY_REMOVE_BY_SELF;
-  const requestFid = bySelf ? (db.get(keyRow, body.key)?.requestFid ?? CUSTODY_NONCES) : CUSTODY_NONCES;
-  takeKeyMessage(context, fid, body.key);
+function removeKey({ db, store }: MergeContext, fid: number, body: KeyRemoveBody): void {
+  const held = db.get(keyRow, body.key);
+  if (!isBySelf(body)) raiseUserNonce(db, fid, body.nonce);
+  else if (held) raiseAppNonce(db, held.requestFid, body.nonce);
+  takeKeyMessage(store, fid, body.key);
   db.run(deleteKey, body.key);
-  db.run(putNonce, fid, requestFid, body.nonce);
 }
 
-function takeKeyMessage(context: MergeContext, fid: number, key: Uint8Array): void {
-  const held = context.store.held(fid, Store.GaslessKeys, key);
-  if (held) context.store.take(held, fid, Store.GaslessKeys);
+function isBySelf({ signatureType }: KeyRemoveBody): boolean {
+  return signatureType === KEY_REMOVE_BY_SELF;
+}
+
+function takeKeyMessage(store: MessageStore, fid: number, key: Uint8Array): void {
+  const held = store.held(fid, Store.GaslessKeys, key);
+  if (held) store.take(held, fid, Store.GaslessKeys);
 }
 
 function isCustody(db: IndexDatabase, fid: number, address: Uint8Array | undefined): boolean {
   const custody = db.get(custodyOf, fid)?.custody;
   return custody != null && address !== undefined && Buffer.compare(custody, address) === 0;
-}
-
-function isFresh(db: IndexDatabase, fid: number, requestFid: number, nonce: number): boolean {
-  const last = db.get(nonceOf, fid, requestFid);
-  return last === undefined || nonce > last.nonce;
 }

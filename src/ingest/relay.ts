@@ -12,15 +12,22 @@ import {
 } from "../index/upstream-work.ts";
 import { positionOf, resolve, type Store } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
-import { toUnixSecs } from "../protocol/time.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import type { PositionMove } from "./engine.ts";
 import type { Cause } from "./events.ts";
+import { touchGaslessKey } from "./gasless-keys.ts";
 import { applyCompactState, type MergeContext } from "./merge.ts";
 import { decodeStored } from "./message-store.ts";
 import { dropOnChainEvent, mergeOnChainEvent, type OnChainPlace } from "./registry.ts";
-import { dropRelayedKey, putRelayedKey, type RelayedKey, touchRelayedKey } from "./relay-keys.ts";
+import {
+  dropRelayedKey,
+  type KeyRemoval,
+  putRelayedKey,
+  putRelayedNonces,
+  type RelayedKey,
+  type RelayedNonces,
+} from "./relay-keys.ts";
 import { addRelayedProof, dropRelayedProof } from "./relay-proofs.ts";
 
 /** A message by the slot in which it stood. */
@@ -57,7 +64,14 @@ export type RelayedOp = { readonly happenedAt: number } & (
       readonly onlyIfShown?: boolean;
     }
   | { readonly kind: "key"; readonly key: RelayedKey }
-  | { readonly kind: "dropKey"; readonly fid: number; readonly key: Uint8Array }
+  | {
+      readonly kind: "dropKey";
+      readonly fid: number;
+      readonly key: Uint8Array;
+      /** Undefined where the key is found missing, and nobody says how it went. */
+      readonly removal?: KeyRemoval;
+    }
+  | { readonly kind: "keyNonces"; readonly nonces: RelayedNonces }
   /** All that the followed node holds of an fid stands before this operation. */
   | { readonly kind: "filled"; readonly fid: number }
 );
@@ -133,7 +147,10 @@ export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: R
       putRelayedKey(context.db, op.key);
       break;
     case "dropKey":
-      dropRelayedKey(context.db, op.fid, op.key);
+      dropRelayedKey(context.db, op.fid, op.key, op.removal);
+      break;
+    case "keyNonces":
+      putRelayedNonces(context.db, op.nonces);
       break;
     case "filled":
       dropFromTodo(context.db, op.fid);
@@ -168,7 +185,7 @@ function merge(context: MergeContext, message: SignedMessage): void {
   }
   if (data.body?.$case === "linkCompactStateBody")
     applyCompactState(context, data.fid, data.body.value, data);
-  touchRelayedKey(context.db, message.signer, data.fid, toUnixSecs(data.timestamp));
+  touchGaslessKey(context.db, message);
 }
 
 function hold(context: MergeContext, message: SignedMessage): void {

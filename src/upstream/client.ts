@@ -1,4 +1,5 @@
 import { type CallOptions, type Client, type ClientReadableStream, Metadata } from "@grpc/grpc-js";
+import type { RelayedNonces } from "../ingest/relay-keys.ts";
 import { BlocksRequest, ShardChunksRequest } from "../protocol/wire/generated/block.ts";
 import {
   EventsRequest,
@@ -14,6 +15,7 @@ import {
   FidsResponse,
   FidTimestampRequest,
   OnChainEventRequest,
+  type Signer,
   SignersByFidRequest,
   SignersByFidResponse,
 } from "../protocol/wire/generated/state.ts";
@@ -53,6 +55,8 @@ interface Codec<T> {
 /** Messages of one answer: several of the largest fit into what the connection takes. */
 const MESSAGES_PER_PAGE = 1000;
 const FIDS_PER_PAGE = 1000;
+/** The reference node refuses to tell of more in one call. */
+export const MAX_REQUESTERS_PER_CALL = 100;
 
 /**
  * The calls of a HubService that a follower makes. A call that fails, or is not answered in time, throws; none is tried
@@ -101,13 +105,25 @@ export class UpstreamClient {
     return (await this.#unary("getUserNameProofsByFid", FidRequest, { fid }, FollowedNames)).proofs;
   }
 
+  /**
+   * A page of the active keys of an fid, on-chain and gasless, and the last nonces of gasless key operations: of the fid's
+   * custody, and of `requesterFids` as apps, over all users.
+   *
+   * @param requesterFids at most `MAX_REQUESTERS_PER_CALL`.
+   */
   async signers(
     fid: number,
     pageToken: Uint8Array | undefined,
-  ): Promise<Page<SignersByFidResponse["signers"][number]>> {
-    const request = { fid, pageToken, requesterFids: [] };
+    requesterFids: readonly number[],
+  ): Promise<Page<Signer> & { readonly nonces: RelayedNonces }> {
+    const request = { fid, pageToken, requesterFids: [...requesterFids] };
     const answer = await this.#unary("getSignersByFid", SignersByFidRequest, request, SignersByFidResponse);
-    return pageOf(answer.signers, answer.nextPageToken);
+    const { signers, nextPageToken, currentUserNonce, requesterFidNonces } = answer;
+    const apps = requesterFids.flatMap((requestFid) => {
+      const nonce = requesterFidNonces[requestFid] ?? 0;
+      return nonce > 0 ? [{ requestFid, nonce }] : [];
+    });
+    return { ...pageOf(signers, nextPageToken), nonces: { fid, userNonce: currentUserNonce, apps } };
   }
 
   /**

@@ -91,7 +91,7 @@ function compareProofs(answered: readonly Uint8Array[], db: IndexDatabase, fid: 
 
 async function compareKeys(client: UpstreamClient, db: IndexDatabase, fid: number) {
   const theirs = new Set<string>();
-  for await (const page of walkPages((token) => client.signers(fid, token)))
+  for await (const page of walkPages((token) => client.signers(fid, token, [])))
     for (const { source, key } of page)
       if (source === SignerSource.SIGNER_SOURCE_OFFCHAIN) theirs.add(key.toHex());
   return difference(theirs, new Set(heldKeys(db, fid).keys()), (hex) => `gasless key 0x${hex}`);

@@ -1,4 +1,5 @@
 import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";
+import { readAppNonces } from "./app-nonces.ts";
 import type { ShardBlock } from "./block-assembler.ts";
 import { type ChainPosition, chainBlocks, LOOK_IS_OVER, numberOf, seqnumOf } from "./chain-blocks.ts";
 import { countTodo, fillFromTodo } from "./fill.ts";
@@ -27,7 +28,9 @@ export class FillStage {
     const parts = [this.#takeDownChain()];
     for (let shard = 1; shard <= shards; shard++) parts.push(this.#takeDown(shard));
     const filling = async () => {
-      await fillFromTodo({ ...context, reader: context, batcher: new OpBatcher(writer) });
+      const batcher = new OpBatcher(writer);
+      await fillFromTodo({ ...context, reader: context, batcher });
+      if (positions.isFull && !signal.aborted) await readAppNonces({ ...context, batcher });
       if (!signal.aborted) await writer.apply({ ops: [], moves: [stageMove(Stage.Applying)] });
     };
     return runParts(context, filling(), parts);

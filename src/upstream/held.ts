@@ -53,9 +53,15 @@ export function heldProofs(db: IndexDatabase, fid: number): Map<string, Uint8Arr
   );
 }
 
+/** A gasless key and the app that requested it. */
+interface HeldKey {
+  readonly key: Uint8Array;
+  readonly requestFid: number;
+}
+
 /** The gasless keys of an fid, by their bytes in hex. */
-export function heldKeys(db: IndexDatabase, fid: number): Map<string, Uint8Array> {
-  return new Map(db.all(keysOfFid, fid).map(({ key }) => [key.toHex(), key]));
+export function heldKeys(db: IndexDatabase, fid: number): Map<string, HeldKey> {
+  return new Map(db.all(keysOfFid, fid).map((held) => [held.key.toHex(), held]));
 }
 
 export function isRegistered(db: IndexDatabase, fid: number): boolean {

@@ -1,11 +1,12 @@
 import type { IndexDatabase } from "../index/database.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
+import type { RelayedNonces } from "../ingest/relay-keys.ts";
 import { positionOf, Store } from "../protocol/merge-rules.ts";
 import { claimedHash, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../protocol/wire/generated/state.ts";
-import type { MessagesMethod, UpstreamClient } from "./client.ts";
+import { MAX_REQUESTERS_PER_CALL, type MessagesMethod, type UpstreamClient } from "./client.ts";
 import { heldEvents, heldKeys, heldMessages, heldProofs, isRegistered } from "./held.ts";
 import { judge, type RelayRules } from "./judge.ts";
 import { walkPages } from "./pages.ts";
@@ -136,23 +137,54 @@ async function readStore(
   if (held.size > 0) await emit([...held.values()].map(dropOp), []);
 }
 
-async function readKeys({ client, db, rules, emit }: FidReader, fid: number): Promise<void> {
+async function readKeys(reader: FidReader, fid: number): Promise<void> {
+  const { client, db, rules, emit } = reader;
   const held = heldKeys(db, fid);
+  const requesters = new Set([...held.values()].map(({ requestFid }) => requestFid));
   const ops: RelayedOp[] = [];
   if (rules.scope.shareOf(fid) === "all") {
-    for await (const page of walkPages((token) => client.signers(fid, token))) {
+    const signersPage = async (token: Uint8Array | undefined) => {
+      const page = await client.signers(fid, token, []);
+      ops.push(...nonceOps(page.nonces));
+      return page;
+    };
+    for await (const page of walkPages(signersPage)) {
       for (const signer of page) {
         if (signer.source !== SignerSource.SIGNER_SOURCE_OFFCHAIN) continue;
-        const { key, requestFid = 0, scopes, ttl = 0, addedAt = 0, lastUsedAt = addedAt } = signer;
+        const { key, requestFid = 0, scopes, ttl = 0, addedAt = 0, lastUsedAt = addedAt, nonce = 0 } = signer;
         held.delete(key.toHex());
+        requesters.add(requestFid);
         const times = { addedAt, lastUsedAt };
-        const relayed = { key: key.slice(), fid, requestFid, scopes, ttlSecs: ttl, ...times };
+        const relayed = { key: key.slice(), fid, requestFid, scopes, ttlSecs: ttl, nonce, ...times };
         ops.push({ kind: "key", key: relayed, ...NO_NEWS });
       }
     }
+    ops.push(...(await readRequesters(client, fid, requesters)));
   }
-  for (const key of held.values()) ops.push({ kind: "dropKey", fid, key, ...NO_NEWS });
+  for (const { key } of held.values()) ops.push({ kind: "dropKey", fid, key, ...NO_NEWS });
   if (ops.length > 0) await emit(ops, []);
+}
+
+/**
+ * The nonces of the apps that requested keys of an fid. They are asked for behind the keys: a key that has removed itself is
+ * in no list and its removal names no app, so the app's nonce must not be older than the list.
+ */
+async function readRequesters(
+  client: UpstreamClient,
+  fid: number,
+  requesters: ReadonlySet<number>,
+): Promise<RelayedOp[]> {
+  const asked = [...requesters];
+  const ops: RelayedOp[] = [];
+  for (let at = 0; at < asked.length; at += MAX_REQUESTERS_PER_CALL) {
+    const requesterFids = asked.slice(at, at + MAX_REQUESTERS_PER_CALL);
+    ops.push(...nonceOps((await client.signers(fid, undefined, requesterFids)).nonces));
+  }
+  return ops;
+}
+
+function nonceOps(nonces: RelayedNonces): RelayedOp[] {
+  return nonces.userNonce > 0 || nonces.apps.length > 0 ? [{ kind: "keyNonces", nonces, ...NO_NEWS }] : [];
 }
 
 function isOf(fid: number, store: Store, message: SignedMessage): boolean {

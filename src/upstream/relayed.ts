@@ -4,7 +4,7 @@ import { positionOf, Store } from "../protocol/merge-rules.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { toFarcasterSecs, toUnixSecs } from "../protocol/time.ts";
-import { decodeSignedKeyRequest } from "../protocol/validate/gasless-key.ts";
+import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../protocol/validate/gasless-key.ts";
 import { validateFnameProof, validateUsernameProof } from "../protocol/validate/username-proof.ts";
 import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
 import type { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
@@ -157,15 +157,17 @@ function keyOp({ data }: SignedMessage): RelayedOp | undefined {
   const { fid, body } = data;
   const happenedAt = toUnixSecs(data.timestamp);
   if (body?.$case === "keyRemoveBody") {
-    return { kind: "dropKey", fid, key: body.value.key.slice(), happenedAt };
+    const { key, nonce, signatureType } = body.value;
+    const by = signatureType === KEY_REMOVE_BY_SELF ? "itself" : "custody";
+    return { kind: "dropKey", fid, key: key.slice(), removal: { by, nonce }, happenedAt };
   }
   if (body?.$case !== "keyAddBody") return undefined;
-  const { key, metadata, scopes, ttl } = body.value;
+  const { key, metadata, scopes, ttl, nonce } = body.value;
   const requestFid = decodeSignedKeyRequest(metadata)?.requestFid ?? 0;
   const times = { addedAt: happenedAt, lastUsedAt: happenedAt };
   return {
     kind: "key",
-    key: { key: key.slice(), fid, requestFid, scopes, ttlSecs: ttl, ...times },
+    key: { key: key.slice(), fid, requestFid, scopes, ttlSecs: ttl, nonce, ...times },
     happenedAt,
   };
 }

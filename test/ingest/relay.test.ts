@@ -175,7 +175,14 @@ describe("what is relayed", () => {
   test("a gasless key lives on with each message that it signed", () => {
     using index = startIndex();
     const cast = signedCast(1, "still in use", accountSigner(1), { timestamp: DEFAULT_TIMESTAMP });
-    const key = { key: accountSigner(1).publicKey, fid: 1, requestFid: 9, scopes: [1], ttlSecs: 60 };
+    const key = {
+      key: accountSigner(1).publicKey,
+      fid: 1,
+      requestFid: 9,
+      scopes: [1],
+      ttlSecs: 60,
+      nonce: 1,
+    };
     const usedAt = () =>
       index.db.sqlite.query<{ at: number }, []>("SELECT last_used_at AS at FROM gasless_keys").get()?.at;
     index.relay({ kind: "key", key: { ...key, addedAt: 100, lastUsedAt: 100 }, ...AT });

@@ -69,8 +69,8 @@ export const usernameProofs = sqliteTable(
 );
 
 /**
- * Keys that a custody signature added without a chain. A key belongs to one fid; `last_used_at` (unix seconds)
- * slides with each message that it signs. Not derivable: the time of use is the node's own.
+ * Keys that a custody signature added without a chain. A key belongs to one fid. `added_at` is the time of its KEY_ADD and
+ * `last_used_at` slides to the times of the messages that it signs (unix seconds).
  */
 export const gaslessKeys = sqliteTable(
   "gasless_keys",
@@ -83,11 +83,16 @@ export const gaslessKeys = sqliteTable(
     ttlSecs: integer("ttl_secs").notNull(),
     addedAt: integer("added_at").notNull(),
     lastUsedAt: integer("last_used_at").notNull(),
+    /** The user nonce of its KEY_ADD; 0 for a key from before this column. */
+    nonce: integer().notNull().default(0),
   },
   (t) => [index("gasless_keys_by_fid").on(t.fid, t.key)],
 );
 
-/** The last nonce of gasless key operations: of the fid's custody (`request_fid` 0) and of each requesting app. */
+/**
+ * The last nonces of gasless key operations. A user's custody counts under (`fid`, 0). Keys that remove themselves count by
+ * the app that requested them, over all users, under (0, `request_fid`).
+ */
 export const keyNonces = sqliteTable(
   "key_nonces",
   {

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
 import { operation } from "../../http/operation.ts";
 import { cursor, fid, limit, optional, text } from "../../http/params.ts";
+import { nowSecs } from "../../process/clock.ts";
 import type { ReadSource } from "../../read/answers.ts";
 import { keyOwner } from "../../read/skeleton/key-owner.ts";
 import { allFids, hexFidsCursor } from "../../read/skeleton/users.ts";
@@ -58,13 +59,13 @@ export function vendorRoutes(reads: ReadSource) {
         if (!/^(?:0x)?[0-9a-f]{64}$/i.test(key))
           throw new ApiError("badRequest", "public_key must be 0x and 64 hex digits");
         const hex = key.toLowerCase().replace(/^0x/, "");
-        const owner = keyOwner(reads.db, Buffer.from(hex, "hex"));
+        const owner = keyOwner(reads.db, Buffer.from(hex, "hex"), nowSecs(reads.clock));
         if (!owner) throw new ApiError("notFound", "no fid ever had this key");
         return { public_key: `0x${hex}`, status: owner.isActive ? "approved" : "revoked", fid: owner.fid };
       },
       operation({
         operationId: "getDeveloperManagedSigner",
-        summary: "Whose on-chain key this is, and whether it still is",
+        summary: "Whose key this is, on chain or without gas, and whether it still is",
         tags,
         query: { public_key: text({ description: "0x and 64 hex digits" }) },
         response: DeveloperManagedSigner,

@@ -183,13 +183,14 @@ export function signersOf(node: UpstreamNode, request: SignersByFidRequest): Sig
         expiresAt: row.lastUsedAt + row.ttlSecs,
         scopes: row.scopes,
         requestFid: row.requestFid,
+        nonce: row.nonce,
       })),
     ],
     gaslessSignerCount: gasless?.keys.length ?? 0,
     gaslessSignerLimit: 1000,
-    currentUserNonce: gasless?.nonces.get(0) ?? 0,
+    currentUserNonce: gasless?.userNonce ?? 0,
     requesterFidNonces: Object.fromEntries(
-      request.requesterFids.map((requester) => [requester, gasless?.nonces.get(requester) ?? 0]),
+      request.requesterFids.map((requester) => [requester, state.appNonce(requester)]),
     ),
   });
 }

@@ -27,6 +27,8 @@ export interface DataBlock {
   readonly chunk: ShardChunk;
   /** Gasless keys of fids of this shard, as they are after it. */
   readonly gaslessKeys: readonly GaslessKeys[];
+  /** The nonces of apps over all users after it. */
+  readonly appNonces: ReadonlyMap<number, number>;
 }
 
 /** A block of shard 0, with what it does to the lends. */
@@ -117,6 +119,7 @@ class Player {
     const keys = [...new Set(touched.map(({ action }) => action.fid))].map((fid) =>
       this.reference.gaslessKeysOf(fid),
     );
+    const appNonces = this.reference.appNonces();
     this.#replayedSeqnum = replayed.at(-1)?.blockEvent.data?.seqnum ?? this.#replayedSeqnum;
     const data = DATA_SHARDS.map((shard): DataBlock => {
       const own = (done: Done) => shardOf(done.action.fid) === shard;
@@ -139,6 +142,7 @@ class Player {
         transactions,
         maxSeqnum: this.#replayedSeqnum,
         gaslessKeys: keys.filter(({ fid }) => shardOf(fid) === shard),
+        appNonces,
       });
     });
     return { at: tick.at, zero, data };
@@ -200,6 +204,7 @@ interface BlockParts {
   readonly transactions: readonly Transaction[];
   readonly maxSeqnum: number;
   readonly gaslessKeys: readonly GaslessKeys[];
+  readonly appNonces: ReadonlyMap<number, number>;
 }
 
 function dataBlock(shard: number, height: number, at: number, parts: BlockParts): DataBlock {
@@ -240,6 +245,7 @@ function dataBlock(shard: number, height: number, at: number, parts: BlockParts)
     events: [confirmed, ...stamped],
     chunk: { header, hash, transactions: [...parts.transactions] },
     gaslessKeys: parts.gaslessKeys,
+    appNonces: parts.appNonces,
   };
 }
 

@@ -66,7 +66,12 @@ function factsOf(db: IndexDatabase, fid: number, isWhole: boolean): string[] {
     )
     .all(fid)
     .map(({ name, timestamp }) => `name ${name} ${timestamp}`);
-  return [...messages, ...events, ...names].sort();
+  const nonces = db.sqlite
+    .query<{ nonce: number }, [number]>("SELECT nonce FROM key_nonces WHERE fid = ?")
+    .all(fid)
+    .filter(() => isWhole)
+    .map(({ nonce }) => `nonce ${nonce}`);
+  return [...messages, ...events, ...names, ...nonces].sort();
 }
 
 function messagesOf(db: IndexDatabase) {

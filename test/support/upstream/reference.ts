@@ -1,5 +1,6 @@
 import { openIndexInMemory } from "../../../src/index/database.ts";
 import { IngestEngine } from "../../../src/ingest/engine.ts";
+import { userNonce } from "../../../src/ingest/key-nonces.ts";
 import {
   decodeRecord,
   type EncodedRecord,
@@ -8,8 +9,6 @@ import {
 } from "../../../src/ingest/record.ts";
 import { nowSecs } from "../../../src/process/clock.ts";
 import { Rejection } from "../../../src/protocol/rejection.ts";
-import type { SignedMessage } from "../../../src/protocol/signed-message.ts";
-import { toUnixSecs } from "../../../src/protocol/time.ts";
 import {
   FarcasterNetwork,
   Message,
@@ -42,14 +41,14 @@ export interface GaslessKeyRow {
   readonly ttlSecs: number;
   readonly addedAt: number;
   readonly lastUsedAt: number;
+  readonly nonce: number;
 }
 
 /** What GetSignersByFid says of the gasless keys of an fid. */
 export interface GaslessKeys {
   readonly fid: number;
   readonly keys: readonly GaslessKeyRow[];
-  /** Last nonces by request fid; 0 is the custody's own. */
-  readonly nonces: ReadonlyMap<number, number>;
+  readonly userNonce: number;
 }
 
 /**
@@ -61,8 +60,6 @@ export class Reference {
   readonly db = openIndexInMemory();
   readonly clock = new ManualClock(DEFAULT_NOW_SECS);
   readonly #engine: IngestEngine;
-  /** Unix seconds, by key. */
-  readonly #keyTimes = new Map<string, { addedAt: number; lastUsedAt: number }>();
   readonly #network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 
   constructor() {
@@ -92,45 +89,33 @@ export class Reference {
     const displacedProof = record.kind === "usernameProof" ? this.#proofOf(record.proof) : undefined;
     const [refusal] = this.#engine.apply([record]);
     const changes = this.#takeChanges();
-    if (record.kind === "message" && changes.some(({ op }) => op === "put")) this.#noteKeyUse(record.message);
     return { record, refusal, changes, displacedProof };
   }
 
   /** What a follower should hold when it has everything. */
   dump(): string {
-    const update = this.db.sqlite.query<unknown, [number, number, Uint8Array]>(
-      "UPDATE gasless_keys SET added_at = ?, last_used_at = ? WHERE key = ?",
-    );
-    for (const [key, { addedAt, lastUsedAt }] of this.#keyTimes)
-      update.run(addedAt, lastUsedAt, Buffer.from(key, "hex"));
     return dumpFollowed(this.db);
-  }
-
-  /** By the times of the messages: the engine's own are those of its clock. */
-  #noteKeyUse({ data, signer }: SignedMessage): void {
-    const at = toUnixSecs(data.timestamp);
-    const isAdded = data.body?.$case === "keyAddBody";
-    const key = (data.body?.$case === "keyAddBody" ? data.body.value.key : signer).toHex();
-    const known = this.#keyTimes.get(key);
-    if (!known && !isAdded) return;
-    const lastUsedAt = Math.max(at, known?.lastUsedAt ?? 0);
-    this.#keyTimes.set(key, { addedAt: isAdded ? at : (known?.addedAt ?? at), lastUsedAt });
   }
 
   gaslessKeysOf(fid: number): GaslessKeys {
     const keys = this.db.sqlite
       .query<Omit<GaslessKeyRow, "scopes"> & { scopes: string }, [number]>(
         `SELECT key, request_fid AS requestFid, scopes, ttl_secs AS ttlSecs, added_at AS addedAt,
-           last_used_at AS lastUsedAt FROM gasless_keys WHERE fid = ?`,
+           last_used_at AS lastUsedAt, nonce FROM gasless_keys WHERE fid = ?`,
       )
       .all(fid)
-      .map((row) => ({ ...row, ...this.#keyTimes.get(row.key.toHex()), scopes: JSON.parse(row.scopes) }));
-    const nonces = this.db.sqlite
-      .query<{ requestFid: number; nonce: number }, [number]>(
-        "SELECT request_fid AS requestFid, nonce FROM key_nonces WHERE fid = ?",
+      .map((row) => ({ ...row, scopes: JSON.parse(row.scopes) }));
+    return { fid, keys, userNonce: userNonce(this.db, fid) };
+  }
+
+  /** The last nonces of apps over all users, by app. */
+  appNonces(): ReadonlyMap<number, number> {
+    const rows = this.db.sqlite
+      .query<{ requestFid: number; nonce: number }, []>(
+        "SELECT request_fid AS requestFid, nonce FROM key_nonces WHERE fid = 0",
       )
-      .all(fid);
-    return { fid, keys, nonces: new Map(nonces.map(({ requestFid, nonce }) => [requestFid, nonce])) };
+      .all();
+    return new Map(rows.map(({ requestFid, nonce }) => [requestFid, nonce]));
   }
 
   #proofOf({ name }: UserNameProof): UserNameProof | undefined {

@@ -160,11 +160,11 @@ function removeGaslessKey(draft: Draft, who: Person): Action | undefined {
   const signer = who.gasless.pop();
   if (!signer) return undefined;
   const byItself = draft.random.chance(0.5);
-  who.nonce += 1;
+  const nonce = byItself ? ++draft.appNonce : ++who.nonce;
   const bytes = gaslessKeyRemoval({
     fid: who.fid,
     signer,
-    nonce: who.nonce,
+    nonce,
     by: byItself ? "itself" : who.custody,
     at: toFarcasterSecs(draft.nowSecs),
   });

@@ -49,6 +49,8 @@ export class Draft {
   readonly lastTransfers = new Map<string, number>();
   /** Farcaster seconds of links, which compact states like to hit exactly. */
   readonly linkTimes: number[] = [];
+  /** The last nonce with which a key of the app removed itself. */
+  appNonce = 0;
   #chainBlock = 1000;
   nowSecs = DEFAULT_NOW_SECS;
 

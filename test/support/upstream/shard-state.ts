@@ -22,10 +22,12 @@ export class ShardState {
   readonly #fnames = new Map<string, UserNameProof>();
   readonly #onChain: OnChainEvent[] = [];
   readonly #gaslessKeys = new Map<number, GaslessKeys>();
+  #appNonces: ReadonlyMap<number, number> = new Map();
 
   takeData(block: DataBlock): void {
     for (const event of block.events) this.#take(event);
     for (const keys of block.gaslessKeys) this.#gaslessKeys.set(keys.fid, keys);
+    this.#appNonces = block.appNonces;
   }
 
   /** Shard 0 keeps the lends, and every chain event beside the shard of its fid. */
@@ -62,6 +64,10 @@ export class ShardState {
 
   gaslessKeysOf(fid: number): GaslessKeys | undefined {
     return this.#gaslessKeys.get(fid);
+  }
+
+  appNonce(requestFid: number): number {
+    return this.#appNonces.get(requestFid) ?? 0;
   }
 
   #take({ body }: HubEvent): void {

@@ -1,0 +1,234 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openIndexInMemory } from "../../src/index/database.ts";
+import { IngestEngine } from "../../src/ingest/engine.ts";
+import { appNonce, userNonce } from "../../src/ingest/key-nonces.ts";
+import type { RelayedOp } from "../../src/ingest/relay.ts";
+import { toUnixSecs } from "../../src/protocol/time.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { keyOwner } from "../../src/read/skeleton/key-owner.ts";
+import { ManualClock } from "../support/clock.ts";
+import { signerEvent } from "../support/events.ts";
+import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
+import {
+  DEFAULT_NOW_SECS,
+  DEFAULT_TIMESTAMP,
+  makeSigner,
+  makeWallet,
+  signedCast,
+  type TestSigner,
+} from "../support/messages.ts";
+import { accountRecords, startTestNode, type TestNode } from "../support/node.ts";
+
+const REFUSED = "bad_request.validation_failure";
+const APP = 9;
+const TTL_SECS = 3600;
+
+function startNode(): TestNode {
+  const node = startTestNode();
+  for (const fid of [1, 2, APP]) node.takeAll(accountRecords(fid));
+  return node;
+}
+
+function add(fid: number, signer: TestSigner, nonce: number, at = DEFAULT_TIMESTAMP): Uint8Array {
+  return gaslessKeyMessage({ fid, signer, requestFid: APP, ttlSecs: TTL_SECS, nonce, at });
+}
+
+function remove(fid: number, signer: TestSigner, nonce: number, by: "itself" | "custody"): Uint8Array {
+  const remover = by === "itself" ? by : makeWallet(`custody ${fid}`);
+  return gaslessKeyRemoval({ fid, signer, nonce, by: remover, at: DEFAULT_TIMESTAMP + nonce });
+}
+
+const [first, second, third] = ["first", "second", "third"].map(makeSigner) as [
+  TestSigner,
+  TestSigner,
+  TestSigner,
+];
+
+function timesOf(node: TestNode, { publicKey }: TestSigner) {
+  return node.db.sqlite
+    .query<{ addedAt: number; lastUsedAt: number; nonce: number }, [Uint8Array]>(
+      "SELECT added_at AS addedAt, last_used_at AS lastUsedAt, nonce FROM gasless_keys WHERE key = ?",
+    )
+    .get(publicKey);
+}
+
+describe("nonces", () => {
+  test("a user's first nonce is 1, and each later one is above the last", () => {
+    using node = startNode();
+    expect(node.takeMessage(add(1, first, 0))).toBe(REFUSED);
+    expect(node.takeMessage(add(1, first, 1))).toBe("ok");
+    expect(node.takeMessage(add(1, second, 1))).toBe(REFUSED);
+    expect(node.takeMessage(add(1, second, 7))).toBe("ok");
+    expect(node.takeMessage(remove(1, second, 7, "custody"))).toBe(REFUSED);
+    expect(node.takeMessage(remove(1, second, 8, "custody"))).toBe("ok");
+    // Another user has a count of its own.
+    expect(node.takeMessage(add(2, second, 1))).toBe("ok");
+    expect([userNonce(node.db, 1), userNonce(node.db, 2), userNonce(node.db, APP)]).toEqual([8, 1, 0]);
+  });
+
+  test("removals by the keys themselves count for the app that requested them, over all users", () => {
+    using node = startNode();
+    node.takeMessage(add(1, first, 1));
+    node.takeMessage(add(1, second, 2));
+    node.takeMessage(add(2, third, 1));
+    expect(node.takeMessage(remove(1, first, 0, "itself"))).toBe(REFUSED);
+    expect(node.takeMessage(remove(1, first, 5, "itself"))).toBe("ok");
+    expect(node.takeMessage(remove(2, third, 5, "itself"))).toBe(REFUSED);
+    expect(node.takeMessage(remove(2, third, 6, "itself"))).toBe("ok");
+    expect(appNonce(node.db, APP)).toBe(6);
+    // The custody's own count is another one, also of the app as a user.
+    expect([userNonce(node.db, 1), userNonce(node.db, APP)]).toEqual([2, 0]);
+    expect(node.takeMessage(remove(1, second, 3, "custody"))).toBe("ok");
+  });
+});
+
+test("a KEY_ADD conflicts with an on-chain key only while that key is active for the same fid", () => {
+  using node = startNode();
+  const onChain = (fid: number, block: number, kind: "add" | "remove" | "admin_reset") =>
+    expect(node.takeEvent(signerEvent(fid, first.publicKey, { block }, kind))).toBe("ok");
+  onChain(2, 500_000, "add");
+  expect(node.takeMessage(add(1, first, 1))).toBe("ok");
+  expect(node.takeMessage(remove(1, first, 2, "custody"))).toBe("ok");
+  onChain(1, 500_001, "add");
+  expect(node.takeMessage(add(1, first, 3))).toBe(REFUSED);
+  onChain(1, 500_002, "admin_reset");
+  expect(node.takeMessage(add(1, first, 3))).toBe(REFUSED);
+  onChain(1, 500_003, "remove");
+  expect(node.takeMessage(add(1, first, 3))).toBe("ok");
+});
+
+describe("the time to live", () => {
+  test("begins at the KEY_ADD's own time and slides to the time of a message, in steps of more than 300 s", () => {
+    using node = startNode();
+    const addedAt = DEFAULT_TIMESTAMP - 1000;
+    expect(node.takeMessage(add(1, first, 1, addedAt))).toBe("ok");
+    const unix = toUnixSecs(addedAt);
+    expect(timesOf(node, first)).toEqual({ addedAt: unix, lastUsedAt: unix, nonce: 1 });
+    const use = (offsetSecs: number) => {
+      const timestamp = addedAt + offsetSecs;
+      expect(node.takeMessage(signedCast(1, `at ${offsetSecs}`, first, { timestamp }))).toBe("ok");
+      return (timesOf(node, first)?.lastUsedAt ?? 0) - unix;
+    };
+    expect([use(300), use(301), use(100), use(601), use(602)]).toEqual([0, 301, 301, 301, 602]);
+    // A message of the past moves nothing, whenever it comes.
+    node.clock.advanceSecs(1000);
+    expect(use(50)).toBe(602);
+  });
+
+  test("is over when the last use that counted lies further back, however young the message is", () => {
+    using node = startNode();
+    expect(node.takeMessage(add(1, first, 1))).toBe("ok");
+    node.clock.advanceSecs(TTL_SECS + 1);
+    const late = signedCast(1, "late", first, { timestamp: DEFAULT_TIMESTAMP + TTL_SECS + 1 });
+    expect(node.takeMessage(late)).toBe(REFUSED);
+    // Adding it again begins anew.
+    expect(node.takeMessage(add(1, first, 2, DEFAULT_TIMESTAMP + TTL_SECS))).toBe("ok");
+    expect(node.takeMessage(late)).toBe("ok");
+  });
+});
+
+test("a key's owner is found on chain and without gas, and whoever has it active comes first", () => {
+  using node = startNode();
+  const owner = (afterSecs = 0) => keyOwner(node.db, first.publicKey, DEFAULT_NOW_SECS + afterSecs);
+  expect(owner()).toBeUndefined();
+  node.takeMessage(add(1, first, 1));
+  expect(owner()).toEqual({ fid: 1, isActive: true });
+  expect(owner(TTL_SECS)).toEqual({ fid: 1, isActive: true });
+  expect(owner(TTL_SECS + 1)).toEqual({ fid: 1, isActive: false });
+  node.takeEvent(signerEvent(2, first.publicKey, { block: 500_000 }));
+  expect(owner()).toEqual({ fid: 2, isActive: true });
+  node.takeEvent(signerEvent(2, first.publicKey, { block: 500_001 }, "remove"));
+  expect(owner()).toEqual({ fid: 1, isActive: true });
+  expect(owner(TTL_SECS + 1)).toEqual({ fid: 2, isActive: false });
+  node.takeMessage(remove(1, first, 2, "custody"));
+  expect(owner()).toEqual({ fid: 2, isActive: false });
+});
+
+describe("a node that follows", () => {
+  function startFollowing() {
+    const db = openIndexInMemory();
+    const engine = new IngestEngine({
+      db,
+      network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+      clock: new ManualClock(DEFAULT_NOW_SECS),
+      onFault: (cause) => {
+        throw cause;
+      },
+    });
+    return {
+      db,
+      relay: (...ops: RelayedOp[]) => engine.applyRelayed({ ops, moves: [] }),
+      nonces: () => ({ user: userNonce(db, 1), app: appNonce(db, APP) }),
+      [Symbol.dispose]: () => db[Symbol.dispose](),
+    };
+  }
+  const at = { happenedAt: 0 } as const;
+  const key = (signer: TestSigner, nonce: number): RelayedOp => ({
+    ...at,
+    kind: "key",
+    key: {
+      key: signer.publicKey,
+      fid: 1,
+      requestFid: APP,
+      scopes: [1],
+      ttlSecs: 60,
+      addedAt: 1,
+      lastUsedAt: 1,
+      nonce,
+    },
+  });
+  const dropKey = (signer: TestSigner, by: "itself" | "custody", nonce: number): RelayedOp => ({
+    ...at,
+    kind: "dropKey",
+    fid: 1,
+    key: signer.publicKey,
+    removal: { by, nonce },
+  });
+
+  test("keeps the nonces of what it relays, and those that it is told", () => {
+    using index = startFollowing();
+    index.relay(key(first, 3), key(second, 4));
+    expect(index.nonces()).toEqual({ user: 4, app: 0 });
+    index.relay(dropKey(first, "itself", 7));
+    expect(index.nonces()).toEqual({ user: 4, app: 7 });
+    index.relay(dropKey(second, "custody", 5));
+    expect(index.nonces()).toEqual({ user: 5, app: 7 });
+    const nonces = { fid: 1, userNonce: 8, apps: [{ requestFid: APP, nonce: 9 }] };
+    index.relay({ ...at, kind: "keyNonces", nonces });
+    expect(index.nonces()).toEqual({ user: 8, app: 9 });
+  });
+
+  test("never lowers a nonce when something is relayed once more", () => {
+    using index = startFollowing();
+    const ops = [key(first, 3), dropKey(first, "itself", 7), key(first, 5), dropKey(first, "custody", 6)];
+    index.relay(...ops);
+    index.relay(...ops);
+    expect(index.nonces()).toEqual({ user: 6, app: 7 });
+  });
+});
+
+test("the nonces of an older index stand under their app afterwards, the highest of all users", () => {
+  using db = openIndexInMemory();
+  const file = join(import.meta.dir, "../../drizzle/index/0012_key_nonces.sql");
+  const [, ...statements] = readFileSync(file, "utf8").split("--> statement-breakpoint");
+  const put = db.sqlite.query("INSERT INTO key_nonces (fid, request_fid, nonce) VALUES (?, ?, ?)");
+  for (const row of [
+    [1, 0, 5],
+    [2, 0, 0],
+    [1, APP, 3],
+    [2, APP, 8],
+    [3, APP, 0],
+    [1, 10, 0],
+    [3, 11, 2],
+  ])
+    put.run(...row);
+  for (const statement of statements) db.sqlite.exec(statement);
+  const rows = db.sqlite.query("SELECT fid, request_fid, nonce FROM key_nonces ORDER BY 1, 2").values();
+  expect(rows).toEqual([
+    [0, APP, 8],
+    [0, 11, 2],
+    [1, 0, 5],
+  ]);
+});
