@@ -166,17 +166,17 @@ async function throughput(): Promise<{ ownRate: number; bareRate: number }> {
     const webhookIds = webhooks.map(({ webhookId }) => webhookId);
     const nowSecs = Math.floor(Date.now() / 1000);
     const publications = createDeliveryPublications(state, { maxQueued: DELIVERIES });
-    await publications.publish(0, nowSecs, () =>
-      bodies.map(
-        (body, at): QueuedEvent => ({
-          eventId: `${at}`,
-          kind: "cast.created",
-          createdAt: nowSecs,
-          body,
-          webhookIds,
-        }),
-      ),
+    const events = bodies.map(
+      (body, at): QueuedEvent => ({
+        eventId: `${at}`,
+        kind: "cast.created",
+        createdAt: nowSecs,
+        body,
+        webhookIds,
+      }),
     );
+    const { version } = await publications.changesSince(0);
+    await publications.publish({ version, nowSecs, events });
   }
   await bareLoop(receiver.url, bodies);
   const bareRate = DELIVERIES / ((lastAt - firstAt) / 1000);

@@ -117,9 +117,10 @@ export async function startDelivery(options: {
 
 function countingDropped(store: DeliveryPublications, stats: DeliveryStats): DeliveryPublications {
   return {
-    async publish(sinceVersion, nowSecs, decide) {
-      const publication = await store.publish(sinceVersion, nowSecs, decide);
-      stats.countDropped(publication.dropped);
+    ...store,
+    async publish(matched) {
+      const publication = await store.publish(matched);
+      if (publication !== "changed") stats.countDropped(publication.dropped);
       return publication;
     },
   };

@@ -4,7 +4,7 @@ import { type After, afterTimeout } from "../process/after.ts";
 import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
-import type { DeliveryPublications, SubscriptionChanges } from "../state/deliveries.ts";
+import type { DeliveryPublications } from "../state/deliveries.ts";
 import { type NodeEvent, readEvent } from "./event.ts";
 import type { Matcher } from "./matcher.ts";
 import type { OutboxClient } from "./outbox-client.ts";
@@ -85,8 +85,9 @@ export function startPublisher(parts: PublisherParts): Publisher {
     let isReady = false;
     while (!isStopping) {
       try {
-        // Without an event, so that the first one does not wait for the subscriptions to be taken in.
-        if (!isReady) isReady = (await queue([])) === 0;
+        // Ahead of the first event, so that it does not wait for the subscriptions to be taken in.
+        if (!isReady) await takeInChanges();
+        isReady = true;
         figures = { ...figures, isHeldUp: !(await parts.hasRoom()) };
         if (figures.isHeldUp) await pause(pacing.retryAfterMs);
         else if (!(await publishNext())) await rest();
@@ -110,28 +111,28 @@ export function startPublisher(parts: PublisherParts): Publisher {
   }
 
   /**
-   * Queues the first events of a list; answers how many. Matching happens ahead of the transaction, which keeps nobody
-   * waiting for it; if subscriptions have changed meanwhile, nothing is queued and all begins anew.
+   * Queues the first events of a list; answers how many. Subscriptions are read after the events, so that none is missed
+   * that was there before an event was applied. Matching happens ahead of the transaction, which keeps nobody waiting for
+   * it; if subscriptions have changed meanwhile, nothing is queued and all begins anew.
    */
   async function queue(events: readonly SequencedEvent[]): Promise<number> {
     for (;;) {
+      await takeInChanges();
       const prepared = prepareSafely(events);
-      let changes: SubscriptionChanges | undefined;
-      const publication = await store.publish(version, nowSecs(clock), (found) => {
-        if (found.changed.length + found.deleted.length === 0) return prepared.queue;
-        changes = found;
-        return [];
-      });
-      version = publication.version;
-      if (changes) {
-        for (const webhookId of subscriptions.apply(changes))
-          log.warn({ webhookId }, "A webhook has a regular expression that does not pass any more");
-        continue;
-      }
+      if (prepared.queue.length === 0) return prepared.events;
+      const publication = await store.publish({ version, nowSecs: nowSecs(clock), events: prepared.queue });
+      if (publication === "changed") continue;
       figures = { ...figures, queuedDeliveries: figures.queuedDeliveries + publication.queued };
       if (publication.webhookIds.length > 0) parts.onQueued(publication.webhookIds);
       return prepared.events;
     }
+  }
+
+  async function takeInChanges(): Promise<void> {
+    const changes = await store.changesSince(version);
+    for (const webhookId of subscriptions.apply(changes))
+      log.warn({ webhookId }, "A webhook has a regular expression that does not pass any more");
+    version = changes.version;
   }
 
   /** An event that cannot be prepared is passed over, so that it costs the others nothing but a search for it. */

@@ -32,9 +32,15 @@ export interface QueuedEvent {
   readonly webhookIds: readonly string[];
 }
 
-export interface Publication {
-  /** What `sinceVersion` is the next time. */
+/** Events with their receivers, as they were matched against one state of all webhooks. */
+export interface MatchedEvents {
+  /** The `SubscriptionChanges.version` that they were matched against. */
   readonly version: number;
+  readonly nowSecs: number;
+  readonly events: readonly QueuedEvent[];
+}
+
+export interface Publication {
   /** Deliveries that are new. */
   readonly queued: number;
   /** Whom they are for. */
@@ -45,16 +51,15 @@ export interface Publication {
 
 /** Where events come in. */
 export interface DeliveryPublications {
+  /** The webhooks that changed since a version (0: all of them). */
+  changesSince(version: number): Promise<SubscriptionChanges>;
   /**
-   * Hands the webhooks that changed since `sinceVersion` (0: all) to `decide`, and queues what it answers, all in one
-   * transaction: no webhook that was committed before is missed. A delivery that is known already stays as it is, and
-   * nothing is queued for a webhook that is inactive or gone.
+   * Queues deliveries of events, in one transaction. A delivery that is known already stays as it is, and nothing is
+   * queued for a webhook that is inactive or gone.
+   *
+   * @returns `changed`, and nothing is queued, where a webhook has changed since `version`: match again.
    */
-  publish(
-    sinceVersion: number,
-    nowSecs: number,
-    decide: (changes: SubscriptionChanges) => readonly QueuedEvent[],
-  ): Promise<Publication>;
+  publish(matched: MatchedEvents): Promise<Publication | "changed">;
 }
 
 /** A webhook with something queued. */

@@ -24,7 +24,7 @@ const nowMs = () => signed.nowSecs() * 1000;
 const limit = { calls: 1_000_000, windowMs: 60_000, maxWaitMs: 900_000 };
 
 async function publish(count: number, webhookId = hook): Promise<void> {
-  const { publish } = createDeliveryPublications(signed.api.state, { maxQueued: 1_000_000 });
+  const publications = createDeliveryPublications(signed.api.state, { maxQueued: 1_000_000 });
   const queue = Array.from({ length: count }, () => ({
     eventId: `e${String(events++).padStart(6, "0")}`,
     kind: "cast.created" as const,
@@ -32,7 +32,8 @@ async function publish(count: number, webhookId = hook): Promise<void> {
     body: "{}",
     webhookIds: [webhookId],
   }));
-  await publish(0, signed.nowSecs(), () => queue);
+  const { version } = await publications.changesSince(0);
+  await publications.publish({ version, nowSecs: signed.nowSecs(), events: queue });
 }
 
 /** Lets the worker's part happen: the next delivery is attempted, with this outcome. */

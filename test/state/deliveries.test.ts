@@ -57,10 +57,9 @@ test("webhooks of an older version are taken over: they get events, and have a h
     body: "{}",
     webhookIds: ["older"],
   } as const;
-  const { publish } = createDeliveryPublications(db, limits);
-  const published = await publish(0, 5, ({ changed }) => {
-    expect(changed.map(({ webhookId }) => webhookId)).toEqual(["older"]);
-    return [event];
-  });
+  const publications = createDeliveryPublications(db, limits);
+  const { version, changed } = await publications.changesSince(0);
+  expect(changed.map(({ webhookId }) => webhookId)).toEqual(["older"]);
+  const published = await publications.publish({ version, nowSecs: 5, events: [event] });
   expect(published).toMatchObject({ queued: 1, webhookIds: ["older"] });
 });

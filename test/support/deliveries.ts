@@ -68,7 +68,8 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
         webhookIds,
       }),
     );
-    await publications.publish(0, Math.floor(time.nowMs() / 1000), () => added);
+    const { version } = await publications.changesSince(0);
+    await publications.publish({ version, nowSecs: Math.floor(time.nowMs() / 1000), events: added });
   };
   const stop = async (graceMs = 0) => {
     const stopping = running?.stop(graceMs);

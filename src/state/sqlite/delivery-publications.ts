@@ -3,7 +3,7 @@ import type { DeliveryPublications, QueuedEvent } from "../deliveries.ts";
 import { messageIdOf } from "../message-id.ts";
 import { statement } from "../statement.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
-import { readWebhookChanges } from "./webhook-changes.ts";
+import { hasWebhookChanged, readWebhookChanges } from "./webhook-changes.ts";
 
 const insertEvent = statement<
   { seq: number },
@@ -52,19 +52,21 @@ export interface QueueLimits {
 
 export function createDeliveryPublications(db: StateDatabase, limits: QueueLimits): DeliveryPublications {
   return {
-    publish: async (sinceVersion, nowSecs, decide) =>
+    changesSince: async (version) => readWebhookChanges(db, version),
+
+    publish: async ({ version, nowSecs, events }) =>
       db.transaction(() => {
-        const changes = readWebhookChanges(db, sinceVersion);
+        if (hasWebhookChanged(db, version)) return "changed";
         const webhookIds = new Set<string>();
         let queued = 0;
         let dropped = 0;
-        for (const event of decide(changes)) {
+        for (const event of events) {
           const outcome = queueEvent(db, { ...event, isTest: false }, nowSecs * 1000, limits);
           for (const { webhookId } of outcome.queued) webhookIds.add(webhookId);
           queued += outcome.queued.length;
           dropped += outcome.dropped;
         }
-        return { version: changes.version, queued, webhookIds: [...webhookIds], dropped };
+        return { queued, webhookIds: [...webhookIds], dropped };
       }),
   };
 }

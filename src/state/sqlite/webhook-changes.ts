@@ -28,6 +28,10 @@ const changesSince = statement<
   `SELECT c.version, c.webhook_id, w.active, w.subscription, w.created_at FROM webhook_changes c
    LEFT JOIN webhooks w ON w.webhook_id = c.webhook_id WHERE c.version > ? ORDER BY c.version`,
 );
+const anySince = statement<{ one: number }, [sinceVersion: number]>(
+  "webhook-changes.any-since",
+  "SELECT 1 AS one FROM webhook_changes WHERE version > ? LIMIT 1",
+);
 const sweepDeleted = statement<unknown, [deletedUntil: number, max: number]>(
   "webhook-changes.sweep",
   `DELETE FROM webhook_changes WHERE version IN
@@ -61,6 +65,11 @@ export function readWebhookChanges(db: StateDatabase, sinceVersion: number): Sub
     ),
     deleted: rows.filter(({ subscription }) => subscription === null).map(({ webhook_id }) => webhook_id),
   };
+}
+
+/** Whether any webhook has changed since a version. */
+export function hasWebhookChanged(db: StateDatabase, sinceVersion: number): boolean {
+  return db.get(anySince, sinceVersion) !== undefined;
 }
 
 /** Notes on deleted webhooks that everybody has read. */
