@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { createFanOut } from "../src/app/fan-out.ts";
 import { createManagement } from "../src/app/management.ts";
 import { createPush } from "../src/app/push.ts";
-import { KeptAnswers } from "../src/http/kept-answers.ts";
+import { ResponseCache } from "../src/http/response-cache.ts";
 import { createHttpServer } from "../src/http/server.ts";
 import { indexPath, openIndexReader } from "../src/index/database.ts";
 import { systemClock } from "../src/process/clock.ts";
@@ -43,7 +43,7 @@ export async function benchInside(): Promise<Figure[]> {
   const cache = new HydrationCache();
   const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600 };
   const push = createPush({ ...parts, management, fanOut });
-  const answers = new KeptAnswers({ dataVersion: () => db.dataVersion(), clock: systemClock });
+  const responses = new ResponseCache({ dataVersion: () => db.dataVersion(), clock: systemClock });
   const server = createHttpServer({
     common,
     ...apiPlugins({ source, management, push }),
@@ -52,7 +52,7 @@ export async function benchInside(): Promise<Figure[]> {
       status: () => ({}),
       metrics: async () => ({ text: "", contentType: "" }),
     },
-    answers,
+    cache: responses,
     version: "",
   });
   const figures: Figure[] = [];

@@ -1,5 +1,5 @@
 import type { DeliveryNode } from "../delivery/rpc.ts";
-import { KeptAnswers } from "../http/kept-answers.ts";
+import { ResponseCache } from "../http/response-cache.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import type { FanOut } from "../notify/fan-out.ts";
@@ -43,6 +43,6 @@ export function createNodeHttp(parts: {
       push: createPush({ common, index: db, state, management, fanOut, stopping }),
     }),
     ops,
-    answers: new KeptAnswers({ dataVersion: () => db.dataVersion(), clock }),
+    cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),
   });
 }

@@ -5,9 +5,9 @@ import { errorResponse } from "./error-response.ts";
 import { ApiError, logLevelOf } from "./errors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import type { ObserveAnswer } from "./http-metrics.ts";
-import { type KeptAnswer, type KeptAnswers, NOT_KEPT } from "./kept-answers.ts";
 import type { RoutePolicy } from "./policy.ts";
 import { answerRead, readHeaders } from "./representation.ts";
+import { type CachedResponse, NOT_CACHED, type ResponseCache } from "./response-cache.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
@@ -16,8 +16,8 @@ export interface EdgeOptions {
   readonly route: (request: Request) => MaybePromise<Response>;
   readonly policyOf: (path: string) => RoutePolicy;
   readonly cors: Cors;
-  /** Answers to questions that come again; all are made anew where it is left out. */
-  readonly answers: KeptAnswers | undefined;
+  /** Responses of routes that declare it; all are made anew where it is left out. */
+  readonly cache: ResponseCache | undefined;
   readonly observe: ObserveAnswer;
   readonly log: Logger;
   /** True from the moment that the server stops accepting. */
@@ -33,7 +33,7 @@ const clientRequestId = /^[\w=-]{1,128}$/;
  * the answer is known from the last time.
  */
 export function createEdge(options: EdgeOptions): (request: Request) => MaybePromise<Response> {
-  const { route, policyOf, cors, answers, observe, log, isStopping } = options;
+  const { route, policyOf, cors, cache, observe, log, isStopping } = options;
 
   function open(request: Request, { path }: CanonicalUrl): Exchange {
     const given = request.headers.get("x-request-id");
@@ -45,7 +45,7 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
       policy: policyOf(path),
       startedAtMs: performance.now(),
       route: undefined,
-      repeatable: undefined,
+      cacheable: undefined,
     };
   }
 
@@ -71,24 +71,24 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
     return close(exchange, response);
   }
 
-  function closeKept(exchange: Exchange, kept: KeptAnswer): Response {
-    exchange.route = kept.route;
-    return close(exchange, answerRead(exchange.request, kept, kept.headers));
+  function closeCached(exchange: Exchange, cached: CachedResponse): Response {
+    exchange.route = cached.route;
+    return close(exchange, answerRead(exchange.request, cached, cached.headers));
   }
 
-  function keep(url: string, { repeatable, route = "" }: Exchange, generation: number): void {
-    if (repeatable === undefined || generation === NOT_KEPT) return;
-    const headers = new Headers(readHeaders(repeatable.etag));
+  function store(url: string, { cacheable, route = "" }: Exchange, generation: number): void {
+    if (cacheable === undefined || generation === NOT_CACHED) return;
+    const headers = new Headers(readHeaders(cacheable.etag));
     for (const [name, value] of cors.headers) headers.append(name, value);
-    answers?.keep(url, { ...repeatable, headers, route }, generation);
+    cache?.store(url, { ...cacheable, headers, route }, generation);
   }
 
   return (request) => {
     const target = canonicalUrl(request.url);
     const exchange = open(request, target);
-    const isRepeatable = answers !== undefined && exchange.method === "GET" && exchange.policy.isRepeatable;
-    const kept = isRepeatable ? answers.ask(target.url) : NOT_KEPT;
-    if (typeof kept !== "number") return closeKept(exchange, kept);
+    const mayBeCached = cache !== undefined && exchange.method === "GET" && exchange.policy.isApi;
+    const cached = mayBeCached ? cache.lookUp(target.url) : NOT_CACHED;
+    if (typeof cached !== "number") return closeCached(exchange, cached);
 
     const fail = (error: unknown) => closeNew(exchange, errorResponse({ exchange, error, log }));
     if (exchange.method === "OPTIONS") return closeNew(exchange, cors.preflight());
@@ -99,7 +99,7 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
     if (target.url !== request.url) Object.defineProperty(request, "url", { value: target.url });
     openExchange(request, exchange);
     const finish = (response: Response) => {
-      keep(target.url, exchange, kept);
+      store(target.url, exchange, cached);
       return closeNew(exchange, response);
     };
     try {

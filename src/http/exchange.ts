@@ -12,8 +12,8 @@ export interface Exchange {
   readonly startedAtMs: number;
   /** Template of the route that answers, as in `/v2/svc/user`; undefined where no route does. */
   route: string | undefined;
-  /** The body of the answer to a read, where the same question has the same answer for a while. */
-  repeatable: TaggedBody | undefined;
+  /** The body of a response that its route lets the process cache. */
+  cacheable: TaggedBody | undefined;
 }
 
 /** A body and the tag of its bytes. */

@@ -4,6 +4,7 @@ import { captureBody, jsonBodyDecoder, rawBody } from "./body.ts";
 import { ApiError, type ErrorName, errorKinds } from "./errors.ts";
 import { type DecodedQuery, decodeQuery, type QueryParams } from "./params.ts";
 import { parseQueryString } from "./query-string.ts";
+import type { RouteCache, RouteCacheHook } from "./route-cache.ts";
 
 /** How a request proves who sent it; the names of the security schemes in the OpenAPI document. */
 export type Security = "signedOperation" | "apiKey" | "signedEnvelope";
@@ -27,6 +28,8 @@ interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | u
   /** The answer's schema, or schemas by status. It is documentation: nothing checks answers while they are served. */
   readonly response: TSchema | Readonly<Record<number, TSchema>>;
   readonly responseExample?: unknown;
+  /** Who may keep the response of a GET; nobody where it is left out. */
+  readonly cache?: RouteCache | undefined;
   /** Schema of the error body, where the policy of the path gives it another shape than the usual one. */
   readonly errorResponse?: TSchema;
 }
@@ -39,7 +42,10 @@ interface Transformed {
 type Absent = Record<never, never>;
 
 /** The hook object for Elysia's route methods; the handler's `query` and `body` get their types from it. */
-export type OperationHook<Q extends QueryParams | undefined, B extends TSchema | undefined> = {
+export type OperationHook<
+  Q extends QueryParams | undefined,
+  B extends TSchema | undefined,
+> = RouteCacheHook & {
   readonly detail: DocumentDecoration;
   readonly transform?: (context: { readonly request: Request }) => void;
 } & (Q extends QueryParams ? { readonly query: TUnsafe<DecodedQuery<Q>> } : Absent) &
@@ -129,7 +135,7 @@ export function operation<
   const Q extends QueryParams | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(spec: OperationSpec<Q, B>): OperationHook<Q, B> {
-  const { query, body } = spec;
+  const { query, body, cache } = spec;
   const decodeBody = body === undefined ? undefined : jsonBodyDecoder(body);
 
   // Elysia merges what this returns into the handler's context. It runs after the hooks of the group, so that a
@@ -143,6 +149,7 @@ export function operation<
 
   const hook = {
     detail: documentation(spec),
+    ...(cache === undefined ? {} : { cache }),
     ...(query === undefined && body === undefined ? {} : { transform }),
     ...(query === undefined ? {} : { query: querySchema(query) }),
     ...(body === undefined ? {} : { body: documentedOnly(body), parse: captureBody }),

@@ -1,6 +1,7 @@
 import { ElysiaCustomStatusResponse, StatusMap } from "elysia";
 import { jsonText } from "../lib/json-text.ts";
 import { type Exchange, exchangeOf, type TaggedBody } from "./exchange.ts";
+import type { CacheOfRoute, RouteCache } from "./route-cache.ts";
 
 /** What the representation of an answer needs of Elysia's context. */
 export interface AnswerContext {
@@ -25,6 +26,12 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(",").some((given) => given.trim().replace(/^W\//, "") === opaque);
 }
 
+/** A body with its weak tag, which is that of the bytes before any content coding. */
+export function tagBody(value: unknown): TaggedBody {
+  const body = encoder.encode(jsonText(value));
+  return { body, etag: `W/"${Bun.hash(body).toString(16)}"` };
+}
+
 function statusOf(status: AnswerContext["set"]["status"]): number {
   return typeof status === "string" ? StatusMap[status] : (status ?? 200);
 }
@@ -47,24 +54,29 @@ export function answerRead(
   return notModified;
 }
 
-function asJson(exchange: Exchange, given: unknown, set: AnswerContext["set"]): Response {
+function asJson(
+  exchange: Exchange,
+  given: unknown,
+  set: AnswerContext["set"],
+  cache: RouteCache | undefined,
+): Response {
   const chosen = given instanceof ElysiaCustomStatusResponse ? given : undefined;
   const value: unknown = chosen === undefined ? given : chosen.response;
   if (value === undefined) throw new Error("the handler returned nothing");
-  const { request, method, policy } = exchange;
+  const { request, method } = exchange;
   const status = statusOf(chosen?.code ?? set.status);
-  const body = encoder.encode(jsonText(value));
   const isRead = method === "GET" || method === "HEAD";
-  if (!isRead || status !== 200 || policy.cache !== "revalidate") {
+  if (!isRead || status !== 200 || cache === undefined) {
+    const body = encoder.encode(jsonText(value));
     const headers = { "content-type": "application/json", "cache-control": "no-store" };
     return new Response(body, { status, headers: { ...headers, ...headersOf(set) } });
   }
-  const tagged = { body, etag: `W/"${Bun.hash(body).toString(16)}"` };
-  if (method === "GET" && policy.isRepeatable) exchange.repeatable = tagged;
+  const tagged = tagBody(value);
+  if (method === "GET" && cache === "shared") exchange.cacheable = tagged;
   return answerRead(request, tagged, readHeaders(tagged.etag));
 }
 
-/** What a handler has set. Only those do whose answers are not kept. */
+/** What a handler has set. Only handlers of routes without a cache declaration set any. */
 function headersOf(set: AnswerContext["set"]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name in set.headers) headers[name] = String(set.headers[name]);
@@ -72,20 +84,25 @@ function headersOf(set: AnswerContext["set"]): Record<string, string> {
 }
 
 /**
- * The hook that turns a handler's value into its answer: JSON, serialised once, with a weak ETag on reads. A handler
- * that needs another content type returns a `Response`, which is left as it is; so is the answer to an error.
+ * Makes the hook that turns a handler's value into its response: JSON, serialised once, with a weak ETag where the route
+ * declares who may keep it. A handler that needs another content type returns a `Response`, which is left as it is; so is the answer to an error.
  *
  * The context is taken apart in the parameter list, because Elysia reads a hook's source to learn what to prepare, and
  * prepares everything (all headers, query, cookies) for a hook that hands its context on.
  */
-export function represent({ request, route, responseValue, set }: AnswerContext) {
-  const exchange = exchangeOf(request);
-  exchange.route = route;
-  if (responseValue instanceof Response) return undefined;
-  // Elysia guesses from a handler's source whether to await it, and misses some that return a promise.
-  const representation =
-    responseValue instanceof Promise
-      ? responseValue.then((value) => (value instanceof Response ? value : asJson(exchange, value, set)))
-      : asJson(exchange, responseValue, set);
-  return representation;
+export function createRepresent(cacheOf: CacheOfRoute) {
+  return ({ request, route, responseValue, set }: AnswerContext) => {
+    const exchange = exchangeOf(request);
+    exchange.route = route;
+    if (responseValue instanceof Response) return undefined;
+    const cache = cacheOf(route);
+    // Elysia guesses from a handler's source whether to await it, and misses some that return a promise.
+    const representation =
+      responseValue instanceof Promise
+        ? responseValue.then((value) =>
+            value instanceof Response ? value : asJson(exchange, value, set, cache),
+          )
+        : asJson(exchange, responseValue, set, cache);
+    return representation;
+  };
 }

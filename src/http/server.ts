@@ -6,14 +6,15 @@ import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs.ts";
 import { createEdge } from "./edge.ts";
 import { errorResponse } from "./error-response.ts";
-import { exchangeOf } from "./exchange.ts";
+import { exchangeOf, type TaggedBody } from "./exchange.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
-import type { KeptAnswers } from "./kept-answers.ts";
 import { openApiDocument } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { type OpsProviders, opsRoutes } from "./ops.ts";
 import { createPolicyLookup } from "./policy.ts";
-import { represent } from "./representation.ts";
+import { answerRead, createRepresent, readHeaders, tagBody } from "./representation.ts";
+import type { ResponseCache } from "./response-cache.ts";
+import { createCacheOfRoute } from "./route-cache.ts";
 
 export interface HttpServerOptions {
   readonly common: Pick<Common, "log" | "metrics" | "clock"> & {
@@ -24,8 +25,8 @@ export interface HttpServerOptions {
   /** The same API in the dialect of `service.compat_prefixes`, made where there is such a prefix. */
   readonly compatPlugins: () => readonly AnyElysia[];
   readonly ops: OpsProviders;
-  /** Answers to reads that come again; all are made anew where it is left out. */
-  readonly answers?: KeptAnswers | undefined;
+  /** Responses of routes that declare it; all are made anew where it is left out. */
+  readonly cache?: ResponseCache | undefined;
   readonly version: string;
 }
 
@@ -77,6 +78,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     return document;
   };
 
+  let documentBody: Promise<TaggedBody> | undefined;
+  const answerDocument = async (request: Request) => {
+    documentBody ??= openApi().then(tagBody);
+    const tagged = await documentBody;
+    return answerRead(request, tagged, readHeaders(tagged.etag));
+  };
+
   const app = new Elysia({
     // Static answers would bypass the hooks, and Bun's own router would see paths before they are canonical.
     nativeStaticResponse: false,
@@ -89,17 +97,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       exchange.route ??= route === "" ? undefined : route;
       return errorResponse({ exchange, error, log });
     })
-    .mapResponse({ as: "global" }, represent)
+    .mapResponse({ as: "global" }, createRepresent(createCacheOfRoute(documented.routes)))
     .use(documented)
     .use(docsRoutes({ title: `${names.capitalised} API` }))
-    .get("/openapi.json", () => openApi(), { detail: { hide: true } })
+    .get("/openapi.json", ({ request }) => answerDocument(request), { detail: { hide: true } })
     .compile();
 
   const handle = createEdge({
     route: (request) => app.fetch(request),
     policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
     cors: createCors({ origins: config.http.cors_origins, names, isCompat: compatPrefixes.length > 0 }),
-    answers: options.answers,
+    cache: options.cache,
     observe: createHttpMetrics(metrics),
     log,
     isStopping: () => stopping,

@@ -2,6 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { ErrorName } from "../http/errors.ts";
 import { type OperationHook, operation } from "../http/operation.ts";
 import type { QueryParam, QueryParams } from "../http/params.ts";
+import type { RouteCache } from "../http/route-cache.ts";
 import type { ReadSource, Reads } from "../read/answers.ts";
 import type { Presenters } from "../read/present/presenters.ts";
 
@@ -29,6 +30,7 @@ interface ReadOperation<Q extends QueryParams> {
   readonly tags: readonly string[];
   readonly query: Q;
   readonly answer: AnswerName;
+  readonly cache: RouteCache;
   readonly errors?: readonly ErrorName[];
 }
 

@@ -29,6 +29,7 @@ export function sampleRoutes() {
         return { user: toUser(query.fid) };
       },
       operation({
+        cache: "shared",
         operationId: "getSampleUser",
         summary: "One user",
         tags,
@@ -42,6 +43,7 @@ export function sampleRoutes() {
       "/user/bulk",
       async ({ query }) => ({ users: query.fids.map(toUser), next: { cursor: query.cursor ?? null } }),
       operation({
+        cache: "shared",
         operationId: "getSampleUsers",
         summary: "Many users",
         tags,
@@ -56,6 +58,7 @@ export function sampleRoutes() {
       "/items/:id",
       ({ params }) => ({ id: params.id }),
       operation({
+        cache: "shared",
         operationId: "getSampleItem",
         summary: "The id of the path",
         tags,

@@ -4,8 +4,8 @@ import { createFanOut, type FanOutPacing } from "../../src/app/fan-out.ts";
 import { createManagement } from "../../src/app/management.ts";
 import { createPush } from "../../src/app/push.ts";
 import type { StaleReason } from "../../src/auth/staleness.ts";
-import { KeptAnswers } from "../../src/http/kept-answers.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
+import { ResponseCache } from "../../src/http/response-cache.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
@@ -24,6 +24,8 @@ export interface TestApi extends AsyncDisposable {
   readonly state: StateDatabase;
   readonly url: string;
   readonly document: OpenApiDocument;
+  /** What the routes of both dialects are registered by. */
+  readonly plugins: ReturnType<typeof apiPlugins>;
   /** Names of the statements that reads ran since the last call. */
   takeStatements(): string[];
   /**
@@ -72,19 +74,20 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const fanOut = await createFanOut({ common, index: db, state, ledger: state, client, pacing });
   registerSendMetrics(common.metrics, async () => fanOut.figures());
   const cache = new HydrationCache();
-  const answers = new KeptAnswers({ dataVersion: () => db.dataVersion(), clock: node.clock });
+  const responses = new ResponseCache({ dataVersion: () => db.dataVersion(), clock: node.clock });
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);
+  const plugins = apiPlugins({
+    source: { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs },
+    management,
+    push: createPush({ ...parts, management, fanOut }),
+  });
   const http = runHttp({
-    ...apiPlugins({
-      source: { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs },
-      management,
-      push: createPush({ ...parts, management, fanOut }),
-    }),
+    ...plugins,
     compatPrefixes: options.compatPrefixes,
     clock: node.clock,
     http: httpSettings,
-    answers,
+    cache: responses,
   });
   const document = await http.server.openApi();
   return {
@@ -92,10 +95,11 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     state,
     url: http.url,
     document,
+    plugins,
     takeStatements() {
       const taken = statements;
       // The next read has nothing to fall back on, and so shows every statement that it needs.
-      for (const kept of [cache.users, cache.casts, cache.channels, cache.replies, answers]) kept.clear();
+      for (const kept of [cache.users, cache.casts, cache.channels, cache.replies, responses]) kept.clear();
       statements = [];
       return taken;
     },

@@ -2,8 +2,8 @@ import type { AnyElysia } from "elysia";
 import pino from "pino";
 import { Registry } from "prom-client";
 import type { Config } from "../../src/config/schema.ts";
-import type { KeptAnswers } from "../../src/http/kept-answers.ts";
 import type { OpsProviders } from "../../src/http/ops.ts";
+import type { ResponseCache } from "../../src/http/response-cache.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import type { Clock } from "../../src/process/clock.ts";
 
@@ -29,7 +29,7 @@ export interface RunHttpOptions {
   readonly http?: Partial<Config["http"]>;
   readonly serviceName?: string;
   readonly clock?: Clock;
-  readonly answers?: KeptAnswers;
+  readonly cache?: ResponseCache;
   /** The least level that is logged; everything when left out. */
   readonly logLevel?: Config["log"]["level"];
 }
@@ -69,7 +69,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
       metrics: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
       ...options.ops,
     },
-    answers: options.answers,
+    cache: options.cache,
     version: "1.2.3",
   });
   return { server, logLines };

@@ -25,6 +25,7 @@ export function blockRoutes({ reads, describe }: ReadParts) {
     };
   const described = (operationId: string, summary: string) =>
     describe({
+      cache: "shared",
       operationId,
       summary,
       tags: ["Blocks"],

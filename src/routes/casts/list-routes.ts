@@ -31,6 +31,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
           reads.present.casts,
         ),
       describe({
+        cache: "shared",
         operationId: "getCastsAlias",
         summary: "The same as /cast/bulk under another parameter name",
         tags,
@@ -47,6 +48,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
         );
       },
       describe({
+        cache: "shared",
         operationId: "searchCasts",
         summary: "Casts whose text holds every word, newest first",
         tags,
@@ -81,6 +83,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getCastConversation",
         summary: "A cast with the replies below it",
         tags,
@@ -107,6 +110,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
         );
       },
       describe({
+        cache: "shared",
         operationId: "getCastQuotes",
         summary: "Casts that quote a cast, newest first",
         tags,

@@ -15,6 +15,7 @@ export function castPlaceholderRoutes({ reads, describe }: ReadParts) {
       "/cast/metrics",
       () => ({ metrics: [], next: { cursor: null } }),
       operation({
+        cache: "shared",
         operationId: "getCastMetrics",
         summary: "Numbers of casts over time",
         description: "Always empty.",
@@ -32,6 +33,7 @@ export function castPlaceholderRoutes({ reads, describe }: ReadParts) {
       "/cast/conversation/summary",
       () => reads.present.conversationSummary(),
       describe({
+        cache: "shared",
         operationId: "getCastConversationSummary",
         summary: "Summary of a conversation",
         description: "Always the same text, which says that there are no summaries.",
@@ -44,6 +46,7 @@ export function castPlaceholderRoutes({ reads, describe }: ReadParts) {
       "/cast/embed/crawl",
       () => reads.present.embedMetadata(),
       describe({
+        cache: "shared",
         operationId: "crawlCastEmbed",
         summary: "Metadata of an embedded URL",
         description: "There never is any: the node fetches no page.",

@@ -28,6 +28,7 @@ export function castRoutes({ reads, describe }: ReadParts) {
         );
       },
       describe({
+        cache: "shared",
         operationId: "getCast",
         summary: "One cast, by its hash or by its URL in a client",
         tags,
@@ -52,6 +53,7 @@ export function castRoutes({ reads, describe }: ReadParts) {
           reads.present.casts,
         ),
       describe({
+        cache: "shared",
         operationId: "getCasts",
         summary: "Casts by hash, in the order asked; those that are not there are left out",
         tags,

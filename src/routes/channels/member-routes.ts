@@ -22,6 +22,7 @@ export function channelMemberRoutes({ reads, describe }: ReadParts) {
   };
   const membersHook = (operationId: string) =>
     describe({
+      cache: "shared",
       operationId,
       summary: "Who has casts directly in a channel, the most recently active first",
       description: "Replies do not count. The channel may be given by its id or by one of its parent URLs.",

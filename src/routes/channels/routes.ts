@@ -20,6 +20,7 @@ export function channelRoutes({ reads, describe }: ReadParts) {
   };
   const listHook = (operationId: string) =>
     describe({
+      cache: "shared",
       operationId,
       summary: "All channels, by id",
       tags,
@@ -42,6 +43,7 @@ export function channelRoutes({ reads, describe }: ReadParts) {
           },
         ),
       describe({
+        cache: "shared",
         operationId: "getChannel",
         summary: "One channel, by its id or by one of its parent URLs",
         tags,
@@ -66,6 +68,7 @@ export function channelRoutes({ reads, describe }: ReadParts) {
           cursor: null,
         })),
       describe({
+        cache: "shared",
         operationId: "getChannelsById",
         summary: "Channels by id or parent URL, in the order asked; those that do not exist are left out",
         tags,
@@ -85,6 +88,7 @@ export function channelRoutes({ reads, describe }: ReadParts) {
         );
       },
       describe({
+        cache: "shared",
         operationId: "searchChannels",
         summary: "Channels whose id or name begins with a text, the one with the most members first",
         tags,

@@ -18,6 +18,7 @@ export function trendingChannelRoutes({ reads, describe }: ReadParts) {
       });
     },
     describe({
+      cache: "shared",
       operationId: "getTrendingChannels",
       summary: "Channels by the people and the engagement of the last day",
       description: "The ranking is made in the background; a walk by cursor stays within one ranking.",

@@ -23,6 +23,7 @@ export function userChannelRoutes({ reads, describe }: ReadParts) {
   };
   const channelsHook = (operationId: string) =>
     describe({
+      cache: "shared",
       operationId,
       summary: "The channels in which a user has casts, the most recent first",
       tags,
@@ -47,6 +48,7 @@ export function userChannelRoutes({ reads, describe }: ReadParts) {
         );
       },
       describe({
+        cache: "shared",
         operationId: "getUserMemberships",
         summary: "The same channels, each with the user as its member",
         tags,

@@ -37,6 +37,7 @@ export function castLookupRoutes(reads: Reads) {
             presentBulkCasts(sort === undefined ? hashes : sortCasts(hashes, sort, hydration), hydration),
         ),
       operation({
+        cache: "shared",
         operationId: "getCastsAlias",
         summary: "Casts by hash, in the order asked or sorted; those that are not there are left out",
         description: "`trending` sorts by likes, twice the recasts and three times the replies.",
@@ -61,6 +62,7 @@ export function castLookupRoutes(reads: Reads) {
         });
       },
       operation({
+        cache: "shared",
         operationId: "getCastQuotes",
         summary: "Casts that quote a cast, newest first",
         tags,

@@ -85,6 +85,7 @@ export function channelListRoutes(reads: Reads) {
   const page = () => ({ limit: pageLimit(), cursor: cursor(), viewer_fid: viewerFid() });
   const membersHook = (operationId: string) =>
     operation({
+      cache: "shared",
       operationId,
       summary: "Who has casts directly in a channel, the most recently active first",
       tags,
@@ -106,6 +107,7 @@ export function channelListRoutes(reads: Reads) {
         return answerUserPage(reads, query, (db) => channelMembers(db, { channelId, limit, after }));
       },
       operation({
+        cache: "shared",
         operationId: "getChannelFollowers",
         summary: "The members of a channel, who count as its followers",
         tags,
@@ -131,6 +133,7 @@ export function channelListRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getTrendingChannels",
         summary: "Channels by the people and the engagement of the last day, with their recent casts",
         description: `At most ${MAX_TRENDING} a page. A walk by cursor stays within one ranking.`,

@@ -100,6 +100,7 @@ export function conversationRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getCastConversation",
         summary: "A cast with a page of its replies, and the replies below those",
         description:
@@ -147,6 +148,7 @@ export function conversationRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "searchCasts",
         summary: "Casts whose text holds every word, by time",
         description:

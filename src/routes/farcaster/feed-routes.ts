@@ -106,6 +106,7 @@ export function filterFeedRoutes(reads: Reads) {
         return following({ ...query, fid: required(query.fid, "fid") });
       },
       operation({
+        cache: "shared",
         operationId: "getFeed",
         summary: "The following feed of a user, the casts that a filter lets through, or the trending feed",
         tags,
@@ -139,6 +140,7 @@ export function filterFeedRoutes(reads: Reads) {
       "/feed/following",
       ({ query }) => following(query),
       operation({
+        cache: "shared",
         operationId: "getFeedFollowing",
         summary: "Casts of those whom a user follows, newest first",
         description:
@@ -158,6 +160,7 @@ export function filterFeedRoutes(reads: Reads) {
         return answerTrending(reads, query, isFiltered ? urlsOf : undefined);
       },
       operation({
+        cache: "shared",
         operationId: "getFeedTrending",
         summary: "Casts that get the most attention now, anywhere or in one place",
         description: TRENDING,

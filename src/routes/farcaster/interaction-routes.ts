@@ -61,6 +61,7 @@ export function interactionRoutes(reads: Reads) {
       );
     },
     operation({
+      cache: "shared",
       operationId: "getInteractions",
       summary: "What two users did to each other, the newest act first",
       description:

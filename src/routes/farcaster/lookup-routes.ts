@@ -46,6 +46,7 @@ export function lookupRoutes(reads: Reads) {
             Object.fromEntries(owners.map(({ address, fids }) => [address, presentUsers(fids, hydration)])),
         ),
       operation({
+        cache: "shared",
         operationId: "getUsersByAddress",
         summary: "Users by Ethereum or Solana addresses",
         description:
@@ -74,6 +75,7 @@ export function lookupRoutes(reads: Reads) {
           },
         ),
       operation({
+        cache: "shared",
         operationId: "getUsersByXUsername",
         summary: "The users that declare this name on X, whatever the case, the lowest fid first",
         tags,
@@ -100,6 +102,7 @@ export function lookupRoutes(reads: Reads) {
         return answerUserPage(reads, query, (db) => usersByLocation(db, { prefix: location, limit, after }));
       },
       operation({
+        cache: "shared",
         operationId: "getUsersByLocation",
         summary: `Users who declare a place within ${RADIUS_KM} km, the nearest first`,
         description:

@@ -68,6 +68,7 @@ export function notificationListRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getNotifications",
         summary: "What a user is told of, newest first",
         description:
@@ -91,6 +92,7 @@ export function notificationListRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getChannelNotifications",
         summary: "Mentions and replies in the threads of some channels, newest first",
         tags,
@@ -107,6 +109,7 @@ export function notificationListRoutes(reads: Reads) {
         return answerPage(query, (db) => notificationsInThreads(db, { fid, urls, limit, after, cursors }));
       },
       operation({
+        cache: "shared",
         operationId: "getParentUrlNotifications",
         summary: "Mentions and replies in the threads under some parent URLs, newest first",
         tags,

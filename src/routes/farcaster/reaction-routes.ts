@@ -81,6 +81,7 @@ export function reactionListRoutes(reads: Reads) {
   const page = () => ({ limit: pageLimit(), cursor: cursor(), viewer_fid: viewerFid() });
   const castReactions = (operationId: string) =>
     operation({
+      cache: "shared",
       operationId,
       summary: "Who liked or recasted a cast, newest first",
       tags,
@@ -89,6 +90,7 @@ export function reactionListRoutes(reads: Reads) {
     });
   const userReactions = (operationId: string) =>
     operation({
+      cache: "shared",
       operationId,
       summary: "The live casts that a user liked or recasted, newest reaction first",
       tags,
@@ -105,6 +107,7 @@ export function reactionListRoutes(reads: Reads) {
         return ofUser({ ...query, fid });
       },
       operation({
+        cache: "shared",
         operationId: "getReactions",
         summary: "The reactions on a cast where `hash` is given, else those of a user; newest first",
         tags,

@@ -62,6 +62,7 @@ export function relationRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getBestFriends",
         summary: "Users who follow a user and are followed by it, the latest mutual follow first",
         tags: ["Users"],
@@ -74,6 +75,7 @@ export function relationRoutes(reads: Reads) {
       ({ query: { target_fid: target, viewer_fid: viewer } }) =>
         relevant(viewer, (db) => relevantFollowers(db, viewer, target)),
       operation({
+        cache: "shared",
         operationId: "getRelevantFollowers",
         summary: "Who follows a user and is followed by the viewer",
         description: relevantText,
@@ -87,6 +89,7 @@ export function relationRoutes(reads: Reads) {
       ({ query: { id, viewer_fid: viewer } }) =>
         relevant(viewer, (db) => relevantChannelFollowers(db, viewer, id)),
       operation({
+        cache: "shared",
         operationId: "getRelevantChannelFollowers",
         summary: "Who is active in a channel and followed by the viewer",
         description: relevantText,
@@ -120,6 +123,7 @@ export function relationRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getBlocks",
         summary: "Whom a user blocks, or who blocks a user, the newest block first",
         tags: ["Blocks"],
@@ -146,6 +150,7 @@ export function relationRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getMutes",
         summary: "Whom a user mutes, the newest mute first",
         tags: ["Blocks"],

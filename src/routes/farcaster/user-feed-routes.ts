@@ -53,6 +53,7 @@ export function authorFeedRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getFeedUserCasts",
         summary: "The casts of a user, newest first",
         tags,
@@ -77,6 +78,7 @@ export function authorFeedRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getFeedUserReplies",
         summary: "What a user replied and recasted, newest first; a recast stands at its own time",
         tags,

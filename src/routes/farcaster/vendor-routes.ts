@@ -34,6 +34,7 @@ const DeveloperManagedSigner = Type.Object(
 export function vendorRoutes(reads: ReadSource) {
   const events = (operationId: string) =>
     operation({
+      cache: "revalidate",
       operationId,
       summary: "Every event of an fid's on-chain keys, in chain order; 501 without an fid",
       tags,
@@ -64,6 +65,7 @@ export function vendorRoutes(reads: ReadSource) {
         return { public_key: `0x${hex}`, status: owner.isActive ? "approved" : "revoked", fid: owner.fid };
       },
       operation({
+        // Not cached: later these keys may be in the care of the state database.
         operationId: "getDeveloperManagedSigner",
         summary: "Whose key this is, on chain or without gas, and whether it still is",
         tags,
@@ -82,6 +84,8 @@ export function vendorRoutes(reads: ReadSource) {
         return { fids: rows.map((row) => row.fid), next: { cursor } };
       },
       operation({
+        // The handler looks at a header.
+        cache: "revalidate",
         operationId: "getFids",
         summary:
           "Every fid that exists, ascending; 501 with the header x-wallet-id, which asks for a fresh one",

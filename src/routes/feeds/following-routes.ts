@@ -31,6 +31,7 @@ export function followingFeedRoutes({ reads, describe }: ReadParts) {
         return following({ ...query, fid: query.fid });
       },
       describe({
+        cache: "shared",
         operationId: "getFeed",
         summary: "The following feed of a user, or the trending feed",
         tags,
@@ -47,6 +48,7 @@ export function followingFeedRoutes({ reads, describe }: ReadParts) {
       "/feed/following",
       ({ query }) => following(query),
       describe({
+        cache: "shared",
         operationId: "getFeedFollowing",
         summary: "Casts of those whom a user follows, replies too, newest first",
         tags,
@@ -58,6 +60,7 @@ export function followingFeedRoutes({ reads, describe }: ReadParts) {
       "/feed/trending",
       ({ query }) => answerTrending(reads, query),
       describe({
+        cache: "shared",
         operationId: "getFeedTrending",
         summary: "Casts that get the most attention now",
         description: TRENDING,

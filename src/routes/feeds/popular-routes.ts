@@ -18,6 +18,7 @@ export function popularFeedRoutes({ reads, describe }: ReadParts) {
       }));
     },
     describe({
+      cache: "shared",
       operationId: "getFeedUserPopular",
       summary: "The casts of a user with the most likes, recasts and replies",
       description: `At most ${MAX_POPULAR}, over all live casts of the user; there is no further page.`,

@@ -20,6 +20,7 @@ export function feedRoutes({ reads, describe }: ReadParts) {
       "/feed/for_you",
       ({ query }) => answerTrending(reads, query),
       describe({
+        cache: "shared",
         operationId: "getFeedForYou",
         summary: "The trending feed under another name",
         description: TRENDING,
@@ -32,6 +33,7 @@ export function feedRoutes({ reads, describe }: ReadParts) {
       "/feed/topic",
       ({ query }) => answerTrending(reads, query),
       describe({
+        cache: "shared",
         operationId: "getFeedTopic",
         summary: "The trending feed under another name",
         description: TRENDING,
@@ -48,6 +50,7 @@ export function feedRoutes({ reads, describe }: ReadParts) {
         return answerCastPage(reads, query, (db) => channelFeed(db, { channels, limit: query.limit, after }));
       },
       describe({
+        cache: "shared",
         operationId: "getFeedChannels",
         summary: "Casts directly in any of the channels, newest first",
         tags,
@@ -70,6 +73,7 @@ export function feedRoutes({ reads, describe }: ReadParts) {
         return answerCastPage(reads, query, (db) => parentUrlFeed(db, { urls, limit: query.limit, after }));
       },
       describe({
+        cache: "shared",
         operationId: "getFeedParentUrls",
         summary: "Casts directly under any of the URLs, newest first",
         tags,

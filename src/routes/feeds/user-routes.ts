@@ -24,6 +24,7 @@ export function userFeedRoutes({ reads, describe }: ReadParts) {
         );
       },
       describe({
+        cache: "shared",
         operationId: "getFeedUserCasts",
         summary: "The casts of a user, replies too, newest first",
         tags,
@@ -40,6 +41,7 @@ export function userFeedRoutes({ reads, describe }: ReadParts) {
         );
       },
       describe({
+        cache: "shared",
         operationId: "getFeedUserReplies",
         summary: "The casts of a user that answer a cast, newest first",
         tags,

@@ -16,6 +16,7 @@ export function relevantFollowerRoutes({ reads, describe }: ReadParts) {
       );
     },
     describe({
+      cache: "shared",
       operationId: "getRelevantFollowers",
       summary: "Who follows a user, the newest follow first",
       description: "The same as /user/followers: nothing is scored.",

@@ -30,6 +30,7 @@ interface Context {
 export function followRoutes({ reads, describe }: ReadParts) {
   const userPage = (answer: AnswerName, operationId: string, summary: string, description?: string) =>
     describe({
+      cache: "shared",
       operationId,
       summary,
       ...(description === undefined ? {} : { description }),

@@ -37,6 +37,7 @@ export function notificationRoutes(reads: Reads) {
         );
       },
       operation({
+        cache: "shared",
         operationId: "getNotifications",
         summary: "What a user is told of, newest first",
         description:
@@ -63,6 +64,7 @@ export function notificationRoutes(reads: Reads) {
         });
       },
       operation({
+        cache: "shared",
         operationId: "getChannelNotifications",
         summary: "What a user is told of in some channels, newest first",
         description: `${inThreads} A channel may be given by its id, or by a parent URL, which then stands for itself alone.`,
@@ -85,6 +87,7 @@ export function notificationRoutes(reads: Reads) {
         return answerPage(reads, (db) => notificationsInThreads(db, { fid, urls, limit, after, cursors }));
       },
       operation({
+        cache: "shared",
         operationId: "getParentUrlNotifications",
         summary: "What a user is told of in threads under some parent URLs, newest first",
         description: inThreads,

@@ -70,6 +70,7 @@ export function reactionRoutes(reads: Reads) {
   const author = "The author that the cast must have";
   const castReactions = (operationId: string) =>
     operation({
+      cache: "shared",
       operationId,
       summary: "Who liked or recasted a cast, newest first",
       tags,
@@ -84,6 +85,7 @@ export function reactionRoutes(reads: Reads) {
     });
   const userReactions = (operationId: string) =>
     operation({
+      cache: "shared",
       operationId,
       summary: "The live casts that a user liked or recasted, newest reaction first",
       tags,
@@ -100,6 +102,7 @@ export function reactionRoutes(reads: Reads) {
         return ofUser({ fid, type, limit, cursor });
       },
       operation({
+        cache: "shared",
         operationId: "getReactions",
         summary: "The reactions on a cast where `hash` is given, else those of a user; newest first",
         tags,

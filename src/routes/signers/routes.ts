@@ -20,6 +20,7 @@ const tags = ["Signers and on-chain events"];
 const params = () => ({ fid: fid(), limit: optional(limit(), DEFAULT_EVENTS), cursor: cursor() });
 const signers = (operationId: string) =>
   operation({
+    cache: "shared",
     operationId,
     summary: "Every event of an fid's on-chain keys, in chain order",
     tags,
@@ -58,6 +59,7 @@ export function registryRoutes(reads: ReadSource) {
       "/onchain/id_registry_event",
       listRegistrations,
       operation({
+        cache: "shared",
         operationId: "getIdRegistryEvents",
         summary: "Registration, transfers and recovery changes of an fid, in chain order",
         tags,

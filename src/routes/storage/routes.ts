@@ -25,6 +25,7 @@ export function storageRoutes({ reads, describe }: ReadParts) {
   const tags = ["Storage"];
   const allocations = (operationId: string) =>
     describe({
+      cache: "shared",
       operationId,
       summary: "The storage that a user rented",
       tags,
@@ -33,6 +34,7 @@ export function storageRoutes({ reads, describe }: ReadParts) {
     });
   const usage = (operationId: string) =>
     describe({
+      cache: "shared",
       operationId,
       summary: "How many messages a user has in each store, and how many it may have",
       tags,

@@ -21,6 +21,7 @@ export function usernameRoutes(reads: Reads) {
         return { available: !taken, username: taken ? name : null };
       },
       operation({
+        cache: "shared",
         operationId: "getFnameAvailability",
         summary: "Whether an fname can be registered and nobody has it",
         description:
@@ -38,6 +39,7 @@ export function usernameRoutes(reads: Reads) {
         return { username_proof: proof === undefined ? null : presentUsernameProof(proof) };
       },
       operation({
+        cache: "shared",
         operationId: "getUsernameProof",
         summary: "The live proof of a name; null while nobody has it",
         description: "Matches an fname, ENS name or basename exactly, case included.",

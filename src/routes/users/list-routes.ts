@@ -24,6 +24,7 @@ export function userListRoutes({ reads, describe }: ReadParts) {
         return { fids: rows.map((row) => row.fid), next: { cursor } };
       },
       operation({
+        cache: "shared",
         operationId: "getFids",
         summary: "Every fid that exists, ascending",
         tags,
@@ -40,6 +41,7 @@ export function userListRoutes({ reads, describe }: ReadParts) {
         );
       },
       describe({
+        cache: "shared",
         operationId: "getBestFriends",
         summary: "Users who follow a user and are followed by it, the latest mutual follow first",
         tags,
@@ -55,6 +57,7 @@ export function userListRoutes({ reads, describe }: ReadParts) {
         return { interactions: presentInteractions(found) };
       },
       operation({
+        cache: "shared",
         operationId: "getInteractions",
         summary: "What a user had to do with another; all zero without another",
         tags,

@@ -27,6 +27,7 @@ export function userLookupRoutes({ reads, describe }: ReadParts) {
           reads.present.users,
         ),
       describe({
+        cache: "shared",
         operationId: "getUsersByAddress",
         summary: "Users by verified Ethereum addresses",
         description:
@@ -42,6 +43,7 @@ export function userLookupRoutes({ reads, describe }: ReadParts) {
       ({ query }) =>
         answerUser(reads, query, (db) => fidByXUsername(db, query.username), "no user has this name on X"),
       describe({
+        cache: "shared",
         operationId: "getUserByXUsername",
         summary:
           "The user that declares this name on X, whatever the case; of several the one with the lowest fid",
@@ -60,6 +62,7 @@ export function userLookupRoutes({ reads, describe }: ReadParts) {
         );
       },
       describe({
+        cache: "shared",
         operationId: "getUsersByLocation",
         summary: "Users whose declared location begins with a text, whatever the case",
         description: "By location, then by fid. Locations have the form `geo:<latitude>,<longitude>`.",

@@ -11,6 +11,7 @@ const tags = ["Users"];
 export function userRoutes({ reads, describe }: ReadParts) {
   const byUsername = (operationId: string) =>
     describe({
+      cache: "shared",
       operationId,
       summary: "The user of a name",
       description: "Matches a live fname, ENS name or basename exactly, case included.",
@@ -27,6 +28,7 @@ export function userRoutes({ reads, describe }: ReadParts) {
       "/user",
       ({ query }) => answerUser(reads, query, () => query.fid, "no user has this fid"),
       describe({
+        cache: "shared",
         operationId: "getUser",
         summary: "One user",
         tags,
@@ -45,6 +47,7 @@ export function userRoutes({ reads, describe }: ReadParts) {
           reads.present.users,
         ),
       describe({
+        cache: "shared",
         operationId: "getUsers",
         summary: "Users by fid, in the order asked; those that do not exist are left out",
         tags,
@@ -64,6 +67,7 @@ export function userRoutes({ reads, describe }: ReadParts) {
           "no user is in the custody of this address",
         ),
       describe({
+        cache: "shared",
         operationId: "getUserByCustodyAddress",
         summary: "The user whose custody address this is now; of several the one with the lowest fid",
         tags,
@@ -77,6 +81,7 @@ export function userRoutes({ reads, describe }: ReadParts) {
       ({ query }) =>
         answerUser(reads, query, () => query.fid, "no user has this fid", reads.present.verifications),
       describe({
+        cache: "shared",
         operationId: "getUserVerifications",
         summary: "One user, for its verified addresses",
         tags,

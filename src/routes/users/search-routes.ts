@@ -24,6 +24,7 @@ export function userSearchRoutes({ reads, describe }: ReadParts) {
       );
     },
     describe({
+      cache: "shared",
       operationId: "searchUsers",
       summary: "Users whose name begins with a text, whatever the case",
       description:

@@ -1,38 +1,49 @@
 import { describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
-import { KeptAnswers } from "../../src/http/kept-answers.ts";
+import { ResponseCache } from "../../src/http/response-cache.ts";
 import { startTestApi } from "../support/api.ts";
 import { type RunHttpOptions, runHttp } from "../support/http.ts";
 import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
 import { linkMessage } from "../support/social.ts";
 
+/** As `operation({ cache: "shared" })` declares it. */
+const cached: object = { cache: "shared" };
+
 /** A server whose reads count how often they are made, over data whose version and time the test decides. */
 function startCounting(options: RunHttpOptions = {}) {
   const data = { version: 1, nowMs: 1_700_000_000_000, made: 0 };
   const gate = { begun: Promise.withResolvers<void>(), opened: Promise.resolve() };
   const clock = { nowMs: () => data.nowMs };
-  const answers = new KeptAnswers({ dataVersion: () => data.version, clock });
+  const cache = new ResponseCache({ dataVersion: () => data.version, clock });
   const said = () => {
     data.made += 1;
     return { made: data.made };
   };
   const routes = new Elysia({ name: "counting" })
-    .get("/read", said)
-    .get("/slow", async () => {
-      const answer = said();
-      gate.begun.resolve();
-      await gate.opened;
-      return answer;
-    })
-    .get("/missing", ({ status }) => {
-      said();
-      return status(404, { message: "no" });
-    })
-    .get("/webhook", said)
-    .get("/user/fid", said)
+    .get("/read", said, cached)
+    .get(
+      "/slow",
+      async () => {
+        const answer = said();
+        gate.begun.resolve();
+        await gate.opened;
+        return answer;
+      },
+      cached,
+    )
+    .get(
+      "/missing",
+      ({ status }) => {
+        said();
+        return status(404, { message: "no" });
+      },
+      cached,
+    )
+    .get("/undeclared", said)
+    .get("/revalidated", said, { cache: "revalidate" } as object)
     .post("/read", said);
-  const http = runHttp({ ...options, plugins: [routes], clock, answers });
+  const http = runHttp({ ...options, plugins: [routes], clock, cache });
   const ask = async (path: string, init?: RequestInit) => {
     const response = await fetch(http.api(path), init);
     return {
@@ -128,9 +139,9 @@ describe("the answer to a question that comes again", () => {
   });
 });
 
-test("errors, writes, HEAD, management and what depends on a header are made for each who asks", async () => {
+test("errors, writes, HEAD and whatever route does not declare it are made for each request", async () => {
   await using http = startCounting();
-  for (const path of ["/missing", "/webhook", "/user/fid", "/user/fid/"]) {
+  for (const path of ["/missing", "/undeclared", "/undeclared/", "/revalidated"]) {
     const before = http.data.made;
     await http.ask(path);
     await http.ask(path);
@@ -142,19 +153,19 @@ test("errors, writes, HEAD, management and what depends on a header are made for
 });
 
 test("what is kept has a bound, in bodies and in URLs", () => {
-  const answers = new KeptAnswers({ dataVersion: () => 1, clock: { nowMs: () => 0 } });
+  const cache = new ResponseCache({ dataVersion: () => 1, clock: { nowMs: () => 0 } });
   const answer = (bytes: number) => ({
     body: new Uint8Array(bytes),
     etag: "",
     headers: new Headers(),
     route: "",
   });
-  const isKept = (url: string) => typeof answers.ask(url) !== "number";
+  const isKept = (url: string) => typeof cache.lookUp(url) !== "number";
   const keep = (url: string, bytes: number) => {
-    answers.ask(url);
-    const generation = answers.ask(url);
+    cache.lookUp(url);
+    const generation = cache.lookUp(url);
     if (typeof generation !== "number") throw new Error("kept before");
-    answers.keep(url, answer(bytes), generation);
+    cache.store(url, answer(bytes), generation);
     return generation;
   };
   const mib = 1024 * 1024;
@@ -164,7 +175,7 @@ test("what is kept has a bound, in bodies and in URLs", () => {
   expect(urls.filter(isKept)).toEqual(urls.slice(30));
   keep("http://x/huge", 17 * mib);
   expect(isKept("http://x/huge")).toBe(false);
-  answers.keep("http://x/late", answer(1), first);
+  cache.store("http://x/late", answer(1), first);
   expect(isKept("http://x/late") || isKept("http://x/late")).toBe(false);
 });
 

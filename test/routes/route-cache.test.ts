@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import type { AnyElysia } from "elysia";
+import { startTestApi } from "../support/api.ts";
+import declared from "./route-cache.json";
+
+/**
+ * Who may keep the response of each GET route is a decision, written down in `route-cache.json`; a new route has to be
+ * entered there. `shared` is only for a handler that reads the index alone: no state, no header, nothing random.
+ */
+test("every GET route has an explicit cache decision", async () => {
+  await using api = await startTestApi();
+  const { plugins, compatPlugins } = api.plugins;
+  expect({ native: decisionsOf(plugins), compat: decisionsOf(compatPlugins()) }).toEqual(declared);
+});
+
+type Decision = "shared" | "revalidate" | "no-store";
+
+function decisionsOf(plugins: readonly AnyElysia[]): Record<Decision, string[]> {
+  const decisions: Record<Decision, string[]> = { shared: [], revalidate: [], "no-store": [] };
+  for (const { method, path, hooks } of plugins.flatMap((plugin) => plugin.routes)) {
+    if (method === "GET") decisions[(hooks.cache as Decision | undefined) ?? "no-store"].push(path);
+  }
+  for (const paths of Object.values(decisions)) paths.sort();
+  return decisions;
+}
