@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
 import type { DemoAnswer } from "../demo/push-client.ts";
 import { UserError } from "../lib/failure.ts";
+import { printable } from "../lib/printable.ts";
 import type { CommandContext } from "./context.ts";
 import { parseFids } from "./management-options.ts";
-import { printable } from "./management-table.ts";
 import { print } from "./output.ts";
 
 interface DemoClientOptions {

@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { HeardDelivery } from "../delivery/listener.ts";
 import { UserError } from "../lib/failure.ts";
+import { printable } from "../lib/printable.ts";
 import { type CommandContext, collect } from "./context.ts";
 import { readInput } from "./input.ts";
-import { answerJson, printable } from "./management-table.ts";
+import { answerJson } from "./management-table.ts";
 import { print } from "./output.ts";
 
 const DEFAULT_PORT = 9200;

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import type { SignedOperationId } from "../auth/op-table.ts";
 import { UserError } from "../lib/failure.ts";
+import { printable } from "../lib/printable.ts";
 import type { Parameters } from "../management-client/client.ts";
 import type { CommandContext } from "./context.ts";
 import { type CallOptions, openClient, withCallOptions } from "./management-options.ts";
-import { answerJson, memberOf, printable, recordsTable, recordTable } from "./management-table.ts";
+import { answerJson, memberOf, recordsTable, recordTable } from "./management-table.ts";
 import { print } from "./output.ts";
 
 /** What the commands of one kind of record have in common. */

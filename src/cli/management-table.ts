@@ -1,3 +1,5 @@
+import { printable } from "../lib/printable.ts";
+
 /** A record of the management API, shown as it came: a field that a newer node adds shows up by itself. */
 type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -60,15 +62,6 @@ function time(unixSecs: number): string {
   return new Date(unixSecs * 1000).toISOString().replace(".000Z", "Z");
 }
 
-/** Text without control characters, which could move the cursor or recolour the terminal. */
-export function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, escaped);
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
 /** Lines whose columns start at the same place. */
 function aligned(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
@@ -106,8 +99,7 @@ export function memberOf(answer: unknown, key: string): unknown {
   return asRecord(answer)[key];
 }
 
-/** The JSON of an answer for a terminal or a pipe. */
+/** The JSON of an answer. */
 export function answerJson(answer: unknown): string {
-  // JSON.stringify leaves the control characters from 7f on as they are.
-  return `${JSON.stringify(answer, null, 2).replaceAll(/[\u007f-\u009f]/g, escaped)}\n`;
+  return `${JSON.stringify(answer, null, 2)}\n`;
 }

@@ -1,11 +1,13 @@
-/** Writes the result of a command to standard output. */
+import { printableLines } from "../lib/printable.ts";
+
+/** Writes the result of a command to standard output. Nothing in it moves a cursor or turns the direction of text. */
 export function print(text: string): void {
-  process.stdout.write(text);
+  process.stdout.write(printableLines(text));
 }
 
 /** Writes a message for the person at the terminal, apart from the result. */
 export function printError(text: string): void {
-  process.stderr.write(text);
+  process.stderr.write(printableLines(text));
 }
 
 /** Waits until all output is handed over: a process that exits would cut what a slow pipe has not taken yet. */

@@ -1,5 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import { reasonOf, UserError } from "../lib/failure.ts";
+import { STRICT_TLS } from "../net/strict-tls.ts";
 import { listenerUrl } from "./node-url.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -32,7 +33,8 @@ export async function probe(url: URL, timeoutMs: number): Promise<string> {
   let status: number;
   let body: string;
   try {
-    const response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { redirect: "manual", signal, tls: STRICT_TLS });
     status = response.status;
     body = await readStart(response);
   } catch (cause) {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
+import { printableLines } from "../lib/printable.ts";
 import type { UrlGuard } from "../net/guard.ts";
 import type { Common } from "../process/common.ts";
 import type { StateDatabase } from "../state/database.ts";
@@ -82,7 +83,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
         const output = Bun.stdout.writer();
         for await (const part of exportTokens(createTokenStore(state), appId)) {
           shutdown.signal.throwIfAborted();
-          output.write(part);
+          output.write(printableLines(part));
           // Waits for a slow reader, so that the list never stands in memory.
           await output.flush();
         }

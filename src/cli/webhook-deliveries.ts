@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { UserError } from "../lib/failure.ts";
+import { printable } from "../lib/printable.ts";
 import type { CommandContext } from "./context.ts";
 import { callAndPrint } from "./management-command.ts";
 import { type CallOptions, withCallOptions } from "./management-options.ts";
-import { memberOf, printable, recordsTable } from "./management-table.ts";
+import { memberOf, recordsTable } from "./management-table.ts";
 
 interface ListOptions extends CallOptions {
   readonly state?: string;

@@ -2,6 +2,7 @@ import type { PrivateKeyAccount } from "viem/accounts";
 import { type SignedOperationId, signedOperations } from "../auth/op-table.ts";
 import type { ServiceNames } from "../config/names.ts";
 import { RetryableError, reasonOf, UserError } from "../lib/failure.ts";
+import { STRICT_TLS } from "../net/strict-tls.ts";
 import { type Clock, nowSecs } from "../process/clock.ts";
 import { signOperation } from "./sign-operation.ts";
 
@@ -66,7 +67,7 @@ async function exchange(url: URL, init: RequestInit): Promise<{ status: number; 
   try {
     // A redirect would carry the signature to a place that nobody named.
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await fetch(url, { ...init, redirect: "manual", signal });
+    const response = await fetch(url, { ...init, redirect: "manual", signal, tls: STRICT_TLS });
     return { status: response.status, text: await readUpToLimit(response) };
   } catch (cause) {
     if (cause instanceof UserError) throw cause;

@@ -1,5 +1,6 @@
 import type { CheckedAddress, UrlGuard } from "./guard.ts";
 import { UrlRefusal } from "./guard.ts";
+import { STRICT_TLS } from "./strict-tls.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Of a name's addresses, how many are tried before its host counts as down. */
@@ -147,7 +148,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
       redirect: "manual",
       decompress: false,
       signal,
-      ...(isTls ? { tls: { serverName, ca }, protocol: "http1.1" } : { keepalive: false }),
+      ...(isTls ? { tls: { ...STRICT_TLS, serverName, ca }, protocol: "http1.1" } : { keepalive: false }),
     });
     if (response.status >= 300 && response.status <= 399) {
       await response.body?.cancel();

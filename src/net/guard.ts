@@ -1,4 +1,5 @@
 import { networkInterfaces } from "node:os";
+import { hasUnprintable } from "../lib/printable.ts";
 import { type Address, classify, parseAddress } from "./address-class.ts";
 import { createAllowList } from "./allow-list.ts";
 import { type Resolve, resolveBySystem } from "./resolve.ts";
@@ -121,8 +122,12 @@ function parseUrl(text: string, allowHttp: boolean): URL | UrlRefusal {
   if (scheme !== undefined && scheme !== "https" && !(scheme === "http" && allowHttp)) {
     return new UrlRefusal("scheme", allowHttp ? "must use https or http" : "must use https");
   }
+  // Who reads the URL shall read what is called.
+  if (hasUnprintable(text)) {
+    return new UrlRefusal("malformed", "must not contain control characters or invisible ones");
+  }
   // URL parsers mend all of these, each in its own way; the text that is stored shall mean one thing to everybody.
-  if (/[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\/[^/?#]/i.test(text)) {
+  if (/[\s\\]/.test(text) || !/^https?:\/\/[^/?#]/i.test(text)) {
     return new UrlRefusal("malformed", "must be an absolute https URL");
   }
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) return new UrlRefusal("credentials", "must not contain credentials");

@@ -1,3 +1,5 @@
+import { STRICT_TLS } from "./strict-tls.ts";
+
 /** As `fetch`, for one origin. */
 export type OperatorFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
@@ -14,6 +16,6 @@ export function createOperatorFetch(endpoint: string): OperatorFetch {
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     if (url.origin !== origin) throw new TypeError("only the endpoint of the settings may be called");
-    return fetch(input, { ...init, redirect: "error", proxy: false });
+    return fetch(input, { ...init, redirect: "error", proxy: false, tls: STRICT_TLS });
   };
 }

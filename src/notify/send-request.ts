@@ -1,3 +1,4 @@
+import { hasUnprintable } from "../lib/printable.ts";
 import { type JsonObject, ownValue, readList, readObject, readText } from "../management/fields.ts";
 import { badField, Refusal } from "../management/refusal.ts";
 import type { Audience, Notification } from "../state/campaigns.ts";
@@ -60,7 +61,8 @@ function readNotification(request: JsonObject, appUrl: string): Omit<SendRequest
 function readTargetUrl(value: unknown, name: string, appUrl: string): string | Refusal {
   const text = readUrlText(value, name);
   if (text instanceof Refusal) return text;
-  const url = /^https:\/\/[^/?#\\\s]/i.test(text) && !/[\s\p{Cc}\\]/u.test(text) ? URL.parse(text) : null;
+  if (hasUnprintable(text)) return badField(`${name} must not contain control characters or invisible ones`);
+  const url = /^https:\/\/[^/?#\\\s]/i.test(text) && !/[\s\\]/.test(text) ? URL.parse(text) : null;
   if (url === null) return badField(`${name} must be an absolute https URL`);
   if (url.username !== "" || url.password !== "") return badField(`${name} must not contain credentials`);
   const { host } = new URL(appUrl);

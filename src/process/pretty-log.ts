@@ -1,3 +1,5 @@
+import { printable } from "../lib/printable.ts";
+
 const COLOURS: Readonly<Record<string, string>> = {
   trace: "\x1b[90m",
   debug: "\x1b[36m",
@@ -38,10 +40,9 @@ function parseEvent(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Text without control characters, which could move the cursor or recolour the terminal of whoever reads the log. */
+/** What cannot move the cursor, recolour the terminal or turn the text of whoever reads the log. */
 function plain(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  return text.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
+  return printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 }
 
 function errorLines(err: unknown): string {

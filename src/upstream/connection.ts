@@ -1,4 +1,5 @@
 import { Client, credentials } from "@grpc/grpc-js";
+import { STRICT_TLS } from "../net/strict-tls.ts";
 import { DEFAULT_PACE, type Pace } from "./pace.ts";
 
 /** The reference node bounds requests at 4 MiB and answers not at all; beyond this an answer is refused. */
@@ -14,7 +15,7 @@ export function connectUpstream(
 ): Client {
   const { protocol, hostname, port } = new URL(url);
   const isTls = protocol === "https:";
-  const security = isTls ? credentials.createSsl() : credentials.createInsecure();
+  const security = isTls ? credentials.createSsl(null, null, null, STRICT_TLS) : credentials.createInsecure();
   return new Client(`${hostname}:${port || (isTls ? 443 : 80)}`, security, {
     "grpc.max_receive_message_length": MAX_ANSWER_BYTES,
     // A peer that froze or vanished without a word is noticed within 15 s.

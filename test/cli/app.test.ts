@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
-import { printable, recordsTable, recordTable } from "../../src/cli/management-table.ts";
+import { recordsTable, recordTable } from "../../src/cli/management-table.ts";
 import { isPlainOverNetwork, nodeUrl } from "../../src/cli/node-url.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import {
@@ -172,8 +172,8 @@ describe("what the node refuses ends with 1, its status and its message", () => 
 });
 
 /** Runs `app list` for OWNER against a URL, the key in the environment. */
-function listAt(url: string) {
-  const args = ["app", "list", "--fid", `${OWNER}`, "--url", url];
+function listAt(url: string, ...flags: readonly string[]) {
+  const args = ["app", "list", "--fid", `${OWNER}`, "--url", url, ...flags];
   return runKeeping(custodyKey(OWNER), args, { env: { SVC_KEY: custodyKey(OWNER) } });
 }
 
@@ -213,6 +213,19 @@ describe("a node that does not answer as one", () => {
     });
     using broken = serverOf(() => new Response("\u001b[2Jbad\r\ngateway", { status: 502 }));
     expect(await listAt(broken.url)).toMatchObject({ exitCode: 1, errors: "error: 502: [2Jbad gateway\n" });
+  });
+
+  test("nothing that comes back turns the text of a terminal or hides in it, in tables, JSON and errors", async () => {
+    const hostile = "a\u202eb\u200bc\u009b\u{e0041}";
+    const app = { app_id: "1", name: hostile };
+    using node = serverOf(() => Response.json({ apps: [app] }));
+    const list = await listAt(node.url);
+    expect(list.out).toContain("a\\u202eb\\u200bc\\u009b\\udb40\\udc41");
+    const json = await listAt(node.url, "--json");
+    expect(json.out).not.toMatch(/[^\P{C}\n]/u);
+    expect(JSON.parse(json.out)).toEqual({ apps: [app] });
+    using refusing = serverOf(() => Response.json({ message: hostile }, { status: 403 }));
+    expect((await listAt(refusing.url)).errors).toBe("error: 403: a\\u202eb\\u200bc \\udb40\\udc41\n");
   });
 
   test("the URL may have a path, as behind a proxy", async () => {
@@ -342,13 +355,5 @@ describe("tables of whatever comes back", () => {
   test.each([[null], [undefined], [7], ["text"], [[]], [{}]])("%j has nothing to show", (answer) => {
     expect(recordTable(answer, "shown")).toBe("");
     expect(recordsTable(answer, ["name"], "shown")).toBe("none\n");
-  });
-
-  test("JSON keeps its meaning with every control character escaped", async () => {
-    const { answerJson } = await import("../../src/cli/management-table.ts");
-    const answer = { text: "\u0007\u009b\u007f\n\\u000a\\n" };
-    expect(answerJson(answer)).not.toMatch(/[^\P{Cc}\n]/u);
-    expect(JSON.parse(answerJson(answer))).toEqual(answer);
-    expect(printable("a\tb")).toBe("a\\u0009b");
   });
 });

@@ -128,7 +128,7 @@ test("the pretty format is one readable line, stacks below, and control characte
   log.info({ status: 200, path: "/a\u001b[2Jb\nc" }, "Answered");
   log.error(new Error("boom", { cause: new Error("inner") }));
   expect(lines[0]).toMatch(
-    /^\d\d:\d\d:\d\d\.\d{3} INFO {2}\[http\] Answered status=200 path=\/a\\u001b\[2Jb\\nc\n$/,
+    /^\d\d:\d\d:\d\d\.\d{3} INFO {2}\[http\] Answered status=200 path=\/a\\u001b\[2Jb\\u000ac\n$/,
   );
   const [head, ...below] = (lines[1] ?? "").split("\n");
   expect(head).toMatch(/ ERROR \[http\] boom$/);

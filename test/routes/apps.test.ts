@@ -90,6 +90,10 @@ describe("a creation is 400 with", () => {
     [{ ...fields, description: "x".repeat(10_001) }, "description must have at most 10000 characters"],
     [{ ...fields, app_url: 1 }, "app_url must be a string"],
     [{ ...fields, app_url: "" }, "app_url must be an absolute https URL"],
+    [
+      { ...fields, app_url: "https://app.example/\u202egpj" },
+      "app_url must not contain control characters or invisible ones",
+    ],
     [{ ...fields, app_url: "http://app.example" }, "app_url must use https"],
     [{ ...fields, app_url: "https://u:p@app.example" }, "app_url must not contain credentials"],
     [{ ...fields, app_url: "https://127.0.0.1/" }, "app_url must not point to an address that is not public"],

@@ -97,6 +97,8 @@ describe("the body", () => {
     ["notification.target_url", https("https://app.example@evil.example/")],
     ["notification.target_url", https("https://user@app.example/")],
     ["notification.target_url", https("https://app.example\\@evil.example/")],
+    ["notification.target_url", https("https://app.example/\u2066a")],
+    ["notification.target_url", https("https://app.example/\u{e0041}")],
     ["notification.target_url", https("//app.example/")],
     ["notification.target_url", https("https:app.example/")],
     ["notification.target_url", https("https://app.example/a b")],

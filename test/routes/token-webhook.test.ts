@@ -323,6 +323,11 @@ describe("what a verified envelope says must make sense", () => {
     ["details as text", withDetails("x"), "notificationDetails must be an object"],
     ["a list of details", withDetails([details("t")]), "notificationDetails must be an object"],
     ["details without url", withDetails({ token: "t" }), "notificationDetails.url must be a string"],
+    [
+      "a URL with a zero-width space",
+      withDetails({ url: "https://client.example/\u200b", token: "t" }),
+      "notificationDetails.url must not contain control characters or invisible ones",
+    ],
     ["details without token", withDetails({ url: url(40) }), "notificationDetails.token must be a string"],
     [
       "a token that is a number",

@@ -115,6 +115,10 @@ describe("a creation is 400 with", () => {
     [{ ...fields, subscription: undefined }, "missing field subscription"],
     [{ ...fields, name: "x".repeat(129) }, "name must have 1 to 128 characters"],
     [{ ...fields, description: {} }, "description must be a string"],
+    [
+      { ...fields, url: "https://hook\u200b.example" },
+      "url must not contain control characters or invisible ones",
+    ],
     [{ ...fields, url: "http://hook.example" }, "url must use https"],
     [{ ...fields, url: "https://[::1]/" }, "url must not point to an address that is not public"],
     [

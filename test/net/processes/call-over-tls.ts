@@ -1,0 +1,51 @@
+import { privateKeyToAccount } from "viem/accounts";
+import { probe } from "../../../src/cli/probe.ts";
+import { serviceNames } from "../../../src/config/names.ts";
+import { createManagementClient } from "../../../src/management-client/client.ts";
+import { createOutboundClient, OutboundFailure } from "../../../src/net/client.ts";
+import { createUrlGuard } from "../../../src/net/guard.ts";
+import { createOperatorFetch } from "../../../src/net/operator-fetch.ts";
+import { systemClock } from "../../../src/process/clock.ts";
+import { UpstreamClient } from "../../../src/upstream/client.ts";
+import { connectUpstream } from "../../../src/upstream/connection.ts";
+
+/** Calls a server by every way out of the program; prints, for each, whether it got an answer. */
+const [httpsUrl = "", grpcUrl = ""] = process.argv.slice(2);
+
+const connection = connectUpstream(grpcUrl);
+const upstream = new UpstreamClient(
+  connection,
+  { callTimeoutMs: 5000, stallMs: 5000 },
+  new AbortController().signal,
+);
+const outbound = createOutboundClient({
+  guard: createUrlGuard({ allowCidrs: ["127.0.0.0/8"], allowHttp: false }),
+});
+const management = createManagementClient({
+  baseUrl: new URL(httpsUrl),
+  names: serviceNames("svc"),
+  account: privateKeyToAccount(`0x${"11".repeat(32)}`),
+  fid: 1,
+  clock: systemClock,
+});
+
+const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+  receiver: async () => {
+    const answer = await outbound.request({ url: httpsUrl, method: "GET", timeoutMs: 5000 });
+    if (answer instanceof OutboundFailure) throw new Error(answer.kind);
+  },
+  endpoint: () => createOperatorFetch(httpsUrl)(httpsUrl),
+  probe: () => probe(new URL(httpsUrl), 5000),
+  management: () => management.call("listApps"),
+  upstream: () => upstream.info(),
+};
+
+const outcomes: Record<string, string> = {};
+for (const [name, call] of Object.entries(calls)) {
+  outcomes[name] = await call().then(
+    () => "answered",
+    () => "refused",
+  );
+}
+process.stdout.write(JSON.stringify(outcomes));
+connection.close();
