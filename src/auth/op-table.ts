@@ -4,7 +4,12 @@ export interface SignedOperation {
   /** Within `/v2/<service>`. */
   readonly path: string;
   readonly op: string;
+  /** Bytes; the limit of the path holds where this is left out. A larger body is 413 before it is read. */
+  readonly maxBodyBytes?: number;
 }
+
+/** Bodies that hold an id and a few numbers at most, or nothing. */
+const idOnly = { maxBodyBytes: 4096 } as const;
 
 /**
  * Every signed request, by the operation id of its route. Routes are registered from here, so that none is signed under
@@ -12,24 +17,34 @@ export interface SignedOperation {
  */
 export const signedOperations = {
   createApp: { method: "POST", path: "/frame/app", op: "app.create" },
-  getApp: { method: "GET", path: "/frame/app", op: "app.read" },
-  listApps: { method: "GET", path: "/frame/app/list", op: "app.read" },
+  getApp: { method: "GET", path: "/frame/app", op: "app.read", ...idOnly },
+  listApps: { method: "GET", path: "/frame/app/list", op: "app.read", ...idOnly },
   updateApp: { method: "PUT", path: "/frame/app", op: "app.update" },
-  deleteApp: { method: "DELETE", path: "/frame/app", op: "app.delete" },
-  rotateAppSecret: { method: "POST", path: "/frame/app/secret/rotate", op: "app.rotate_secret" },
-  listAppTokens: { method: "GET", path: "/frame/app/tokens", op: "app.read" },
-  listAppCampaigns: { method: "GET", path: "/frame/app/campaigns", op: "app.read" },
-  getAppCampaign: { method: "GET", path: "/frame/app/campaign", op: "app.read" },
+  deleteApp: { method: "DELETE", path: "/frame/app", op: "app.delete", ...idOnly },
+  rotateAppSecret: { method: "POST", path: "/frame/app/secret/rotate", op: "app.rotate_secret", ...idOnly },
+  listAppTokens: { method: "GET", path: "/frame/app/tokens", op: "app.read", ...idOnly },
+  listAppCampaigns: { method: "GET", path: "/frame/app/campaigns", op: "app.read", ...idOnly },
+  getAppCampaign: { method: "GET", path: "/frame/app/campaign", op: "app.read", ...idOnly },
   createWebhook: { method: "POST", path: "/webhook", op: "webhook.create" },
-  getWebhook: { method: "GET", path: "/webhook", op: "webhook.read" },
-  listWebhooks: { method: "GET", path: "/webhook/list", op: "webhook.read" },
+  getWebhook: { method: "GET", path: "/webhook", op: "webhook.read", ...idOnly },
+  listWebhooks: { method: "GET", path: "/webhook/list", op: "webhook.read", ...idOnly },
   updateWebhook: { method: "PUT", path: "/webhook", op: "webhook.update" },
   patchWebhook: { method: "PATCH", path: "/webhook", op: "webhook.update" },
-  deleteWebhook: { method: "DELETE", path: "/webhook", op: "webhook.delete" },
-  listWebhookDeliveries: { method: "GET", path: "/webhook/deliveries", op: "webhook.read" },
-  replayWebhookDeliveries: { method: "POST", path: "/webhook/deliveries/replay", op: "webhook.update" },
-  testWebhook: { method: "POST", path: "/webhook/test", op: "webhook.update" },
-  rotateWebhookSecret: { method: "POST", path: "/webhook/secret/rotate", op: "webhook.rotate_secret" },
+  deleteWebhook: { method: "DELETE", path: "/webhook", op: "webhook.delete", ...idOnly },
+  listWebhookDeliveries: { method: "GET", path: "/webhook/deliveries", op: "webhook.read", ...idOnly },
+  replayWebhookDeliveries: {
+    method: "POST",
+    path: "/webhook/deliveries/replay",
+    op: "webhook.update",
+    ...idOnly,
+  },
+  testWebhook: { method: "POST", path: "/webhook/test", op: "webhook.update", ...idOnly },
+  rotateWebhookSecret: {
+    method: "POST",
+    path: "/webhook/secret/rotate",
+    op: "webhook.rotate_secret",
+    ...idOnly,
+  },
 } as const satisfies Readonly<Record<string, SignedOperation>>;
 
 export type SignedOperationId = keyof typeof signedOperations;

@@ -1,11 +1,12 @@
 import { Kind, type TSchema, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
-import { captureBody, rawBody } from "../http/body.ts";
+import { rawBody, readBody } from "../http/body.ts";
 import type { ErrorName } from "../http/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { operation } from "../http/operation.ts";
 import type { DecodedQuery, QueryParams } from "../http/params.ts";
-import { type SignedOperationId, signedOperations } from "./op-table.ts";
+import { hashBody } from "./body-hash.ts";
+import { type SignedOperation, type SignedOperationId, signedOperations } from "./op-table.ts";
 import { type AuthParts, createVerify } from "./verify.ts";
 
 interface SignedRouteSpec<Q extends QueryParams> {
@@ -63,9 +64,19 @@ export function createSignedRoutes(
   return {
     plugin,
     add(id, spec, handle) {
-      const { method, path, op } = signedOperations[id];
+      const {
+        method,
+        path,
+        op,
+        maxBodyBytes = Number.POSITIVE_INFINITY,
+      }: SignedOperation = signedOperations[id];
+      const captureBody = ({ request }: { readonly request: Request }) =>
+        readBody(request, Math.min(maxBodyBytes, exchangeOf(request).policy.maxBodyBytes));
       const judge = async ({ request }: { readonly request: Request }): Promise<void> => {
-        verified.set(request, await verify({ headers: request.headers, body: rawBody(request), op }));
+        verified.set(
+          request,
+          await verify({ headers: request.headers, bodyHash: () => hashBody(rawBody(request)), op }),
+        );
       };
       const { body, errors = [], ...rest } = spec;
       const hook = operation<QueryParams | undefined, TSchema | undefined>({
@@ -74,7 +85,7 @@ export function createSignedRoutes(
         security: "signedOperation",
         ...rest,
         // On every route, a signature for another operation is 400, and all of them are 503 while the index lags.
-        errors: ["badRequest", "unavailable", ...errors],
+        errors: ["badRequest", "unavailable", "payloadTooLarge", ...errors],
         ...(body === undefined ? {} : { body: documentedOnly(body) }),
       });
       const handler = async ({ request, query, body }: HandlerContext): Promise<unknown> => {

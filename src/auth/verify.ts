@@ -1,4 +1,3 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { ServiceNames } from "../config/names.ts";
 import { ApiError } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../http/params.ts";
@@ -6,7 +5,7 @@ import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
 import type { NonceStore } from "../state/stores.ts";
 import type { CustodyOf } from "./custody.ts";
-import { recoverSigner } from "./recover.ts";
+import { isWellFormedSignature, recoverSigner } from "./recover.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";
 import type { StaleReason } from "./staleness.ts";
 import { createSignedOpHasher } from "./typed-data.ts";
@@ -27,7 +26,8 @@ export interface AuthParts {
 /** Checks a request by its headers and the bytes of its body, and spends its nonce. Resolves with the signing fid. */
 export type Verify = (request: {
   readonly headers: Headers;
-  readonly body: Uint8Array;
+  /** keccak256 of the body as it was sent. Called only where everything that is cheaper to check has passed. */
+  readonly bodyHash: () => Promise<Uint8Array>;
   /** The operation that the method and the path stand for. */
   readonly op: string;
 }) => Promise<number>;
@@ -48,7 +48,7 @@ export function createVerify(parts: AuthParts): Verify {
   const readHeaders = createSignedHeadersReader(names);
   let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;
 
-  return async ({ headers, body, op }) => {
+  return async ({ headers, bodyHash, op }) => {
     const { signature, ...signed } = readHeaders(headers);
     const { fid, nonce } = signed;
     const now = nowSecs(clock);
@@ -58,9 +58,13 @@ export function createVerify(parts: AuthParts): Verify {
     if (await nonces.isSpent({ fid, nonce }, now)) throw nonceSpent();
     // The digest of a fid that no number holds would be that of another fid.
     if (fid === UNKNOWN_FID) throw unauthorized("unknown fid");
+    if (!isWellFormedSignature(signature)) throw unauthorized("signature is not valid");
+    // Looked up again below. An index that lags may not know the fid yet, which is told after the signature.
+    if (!custodyOf(fid) && (await staleReason()) === undefined) throw unauthorized("unknown fid");
+    const requestHash = await bodyHash();
     // Made by the first request, so that the start does not wait for its hashes.
     digestOf ??= createSignedOpHasher(names);
-    const signer = recoverSigner(digestOf({ ...signed, requestHash: keccak_256(body) }), signature);
+    const signer = recoverSigner(digestOf({ ...signed, requestHash }), signature);
     if (!signer) throw unauthorized("signature is not valid");
     const stale = await staleReason();
     if (stale !== undefined) throw new ApiError("unavailable", `signed operations have to wait: ${stale}`);

@@ -53,7 +53,6 @@ function secured(body: Bun.BunFile | string, contentType: string, cacheControl: 
       "content-type": contentType,
       "cache-control": cacheControl,
       "content-security-policy": contentSecurityPolicy,
-      "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
     },
   });

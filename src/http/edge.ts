@@ -66,8 +66,15 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
     return response;
   }
 
+  /** Adds what every response carries, whoever requests it. */
+  function addCommonHeaders(headers: Headers): void {
+    for (const [name, value] of cors.headers) headers.append(name, value);
+    // A body that holds a user's text must never be taken for a page or a script.
+    headers.set("x-content-type-options", "nosniff");
+  }
+
   function closeNew(exchange: Exchange, response: Response): Response {
-    for (const [name, value] of cors.headers) response.headers.append(name, value);
+    addCommonHeaders(response.headers);
     return close(exchange, response);
   }
 
@@ -79,7 +86,7 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
   function store(url: string, { cacheable, route = "" }: Exchange, generation: number): void {
     if (cacheable === undefined || generation === NOT_CACHED) return;
     const headers = new Headers(readHeaders(cacheable.etag));
-    for (const [name, value] of cors.headers) headers.append(name, value);
+    addCommonHeaders(headers);
     cache?.store(url, { ...cacheable, headers, route }, generation);
   }
 

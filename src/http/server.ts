@@ -130,7 +130,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         fetch: handle,
         error(error) {
           log.error({ err: error }, "Failed a request outside the edge");
-          return Response.json({ message: "internal error" }, { status: 500 });
+          const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+          return Response.json({ message: "internal error" }, { status: 500, headers });
         },
       });
       app.server = server;
