@@ -29,6 +29,8 @@ export interface SignedRequest<Q extends QueryParams> {
   /** Any JSON; undefined for a route without a body in its description. */
   readonly body: unknown;
   readonly rawBody: Uint8Array;
+  /** The path segment that the API was asked under, as `farcaster`. */
+  readonly prefix: string;
 }
 
 /** A group of routes that answer signed requests only. */
@@ -46,6 +48,8 @@ interface HandlerContext {
   readonly request: Request;
   readonly query: unknown;
   readonly body: unknown;
+  /** Template of the whole path, as `/v2/farcaster/webhook`. */
+  readonly route: string;
 }
 
 /**
@@ -88,7 +92,7 @@ export function createSignedRoutes(
         errors: ["badRequest", "unavailable", "payloadTooLarge", ...errors],
         ...(body === undefined ? {} : { body: documentedOnly(body) }),
       });
-      const handler = async ({ request, query, body }: HandlerContext): Promise<unknown> => {
+      const handler = async ({ request, query, body, route }: HandlerContext): Promise<unknown> => {
         const fid = verified.get(request);
         if (fid === undefined) throw new Error(`${id} was reached without a verified signature`);
         const signed = {
@@ -96,6 +100,7 @@ export function createSignedRoutes(
           query: query as DecodedQuery<never>,
           body: spec.body === undefined ? undefined : body,
           rawBody: rawBody(request),
+          prefix: route.split("/")[2] ?? "",
         };
         const answer = await handle(signed);
         if (method !== "GET") {

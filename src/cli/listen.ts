@@ -28,18 +28,24 @@ export function registerListen(program: Command, context: CommandContext): void 
     .description(
       `take webhook deliveries on this machine (at --port, or ${DEFAULT_PORT}), verify and print them`,
     )
-    .option("--secret <text>", "a secret of the webhook, the oldest first; may be repeated", collect, [])
+    .option(
+      "--secret <text>",
+      "a secret of the webhook, in either form, the oldest first; may be repeated",
+      collect,
+      [],
+    )
     .option("--secret-file <file>", "file with a secret on each line, - for standard input")
     .option("--answer <status>", "what to answer genuine deliveries, 200 to 599", parseStatus, 200)
     .action(async ({ secret, secretFile, answer }: ListenOptions) => {
       const { createCommon, runService } = await import("./common.ts");
       const { serviceNames } = await import("../config/names.ts");
       const { startListener } = await import("../delivery/listener.ts");
+      const { secretText } = await import("../delivery/sign.ts");
       const filed =
         secretFile === undefined
           ? []
           : linesOf(new TextDecoder().decode(await readInput(secretFile, MAX_SECRETS_BYTES)));
-      const secrets = [...secret, ...filed];
+      const secrets = [...secret, ...filed].map(secretText);
       if (secrets.length === 0) throw new UserError("give --secret or --secret-file");
       if (secrets.length > MAX_SECRETS) throw new UserError(`give at most ${MAX_SECRETS} secrets`);
       const common = createCommon(context);

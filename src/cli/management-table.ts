@@ -37,7 +37,8 @@ export function recordsTable(records: unknown, fields: readonly string[], displa
 }
 
 function secretsTable(secrets: readonly JsonRecord[], display: SecretDisplay): string {
-  const fields = ["uid", "value", "created_at", "expires_at"];
+  const standard = display === "shown" ? ["standard_secret"] : [];
+  const fields = ["uid", "value", "created_at", "expires_at", ...standard];
   const rows = secrets.map((secret) =>
     fields.map((field) => (field === "value" ? secretText(secret, display) : cell(field, secret[field]))),
   );

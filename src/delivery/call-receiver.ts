@@ -2,7 +2,7 @@ import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../net/cli
 import { type Clock, nowSecs } from "../process/clock.ts";
 import type { ClaimedDelivery } from "../state/deliveries.ts";
 import { MAX_LOGGED_ANSWER_BYTES } from "./judge.ts";
-import { signatureHeaders } from "./sign.ts";
+import { COMPAT_SIGNATURE_HEADER, signedHeaders } from "./sign.ts";
 
 /** Sends a delivery to its receiver, signed anew. It never throws for what a receiver does. */
 export type CallReceiver = (
@@ -19,7 +19,8 @@ export function createCallReceiver(parts: {
   readonly signatureHeader: string;
 }): CallReceiver {
   const { client, clock, timeoutMs, userAgent, signatureHeader } = parts;
-  return async ({ messageId, body, targetUrl, secrets }, signal) => {
+  return async ({ messageId, body, targetUrl, compatPrefix, secrets }, signal) => {
+    const ownHeaders = compatPrefix === null ? [signatureHeader] : [signatureHeader, COMPAT_SIGNATURE_HEADER];
     const content = { messageId, timestamp: nowSecs(clock), body };
     return client.request({
       url: targetUrl,
@@ -27,7 +28,7 @@ export function createCallReceiver(parts: {
       headers: {
         "content-type": "application/json",
         "user-agent": userAgent,
-        ...signatureHeaders(content, secrets, signatureHeader),
+        ...signedHeaders(content, secrets, ownHeaders),
       },
       body,
       timeoutMs,

@@ -11,8 +11,16 @@ import { readGuardedUrl } from "./url-field.ts";
 
 /** Webhooks as their owners manage them. `fid` is the acting fid, `body` the JSON that it sent. */
 export interface WebhookService extends OwnedService<Webhook> {
-  /** @param ownerFid whom the webhook is to belong to: the acting fid, or it is refused. */
-  create(fid: number, ownerFid: number, body: unknown): Promise<Webhook | Refusal>;
+  /**
+   * @param ownerFid whom the webhook is to belong to: the acting fid, or it is refused.
+   * @param compatPrefix the compat prefix under which it is made; null for the service's own.
+   */
+  create(
+    fid: number,
+    ownerFid: number,
+    body: unknown,
+    compatPrefix: string | null,
+  ): Promise<Webhook | Refusal>;
   update(fid: number, body: unknown): Promise<Webhook | Refusal>;
 }
 
@@ -47,7 +55,7 @@ export function createWebhookService(options: {
     delete: parts.delete,
     rotateSecret: parts.rotateSecret,
 
-    async create(fid, ownerFid, body) {
+    async create(fid, ownerFid, body, compatPrefix) {
       const given = readObject(body, "request body");
       if (given instanceof Refusal) return given;
       if (ownerFid !== fid) return new Refusal("forbidden", "owner_fid must be the signing fid");
@@ -66,6 +74,7 @@ export function createWebhookService(options: {
         description,
         active: true,
         subscription,
+        compatPrefix,
         health: UNTRIED,
         secrets: [createSecret(now)],
         createdAt: now,

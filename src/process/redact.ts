@@ -21,6 +21,7 @@ const SECRET_NAMES = new Set([
   "sendsecret",
   "sendsecrets",
   "setcookie",
+  "standardsecret",
   "signerprivatekey",
   "token",
   "tokens",

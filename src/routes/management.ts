@@ -1,6 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { AuthParts } from "../auth/verify.ts";
 import type { DeliveryService } from "../delivery/owner-service.ts";
+import { standardSecret } from "../delivery/sign.ts";
 import { parseJson } from "../http/body.ts";
 import { ApiError } from "../http/errors.ts";
 import type { AppService } from "../management/apps.ts";
@@ -65,6 +66,10 @@ export const SendSecret = Type.Object(
   {
     uid: Type.String({ format: "uuid" }),
     value: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    standard_secret: Type.String({
+      pattern: "^whsec_[A-Za-z0-9+/]{86}==$",
+      description: "The same secret as Standard Webhooks libraries take it",
+    }),
     expires_at: nullable(UnixSecs("When it stops to work after it was rotated out")),
     created_at: UnixSecs("Creation"),
   },
@@ -77,6 +82,7 @@ export function presentSecret(secret: Secret) {
   return {
     uid: secret.uid,
     value: secret.value,
+    standard_secret: standardSecret(secret.value),
     expires_at: secret.expiresAt,
     created_at: secret.createdAt,
   };

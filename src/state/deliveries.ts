@@ -100,6 +100,8 @@ export interface ClaimedDelivery extends Leased {
   readonly attempts: number;
   readonly body: string;
   readonly targetUrl: string;
+  /** Of the webhook. */
+  readonly compatPrefix: string | null;
   /** The unexpired ones, oldest first. */
   readonly secrets: readonly Secret[];
 }

@@ -73,6 +73,8 @@ export interface Webhook extends Owned {
   /** Nothing new is queued for an inactive webhook. */
   readonly active: boolean;
   readonly subscription: Subscription;
+  /** The compat prefix under which it was made, as `farcaster`; null for one made under the service's own prefix. */
+  readonly compatPrefix: string | null;
   readonly health: WebhookHealth;
 }
 

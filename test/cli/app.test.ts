@@ -65,6 +65,7 @@ test("an app goes through create, get, list, update, rotate and delete, and tabl
   const app: AppJson = got.app ?? fail();
   const [secret] = app.send_secrets;
   const { uid = "", value = "" } = secret ?? {};
+  const standard = `whsec_${Buffer.from(value).toString("base64")}`;
   expect(app).toEqual({
     app_id: id,
     owner_fid: OWNER,
@@ -72,7 +73,9 @@ test("an app goes through create, get, list, update, rotate and delete, and tabl
     app_url: TAKEN_URL,
     description: "Slow bread",
     signer_fid_allowlist: [1, 2, 5],
-    send_secrets: [{ uid, value, expires_at: null, created_at: expect.any(Number) }],
+    send_secrets: [
+      { uid, value, standard_secret: standard, expires_at: null, created_at: expect.any(Number) },
+    ],
     created_at: expect.any(Number),
     updated_at: expect.any(Number),
   } as unknown as AppJson);
@@ -88,8 +91,8 @@ test("an app goes through create, get, list, update, rotate and delete, and tabl
       `created_at            ${TIME}`,
       `updated_at            ${TIME}`,
       "send_secrets",
-      `  uid {33}  value {59}  created_at {12}expires_at`,
-      `  ${uid}  ${value}  ${TIME}  -\n$`,
+      `  uid {33}  value {59}  created_at {12}expires_at  standard_secret`,
+      `  ${uid}  ${value}  ${TIME}  - {11}${standard.replaceAll("+", "\\+")}\n$`,
     ].join("\n"),
   );
   expect(created.out).toMatch(table);
@@ -122,7 +125,9 @@ test("an app goes through create, get, list, update, rotate and delete, and tabl
 
   const rotated = await node.as(OWNER, ["app", "rotate", id]);
   expect(rotated.out).toMatch(
-    new RegExp(`  ${uid}  ${value}  ${TIME}  ${TIME}\n  \\S{36}  [0-9a-f]{64}  ${TIME}  -\n$`),
+    new RegExp(
+      `  ${uid}  ${value}  ${TIME}  ${TIME}  whsec_\\S+\n  \\S{36}  [0-9a-f]{64}  ${TIME}  - {21}whsec_\\S+\n$`,
+    ),
   );
 
   expect(await node.as(OWNER, ["app", "delete", id])).toEqual({

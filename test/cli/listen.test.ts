@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { signatureHeaders } from "../../src/delivery/sign.ts";
+import { signedHeaders } from "../../src/delivery/sign.ts";
 import { makeSecret } from "../state/contracts/owned-store.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { readmeExample } from "../support/readme.ts";
@@ -149,7 +149,7 @@ describe("the listener", () => {
   ) => {
     const secrets = (given.secrets ?? [newer]).map((value) => ({ ...makeSecret(1), value }));
     const timestamp = Math.floor(Date.now() / 1000) - (given.ageSecs ?? 0);
-    const signed = signatureHeaders({ messageId: "msg_1", timestamp, body }, secrets, "X-Svc-Signature");
+    const signed = signedHeaders({ messageId: "msg_1", timestamp, body }, secrets, ["X-Svc-Signature"]);
     const headers = { ...signed, ...given.headers };
     return (await fetch(url, { method: "POST", headers, body: given.body ?? body })).status;
   };

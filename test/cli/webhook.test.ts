@@ -52,6 +52,7 @@ test("a webhook goes through create, get, list, update, rotate and delete", asyn
     expect(created.out).toContain(`${line}\n`);
   }
   expect(created.out).toContain(`  ${value}  `);
+  expect(created.out).toContain(`  whsec_${Buffer.from(value).toString("base64")}\n`);
   expect((await node.as(OWNER, ["webhook", "get", id])).out).toBe(created.out);
 
   expect(await node.json(OWNER, ["webhook", "list"])).toEqual({ webhooks: [webhook] } as never);
@@ -75,6 +76,7 @@ test("a webhook goes through create, get, list, update, rotate and delete", asyn
     "1",
   ]);
   expect(updated.out).not.toContain(value);
+  expect(updated.out).not.toContain("whsec_");
   expect(await webhookOf(OWNER, ["webhook", "get", id])).toMatchObject({
     title: "Rye talk",
     description: null,

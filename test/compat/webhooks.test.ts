@@ -228,6 +228,25 @@ test("without a signature it is 401, and what is wrong with a body is said", asy
   expect(await refused({ name: "" })).toMatchObject({ status: 400 });
 });
 
+test("a webhook remembers under which prefix it was made, whatever prefix changes it later", async () => {
+  const prefixOf = (webhookId: string) =>
+    api.api.state.sqlite
+      .query<{ compat_prefix: string | null }, [string]>(
+        "SELECT compat_prefix FROM webhooks WHERE webhook_id = ?",
+      )
+      .get(webhookId)?.compat_prefix;
+  const { webhook_id: webhookId } = await created();
+  expect(prefixOf(webhookId)).toBe("farcaster");
+  await api.call({ method: "PUT", path: "/webhook", body: { webhook_id: webhookId, name: "Other" } });
+  expect(prefixOf(webhookId)).toBe("farcaster");
+  const body = { name: "Own", url: "https://hook.example", subscription: { "user.created": {} } };
+  const own = await api.call({ method: "POST", path: "/webhook?owner_fid=3", body });
+  const ownId = own.body.webhook.webhook_id;
+  expect(prefixOf(ownId)).toBeNull();
+  await client.updateWebhookActiveStatus({ webhookId: ownId, active: "true" });
+  expect(prefixOf(ownId)).toBeNull();
+});
+
 test("the record of every answer is as the document says", async () => {
   await created();
   const list = await client.fetchWebhooks();

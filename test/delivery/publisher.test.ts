@@ -42,7 +42,7 @@ async function startFixture(...fids: number[]) {
 
   async function addWebhook(subscription: Subscription): Promise<string> {
     const webhookId = `webhook-${++made}`;
-    const common = { title: webhookId, description: null, active: true, health: UNTRIED };
+    const common = { title: webhookId, description: null, active: true, compatPrefix: null, health: UNTRIED };
     const added = await webhooks.create(
       {
         ...common,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
-import { hmacSha512, signatureHeaders, standardSignature } from "../../src/delivery/sign.ts";
+import { hmacSha512, signedHeaders, standardSignature } from "../../src/delivery/sign.ts";
 import { makeSecret } from "../state/contracts/owned-store.ts";
 
 test("HMAC-SHA512 is that of RFC 4231, test cases 1 and 2", () => {
@@ -31,7 +31,7 @@ test("a delivery is signed by the newest secret in the one scheme and by every o
       fc.integer({ min: 0, max: 4e9 }),
       (count, body, timestamp) => {
         const secrets = Array.from({ length: count }, (_, n) => makeSecret(n + 1));
-        const headers = signatureHeaders({ messageId: "msg_1", timestamp, body }, secrets, "X-Svc-Signature");
+        const headers = signedHeaders({ messageId: "msg_1", timestamp, body }, secrets, ["X-Svc-Signature"]);
         const bytes = Buffer.from(body, "utf8");
         const newest = Buffer.from(secrets.at(-1)?.value ?? "", "ascii");
         expect(headers["X-Svc-Signature"]).toBe(createHmac("sha512", newest).update(bytes).digest("hex"));
@@ -46,5 +46,5 @@ test("a delivery is signed by the newest secret in the one scheme and by every o
 });
 
 test("nothing goes out unsigned", () => {
-  expect(() => signatureHeaders({ messageId: "m", timestamp: 1, body: "" }, [], "X-Svc-Signature")).toThrow();
+  expect(() => signedHeaders({ messageId: "m", timestamp: 1, body: "" }, [], ["X-Svc-Signature"])).toThrow();
 });

@@ -34,6 +34,7 @@ async function expectRefused(call: TestCall, status: number, message: string) {
 const secret = (now: number, expires_at: number | null = null) => ({
   uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
   value: expect.stringMatching(/^[0-9a-f]{64}$/),
+  standard_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{86}==$/),
   expires_at,
   created_at: now,
 });

@@ -72,6 +72,7 @@ test("a new webhook's record has every field, in this order, and its first secre
       {
         uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
         value: expect.stringMatching(/^[0-9a-f]{64}$/),
+        standard_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{86}==$/),
         expires_at: null,
         created_at: now,
       },
@@ -228,8 +229,16 @@ test("a rotation adds a secret; the one before signs on for the grace period of 
   const rotated = (await other.call(call)).body.webhook;
   expect(rotated.secrets).toEqual([
     { ...secrets[0], expires_at: other.nowSecs() + 60 },
-    { uid: expect.any(String), value: expect.any(String), expires_at: null, created_at: other.nowSecs() },
+    {
+      uid: expect.any(String),
+      value: expect.any(String),
+      standard_secret: expect.any(String),
+      expires_at: null,
+      created_at: other.nowSecs(),
+    },
   ]);
+  for (const { value, standard_secret } of rotated.secrets)
+    expect(standard_secret).toBe(`whsec_${Buffer.from(value).toString("base64")}`);
   other.api.node.clock.advanceSecs(60);
   const read = { method: "GET", path: `${path}?webhook_id=${webhook_id}` } as const;
   expect((await other.call(read)).body.webhook.secrets).toEqual([rotated.secrets[1]]);

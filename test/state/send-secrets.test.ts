@@ -47,7 +47,15 @@ test("the secret of a webhook is none of an app", async () => {
   const rest = { description: null, active: true, subscription: { "user.created": {} } } as const;
   const store = createWebhookStore(db);
   await store.create(
-    { ...webhook, ...rest, health: UNTRIED, secrets: [secret], createdAt: 1, updatedAt: 1 },
+    {
+      ...webhook,
+      ...rest,
+      compatPrefix: null,
+      health: UNTRIED,
+      secrets: [secret],
+      createdAt: 1,
+      updatedAt: 1,
+    },
     10,
   );
   expect(await createAppStore(db).findBySecret(secretDigest(secret.value), 2)).toBeUndefined();

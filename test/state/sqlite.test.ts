@@ -53,6 +53,7 @@ function webhookFixture(): OwnedFixture<Webhook, Partial<Webhook>> {
       description: n % 2 === 0 ? null : `Description ${n}`,
       active: true,
       subscription: { "cast.created": { author_fids: [n], match: "any" }, "user.created": {} },
+      compatPrefix: null,
       health: UNTRIED,
     }),
     allChanges: {

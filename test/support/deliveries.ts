@@ -108,6 +108,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
           description: null,
           active: true,
           subscription: { "cast.created": {} },
+          compatPrefix: null,
           health: UNTRIED,
           secrets: [secretOf(name)],
           createdAt: START_SECS,

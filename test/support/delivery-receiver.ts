@@ -105,6 +105,7 @@ export function webhookTo(targetUrl: string, given: Partial<Webhook> = {}): Webh
     description: null,
     active: true,
     subscription: { "cast.created": {} },
+    compatPrefix: null,
     health: UNTRIED,
     secrets: [{ uid: crypto.randomUUID(), value: WEBHOOK_SECRET, createdAt: 1, expiresAt: null }],
     createdAt: 1,

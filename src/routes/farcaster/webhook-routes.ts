@@ -31,14 +31,16 @@ export function farcasterWebhookRoutes({ auth, webhooks, delivery }: ManagementP
     "createWebhook",
     {
       summary: "Register a webhook",
-      description: "Assigns the webhook's id and its first secret.",
+      description:
+        "Assigns the webhook's id and its first secret. Its deliveries also carry `X-Neynar-Signature`, with the value of " +
+        "the service's own signature header.",
       query: { owner_fid: optional(fidParam({ description: "The signing fid" })) },
       body: CreateWebhookRequest,
       response: FarcasterWebhookResponse,
       errors: ["forbidden", "tooManyRequests"],
     },
-    async ({ fid, query, body }) =>
-      respond(await webhooks.create(fid, query.owner_fid ?? fid, withAnyMatch(body))),
+    async ({ fid, query, body, prefix }) =>
+      respond(await webhooks.create(fid, query.owner_fid ?? fid, withAnyMatch(body), prefix)),
   );
 
   routes.add(

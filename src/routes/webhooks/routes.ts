@@ -31,7 +31,7 @@ export function webhookRoutes({ auth, webhooks, delivery }: ManagementParts): An
       response: WebhookResponse,
       errors: ["forbidden", "tooManyRequests"],
     },
-    async ({ fid, query, body }) => respond(await webhooks.create(fid, query.owner_fid, body)),
+    async ({ fid, query, body }) => respond(await webhooks.create(fid, query.owner_fid, body, null)),
   );
 
   routes.add(

@@ -32,6 +32,8 @@ export const webhooks = sqliteTable(
     active: integer().notNull(),
     /** JSON, in the normal form of `readSubscription`. */
     subscription: text().notNull(),
+    /** The compat prefix under which it was made, as `farcaster`; null for one made under the service's own prefix. */
+    compatPrefix: text("compat_prefix"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
   },

@@ -14,12 +14,13 @@ interface WebhookRow extends HealthRow {
   readonly description: string | null;
   readonly active: number;
   readonly subscription: string;
+  readonly compat_prefix: string | null;
   readonly created_at: number;
   readonly updated_at: number;
 }
 
 const columns =
-  "webhook_id, owner_fid, title, target_url, description, active, subscription, created_at, updated_at";
+  "webhook_id, owner_fid, title, target_url, description, active, subscription, compat_prefix, created_at, updated_at";
 const withHealth = `SELECT ${columns}, ${HEALTH_COLUMNS} FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq`;
 
 const insertWebhook = statement<
@@ -32,10 +33,11 @@ const insertWebhook = statement<
     description: string | null,
     active: number,
     subscription: string,
+    compatPrefix: string | null,
     createdAt: number,
     updatedAt: number,
   ]
->("webhooks.insert", `INSERT INTO webhooks (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+>("webhooks.insert", `INSERT INTO webhooks (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
 const updateWebhook = statement<
   unknown,
   [
@@ -78,6 +80,7 @@ function toWebhook(row: WebhookRow): Omit<Webhook, "secrets"> {
     description: row.description,
     active: row.active === 1,
     subscription: JSON.parse(row.subscription),
+    compatPrefix: row.compat_prefix,
     health: toHealth(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -87,7 +90,8 @@ function toWebhook(row: WebhookRow): Omit<Webhook, "secrets"> {
 const table: OwnedTable<Webhook> = {
   idOf: (webhook) => webhook.webhookId,
   insert(db, webhook) {
-    const { webhookId, ownerFid, title, targetUrl, description, createdAt, updatedAt } = webhook;
+    const { webhookId, ownerFid, title, targetUrl, description, compatPrefix, createdAt, updatedAt } =
+      webhook;
     const active = webhook.active ? 1 : 0;
     const subscription = JSON.stringify(webhook.subscription);
     db.run(
@@ -99,6 +103,7 @@ const table: OwnedTable<Webhook> = {
       description,
       active,
       subscription,
+      compatPrefix,
       createdAt,
       updatedAt,
     );

@@ -58,6 +58,7 @@ export function deliveryStoreContract(name: string, open: () => DeliveryFixture)
           description: null,
           active: true,
           subscription: { "cast.created": { author_fids: [n] } },
+          compatPrefix: null,
           health: UNTRIED,
           secrets: [makeSecret(n)],
           createdAt: NOW - 100,
