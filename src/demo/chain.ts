@@ -1,3 +1,4 @@
+import { canonicalKey } from "../protocol/auth-address.ts";
 import {
   IdRegisterEventType,
   type OnChainEvent,
@@ -115,11 +116,9 @@ function signerEvents(keyring: Keyring, fid: number): ChainEvent[] {
     return signerAdd(keyring, fid, registeredAt + index * 12 * DAY_SECS, clientFid, key, MESSAGE_KEY_TYPE);
   });
   if (AUTH_ADDRESS_FIDS.includes(fid)) {
-    const address = keyring.authAddress(fid).address;
+    const key = canonicalKey(keyring.authAddress(fid).address);
     const clientFid = clientFidsOf(fid)[0] ?? fid;
-    events.push(
-      signerAdd(keyring, fid, registeredAt + 30 * DAY_SECS, clientFid, address, AUTH_ADDRESS_KEY_TYPE),
-    );
+    events.push(signerAdd(keyring, fid, registeredAt + 30 * DAY_SECS, clientFid, key, AUTH_ADDRESS_KEY_TYPE));
   }
   if (fid === REMOVED_SIGNER_FID) {
     const key = keyring.signer(fid, SECOND_CLIENT_FID).publicKey;

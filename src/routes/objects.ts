@@ -43,7 +43,10 @@ export const User = Type.Object(
     follower_count: Count,
     following_count: Count,
     verifications: Type.Array(EthAddress),
-    auth_addresses: Type.Array(Type.Never(), { description: "Always empty" }),
+    auth_addresses: Type.Array(
+      Type.Object({ address: EthAddress, app: Type.Object({ fid: nullable(Fid) }, closed) }, closed),
+      { description: "Addresses that may sign in as the user, each with the app that asked for it" },
+    ),
     verified_addresses: Type.Object(
       {
         eth_addresses: Type.Array(EthAddress),

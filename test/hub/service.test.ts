@@ -17,6 +17,8 @@ import {
 } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { loadCasts } from "../../src/read/hydrate/casts.ts";
+import { loadUsers } from "../../src/read/hydrate/users.ts";
+import { keyAddedEvent } from "../support/envelopes.ts";
 import { registerEvent } from "../support/events.ts";
 import {
   DEFAULT_TIMESTAMP,
@@ -212,6 +214,16 @@ test("AdminService is refused while it is off, and checks the structure of what 
   const broken = OnChainEvent.encode(registerEvent(8, Buffer.alloc(3), { block: 6 })).finish();
   expect(errCode(await call(method, broken))).toBe("bad_request.validation_failure");
   expect(errCode(await call(method, Buffer.from("ffffff", "hex")))).toBe("bad_request.parse_failure");
+});
+
+test("AdminService takes an auth address as it stands on chain", async () => {
+  const key = Buffer.concat([Buffer.alloc(12), makeWallet("auth").address]);
+  const event = keyAddedEvent(1, key, { block: 900_000 }, { keyType: 2, requestFid: 2 });
+  const answer = await call("/AdminService/SubmitOnChainEvent", OnChainEvent.encode(event).finish());
+  expect(errCode(answer)).toBe("no error");
+  expect(loadUsers(node.db, [1]).get(1)?.authAddresses).toEqual([
+    { address: makeWallet("auth").address, appFid: 2 },
+  ]);
 });
 
 test("a request above the size limit is refused without harm to the next one", async () => {

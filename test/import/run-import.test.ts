@@ -12,11 +12,13 @@ import { verifyIndex } from "../../src/index/verify.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { loadUsers } from "../../src/read/hydrate/users.ts";
 import { ANCHOR_SECS, encodedRecord, readNetwork } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
-import { signedCast } from "../support/messages.ts";
-import { accountRecords, accountSigner } from "../support/node.ts";
+import { keyAddedEvent } from "../support/envelopes.ts";
+import { makeWallet, signedCast } from "../support/messages.ts";
+import { accountRecords, accountSigner, eventRecord } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
 
 const demoRecords = readNetwork().records.map(encodedRecord);
@@ -52,6 +54,25 @@ function cast(fid: number, text: string): EncodedRecord {
 }
 
 describe("an import", () => {
+  test("takes auth addresses as they stand on chain, and passes over an event that breaks a rule alone", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/events`;
+    const address = makeWallet("auth").address;
+    const encoded = Buffer.concat([Buffer.alloc(12), address]);
+    await writeRecords(path, [
+      ...accountRecords(1),
+      eventRecord(keyAddedEvent(1, encoded, { block: 900_000 }, { keyType: 2, requestFid: 9 })),
+      eventRecord(keyAddedEvent(1, encoded, { block: 900_001 }, { keyType: 3 })),
+      cast(1, "behind it"),
+    ]);
+    using target = openTarget(`${dir.path}/data`);
+    const { outcome, summary } = await target.import(path);
+    expect([outcome, summary.refused]).toEqual(["complete", 1]);
+    const user = loadUsers(target.db, [1]).get(1);
+    expect(user?.authAddresses).toEqual([{ address, appFid: 9 }]);
+    expect(readTotals(target.db)).toMatchObject({ messages: 1 });
+  });
+
   test("of the demo network takes in every record, and a second one finds nothing left to do", async () => {
     using dir = tempDir();
     const path = `${dir.path}/demo`;

@@ -449,8 +449,10 @@ export class Generator {
     const kind = this.random.pick(["add", "add", "remove", "admin_reset"] as const);
     if (!this.random.chance(0.2))
       return eventAction(signerEvent(fid, secondSigner(fid).publicKey, this.#place(), kind));
-    // An auth address is a key that signs no messages.
-    const event = signerEvent(fid, custodyOf(`auth ${fid}`), this.#place(), kind);
+    // An auth address is a key that signs no messages, ABI-encoded or bare.
+    const address = custodyOf(`auth ${fid}`);
+    const key = this.random.chance(0.5) ? address : Buffer.concat([Buffer.alloc(12), address]);
+    const event = signerEvent(fid, key, this.#place(), kind);
     if (event.body?.$case === "signerEventBody" && kind === "add") event.body.value.keyType = 2;
     return eventAction(event);
   }

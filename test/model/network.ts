@@ -149,7 +149,10 @@ export class Network {
     const latest = new Map<string, { event: OnChainEvent; add: OnChainEvent | undefined }>();
     for (const event of this.eventsOf(fid, OnChainEventType.EVENT_TYPE_SIGNER)) {
       if (event.body?.$case !== "signerEventBody") continue;
-      const key = hexOf(event.body.value.key);
+      const { key: bytes } = event.body.value;
+      // A bare address is the key of its ABI encoding.
+      const key =
+        bytes.length === 20 ? (`0x${"00".repeat(12)}${hexOf(bytes).slice(2)}` as const) : hexOf(bytes);
       const isAdd = event.body.value.eventType === SignerEventType.SIGNER_EVENT_TYPE_ADD;
       latest.set(key, { event, add: isAdd ? event : latest.get(key)?.add });
     }

@@ -267,7 +267,10 @@ export class View {
       follower_count: this.followerCount(fid),
       following_count: this.links.filter((link) => link.type === "follow" && link.fid === fid).length,
       verifications: eth,
-      auth_addresses: [],
+      auth_addresses: network
+        .keysOf(fid)
+        .filter(({ keyType, isReset }) => keyType === 2 && !isReset)
+        .map(({ key }) => ({ address: `0x${key.slice(26)}`, app: { fid: null } })),
       verified_addresses: {
         eth_addresses: eth,
         sol_addresses: sol,

@@ -5,10 +5,12 @@ import {
   UserDataType,
   UserNameType,
 } from "../../src/protocol/wire/generated/message.ts";
+import { loadUsers } from "../../src/read/hydrate/users.ts";
+import { keyAddedEvent } from "../support/envelopes.ts";
 import { fnameProof } from "../support/events.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeSigner, makeWallet } from "../support/messages.ts";
-import { proofRecord } from "../support/node.ts";
+import { eventRecord, proofRecord } from "../support/node.ts";
 import { dumpFollowed } from "../support/upstream/followed.ts";
 import { heldHashes } from "../support/upstream/lifetimes.ts";
 import { hashOfAction, Scene, said } from "../support/upstream/scene.ts";
@@ -277,6 +279,30 @@ test("old events that strayed to height 0 change nothing", async () => {
   await scene.follow();
   await expectEverything(scene);
   expect(holds(scene, gone)).toBe(false);
+});
+
+test("a chain event that breaks our rules is passed over, once, and the rest of its fid is whole", async () => {
+  await using scene = new Scene();
+  scene.join(1, 2);
+  const key = (keyType: number, bytes: Uint8Array, block: number): Action => ({
+    fid: 2,
+    record: eventRecord(keyAddedEvent(2, bytes, { block }, { keyType, requestFid: 1 })),
+  });
+  const { address } = makeWallet("auth");
+  const [before, after] = [cast(2, "before"), cast(2, "after")];
+  scene.happens(key(3, Buffer.alloc(32, 1), 900_000), before);
+  scene.happens(key(2, Buffer.concat([Buffer.alloc(12), address]), 900_001));
+  scene.passes(70);
+  await scene.follow();
+  await expectEverything(scene);
+  // Four types of events of two fids, asked for once each.
+  expect(scene.asked("GetOnChainEvents")).toBe(8);
+  scene.happens(key(3, Buffer.alloc(32, 2), 900_002), after);
+  scene.happens(key(2, Buffer.alloc(32, 3), 900_003));
+  await expectEverything(scene);
+  expect([holds(scene, before), holds(scene, after)]).toEqual([true, true]);
+  expect(loadUsers(scene.index.db, [2]).get(2)?.authAddresses).toEqual([{ address, appFid: 1 }]);
+  expect([scene.asked("GetOnChainEvents"), scene.index.faults]).toEqual([8, []]);
 });
 
 describe("a checkpoint that is too old", () => {

@@ -1,3 +1,4 @@
+import { canonicalKey } from "../../protocol/auth-address.ts";
 import { decodeSignedKeyRequest } from "../../protocol/validate/gasless-key.ts";
 import {
   IdRegisterEventType,
@@ -56,7 +57,7 @@ export function foldOnChainEvents(db: IndexDatabase, changed: OnChainEvent): voi
   db.touched.user(fid);
   if (type === OnChainEventType.EVENT_TYPE_ID_REGISTER) foldRegistry(db, fid, onChainEventsOf(db, type, fid));
   if (type === OnChainEventType.EVENT_TYPE_SIGNER && changed.body?.$case === "signerEventBody") {
-    foldSigner(db, fid, changed.body.value.key, onChainEventsOf(db, type, fid));
+    foldSigner(db, fid, canonicalKey(changed.body.value.key), onChainEventsOf(db, type, fid));
   }
   if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) foldPro(db, fid, onChainEventsOf(db, type, fid));
 }
@@ -85,14 +86,14 @@ function foldRegistry(db: IndexDatabase, fid: number, events: OnChainEvent[]): v
   db.run(putFid, fid, custody, registeredAt);
 }
 
-/** A removal carries no key type and no metadata, so these stay those of the latest add. */
+/** `key` is in its canonical form. A removal carries no key type and no metadata, so these stay those of the latest add. */
 function foldSigner(db: IndexDatabase, fid: number, key: Uint8Array, events: OnChainEvent[]): void {
   let state = SignerEventType.SIGNER_EVENT_TYPE_NONE;
   let added = { keyType: 0, metadataType: 0, requestFid: 0, addedAt: 0 };
   for (const event of events) {
     if (event.body?.$case !== "signerEventBody") continue;
     const body = event.body.value;
-    if (Buffer.compare(body.key, key) !== 0) continue;
+    if (Buffer.compare(canonicalKey(body.key), key) !== 0) continue;
     state = body.eventType;
     if (state === SignerEventType.SIGNER_EVENT_TYPE_ADD) {
       added = {

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlite-core";
 
 /** Folds of the on-chain events and of storage lends, made again for an fid whenever one of its events arrives. */
@@ -13,7 +14,10 @@ export const fids = sqliteTable(
   (t) => [index("fids_by_custody").on(t.custody, t.fid)],
 );
 
-/** The latest event of each on-chain key. `state` is the SignerEventType number. Unix seconds. */
+/**
+ * The latest event of each on-chain key, which stands here in its canonical form (see `protocol/auth-address.ts`). `state` is
+ * the SignerEventType number. Unix seconds.
+ */
 export const signers = sqliteTable(
   "signers",
   {
@@ -26,7 +30,12 @@ export const signers = sqliteTable(
     requestFid: integer("request_fid").notNull(),
     addedAt: integer("added_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.fid, t.key] }), index("signers_by_key").on(t.key, t.fid)],
+  (t) => [
+    primaryKey({ columns: [t.fid, t.key] }),
+    index("signers_by_key").on(t.key, t.fid),
+    // Few keys are auth addresses, and every user object shows them.
+    index("signers_auth_addresses").on(t.fid, t.key).where(sql`key_type = 2 AND state = 1`),
+  ],
 );
 
 /** The current run of the Pro tier of an fid. Unix seconds. */

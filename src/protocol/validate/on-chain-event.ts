@@ -20,8 +20,9 @@ const BASE_CHAIN_ID = 8453;
 const HASH_BYTES = 32;
 const ADDRESS_BYTES = 20;
 
-/** Bytes of a key by key type. */
-const KEY_BYTES: Readonly<Record<number, number>> = { [KEY_TYPE_ED25519]: 32, [KEY_TYPE_AUTH_ADDRESS]: 20 };
+const ED25519_KEY_BYTES = 32;
+/** Of a key that need not be one of ours: the chain takes any bytes. */
+const MAX_KEY_BYTES = 1024;
 const MAX_METADATA_BYTES = 4096;
 
 /** A hundred years: folding purchases stays within exact integers. */
@@ -61,22 +62,32 @@ function validateBody({ type, fid, body }: OnChainEvent): Rejection | undefined 
   }
 }
 
-/** REMOVE and ADMIN_RESET carry no key type, so their key may have the size of either. */
+/**
+ * An auth address whose key is no address is an event all the same, and names nobody (see `auth-address.ts`). REMOVE and
+ * ADMIN_RESET carry no key type, so their key may be of either.
+ */
 function validateSigner(body: SignerEventBody): Rejection | undefined {
   if (body.metadata.length > MAX_METADATA_BYTES) {
     return invalid(`metadata is larger than ${MAX_METADATA_BYTES} bytes`);
   }
   switch (body.eventType) {
-    case SignerEventType.SIGNER_EVENT_TYPE_ADD: {
-      const size = KEY_BYTES[body.keyType];
-      return size === undefined ? invalid("key_type is unknown") : checkSize(body.key, size, "key");
-    }
+    case SignerEventType.SIGNER_EVENT_TYPE_ADD:
+      if (body.keyType === KEY_TYPE_ED25519) return checkSize(body.key, ED25519_KEY_BYTES, "key");
+      return body.keyType === KEY_TYPE_AUTH_ADDRESS
+        ? checkKeyBounds(body.key)
+        : invalid("key_type is unknown");
     case SignerEventType.SIGNER_EVENT_TYPE_REMOVE:
     case SignerEventType.SIGNER_EVENT_TYPE_ADMIN_RESET:
-      return Object.values(KEY_BYTES).includes(body.key.length) ? undefined : invalid("key has a wrong size");
+      return checkKeyBounds(body.key);
     default:
       return invalid("signer event type is unknown");
   }
+}
+
+function checkKeyBounds({ length }: Uint8Array): Rejection | undefined {
+  return length >= 1 && length <= MAX_KEY_BYTES
+    ? undefined
+    : invalid(`key must be 1 to ${MAX_KEY_BYTES} bytes`);
 }
 
 function validateIdRegister(body: IdRegisterEventBody): Rejection | undefined {

@@ -31,8 +31,8 @@ export interface Wanted {
 
 /**
  * Loads everything that the skeleton names and everything that those objects show: quoted casts one level deep,
- * authors and mentioned people, channels and their leads. At most six statements, whatever the number of objects, and
- * three more for a viewer.
+ * authors and mentioned people, channels and their leads, the apps of auth addresses. At most six statements, whatever the
+ * number of objects, three more for a viewer and three for such apps.
  */
 export function hydrate(
   db: IndexDatabase,
@@ -64,7 +64,16 @@ export function hydrate(
   const shown = { fids: users.keys(), casts: casts.values(), channelIds: channels.keys() };
   const { viewerFid } = wanted;
   const viewer = viewerFid === undefined ? undefined : loadViewerContexts(db, viewerFid, shown);
+  const appFids = new Set(authAppsOf(users.values()));
+  if (appFids.size > 0) {
+    const apps = loadThrough(cache.users, appFids.difference(users), (missing) => loadUsers(db, missing));
+    for (const [fid, app] of apps) users.set(fid, app);
+  }
   return { users, casts, channels, nowSecs, viewer };
+}
+
+function* authAppsOf(users: Iterable<UserState>): Iterable<number> {
+  for (const { authAddresses } of users) for (const { appFid } of authAddresses) yield appFid;
 }
 
 function* channelsOf(casts: readonly CastState[]): Iterable<string> {

@@ -1,5 +1,6 @@
 import type { IndexDatabase } from "../../index/database.ts";
 import { statement } from "../../index/statement.ts";
+import { authAddressOf } from "../../protocol/auth-address.ts";
 import { UserDataType } from "../../protocol/wire/generated/message.ts";
 
 /** Everything that a User object is made of, as the index holds it. Times in unix seconds. */
@@ -15,6 +16,15 @@ export interface UserState {
   readonly data: ReadonlyMap<UserDataType, string>;
   /** Oldest first. */
   readonly verifications: readonly Verification[];
+  /** Addresses that may sign in as the user, oldest first. */
+  readonly authAddresses: readonly AuthAddress[];
+}
+
+export interface AuthAddress {
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+  /** The fid of the app that asked for it; 0 where its metadata names none. */
+  readonly appFid: number;
 }
 
 export interface Verification {
@@ -33,12 +43,16 @@ interface UserRow {
   subscribedAt: number | null;
   expiresAt: number | null;
   username: string | null;
+  /** `<key in hex>:<request fid>`, separated by spaces. */
+  authKeys: string | null;
 }
 
 const userRows = statement<UserRow, [fidsJson: string]>(
   "hydrate.users",
   `SELECT f.fid, f.custody, f.registered_at AS registeredAt, c.followers, c.following,
-     p.subscribed_at AS subscribedAt, p.expires_at AS expiresAt, n.name AS username
+     p.subscribed_at AS subscribedAt, p.expires_at AS expiresAt, n.name AS username,
+     (SELECT group_concat(hex(s.key) || ':' || s.request_fid, ' ' ORDER BY s.added_at, s.key) FROM signers s
+      WHERE s.fid = f.fid AND s.key_type = 2 AND s.state = 1) AS authKeys
    FROM json_each(?) j
    CROSS JOIN fids f ON f.fid = j.value
    LEFT JOIN follow_counts c ON c.fid = f.fid
@@ -80,9 +94,18 @@ export function loadUsers(db: IndexDatabase, fids: Iterable<number>): Map<number
       username: row.username ?? undefined,
       data: data.get(row.fid) ?? newMap(),
       verifications: verifications.get(row.fid) ?? [],
+      authAddresses: row.authKeys === null ? [] : authAddressesIn(row.authKeys),
     });
   }
   return users;
+}
+
+function authAddressesIn(authKeys: string): AuthAddress[] {
+  return authKeys.split(" ").flatMap((authKey) => {
+    const [hexKey = "", appFid] = authKey.split(":");
+    const address = authAddressOf(Buffer.from(hexKey, "hex"));
+    return address ? [{ address, appFid: Number(appFid) }] : [];
+  });
 }
 
 const newMap = (): Map<UserDataType, string> => new Map();

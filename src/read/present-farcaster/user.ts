@@ -9,7 +9,7 @@ const NO_ADDRESS = "0x0000000000000000000000000000000000000000";
 export function presentUser(fid: number, hydration: Hydration) {
   const user = presentSpecUser(fid, hydration);
   if (!user) return undefined;
-  const { profile, pro, registered_at, custody_address, auth_addresses: _, ...rest } = user;
+  const { profile, pro, registered_at, custody_address, auth_addresses, ...rest } = user;
   const { bio, location, banner, url } = profile;
   const context = hydration.viewer?.users.get(fid);
   return {
@@ -17,7 +17,10 @@ export function presentUser(fid: number, hydration: Hydration) {
     custody_address: custody_address ?? NO_ADDRESS,
     registered_at: isoTime(registered_at ?? 0),
     profile: { bio, ...(location && { location }), ...(banner && { banner }), ...(url !== null && { url }) },
-    auth_addresses: [],
+    auth_addresses: auth_addresses.map(({ address, app }) => ({
+      address,
+      app: presentApp(app.fid ?? 0, hydration),
+    })),
     ...(pro && {
       pro: { ...pro, subscribed_at: isoTime(pro.subscribed_at), expires_at: isoTime(pro.expires_at) },
     }),
@@ -37,6 +40,11 @@ export type User = NonNullable<ReturnType<typeof presentUser>>;
 /** The users among `fids` that exist, in the order given. */
 export function presentUsers(fids: readonly number[], hydration: Hydration): User[] {
   return fids.flatMap((fid) => presentUser(fid, hydration) ?? []);
+}
+
+/** An app as a user; of one that is not registered the fid alone, 0 where nobody says which app it is. */
+function presentApp(fid: number, hydration: Hydration) {
+  return presentUserDehydrated(fid, hydration) ?? { object: "user_dehydrated" as const, fid };
 }
 
 /** A user as it stands in other objects. */

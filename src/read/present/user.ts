@@ -36,7 +36,10 @@ const presentState = keepPresented((user: UserState, isPro: boolean) => {
     follower_count: user.followers,
     following_count: user.following,
     verifications: ethAddresses,
-    auth_addresses: [],
+    auth_addresses: user.authAddresses.map(({ address, appFid }) => ({
+      address: hex(address),
+      app: { fid: appFid === 0 ? null : appFid },
+    })),
     verified_addresses: {
       eth_addresses: ethAddresses,
       sol_addresses: solAddresses,

@@ -55,7 +55,19 @@ export const userFields = {
   follower_count: Count,
   following_count: Count,
   verifications: Type.Array(EthAddress),
-  auth_addresses: NoItems,
+  auth_addresses: Type.Array(
+    Type.Object(
+      {
+        address: EthAddress,
+        app: Type.Union([
+          UserDehydrated,
+          Type.Object({ object: Type.Literal("user_dehydrated"), fid: Type.Integer({ minimum: 0 }) }, closed),
+        ]),
+      },
+      closed,
+    ),
+    { description: "Addresses that may sign in as the user, each with the app that asked for it" },
+  ),
   verified_addresses: Type.Object(
     {
       eth_addresses: Type.Array(EthAddress),

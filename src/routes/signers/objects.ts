@@ -6,8 +6,8 @@ import type {
 import { Count, closed, EthAddress, Fid, Next, nullable, type Same, UnixSecs } from "../objects.ts";
 
 export const Key = Type.String({
-  pattern: "^0x(?:[0-9a-f]{64}|[0-9a-f]{40})$",
-  description: "An Ed25519 key, or the address of an auth key",
+  pattern: "^0x(?:[0-9a-f]{2})+$",
+  description: "An Ed25519 key, or an auth address in its ABI encoding; the chain takes other bytes too",
 });
 
 const SignerEvent = Type.Object(

@@ -58,7 +58,13 @@ const registered = { eventType: core.IdRegisterEventType.REGISTER, to: ADDRESS, 
 
 const valid: [name: string, event: OnChainEvent][] = [
   ["a key", signer({ eventType: ADD, keyType: 1, key: KEY, metadataType: 1, metadata: new Uint8Array(352) })],
-  ["an auth address", signer({ eventType: ADD, keyType: 2, key: ADDRESS })],
+  [
+    "an auth address",
+    signer({ eventType: ADD, keyType: 2, key: Buffer.concat([Buffer.alloc(12), ADDRESS]) }),
+  ],
+  ["a bare auth address", signer({ eventType: ADD, keyType: 2, key: ADDRESS })],
+  ["an auth address that is none", signer({ eventType: ADD, keyType: 2, key: KEY.subarray(1) })],
+  ["a removed key of 33 bytes, as the chain took it", signer({ eventType: REMOVE, key: new Uint8Array(33) })],
   ["a removed key", signer({ eventType: REMOVE, key: KEY })],
   ["a removed auth address", signer({ eventType: REMOVE, key: ADDRESS })],
   ["a reset key", signer({ eventType: core.SignerEventType.ADMIN_RESET, key: KEY })],
@@ -126,9 +132,14 @@ const refused: [name: string, event: OnChainEvent, reason: RegExp][] = [
   ],
   ["an id event of no type", idRegister({ to: ADDRESS }), /event type/],
   ["a key of 31 bytes", signer({ eventType: ADD, keyType: 1, key: KEY.subarray(1) }), /key must be 32/],
-  ["an auth address of 32 bytes", signer({ eventType: ADD, keyType: 2, key: KEY }), /key must be 20/],
+  ["an auth address of no bytes", signer({ eventType: ADD, keyType: 2 }), /key must be 1 to/],
+  [
+    "an auth address of 1025 bytes",
+    signer({ eventType: ADD, keyType: 2, key: new Uint8Array(1025) }),
+    /key must/,
+  ],
   ["a key of no type", signer({ eventType: ADD, key: KEY }), /key_type/],
-  ["a removed key of 33 bytes", signer({ eventType: REMOVE, key: new Uint8Array(33) }), /wrong size/],
+  ["a removed key of 1025 bytes", signer({ eventType: REMOVE, key: new Uint8Array(1025) }), /key must/],
   ["a signer event of no type", signer({ keyType: 1, key: KEY }), /signer event type/],
   [
     "metadata of 4097 bytes",

@@ -85,6 +85,9 @@ export class Reference {
     if (record instanceof Rejection) throw new Error(record.reason);
     const rules = { network: this.#network, nowUnixSecs: nowSecs(this.clock), isHistory: true };
     const invalid = validateRecord(record, rules);
+    // A node may hold chain events that this one refuses: it tells of them, and a follower is not to hold them.
+    if (invalid && record.kind === "onChainEvent")
+      return { record, refusal: undefined, changes: [], displacedProof: undefined };
     if (invalid) throw new Error(invalid.reason);
     const displacedProof = record.kind === "usernameProof" ? this.#proofOf(record.proof) : undefined;
     const [refusal] = this.#engine.apply([record]);
