@@ -27,7 +27,7 @@ export function createCommon(context: CommandContext): Common {
 }
 
 /**
- * Runs what goes on until it is told to stop: SIGTERM, SIGINT or a fault that nobody caught.
+ * Runs what goes on until it is told to stop: SIGTERM, SIGINT, SIGHUP or a fault that nobody caught.
  *
  * @param start starts the parts and registers the disposer of each. It stops early by throwing when
  *   `shutdown.signal` aborts. What it throws otherwise is thrown again, after what it had started is closed.

@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 import { EXIT_OK, EXIT_RETRYABLE, EXIT_USER, RetryableError, UserError } from "../lib/failure.ts";
+import { StorageError } from "../lib/sqlite/storage-error.ts";
 
 /** How a command that threw ends: its exit code, and what is said on standard error. */
 export interface Ending {
@@ -8,9 +9,19 @@ export interface Ending {
 }
 
 /** Codes of the system that say that something is taken at the moment. */
-const TRANSIENT_CODES = new Set(["EADDRINUSE", "EAGAIN", "EBUSY", "SQLITE_BUSY"]);
+const TRANSIENT_CODES = new Set([
+  "EADDRINUSE",
+  "EAGAIN",
+  "EBUSY",
+  "EDQUOT",
+  "EIO",
+  "EMFILE",
+  "ENFILE",
+  "ENOMEM",
+  "ENOSPC",
+]);
 /** Codes of the system that say that the operator asked for what cannot be had. */
-const USER_CODES = new Set(["EACCES", "EPERM", "EADDRNOTAVAIL", "ENOENT", "EISDIR", "ENOTDIR"]);
+const USER_CODES = new Set(["EACCES", "EPERM", "EROFS", "EADDRNOTAVAIL", "ENOENT", "EISDIR", "ENOTDIR"]);
 
 /** Decides the exit code of a fault and words it. Only an unforeseen fault shows its stack. */
 export function endingOf(fault: unknown): Ending {
@@ -21,9 +32,18 @@ export function endingOf(fault: unknown): Ending {
   if (fault instanceof UserError) return { exitCode: EXIT_USER, message: `error: ${fault.message}\n` };
   if (fault instanceof RetryableError)
     return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
+  if (fault instanceof StorageError && fault.fault !== "other") {
+    const exitCode = fault.isTransient ? EXIT_RETRYABLE : EXIT_USER;
+    return { exitCode, message: `error: ${fault.message}.${adviceOn(fault)}\n` };
+  }
   if (!(fault instanceof Error)) return { exitCode: EXIT_RETRYABLE, message: `error: ${String(fault)}\n` };
   const code = "code" in fault ? String(fault.code) : "";
   if (USER_CODES.has(code)) return { exitCode: EXIT_USER, message: `error: ${fault.message}\n` };
   if (TRANSIENT_CODES.has(code)) return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
   return { exitCode: EXIT_RETRYABLE, message: `internal error: ${fault.stack ?? fault.message}\n` };
+}
+
+/** What an operator can do about a fault of a database, as a sentence that follows another; empty for other faults. */
+export function adviceOn(fault: unknown): string {
+  return fault instanceof StorageError && fault.advice !== "" ? ` ${fault.advice}` : "";
 }

@@ -1,5 +1,8 @@
 import type { Command } from "commander";
+import type { ImportBrokeOff, ImportReport } from "../import/run-import.ts";
+import { EXIT_USER, RetryableError, UserError } from "../lib/failure.ts";
 import type { CommandContext } from "./context.ts";
+import { adviceOn, endingOf } from "./exit.ts";
 import { print } from "./output.ts";
 
 const LOG_INTERVAL_MS = 5000;
@@ -15,14 +18,13 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { openDataDir } = await import("../process/data-dir.ts");
       const { createImportSink } = await import("../import/import-sink.ts");
       const { formatProgress } = await import("../import/progress.ts");
-      const { runImport } = await import("../import/run-import.ts");
+      const { ImportBrokeOff, runImport } = await import("../import/run-import.ts");
       const { formatSummary } = await import("../import/summary.ts");
       const { indexPath, openIndexWriter } = await import("../index/database.ts");
       const { claimNetwork, isFollowing } = await import("../index/identity.ts");
       const { getPosition } = await import("../index/positions.ts");
       const { IngestEngine } = await import("../ingest/engine.ts");
       const { networkOf } = await import("../ingest/network.ts");
-      const { UserError } = await import("../lib/failure.ts");
       const { createProgressReporter, progressOnStderr } = await import("../process/progress-line.ts");
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;
@@ -52,18 +54,44 @@ export function registerImport(program: Command, context: CommandContext): void 
           output: progressOnStderr(),
           format: formatProgress,
         });
-        const report = await runImport({
-          path: file,
-          sink: createImportSink({ engine, network, clock }),
-          positions: { get: (key) => getPosition(db, key) },
-          clock,
-          onProgress: (step) => progress.update(step),
-          signal: shutdown.signal,
-        });
-        progress.finish();
-        print(`${formatSummary(report.summary).join("\n")}\n`);
+        const end = ({ summary }: Pick<ImportReport, "summary">) => {
+          progress.finish();
+          print(`${formatSummary(summary).join("\n")}\n`);
+        };
+        let report: ImportReport;
+        try {
+          report = await runImport({
+            path: file,
+            sink: createImportSink({ engine, network, clock }),
+            positions: { get: (key) => getPosition(db, key) },
+            clock,
+            onProgress: (step) => progress.update(step),
+            signal: shutdown.signal,
+          });
+        } catch (cause) {
+          if (!(cause instanceof ImportBrokeOff)) throw cause;
+          end(cause.report);
+          throw brokeOffError(file, cause);
+        }
+        end(report);
         shutdown.signal.throwIfAborted();
-        if (report.outcome !== "complete") throw new UserError(`${file}: ${report.detail}`);
+        const { outcome, detail } = report;
+        if (outcome === "unstored")
+          throw new RetryableError(`${file}: ${detail}; the log says why. Run the import again.`);
+        if (outcome !== "complete") throw new UserError(`${file}: ${detail}`);
       });
     });
+}
+
+/** What an import that broke off ends with: why, how much is stored, and that the next run goes on there. */
+function brokeOffError(file: string, { message, cause, report }: ImportBrokeOff): Error {
+  const { accepted, known } = report.summary;
+  const stored = accepted.message + accepted.onChainEvent + accepted.usernameProof + known;
+  const text = [
+    `${file}: the import broke off: ${message}.${adviceOn(cause)}`,
+    `${stored} records of this run are stored, up to byte ${report.toOffset}; run the same import again to go on there.`,
+  ].join("\n");
+  return endingOf(cause).exitCode === EXIT_USER
+    ? new UserError(text, { cause })
+    : new RetryableError(text, { cause });
 }

@@ -15,7 +15,6 @@ export function indexPath(dataDir: string): string {
 
 /** A connection to the index. */
 export class IndexDatabase extends SqliteConnection {
-  /** Keeps the connections of different databases apart for the type checker. */
   readonly database = "index";
   /** What the transaction under way changes of the objects that answers show. */
   readonly touched = new Touched();

@@ -1,7 +1,7 @@
-import { SQLiteError } from "bun:sqlite";
 import type { IndexDatabase } from "../index/database.ts";
 import { putPosition } from "../index/positions.ts";
 import { TotalsDelta } from "../index/totals.ts";
+import { StorageError } from "../lib/sqlite/storage-error.ts";
 import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
@@ -51,44 +51,68 @@ export class IngestEngine {
   }
 
   /**
-   * Applies a batch; the verdicts come in the order of the records, after the commit is on the disk. When a record
-   * causes a fault the batch is rolled back and each record gets a transaction of its own, so that one poisoned
-   * record costs the others nothing.
+   * Applies a batch; returns the verdicts in the order of the records, after the commit is on the disk. What could not be
+   * stored is `unavailable`: its sender tries again, and what was stored nevertheless is a duplicate then.
    */
-  apply(records: readonly IngestRecord[], moves: readonly PositionMove[] = []): Verdict[] {
+  apply(records: readonly IngestRecord[]): Verdict[] {
+    try {
+      return this.applyResumable(records, []);
+    } catch (cause) {
+      if (!(cause instanceof StorageError)) throw cause;
+      const verdict = this.#unstored(cause);
+      return records.map(() => verdict);
+    }
+  }
+
+  /**
+   * Applies a batch of resumable work, as `apply` does, and moves its positions in the same transaction.
+   *
+   * A record that causes a fault costs the others nothing: each gets a transaction of its own, and the verdict of the
+   * one at fault is `unavailable`. The positions then stay, because they never move past a record that was not stored.
+   *
+   * @throws StorageError when the database cannot be written. Some of the records may be stored; the positions have
+   *   not moved, and the same batch can be applied again.
+   */
+  applyResumable(records: readonly IngestRecord[], moves: readonly PositionMove[]): Verdict[] {
     try {
       return this.#commit(records, moves);
     } catch (cause) {
-      if (records.length === 1 && moves.length === 0) return [this.#fault(cause)];
+      if (cause instanceof StorageError || records.length === 0) throw cause;
+      if (records.length === 1) return [this.#unstored(cause)];
     }
+    let isAnyUnstored = false;
     const verdicts = records.map((record) => {
       try {
         return this.#commit([record], [])[0];
       } catch (cause) {
-        return this.#fault(cause);
+        if (cause instanceof StorageError) throw cause;
+        isAnyUnstored = true;
+        return this.#unstored(cause);
       }
     });
-    if (moves.length > 0) this.#commit([], moves);
+    if (!isAnyUnstored && moves.length > 0) this.#commit([], moves);
     return verdicts;
   }
 
   /**
-   * Applies what the node relays from the one that it follows, in one transaction; throws when nothing of it is written.
-   * An operation that the index itself cannot hold is passed over, so that one poisoned record does not end the
-   * following; a fault of the disk is none of these.
+   * Applies what the node relays from the one that it follows, in one transaction. An operation that the index itself
+   * cannot hold is reported and passed over, so that one poisoned record does not end the following.
+   *
+   * @throws StorageError when the database cannot be written; the positions have then not moved, and the same batch can
+   *   be applied again.
    */
   applyRelayed(batch: RelayedBatch): void {
     try {
       this.#writeRelayed(batch);
       return;
     } catch (cause) {
-      if (batch.ops.length === 0 || isFaultOfStorage(cause)) throw cause;
+      if (batch.ops.length === 0 || cause instanceof StorageError) throw cause;
     }
     for (const op of batch.ops) {
       try {
         this.#writeRelayed({ ops: [op], moves: [] });
       } catch (cause) {
-        if (isFaultOfStorage(cause)) throw cause;
+        if (cause instanceof StorageError) throw cause;
         this.#options.onFault(cause);
       }
     }
@@ -166,15 +190,9 @@ export class IngestEngine {
     }
   }
 
-  #fault(cause: unknown): Rejection {
+  /** Reports a fault; returns the verdict of the records that are not stored because of it. */
+  #unstored(cause: unknown): Rejection {
     this.#options.onFault(cause);
     return new Rejection("unavailable", "the node could not store the record; try again");
   }
-}
-
-const SQLITE_CONSTRAINT = 19;
-
-/** Whether the database could not be written, whatever there was to write. */
-function isFaultOfStorage(cause: unknown): boolean {
-  return cause instanceof SQLiteError && (cause.errno & 0xff) !== SQLITE_CONSTRAINT;
 }

@@ -29,7 +29,8 @@ export interface Shutdown {
 
 const EXIT_UNCLEAN = 1;
 /** 128 + the number of the signal, as a shell reports a process that it killed. */
-const KILLED_BY = { SIGINT: 130, SIGTERM: 143 } as const;
+const KILLED_BY = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+const SIGNALS = Object.keys(KILLED_BY) as (keyof typeof KILLED_BY)[];
 
 /** Makes the shutdown of a process. `deadlineMs` is for all disposers together. */
 export function createShutdown({ deadlineMs, log }: { deadlineMs: number; log: Logger }): Shutdown {
@@ -102,7 +103,7 @@ export function createShutdown({ deadlineMs, log }: { deadlineMs: number; log: L
 }
 
 /**
- * Starts the shutdown on the first SIGTERM or SIGINT, and on a fault that nobody caught (`EXIT_RETRYABLE`: a supervisor may
+ * Starts the shutdown on the first SIGTERM, SIGINT or SIGHUP (the terminal has gone), and on a fault that nobody caught (`EXIT_RETRYABLE`: a supervisor may
  * start the process again). A second signal ends the process at once.
  *
  * @returns takes the handlers off again.
@@ -121,13 +122,11 @@ export function handleSignals(shutdown: Shutdown, log: Logger): () => void {
     log.fatal({ err }, "Met a fault that nobody caught");
     void shutdown.start("fault", EXIT_RETRYABLE);
   };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   process.on("uncaughtException", onFault);
   process.on("unhandledRejection", onFault);
   return () => {
-    process.off("SIGTERM", onSignal);
-    process.off("SIGINT", onSignal);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
     process.off("uncaughtException", onFault);
     process.off("unhandledRejection", onFault);
   };

@@ -13,7 +13,6 @@ export function statePath(dataDir: string): string {
 
 /** A connection to what cannot be rebuilt: apps, webhooks, secrets, nonces. */
 export class StateDatabase extends SqliteConnection {
-  /** Keeps the connections of different databases apart for the type checker. */
   readonly database = "state";
 }
 

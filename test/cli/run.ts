@@ -17,13 +17,20 @@ export interface Place {
   readonly env?: Record<string, string>;
   /** What the command reads on standard input; nothing when left out. */
   readonly stdin?: string | Uint8Array<ArrayBuffer>;
+  /** A command that runs the program: it is given the program's command line behind its own arguments. */
+  readonly through?: readonly string[];
+}
+
+/** For `Place.through`: no file can grow beyond `kib`, so that writes fail as on a disk that refuses them. */
+export function withFileLimit(kib: number): string[] {
+  return ["bash", "-c", `trap "" XFSZ; ulimit -f ${kib}; exec "$@"`, "bash"];
 }
 
 /** Runs a command of the program, as a process of its own, to its end; in an empty directory where `place` names none. */
 export async function run(args: readonly string[], place: Place = {}): Promise<Ended> {
   using home = emptyDir();
-  const { cwd = home.path, env = {}, stdin } = place;
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+  const { cwd = home.path, env = {}, stdin, through = [] } = place;
+  const child = Bun.spawn([...through, process.execPath, MAIN, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: home.path, ...env },
     stdin: stdin === undefined ? "ignore" : new Blob([stdin]),

@@ -40,6 +40,14 @@ export function readNetwork(anchorUnixSecs = ANCHOR_SECS): ReadNetwork {
   return { records, events, proofs, messages };
 }
 
+let encoded: readonly EncodedRecord[] | undefined;
+
+/** All records of the demo network as they travel, made once. */
+export function demoRecords(): readonly EncodedRecord[] {
+  encoded ??= readNetwork().records.map(encodedRecord);
+  return encoded;
+}
+
 export function encodedRecord(record: DemoRecord): EncodedRecord {
   if (record.$case === "onChainEvent") {
     return { kind: "onChainEvent", bytes: OnChainEvent.encode(record.value).finish() };

@@ -5,7 +5,8 @@ import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import { readTotals } from "../../src/index/totals.ts";
 import { verifyIndex } from "../../src/index/verify.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import { run } from "../cli/run.ts";
+import { type Place, run, withFileLimit } from "../cli/run.ts";
+import { demoRecords } from "../demo/records.ts";
 import { signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
@@ -14,8 +15,8 @@ function message(fid: number, text: string): EncodedRecord {
   return { kind: "message", bytes: signedCast(fid, text, accountSigner(fid)) };
 }
 
-async function runImport(dataDir: string, file: string) {
-  const { exitCode: code, out, errors } = await run(["--data-dir", dataDir, "import", file]);
+async function runImport(dataDir: string, file: string, place: Place = {}) {
+  const { exitCode: code, out, errors } = await run(["--data-dir", dataDir, "import", file], place);
   return { code, out, errors };
 }
 
@@ -60,3 +61,28 @@ test("a file that is not there is the operator's mistake", async () => {
   expect(code).toBe(1);
   expect(errors).toContain("no such file");
 });
+
+test("a disk that takes no more ends an import with code 75 and what is stored, and the next run completes it", async () => {
+  using dir = tempDir();
+  const dataDir = `${dir.path}/data`;
+  const file = `${dir.path}/records`;
+  const records = demoRecords().slice(0, 2500);
+  await writeRecords(file, records);
+  const first = await runImport(dataDir, file, { through: withFileLimit(2000) });
+  expect(first.code).toBe(75);
+  const [, stored = "", offset] =
+    /(\d+) records of this run are stored, up to byte (\d+);/.exec(first.errors) ?? [];
+  expect(first.errors).toContain(`${indexPath(dataDir)}: disk I/O error (SQLITE_IOERR`);
+  expect(first.errors).not.toContain("    at ");
+  expect(Number(stored)).toBeGreaterThan(0);
+  expect(Number(stored)).toBeLessThan(records.length);
+  expect(Number(offset)).toBeLessThan(Bun.file(file).size);
+
+  const second = await runImport(dataDir, file);
+  expect(second.code).toBe(0);
+  expect(second.out).not.toMatch(/known already|refused/);
+  const accepted = second.out.match(/[\d,]+(?= (messages|on-chain|username))/g) ?? [];
+  const rest = accepted.reduce((sum, count) => sum + Number(count.replaceAll(",", "")), 0);
+  expect(Number(stored) + rest).toBe(records.length);
+  expect(verifyIndex(indexPath(dataDir))).toEqual([]);
+}, 60_000);

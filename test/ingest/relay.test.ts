@@ -1,4 +1,3 @@
-import { SQLiteError } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openIndexInMemory } from "../../src/index/database.ts";
@@ -6,6 +5,7 @@ import { getPosition } from "../../src/index/positions.ts";
 import { journaledBlocksAfter, todoBehind } from "../../src/index/upstream-work.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
 import type { MessageRef, RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
+import { StorageError } from "../../src/lib/sqlite/storage-error.ts";
 import { positionOf } from "../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
@@ -321,7 +321,7 @@ describe("a batch", () => {
     const casts = Array.from({ length: 500 }, (_, at) =>
       merge(signedCast(1, `cast ${at}`, accountSigner(1))),
     );
-    expect(() => index.write({ ops: casts, moves: [reached] })).toThrow(SQLiteError);
+    expect(() => index.write({ ops: casts, moves: [reached] })).toThrow(StorageError);
     expect(getPosition(index.db, reached.key)).toBeUndefined();
     expect(index.hashes()).toEqual([]);
     expect(index.faults).toEqual([]);

@@ -113,12 +113,15 @@ test("what is registered while the shutdown runs, or after it, is closed too", a
   expect(did).toEqual(["late", "first", "after"]);
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s closes everything in order and ends with 0", async (signal) => {
-  await using child = await startProcess("shutdown.ts", ["clean"]);
-  child.kill(signal);
-  expect(await child.exited).toBe(0);
-  expect(child.lines()).toEqual(["ready", "closed http", "closed index"]);
-});
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+  "%s closes everything in order and ends with 0",
+  async (signal) => {
+    await using child = await startProcess("shutdown.ts", ["clean"]);
+    child.kill(signal);
+    expect(await child.exited).toBe(0);
+    expect(child.lines()).toEqual(["ready", "closed http", "closed index"]);
+  },
+);
 
 test("a signal ends a process that hangs at the deadline, with 1", async () => {
   await using child = await startProcess("shutdown.ts", ["hang", "50"]);
@@ -130,6 +133,7 @@ test("a signal ends a process that hangs at the deadline, with 1", async () => {
 test.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
+  ["SIGHUP", 129],
 ] as const)("a second signal (%s) ends the process at once, with %d", async (signal, exitCode) => {
   await using child = await startProcess("shutdown.ts", ["hang", "60000"]);
   child.kill("SIGTERM");

@@ -1,5 +1,6 @@
 import type { Database, SQLQueryBindings, Statement as SqliteStatement } from "bun:sqlite";
 import type { Statement } from "./statement-registry.ts";
+import { asStorageError, type DatabaseFile, type DatabaseName, StorageError } from "./storage-error.ts";
 
 interface Command {
   readonly name: string;
@@ -12,45 +13,92 @@ const BEGIN_IMMEDIATE = command("BEGIN IMMEDIATE");
 const COMMIT = command("COMMIT");
 const ROLLBACK = command("ROLLBACK");
 const DATA_VERSION = command("PRAGMA data_version");
+const TOTAL_CHANGES = command("SELECT total_changes() AS changes");
 
 /**
  * A connection to one of the node's databases. A statement is prepared on first use and kept for the life of the
  * connection. A fid above 2^53 - 1 never reaches it, so integers stay plain numbers.
+ *
+ * Every method throws a StorageError, which names the file, where the database itself is at fault.
  */
-export abstract class SqliteConnection implements Disposable {
+export abstract class SqliteConnection implements DatabaseFile, Disposable {
+  /** Also keeps the connections of different databases apart for the type checker. */
+  abstract readonly database: DatabaseName;
   readonly #sqlite: Database;
   readonly #statements = new Map<Command, SqliteStatement<unknown, SQLQueryBindings[]>>();
+  #writeFault: StorageError | undefined;
+  #needsRollback = false;
   /** Called with the name of each statement that runs; tests count with it. */
   onStatement: ((name: string) => void) | undefined;
+  /**
+   * Called before each statement, BEGIN, COMMIT and ROLLBACK included. A test throws the SQLiteError in it that the
+   * statement shall fail with; the statement is then not run.
+   */
+  beforeStatement: ((name: string) => void) | undefined;
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite;
   }
 
   all<Row, Params extends readonly SQLQueryBindings[]>(s: Statement<Row, Params>, ...params: Params): Row[] {
-    return this.#prepare(s).all(...params) as Row[];
+    this.onStatement?.(s.name);
+    try {
+      return this.#prepared(s).all(...params) as Row[];
+    } catch (cause) {
+      throw asStorageError(this, cause);
+    }
   }
 
   get<Row, Params extends readonly SQLQueryBindings[]>(
     s: Statement<Row, Params>,
     ...params: Params
   ): Row | undefined {
-    return (this.#prepare(s).get(...params) as Row | null) ?? undefined;
+    this.onStatement?.(s.name);
+    try {
+      return (this.#prepared(s).get(...params) as Row | null) ?? undefined;
+    } catch (cause) {
+      throw asStorageError(this, cause);
+    }
   }
 
   /** Runs a statement that returns nothing; answers the number of rows that it changed. */
   run<Params extends readonly SQLQueryBindings[]>(s: Statement<unknown, Params>, ...params: Params): number {
-    return this.#prepare(s).run(...params).changes;
+    this.onStatement?.(s.name);
+    try {
+      const { changes } = this.#prepared(s).run(...params);
+      if (changes > 0 && !this.#sqlite.inTransaction) this.#writeFault = undefined;
+      return changes;
+    } catch (cause) {
+      throw this.#failedWrite(cause);
+    }
   }
 
   /** Runs `work` in one write transaction; rolls back when it throws. */
   transaction<T>(work: () => T): T {
-    return this.#within(BEGIN_IMMEDIATE, work);
+    try {
+      const changesBefore = this.#writeFault && this.#totalChanges();
+      const result = this.#within(BEGIN_IMMEDIATE, work);
+      // A commit of nothing writes nothing, and so shows nothing about the disk.
+      if (this.#writeFault && this.#totalChanges() !== changesBefore) this.#writeFault = undefined;
+      return result;
+    } catch (cause) {
+      throw this.#failedWrite(cause);
+    }
   }
 
   /** Runs `work` on one snapshot: no write that commits meanwhile shows in some of its statements only. */
   snapshot<T>(work: () => T): T {
     return this.#within(BEGIN, work);
+  }
+
+  /** The fault of the last write, until one succeeds. */
+  get writeFault(): StorageError | undefined {
+    return this.#writeFault;
+  }
+
+  /** The path of the database file, as it was opened. */
+  get file(): string {
+    return this.#sqlite.filename;
   }
 
   /** Writes the write-ahead log back into the database file and empties it. */
@@ -85,25 +133,51 @@ export abstract class SqliteConnection implements Disposable {
   }
 
   #within<T>(begin: Command, work: () => T): T {
-    this.#prepared(begin).run();
+    // A transaction that a failing disk did not let roll back still holds its lock and its changes.
+    if (this.#needsRollback) this.#rollBack();
+    this.#control(begin);
     try {
       const result = work();
-      this.#prepared(COMMIT).run();
+      this.#control(COMMIT);
       return result;
     } catch (cause) {
-      // A full disk may have rolled back already; the first fault is the one to report.
-      if (this.#sqlite.inTransaction) this.#prepared(ROLLBACK).run();
+      try {
+        this.#rollBack();
+      } catch {
+        // The first fault is the one to report; the next transaction tries to roll back again.
+      }
       throw cause;
     }
   }
 
-  /** Prepares a statement of the program, and tells whoever counts them. */
-  #prepare(s: Command): SqliteStatement<unknown, SQLQueryBindings[]> {
-    this.onStatement?.(s.name);
-    return this.#prepared(s);
+  #rollBack(): void {
+    // A full disk may have rolled back already.
+    this.#needsRollback = this.#sqlite.inTransaction;
+    if (this.#needsRollback) this.#control(ROLLBACK);
+    this.#needsRollback = false;
+  }
+
+  #control(command: Command): void {
+    try {
+      this.#prepared(command).run();
+    } catch (cause) {
+      throw asStorageError(this, cause);
+    }
+  }
+
+  /** Notes a write that failed; returns what to throw. */
+  #failedWrite(cause: unknown): unknown {
+    const fault = asStorageError(this, cause);
+    if (fault instanceof StorageError && fault.file === this.file) this.#writeFault = fault;
+    return fault;
+  }
+
+  #totalChanges(): number {
+    return (this.#prepared(TOTAL_CHANGES).get() as { changes: number }).changes;
   }
 
   #prepared(command: Command): SqliteStatement<unknown, SQLQueryBindings[]> {
+    this.beforeStatement?.(command.name);
     let prepared = this.#statements.get(command);
     if (!prepared) {
       prepared = this.#sqlite.prepare<unknown, SQLQueryBindings[]>(command.sql);

@@ -1,0 +1,108 @@
+import { SQLiteError } from "bun:sqlite";
+import { dirname } from "node:path";
+
+/** The databases of a node. */
+export type DatabaseName = "index" | "state";
+
+/** Which database a connection is to, and where it stands. */
+export interface DatabaseFile {
+  readonly database: DatabaseName;
+  readonly file: string;
+}
+
+/**
+ * Why a database did not do what it was asked for. `busy`, `full`, `io` and `memory` may be gone on the next try; the
+ * others stay until somebody mends the file or its permissions.
+ */
+export type StorageFault =
+  | "busy"
+  | "full"
+  | "io"
+  | "memory"
+  | "corrupt"
+  | "not_a_database"
+  | "read_only"
+  | "cannot_open"
+  | "other";
+
+/** By SQLite's primary result code. */
+const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
+  [3, "cannot_open"], // SQLITE_PERM
+  [5, "busy"],
+  [6, "busy"], // SQLITE_LOCKED
+  [7, "memory"],
+  [8, "read_only"],
+  [10, "io"],
+  [11, "corrupt"],
+  [13, "full"],
+  [14, "cannot_open"],
+  [15, "busy"], // SQLITE_PROTOCOL: lost too many races for a lock
+  [22, "io"], // SQLITE_NOLFS: the file grew beyond what the system allows
+  [23, "cannot_open"], // SQLITE_AUTH
+  [26, "not_a_database"],
+]);
+
+/** What a row or a parameter can cause by itself: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
+const CAUSED_BY_INPUT: ReadonlySet<number> = new Set([18, 19, 20, 25]);
+
+const TRANSIENT: ReadonlySet<StorageFault> = new Set(["busy", "full", "io", "memory"]);
+
+/** A database could not be read or written, whatever there was to read or write. Its message names the file. */
+export class StorageError extends Error {
+  override name = "StorageError";
+  readonly fault: StorageFault;
+  /** SQLite's name of the fault, such as `SQLITE_IOERR_WRITE`. */
+  readonly code: string;
+  readonly database: DatabaseName;
+  readonly file: string;
+  /** What SQLite says, without the file. */
+  readonly reason: string;
+
+  constructor({ database, file }: DatabaseFile, cause: SQLiteError) {
+    super(`${file}: ${cause.message} (${cause.code})`, { cause });
+    this.fault = FAULTS.get(cause.errno & 0xff) ?? "other";
+    this.code = cause.code ?? "";
+    this.database = database;
+    this.file = file;
+    this.reason = cause.message;
+  }
+
+  /** Whether the same may succeed on the next try. */
+  get isTransient(): boolean {
+    return TRANSIENT.has(this.fault);
+  }
+
+  /** What an operator can do about it; empty where nothing is known to help. */
+  get advice(): string {
+    switch (this.fault) {
+      case "busy":
+        return "Another process holds the lock of the file. Stop it, and try again.";
+      case "full":
+        return `Free space on the disk of ${dirname(this.file)}, and try again.`;
+      case "io":
+        return `Look after the disk of ${dirname(this.file)}, and try again.`;
+      case "read_only":
+      case "cannot_open":
+        return `The user of the process must be able to read and write ${this.file} and ${dirname(this.file)}.`;
+      case "corrupt":
+      case "not_a_database":
+        return recoveryOf(this);
+      default:
+        return "";
+    }
+  }
+}
+
+/** How a database comes back whose file is lost or damaged. */
+export function recoveryOf({ database, file }: DatabaseFile): string {
+  const companions = `${file}, ${file}-wal and ${file}-shm`;
+  return database === "index"
+    ? `The index can be rebuilt: move ${companions} away and start again. It is then filled anew from upstream.url, or by importing the same files.`
+    : `The state (apps, webhooks, secrets, notification tokens, deliveries, nonces) cannot be rebuilt: move ${companions} away and restore ${file} from a backup.`;
+}
+
+/** What to throw for `cause`: a StorageError where the database is at fault, else `cause` itself. */
+export function asStorageError(where: DatabaseFile, cause: unknown): unknown {
+  if (!(cause instanceof SQLiteError) || CAUSED_BY_INPUT.has(cause.errno & 0xff)) return cause;
+  return new StorageError(where, cause);
+}

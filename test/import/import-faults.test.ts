@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { createImportSink } from "../../src/import/import-sink.ts";
+import { writeRecords } from "../../src/import/record-writer.ts";
+import { ImportBrokeOff, runImport } from "../../src/import/run-import.ts";
+import {
+  type IndexDatabase,
+  indexPath,
+  openIndexInMemory,
+  openIndexWriter,
+} from "../../src/index/database.ts";
+import { getPosition } from "../../src/index/positions.ts";
+import { readTotals } from "../../src/index/totals.ts";
+import { IngestEngine } from "../../src/ingest/engine.ts";
+import { StorageError } from "../../src/lib/sqlite/storage-error.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
+import { ManualClock } from "../support/clock.ts";
+import { dumpIndex } from "../support/dump.ts";
+import { mixedRecords } from "../support/mixed-records.ts";
+import { tempDir } from "../support/program.ts";
+import { type FaultSpan, type InjectedFault, withFaultAtEveryStatement } from "../support/storage-faults.ts";
+
+const BATCH_RECORDS = 8;
+
+/** Imports into an index; a record that causes an unforeseen fault is reported to `onFault`. */
+function importer(db: IndexDatabase, batchRecords?: number, onFault: (cause: unknown) => void = () => {}) {
+  const clock = new ManualClock(ANCHOR_SECS);
+  const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  const engine = new IngestEngine({ db, network, clock, onFault });
+  const sink = createImportSink({ engine, network, clock });
+  const positions = { get: (key: string) => getPosition(db, key) };
+  return (path: string) => runImport({ path, sink, positions, clock, ...(batchRecords && { batchRecords }) });
+}
+
+/** What the index holds after an import of the file that nothing disturbs. */
+async function undisturbed(path: string): Promise<string> {
+  using db = openIndexInMemory();
+  const report = await importer(db)(path);
+  expect(report.outcome).toBe("complete");
+  return dumpIndex(db);
+}
+
+describe("an import that a fault of the storage stops is completed by the next runs", () => {
+  /** A full disk may have room for one table and none for another; a foreign lock ends between two transactions. */
+  const cases: { fault: InjectedFault; span: FaultSpan; rollsBack: boolean }[] = [
+    { fault: "full", span: "same statement", rollsBack: false },
+    { fault: "busy", span: { statements: BATCH_RECORDS + 1 }, rollsBack: false },
+    { fault: "io", span: "once", rollsBack: true },
+  ];
+  for (const { fault, ...options } of cases) {
+    test(`${fault}, at every statement of every transaction`, async () => {
+      using dir = tempDir();
+      const path = `${dir.path}/records`;
+      await writeRecords(path, mixedRecords());
+      const whole = await undisturbed(path);
+      using db = openIndexInMemory();
+      const run = importer(db, BATCH_RECORDS);
+      const { faults, failed } = await withFaultAtEveryStatement(db, fault, () => run(path), options);
+      expect(faults).toBeGreaterThan(400);
+      for (const name of ["BEGIN IMMEDIATE", "COMMIT", "messages.insert", "positions.put"])
+        expect([...failed]).toContain(name);
+      expect(dumpIndex(db)).toBe(whole);
+    }, 60_000);
+  }
+
+  test("of thousands of records, at each 997th statement", async () => {
+    using dir = tempDir();
+    const path = `${dir.path}/records`;
+    await writeRecords(path, demoRecords().slice(0, 2500));
+    using db = openIndexInMemory();
+    const run = importer(db);
+    await withFaultAtEveryStatement(db, "full", () => run(path), { span: "same statement", every: 997 });
+    expect(dumpIndex(db)).toBe(await undisturbed(path));
+  }, 60_000);
+});
+
+test("a file that no longer fits is completed once there is room, and each run says what it has stored", async () => {
+  using dir = tempDir();
+  const path = `${dir.path}/records`;
+  const records = demoRecords().slice(0, 2500);
+  await writeRecords(path, records);
+  using db = openIndexWriter(indexPath(dir.path));
+  const run = importer(db);
+  const pages = db.sizeBytes() / 4096;
+  let stored = 0;
+  let brokeOff = 0;
+  for (let room = 40; ; room += 80) {
+    db.sqlite.exec(`PRAGMA max_page_count = ${pages + room}`);
+    try {
+      const { summary, fromOffset } = await run(path);
+      expect(fromOffset).toBeGreaterThan(0);
+      stored += sum(summary.accepted) + summary.known;
+      break;
+    } catch (cause) {
+      expect(cause).toBeInstanceOf(ImportBrokeOff);
+      const { report, cause: fault } = cause as ImportBrokeOff;
+      expect(fault).toMatchObject({ fault: "full", isTransient: true });
+      stored += sum(report.summary.accepted);
+      expect(report.summary.refused).toBe(0);
+      const { messages, on_chain_events } = readTotals(db);
+      // Nothing but username proofs is stored beside these.
+      expect(stored).toBeGreaterThanOrEqual(messages + on_chain_events);
+      brokeOff += 1;
+    }
+  }
+  expect(brokeOff).toBeGreaterThan(1);
+  expect(stored).toBe(records.length);
+  expect(dumpIndex(db)).toBe(await undisturbed(path));
+});
+
+test("a foreign lock on the index stops an import, which the next run completes", async () => {
+  using dir = tempDir();
+  const path = `${dir.path}/records`;
+  await writeRecords(path, mixedRecords());
+  using db = openIndexWriter(indexPath(dir.path));
+  db.sqlite.exec("PRAGMA busy_timeout = 50");
+  using other = openIndexWriter(indexPath(dir.path));
+  other.sqlite.exec("BEGIN IMMEDIATE");
+  const run = importer(db);
+  const broken = await run(path).catch((cause) => cause);
+  expect(broken).toBeInstanceOf(ImportBrokeOff);
+  expect(broken.cause).toBeInstanceOf(StorageError);
+  expect(broken.cause).toMatchObject({ fault: "busy", file: indexPath(dir.path) });
+  expect(broken.report).toMatchObject({ fromOffset: 0, toOffset: 0 });
+  other.sqlite.exec("ROLLBACK");
+  expect(await run(path)).toMatchObject({ outcome: "complete", summary: { known: 0, refused: 0 } });
+  expect(dumpIndex(db)).toBe(await undisturbed(path));
+});
+
+test("a record that causes an unforeseen fault costs the others nothing, and stays ahead of the position", async () => {
+  using dir = tempDir();
+  const path = `${dir.path}/records`;
+  await writeRecords(path, mixedRecords());
+  using db = openIndexInMemory();
+  const faults: unknown[] = [];
+  const run = importer(db, BATCH_RECORDS, (cause) => faults.push(cause));
+  db.sqlite.exec(
+    `CREATE TRIGGER poison BEFORE INSERT ON reactions BEGIN SELECT RAISE(ABORT, 'not this one'); END`,
+  );
+  const first = await run(path);
+  expect(faults.length).toBeGreaterThan(0);
+  expect(first.outcome).toBe("unstored");
+  expect(first.toOffset).toBeLessThan(Bun.file(path).size);
+  expect(first.summary.refusals.map(({ code }) => code)).toContain("unavailable");
+  // What stands behind the first of them is there already.
+  expect(readTotals(db).links).toBeGreaterThan(0);
+  db.sqlite.exec("DROP TRIGGER poison");
+  expect(await run(path)).toMatchObject({ outcome: "complete", fromOffset: first.toOffset });
+  expect(dumpIndex(db)).toBe(await undisturbed(path));
+});
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}

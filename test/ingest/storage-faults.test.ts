@@ -1,0 +1,118 @@
+import { expect, test } from "bun:test";
+import { type IndexDatabase, openIndexInMemory } from "../../src/index/database.ts";
+import { getPosition } from "../../src/index/positions.ts";
+import { todoBehind } from "../../src/index/upstream-work.ts";
+import { IngestEngine } from "../../src/ingest/engine.ts";
+import { IngestQueue } from "../../src/ingest/queue.ts";
+import { decodeRecord, type EncodedRecord, type IngestRecord } from "../../src/ingest/record.ts";
+import type { RelayedOp } from "../../src/ingest/relay.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { ANCHOR_SECS } from "../demo/records.ts";
+import { ManualClock } from "../support/clock.ts";
+import { dumpIndex } from "../support/dump.ts";
+import { mixedRecords } from "../support/mixed-records.ts";
+import { type FaultSpan, type InjectedFault, withFaultAtEveryStatement } from "../support/storage-faults.ts";
+
+const BATCH = 8;
+const records = mixedRecords({ fids: 2 });
+const batches = Array.from({ length: Math.ceil(records.length / BATCH) }, (_, at) =>
+  records.slice(at * BATCH, (at + 1) * BATCH),
+);
+const cases: { fault: InjectedFault; span: FaultSpan; rollsBack: boolean }[] = [
+  { fault: "full", span: "same statement", rollsBack: true },
+  { fault: "busy", span: { statements: BATCH + 1 }, rollsBack: false },
+  { fault: "io", span: "once", rollsBack: false },
+];
+
+function engineOver(db: IndexDatabase): IngestEngine {
+  return new IngestEngine({
+    db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: new ManualClock(ANCHOR_SECS),
+    onFault: () => {},
+  });
+}
+
+/** What the index holds when nothing disturbs the work. */
+async function undisturbed(work: (db: IndexDatabase) => () => unknown): Promise<string> {
+  using db = openIndexInMemory();
+  await work(db)();
+  return dumpIndex(db);
+}
+
+const POSITION = "upstream 1 applied";
+
+/** Follows: applies each batch as a block, with what it says about the work, from the durable position on. */
+function following(db: IndexDatabase) {
+  const engine = engineOver(db);
+  return () => {
+    for (const [block, batch] of batches.entries()) {
+      if (block < (getPosition(db, POSITION) ?? 0)) continue;
+      const fid = block + 1;
+      engine.applyRelayed({
+        ops: [...batch.map(relayed), { kind: "filled", fid, happenedAt: 0 }],
+        todo: [fid + 1],
+        moves: [{ key: POSITION, position: block + 1 }],
+      });
+    }
+  };
+}
+
+function relayed({ kind, bytes }: EncodedRecord): RelayedOp {
+  const happenedAt = ANCHOR_SECS;
+  if (kind === "message") return { kind: "merge", message: bytes, deleted: [], happenedAt };
+  if (kind === "onChainEvent") return { kind, event: bytes, happenedAt };
+  return { kind: "proof", added: bytes, happenedAt };
+}
+
+test.each(cases)("following passes over nothing that $fault kept out of the index", async (options) => {
+  using db = openIndexInMemory();
+  const { faults } = await withFaultAtEveryStatement(db, options.fault, following(db), options);
+  expect(faults).toBeGreaterThan(200);
+  expect(dumpIndex(db)).toBe(await undisturbed(following));
+  expect(todoBehind(db, 0, 100)).toEqual([batches.length + 1]);
+});
+
+/** Submits in bulk, and again whatever the node could not store; what it acknowledged is not submitted again. */
+function submitting(db: IndexDatabase) {
+  const queue = new IngestQueue(engineOver(db));
+  const isAcknowledged = new Set<EncodedRecord>();
+  return async () => {
+    for (const batch of batches) {
+      const open = batch.filter((record) => !isAcknowledged.has(record));
+      if (open.length === 0) continue;
+      const verdicts = await queue.submit(open.map((record) => decodeRecord(record) as IngestRecord));
+      for (const [at, record] of open.entries()) {
+        if (verdicts[at]?.code === "unavailable") continue;
+        isAcknowledged.add(record);
+      }
+      if (verdicts.some((verdict) => verdict?.code === "unavailable")) throw new Error("try again");
+    }
+  };
+}
+
+test.each(cases)("a bulk submit acknowledges nothing that $fault kept out of the index", async (options) => {
+  using db = openIndexInMemory();
+  const { faults } = await withFaultAtEveryStatement(db, options.fault, submitting(db), options);
+  expect(faults).toBeGreaterThan(200);
+  expect(dumpIndex(db)).toBe(await undisturbed(submitting));
+});
+
+test("a database that cannot be written is tried once for a commit, however many records it has", async () => {
+  using db = openIndexInMemory();
+  const queue = new IngestQueue(engineOver(db));
+  let begins = 0;
+  db.beforeStatement = (name) => {
+    if (!name.startsWith("BEGIN")) return;
+    begins += 1;
+    throw Object.assign(new Error("database is locked"), {
+      name: "SQLiteError",
+      code: "SQLITE_BUSY",
+      errno: 5,
+    });
+  };
+  const decoded = records.map((record) => decodeRecord(record) as IngestRecord);
+  const verdicts = await queue.submit(decoded);
+  expect(new Set(verdicts.map((verdict) => verdict?.code))).toEqual(new Set(["unavailable"]));
+  expect(begins).toBe(1);
+});

@@ -1,0 +1,133 @@
+import type { SqliteConnection } from "../../src/lib/sqlite/connection.ts";
+
+/** Faults of the storage as SQLite reports them. */
+export const STORAGE_FAULTS = {
+  full: { code: "SQLITE_FULL", errno: 13, message: "database or disk is full" },
+  busy: { code: "SQLITE_BUSY", errno: 5, message: "database is locked" },
+  io: { code: "SQLITE_IOERR_WRITE", errno: 778, message: "disk I/O error" },
+} as const;
+
+export type InjectedFault = keyof typeof STORAGE_FAULTS;
+
+/** An error that nothing can tell from one of bun:sqlite, which lets nobody construct its own. */
+export function sqliteError(fault: InjectedFault): Error {
+  const { code, errno, message } = STORAGE_FAULTS[fault];
+  return Object.assign(new Error(message), { name: "SQLiteError", code, errno, byteOffset: -1 });
+}
+
+/** Runs `work`; returns the names of the statements that it ran on `db`, BEGIN and COMMIT included. */
+export function statementsOf(db: SqliteConnection, work: () => void): string[] {
+  const names: string[] = [];
+  db.beforeStatement = (name) => names.push(name);
+  try {
+    work();
+  } finally {
+    db.beforeStatement = undefined;
+  }
+  return names;
+}
+
+/**
+ * Lets the nth statement (from 1) that runs on `db` from now on fail, once. Where SQLite rolls the whole transaction back
+ * by itself, as it may for a full or failing disk, `rollsBack` does that first.
+ *
+ * @returns whether it has failed.
+ */
+export function failStatement(
+  db: SqliteConnection,
+  n: number,
+  fault: InjectedFault,
+  { rollsBack = false }: { rollsBack?: boolean } = {},
+): () => boolean {
+  let left = n;
+  db.beforeStatement = () => {
+    left -= 1;
+    if (left > 0) return;
+    db.beforeStatement = undefined;
+    if (rollsBack && db.sqlite.inTransaction) db.sqlite.exec("ROLLBACK");
+    throw sqliteError(fault);
+  };
+  return () => left <= 0;
+}
+
+/**
+ * How a fault goes on behind the statement that it hits first: it is over at once; so many statements fail, whichever
+ * they are, as under a foreign lock; or that statement fails each time, as where a full disk has no page left for one
+ * table and some for another.
+ */
+export type FaultSpan = "once" | { readonly statements: number } | "same statement";
+
+export interface FaultRun {
+  /** Transactions that a fault hit. */
+  readonly faults: number;
+  /** Names of the statements that were hit first. */
+  readonly failed: ReadonlySet<string>;
+}
+
+/**
+ * Repeats resumable work until it ends without a fault, and lets every statement of every transaction on the way fail:
+ * the first statement of the first transaction, in the next run its second one, and so on to its COMMIT; then those of
+ * the next transaction. `work` has to throw when a fault stops it, and to go on where it stopped when it is called again.
+ *
+ * @param every with 10, only each tenth statement fails.
+ */
+export async function withFaultAtEveryStatement(
+  db: SqliteConnection,
+  fault: InjectedFault,
+  work: () => unknown,
+  options: { span?: FaultSpan; rollsBack?: boolean; every?: number } = {},
+): Promise<FaultRun> {
+  const { span = "once", rollsBack = false, every = 1 } = options;
+  const failed = new Set<string>();
+  let faults = 0;
+  /** The statement of the transaction under way that fails next; those before it have had their turn. */
+  let target = 1;
+  let hit: { readonly name: string; failures: number } | undefined;
+  do {
+    /** Statements of the transaction under way; 0 outside of one. */
+    let at = 0;
+    let committed = 0;
+    hit = undefined;
+    const lasts = (name: string): boolean => {
+      if (!hit || span === "once") return false;
+      return span === "same statement" ? name === hit.name : hit.failures < span.statements;
+    };
+    db.beforeStatement = (name) => {
+      if (name === "ROLLBACK") return;
+      if (!hit) {
+        if (name.startsWith("BEGIN")) {
+          target = Math.max(1, target - committed);
+          committed = 0;
+          at = 1;
+        } else if (at === 0) {
+          return;
+        } else {
+          at += 1;
+        }
+        const isLast = name === "COMMIT";
+        if (isLast && at !== target) {
+          committed = at;
+          at = 0;
+          return;
+        }
+        if (at !== target) return;
+        target += every;
+        faults += 1;
+        failed.add(name);
+        hit = { name, failures: 0 };
+      } else if (!lasts(name)) return;
+      hit.failures += 1;
+      if (rollsBack && db.sqlite.inTransaction) db.sqlite.exec("ROLLBACK");
+      throw sqliteError(fault);
+    };
+    try {
+      await work();
+      if (hit) throw new Error("the work took a fault of its storage for a success");
+    } catch (cause) {
+      if (!hit || /took a fault/.test(String(cause))) throw cause;
+    } finally {
+      db.beforeStatement = undefined;
+    }
+  } while (hit);
+  return { faults, failed };
+}
