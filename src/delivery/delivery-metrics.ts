@@ -13,7 +13,7 @@ export function registerDeliveryMetrics(metrics: Metrics, figures: () => Promise
       for (const { answer, verdict, count } of attempts) metric.inc({ answer, verdict }, count);
     },
   );
-  durations("webhook_call_seconds", "Calls to webhooks", (now) => now.callDurations);
+  durations("webhook_call_seconds", "How long calls to webhooks took.", (now) => now.callDurations);
   counter(
     "webhook_dropped_total",
     "Deliveries that waited too long for their turn, or would have had to.",

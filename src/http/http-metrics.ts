@@ -1,4 +1,5 @@
-import { Counter, type Histogram } from "prom-client";
+import { Counter } from "prom-client";
+import { type HistogramSeries, registerHistogram } from "../process/histogram.ts";
 import type { Metrics } from "../process/metrics.ts";
 
 /** Counts an answer. `route` is the template, so that the number of series has a bound. */
@@ -35,23 +36,13 @@ function tallyOf(tallies: Map<string, Map<string, Tally>>, method: string, route
   return tally;
 }
 
-interface Sample {
-  readonly metricName: string;
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-}
-
-function histogramSamples(name: string, { method, route, buckets, sumSecs }: Tally): Sample[] {
-  const samples: Sample[] = [];
-  let cumulative = 0;
-  for (const [index, count] of buckets.entries()) {
-    cumulative += count;
-    const le = bucketBounds[index] ?? "+Inf";
-    samples.push({ metricName: `${name}_bucket`, labels: { le, method, route }, value: cumulative });
-  }
-  samples.push({ metricName: `${name}_sum`, labels: { method, route }, value: sumSecs });
-  samples.push({ metricName: `${name}_count`, labels: { method, route }, value: cumulative });
-  return samples;
+function seriesOf({ method, route, buckets, sumSecs }: Tally): HistogramSeries {
+  let count = 0;
+  const cumulative = buckets.map((inBucket) => {
+    count += inBucket;
+    return count;
+  });
+  return { labels: { method, route }, cumulative, sum: sumSecs };
 }
 
 /**
@@ -75,20 +66,13 @@ export function createHttpMetrics({ registry, prefix }: Metrics): ObserveAnswer 
     },
   });
 
-  const name = `${prefix}http_request_duration_seconds`;
-  const described = {
-    name,
+  registerHistogram(registry, {
+    name: `${prefix}http_request_duration_seconds`,
     help: "Time from the arrival of a request's headers to its answer",
-    type: "histogram",
+    bounds: bucketBounds,
     aggregator: "sum",
-  };
-  const durations = {
-    ...described,
-    // Plain data: with several HTTP workers the samples travel to the thread that adds them up.
-    get: async () => ({ ...described, values: all().flatMap((tally) => histogramSamples(name, tally)) }),
-  };
-  // The registry asks a metric for nothing but its name and its samples.
-  registry.registerMetric(durations as unknown as Histogram);
+    read: () => all().map(seriesOf),
+  });
 
   return (method, route, status, seconds) => {
     const tally = tallyOf(tallies, method, route);

@@ -21,7 +21,7 @@ export function registerSendMetrics(metrics: Metrics, figures: () => Promise<Fan
       for (const { host, outcome, count } of calls) metric.inc({ host, outcome }, count);
     },
   );
-  durations("send_call_seconds", "Calls to clients", (now) => now.callDurations);
+  durations("send_call_seconds", "How long calls to clients took.", (now) => now.callDurations);
   gauge("send_calls_in_flight", "Calls to clients that wait for an answer.", (now) => now.inFlight);
   gauge("send_batches_waiting", "Batches that wait for their turn.", (now) => now.waiting);
   gauge("send_batch_wait_seconds", "How long the first batch has waited.", (now) => now.oldestWaitMs / 1000);

@@ -1,5 +1,6 @@
 import { Counter, Gauge } from "prom-client";
 import { CALL_SECONDS, type DurationFigures } from "../lib/call-durations.ts";
+import { registerHistogram } from "./histogram.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Metrics that a worker counts and that are asked for when somebody scrapes. */
@@ -19,8 +20,8 @@ export interface FigureMetrics<Figures> {
     help: string,
     read: (now: Figures) => Readonly<Record<string, number>>,
   ): void;
-  /** `<name>_bucket`, `<name>_sum` and `<name>_count`. @param what the calls, as the help texts name them. */
-  durations(name: string, what: string, read: (now: Figures) => DurationFigures): void;
+  /** A histogram over the bounds of `CALL_SECONDS`. */
+  durations(name: string, help: string, read: (now: Figures) => DurationFigures): void;
 }
 
 /** Several threads may ask the same worker; its figures are told once. */
@@ -72,21 +73,17 @@ export function figureMetrics<Figures>(
         },
       });
     },
-    durations(name, what, read) {
-      counter(
-        `${name}_bucket`,
-        `${what} that took up to so many seconds, as the buckets of a histogram.`,
-        ["le"],
-        (metric, now) => {
-          for (const [at, count] of read(now).byDuration.entries()) {
-            metric.inc({ le: String(CALL_SECONDS[at] ?? "+Inf") }, count);
-          }
+    durations(name, help, read) {
+      registerHistogram(registry, {
+        name: prefix + name,
+        help,
+        bounds: CALL_SECONDS,
+        aggregator,
+        async read() {
+          const { byDuration, secondsSum } = read(await figures());
+          return [{ labels: {}, cumulative: byDuration, sum: secondsSum }];
         },
-      );
-      counter(`${name}_sum`, `Seconds that all of these took: ${what}.`, [], (metric, now) =>
-        metric.inc(read(now).secondsSum),
-      );
-      counter(`${name}_count`, `${what}.`, [], (metric, now) => metric.inc(read(now).byDuration.at(-1) ?? 0));
+      });
     },
   };
 }

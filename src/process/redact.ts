@@ -36,7 +36,7 @@ interface Budget {
 /**
  * A copy of the fields that are to be logged. Every field with the name of a credential is blotted out, at any depth;
  * errors are described with their causes; long texts and large objects are cut. Numbers and booleans stay: `tokens: 12`
- * is a count.
+ * is a count; only milliseconds (`…Ms`) are rounded to microseconds.
  */
 export function redact(fields: object): Record<string, unknown> {
   return redactFields(fields, 0, { fields: MAX_FIELDS });
@@ -63,9 +63,16 @@ function redactFields(fields: object, depth: number, budget: Budget): Record<str
   for (const [name, field] of Object.entries(fields)) {
     if (budget.fields <= 0) break;
     budget.fields -= 1;
-    shown[name] = hidesField(name, field) ? CENSOR : redactValue(field, depth, budget);
+    if (hidesField(name, field)) shown[name] = CENSOR;
+    else if (typeof field === "number" && name.endsWith("Ms")) shown[name] = toMicroseconds(field);
+    else shown[name] = redactValue(field, depth, budget);
   }
   return shown;
+}
+
+/** Milliseconds without the digits that no clock measures. */
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }
 
 function hidesField(name: string, field: unknown): boolean {

@@ -3,6 +3,7 @@ import { cpSync } from "node:fs";
 import { indexPath } from "../../src/index/database.ts";
 import { openState, statePath } from "../../src/state/database.ts";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
+import { violationsOf } from "../support/exposition.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { allServed, type PushClient, startPushClient } from "../support/push-client.ts";
@@ -110,9 +111,7 @@ describe(`${WORKERS} HTTP workers`, () => {
     const text = await (await ask("/metrics")).text();
     expect(text).toContain('svc_http_requests_total{method="GET",route="/v2/svc/user",status="200"} 40\n');
     expect(text).toContain("svc_notification_tokens{");
-    const samples = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-    const series = samples.map((line) => line.slice(0, line.lastIndexOf(" ")));
-    expect(series).toHaveLength(new Set(series).size);
+    expect(violationsOf(text)).toEqual([]);
   });
 
   test("no second node joins in on the port", async () => {

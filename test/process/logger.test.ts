@@ -28,6 +28,13 @@ test("a log line is one JSON object with level by name, ISO time, fields and sen
   });
 });
 
+test("durations have the digits of microseconds and no more, at any depth", () => {
+  const { log, lines } = recorded();
+  log.info({ durationMs: 0.123456789, share: 0.123456789, part: { waitMs: 1234.00049, delayMs: 3 } }, "Done");
+  const event = JSON.parse(lines[0] ?? "");
+  expect(event).toMatchObject({ durationMs: 0.123, share: 0.123456789, part: { waitMs: 1234, delayMs: 3 } });
+});
+
 test("the level of the settings decides what is logged", () => {
   const { log, lines } = recorded(["log.level=warn"]);
   log.info("quiet");

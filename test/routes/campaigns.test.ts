@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { violationsOf } from "../support/exposition.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, SECRET, type SendApi, startSendApi } from "../support/send.ts";
 
@@ -151,4 +152,5 @@ test("metrics and status tell of sends", async () => {
   ]) {
     expect(text).toContain(`${line}\n`);
   }
+  expect(violationsOf(text)).toEqual([]);
 });
