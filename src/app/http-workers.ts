@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/schema.ts";
-import { RetryableError } from "../lib/failure.ts";
 import { RpcClient, serveRpc } from "../lib/port-rpc.ts";
 import type { Metrics } from "../process/metrics.ts";
 import { workerUrls } from "../worker-urls.ts";
@@ -42,7 +41,6 @@ export function startHttpWorkers(
   const { ops, metrics, partMetrics, fanOut, delivery, onCrash } = parts;
   const count = config.http.workers || availableParallelism();
   const sharesPort = count > 1;
-  if (sharesPort) refuseTakenPort(config.http);
   const stats: PartStats<WorkerMetrics>[] = [];
   const answering: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
@@ -85,14 +83,4 @@ export function startHttpWorkers(
       await Promise.all(workers.map((worker) => worker.stop()));
     },
   };
-}
-
-/** A shared port lets any process of this user join in unnoticed, such as a second node: ask for it alone first. */
-function refuseTakenPort({ host, port }: Config["http"]): void {
-  if (port === 0) return;
-  try {
-    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
-  } catch (cause) {
-    throw new RetryableError(`port ${port} is taken, or ${host} is no address of this machine`, { cause });
-  }
 }

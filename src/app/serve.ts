@@ -1,3 +1,4 @@
+import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
 import { deliveryNodeOver } from "../delivery/rpc.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../index/database.ts";
@@ -11,6 +12,7 @@ import type { Common } from "../process/common.ts";
 import { openDataDir } from "../process/data-dir.ts";
 import { openState, statePath } from "../state/database.ts";
 import { startHttpWorkers } from "./http-workers.ts";
+import { checkListenAddress } from "./listen-check.ts";
 import { createNodeWorkers } from "./node-workers.ts";
 import { createNodeOps } from "./status.ts";
 import { watchUpstream } from "./upstream.ts";
@@ -35,6 +37,9 @@ export async function serve(given: Common, options: { demo: boolean }): Promise<
   shutdown.add("data directory", () => dataDir.release());
   const config: Config = { ...given.config, data: { ...given.config.data, dir: dataDir.path } };
   const common: Common = { ...given, config };
+  for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
+  checkListenAddress("http", config.http);
+  checkListenAddress("hub", config.hub);
   await prepareIndex(common, options);
   // Brought up to date here, so that the workers which open it find the schema of this version.
   openState(statePath(config.data.dir))[Symbol.dispose]();

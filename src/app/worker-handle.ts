@@ -35,8 +35,10 @@ export function startWorker<Init>(options: {
   const stopped = Promise.withResolvers<void>();
   let isReady = false;
   const fail = (message: string) => {
-    if (isReady) onCrash(message);
     started.reject(new RetryableError(`${name} worker failed: ${message}`));
+    // One that did not start has said so, and has nothing to let go of.
+    if (!isReady) return stopped.resolve();
+    onCrash(message);
     stopped.reject(new Error(message));
   };
   // Who waits hears of a failure; a crash has been told already.

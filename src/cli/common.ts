@@ -12,8 +12,12 @@ export function readConfig(context: CommandContext): LoadedConfig {
   return loadConfig(processInput(context.flags()));
 }
 
-/** Makes what every part of the process shares. A command makes it once and hands it down. */
-export function createCommon(context: CommandContext): Common {
+/**
+ * Makes what every part of the process shares. A command makes it once and hands it down.
+ *
+ * @param options.isNode whether the process serves a node, whose log tells when it ends; other commands end in silence.
+ */
+export function createCommon(context: CommandContext, { isNode = false } = {}): Common {
   const { config } = readConfig(context);
   const log = createLogger(config);
   const deadlineMs = config.service.shutdown_deadline_secs * 1000;
@@ -22,7 +26,7 @@ export function createCommon(context: CommandContext): Common {
     log,
     metrics: createMetrics(config),
     clock: systemClock,
-    shutdown: createShutdown({ deadlineMs, log }),
+    shutdown: createShutdown({ deadlineMs, log, routineLevel: isNode ? "info" : "debug" }),
   };
 }
 

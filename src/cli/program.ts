@@ -7,6 +7,7 @@ import { registerConfig } from "./config.ts";
 import { type CommandContext, collect, flagsOf } from "./context.ts";
 import { registerDemo } from "./demo.ts";
 import { registerDemoClient } from "./demo-client.ts";
+import { addExamples } from "./examples.ts";
 import { endingOf } from "./exit.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
 import { registerImport } from "./import.ts";
@@ -48,9 +49,7 @@ const COMMANDS = [
  * @returns the exit code; the caller ends the process with it.
  */
 export async function runProgram(args: readonly string[]): Promise<number> {
-  const program = createProgram();
-  const context: CommandContext = { exitCode: EXIT_OK, flags: () => flagsOf(program) };
-  for (const register of COMMANDS) register(program, context);
+  const { program, context } = createProgram();
   try {
     await program.parseAsync(args, { from: "user" });
     return context.exitCode;
@@ -63,17 +62,26 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-function createProgram(): Command {
+/** The command line with all its commands; running one sets the context's exit code. */
+export function createProgram(): { readonly program: Command; readonly context: CommandContext } {
+  const program = createRoot();
+  const context: CommandContext = { exitCode: EXIT_OK, flags: () => flagsOf(program) };
+  for (const register of COMMANDS) register(program, context);
+  addExamples(program);
+  return { program, context };
+}
+
+function createRoot(): Command {
   return (
     new Command(programName)
       .description("Serves social-protocol data from local indexes, signed management and mini-app push.")
       .version(`${programName} ${version}`, "-V, --version", "print the version")
-      .option("-c, --config <file>", "read settings from this TOML file")
-      .option("--data-dir <dir>", "directory of everything that is stored (data.dir)")
-      .option("--host <host>", "address of the HTTP interface (http.host)")
-      .option("--port <port>", "port of the HTTP interface (http.port)")
-      .option("--log-level <level>", "least important level that is logged (log.level)")
-      .option("--log-format <format>", "json or pretty (log.format)")
+      .option("-c, --config <file>", "read settings from this TOML file (SVC_CONFIG_FILE)")
+      .option("--data-dir <dir>", "directory of everything that is stored (data.dir, SVC_DATA_DIR)")
+      .option("--host <host>", "address of the HTTP interface (http.host, SVC_HTTP_HOST)")
+      .option("--port <port>", "port of the HTTP interface (http.port, SVC_HTTP_PORT)")
+      .option("--log-level <level>", "least important level that is logged (log.level, SVC_LOG_LEVEL)")
+      .option("--log-format <format>", "json or pretty (log.format, SVC_LOG_FORMAT)")
       .addOption(
         new Option("--set <section.key=value>", "give any setting; may be repeated")
           .argParser(collect)

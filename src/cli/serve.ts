@@ -5,14 +5,14 @@ import { print } from "./output.ts";
 /** `serve`: runs the whole node. */
 export function registerServe(program: Command, context: CommandContext): void {
   program
-    .command("serve", { isDefault: true })
+    .command("serve")
     .description("run the node")
     .option("--demo", "fill an empty data directory with a small signed network first")
     .action(async ({ demo = false }: { demo?: boolean }) => {
       const { createCommon, runService } = await import("./common.ts");
       const { serve } = await import("../app/serve.ts");
       const { serviceNames } = await import("../config/names.ts");
-      const common = createCommon(context);
+      const common = createCommon(context, { isNode: true });
       context.exitCode = await runService(common, async () => {
         const served = await serve(common, { demo });
         print(banner({ ...served, basePath: serviceNames(common.config.service.name).basePath }));

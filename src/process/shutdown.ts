@@ -32,8 +32,18 @@ const EXIT_UNCLEAN = 1;
 const KILLED_BY = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 const SIGNALS = Object.keys(KILLED_BY) as (keyof typeof KILLED_BY)[];
 
-/** Makes the shutdown of a process. `deadlineMs` is for all disposers together. */
-export function createShutdown({ deadlineMs, log }: { deadlineMs: number; log: Logger }): Shutdown {
+/**
+ * Makes the shutdown of a process.
+ *
+ * @param options.deadlineMs for all disposers together.
+ * @param options.routineLevel of the lines that tell of a shutdown without faults.
+ */
+export function createShutdown(options: {
+  readonly deadlineMs: number;
+  readonly log: Logger;
+  readonly routineLevel: "info" | "debug";
+}): Shutdown {
+  const { deadlineMs, log, routineLevel } = options;
   const controller = new AbortController();
   const finished = Promise.withResolvers<number>();
   const waiting: { name: string; dispose: Disposer }[] = [];
@@ -55,7 +65,7 @@ export function createShutdown({ deadlineMs, log }: { deadlineMs: number; log: L
     const startedMs = performance.now();
     const cut = Promise.withResolvers<"cut">();
     const timer = setTimeout(cut.resolve, deadlineMs, "cut");
-    log.info({ reason }, "Started to shut down");
+    log[routineLevel]({ reason }, "Started to shut down");
     const giveUp = (part: string): number => {
       const left = waiting.map(({ name }) => name);
       log.error({ part, left, deadlineMs }, "Gave up on a part that did not end in time");
@@ -71,7 +81,7 @@ export function createShutdown({ deadlineMs, log }: { deadlineMs: number; log: L
       clean &&= outcome;
     }
     clearTimeout(timer);
-    log.info({ durationMs: Math.round(performance.now() - startedMs) }, "Shut down");
+    log[routineLevel]({ durationMs: performance.now() - startedMs }, "Shut down");
     return clean ? exitCode : exitCode || EXIT_UNCLEAN;
   };
 

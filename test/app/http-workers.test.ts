@@ -125,6 +125,6 @@ describe(`${WORKERS} HTTP workers`, () => {
       stderr: "pipe",
     });
     expect(await second.exited).toBe(75);
-    expect(await new Response(second.stderr).text()).toContain(`port ${port} is taken`);
+    expect(await new Response(second.stderr).text()).toContain(`port ${port} is in use`);
   });
 });

@@ -119,7 +119,7 @@ test("the status and the metrics answer while no part does", async () => {
       clock: node.clock,
       log,
       metrics: { registry, prefix: "svc_" },
-      shutdown: createShutdown({ deadlineMs: 1, log }),
+      shutdown: createShutdown({ deadlineMs: 1, log, routineLevel: "info" }),
     },
     db,
     ingest: stuck(),

@@ -12,7 +12,7 @@ import { configWith } from "../process/config.ts";
 function recorded(): { common: Common; did: string[]; open: () => void } {
   const config = configWith("log.level=silent");
   const log = createLogger(config);
-  const shutdown = createShutdown({ deadlineMs: 5000, log });
+  const shutdown = createShutdown({ deadlineMs: 5000, log, routineLevel: "debug" });
   const did: string[] = [];
   const open = () => {
     did.push("opened");

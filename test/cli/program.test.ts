@@ -1,6 +1,10 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
+import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { examplesOf } from "../../src/cli/examples.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { KEY_VARIABLE } from "../../src/management-client/custody-key.ts";
 import { emptyDir, run } from "./run.ts";
 
 const BROKEN = { SVC_HTTP_PORT: "no port", SVC_CONFIG_FILE: "/nowhere.toml" };
@@ -56,13 +60,76 @@ test.each([
   expect(readdirSync(dir.path)).toEqual([]);
 });
 
-test("without a command it serves: broken settings stop it before anything is made, with exit code 1", async () => {
+test("without a command nothing is served: the help comes as for any command line that says too little", async () => {
   using dir = emptyDir();
-  const { exitCode, out, errors } = await run([], {
-    cwd: dir.path,
-    env: { SVC_HTTP_PORT: "x", SVC_LOG_LEVEL: "y" },
-  });
+  const { exitCode, out, errors } = await run([], { cwd: dir.path });
   expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
-  expect(errors).toStartWith("error: 2 settings are wrong:\n");
+  expect(errors).toStartWith("Usage: ");
+  expect(errors).toContain("\n  serve ");
   expect(readdirSync(dir.path)).toEqual([]);
+});
+
+test.each([
+  [["serv"], "serve"],
+  [["webhok"], "webhook"],
+  [["config", "prnt"], "print"],
+  [["serve", "--dem"], "--demo"],
+])("%j is told what it may have meant", async (args, meant) => {
+  const { exitCode, errors } = await run(args);
+  expect(exitCode).toBe(1);
+  expect(errors).toContain(`(Did you mean ${meant}?)`);
+});
+
+test("a command that serves nothing says what it did and nothing of its start and end; at debug it does", async () => {
+  using dir = emptyDir();
+  const args = ["migrate", "--data-dir", `${dir.path}/data`];
+  expect(await run(args)).toMatchObject({ exitCode: 0, errors: "" });
+  expect((await run([...args, "--log-level", "debug"])).errors).toContain("Shut down");
+});
+
+describe("the help", () => {
+  /** Every command by its path, as it would be asked for its help. */
+  function commands(): { readonly path: string; readonly command: Command }[] {
+    const all = (command: Command, path: readonly string[]): ReturnType<typeof commands> => [
+      { path: path.join(" "), command },
+      ...command.commands.flatMap((child) => all(child, [...path, child.name()])),
+    ];
+    return all(createProgram().program, []);
+  }
+
+  test("of every command has examples, and the program's own names the variables of the environment", () => {
+    for (const { path, command } of commands()) {
+      let help = "";
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      expect([path, help.includes("\nExamples:\n  svc ")]).toEqual([path, true]);
+      if (path !== "") continue;
+      for (const name of ["SVC_<SECTION>_<KEY>_FILE", "SVC_CONFIG_FILE", KEY_VARIABLE, "SVC_HTTP_PORT"])
+        expect(help).toContain(name);
+    }
+  });
+
+  test("shows command lines that are understood, each by the command under which it stands", async () => {
+    for (const { path } of commands()) {
+      for (const example of examplesOf(path)) {
+        const { program } = createProgram();
+        let ran: string | undefined;
+        const stub = (command: Command, at: readonly string[]) => {
+          if (command.commands.length === 0)
+            command.action(() => {
+              ran = at.join(" ");
+            });
+          command.configureOutput({ writeErr: () => undefined });
+          for (const child of command.commands) stub(child, [...at, child.name()]);
+        };
+        stub(program, []);
+        const [line = ""] = example.split(/ [>|] /);
+        const fault = await program.parseAsync(line.split(" "), { from: "user" }).catch((thrown) => thrown);
+        expect([example, fault instanceof Error ? fault.message : "understood"]).toEqual([
+          example,
+          "understood",
+        ]);
+        expect(`${ran} `).toStartWith(path === "" ? "" : `${path} `);
+      }
+    }
+  });
 });

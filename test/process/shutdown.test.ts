@@ -8,7 +8,11 @@ import { startProcess } from "./processes/start.ts";
 function recorded(deadlineMs = 5000) {
   const logged: { msg: string; part?: string; left?: string[] }[] = [];
   const destination = { write: (line: string) => void logged.push(JSON.parse(line)) };
-  const shutdown = createShutdown({ deadlineMs, log: createLogger(configWith(), { destination }) });
+  const shutdown = createShutdown({
+    deadlineMs,
+    log: createLogger(configWith(), { destination }),
+    routineLevel: "info",
+  });
   const did: string[] = [];
   return { shutdown, did, logged };
 }

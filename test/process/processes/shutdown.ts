@@ -6,7 +6,7 @@ const [mode, deadlineMs = "5000"] = process.argv.slice(2);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const log = createLogger(configWith());
-const shutdown = createShutdown({ deadlineMs: Number(deadlineMs), log });
+const shutdown = createShutdown({ deadlineMs: Number(deadlineMs), log, routineLevel: "info" });
 handleSignals(shutdown, log);
 const open = setInterval(() => {}, 60_000);
 shutdown.add("index", () => {

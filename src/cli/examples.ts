@@ -1,0 +1,104 @@
+import type { Command } from "commander";
+
+/** Command lines that work as they stand, but for ids, for each command by its path; "" is the program itself. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  "": [
+    "serve --demo",
+    "--config /etc/svc/svc.toml serve",
+    "config check",
+    "webhook create --fid 3 --key-file fid-3.key --name Talk --target-url https://example.com/hook --on cast.created",
+  ],
+  serve: [
+    "serve --demo",
+    "serve --data-dir /var/lib/svc --host 0.0.0.0",
+    "serve --set upstream.url=http://host:3383",
+  ],
+  import: ["import records.bin --data-dir /var/lib/svc"],
+  migrate: ["migrate --data-dir /var/lib/svc", "migrate --verify"],
+  verify: ["verify --sample 100", "verify --fid 3 --fid 194 --json"],
+  channels: ["channels import all-channels.json"],
+  "channels import": ["channels import all-channels.json"],
+  config: ["config check", "config print", "config defaults > svc.toml"],
+  "config print": ["config print", "config print --json"],
+  "config check": ["config check", "config check --config svc.toml"],
+  "config defaults": ["config defaults > svc.toml"],
+  app: [
+    "app create --fid 3 --key-file fid-3.key --name Bread --app-url https://example.com",
+    "app list --fid 3 --key-file fid-3.key --url https://node.example",
+  ],
+  "app create": ["app create --fid 3 --key-file fid-3.key --name Bread --app-url https://example.com"],
+  "app list": ["app list --fid 3 --key-file fid-3.key", "app list --fid 3 --reveal --json"],
+  "app get": ["app get APP_ID --fid 3 --key-file fid-3.key"],
+  "app update": ["app update APP_ID --fid 3 --key-file fid-3.key --name Rye --no-description"],
+  "app delete": ["app delete APP_ID --fid 3 --key-file fid-3.key"],
+  "app rotate": ["app rotate APP_ID --fid 3 --key-file fid-3.key"],
+  webhook: [
+    "webhook create --fid 3 --key-file fid-3.key --name Talk --target-url https://example.com/hook --on cast.created",
+    "webhook test WEBHOOK_ID --fid 3 --key-file fid-3.key",
+    "webhook deliveries WEBHOOK_ID --fid 3 --key-file fid-3.key --state failed",
+  ],
+  "webhook create": [
+    "webhook create --fid 3 --key-file fid-3.key --name Talk --target-url https://example.com/hook --on cast.created --author-fids 1,2",
+    "webhook create --fid 3 --key-file fid-3.key --name Talk --target-url https://example.com/hook --subscription file.json",
+  ],
+  "webhook list": ["webhook list --fid 3 --key-file fid-3.key"],
+  "webhook get": ["webhook get WEBHOOK_ID --fid 3 --key-file fid-3.key"],
+  "webhook update": ["webhook update WEBHOOK_ID --fid 3 --key-file fid-3.key --active"],
+  "webhook delete": ["webhook delete WEBHOOK_ID --fid 3 --key-file fid-3.key"],
+  "webhook rotate": ["webhook rotate WEBHOOK_ID --fid 3 --key-file fid-3.key"],
+  "webhook deliveries": [
+    "webhook deliveries WEBHOOK_ID --fid 3 --key-file fid-3.key --state failed --limit 100",
+  ],
+  "webhook replay": [
+    "webhook replay WEBHOOK_ID --fid 3 --key-file fid-3.key --from 2026-05-01T12:00:00Z",
+    "webhook replay WEBHOOK_ID --fid 3 --key-file fid-3.key --message-id msg_1",
+  ],
+  "webhook test": ["webhook test WEBHOOK_ID --fid 3 --key-file fid-3.key"],
+  tokens: [
+    "tokens import tokens.json --app-id APP_ID --dry-run",
+    "tokens export --app-id APP_ID > tokens.json",
+  ],
+  "tokens import": [
+    "tokens import tokens.json --app-id APP_ID --client-fid api.farcaster.xyz=9152 --dry-run",
+  ],
+  "tokens export": ["tokens export --app-id APP_ID > tokens.json"],
+  sign: [
+    "sign POST /v2/svc/webhook --fid 3 --key-file fid-3.key --body body.json | curl -H @- --data-binary @body.json …",
+    "sign --op app.read --fid 3 --key-file fid-3.key",
+  ],
+  openapi: ["openapi > openapi.json"],
+  healthcheck: ["healthcheck", "healthcheck http://127.0.0.1:8080 --live"],
+  demo: ["demo keys --fid 3"],
+  "demo keys": ["demo keys --fid 3"],
+  "demo-client": ["demo-client --app-id APP_ID --fids 4,5,6", "demo-client --answer rate-limited"],
+  listen: ["listen --secret SECRET", "listen --port 9200 --secret-file secrets --answer 503"],
+  version: ["version", "version --json"],
+};
+
+/** What the environment tells the program, for the end of its help. */
+const ENVIRONMENT = `
+Environment:
+  SVC_<SECTION>_<KEY>       any setting, as SVC_HTTP_PORT for http.port; lists are comma-separated
+  SVC_<SECTION>_<KEY>_FILE  a file that holds the setting, as container secrets do
+  SVC_CONFIG_FILE           the TOML file, where --config names none
+  SVC_KEY                   the custody key in hex that app, webhook and sign use without --key-file
+  GRPC_DEFAULT_SSL_ROOTS_FILE_PATH
+                            the authorities (PEM) that an https upstream.url is trusted by
+\`config defaults\` prints every setting. A flag goes before a variable, a variable before the file.
+`;
+
+/** The examples of the command with this path. */
+export function examplesOf(path: string): readonly string[] {
+  return EXAMPLES[path] ?? [];
+}
+
+/** Puts examples behind the help of every command, and behind the program's own what the environment tells it. */
+export function addExamples(program: Command): void {
+  const add = (command: Command, path: readonly string[]) => {
+    const lines = examplesOf(path.join(" ")).map((line) => `  ${program.name()} ${line}\n`);
+    if (lines.length > 0) command.addHelpText("after", `\nExamples:\n${lines.join("").trimEnd()}`);
+    for (const child of command.commands) add(child, [...path, child.name()]);
+  };
+  add(program, []);
+  program.addHelpText("after", ENVIRONMENT.trimEnd());
+}

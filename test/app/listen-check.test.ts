@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { run } from "../cli/run.ts";
+import { tempDir } from "../support/program.ts";
+
+/** Holds a free port of the loopback address. */
+function holdPort() {
+  const held = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  return { port: held.port, [Symbol.dispose]: () => held.stop(true) };
+}
+
+test.each([
+  ["http", []],
+  ["http", ["--set", "http.workers=2"]],
+  ["hub", []],
+] as const)(
+  "a port of %s that another process has (%j) ends the start with 75, names port and setting, and shows no stack",
+  async (section, more) => {
+    using held = holdPort();
+    using dir = tempDir();
+    const ports = { http: 0, hub: -1, [section]: held.port };
+    const flags = Object.entries(ports).flatMap(([key, port]) => ["--set", `${key}.port=${port}`]);
+    const { exitCode, out, errors } = await run([
+      "--data-dir",
+      dir.path,
+      ...flags,
+      ...more,
+      "serve",
+      "--demo",
+    ]);
+    expect({ exitCode, out }).toEqual({ exitCode: 75, out: "" });
+    const setting = `${section}.port (SVC_${section.toUpperCase()}_PORT)`;
+    expect(errors).toEndWith(
+      `error: port ${held.port} is in use: another process listens on 127.0.0.1. The setting is ${setting}\n`,
+    );
+    expect(errors).not.toContain("    at ");
+    expect(errors).not.toContain('"level":"error"');
+    // Nothing was made that a later start would have to wait for.
+    expect(readdirSync(dir.path)).not.toContain("index.db");
+  },
+);
+
+test("an address that is none of this machine's is the operator's to mend", async () => {
+  using dir = tempDir();
+  const args = [
+    "--data-dir",
+    dir.path,
+    "--set",
+    "hub.port=0",
+    "--host",
+    "192.0.2.1",
+    "--port",
+    "24000",
+    "serve",
+  ];
+  const { exitCode, errors } = await run(args);
+  expect(exitCode).toBe(1);
+  expect(errors).toEndWith("error: 192.0.2.1 is no address of this machine (http.host)\n");
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { findRisks } from "../../src/config/risks.ts";
+import { run } from "../cli/run.ts";
+import { configWith } from "../process/config.ts";
+import { tempDir } from "../support/program.ts";
+
+const keysOf = (...set: string[]) => findRisks(configWith(...set)).map(({ key }) => key);
+
+test("a name that many nodes share is a risk on an address that others reach, and only there", () => {
+  expect(keysOf()).toEqual([]);
+  for (const host of ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
+    expect(keysOf(`http.host=${host}`)).toEqual([]);
+  for (const host of ["0.0.0.0", "::", "192.168.1.1", "node.example"]) {
+    expect(keysOf(`http.host=${host}`)).toEqual(["service.name"]);
+    expect(keysOf(`http.host=${host}`, "service.name=mynode")).toEqual([]);
+  }
+});
+
+test("a node tells it in its log when it starts", async () => {
+  using dir = tempDir();
+  // The port is taken, so that the node never listens beyond this machine.
+  await using held = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  const args = ["--data-dir", dir.path, "--host", "0.0.0.0", "--port", String(held.port), "serve"];
+  const { errors } = await run(args);
+  expect(errors).toMatch(/"level":"warn".*"setting":"service\.name".*signed requests name no host/);
+});
