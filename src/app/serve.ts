@@ -7,12 +7,12 @@ import { newestSnapshot } from "../index/rankings.ts";
 import { networkOf } from "../ingest/network.ts";
 import { UserError } from "../lib/failure.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
+import { checkListenAddress } from "../net/listen-address.ts";
 import { fanOutOver } from "../notify/rpc.ts";
 import type { Common } from "../process/common.ts";
 import { openDataDir } from "../process/data-dir.ts";
 import { openState, statePath } from "../state/database.ts";
 import { startHttpWorkers } from "./http-workers.ts";
-import { checkListenAddress } from "./listen-check.ts";
 import { createNodeWorkers } from "./node-workers.ts";
 import { createNodeOps } from "./status.ts";
 import { watchUpstream } from "./upstream.ts";
@@ -38,8 +38,8 @@ export async function serve(given: Common, options: { demo: boolean }): Promise<
   const config: Config = { ...given.config, data: { ...given.config.data, dir: dataDir.path } };
   const common: Common = { ...given, config };
   for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
-  checkListenAddress("http", config.http);
-  checkListenAddress("hub", config.hub);
+  checkListenAddress({ ...config.http, setting: "http.port (SVC_HTTP_PORT)" });
+  checkListenAddress({ ...config.hub, setting: "hub.port (SVC_HUB_PORT)" });
   await prepareIndex(common, options);
   // Brought up to date here, so that the workers which open it find the schema of this version.
   openState(statePath(config.data.dir))[Symbol.dispose]();

@@ -1,9 +1,10 @@
-import { RetryableError, reasonOf } from "../lib/failure.ts";
+import { listenFault } from "../net/listen-address.ts";
 import { type Clock, nowSecs } from "../process/clock.ts";
 import { type Verified, verifyDelivery } from "./verify.ts";
 
 /** More than any delivery has. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const HOST = "127.0.0.1";
 const IDLE_TIMEOUT_SECS = 30;
 /** Ids of the last deliveries, by which one that comes again is known. */
 const MAX_KNOWN_IDS = 1_000;
@@ -71,13 +72,13 @@ export function startListener(options: {
 function listen(port: number, answer: (request: Request) => Promise<Response>) {
   try {
     return Bun.serve({
-      hostname: "127.0.0.1",
+      hostname: HOST,
       port,
       maxRequestBodySize: MAX_BODY_BYTES,
       idleTimeout: IDLE_TIMEOUT_SECS,
       fetch: answer,
     });
   } catch (cause) {
-    throw new RetryableError(`port ${port} cannot be used: ${reasonOf(cause)}`);
+    throw listenFault({ host: HOST, port, setting: "--port" }, cause);
   }
 }

@@ -1,4 +1,5 @@
 import { RetryableError, reasonOf, UserError } from "../lib/failure.ts";
+import { listenFault } from "../net/listen-address.ts";
 import type { OperatorFetch } from "../net/operator-fetch.ts";
 import { sealEnvelope } from "./envelope.ts";
 import { createKeyring } from "./keys.ts";
@@ -93,12 +94,13 @@ export function startDemoPushClient(options: {
 }
 
 const CALL_TIMEOUT_MS = 10_000;
+const HOST = "127.0.0.1";
 
 function listen(port: number, answer: (request: Request) => Promise<Response>) {
   try {
-    return Bun.serve({ hostname: "127.0.0.1", port, fetch: answer });
+    return Bun.serve({ hostname: HOST, port, fetch: answer });
   } catch (cause) {
-    throw new RetryableError(`port ${port} cannot be used: ${reasonOf(cause)}`);
+    throw listenFault({ host: HOST, port, setting: "--client-port" }, cause);
   }
 }
 

@@ -40,7 +40,19 @@ test.each([
   },
 );
 
-test("an address that is none of this machine's is the operator's to mend", async () => {
+test.each([
+  [["listen", "--secret", "s", "--port"], "--port"],
+  [["demo-client", "--client-port"], "--client-port"],
+] as const)("%j of a port in use ends with 75 and names the flag", async (args, flag) => {
+  using held = holdPort();
+  const { exitCode, errors } = await run([...args, String(held.port)]);
+  expect({ exitCode, errors }).toEqual({
+    exitCode: 75,
+    errors: `error: port ${held.port} is in use: another process listens on 127.0.0.1. The setting is ${flag}\n`,
+  });
+});
+
+test("an address that is not there at present ends the start with 75, as it may come later", async () => {
   using dir = tempDir();
   const args = [
     "--data-dir",
@@ -54,6 +66,6 @@ test("an address that is none of this machine's is the operator's to mend", asyn
     "serve",
   ];
   const { exitCode, errors } = await run(args);
-  expect(exitCode).toBe(1);
-  expect(errors).toEndWith("error: 192.0.2.1 is no address of this machine (http.host)\n");
+  expect(exitCode).toBe(75);
+  expect(errors).toContain("\nerror: cannot listen on 192.0.2.1 at present: ");
 });
