@@ -47,6 +47,7 @@ export function registerListen(program: Command, context: CommandContext): void 
           : linesOf(new TextDecoder().decode(await readInput(secretFile, MAX_SECRETS_BYTES)));
       const secrets = [...secret, ...filed].map(secretText);
       if (secrets.length === 0) throw new UserError("give --secret or --secret-file");
+      if (secrets.includes("")) throw new UserError("a secret is empty");
       if (secrets.length > MAX_SECRETS) throw new UserError(`give at most ${MAX_SECRETS} secrets`);
       const common = createCommon(context);
       const { http, service } = common.config;

@@ -189,6 +189,8 @@ describe("the listener", () => {
 
   test.each([
     [[], "give --secret or --secret-file"],
+    [["--secret", ""], "a secret is empty"],
+    [["--secret", "whsec_"], "a secret is empty"],
     [["--secret", "s", "--answer", "99"], "It is a status from 200 to 599"],
     [["--secret-file", "never"], "cannot be read"],
     [["--secret", "s", "--port", "70000"], "http.port"],
