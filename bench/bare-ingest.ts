@@ -27,11 +27,10 @@ export function bareVerifyRate(messages: readonly Message[]): number {
  */
 export function bareInsertRate(messages: readonly Message[], perCommit: number): number {
   using dir = tempDir();
-  const db = openWriter(join(dir.path, "bare.db"), {
-    migrations: [],
-    cacheKib: 65536,
-    checkpointPages: 16_000,
-  });
+  const db = openWriter(
+    { database: "index", file: join(dir.path, "bare.db") },
+    { migrations: [], cacheKib: 65536, checkpointPages: 16_000, mayCreate: true },
+  );
   db.exec(
     "CREATE TABLE messages (id INTEGER PRIMARY KEY, fid INTEGER, timestamp INTEGER, hash BLOB, bytes BLOB)",
   );

@@ -2,7 +2,7 @@ import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
 import { deliveryNodeOver } from "../delivery/rpc.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../index/database.ts";
-import { claimNetwork, claimSource, isDemo } from "../index/identity.ts";
+import { claimNetwork, claimSource, isDemo, mayLackState } from "../index/identity.ts";
 import { newestSnapshot } from "../index/rankings.ts";
 import { networkOf } from "../ingest/network.ts";
 import { UserError } from "../lib/failure.ts";
@@ -26,12 +26,19 @@ export interface Served {
   readonly isDemo: boolean;
 }
 
+export interface ServeOptions {
+  /** Fills an empty index with the demo network. */
+  readonly demo: boolean;
+  /** Begins with an empty state although the index is filled. */
+  readonly newState: boolean;
+}
+
 /**
  * Starts the whole node. Reads need nothing but the index, so they are served first; the other parts start behind them,
  * and what is asked of those meanwhile waits for them. Each part is registered for the shutdown before it runs, so that
  * parts end in the reverse order: those that accept first, the writer after all who write through it, the directory last.
  */
-export async function serve(given: Common, options: { demo: boolean }): Promise<Served> {
+export async function serve(given: Common, options: ServeOptions): Promise<Served> {
   const { shutdown } = given;
   const dataDir = openDataDir(given.config.data.dir);
   shutdown.add("data directory", () => dataDir.release());
@@ -40,9 +47,7 @@ export async function serve(given: Common, options: { demo: boolean }): Promise<
   for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
   checkListenAddress({ ...config.http, setting: "http.port (SVC_HTTP_PORT)" });
   checkListenAddress({ ...config.hub, setting: "hub.port (SVC_HUB_PORT)" });
-  await prepareIndex(common, options);
-  // Brought up to date here, so that the workers which open it find the schema of this version.
-  openState(statePath(config.data.dir))[Symbol.dispose]();
+  await prepareDatabases(common, options);
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
   const { ways, start, crashed } = createNodeWorkers(common);
@@ -95,8 +100,8 @@ export async function serve(given: Common, options: { demo: boolean }): Promise<
   };
 }
 
-/** Makes the index or brings it up to date, before anything reads it. */
-async function prepareIndex(common: Common, { demo }: { demo: boolean }): Promise<void> {
+/** Makes the databases or brings them up to date, before the workers open them. */
+async function prepareDatabases(common: Common, { demo, newState }: ServeOptions): Promise<void> {
   const { config, log, clock } = common;
   const startedMs = performance.now();
   const follows = config.upstream.url !== "";
@@ -105,6 +110,8 @@ async function prepareIndex(common: Common, { demo }: { demo: boolean }): Promis
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });
+  // Before anything comes into the index, so that a filled one without it has lost it.
+  openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) })[Symbol.dispose]();
   let records = 0;
   if (demo) {
     // Imported here, so that no other start waits for the code that makes and signs the network.

@@ -1,5 +1,12 @@
 import { CommanderError } from "commander";
-import { EXIT_OK, EXIT_RETRYABLE, EXIT_USER, RetryableError, UserError } from "../lib/failure.ts";
+import {
+  EXIT_OK,
+  EXIT_RETRYABLE,
+  EXIT_USER,
+  isTransient,
+  RetryableError,
+  UserError,
+} from "../lib/failure.ts";
 import { StorageError } from "../lib/sqlite/storage-error.ts";
 
 /** How a command that threw ends: its exit code, and what is said on standard error. */
@@ -8,18 +15,6 @@ export interface Ending {
   readonly message: string;
 }
 
-/** Codes of the system that say that something is taken at the moment. */
-const TRANSIENT_CODES = new Set([
-  "EADDRINUSE",
-  "EAGAIN",
-  "EBUSY",
-  "EDQUOT",
-  "EIO",
-  "EMFILE",
-  "ENFILE",
-  "ENOMEM",
-  "ENOSPC",
-]);
 /** Codes of the system that say that the operator asked for what cannot be had. */
 const USER_CODES = new Set(["EACCES", "EPERM", "EROFS", "EADDRNOTAVAIL", "ENOENT", "EISDIR", "ENOTDIR"]);
 
@@ -33,13 +28,13 @@ export function endingOf(fault: unknown): Ending {
   if (fault instanceof RetryableError)
     return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
   if (fault instanceof StorageError && fault.fault !== "other") {
-    const exitCode = fault.isTransient ? EXIT_RETRYABLE : EXIT_USER;
+    const exitCode = isTransient(fault) ? EXIT_RETRYABLE : EXIT_USER;
     return { exitCode, message: `error: ${fault.message}.${adviceOn(fault)}\n` };
   }
   if (!(fault instanceof Error)) return { exitCode: EXIT_RETRYABLE, message: `error: ${String(fault)}\n` };
   const code = "code" in fault ? String(fault.code) : "";
   if (USER_CODES.has(code)) return { exitCode: EXIT_USER, message: `error: ${fault.message}\n` };
-  if (TRANSIENT_CODES.has(code)) return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
+  if (isTransient(fault)) return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
   return { exitCode: EXIT_RETRYABLE, message: `internal error: ${fault.stack ?? fault.message}\n` };
 }
 

@@ -21,9 +21,10 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { ImportBrokeOff, runImport } = await import("../import/run-import.ts");
       const { formatSummary } = await import("../import/summary.ts");
       const { indexPath, openIndexWriter } = await import("../index/database.ts");
-      const { claimNetwork, isFollowing } = await import("../index/identity.ts");
+      const { claimNetwork, isFollowing, mayLackState } = await import("../index/identity.ts");
       const { getPosition } = await import("../index/positions.ts");
       const { IngestEngine } = await import("../ingest/engine.ts");
+      const { openState, statePath } = await import("../state/database.ts");
       const { networkOf } = await import("../ingest/network.ts");
       const { createProgressReporter, progressOnStderr } = await import("../process/progress-line.ts");
       const common = createCommon(context);
@@ -44,6 +45,8 @@ export function registerImport(program: Command, context: CommandContext): void 
             "the index in this data directory follows an upstream, and holds what that node does: an import would part the two. Use another data directory.",
           );
         }
+        // Before anything comes into the index, so that a filled one without it has lost it.
+        openState(statePath(dataDir.path), { mayCreate: mayLackState(db) })[Symbol.dispose]();
         const network = networkOf(config.protocol.network);
         const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
         const engine = new IngestEngine({ db, network, clock, onFault });

@@ -2,38 +2,69 @@ import type { Command } from "commander";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
-/** `migrate`: brings the databases up to date without serving; `--verify` recounts what is derived. */
+interface MigrateOptions {
+  readonly verify?: boolean;
+  readonly newState?: boolean;
+}
+
+/** `migrate`: brings the databases up to date without serving; `--verify` looks for damage in both. */
 export function registerMigrate(program: Command, context: CommandContext): void {
   program
     .command("migrate")
     .description("bring the databases of the data directory up to date")
-    .option("--verify", "also make every derived table again and compare; exit 1 when they differ")
-    .action(async ({ verify = false }: { verify?: boolean }) => {
+    .option(
+      "--verify",
+      "also check both files page by page, recount what is derived and what belongs together; exit 1 when something is wrong",
+    )
+    .option("--new-state", "make an empty state.db although the index is filled: what it held is lost")
+    .action(async ({ verify = false, newState = false }: MigrateOptions) => {
       const { createCommon, runTask } = await import("./common.ts");
       const { openDataDir } = await import("../process/data-dir.ts");
       const { indexPath, openIndexWriter } = await import("../index/database.ts");
-      const { claimNetwork } = await import("../index/identity.ts");
+      const { claimNetwork, mayLackState } = await import("../index/identity.ts");
       const { verifyIndex } = await import("../index/verify.ts");
       const { openState, statePath } = await import("../state/database.ts");
+      const { verifyState } = await import("../state/verify.ts");
       const { UserError } = await import("../lib/failure.ts");
+      const { recoveryOf } = await import("../lib/sqlite/storage-error.ts");
       const common = createCommon(context);
       context.exitCode = await runTask(common, async () => {
         const dataDir = openDataDir(common.config.data.dir);
         common.shutdown.add("data directory", () => dataDir.release());
         const path = indexPath(dataDir.path);
-        const db = openIndexWriter(path);
-        claimNetwork(db, common.config.protocol.network);
-        db.checkpoint();
-        db[Symbol.dispose]();
+        const index = openIndexWriter(path);
+        common.shutdown.add("index", () => index[Symbol.dispose]());
+        claimNetwork(index, common.config.protocol.network);
+        index.checkpoint();
         print(`The index is up to date: ${path}\n`);
-        openState(statePath(dataDir.path))[Symbol.dispose]();
-        print(`The state is up to date: ${statePath(dataDir.path)}\n`);
+        const state = openState(statePath(dataDir.path), { mayCreate: newState || mayLackState(index) });
+        common.shutdown.add("state", () => state[Symbol.dispose]());
+        state.checkpoint();
+        print(`The state is up to date: ${state.file}\n`);
         if (!verify) return;
+
+        for (const db of [index, state]) {
+          const damage = db.damage();
+          if (damage.length > 0)
+            throw new UserError(`${db.file} is damaged:\n${listOf(damage)}\n${recoveryOf(db)}`);
+          print(`No damage in the pages of ${db.file}\n`);
+        }
+        const wrong = verifyState(state);
+        if (wrong.length === 0) print("What belongs together in the state does.\n");
         const differences = verifyIndex(path);
-        if (differences.length === 0)
-          return print("Every derived table equals a recount from the messages.\n");
-        const lines = differences.map((d) => `  ${d.table}: ${d.missing} missing, ${d.extra} extra`);
-        throw new UserError(`derived tables differ from a recount (rows):\n${lines.join("\n")}`);
+        if (differences.length === 0) print("Every derived table equals a recount from the messages.\n");
+        const findings = [
+          ...wrong.map(({ what, rows }) => `state: ${what} (${rows})`),
+          ...differences.map(
+            ({ table, missing, extra }) =>
+              `index: ${table} differs from a recount (${missing} missing, ${extra} extra)`,
+          ),
+        ];
+        if (findings.length > 0) throw new UserError(`these rows are wrong:\n${listOf(findings)}`);
       });
     });
+}
+
+function listOf(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}`).join("\n");
 }

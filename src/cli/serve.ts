@@ -8,13 +8,14 @@ export function registerServe(program: Command, context: CommandContext): void {
     .command("serve")
     .description("run the node")
     .option("--demo", "fill an empty data directory with a small signed network first")
-    .action(async ({ demo = false }: { demo?: boolean }) => {
+    .option("--new-state", "begin with an empty state.db although the index is filled: what it held is lost")
+    .action(async ({ demo = false, newState = false }: { demo?: boolean; newState?: boolean }) => {
       const { createCommon, runService } = await import("./common.ts");
       const { serve } = await import("../app/serve.ts");
       const { serviceNames } = await import("../config/names.ts");
       const common = createCommon(context, { isNode: true });
       context.exitCode = await runService(common, async () => {
-        const served = await serve(common, { demo });
+        const served = await serve(common, { demo, newState });
         print(banner({ ...served, basePath: serviceNames(common.config.service.name).basePath }));
       });
     });

@@ -108,7 +108,7 @@ async function onState(
   context.exitCode = await runTask(common, async () => {
     const dataDir = openDataDir(common.config.data.dir);
     common.shutdown.add("data directory", () => dataDir.release());
-    using state = openState(statePath(dataDir.path));
+    using state = openState(statePath(dataDir.path), { mayCreate: false });
     const app = await createAppStore(state).find(appId, nowSecs(common.clock));
     if (!app) throw new UserError(`no app ${JSON.stringify(appId)} in ${dataDir.path}`);
     await work(state, common);

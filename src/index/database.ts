@@ -1,8 +1,7 @@
-import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { SqliteConnection } from "../lib/sqlite/connection.ts";
 import { embeddedMigrations } from "../lib/sqlite/migrations.macro.ts" with { type: "macro" };
-import { openInMemory, openWriter } from "../lib/sqlite/open.ts";
+import { openInMemory, openReader, openWriter } from "../lib/sqlite/open.ts";
 import { SearchChanges } from "./search-changes.ts";
 import { Touched } from "./touched.ts";
 
@@ -39,27 +38,24 @@ export class IndexDatabase extends SqliteConnection {
 
 /** Opens the index for its one writer, creates it when it is not there, and brings its schema up to date. */
 export function openIndexWriter(path: string): IndexDatabase {
-  const sqlite = openWriter(path, {
-    migrations,
-    // The upper levels of every b-tree and the recent leaves stay in memory.
-    cacheKib: 65536,
-    // A commit touches pages all over the indexes, and a checkpoint writes each of them once, however often the log has it:
-    // every 64 MB of log that is a seventh of the merge less than every 16 MB, and one checkpoint takes no longer.
-    checkpointPages: 16_000,
-  });
+  const sqlite = openWriter(
+    { database: "index", file: path },
+    {
+      migrations,
+      // The upper levels of every b-tree and the recent leaves stay in memory.
+      cacheKib: 65536,
+      // A commit touches pages all over the indexes, and a checkpoint writes each of them once, however often the log has it:
+      // every 64 MB of log that is a seventh of the merge less than every 16 MB, and one checkpoint takes no longer.
+      checkpointPages: 16_000,
+      mayCreate: true,
+    },
+  );
   return new IndexDatabase(sqlite);
 }
 
 /** Opens the index for reading. The writer has created it before. */
 export function openIndexReader(path: string): IndexDatabase {
-  const sqlite = new Database(path, { readonly: true, strict: true });
-  sqlite.exec("PRAGMA busy_timeout = 10000");
-  // A reader that could write would be a bug; SQLite itself says no.
-  sqlite.exec("PRAGMA query_only = ON");
-  // No mmap: it saves a sixth of the time of pages that are not here, and a large index then counts as resident memory.
-  sqlite.exec("PRAGMA cache_size = -32768");
-  sqlite.exec("PRAGMA temp_store = MEMORY");
-  return new IndexDatabase(sqlite);
+  return new IndexDatabase(openReader({ database: "index", file: path }, { migrations, cacheKib: 32768 }));
 }
 
 /** Opens an empty index in memory with the schema of this version. */

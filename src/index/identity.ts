@@ -63,6 +63,14 @@ export function claimSource(db: IndexDatabase, { follows }: { follows: boolean }
   if (follows && !isFollowing(db)) db.run(putMeta, "follows", "true");
 }
 
+/**
+ * Whether nothing is lost when the node of this index begins with an empty state: the index is empty, or it is a demo's.
+ * A state database is made before the first record comes into an index, so every other index had one.
+ */
+export function mayLackState(db: IndexDatabase): boolean {
+  return isEmpty(db) || isDemo(db);
+}
+
 function isEmpty(db: IndexDatabase): boolean {
   const { messages, on_chain_events } = readTotals(db);
   return messages + on_chain_events === 0;

@@ -18,6 +18,27 @@ export class RetryableError extends Error {
   override name = "RetryableError";
 }
 
+/** Codes of the system that say that something is taken, full or failing at the moment. */
+const TRANSIENT_CODES = new Set([
+  "EADDRINUSE",
+  "EAGAIN",
+  "EBUSY",
+  "EDQUOT",
+  "EIO",
+  "EMFILE",
+  "ENFILE",
+  "ENOMEM",
+  "ENOSPC",
+]);
+const TRANSIENT_SQLITE_CODE = /^SQLITE_(BUSY|LOCKED|PROTOCOL|NOMEM|IOERR|FULL|NOLFS)(_|$)/;
+
+/** Whether a fault of the system or of SQLite, by its `code`, may be gone on the next try. */
+export function isTransient(cause: unknown): boolean {
+  if (!(cause instanceof Error) || !("code" in cause)) return false;
+  const code = String(cause.code);
+  return TRANSIENT_CODES.has(code) || TRANSIENT_SQLITE_CODE.test(code);
+}
+
 /** The words of a caught fault, for a message that goes on with them. */
 export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);

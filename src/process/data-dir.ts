@@ -1,7 +1,8 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { RetryableError, reasonOf, UserError } from "../lib/failure.ts";
+import { isTransient, RetryableError, reasonOf, UserError } from "../lib/failure.ts";
+import { makePrivateFile } from "../lib/private-file.ts";
 
 /** The data directory while this process holds it. */
 export interface DataDir {
@@ -30,7 +31,8 @@ const held = new Set<Database>();
  * The lock is an exclusive transaction on an empty SQLite database: the operating system drops it with the process, so
  * that nothing is left to clean up after kill -9.
  *
- * @throws RetryableError when another process holds the directory; UserError when it cannot be made or written to.
+ * @throws RetryableError when another process holds the directory, or its disk is full or fails; UserError when it cannot be
+ *   made or written to.
  */
 export function openDataDir(dir: string): DataDir {
   const path = resolve(dir);
@@ -38,16 +40,17 @@ export function openDataDir(dir: string): DataDir {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new UserError(`data directory ${path} cannot be made: ${reasonOf(cause)}`, { cause });
+    throw faultOf(`data directory ${path} cannot be made`, cause);
   }
   const database = lock(path, pidFile);
   held.add(database);
   try {
     // For the message of the process that is kept out; the lock itself needs no pid.
+    makePrivateFile(pidFile);
     writeFileSync(pidFile, `${process.pid}\n`);
   } catch (cause) {
     letGo(database);
-    throw new UserError(`data directory ${path} cannot be written to: ${reasonOf(cause)}`, { cause });
+    throw faultOf(`data directory ${path} cannot be written to`, cause);
   }
   return {
     path,
@@ -64,7 +67,8 @@ export function openDataDir(dir: string): DataDir {
 function lock(path: string, pidFile: string): Database {
   let database: Database | undefined;
   try {
-    database = new Database(join(path, LOCK_FILE), { create: true, readwrite: true });
+    makePrivateFile(join(path, LOCK_FILE));
+    database = new Database(join(path, LOCK_FILE), { readwrite: true });
     database.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
     // In WAL mode an exclusive transaction would let readers in.
     database.run("PRAGMA journal_mode = DELETE");
@@ -78,8 +82,13 @@ function lock(path: string, pidFile: string): Database {
         { cause },
       );
     }
-    throw new UserError(`data directory ${path} cannot be locked: ${reasonOf(cause)}`, { cause });
+    throw faultOf(`data directory ${path} cannot be locked by its file ${LOCK_FILE}`, cause);
   }
+}
+
+function faultOf(what: string, cause: unknown): Error {
+  const text = `${what}: ${reasonOf(cause)}`;
+  return isTransient(cause) ? new RetryableError(text, { cause }) : new UserError(text, { cause });
 }
 
 function letGo(database: Database): void {

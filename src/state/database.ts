@@ -16,10 +16,18 @@ export class StateDatabase extends SqliteConnection {
   readonly database = "state";
 }
 
-/** Opens the state database, creates it when it is not there, and brings its schema up to date. */
-export function openState(path: string): StateDatabase {
-  // Rows are few and small beside the index; commits are single decisions, and the default checkpoint suits them.
-  const db = new StateDatabase(openWriter(path, { migrations, cacheKib: 8192, checkpointPages: 1000 }));
+/**
+ * Opens the state database and brings its schema up to date.
+ *
+ * @param options.mayCreate whether one that is not there, or empty, is made; else it is a UserError.
+ */
+export function openState(path: string, { mayCreate = true }: { mayCreate?: boolean } = {}): StateDatabase {
+  const sqlite = openWriter(
+    { database: "state", file: path },
+    // Rows are few and small beside the index; commits are single decisions, and the default checkpoint suits them.
+    { migrations, cacheKib: 8192, checkpointPages: 1000, mayCreate },
+  );
+  const db = new StateDatabase(sqlite);
   addMissingDigests(db);
   return db;
 }

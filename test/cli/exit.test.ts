@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { CommanderError } from "commander";
 import { endingOf } from "../../src/cli/exit.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
+import { asStorageError } from "../../src/lib/sqlite/storage-error.ts";
 import { openDataDir } from "../../src/process/data-dir.ts";
+import { sqliteError } from "../support/storage-faults.ts";
 import { emptyDir, run } from "./run.ts";
 
 const withCode = (code: string) => Object.assign(new Error("words"), { code });
@@ -17,6 +19,19 @@ test.each([
   ["no error at all", "words", 75, "error: words\n"],
 ])("%s decides the exit code, and only an unforeseen fault shows a stack", (_, fault, exitCode, message) => {
   expect(endingOf(fault)).toEqual({ exitCode, message });
+});
+
+test.each([
+  ["full", 75],
+  ["busy", 75],
+  ["io", 75],
+  ["corrupt", 1],
+  ["readOnly", 1],
+] as const)("a database fault (%s) ends with %d, names the file and says what to do", (fault, exitCode) => {
+  const where = { database: "state", file: "/data/state.db" } as const;
+  const ending = endingOf(asStorageError(where, sqliteError(fault)));
+  expect(ending.exitCode).toBe(exitCode);
+  expect(ending.message).toMatch(/^error: \/data\/state\.db: [^\n]+ \(SQLITE_\w+\)\. [A-Z][^\n]+\.\n$/);
 });
 
 test("an unforeseen fault ends with 75 and shows where it comes from", () => {

@@ -94,7 +94,7 @@ test("a file that no longer fits is completed once there is room, and each run s
     } catch (cause) {
       expect(cause).toBeInstanceOf(ImportBrokeOff);
       const { report, cause: fault } = cause as ImportBrokeOff;
-      expect(fault).toMatchObject({ fault: "full", isTransient: true });
+      expect(fault).toMatchObject({ fault: "full" });
       stored += sum(report.summary.accepted);
       expect(report.summary.refused).toBe(0);
       const { messages, on_chain_events } = readTotals(db);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openIndexInMemory } from "../../src/index/database.ts";
-import { claimSource, isFollowing, markDemo } from "../../src/index/identity.ts";
+import { claimSource, isFollowing, markDemo, mayLackState } from "../../src/index/identity.ts";
 import { UserError } from "../../src/lib/failure.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 
@@ -27,4 +27,13 @@ test("the demo network never follows, and is left as it is", () => {
   claimSource(db, { follows: false });
   expect(() => claimSource(db, { follows: true })).toThrow(UserError);
   expect(isFollowing(db)).toBe(false);
+});
+
+test("an index lacks a state that it had once it holds something, unless it is a demo's", () => {
+  using node = startTestNode();
+  expect(mayLackState(node.db)).toBe(true);
+  node.takeAll(accountRecords(1));
+  expect(mayLackState(node.db)).toBe(false);
+  markDemo(node.db);
+  expect(mayLackState(node.db)).toBe(true);
 });

@@ -89,7 +89,7 @@ test("a directory that cannot be made or locked is the operator's fault, and the
     `data directory ${join(root, "file", "below")}`,
   );
   writeFileSync(join(root, "lock"), "this is no database ".repeat(100));
-  expect(() => openDataDir(root)).toThrow(/cannot be locked: /);
+  expect(() => openDataDir(root)).toThrow("cannot be locked by its file lock: file is not a database");
 });
 
 test.skipIf(process.getuid?.() === 0)(

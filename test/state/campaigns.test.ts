@@ -11,6 +11,7 @@ import { createDeliveryLedger, dedupeSweep } from "../../src/state/sqlite/delive
 import { BLOCK_FIDS } from "../../src/state/sqlite/fid-block.ts";
 import { createGroupCommit } from "../../src/state/sqlite/group-commit.ts";
 import type { Sweep } from "../../src/state/stores.ts";
+import { verifyState } from "../../src/state/verify.ts";
 import { tempDir } from "../support/program.ts";
 import { deliveryLedgerContract } from "./contracts/delivery-ledger.ts";
 
@@ -21,6 +22,7 @@ deliveryLedgerContract("campaigns in SQLite", () => {
     campaigns: createCampaignStore(db),
     ledger: createDeliveryLedger(db),
     [Symbol.dispose]() {
+      expect(verifyState(db)).toEqual([]);
       db[Symbol.dispose]();
       dir[Symbol.dispose]();
     },

@@ -9,6 +9,7 @@ import { createDeliveryPublications } from "../../src/state/sqlite/delivery-publ
 import { createDeliveryQueue } from "../../src/state/sqlite/delivery-queue.ts";
 import { createStateSweeps } from "../../src/state/sqlite/sweeps.ts";
 import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
+import { verifyState } from "../../src/state/verify.ts";
 import { tempDir } from "../support/program.ts";
 import { type DeliveryFixture, deliveryStoreContract, MAX_QUEUED } from "./contracts/delivery-store.ts";
 
@@ -30,6 +31,7 @@ function openFiles(): DeliveryFixture {
     rows: (table) =>
       management.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1,
     [Symbol.dispose]() {
+      expect(verifyState(management)).toEqual([]);
       for (const db of [management, worker, maintenance]) db[Symbol.dispose]();
       dir[Symbol.dispose]();
     },
@@ -42,7 +44,10 @@ test("webhooks of an older version are taken over: they get events, and have a h
   using dir = tempDir();
   const path = statePath(dir.path);
   const migrations = readMigrationFiles({ migrationsFolder: join(import.meta.dir, "../../drizzle/state") });
-  const old = openWriter(path, { migrations: migrations.slice(0, 3), cacheKib: 1024, checkpointPages: 1000 });
+  const old = openWriter(
+    { database: "state", file: path },
+    { migrations: migrations.slice(0, 3), cacheKib: 1024, checkpointPages: 1000, mayCreate: true },
+  );
   old.run(
     `INSERT INTO webhooks (webhook_id, owner_fid, title, target_url, active, subscription, created_at, updated_at)
      VALUES ('older', 3, 'T', 'https://older.example', 1, '{"user.created":{}}', 1, 1)`,

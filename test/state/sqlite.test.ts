@@ -4,6 +4,7 @@ import { type App, UNTRIED, type Webhook } from "../../src/state/records.ts";
 import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { createNonceStore } from "../../src/state/sqlite/nonce-store.ts";
 import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
+import { verifyState } from "../../src/state/verify.ts";
 import { tempDir } from "../support/program.ts";
 import { nonceStoreContract } from "./contracts/nonce-store.ts";
 import { makeSecret, type OwnedFixture, ownedStoreContract } from "./contracts/owned-store.ts";
@@ -37,6 +38,10 @@ function appFixture(): OwnedFixture<App, Partial<App>> {
     allChanges: { name: "N", appUrl: "https://n.example", description: null, signerFidAllowlist: [] },
     secretRows: () => rows("secrets"),
     ...file,
+    [Symbol.dispose]() {
+      expect(verifyState(db)).toEqual([]);
+      file[Symbol.dispose]();
+    },
   };
 }
 
@@ -65,6 +70,10 @@ function webhookFixture(): OwnedFixture<Webhook, Partial<Webhook>> {
     },
     secretRows: () => rows("secrets"),
     ...file,
+    [Symbol.dispose]() {
+      expect(verifyState(db)).toEqual([]);
+      file[Symbol.dispose]();
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import "../../src/state/sqlite/sweeps.ts";
 import "../../src/state/sqlite/token-import.ts";
 import { createTokenStore } from "../../src/state/sqlite/token-store.ts";
 import { declaredStatements } from "../../src/state/statement.ts";
+import { verifyState } from "../../src/state/verify.ts";
 import { tempDir } from "../support/program.ts";
 import { tokenStoreContract } from "./contracts/token-store.ts";
 
@@ -36,6 +37,8 @@ function openTokens() {
       await apps.delete({ id: appId, ...claim });
     },
     [Symbol.dispose]() {
+      // The apps here have no secrets.
+      expect(verifyState(db).filter(({ what }) => what !== "apps without a secret in force")).toEqual([]);
       db[Symbol.dispose]();
       dir[Symbol.dispose]();
     },

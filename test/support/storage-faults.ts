@@ -1,10 +1,12 @@
 import type { SqliteConnection } from "../../src/lib/sqlite/connection.ts";
 
 /** Faults of the storage as SQLite reports them. */
-export const STORAGE_FAULTS = {
+const STORAGE_FAULTS = {
   full: { code: "SQLITE_FULL", errno: 13, message: "database or disk is full" },
   busy: { code: "SQLITE_BUSY", errno: 5, message: "database is locked" },
   io: { code: "SQLITE_IOERR_WRITE", errno: 778, message: "disk I/O error" },
+  corrupt: { code: "SQLITE_CORRUPT", errno: 11, message: "database disk image is malformed" },
+  readOnly: { code: "SQLITE_READONLY", errno: 8, message: "attempt to write a readonly database" },
 } as const;
 
 export type InjectedFault = keyof typeof STORAGE_FAULTS;

@@ -116,6 +116,18 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     return pages * pageBytes;
   }
 
+  /** What is wrong with the pages of the file, in SQLite's words, some 20 lines at most; reads all of the file. */
+  damage(): string[] {
+    try {
+      const lines = this.#sqlite.query<{ quick_check: string }, []>("PRAGMA quick_check(20)").all();
+      return lines.flatMap(({ quick_check: line }) => (line === "ok" ? [] : line.split("\n")));
+    } catch (cause) {
+      const fault = asStorageError(this, cause);
+      if (fault instanceof StorageError && fault.isDamage) return [fault.reason];
+      throw fault;
+    }
+  }
+
   /** Changes with each commit of another connection to the same file, and only then or when a log begins anew. */
   dataVersion(): number {
     return (this.#prepared(DATA_VERSION).get() as { data_version: number }).data_version;

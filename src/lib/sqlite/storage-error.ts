@@ -10,10 +10,7 @@ export interface DatabaseFile {
   readonly file: string;
 }
 
-/**
- * Why a database did not do what it was asked for. `busy`, `full`, `io` and `memory` may be gone on the next try; the
- * others stay until somebody mends the file or its permissions.
- */
+/** Why a database did not do what it was asked for. */
 export type StorageFault =
   | "busy"
   | "full"
@@ -45,8 +42,6 @@ const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
 /** What a row or a parameter can cause by itself: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
 const CAUSED_BY_INPUT: ReadonlySet<number> = new Set([18, 19, 20, 25]);
 
-const TRANSIENT: ReadonlySet<StorageFault> = new Set(["busy", "full", "io", "memory"]);
-
 /** A database could not be read or written, whatever there was to read or write. Its message names the file. */
 export class StorageError extends Error {
   override name = "StorageError";
@@ -67,9 +62,9 @@ export class StorageError extends Error {
     this.reason = cause.message;
   }
 
-  /** Whether the same may succeed on the next try. */
-  get isTransient(): boolean {
-    return TRANSIENT.has(this.fault);
+  /** Whether the file is not what SQLite wrote. */
+  get isDamage(): boolean {
+    return this.fault === "corrupt" || this.fault === "not_a_database";
   }
 
   /** What an operator can do about it; empty where nothing is known to help. */
@@ -103,6 +98,13 @@ export function recoveryOf({ database, file }: DatabaseFile): string {
 
 /** What to throw for `cause`: a StorageError where the database is at fault, else `cause` itself. */
 export function asStorageError(where: DatabaseFile, cause: unknown): unknown {
-  if (!(cause instanceof SQLiteError) || CAUSED_BY_INPUT.has(cause.errno & 0xff)) return cause;
-  return new StorageError(where, cause);
+  const fault = sqliteErrorOf(cause);
+  if (!fault || CAUSED_BY_INPUT.has(fault.errno & 0xff)) return cause;
+  return new StorageError(where, fault);
+}
+
+/** The error of SQLite itself; drizzle, which migrates, wraps it. */
+function sqliteErrorOf(cause: unknown): SQLiteError | undefined {
+  if (cause instanceof SQLiteError) return cause;
+  return cause instanceof Error && cause.cause instanceof SQLiteError ? cause.cause : undefined;
 }
