@@ -1,5 +1,7 @@
 import { availableParallelism } from "node:os";
+import { Gauge } from "prom-client";
 import type { Config } from "../config/schema.ts";
+import { UnsentBytes } from "../http/unsent-bytes.ts";
 import { RpcClient, serveRpc } from "../lib/port-rpc.ts";
 import type { Metrics } from "../process/metrics.ts";
 import { workerUrls } from "../worker-urls.ts";
@@ -44,6 +46,16 @@ export function startHttpWorkers(
   const stats: PartStats<WorkerMetrics>[] = [];
   const answering: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
+  const unsent = new UnsentBytes();
+  new Gauge({
+    name: `${metrics.prefix}http_unsent_bytes`,
+    help: `Bytes of responses that clients have not taken yet; new large ones are refused from ${unsent.maxBytes} on`,
+    registers: [metrics.registry],
+    collect() {
+      this.set(unsent.usedBytes);
+    },
+  });
+
   const start = (port: number): WorkerHandle => {
     const { port1: mine, port2: node } = new MessageChannel();
     serveRpc<NodeRequest, NodeAnswer>(mine, (request) => handleNodeRequest(answering, request));
@@ -54,6 +66,7 @@ export function startHttpWorkers(
       node,
       fanOut: fanOutPort,
       delivery: deliveryPort,
+      unsent: unsent.shared,
       sharesPort,
     };
     const worker = startWorker({

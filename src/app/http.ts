@@ -1,6 +1,7 @@
 import type { DeliveryNode } from "../delivery/rpc.ts";
 import { ResponseCache } from "../http/response-cache.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
+import type { UnsentBytes } from "../http/unsent-bytes.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import type { FanOut } from "../notify/fan-out.ts";
 import type { Common } from "../process/common.ts";
@@ -20,10 +21,12 @@ export function createNodeHttp(parts: {
   readonly fanOut: FanOut;
   readonly delivery: DeliveryNode;
   readonly ops: NodeOps;
+  /** The budget of bytes that wait to be sent, which all threads that respond share. */
+  readonly unsent: UnsentBytes;
   /** Aborts when the process is told to stop. */
   readonly stopping: AbortSignal;
 }): HttpServer {
-  const { common, db, state, fanOut, delivery, ops, stopping } = parts;
+  const { common, db, state, fanOut, delivery, ops, unsent, stopping } = parts;
   const { config, clock } = common;
   // Only a node that follows another one can be behind it.
   const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
@@ -43,6 +46,7 @@ export function createNodeHttp(parts: {
       push: createPush({ common, index: db, state, management, fanOut, stopping }),
     }),
     ops,
+    unsent,
     cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),
   });
 }

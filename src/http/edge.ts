@@ -7,6 +7,7 @@ import { type Exchange, openExchange } from "./exchange.ts";
 import type { ObserveAnswer } from "./http-metrics.ts";
 import type { RoutePolicy } from "./policy.ts";
 import { answerRead, readHeaders } from "./representation.ts";
+import type { BodySender } from "./response-body.ts";
 import { type CachedResponse, NOT_CACHED, type ResponseCache } from "./response-cache.ts";
 
 type MaybePromise<T> = T | Promise<T>;
@@ -18,6 +19,7 @@ export interface EdgeOptions {
   readonly cors: Cors;
   /** Responses of routes that declare it; all are made anew where it is left out. */
   readonly cache: ResponseCache | undefined;
+  readonly sender: BodySender;
   readonly observe: ObserveAnswer;
   readonly log: Logger;
   /** True from the moment that the server stops accepting. */
@@ -33,7 +35,7 @@ const clientRequestId = /^[\w=-]{1,128}$/;
  * the answer is known from the last time.
  */
 export function createEdge(options: EdgeOptions): (request: Request) => MaybePromise<Response> {
-  const { route, policyOf, cors, cache, observe, log, isStopping } = options;
+  const { route, policyOf, cors, cache, sender, observe, log, isStopping } = options;
 
   function open(request: Request, { path }: CanonicalUrl): Exchange {
     const given = request.headers.get("x-request-id");
@@ -80,7 +82,7 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
 
   function closeCached(exchange: Exchange, cached: CachedResponse): Response {
     exchange.route = cached.route;
-    return close(exchange, answerRead(exchange.request, cached, cached.headers));
+    return close(exchange, answerRead(exchange.request, cached, cached.headers, sender));
   }
 
   function store(url: string, { cacheable, route = "" }: Exchange, generation: number): void {
@@ -95,9 +97,14 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
     const exchange = open(request, target);
     const mayBeCached = cache !== undefined && exchange.method === "GET" && exchange.policy.isApi;
     const cached = mayBeCached ? cache.lookUp(target.url) : NOT_CACHED;
-    if (typeof cached !== "number") return closeCached(exchange, cached);
-
     const fail = (error: unknown) => closeNew(exchange, errorResponse({ exchange, error, log }));
+    if (typeof cached !== "number") {
+      try {
+        return closeCached(exchange, cached);
+      } catch (error) {
+        return fail(error);
+      }
+    }
     if (exchange.method === "OPTIONS") return closeNew(exchange, cors.preflight());
     if (!target.wellFormed) {
       return fail(new ApiError("badRequest", "path is not valid percent-encoded UTF-8"));

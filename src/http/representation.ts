@@ -1,6 +1,8 @@
 import { ElysiaCustomStatusResponse, StatusMap } from "elysia";
-import { jsonText } from "../lib/json-text.ts";
+import { jsonPieces, jsonTextWithin } from "../lib/json-text.ts";
 import { type Exchange, exchangeOf, type TaggedBody } from "./exchange.ts";
+import { JsonStream } from "./json-stream.ts";
+import { type BodySender, MAX_WHOLE_BYTES } from "./response-body.ts";
 import type { CacheOfRoute, RouteCache } from "./route-cache.ts";
 
 /** What the representation of an answer needs of Elysia's context. */
@@ -27,8 +29,7 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 }
 
 /** A body with its weak tag, which is that of the bytes before any content coding. */
-export function tagBody(value: unknown): TaggedBody {
-  const body = encoder.encode(jsonText(value));
+export function tagBody(body: Uint8Array): TaggedBody {
   return { body, etag: `W/"${Bun.hash(body).toString(16)}"` };
 }
 
@@ -41,39 +42,63 @@ export function readHeaders(etag: string): Record<string, string> {
   return { "content-type": "application/json", etag, "cache-control": revalidate };
 }
 
-/** Answers a read with its body, or with 304 where the client holds just that. */
+/**
+ * Answers a read with its body, or with 304 where the client holds just that.
+ * @throws ApiError `unavailable` where too much waits to be sent already.
+ */
 export function answerRead(
   request: Request,
   { body, etag }: TaggedBody,
   headers: Headers | Record<string, string>,
+  sender: BodySender,
 ): Response {
   const ifNoneMatch = request.headers.get("if-none-match");
-  if (ifNoneMatch === null || !matchesEtag(ifNoneMatch, etag)) return new Response(body, { headers });
+  if (ifNoneMatch === null || !matchesEtag(ifNoneMatch, etag))
+    return sender.whole(request, body, { headers });
   const notModified = new Response(null, { status: 304, headers });
   notModified.headers.delete("content-type");
   return notModified;
 }
 
-function asJson(
-  exchange: Exchange,
-  given: unknown,
-  set: AnswerContext["set"],
-  cache: RouteCache | undefined,
-): Response {
+/** The bytes of a value's JSON; undefined where they are too many to be built whole. */
+function wholeJson(value: unknown): Uint8Array | undefined {
+  const text = jsonTextWithin(value, MAX_WHOLE_BYTES);
+  const body = text === undefined ? undefined : encoder.encode(text);
+  return body !== undefined && body.byteLength <= MAX_WHOLE_BYTES ? body : undefined;
+}
+
+interface RepresentOptions {
+  readonly given: unknown;
+  readonly set: AnswerContext["set"];
+  readonly cache: RouteCache | undefined;
+  readonly sender: BodySender;
+}
+
+function asJson(exchange: Exchange, options: RepresentOptions): Response | Promise<Response> {
+  const { given, set, cache, sender } = options;
   const chosen = given instanceof ElysiaCustomStatusResponse ? given : undefined;
   const value: unknown = chosen === undefined ? given : chosen.response;
   if (value === undefined) throw new Error("the handler returned nothing");
   const { request, method } = exchange;
   const status = statusOf(chosen?.code ?? set.status);
-  const isRead = method === "GET" || method === "HEAD";
-  if (!isRead || status !== 200 || cache === undefined) {
-    const body = encoder.encode(jsonText(value));
-    const headers = { "content-type": "application/json", "cache-control": "no-store" };
-    return new Response(body, { status, headers: { ...headers, ...headersOf(set) } });
-  }
-  const tagged = tagBody(value);
-  if (method === "GET" && cache === "shared") exchange.cacheable = tagged;
-  return answerRead(request, tagged, readHeaders(tagged.etag));
+  const untagged = () => ({
+    status,
+    headers: { "content-type": "application/json", "cache-control": "no-store", ...headersOf(set) },
+  });
+  const isTagged = (method === "GET" || method === "HEAD") && status === 200 && cache !== undefined;
+  const whole = (body: Uint8Array): Response => {
+    if (!isTagged) return sender.whole(request, body, untagged());
+    const tagged = tagBody(body);
+    if (method === "GET" && cache === "shared") exchange.cacheable = tagged;
+    return answerRead(request, tagged, readHeaders(tagged.etag), sender);
+  };
+
+  const body = value instanceof JsonStream ? undefined : wholeJson(value);
+  if (body !== undefined) return whole(body);
+  const stream = value instanceof JsonStream ? value : new JsonStream(jsonPieces(value));
+  return sender
+    .collect(request, stream)
+    .then((collected) => (typeof collected === "function" ? collected(untagged()) : whole(collected)));
 }
 
 /** What a handler has set. Only handlers of routes without a cache declaration set any. */
@@ -85,12 +110,12 @@ function headersOf(set: AnswerContext["set"]): Record<string, string> {
 
 /**
  * Makes the hook that turns a handler's value into its response: JSON, serialised once, with a weak ETag where the route
- * declares who may keep it. A handler that needs another content type returns a `Response`, which is left as it is; so is the answer to an error.
+ * declares who may keep it and the body is not too large to be built whole. A handler that needs another content type returns a `Response`, which is left as it is; so is the answer to an error.
  *
  * The context is taken apart in the parameter list, because Elysia reads a hook's source to learn what to prepare, and
  * prepares everything (all headers, query, cookies) for a hook that hands its context on.
  */
-export function createRepresent(cacheOf: CacheOfRoute) {
+export function createRepresent(cacheOf: CacheOfRoute, sender: BodySender) {
   return ({ request, route, responseValue, set }: AnswerContext) => {
     const exchange = exchangeOf(request);
     exchange.route = route;
@@ -100,9 +125,9 @@ export function createRepresent(cacheOf: CacheOfRoute) {
     const representation =
       responseValue instanceof Promise
         ? responseValue.then((value) =>
-            value instanceof Response ? value : asJson(exchange, value, set, cache),
+            value instanceof Response ? value : asJson(exchange, { given: value, set, cache, sender }),
           )
-        : asJson(exchange, responseValue, set, cache);
+        : asJson(exchange, { given: responseValue, set, cache, sender });
     return representation;
   };
 }

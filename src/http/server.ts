@@ -13,8 +13,10 @@ import type { OpenApiDocument } from "./openapi-document.ts";
 import { type OpsProviders, opsRoutes } from "./ops.ts";
 import { createPolicyLookup } from "./policy.ts";
 import { answerRead, createRepresent, readHeaders, tagBody } from "./representation.ts";
+import { createBodySender } from "./response-body.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { createCacheOfRoute } from "./route-cache.ts";
+import { UnsentBytes } from "./unsent-bytes.ts";
 
 export interface HttpServerOptions {
   readonly common: Pick<Common, "log" | "metrics" | "clock"> & {
@@ -27,6 +29,8 @@ export interface HttpServerOptions {
   readonly ops: OpsProviders;
   /** Responses of routes that declare it; all are made anew where it is left out. */
   readonly cache?: ResponseCache | undefined;
+  /** The budget that this shares with the other threads that respond; one of its own where it is left out. */
+  readonly unsent?: UnsentBytes | undefined;
   readonly version: string;
 }
 
@@ -78,11 +82,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     return document;
   };
 
+  const sender = createBodySender({ unsent: options.unsent ?? new UnsentBytes(), log });
   let documentBody: Promise<TaggedBody> | undefined;
   const answerDocument = async (request: Request) => {
-    documentBody ??= openApi().then(tagBody);
+    documentBody ??= openApi().then((document) =>
+      tagBody(new TextEncoder().encode(JSON.stringify(document))),
+    );
     const tagged = await documentBody;
-    return answerRead(request, tagged, readHeaders(tagged.etag));
+    return answerRead(request, tagged, readHeaders(tagged.etag), sender);
   };
 
   const app = new Elysia({
@@ -97,7 +104,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       exchange.route ??= route === "" ? undefined : route;
       return errorResponse({ exchange, error, log });
     })
-    .mapResponse({ as: "global" }, createRepresent(createCacheOfRoute(documented.routes)))
+    .mapResponse({ as: "global" }, createRepresent(createCacheOfRoute(documented.routes), sender))
     .use(documented)
     .use(docsRoutes({ title: `${names.capitalised} API` }))
     .get("/openapi.json", ({ request }) => answerDocument(request), { detail: { hide: true } })
@@ -108,6 +115,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
     cors: createCors({ origins: config.http.cors_origins, names, isCompat: compatPrefixes.length > 0 }),
     cache: options.cache,
+    sender,
     observe: createHttpMetrics(metrics),
     log,
     isStopping: () => stopping,

@@ -10,6 +10,7 @@ import {
 import { serviceNames } from "../config/names.ts";
 import type { Config } from "../config/schema.ts";
 import { deliveryNodeOver } from "../delivery/rpc.ts";
+import { UnsentBytes } from "../http/unsent-bytes.ts";
 import { indexPath, openIndexReader } from "../index/database.ts";
 import { RpcClient, serveRpc } from "../lib/port-rpc.ts";
 import { fanOutOver } from "../notify/rpc.ts";
@@ -25,12 +26,14 @@ export interface HttpWorkerInit {
   readonly node: MessagePort;
   readonly fanOut: MessagePort;
   readonly delivery: MessagePort;
+  /** Counts the bytes that wait to be sent, of all workers together. */
+  readonly unsent: SharedArrayBuffer;
   /** Whether other workers accept on the same port. */
   readonly sharesPort: boolean;
 }
 
 /** Serves the HTTP interface. Any number of them share one port; what they decide together stands in the state database. */
-runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, sharesPort }) => {
+runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, unsent, sharesPort }) => {
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
   const db = openIndexReader(indexPath(config.data.dir));
@@ -43,6 +46,7 @@ runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, sharesPort })
     fanOut: fanOutOver(new RpcClient(fanOut)),
     delivery: deliveryNodeOver(new RpcClient(delivery)),
     ops: nodeOpsOver(new RpcClient<NodeRequest, NodeAnswer>(node)),
+    unsent: new UnsentBytes(unsent),
     stopping: stopping.signal,
   });
   const { url, port } = http.listen({ sharesPort });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonText, keepText } from "../../src/lib/json-text.ts";
+import { jsonPieces, jsonText, jsonTextWithin, keepText } from "../../src/lib/json-text.ts";
 
 const keepAll = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value;
@@ -21,4 +21,29 @@ test("any plain data gets the text that JSON.stringify makes of it, kept or not"
 test("a key without a value is left out, and a hole in a list is null", () => {
   const value = { absent: undefined, list: [undefined, 1, Number.NaN], "né\n": "\ud800" };
   expect(jsonText(value)).toBe(JSON.stringify(value));
+});
+
+test("the pieces of any plain data are its text, and large data comes in small pieces", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.nat(3), (value, times) => {
+      const large = Array.from({ length: 10 ** times }, () => ({ a: value, b: [value], c: undefined }));
+      const pieces = [...jsonPieces(large)];
+      expect(pieces.join("")).toBe(JSON.stringify(large));
+    }),
+    { numRuns: 30 },
+  );
+  const rows = Array.from({ length: 20_000 }, (_, n) => ({ n, text: "x".repeat(100) }));
+  const pieces = [...jsonPieces({ rows: { nested: [rows] } })];
+  expect(pieces.length).toBeGreaterThan(50);
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(70_000);
+});
+
+test("a text within a bound is whole, and one unit more is none", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = JSON.stringify(value);
+      expect(jsonTextWithin(value, text.length)).toBe(text);
+      expect(jsonTextWithin(value, text.length - 1)).toBeUndefined();
+    }),
+  );
 });

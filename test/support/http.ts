@@ -5,6 +5,7 @@ import type { Config } from "../../src/config/schema.ts";
 import type { OpsProviders } from "../../src/http/ops.ts";
 import type { ResponseCache } from "../../src/http/response-cache.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
+import type { UnsentBytes } from "../../src/http/unsent-bytes.ts";
 import type { Clock } from "../../src/process/clock.ts";
 
 /** A line of the log, as pino writes it. */
@@ -30,6 +31,7 @@ export interface RunHttpOptions {
   readonly serviceName?: string;
   readonly clock?: Clock;
   readonly cache?: ResponseCache;
+  readonly unsent?: UnsentBytes;
   /** The least level that is logged; everything when left out. */
   readonly logLevel?: Config["log"]["level"];
 }
@@ -70,6 +72,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
       ...options.ops,
     },
     cache: options.cache,
+    unsent: options.unsent,
     version: "1.2.3",
   });
   return { server, logLines };

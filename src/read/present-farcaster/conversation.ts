@@ -1,48 +1,41 @@
-import type { CastState } from "../hydrate/casts.ts";
+import { jsonText } from "../../lib/json-text.ts";
+import type { Hash } from "../hydrate/casts.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
-import type { Conversation } from "../skeleton/conversation.ts";
-import type { ConversationPage, ReplyOrder } from "../skeleton/conversation-page.ts";
-import { type Cast, presentCast, presentCasts } from "./cast.ts";
+import { treeText } from "../present/tree-text.ts";
+import type { ConversationNode } from "../skeleton/conversation.ts";
+import type { ConversationPage } from "../skeleton/conversation-page.ts";
+import { type Cast, presentCast } from "./cast.ts";
 
 /** A cast and the replies below it. */
 export type CastWithReplies = Cast & { readonly direct_replies: CastWithReplies[] };
 
-/** A conversation; undefined when its first cast is not live. */
-export function presentConversation(page: ConversationPage, hydration: Hydration) {
-  const { hash, order, parents, rows, cursor } = page;
+/** A cast as a conversation shows it, before its replies are put in; undefined for one that is not live. */
+export function presentCastWithoutReplies(hash: Hash, hydration: Hydration): CastWithReplies | undefined {
   const cast = presentCast(hash, hydration);
-  if (!cast) return undefined;
-  // The page is in its order already.
-  const replies = rows.flatMap((reply) => presentBranch(reply, order, hydration) ?? []);
-  return {
-    conversation: {
-      cast: { ...cast, direct_replies: replies } as CastWithReplies,
-      ...(parents && { chronological_parent_casts: presentCasts(parents, hydration) }),
-    },
-    next: { cursor },
-  };
+  return cast && { ...cast, direct_replies: [] };
 }
 
-function presentBranch(
-  { hash, replies }: Conversation,
-  order: ReplyOrder,
-  hydration: Hydration,
-): CastWithReplies | undefined {
-  const cast = presentCast(hash, hydration);
-  if (!cast) return undefined;
-  const direct = sorted(replies, order, hydration);
-  return {
-    ...cast,
-    direct_replies: direct.flatMap((reply) => presentBranch(reply, order, hydration) ?? []),
-  };
-}
-
-/** Replies come oldest first. */
-function sorted(replies: readonly Conversation[], order: ReplyOrder, { casts }: Hydration) {
-  if (order === "chron") return replies;
-  const newestFirst = replies.toReversed();
-  if (order === "desc_chron") return newestFirst;
-  const scoreOf = (cast: CastState | undefined) =>
-    cast ? cast.likes + 2 * cast.recasts + 3 * cast.replies : 0;
-  return newestFirst.sort((a, b) => scoreOf(casts.get(b.hash)) - scoreOf(casts.get(a.hash)));
+/**
+ * The JSON of a conversation, a cast at a time.
+ * @param shown the casts of `nodes` and then those of `page.parents`, as `presentCastWithoutReplies` shows them
+ */
+export async function* conversationText(
+  page: ConversationPage,
+  nodes: readonly ConversationNode[],
+  shown: AsyncIterator<CastWithReplies | undefined>,
+): AsyncGenerator<string, void, void> {
+  yield '{"conversation":{"cast":';
+  yield* treeText(nodes, shown);
+  if (page.parents) {
+    let open = ',"chronological_parent_casts":[';
+    for (const _ of page.parents) {
+      const { value } = await shown.next();
+      if (!value) continue;
+      const { direct_replies: _replies, ...cast } = value;
+      yield open + jsonText(cast);
+      open = ",";
+    }
+    yield open === "," ? "]" : `${open}]`;
+  }
+  yield `},"next":{"cursor":${JSON.stringify(page.cursor)}}}`;
 }

@@ -1,5 +1,5 @@
+import type { Hash } from "../hydrate/casts.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
-import type { Conversation } from "../skeleton/conversation.ts";
 import { type Cast, presentCast } from "./cast.ts";
 
 /** A cast and the replies below it. */
@@ -8,15 +8,8 @@ export interface CastWithReplies {
   readonly replies: CastWithReplies[];
 }
 
-/** The tree of a conversation; undefined when its first cast is not live. */
-export function presentConversation(
-  conversation: Conversation,
-  hydration: Hydration,
-): CastWithReplies | undefined {
-  const cast = presentCast(conversation.hash, hydration);
-  if (!cast) return undefined;
-  return {
-    cast,
-    replies: conversation.replies.flatMap((reply) => presentConversation(reply, hydration) ?? []),
-  };
+/** A cast as a conversation shows it, before its replies are put in; undefined for one that is not live. */
+export function presentCastWithoutReplies(hash: Hash, hydration: Hydration): CastWithReplies | undefined {
+  const cast = presentCast(hash, hydration);
+  return cast && { cast, replies: [] };
 }

@@ -1,12 +1,15 @@
 import type { IndexDatabase } from "../../index/database.ts";
 import { statement } from "../../index/statement.ts";
 import { cursorCodec, cutPage, type Page } from "../cursor.ts";
-import { type Hash, hex } from "../hydrate/casts.ts";
+import { loadThrough } from "../hydrate/cache.ts";
+import { type CastState, type Hash, hex, loadCasts } from "../hydrate/casts.ts";
 import {
   authorOfCast,
   type Branch,
   type Conversation,
+  type ConversationNode,
   type ConversationSource,
+  conversationNodes,
   growReplies,
 } from "./conversation.ts";
 
@@ -121,6 +124,32 @@ export function conversationPage(
   );
   growReplies(source, page.rows, { depth: depth - 1, room: MAX_REPLIES - page.rows.length });
   return { hash, order, parents, ...page };
+}
+
+/** The casts of a page, each before its replies, which come in the order of the page. */
+export function pageNodes({ db, cache }: ConversationSource, page: ConversationPage): ConversationNode[] {
+  const { hash, order, rows } = page;
+  const root = { hash, replies: rows };
+  // The direct replies are in their order already.
+  const sort = (replies: readonly Conversation[]) =>
+    replies === rows ? replies : sortReplies(replies, order, casts);
+  const scored = order === "algorithmic" ? conversationNodes(root).map((node) => node.hash) : [];
+  const casts = loadThrough(cache.casts, scored, (missing) => loadCasts(db, missing));
+  return conversationNodes(root, sort);
+}
+
+/** Replies come oldest first. */
+function sortReplies(
+  replies: readonly Conversation[],
+  order: ReplyOrder,
+  casts: ReadonlyMap<Hash, CastState>,
+): readonly Conversation[] {
+  if (order === "chron") return replies;
+  const newestFirst = replies.toReversed();
+  if (order === "desc_chron") return newestFirst;
+  const scoreOf = (cast: CastState | undefined) =>
+    cast ? cast.likes + 2 * cast.recasts + 3 * cast.replies : 0;
+  return newestFirst.sort((a, b) => scoreOf(casts.get(b.hash)) - scoreOf(casts.get(a.hash)));
 }
 
 function parentsOf(db: IndexDatabase, hash: Hash): Hash[] {

@@ -127,9 +127,21 @@ function repliesOf(
   return lists;
 }
 
-/** Every cast of a conversation, for loading. */
-export function hashesOf({ hash, replies }: Conversation): Hash[] {
-  return [hash, ...replies.flatMap(hashesOf)];
+/** A cast of a conversation; the one that was asked for has depth 0. */
+export interface ConversationNode {
+  readonly hash: Hash;
+  readonly depth: number;
+}
+
+/** The casts of a conversation, each before its replies, which come in the order that `sort` gives. */
+export function conversationNodes(
+  conversation: Conversation,
+  sort: (replies: readonly Conversation[]) => readonly Conversation[] = (replies) => replies,
+  depth = 0,
+): ConversationNode[] {
+  const { hash, replies } = conversation;
+  const below = sort(replies).flatMap((reply) => conversationNodes(reply, sort, depth + 1));
+  return [{ hash, depth }, ...below];
 }
 
 function bytesOf(hash: Hash): Buffer {

@@ -1,32 +1,23 @@
 import { setImmediate } from "node:timers/promises";
+import { JsonStream } from "../../http/json-stream.ts";
+import { jsonPieces } from "../../lib/json-text.ts";
 import type { BatchFid } from "./fids.ts";
 
 /**
- * Answers a batch one fid at a time: the whole of it can be a million rows, which neither need be in memory together
- * nor may hold up other requests. What is asked of one fid is read on one snapshot.
+ * The response to a batch, made one fid at a time: the whole of it can be a million rows, which neither need be in memory
+ * together nor may hold up other requests. What is asked of one fid is read on one snapshot; a snapshot over all of them
+ * would last as long as a slow reader likes, and the write-ahead log could not be reset meanwhile.
  */
-export function streamByFid(fids: readonly BatchFid[], listOf: (fid: number) => unknown): Response {
-  const encoder = new TextEncoder();
-  let next = 0;
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(encoder.encode("{"));
-    },
-    async pull(controller) {
-      // The reader may be faster than we are; others get their turn between two fids.
+export function streamByFid(fids: readonly BatchFid[], listOf: (fid: number) => unknown): JsonStream {
+  async function* pieces() {
+    let open = "{";
+    for (const { digits, fid } of fids) {
+      yield `${open}"${digits}":`;
+      yield* jsonPieces(listOf(fid));
+      open = ",";
       await setImmediate();
-      const asked = fids[next];
-      if (asked === undefined) {
-        controller.enqueue(encoder.encode("}"));
-        controller.close();
-        return;
-      }
-      const comma = next === 0 ? "" : ",";
-      next += 1;
-      controller.enqueue(encoder.encode(`${comma}"${asked.digits}":${JSON.stringify(listOf(asked.fid))}`));
-    },
-  });
-  return new Response(body, {
-    headers: { "content-type": "application/json", "cache-control": "no-store" },
-  });
+    }
+    yield fids.length === 0 ? "{}" : "}";
+  }
+  return new JsonStream(pieces());
 }

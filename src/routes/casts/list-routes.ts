@@ -1,12 +1,15 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
+import { JsonStream } from "../../http/json-stream.ts";
 import { operation } from "../../http/operation.ts";
 import { choice, cursor, hash, hashList, integer, limit, optional, text } from "../../http/params.ts";
 import { answer } from "../../read/answers.ts";
-import { presentConversation } from "../../read/present/conversation.ts";
+import { answerCastsInSlices } from "../../read/cast-slices.ts";
+import { presentCastWithoutReplies } from "../../read/present/conversation.ts";
+import { treeText } from "../../read/present/tree-text.ts";
 import { castQuotes, castQuotesCursor } from "../../read/skeleton/cast-quotes.ts";
 import { castSearch, castSearchCursor } from "../../read/skeleton/cast-search.ts";
-import { conversation, hashesOf } from "../../read/skeleton/conversation.ts";
+import { conversation, conversationNodes } from "../../read/skeleton/conversation.ts";
 import { answerCastPage } from "../cast-page.ts";
 import { decodeCursor } from "../cursor-param.ts";
 import type { ReadParts } from "../dialect.ts";
@@ -68,19 +71,17 @@ export function castListRoutes({ reads, describe }: ReadParts) {
       "/cast/conversation",
       ({ query }) => {
         const find = castFinder(query.identifier, query.type);
-        return answer(
-          reads,
-          (db) => {
-            const first = find(db);
-            return first && conversation(reads, { hash: first, depth: query.reply_depth });
+        const { found, first, shown } = answerCastsInSlices(reads, {
+          find(db) {
+            const hash = find(db);
+            const root = hash && conversation(reads, { hash, depth: query.reply_depth });
+            return root ? conversationNodes(root) : [];
           },
-          (found) => ({ hashes: found ? hashesOf(found) : [] }),
-          (found, hydration) => {
-            const presented = found && presentConversation(found, hydration);
-            if (!presented) throw new ApiError("notFound", "no such cast");
-            return presented;
-          },
-        );
+          hashesOf: (nodes) => nodes.map(({ hash }) => hash),
+          present: presentCastWithoutReplies,
+        });
+        if (!first) throw new ApiError("notFound", "no such cast");
+        return new JsonStream(treeText(found, shown));
       },
       operation({
         cache: "shared",

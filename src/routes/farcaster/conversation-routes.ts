@@ -1,21 +1,24 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
+import { JsonStream } from "../../http/json-stream.ts";
 import { operation } from "../../http/operation.ts";
 import { choice, cursor, fid, integer, limit, optional, text } from "../../http/params.ts";
 import { flag } from "../../http/word-params.ts";
 import { answer, type Reads } from "../../read/answers.ts";
+import { answerCastsInSlices } from "../../read/cast-slices.ts";
 import { presentCastSearch } from "../../read/present-farcaster/cast-lists.ts";
 import {
+  conversationText,
   type CastWithReplies as PresentedCastWithReplies,
-  presentConversation,
+  presentCastWithoutReplies,
 } from "../../read/present-farcaster/conversation.ts";
-import { hashesOf } from "../../read/skeleton/conversation.ts";
 import {
   conversationCursors,
   conversationPage,
   MAX_PARENTS,
   MAX_SORTED,
+  pageNodes,
 } from "../../read/skeleton/conversation-page.ts";
 import { filteredSearch, filteredSearchCursors } from "../../read/skeleton/filtered-search.ts";
 import { MAX_LOOKED_AT } from "../../read/skeleton/search-walk.ts";
@@ -72,11 +75,10 @@ export function conversationRoutes(reads: Reads) {
         const order = query.sort_type;
         const after = decodeCursor(conversationCursors[order], query.cursor);
         const find = castFinder(query.identifier, query.type);
-        return answer(
-          reads,
-          (db) => {
+        const { found, first, shown } = answerCastsInSlices(reads, {
+          find(db) {
             const hash = find(db);
-            return (
+            const page =
               hash &&
               conversationPage(reads, {
                 hash,
@@ -85,19 +87,18 @@ export function conversationRoutes(reads: Reads) {
                 depth: query.reply_depth,
                 withParents: query.include_chronological_parent_casts,
                 limit: Math.min(query.limit, MAX_DIRECT_REPLIES),
-              })
-            );
+              });
+            return page ? { page, nodes: pageNodes(reads, page) } : undefined;
           },
-          (found) => ({
-            hashes: found ? [found.hash, ...(found.parents ?? []), ...found.rows.flatMap(hashesOf)] : [],
-            viewerFid: query.viewer_fid,
-          }),
-          (found, hydration) => {
-            const body = found && presentConversation(found, hydration);
-            if (!body) throw new ApiError("notFound", "no such cast");
-            return body;
-          },
-        );
+          hashesOf: (found) => [
+            ...(found?.nodes ?? []).map(({ hash }) => hash),
+            ...(found?.page.parents ?? []),
+          ],
+          viewerFid: query.viewer_fid,
+          present: presentCastWithoutReplies,
+        });
+        if (!found || !first) throw new ApiError("notFound", "no such cast");
+        return new JsonStream(conversationText(found.page, found.nodes, shown));
       },
       operation({
         cache: "shared",

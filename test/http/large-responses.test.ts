@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { Elysia } from "elysia";
+import { JsonStream } from "../../src/http/json-stream.ts";
+import { ResponseCache } from "../../src/http/response-cache.ts";
+import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
+import { type RunningHttp, runHttp } from "../support/http.ts";
+
+const kib = 1024;
+const mib = 1024 * kib;
+
+/** Rows of about a kilobyte of JSON. */
+const rowsOf = (count: number) => Array.from({ length: count }, (_, n) => ({ n, text: "é".repeat(500) }));
+
+let http: RunningHttp;
+let unsent: UnsentBytes;
+/** What the endless stream has made so far, and whether it was ended. */
+let endless: { pieces: number; ended: PromiseWithResolvers<void> };
+
+beforeEach(() => {
+  const clock = { nowMs: () => 1_700_000_000_000 };
+  const cached: object = { cache: "shared" };
+  unsent = new UnsentBytes();
+  endless = { pieces: 0, ended: Promise.withResolvers() };
+  async function* pieces(): AsyncGenerator<string, void, void> {
+    try {
+      yield "[0";
+      for (; endless.pieces < 100_000; endless.pieces++) yield `,"${"x".repeat(32 * kib)}"`;
+      yield "]";
+    } finally {
+      endless.ended.resolve();
+    }
+  }
+  const routes = new Elysia({ name: "large" })
+    .get("/rows/:count", ({ params }) => ({ rows: rowsOf(Number(params.count)) }), cached)
+    .get(
+      "/pieces/:count",
+      ({ params }) => {
+        const rows = rowsOf(Number(params.count)).map(
+          (row, n) => `${n === 0 ? "[" : ","}${JSON.stringify(row)}`,
+        );
+        return new JsonStream([...rows, "]"].values());
+      },
+      cached,
+    )
+    .get("/endless", () => new JsonStream(pieces()))
+    .get("/small", () => ({ ok: true }));
+  http = runHttp({
+    plugins: [routes],
+    http: { idle_timeout_secs: 1 },
+    unsent,
+    clock,
+    cache: new ResponseCache({ dataVersion: () => 1, clock }),
+  });
+});
+afterEach(() => http[Symbol.asyncDispose]());
+
+/** A client that asks and then takes nothing more than its first bytes. */
+async function askAndStall(path: string, method = "GET"): Promise<Socket> {
+  const socket = connect(http.port, "127.0.0.1");
+  const begun = Promise.withResolvers<void>();
+  socket.on("data", () => {
+    socket.pause();
+    begun.resolve();
+  });
+  socket.on("error", () => undefined);
+  socket.write(`${method} ${new URL(http.api(path)).pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await begun.promise;
+  return socket;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 1000 && !condition(); turn++) await Bun.sleep(5);
+  expect(condition()).toBe(true);
+}
+
+test("a body of at most 4 MiB is whole and tagged, a larger one is streamed without a tag, and both are the JSON", async () => {
+  for (const path of ["/rows", "/pieces"]) {
+    const small = await fetch(http.api(`${path}/20`));
+    expect(small.headers.get("content-length")).toBe(String((await small.bytes()).byteLength));
+    const whole = await fetch(http.api(`${path}/4000`));
+    expect(whole.headers.get("etag")).toMatch(/^W\//);
+    const rows = (await whole.json()) as { rows: unknown };
+    expect(path === "/rows" ? rows.rows : rows).toEqual(rowsOf(4000));
+    const streamed = await fetch(http.api(`${path}/9000`));
+    expect(streamed.headers.get("etag")).toBeNull();
+    expect(streamed.headers.get("cache-control")).toBe("no-store");
+    expect(streamed.headers.get("x-content-type-options")).toBe("nosniff");
+    const all = (await streamed.json()) as { rows: unknown };
+    expect(path === "/rows" ? all.rows : all).toEqual(rowsOf(9000));
+    await until(() => unsent.usedBytes === 0);
+  }
+});
+
+test("of a reader that takes nothing a bounded part is made, it is cut off after the idle time, and gives all back", async () => {
+  const socket = await askAndStall("/endless");
+  let made = -1;
+  await until(() => {
+    const isStill = made === endless.pieces;
+    made = endless.pieces;
+    return isStill;
+  });
+  // 3 GB in all. What was made is what the sockets on both sides hold, and the first 4 MiB.
+  expect(made * 32 * kib).toBeLessThan(32 * mib);
+  expect(unsent.usedBytes).toBeGreaterThan(0);
+  expect(unsent.usedBytes).toBeLessThanOrEqual(2 * mib);
+  await endless.ended.promise;
+  expect(unsent.usedBytes).toBe(0);
+  socket.destroy();
+}, 20_000);
+
+test("with the budget used up new large responses are 503 with Retry-After and small ones go on; then it is free again", async () => {
+  const byOthers = unsent.maxBytes - 600 * kib;
+  unsent.reserve(byOthers);
+  // The third comes from the cache.
+  for (let n = 0; n < 3; n++) {
+    const { rows } = (await (await fetch(http.api("/rows/500"))).json()) as { rows: unknown };
+    expect(rows).toHaveLength(500);
+  }
+  await until(() => unsent.usedBytes === byOthers);
+  unsent.reserve(300 * kib);
+  for (const path of ["/rows/800", "/rows/500", "/pieces/800", "/endless", "/rows/9000"]) {
+    const refused = await fetch(http.api(path));
+    expect([path, refused.status, refused.headers.get("retry-after")]).toEqual([path, 503, "2"]);
+    expect(await refused.json()).toEqual({ message: "too many large responses are being sent" });
+  }
+  expect((await fetch(http.api("/small"))).status).toBe(200);
+  expect((await fetch(http.api("/rows/9000"), { method: "HEAD" })).status).toBe(503);
+  await until(() => unsent.usedBytes === byOthers + 300 * kib);
+  unsent.release(byOthers + 300 * kib);
+  expect((await fetch(http.api("/rows/800"))).status).toBe(200);
+  await until(() => unsent.usedBytes === 0);
+});
+
+test("HEAD, 304, and a client that has gone before the answer leave nothing reserved", async () => {
+  for (const path of ["/rows/700", "/pieces/700"]) {
+    for (let n = 0; n < 5; n++) {
+      const head = await fetch(http.api(path), { method: "HEAD" });
+      expect(head.status).toBe(200);
+      const etag = head.headers.get("etag") ?? "";
+      expect((await fetch(http.api(path), { headers: { "if-none-match": etag } })).status).toBe(304);
+      const socket = connect(http.port, "127.0.0.1");
+      socket.on("error", () => undefined);
+      await new Promise<void>((resolve) => socket.on("connect", resolve));
+      socket.write(`GET /v2/svc${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      socket.resetAndDestroy();
+    }
+  }
+  await until(() => unsent.usedBytes === 0);
+});
