@@ -2,6 +2,7 @@ import { type Chain, createPublicClient, http, type PublicClient } from "viem";
 import { mainnet } from "viem/chains";
 import type { IndexDatabase } from "../index/database.ts";
 import { statement } from "../index/statement.ts";
+import { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import { createOutboundClient } from "../net/client.ts";
 import { createUrlGuard } from "../net/guard.ts";
 import { createOperatorFetch } from "../net/operator-fetch.ts";
@@ -18,6 +19,9 @@ const ownsAddress = statement<{ one: number }, [fid: number, address: Uint8Array
 
 const CALL_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
+/** A check makes a few calls, one after the other. */
+const MAX_CHECKS = { running: 8, waiting: 100 };
+const TOO_MANY_WAIT = new Rejection("unavailable", "too many messages wait for the Ethereum RPC; try again");
 
 /** Asks a chain what a message that a client submits cannot prove by itself. */
 export interface ChainChecker {
@@ -27,18 +31,23 @@ export interface ChainChecker {
 
 /**
  * Checks against Ethereum mainnet over `l1RpcUrl`; without one, what needs a chain is refused as unavailable.
- * A verification by a contract on another chain is unavailable too: there is no RPC for it.
+ * A verification by a contract on another chain is unavailable too: there is no RPC for it. A bounded number of checks runs
+ * at a time, and a bounded number waits; more are unavailable.
  */
 export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: string }): ChainChecker {
   const clients = options.l1RpcUrl === "" ? undefined : createClients(options.l1RpcUrl);
+  const limit = new ConcurrencyLimit(MAX_CHECKS);
   return {
     async check(message) {
       const need = needsChainCheck(message.data);
       if (!need) return undefined;
       if (!clients)
         return new Rejection("unavailable", "this node has no Ethereum RPC to check the message with");
+      // What the index can tell costs no call.
+      if (need.kind === "name-proof" && !options.db.get(ownsAddress, need.fid, need.owner))
+        return invalid("owner is neither the custody address nor a verified address of the fid");
       try {
-        return await ask(need, clients, options.db);
+        return await (limit.run(() => ask(need, clients)) ?? TOO_MANY_WAIT);
       } catch {
         // Without an answer the message is neither right nor wrong; its sender may come again.
         return new Rejection("unavailable", "the Ethereum RPC gave no answer to check the message with");
@@ -72,7 +81,7 @@ function createClients(l1RpcUrl: string): Clients {
   };
 }
 
-async function ask(need: ChainCheck, clients: Clients, db: IndexDatabase): Promise<Rejection | undefined> {
+async function ask(need: ChainCheck, clients: Clients): Promise<Rejection | undefined> {
   if (need.kind === "contract-verification") {
     if (need.chainId !== mainnet.id)
       return new Rejection("unavailable", `this node has no RPC for chain ${need.chainId}`);
@@ -89,8 +98,6 @@ async function ask(need: ChainCheck, clients: Clients, db: IndexDatabase): Promi
   const resolved = await client.getEnsAddress({ name: need.name });
   if (resolved?.toLowerCase() !== hex(need.owner))
     return invalid("name does not resolve to the owner of the proof");
-  if (!db.get(ownsAddress, need.fid, need.owner))
-    return invalid("owner is neither the custody address nor a verified address of the fid");
   return undefined;
 }
 

@@ -1,9 +1,19 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { HubServiceService } from "../protocol/wire/generated/hub.ts";
 import { Intake } from "./intake.ts";
+import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
 import { adminService, type HubContext, hubService } from "./service.ts";
 
-/** The reference node's limit for a request. */
-const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+/** The reference node's limit for a request; all but bulk requests are one record. */
+const MAX_BULK_BYTES = 4 * 1024 * 1024;
+const MAX_REQUEST_BYTES = 256 * 1024;
+const MAX_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
+
+const RECEIVE_LIMITS: ReceiveLimits = {
+  requestBytes: (path) =>
+    path === HubServiceService.submitBulkMessages.path ? MAX_BULK_BYTES : MAX_REQUEST_BYTES,
+  bytesInFlight: MAX_BYTES_IN_FLIGHT,
+};
 
 export interface HubServer {
   readonly port: number;
@@ -11,19 +21,20 @@ export interface HubServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Serves HubService and AdminService over plaintext gRPC. */
+/** Serves HubService and AdminService over plaintext gRPC. `receiveLimits` are the service's own where left out. */
 export async function startHubServer(
   context: HubContext,
   listen: { host: string; port: number },
+  receiveLimits = RECEIVE_LIMITS,
 ): Promise<HubServer> {
   const server = new Server({
-    "grpc.max_receive_message_length": MAX_REQUEST_BYTES,
+    interceptors: [limitReceiving(receiveLimits)],
     "grpc.max_concurrent_streams": 1000,
     // A client that vanished without a word is noticed and its connection freed.
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
   });
-  const intake = new Intake(context);
+  const intake = new Intake(context, context.check);
   for (const service of [hubService(context, intake), adminService(context, intake)])
     server.addService(service.definition, service.implementation);
   const port = await bind(server, listen);

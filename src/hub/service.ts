@@ -16,6 +16,7 @@ import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
 import type { Intake, IntakeContext } from "./intake.ts";
 import { answerWith, encodeAnswer, splitBulkRequest } from "./messages-on-the-wire.ts";
 import { type RawMethod, rawService } from "./raw-service.ts";
+import type { SubmissionCheck } from "./submission-check.ts";
 import type { WriteThrough } from "./write-through.ts";
 
 /** What the services work with. */
@@ -23,6 +24,8 @@ export interface HubContext extends IntakeContext {
   readonly db: IndexDatabase;
   readonly version: string;
   readonly admin: boolean;
+  /** Bounds and checks what is submitted. */
+  readonly check: SubmissionCheck;
   /** The upstream that the node follows; messages are then forwarded to it. */
   readonly upstream?: HubUpstream;
   /** Told of a fault that is no fault of the caller. */
@@ -52,23 +55,23 @@ export function hubService(context: HubContext, intake: Intake) {
         const forwarded = await upstream.submits.submit(request);
         return "dataBytes" in forwarded ? encodeAnswer(forwarded) : forwarded;
       }
-      const record = await intake.merge("message", request);
-      return record instanceof Rejection ? record : encodeAnswer(record.message);
+      const message = await intake.merge(request);
+      return message instanceof Rejection ? message : encodeAnswer(message);
     },
     submitBulkMessages: async (request) => {
-      const received = splitBulkRequest(request);
+      const received = splitBulkRequest(request, context.check.maxMessages);
       if (received instanceof Rejection) return received;
       const messages = await (upstream ? upstream.submits.submitBulk(received) : intake.mergeBulk(received));
       if (!Array.isArray(messages)) return messages;
       return SubmitBulkMessagesResponse.encode({ messages }).finish();
     },
     validateMessage: async (request) => {
-      const record = await intake.validate("message", request);
-      if (record instanceof Rejection) return record;
+      const message = await intake.validate(request);
+      if (message instanceof Rejection) return message;
       const { db, network, clock } = context;
-      const refusal = admit({ db, network, nowSecs: nowSecs(clock) }, record.message);
+      const refusal = admit({ db, network, nowSecs: nowSecs(clock) }, message);
       if (refusal) return refusal;
-      return ValidationResponse.encode({ valid: true, message: answerWith(record.message) }).finish();
+      return ValidationResponse.encode({ valid: true, message: answerWith(message) }).finish();
     },
     getInfo: async () => GetInfoResponse.encode(await nodeInfo(context)).finish(),
   });
@@ -88,11 +91,11 @@ export function adminService(context: HubContext, intake: Intake) {
   };
   return rawService(context.onFault, AdminServiceService, {
     submitOnChainEvent: guarded(async (request) => {
-      const record = await intake.merge("onChainEvent", request);
+      const record = await intake.mergeVouched("onChainEvent", request);
       return record instanceof Rejection ? record : OnChainEvent.encode(record.event).finish();
     }),
     submitUserNameProof: guarded(async (request) => {
-      const record = await intake.merge("usernameProof", request);
+      const record = await intake.mergeVouched("usernameProof", request);
       return record instanceof Rejection ? record : UserNameProof.encode(record.proof).finish();
     }),
   });

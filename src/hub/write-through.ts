@@ -1,39 +1,31 @@
 import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { type Clock, nowSecs } from "../process/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
-import { decodeMessage, encodeMessage, type SignedMessage, toWire } from "../protocol/signed-message.ts";
-import { validateMessage } from "../protocol/validate/message.ts";
+import { encodeMessage, type SignedMessage, toWire } from "../protocol/signed-message.ts";
 import {
   type BulkMessageResponse,
   HubServiceService,
   SubmitBulkMessagesRequest,
   SubmitBulkMessagesResponse,
 } from "../protocol/wire/generated/hub.ts";
-import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { relayedFault, shownText } from "./grpc-errors.ts";
 import { acceptedInBulk, refusedInBulk } from "./messages-on-the-wire.ts";
+import type { SubmissionCheck } from "./submission-check.ts";
 
 export interface WriteThroughOptions {
   readonly client: Client;
   /** Basic credentials; both empty where the upstream asks for none. */
   readonly username: string;
   readonly password: string;
-  readonly network: FarcasterNetwork;
+  readonly check: SubmissionCheck;
   readonly clock: Clock;
   /** Told, at most once a minute, that the upstream refuses this node's own credentials. */
   readonly onLoginRefused: () => void;
-  /** The service's own when left out. */
-  readonly limits?: WriteThroughLimits;
+  /** What the upstream has to answer a call; the service's own when left out. */
+  readonly timeoutMs?: number;
 }
 
-export interface WriteThroughLimits {
-  /** What the upstream has to answer a call. */
-  readonly timeoutMs: number;
-  /** Messages that may be on their way to the upstream at once; more are told to come again. */
-  readonly messagesInFlight: number;
-}
-
-const LIMITS: WriteThroughLimits = { timeoutMs: 15_000, messagesInFlight: 20_000 };
+const TIMEOUT_MS = 15_000;
 const LOGIN_REPORT_INTERVAL_MS = 60_000;
 
 /**
@@ -43,21 +35,21 @@ const LOGIN_REPORT_INTERVAL_MS = 60_000;
  */
 export class WriteThrough {
   readonly #options: WriteThroughOptions;
-  readonly #limits: WriteThroughLimits;
-  #inFlight = 0;
   #loginReportedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: WriteThroughOptions) {
     this.#options = options;
-    this.#limits = options.limits ?? LIMITS;
   }
 
   /** Forwards one message; answers it as it was understood, or why it was refused, here or there. */
-  async submit(bytes: Uint8Array): Promise<SignedMessage | Rejection | ServiceError> {
-    const message = this.#validate(bytes);
-    if (message instanceof Rejection) return message;
-    const answer = await this.#forward(HubServiceService.submitMessage.path, encodeMessage(message), 1);
-    return answer instanceof Uint8Array ? message : answer;
+  submit(bytes: Uint8Array): Promise<SignedMessage | Rejection | ServiceError> {
+    const { check } = this.#options;
+    return check.hold([bytes], async () => {
+      const message = check.check(bytes);
+      if (message instanceof Rejection) return message;
+      const answer = await this.#call(HubServiceService.submitMessage.path, encodeMessage(message));
+      return answer instanceof Uint8Array ? message : answer;
+    });
   }
 
   /**
@@ -65,48 +57,26 @@ export class WriteThrough {
    * upstream answers shard by shard, so results are matched by hash, and a message that comes twice is forwarded once.
    * Where the call fails as a whole, so does the request.
    */
-  async submitBulk(
-    received: readonly Uint8Array[],
-  ): Promise<BulkMessageResponse[] | Rejection | ServiceError> {
-    const validated = received.map((bytes) => this.#validate(bytes));
-    const valid = validated.filter((result): result is SignedMessage => !(result instanceof Rejection));
-    const forwarded = new Map(valid.map((message) => [message.hash.toHex(), message]));
-    let results = new Map<string, BulkMessageResponse>();
-    if (forwarded.size > 0) {
-      const messages = [...forwarded.values()].map(toWire);
-      const request = SubmitBulkMessagesRequest.encode({ messages }).finish();
-      const { path } = HubServiceService.submitBulkMessages;
-      const answer = await this.#forward(path, request, messages.length);
-      if (!(answer instanceof Uint8Array)) return answer;
-      results = resultsByHash(SubmitBulkMessagesResponse.decode(answer), forwarded);
-    }
-    return validated.map((result, at) =>
-      result instanceof Rejection
-        ? refusedInBulk(result, received[at])
-        : (results.get(result.hash.toHex()) ?? refusedInBulk(UNANSWERED, received[at])),
-    );
-  }
-
-  #validate(bytes: Uint8Array): SignedMessage | Rejection {
-    const message = decodeMessage(bytes);
-    if (message instanceof Rejection) return message;
-    const { network, clock } = this.#options;
-    return validateMessage(message, { network, nowUnixSecs: nowSecs(clock) }) ?? message;
-  }
-
-  async #forward(
-    path: string,
-    request: Uint8Array,
-    messages: number,
-  ): Promise<Uint8Array | Rejection | ServiceError> {
-    if (this.#inFlight + messages > this.#limits.messagesInFlight)
-      return new Rejection("unavailable", "too many messages wait for the upstream; try again");
-    this.#inFlight += messages;
-    try {
-      return await this.#call(path, request);
-    } finally {
-      this.#inFlight -= messages;
-    }
+  submitBulk(received: readonly Uint8Array[]): Promise<BulkMessageResponse[] | Rejection | ServiceError> {
+    const { check } = this.#options;
+    return check.hold(received, async () => {
+      const checked = await check.checkAll(received);
+      const valid = checked.filter((result): result is SignedMessage => !(result instanceof Rejection));
+      const forwarded = new Map(valid.map((message) => [message.hash.toHex(), message]));
+      let results = new Map<string, BulkMessageResponse>();
+      if (forwarded.size > 0) {
+        const messages = [...forwarded.values()].map(toWire);
+        const request = SubmitBulkMessagesRequest.encode({ messages }).finish();
+        const answer = await this.#call(HubServiceService.submitBulkMessages.path, request);
+        if (!(answer instanceof Uint8Array)) return answer;
+        results = resultsByHash(SubmitBulkMessagesResponse.decode(answer), forwarded);
+      }
+      return checked.map((result, at) =>
+        result instanceof Rejection
+          ? refusedInBulk(result, received[at])
+          : (results.get(result.hash.toHex()) ?? refusedInBulk(UNANSWERED, received[at])),
+      );
+    });
   }
 
   #call(path: string, request: Uint8Array): Promise<Uint8Array | ServiceError> {
@@ -119,7 +89,7 @@ export class WriteThrough {
       Buffer.from(request.buffer, request.byteOffset, request.byteLength),
       this.#login(),
       // gRPC counts deadlines by the machine's own clock.
-      { deadline: new Date(Date.now() + this.#limits.timeoutMs) },
+      { deadline: new Date(Date.now() + (this.#options.timeoutMs ?? TIMEOUT_MS)) },
       (fault, answer = Buffer.alloc(0)) => {
         if (!fault) return resolve(answer);
         if (fault.code === status.UNAUTHENTICATED || fault.code === status.PERMISSION_DENIED)

@@ -2,6 +2,7 @@ import { createChainChecker } from "../chain/chain-checker.ts";
 import type { Config } from "../config/schema.ts";
 import { startHubServer } from "../hub/server.ts";
 import type { HubUpstream } from "../hub/service.ts";
+import { SubmissionCheck } from "../hub/submission-check.ts";
 import { WriteThrough } from "../hub/write-through.ts";
 import { indexPath, openIndexReader } from "../index/database.ts";
 import { networkOf } from "../ingest/network.ts";
@@ -28,12 +29,20 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
   const log = createLogger(config, { subsystem: "hub" });
   const db = openIndexReader(indexPath(config.data.dir));
   const submitter = new Submitter(new RpcClient<IngestRequest, IngestAnswer>(ingest));
-  const following = upstream && forwardTo(upstream, config, log);
+  const network = networkOf(config.protocol.network);
+  const check = new SubmissionCheck({
+    db,
+    network,
+    clock: systemClock,
+    upstreamDecides: upstream !== undefined,
+  });
+  const following = upstream && forwardTo(upstream, check, config, log);
   const server = await startHubServer(
     {
       db,
-      network: networkOf(config.protocol.network),
+      network,
       clock: systemClock,
+      check,
       version,
       admin: config.hub.admin,
       chain: createChainChecker({ db, l1RpcUrl: config.chain.l1_rpc_url }),
@@ -55,7 +64,12 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
 });
 
 /** The way of messages to the node that is followed; `port` leads to the worker that follows it. */
-function forwardTo(port: MessagePort, config: Config, log: Logger): HubUpstream & { close(): void } {
+function forwardTo(
+  port: MessagePort,
+  check: SubmissionCheck,
+  config: Config,
+  log: Logger,
+): HubUpstream & { close(): void } {
   const { url, username, password } = config.upstream;
   const connection = connectUpstream(url);
   const follower = new RpcClient<UpstreamRequest, UpstreamProgress>(port);
@@ -64,7 +78,7 @@ function forwardTo(port: MessagePort, config: Config, log: Logger): HubUpstream 
       client: connection,
       username,
       password,
-      network: networkOf(config.protocol.network),
+      check,
       clock: systemClock,
       onLoginRefused: () =>
         log.error("The upstream refuses upstream.username and upstream.password; messages are not forwarded"),

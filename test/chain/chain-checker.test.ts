@@ -10,6 +10,10 @@ import { accountRecords, accountSigner, startTestNode, type TestNode } from "../
 /** A small Ethereum node: answers every `eth_call` with what the test says. */
 let answer: () => string | undefined = () => undefined;
 let calls = 0;
+/** Calls that are being answered, and the most at a time; with a gate, none is answered before it opens. */
+let running = 0;
+let mostRunning = 0;
+let gate: Promise<void> | undefined;
 let rpc: Bun.Server<undefined>;
 let node: TestNode;
 let chain: ChainChecker;
@@ -21,6 +25,10 @@ beforeAll(() => {
     async fetch(request) {
       const { id } = (await request.json()) as { id: number };
       calls++;
+      running++;
+      mostRunning = Math.max(mostRunning, running);
+      await gate;
+      running--;
       const result = answer();
       if (result === undefined) return new Response("no", { status: 500 });
       return Response.json({ jsonrpc: "2.0", id, result });
@@ -99,6 +107,26 @@ describe("a message that only a chain can judge", () => {
     answer = () => undefined;
     expect(await check(nameProof(custody))).toBe("unavailable");
     expect(await check(contractVerification(1))).toBe("unavailable");
+  });
+
+  test("an owner that is not the fid's costs no call", async () => {
+    calls = 0;
+    expect(await check(nameProof(makeWallet("stranger").address))).toBe("bad_request.validation_failure");
+    expect(calls).toBe(0);
+  });
+
+  test("eight are asked about at a time, a hundred wait, and more are unavailable", async () => {
+    answer = () => encodeAbiParameters([{ type: "bool" }], [true]);
+    mostRunning = 0;
+    const opening = Promise.withResolvers<void>();
+    gate = opening.promise;
+    const checks = Array.from({ length: 120 }, () => check(contractVerification(1)));
+    // Nobody who waits is answered before the gate opens, so the first answers are of those who were turned away.
+    expect(await Promise.race(checks)).toBe("unavailable");
+    opening.resolve();
+    const answers = Map.groupBy(await Promise.all(checks), (code) => code);
+    expect([answers.get("ok")?.length, answers.get("unavailable")?.length]).toEqual([108, 12]);
+    expect(mostRunning).toBeLessThanOrEqual(8);
   });
 
   test("other messages ask no chain", async () => {

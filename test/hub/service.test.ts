@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
 import { createChainChecker } from "../../src/chain/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
+import { SubmissionCheck } from "../../src/hub/submission-check.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import {
   GetInfoResponse,
@@ -47,6 +48,7 @@ async function startHub(admin: boolean): Promise<HubServer> {
       clock: node.clock,
       version: "1.2.3",
       admin,
+      check: new SubmissionCheck({ db, network: 1, clock: node.clock, upstreamDecides: false }),
       chain: createChainChecker({ db, l1RpcUrl: "" }),
       submit: async (records) => node.merge(records),
       onFault: (_, cause) => faults.push(cause),

@@ -13,7 +13,8 @@ import {
 import fc from "fast-check";
 import { createChainChecker } from "../../src/chain/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
-import { WriteThrough, type WriteThroughLimits } from "../../src/hub/write-through.ts";
+import { SUBMISSION_LIMITS, SubmissionCheck } from "../../src/hub/submission-check.ts";
+import { WriteThrough } from "../../src/hub/write-through.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import {
   type BulkMessageResponse,
@@ -22,11 +23,11 @@ import {
   SubmitBulkMessagesRequest,
   SubmitBulkMessagesResponse,
 } from "../../src/protocol/wire/generated/hub.ts";
-import { Message } from "../../src/protocol/wire/generated/message.ts";
+import { Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { connectUpstream } from "../../src/upstream/connection.ts";
 import { registerEvent } from "../support/events.ts";
-import { makeWallet, signedCast } from "../support/messages.ts";
+import { makeWallet, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
 
 type Answer<Response> = (
@@ -90,18 +91,26 @@ async function startUpstream(): Promise<{ server: Server; port: number }> {
   return { server: peer, port };
 }
 
-function startHub(to: Client, limits?: WriteThroughLimits): Promise<HubServer> {
+function startHub(
+  to: Client,
+  {
+    timeoutMs,
+    bytesInFlight = SUBMISSION_LIMITS.bytesInFlight,
+  }: { timeoutMs?: number; bytesInFlight?: number } = {},
+): Promise<HubServer> {
   const db = openIndexReader(indexPath(node.dir));
+  const limits = { ...SUBMISSION_LIMITS, bytesInFlight };
+  const check = new SubmissionCheck({ db, network: 1, clock: node.clock, upstreamDecides: true, limits });
   const submits = new WriteThrough({
     client: to,
     username: "node",
     password: "open:sesame",
-    network: 1,
+    check,
     clock: node.clock,
     onLoginRefused: () => {
       loginsRefused += 1;
     },
-    limits,
+    ...(timeoutMs !== undefined && { timeoutMs }),
   });
   return startHubServer(
     {
@@ -110,6 +119,7 @@ function startHub(to: Client, limits?: WriteThroughLimits): Promise<HubServer> {
       clock: node.clock,
       version: "1.2.3",
       admin: true,
+      check,
       chain: createChainChecker({ db, l1RpcUrl: "" }),
       submit: async (records) => node.merge(records),
       onFault: (_, cause) => faults.push(cause),
@@ -235,6 +245,29 @@ describe("SubmitMessage on a node that follows", () => {
     expect(forwarded).toHaveLength(1);
   });
 
+  test("a claim of somebody whom the index does not know is for the upstream to judge too", async () => {
+    const claim = (fid: number) =>
+      signMessage(
+        {
+          type: MessageType.MESSAGE_TYPE_VERIFICATION_ADD,
+          fid,
+          body: {
+            $case: "verificationAddBody",
+            value: {
+              address: Buffer.alloc(20, 7),
+              claimSignature: Buffer.alloc(65, 1),
+              blockHash: Buffer.alloc(32, 1),
+            },
+          },
+        },
+        accountSigner(fid),
+      );
+    expect(await call(SUBMIT, claim(77))).not.toBeInstanceOf(Error);
+    expect(forwarded).toHaveLength(1);
+    expect(refusal(await call(SUBMIT, claim(1))).details).toBe("claim_signature is not the address's");
+    expect(forwarded).toHaveLength(1);
+  });
+
   test.each([
     [status.INVALID_ARGUMENT, "bad_request.duplicate"],
     [status.INVALID_ARGUMENT, "bad_request.prunable"],
@@ -288,7 +321,7 @@ describe("an upstream in trouble", () => {
 
   test("one that is silent ends at the deadline, and beyond the bound nobody waits for it", async () => {
     answerSubmit = () => "silence";
-    const hub = await startHub(toUpstream, { timeoutMs: 300, messagesInFlight: 2 });
+    const hub = await startHub(toUpstream, { timeoutMs: 300, bytesInFlight: 3000 });
     const over = connect(hub);
     const answers = await Promise.all([1, 2, 3].map((n) => call(SUBMIT, cast(`silence ${n}`), over)));
     expect(answers.map((answer) => refusal(answer).code).sort((a, b) => a - b)).toEqual([

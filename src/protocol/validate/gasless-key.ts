@@ -42,8 +42,8 @@ const SCOPES: ReadonlySet<MessageType> = new Set([
 ]);
 
 /**
- * The rules of a KEY_ADD and the check of the app's signature in its metadata. The deadline of that request is
- * compared with the message's own timestamp, in Farcaster seconds, as the reference node does; the body's own
+ * The rules of a KEY_ADD; that the app signed the request in its metadata, `verifyKeyRequest` checks. The deadline of that
+ * request is compared with the message's own timestamp, in Farcaster seconds, as the reference node does; the body's own
  * deadline must only be there. Whose custody addresses the signatures are of, the state decides.
  */
 export function validateKeyAdd(body: KeyAddBody, timestamp: number): Rejection | undefined {
@@ -64,8 +64,13 @@ export function validateKeyAdd(body: KeyAddBody, timestamp: number): Rejection |
   const request = decodeSignedKeyRequest(body.metadata);
   if (request === undefined) return invalid("metadata is not a signed key request");
   if (request.deadline > MAX_UINT64) return invalid("deadline of the signed key request is out of range");
-  if (request.deadline < BigInt(timestamp)) return invalid("signed key request has expired");
-  const signer = recoverSignedKeyRequestSigner(request, body.key);
+  return request.deadline < BigInt(timestamp) ? invalid("signed key request has expired") : undefined;
+}
+
+/** Recovers who signed the key request of a valid KEY_ADD; it must be the signer that the request names. */
+export function verifyKeyRequest(body: KeyAddBody): Rejection | undefined {
+  const request = decodeSignedKeyRequest(body.metadata);
+  const signer = request && recoverSignedKeyRequestSigner(request, body.key);
   return signer && equalBytes(signer, request.requestSigner)
     ? undefined
     : invalid("signed key request is not signed by its signer");

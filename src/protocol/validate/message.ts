@@ -1,16 +1,21 @@
 import { invalid, type Rejection } from "../rejection.ts";
 import type { SignedMessage } from "../signed-message.ts";
-import { MessageType } from "../wire/generated/message.ts";
+import { MessageType, VerificationProtocol } from "../wire/generated/message.ts";
 import { validateCastAdd, validateCastRemove } from "./cast.ts";
 import { type ValidationContext, validateEnvelope } from "./envelope.ts";
 import { checkFid } from "./fields.ts";
-import { validateKeyAdd, validateKeyRemove } from "./gasless-key.ts";
+import { validateKeyAdd, validateKeyRemove, verifyKeyRequest } from "./gasless-key.ts";
 import { validateLink, validateLinkCompactState } from "./link.ts";
 import { validateReaction } from "./reaction.ts";
 import { validateLendStorage } from "./storage-lend.ts";
 import { validateUserData } from "./user-data.ts";
 import { validateUsernameProof } from "./username-proof.ts";
-import { validateVerificationAdd, validateVerificationRemove } from "./verification.ts";
+import {
+  hasEthClaim,
+  validateVerificationAdd,
+  validateVerificationRemove,
+  verifyEthClaim,
+} from "./verification.ts";
 
 /**
  * Everything that a message alone decides, in the reference node's order: size, network, hash, signature, time,
@@ -18,7 +23,38 @@ import { validateVerificationAdd, validateVerificationRemove } from "./verificat
  * the fid's registration, the signer and the custody address of gasless keys are the engine's.
  */
 export function validateMessage(message: SignedMessage, ctx: ValidationContext): Rejection | undefined {
+  return validateForm(message, ctx) ?? verifyClaim(message);
+}
+
+/** The part of `validateMessage` that costs little: all of it but recovering who signed a claim or a key request. */
+export function validateForm(message: SignedMessage, ctx: ValidationContext): Rejection | undefined {
   return validateEnvelope(message, ctx) ?? checkFid(message.data.fid, "fid") ?? validateBody(message, ctx);
+}
+
+/**
+ * Whether a message of valid form costs more than a look-up to check: the recovery of an Ethereum signature, about a
+ * millisecond, or a call to a chain.
+ */
+export function isCostly({ data: { body } }: SignedMessage): boolean {
+  switch (body?.$case) {
+    case "verificationAddBody":
+      return body.value.protocol === VerificationProtocol.VERIFICATION_PROTOCOL_ETHEREUM;
+    case "usernameProofBody":
+    case "keyAddBody":
+    case "keyRemoveBody":
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Recovers who signed the claim or key request of a message of valid form, where it has one that it decides alone. */
+export function verifyClaim({ data }: SignedMessage): Rejection | undefined {
+  const { body } = data;
+  if (body?.$case === "keyAddBody") return verifyKeyRequest(body.value);
+  return body?.$case === "verificationAddBody" && hasEthClaim(body.value)
+    ? verifyEthClaim(body.value, data)
+    : undefined;
 }
 
 /** The rules of the type; the body must be the one that belongs to it. */

@@ -56,8 +56,8 @@ function addressBytesOf(protocol: VerificationProtocol): number | undefined {
 }
 
 /**
- * The rules of a verification and the check of its claim. A contract's claim is checked in structure alone:
- * whether the contract accepts it, only its chain can tell (`needsChainCheck`). The protocol's limit of 2048 bytes
+ * The rules of a verification, and the check of a Solana claim. Who signed an Ethereum claim, `verifyEthClaim` recovers;
+ * whether a contract accepts its claim, only its chain can tell (`needsChainCheck`). The protocol's limit of 2048 bytes
  * for a contract's signature is that of the whole data, so the envelope enforces it.
  */
 export function validateVerificationAdd(body: VerificationAddBody, data: MessageData): Rejection | undefined {
@@ -66,10 +66,23 @@ export function validateVerificationAdd(body: VerificationAddBody, data: Message
   if (body.blockHash.length !== BLOCK_HASH_BYTES) {
     return invalid(`block_hash must be ${BLOCK_HASH_BYTES} bytes`);
   }
-  const claim = claimOf(body, data);
   return body.protocol === VerificationProtocol.VERIFICATION_PROTOCOL_SOLANA
-    ? validateSolanaClaim(claim, body.claimSignature)
-    : validateEthClaim(claim, body);
+    ? validateSolanaClaim(claimOf(body, data), body.claimSignature)
+    : validateEthClaim(body);
+}
+
+/** Whether a valid verification has a claim that `verifyEthClaim` has to recover the signer of. */
+export function hasEthClaim({ protocol, verificationType }: VerificationAddBody): boolean {
+  const isEthereum = protocol === VerificationProtocol.VERIFICATION_PROTOCOL_ETHEREUM;
+  return isEthereum && verificationType === VERIFICATION_TYPE_EOA;
+}
+
+/** Recovers who signed the Ethereum claim of a valid verification; it must be the claimed address. */
+export function verifyEthClaim(body: VerificationAddBody, data: MessageData): Rejection | undefined {
+  const signer = recoverAddress(ethClaimDigest(claimOf(body, data)), body.claimSignature);
+  return signer && equalBytes(signer, body.address)
+    ? undefined
+    : invalid("claim_signature is not the address's");
 }
 
 export function validateVerificationRemove(body: VerificationRemoveBody): Rejection | undefined {
@@ -116,19 +129,13 @@ function checkAddress(protocol: VerificationProtocol, address: Uint8Array): Reje
   return address.length === size ? undefined : invalid(`address must be ${size} bytes for this protocol`);
 }
 
-function validateEthClaim(claim: VerificationClaim, body: VerificationAddBody): Rejection | undefined {
-  const { claimSignature } = body;
+function validateEthClaim(body: VerificationAddBody): Rejection | undefined {
   if (!ETH_CHAIN_IDS.includes(body.chainId)) return invalid("chain_id is none of 0, 1, 5, 10, 420");
   switch (body.verificationType) {
-    case VERIFICATION_TYPE_EOA: {
-      if (claimSignature.length !== EOA_SIGNATURE_BYTES) {
-        return invalid(`claim_signature must be ${EOA_SIGNATURE_BYTES} bytes`);
-      }
-      const signer = recoverAddress(ethClaimDigest(claim), claimSignature);
-      return signer && equalBytes(signer, claim.address)
+    case VERIFICATION_TYPE_EOA:
+      return body.claimSignature.length === EOA_SIGNATURE_BYTES
         ? undefined
-        : invalid("claim_signature is not the address's");
-    }
+        : invalid(`claim_signature must be ${EOA_SIGNATURE_BYTES} bytes`);
     case VERIFICATION_TYPE_CONTRACT:
       return undefined;
     default:

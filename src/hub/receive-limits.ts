@@ -1,0 +1,94 @@
+import {
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  status,
+} from "@grpc/grpc-js";
+import { ByteBudget } from "../lib/byte-budget.ts";
+
+export interface ReceiveLimits {
+  /** Of one request, before and after decompression, by the path of its method. */
+  readonly requestBytes: (path: string) => number;
+  /** Of the requests of all calls, from the arrival of their bytes to the end of the call. */
+  readonly bytesInFlight: number;
+}
+
+/**
+ * The part of grpc-js's call in which requests arrive. It is not public: the library bounds one message alone, by one size
+ * for all methods, and neither what all calls hold together nor how many messages a unary call sends.
+ */
+interface ReceivingCall extends ServerInterceptingCallInterface {
+  maxReceiveMessageSize: number;
+  readonly decoder: { maxReadMessageLength: number };
+  handleDataFrame(data: Buffer): void;
+  /** `message` is the framed message; its contents begin behind 5 bytes. */
+  decompressMessage(message: Buffer, encoding: string): Buffer | Promise<Buffer>;
+}
+
+const IDENTITY = "identity";
+const EXHAUSTED = { code: status.RESOURCE_EXHAUSTED, details: "too many bytes are in flight; try again" };
+const SECOND_MESSAGE = { code: status.INVALID_ARGUMENT, details: "a request is one message" };
+
+/**
+ * Bounds what requests may hold of the memory, counted as their bytes arrive. A compressed message counts with all that it
+ * may become before it is decompressed, and with what it is from then on. A call that finds no room ends RESOURCE_EXHAUSTED.
+ */
+export function limitReceiving({ requestBytes, bytesInFlight }: ReceiveLimits): ServerInterceptor {
+  const budget = new ByteBudget(bytesInFlight);
+  return (method, call) => {
+    assertReceiving(call);
+    const maxBytes = requestBytes(method.path);
+    const handleDataFrame = call.handleDataFrame.bind(call);
+    const decompressMessage = call.decompressMessage.bind(call);
+    let held = 0;
+    let messages = 0;
+    let isOver = false;
+    const take = (bytes: number): boolean => {
+      if (isOver || !budget.take(bytes)) return false;
+      held += bytes;
+      return true;
+    };
+    const release = (bytes: number) => {
+      if (isOver) return;
+      budget.release(bytes);
+      held -= bytes;
+    };
+    call.maxReceiveMessageSize = maxBytes;
+    call.decoder.maxReadMessageLength = maxBytes;
+    call.handleDataFrame = (data) => {
+      if (isOver) return;
+      if (take(data.length)) handleDataFrame(data);
+      else call.sendStatus(EXHAUSTED);
+    };
+    call.decompressMessage = async (message, encoding) => {
+      messages += 1;
+      if (messages > 1) throw SECOND_MESSAGE;
+      if (encoding === IDENTITY) return decompressMessage(message, encoding);
+      if (!take(maxBytes)) throw EXHAUSTED;
+      const contents = await decompressMessage(message, encoding);
+      release(maxBytes - contents.length);
+      return contents;
+    };
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          // Called at the end of every call, however it ends.
+          onCancel() {
+            release(held);
+            isOver = true;
+          },
+        }),
+    });
+  };
+}
+
+/** @throws Error where another version of the library receives in another way. */
+function assertReceiving(call: ServerInterceptingCallInterface): asserts call is ReceivingCall {
+  const { decoder, handleDataFrame, decompressMessage, maxReceiveMessageSize } = call as ReceivingCall;
+  const isKnown =
+    typeof handleDataFrame === "function" &&
+    typeof decompressMessage === "function" &&
+    typeof maxReceiveMessageSize === "number" &&
+    typeof decoder?.maxReadMessageLength === "number";
+  if (!isKnown) throw new Error("this version of grpc-js has no known place to bound requests at");
+}

@@ -1,0 +1,384 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
+import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
+import fc from "fast-check";
+import { splitBulkRequest } from "../../src/hub/messages-on-the-wire.ts";
+import type { ReceiveLimits } from "../../src/hub/receive-limits.ts";
+import { type HubServer, startHubServer } from "../../src/hub/server.ts";
+import { SUBMISSION_LIMITS, SubmissionCheck, type SubmissionLimits } from "../../src/hub/submission-check.ts";
+import { indexPath, openIndexReader } from "../../src/index/database.ts";
+import type { Verdict } from "../../src/ingest/engine.ts";
+import type { EncodedRecord } from "../../src/ingest/record.ts";
+import { Rejection } from "../../src/protocol/rejection.ts";
+import {
+  SubmitBulkMessagesRequest,
+  SubmitBulkMessagesResponse,
+} from "../../src/protocol/wire/generated/hub.ts";
+import { Message, MessageType, UserNameType } from "../../src/protocol/wire/generated/message.ts";
+import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
+import {
+  DEFAULT_NOW_SECS,
+  DEFAULT_TIMESTAMP,
+  makeSigner,
+  makeWallet,
+  signedCast,
+  signMessage,
+  type TestSigner,
+} from "../support/messages.ts";
+import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
+
+const BULK = "/HubService/SubmitBulkMessages";
+const SUBMIT = "/HubService/SubmitMessage";
+const GZIP = { "grpc.default_compression_algorithm": 2 };
+
+let node: TestNode;
+/** What the writer does with records; each test says it anew. */
+let submit: (records: EncodedRecord[]) => Promise<Verdict[]>;
+let chainChecks = 0;
+const hubs: Hub[] = [];
+
+interface Hub {
+  readonly server: HubServer;
+  readonly plain: Client;
+  readonly gzip: Client;
+}
+
+async function startHub(limits: Partial<SubmissionLimits> = {}, receive?: ReceiveLimits): Promise<Hub> {
+  const db = openIndexReader(indexPath(node.dir));
+  const common = { db, network: 1, clock: node.clock };
+  const server = await startHubServer(
+    {
+      ...common,
+      version: "1.2.3",
+      admin: true,
+      check: new SubmissionCheck({
+        ...common,
+        upstreamDecides: false,
+        limits: { ...SUBMISSION_LIMITS, ...limits },
+      }),
+      chain: {
+        async check({ data }) {
+          if (data.body?.$case === "usernameProofBody") chainChecks += 1;
+          return undefined;
+        },
+      },
+      submit: (records) => submit(records),
+      onFault: (_, cause) => {
+        throw cause;
+      },
+    },
+    { host: "127.0.0.1", port: 0 },
+    receive,
+  );
+  const client = (options = {}) =>
+    new Client(`127.0.0.1:${server.port}`, credentials.createInsecure(), options);
+  const hub = { server, plain: client(), gzip: client(GZIP) };
+  hubs.push(hub);
+  return hub;
+}
+
+let hub: Hub;
+
+beforeAll(async () => {
+  node = startTestNode();
+  for (const fid of [1, 2, 9]) node.takeAll(accountRecords(fid));
+  submit = async (records) => node.merge(records);
+  hub = await startHub();
+});
+
+afterAll(async () => {
+  for (const { server, plain, gzip } of hubs) {
+    plain.close();
+    gzip.close();
+    await server.stop(0);
+  }
+  node[Symbol.dispose]();
+});
+
+function call(client: Client, method: string, request: Uint8Array): Promise<Buffer | ServiceError> {
+  const asBuffer = (bytes: Buffer) => bytes;
+  return new Promise((resolve) => {
+    client.makeUnaryRequest(method, asBuffer, asBuffer, Buffer.from(request), (cause, answer) =>
+      resolve(cause ?? (answer as Buffer)),
+    );
+  });
+}
+
+/** A call of SubmitMessage whose frames the test writes. */
+function openCall(session: ClientHttp2Session): ClientHttp2Stream {
+  const headers = { "content-type": "application/grpc", te: "trailers" };
+  return session.request({ ":method": "POST", ":path": SUBMIT, ...headers });
+}
+
+const codeOf = (answer: Buffer | ServiceError) => (answer instanceof Error ? answer.code : status.OK);
+const bulkOf = (messages: readonly Uint8Array[]) =>
+  SubmitBulkMessagesRequest.encode({ messages: messages.map((bytes) => Message.decode(bytes)) }).finish();
+
+async function bulk(messages: readonly Uint8Array[]): Promise<string[]> {
+  const answer = await call(hub.plain, BULK, bulkOf(messages));
+  if (answer instanceof Error) throw answer;
+  return SubmitBulkMessagesResponse.decode(answer).messages.map(({ response }) =>
+    response?.$case === "messageError" ? response.value.message : "ok",
+  );
+}
+
+describe("a bulk request", () => {
+  const empty = (count: number) => Buffer.alloc(2 * count).fill(Buffer.from([0x0a, 0x00]));
+
+  test("of two million empty messages in a few kilobytes is refused before any of them is made", async () => {
+    const answer = await call(hub.gzip, BULK, empty(2_090_000));
+    expect(answer).toMatchObject({ code: status.INVALID_ARGUMENT });
+    expect((answer as ServiceError).details).toBe("a request holds at most 1000 messages");
+  });
+
+  test("may hold a thousand messages and no more, and few fields that are none", async () => {
+    expect(codeOf(await call(hub.plain, BULK, empty(1000)))).toBe(status.OK);
+    expect(codeOf(await call(hub.plain, BULK, empty(1001)))).toBe(status.INVALID_ARGUMENT);
+    const unknown = Buffer.alloc(2 * 1001).fill(Buffer.from([0x10, 0x00]));
+    expect(codeOf(await call(hub.plain, BULK, unknown))).toBe(status.INVALID_ARGUMENT);
+  });
+
+  test("is taken apart as the generated decoder does it, and anything else is refused without a throw", () => {
+    const messages = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(messages, fc.nat(11), (list, max) => {
+        const request = Buffer.concat(
+          list.map((bytes) => Buffer.concat([Buffer.from([0x0a, bytes.length]), bytes])),
+        );
+        const split = splitBulkRequest(request, max);
+        if (list.length > max) expect(split).toBeInstanceOf(Rejection);
+        else
+          expect((split as Uint8Array[]).map((bytes) => bytes.toHex())).toEqual(list.map((b) => b.toHex()));
+      }),
+    );
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void splitBulkRequest(bytes, 5)));
+  });
+
+  test("lets other calls have their turn while its messages are checked", async () => {
+    const messages = Array.from({ length: 150 }, (_, n) => verification(1, accountSigner(1), n));
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const check = new SubmissionCheck({
+      db: node.db,
+      network: 1,
+      clock: node.clock,
+      upstreamDecides: false,
+    });
+    const results = await check.checkAll(messages);
+    isOver = true;
+    // Each of them costs the recovery of a signature.
+    expect(results.every((result) => result instanceof Rejection)).toBe(true);
+    expect(turns).toBeGreaterThan(3);
+  });
+});
+
+describe("the size of what is received", () => {
+  test("is bounded by method, compressed or not", async () => {
+    const large = Buffer.alloc(300 * 1024);
+    for (const client of [hub.plain, hub.gzip]) {
+      expect(codeOf(await call(client, SUBMIT, large))).toBe(status.RESOURCE_EXHAUSTED);
+      expect(codeOf(await call(client, "/HubService/ValidateMessage", large))).toBe(
+        status.RESOURCE_EXHAUSTED,
+      );
+      expect(codeOf(await call(client, "/AdminService/SubmitOnChainEvent", large))).toBe(
+        status.RESOURCE_EXHAUSTED,
+      );
+      expect(codeOf(await call(client, BULK, Buffer.alloc(5 * 1024 * 1024)))).toBe(status.RESOURCE_EXHAUSTED);
+    }
+    expect(codeOf(await call(hub.gzip, SUBMIT, signedCast(1, "compressed", accountSigner(1))))).toBe(
+      status.OK,
+    );
+  });
+
+  test("of one message of a bulk request is that of a single one", async () => {
+    const large = Buffer.concat([Buffer.from([0x0a, 0x80, 0x80, 0x14]), Buffer.alloc(20 * 16_384)]);
+    expect(await call(hub.plain, BULK, large)).toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      details: "a message is larger than 262144 bytes",
+    });
+  });
+
+  test("is bounded over all calls together, until the calls end", async () => {
+    const crowded = await startHub({}, { requestBytes: () => 4000, bytesInFlight: 5000 });
+    const held = Promise.withResolvers<void>();
+    submit = async (records) => {
+      await held.promise;
+      return node.merge(records);
+    };
+    const cast = signedCast(1, "x".repeat(320), accountSigner(1));
+    const waiting = Array.from({ length: 12 }, () => call(crowded.plain, SUBMIT, cast));
+    const refused = await Promise.race(waiting);
+    expect(refused).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
+    // A compressed request counts with all that it may become.
+    expect(codeOf(await call(crowded.gzip, SUBMIT, cast))).toBe(status.RESOURCE_EXHAUSTED);
+    held.resolve();
+    const codes = (await Promise.all(waiting)).map(codeOf);
+    expect(codes).toContain(status.OK);
+    submit = async (records) => node.merge(records);
+    for (const client of [crowded.plain, crowded.gzip])
+      expect(
+        codeOf(
+          await call(client, SUBMIT, signedCast(1, `after ${client === crowded.gzip}`, accountSigner(1))),
+        ),
+      ).toBe(status.OK);
+  });
+
+  test("of calls that their clients cancel is given back", async () => {
+    const crowded = await startHub({}, { requestBytes: () => 4000, bytesInFlight: 3100 });
+    let casts = 0;
+    const submitUntil = async (wanted: status) => {
+      let code: status | undefined;
+      for (let tries = 0; code !== wanted && tries < 1000; tries++)
+        code = codeOf(await call(crowded.plain, SUBMIT, signedCast(1, `cast ${casts++}`, accountSigner(1))));
+      expect(code).toBe(wanted);
+    };
+    for (let n = 0; n < 3; n++) {
+      const session = connectHttp2(`http://127.0.0.1:${crowded.server.port}`);
+      session.on("error", () => {});
+      const stream = openCall(session);
+      stream.on("error", () => {});
+      // The beginning of a message that does not end.
+      stream.write(Buffer.concat([Buffer.from([0, 0, 0, 0x0f, 0]), Buffer.alloc(3000)]));
+      await submitUntil(status.RESOURCE_EXHAUSTED);
+      session.destroy();
+      await submitUntil(status.OK);
+    }
+  });
+
+  test("is that of one message for each call: a second one ends it", async () => {
+    const session = connectHttp2(`http://127.0.0.1:${hub.server.port}`);
+    const stream = openCall(session);
+    const grpcStatus = new Promise((resolve) => {
+      const tell = (headers: Record<string, unknown>) => {
+        if (headers["grpc-status"] !== undefined) resolve(Number(headers["grpc-status"]));
+      };
+      stream.on("response", tell);
+      stream.on("trailers", tell);
+    });
+    stream.resume();
+    stream.end(Buffer.alloc(5 * 3000));
+    expect(await grpcStatus).toBe(status.INVALID_ARGUMENT);
+    session.destroy();
+  });
+});
+
+test("messages in flight are bounded by their bytes over all calls, also of clients that went away", async () => {
+  const crowded = await startHub({ bytesInFlight: 5000 });
+  const held = Promise.withResolvers<void>();
+  submit = async (records) => {
+    await held.promise;
+    return node.merge(records);
+  };
+  const casts = Array.from({ length: 8 }, (_, n) => signedCast(1, `in flight ${n}`, accountSigner(1)));
+  const waiting = casts.map((cast) => call(crowded.plain, SUBMIT, cast));
+  expect(await Promise.race(waiting)).toMatchObject({ code: status.UNAVAILABLE });
+  held.resolve();
+  const codes = (await Promise.all(waiting)).map(codeOf);
+  expect([...new Set(codes)].sort((a, b) => a - b)).toEqual([status.OK, status.UNAVAILABLE]);
+  submit = async (records) => node.merge(records);
+  expect(codeOf(await call(crowded.plain, SUBMIT, signedCast(1, "later", accountSigner(1))))).toBe(status.OK);
+});
+
+/** An Ethereum claim, signed by nobody; `n` tells it from others. */
+function verification(fid: number, signer: TestSigner, n = 0): Uint8Array {
+  const address = Buffer.alloc(20, 7);
+  address.writeUInt32BE(n);
+  const value = { address, claimSignature: Buffer.alloc(65, 1), blockHash: Buffer.alloc(32, 1) };
+  return signMessage(
+    {
+      type: MessageType.MESSAGE_TYPE_VERIFICATION_ADD,
+      fid,
+      body: { $case: "verificationAddBody", value },
+    },
+    signer,
+  );
+}
+
+function nameProof(fid: number, signer: TestSigner): Uint8Array {
+  const value = {
+    name: Buffer.from("alice.eth"),
+    owner: makeWallet(`custody ${fid}`).address,
+    fid,
+    type: UserNameType.USERNAME_TYPE_ENS_L1,
+    timestamp: DEFAULT_NOW_SECS,
+    signature: Buffer.alloc(65, 1),
+  };
+  return signMessage(
+    { type: MessageType.MESSAGE_TYPE_USERNAME_PROOF, fid, body: { $case: "usernameProofBody", value } },
+    signer,
+  );
+}
+
+describe("what costs little is checked first", () => {
+  const unregistered = "fid 77 is not registered";
+  const stranger = "signer is not an active key of the fid";
+
+  test("the author, before a claim's signer is recovered", async () => {
+    expect(
+      await bulk([
+        verification(77, accountSigner(77)),
+        verification(1, accountSigner(2)),
+        verification(1, accountSigner(1)),
+      ]),
+    ).toEqual([unregistered, stranger, "claim_signature is not the address's"]);
+  });
+
+  test("the author, before a chain is asked", async () => {
+    chainChecks = 0;
+    expect(await bulk([nameProof(77, accountSigner(77)), nameProof(1, accountSigner(2))])).toEqual([
+      unregistered,
+      stranger,
+    ]);
+    expect(chainChecks).toBe(0);
+    expect(await bulk([nameProof(1, accountSigner(1))])).toEqual(["ok"]);
+    expect(chainChecks).toBe(1);
+  });
+
+  test("the fid, the nonce and the key, before the signatures of a key operation, which never reach the writer", async () => {
+    const signer = makeSigner("gasless");
+    const key = { signer, requestFid: 9, ttlSecs: 3600 };
+    const nobody = makeWallet("nobody");
+    let records = 0;
+    submit = async (batch) => {
+      records += batch.length;
+      return node.merge(batch);
+    };
+    expect(
+      await bulk([
+        gaslessKeyMessage({ ...key, fid: 77, nonce: 1, custody: nobody }),
+        gaslessKeyMessage({ ...key, fid: 1, nonce: 0, custody: nobody }),
+        gaslessKeyMessage({ ...key, fid: 1, nonce: 1, requestFid: 78, custody: nobody }),
+        gaslessKeyMessage({ ...key, fid: 1, nonce: 1, custody: nobody }),
+        gaslessKeyRemoval({ fid: 1, signer, nonce: 1, by: nobody, at: DEFAULT_TIMESTAMP }),
+      ]),
+    ).toEqual([
+      unregistered,
+      "nonce is not above the last one",
+      "signed key request is not of its fid's custody address",
+      "custody_signature is not of the fid's custody address",
+      "key is no gasless key of the fid",
+    ]);
+    expect(records).toBe(0);
+    submit = async (batch) => node.merge(batch);
+  });
+
+  test("a message may need a key that the same request adds before it", async () => {
+    const signer = makeSigner("added in bulk");
+    const scopes = [MessageType.MESSAGE_TYPE_CAST_ADD, MessageType.MESSAGE_TYPE_USERNAME_PROOF];
+    expect(
+      await bulk([
+        signedCast(2, "before", signer),
+        gaslessKeyMessage({ fid: 2, signer, requestFid: 9, ttlSecs: 3600, nonce: 1, scopes }),
+        signedCast(2, "behind", signer),
+        nameProof(2, signer),
+        gaslessKeyRemoval({ fid: 2, signer, nonce: 1, by: "itself", at: DEFAULT_TIMESTAMP }),
+        signedCast(2, "too late", signer),
+      ]),
+    ).toEqual([stranger, "ok", "ok", "ok", "ok", stranger]);
+  });
+});
