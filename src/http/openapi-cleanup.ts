@@ -1,4 +1,5 @@
 import { basePathOf } from "../config/names.ts";
+import { mergeAliases } from "./openapi-aliases.ts";
 import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./openapi-document.ts";
 
 const methods = ["get", "put", "post", "delete", "patch", "head", "options", "trace"];
@@ -141,10 +142,15 @@ function usedTags(paths: JsonObject): Json[] {
  * Turns the generator's document into the one that is published: one media type, true types, named schemas as
  * components, no keyword of the framework. It is OpenAPI 3.1, whose schemas are plain JSON Schema.
  */
-export function cleanOpenApi(raw: OpenApiDocument, compatPrefixes: readonly string[] = []): OpenApiDocument {
+export function cleanOpenApi(
+  raw: OpenApiDocument,
+  prefixes: { readonly basePath: string; readonly compatPrefixes: readonly string[] },
+): OpenApiDocument {
+  const { basePath, compatPrefixes } = prefixes;
   const named: SchemaContext["named"] = new Map();
   const paths: JsonObject = {};
-  for (const [path, item] of Object.entries(raw.paths)) {
+  const basePaths = [basePath, ...compatPrefixes.map(basePathOf)];
+  for (const [path, item] of Object.entries(mergeAliases(raw.paths, basePaths))) {
     if (!isObject(item)) continue;
     const prefix = compatPrefixes.find((name) => path.startsWith(`${basePathOf(name)}/`));
     const operations = Object.entries(item).flatMap(([method, value]): [string, JsonObject][] => {

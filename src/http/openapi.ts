@@ -93,5 +93,8 @@ export async function openApiDocument(options: {
     .use(swagger({ path: "/unused", specPath: generatorPath, documentation: documentation as object }))
     .use(app);
   const response = await generator.handle(new Request(`http://localhost${generatorPath}`));
-  return cleanOpenApi((await response.json()) as OpenApiDocument, compatPrefixes);
+  return cleanOpenApi((await response.json()) as OpenApiDocument, {
+    basePath: names.basePath,
+    compatPrefixes,
+  });
 }

@@ -2,6 +2,7 @@ import { Kind, type StaticDecode, type TSchema, type TUnsafe, Type } from "@sinc
 import type { AnyElysia, DocumentDecoration } from "elysia";
 import { captureBody, jsonBodyDecoder, rawBody } from "./body.ts";
 import { ApiError, type ErrorName, errorKinds } from "./errors.ts";
+import { ALIAS_KEYWORD } from "./openapi-aliases.ts";
 import { type DecodedQuery, decodeQuery, type QueryParams } from "./params.ts";
 import { parseQueryString } from "./query-string.ts";
 import type { RouteCache, RouteCacheHook } from "./route-cache.ts";
@@ -17,7 +18,15 @@ interface OperationText {
   readonly tags: readonly string[];
   /** Errors beside those that follow from the parameters and the body. */
   readonly errors?: readonly ErrorName[];
+  /** Set where the operation can answer 501. */
+  readonly notImplemented?: NotImplemented;
   readonly security?: Security;
+}
+
+/** A 501 response: the condition, as a sentence for the document, and the `message` of the body. */
+interface NotImplemented {
+  readonly when: string;
+  readonly message: string;
 }
 
 interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | undefined>
@@ -100,7 +109,22 @@ function documentedResponses(spec: OperationSpec<QueryParams | undefined, TSchem
       ? { $ref: `#/components/responses/${name}` }
       : { description: errorKinds[name].message, content: { "application/json": { schema: errorResponse } } },
   ]);
-  return Object.fromEntries([...successes, ...failures]);
+  const { notImplemented } = spec;
+  return {
+    ...Object.fromEntries([...successes, ...failures]),
+    ...(notImplemented === undefined ? {} : notImplementedResponse(notImplemented)),
+  };
+}
+
+function notImplementedResponse({ when, message }: NotImplemented) {
+  return {
+    [errorKinds.notImplemented.status]: {
+      description: when,
+      content: {
+        "application/json": { schema: { $ref: "#/components/schemas/Error" }, example: { message } },
+      },
+    },
+  };
 }
 
 function documentation(
@@ -157,19 +181,43 @@ export function operation<
   return hook as unknown as OperationHook<Q, B>;
 }
 
-export interface UnimplementedRoute extends Omit<OperationText, "errors" | "security"> {
-  readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly path: string;
+/**
+ * Marks a route as an alias: it behaves as the route at `canonicalPath` does, both relative to their prefix. The OpenAPI
+ * document lists the canonical path only, and names its aliases there.
+ */
+export function aliasOf<H extends { readonly detail: DocumentDecoration }>(
+  canonicalPath: string,
+  hook: H,
+): H {
+  return { ...hook, detail: { ...hook.detail, [ALIAS_KEYWORD]: canonicalPath } };
 }
 
-/** Adds routes that exist and answer 501. They take no hook that reads, so that a body is never waited for. */
-export function addUnimplemented<A extends AnyElysia>(app: A, routes: readonly UnimplementedRoute[]): A {
-  for (const { method, path, ...text } of routes) {
+export interface UnimplementedRoute
+  extends Pick<OperationText, "operationId" | "summary" | "description" | "tags"> {
+  readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  /** The path that this one is an alias of. */
+  readonly aliasOf?: string;
+}
+
+/**
+ * Adds routes that exist and answer 501 to every request. No hook of theirs reads the body, so that the response never
+ * waits for it.
+ * @param when why, as a sentence for the OpenAPI document
+ */
+export function addUnimplemented<A extends AnyElysia>(
+  app: A,
+  routes: readonly UnimplementedRoute[],
+  when: string,
+): A {
+  const responses = notImplementedResponse({ when, message: errorKinds.notImplemented.message });
+  for (const { method, path, aliasOf: canonicalPath, ...text } of routes) {
     const detail = {
       ...text,
       tags: [...text.tags],
-      responses: { [errorKinds.notImplemented.status]: { $ref: "#/components/responses/notImplemented" } },
-    };
+      responses,
+      ...(canonicalPath === undefined ? {} : { [ALIAS_KEYWORD]: canonicalPath }),
+    } as unknown as DocumentDecoration;
     const refuse = () => {
       throw new ApiError("notImplemented");
     };

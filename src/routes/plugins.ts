@@ -44,7 +44,7 @@ function specPlugins({ source, management, push }: ApiParts): AnyElysia[] {
     followingFeedRoutes(parts),
     userFeedRoutes(parts),
     reactionRoutes(reads),
-    signerRoutes(reads),
+    signerRoutes(reads, ["/signer", "/signers", "/signer/list", "/onchain/signers"]),
     blockRoutes(parts),
     channelMemberRoutes(parts),
     trendingChannelRoutes(parts),

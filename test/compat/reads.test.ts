@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { NeynarAPIClient } from "@neynar/nodejs-sdk";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
-import { expectMatchesOpenApi } from "../support/openapi.ts";
+import { expectMatchesOpenApi, pathsWithAliases } from "../support/openapi.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { type DemoFacts, readDemoFacts } from "./demo-facts.ts";
 import { expectPromised, recordingAxios, type SdkMethod, sdkClient, sdkError, sdkRequests } from "./sdk.ts";
@@ -489,7 +489,7 @@ const OF_APPS = ["getNotificationCampaignStats", "fetchNotificationTokens", "loo
 
 test("every read of the SDK that the node has a path for is among them", () => {
   const tested = new Set<string>([...reads.map(({ method }) => method), ...NEEDS_VENDOR_STATE, ...OF_APPS]);
-  const paths = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+  const paths = Object.entries(pathsWithAliases(document)).flatMap(([path, methods]) =>
     "get" in (methods as object) ? [path] : [],
   );
   const served = sdkRequests().filter(

@@ -8,12 +8,10 @@ const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObjec
 
 /** The cleaned form of one operation, whose parts are given as the generator writes them. */
 function cleaned(operation: unknown): { operation: JsonObject; document: OpenApiDocument } {
-  const document = cleanOpenApi({
-    openapi: "3.0.3",
-    info: {},
-    paths: { "/x": { post: plain(operation) } },
-    components: {},
-  });
+  const document = cleanOpenApi(
+    { openapi: "3.0.3", info: {}, paths: { "/x": { post: plain(operation) } }, components: {} },
+    { basePath: "/v2/svc", compatPrefixes: [] },
+  );
   return { operation: (document.paths["/x"] as JsonObject).post as JsonObject, document };
 }
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
 import type { JsonObject, OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { isObject } from "../../src/http/openapi-document.ts";
-import { makeHttp, type RunningHttp, runHttp } from "../support/http.ts";
+import { aliasOf, operation } from "../../src/http/operation.ts";
+import { makeHttp, type RunHttpOptions, type RunningHttp, runHttp } from "../support/http.ts";
 import { expectMatchesOpenApi } from "../support/openapi.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 
@@ -79,6 +82,63 @@ describe("every operation", () => {
       const schema = child(response, "content", "application/json", "schema");
       expect({ name, schema }).toEqual({ name, schema: { $ref: "#/components/schemas/Error" } });
     }
+  });
+});
+
+test("an operation that can answer 501 says when, and with which message", () => {
+  const sentence = { description: "Always.", content: { "application/json": expect.anything() } };
+  const responses = child(document.paths, "/v2/svc/cast", "post", "responses");
+  expect(responses).toEqual({ 501: sentence });
+  expect(child(responses, "501", "content", "application/json")).toEqual({
+    schema: { $ref: "#/components/schemas/Error" },
+    example: { message: "not implemented" },
+  });
+});
+
+describe("aliases", () => {
+  const text = { tags: ["Things"], response: Type.Object({ id: Type.Integer() }) };
+  const things = operation({ ...text, operationId: "getThings", summary: "Things", description: "All." });
+  const thing = operation({ ...text, operationId: "getThing", summary: "Thing" });
+  const answer = () => ({ id: 1 });
+  const routes = (canonicalPath: string) =>
+    new Elysia()
+      .get("/thing", answer, aliasOf("/thing/one", thing))
+      .get("/thing/one", answer, thing)
+      .get("/things", answer, things)
+      .get("/things/all", answer, aliasOf(canonicalPath, things))
+      .get("/all", answer, aliasOf(canonicalPath, things));
+  const plugins = [routes("/things")];
+  const documentOf = (given: RunHttpOptions) => makeHttp(given).server.openApi();
+
+  test("are left out of the paths and named at their canonical path, under every prefix", async () => {
+    const { paths } = await documentOf({ plugins, compatPrefixes: ["old"], compatPlugins: () => plugins });
+    expect(Object.keys(paths).filter((path) => path.startsWith("/v2/"))).toEqual([
+      "/v2/svc/thing/one",
+      "/v2/svc/things",
+      "/v2/old/thing/one",
+      "/v2/old/things",
+    ]);
+    expect(child(paths, "/v2/svc/thing/one", "get")).toMatchObject({
+      operationId: "getThing",
+      description: "Alias: `/v2/svc/thing`.",
+      "x-aliases": ["/v2/svc/thing"],
+    });
+    expect(child(paths, "/v2/old/things", "get")).toMatchObject({
+      operationId: "oldGetThings",
+      description: "All.\n\nAliases: `/v2/old/things/all`, `/v2/old/all`.",
+      "x-aliases": ["/v2/old/things/all", "/v2/old/all"],
+    });
+    expect(JSON.stringify(paths)).not.toContain("x-alias-of");
+  });
+
+  test("are served like any other route", async () => {
+    await using running = runHttp({ plugins });
+    for (const path of ["/thing", "/thing/one", "/things", "/things/all", "/all"])
+      expect(await (await fetch(running.api(path))).json()).toEqual({ id: 1 });
+  });
+
+  test("of a path that does not exist are an error", async () => {
+    await expect(documentOf({ plugins: [routes("/nowhere")] })).rejects.toThrow("alias of no path");
   });
 });
 

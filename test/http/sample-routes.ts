@@ -105,10 +105,14 @@ export function sampleRoutes() {
     .post("/batch/count", count, takesAnything("countBatch"))
     .post("/webhooks-of-another-kind", count, takesAnything("countOther"));
 
-  addUnimplemented(writes, [
-    { method: "POST", path: "/cast", operationId: "publishCast", summary: "Publish a cast", tags },
-    { method: "DELETE", path: "/cast", operationId: "deleteCast", summary: "Delete a cast", tags },
-  ]);
+  addUnimplemented(
+    writes,
+    [
+      { method: "POST", path: "/cast", operationId: "publishCast", summary: "Publish a cast", tags },
+      { method: "DELETE", path: "/cast", operationId: "deleteCast", summary: "Delete a cast", tags },
+    ],
+    "Always.",
+  );
   return [reads, writes];
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { storeRankings } from "../../src/index/rankings.ts";
 import { computeRankings } from "../../src/ranking/compute.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
+import { pathsWithAliases } from "../support/openapi.ts";
 import { Generator } from "./actions.ts";
 import { ask, type Difference } from "./ask.ts";
 import { trendingWalk, walks } from "./churn.ts";
@@ -185,7 +186,7 @@ for (const seed of SEEDS) {
 
 /** Every documented read of protocol data: all but the management API and what stands outside of the prefix. */
 function readsIn(api: TestApi): string[] {
-  return Object.entries(api.document.paths ?? {}).flatMap(([path, operations]) => {
+  return Object.entries(pathsWithAliases(api.document)).flatMap(([path, operations]) => {
     if (!path.startsWith("/v2/svc/") || /\/(?:frame|webhook)(?:\/|$)/.test(path)) return [];
     return Object.keys(operations as object)
       .filter((method) => method === "get" || (method === "post" && path.includes("/batch/")))

@@ -4,6 +4,7 @@ import { storeRankings } from "../../src/index/rankings.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { refreshRankings } from "../../src/ranking/refresh.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
+import { pathsWithAliases } from "../support/openapi.ts";
 import { walkPages } from "../support/walk-pages.ts";
 
 /** The demo network begins after the default time of tests. */
@@ -86,8 +87,10 @@ test("every operation of the service's own prefix is described as without furthe
 test("a path stands under a further prefix exactly when it stands under the service's own, or clients know it there", () => {
   const under = (prefix: string) =>
     new Set(
-      operationsOf(both).flatMap(([route, method]) =>
-        route.startsWith(`/v2/${prefix}/`) ? [`${method} ${route.slice(`/v2/${prefix}`.length)}`] : [],
+      Object.entries(pathsWithAliases(both.document)).flatMap(([route, item]) =>
+        route.startsWith(`/v2/${prefix}/`)
+          ? Object.keys(item ?? {}).map((method) => `${method} ${route.slice(`/v2/${prefix}`.length)}`)
+          : [],
       ),
     );
   const own = under("svc");

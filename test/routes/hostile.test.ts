@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
+import { pathsWithAliases } from "../support/openapi.ts";
 import { hashOf } from "../support/social.ts";
 
 const cast = signedCast(1, "something to look for", accountSigner(1));
@@ -87,7 +88,7 @@ beforeAll(async () => {
   api = await startTestApi({ compatPrefixes: ["farcaster"] });
   for (const fid of [1, 2]) api.node.takeAll(accountRecords(fid));
   api.node.takeMessage(cast);
-  const paths = api.document.paths as Record<
+  const paths = pathsWithAliases(api.document) as Record<
     string,
     { get?: { parameters?: Operation["params"]; security?: unknown } }
   >;

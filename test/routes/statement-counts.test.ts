@@ -4,6 +4,7 @@ import { storeRankings } from "../../src/index/rankings.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { refreshRankings } from "../../src/ranking/refresh.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
+import { pathsWithAliases } from "../support/openapi.ts";
 
 /** Statements of the fullest page: a few for the skeleton, six to hydrate, three for how a viewer stands to it. */
 const MOST = 19;
@@ -20,7 +21,7 @@ beforeAll(async () => {
   fillWithDemo({ db, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET, clock });
   const store = async (snapshot: Parameters<typeof storeRankings>[1]) => storeRankings(db, snapshot);
   await refreshRankings({ db, clock, windowHours: 24, store });
-  const paths = api.document.paths as Record<
+  const paths = pathsWithAliases(api.document) as Record<
     string,
     { get?: { parameters?: { name: string }[]; security?: unknown } }
   >;

@@ -1,7 +1,12 @@
 import { expect } from "bun:test";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { isObject, type Json, type OpenApiDocument } from "../../src/http/openapi-document.ts";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  type OpenApiDocument,
+} from "../../src/http/openapi-document.ts";
 
 const validators = new WeakMap<OpenApiDocument, Ajv2020>();
 
@@ -31,9 +36,34 @@ function responseValidator(document: OpenApiDocument, parts: readonly string[]):
   return validate;
 }
 
+/** The whole paths of an operation's aliases. */
+export function aliasesOf(operation: Json | undefined): string[] {
+  const aliases = child(operation, "x-aliases");
+  return Array.isArray(aliases) ? aliases.map(String) : [];
+}
+
+/** The paths of the document, each alias with the operation of its canonical path. */
+export function pathsWithAliases(document: OpenApiDocument): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(isObject(item) ? item : {})) {
+      for (const each of [path, ...aliasesOf(operation)])
+        paths[each] = { ...paths[each], [method]: operation };
+    }
+  }
+  return paths;
+}
+
+function canonicalPathOf(document: OpenApiDocument, method: string, path: string): string {
+  const listed = Object.entries(document.paths).find(([, item]) =>
+    aliasesOf(child(item, method)).includes(path),
+  );
+  return listed?.[0] ?? path;
+}
+
 /**
  * Fails unless the document describes this operation and this status, and the body is as it says.
- * @param route the route's template as in the document, `/v2/svc/frame/webhook/{app_id}`
+ * @param route the route's template as in the document or one of its aliases, `/v2/svc/frame/webhook/{app_id}`
  */
 export function expectMatchesOpenApi(
   document: OpenApiDocument,
@@ -42,13 +72,9 @@ export function expectMatchesOpenApi(
   status: number,
   body: unknown,
 ): void {
-  const validate = responseValidator(document, [
-    "paths",
-    route,
-    method.toLowerCase(),
-    "responses",
-    String(status),
-  ]);
+  const verb = method.toLowerCase();
+  const path = canonicalPathOf(document, verb, route);
+  const validate = responseValidator(document, ["paths", path, verb, "responses", String(status)]);
   validate(body);
   const errors = validate.errors ?? [];
   expect(errors.map(({ instancePath, message, params }) => ({ instancePath, message, params }))).toEqual([]);

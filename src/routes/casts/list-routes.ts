@@ -35,7 +35,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
         ),
       describe({
         cache: "shared",
-        operationId: "getCastsAlias",
+        operationId: "getCastsByHash",
         summary: "The same as /cast/bulk under another parameter name",
         tags,
         query: { casts: hashList({ maxItems: reads.maxIds }) },

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { aliasOf } from "../../http/operation.ts";
 import { cursor, limit, text } from "../../http/params.ts";
 import { channelMembers, channelMembersCursor } from "../../read/skeleton/channels.ts";
 import { decodeCursor } from "../cursor-param.ts";
@@ -20,20 +21,19 @@ export function channelMemberRoutes({ reads, describe }: ReadParts) {
       channelMembers(db, { channelId: query.channel_id, limit: query.limit, after }),
     );
   };
-  const membersHook = (operationId: string) =>
-    describe({
-      cache: "shared",
-      operationId,
-      summary: "Who has casts directly in a channel, the most recently active first",
-      description: "Replies do not count. The channel may be given by its id or by one of its parent URLs.",
-      tags,
-      query: { channel_id: text({ examples: ["books"] }), limit: limit(), cursor: cursor() },
-      answer: "userPage",
-    });
+  const membersHook = describe({
+    cache: "shared",
+    operationId: "getChannelMembers",
+    summary: "The users with casts directly in a channel, the most recently active first",
+    description: "Replies do not count. The channel is named by its id or by one of its parent URLs.",
+    tags,
+    query: { channel_id: text({ examples: ["books"] }), limit: limit(), cursor: cursor() },
+    answer: "userPage",
+  });
 
   return new Elysia({ name: "channel-members" })
-    .get("/channel/members", members, membersHook("getChannelMembers"))
-    .get("/channel/member/list", members, membersHook("getChannelMembersAlias"))
-    .get("/channel/followers", members, membersHook("getChannelFollowers"))
-    .get("/channel/followers/relevant", members, membersHook("getRelevantChannelFollowers"));
+    .get("/channel/members", members, membersHook)
+    .get("/channel/member/list", members, aliasOf("/channel/members", membersHook))
+    .get("/channel/followers", members, aliasOf("/channel/members", membersHook))
+    .get("/channel/followers/relevant", members, aliasOf("/channel/members", membersHook));
 }

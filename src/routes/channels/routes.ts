@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
+import { aliasOf } from "../../http/operation.ts";
 import { choice, cursor, limit, optional, text, textList } from "../../http/params.ts";
 import type { IndexDatabase } from "../../index/database.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
@@ -18,15 +19,14 @@ export function channelRoutes({ reads, describe }: ReadParts) {
     const after = decodeCursor(allChannelsCursor, query.cursor);
     return answerChannelPage(reads, query, (db) => allChannels(db, { limit: query.limit, after }));
   };
-  const listHook = (operationId: string) =>
-    describe({
-      cache: "shared",
-      operationId,
-      summary: "All channels, by id",
-      tags,
-      query: { limit: limit(), cursor: cursor() },
-      answer: "channelPage",
-    });
+  const listHook = describe({
+    cache: "shared",
+    operationId: "getChannels",
+    summary: "All channels, by id",
+    tags,
+    query: { limit: limit(), cursor: cursor() },
+    answer: "channelPage",
+  });
 
   return new Elysia({ name: "channels" })
     .get(
@@ -58,8 +58,8 @@ export function channelRoutes({ reads, describe }: ReadParts) {
         errors: ["notFound"],
       }),
     )
-    .get("/channel/all", list, listHook("getChannels"))
-    .get("/channel/list", list, listHook("getChannelsAlias"))
+    .get("/channel/all", list, listHook)
+    .get("/channel/list", list, aliasOf("/channel/all", listHook))
     .get(
       "/channel/bulk",
       ({ query }) =>

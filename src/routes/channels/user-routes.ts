@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { aliasOf } from "../../http/operation.ts";
 import { cursor, fid, limit } from "../../http/params.ts";
 import { answer } from "../../read/answers.ts";
 import { channelsOfUser, channelsOfUserCursor } from "../../read/skeleton/channels.ts";
@@ -21,20 +22,19 @@ export function userChannelRoutes({ reads, describe }: ReadParts) {
       channelsOfUser(db, { fid: query.fid, limit: query.limit, after }),
     );
   };
-  const channelsHook = (operationId: string) =>
-    describe({
-      cache: "shared",
-      operationId,
-      summary: "The channels in which a user has casts, the most recent first",
-      tags,
-      query: { fid: fid(), limit: limit(), cursor: cursor() },
-      answer: "channelPage",
-    });
+  const channelsHook = describe({
+    cache: "shared",
+    operationId: "getActiveChannelsOfUser",
+    summary: "The channels in which a user has casts, the most recent first",
+    tags,
+    query: { fid: fid(), limit: limit(), cursor: cursor() },
+    answer: "channelPage",
+  });
 
   return new Elysia({ name: "user-channels" })
-    .get("/channel/user-active", channels, channelsHook("getActiveChannelsOfUser"))
-    .get("/channel/user", channels, channelsHook("getActiveChannelsOfUserAlias"))
-    .get("/user/channels", channels, channelsHook("getUserChannels"))
+    .get("/channel/user-active", channels, channelsHook)
+    .get("/channel/user", channels, aliasOf("/channel/user-active", channelsHook))
+    .get("/user/channels", channels, aliasOf("/channel/user-active", channelsHook))
     .get(
       "/user/memberships/list",
       ({ query }) => {

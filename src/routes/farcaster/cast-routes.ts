@@ -38,7 +38,7 @@ export function castLookupRoutes(reads: Reads) {
         ),
       operation({
         cache: "shared",
-        operationId: "getCastsAlias",
+        operationId: "getCastsByHash",
         summary: "Casts by hash, in the order asked or sorted; those that are not there are left out",
         description: "`trending` sorts by likes, twice the recasts and three times the replies.",
         tags,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { operation } from "../../http/operation.ts";
+import { aliasOf, operation } from "../../http/operation.ts";
 import { cursor, fid, optional, renamed, text } from "../../http/params.ts";
 import { nowSecs } from "../../process/clock.ts";
 import { answer, type Reads } from "../../read/answers.ts";
@@ -83,22 +83,21 @@ export function channelListRoutes(reads: Reads) {
     );
   };
   const page = () => ({ limit: pageLimit(), cursor: cursor(), viewer_fid: viewerFid() });
-  const membersHook = (operationId: string) =>
-    operation({
-      cache: "shared",
-      operationId,
-      summary: "Who has casts directly in a channel, the most recently active first",
-      tags,
-      query: {
-        channel_id: renamed(text(), "channel_id", "id"),
-        fid: optional(fid({ description: "Only this user, where it is a member" })),
-        ...page(),
-      },
-      response: MembersResponse,
-    });
+  const membersHook = operation({
+    cache: "shared",
+    operationId: "getChannelMembers",
+    summary: "The users with casts directly in a channel, the most recently active first",
+    tags,
+    query: {
+      channel_id: renamed(text(), "channel_id", "id"),
+      fid: optional(fid({ description: "Only this user, where it is a member" })),
+      ...page(),
+    },
+    response: MembersResponse,
+  });
   return new Elysia({ name: "farcaster-channels" })
-    .get("/channel/members", members, membersHook("getChannelMembers"))
-    .get("/channel/member/list", members, membersHook("getChannelMembersAlias"))
+    .get("/channel/members", members, membersHook)
+    .get("/channel/member/list", members, aliasOf("/channel/members", membersHook))
     .get(
       "/channel/followers",
       ({ query }) => {

@@ -31,6 +31,8 @@ const MAX_AUTHORS = 100;
 
 const FILTERS = ["fids", "parent_url", "channel_id", "embed_url", "embed_types", "global_trending"] as const;
 
+const NO_EMBED_TYPES = "what embedded URLs lead to is not known here";
+
 const authorsFeedCursor = timedCursor("feed by fids");
 
 interface FeedQuery extends Viewer {
@@ -88,7 +90,7 @@ export function filterFeedRoutes(reads: Reads) {
         return answerCastPage(reads, query, (db) => embedUrlFeed(db, { prefix, limit, after }));
       }
       case "embed_types":
-        throw new ApiError("notImplemented", "what embedded URLs lead to is not known here");
+        throw new ApiError("notImplemented", NO_EMBED_TYPES);
       case undefined:
         throw new ApiError("badRequest", "missing query parameter filter_type");
     }
@@ -133,7 +135,10 @@ export function filterFeedRoutes(reads: Reads) {
           ...page(),
         },
         response: CastPageResponse,
-        errors: ["notImplemented"],
+        notImplemented: {
+          when: "With `filter_type` `embed_types`: the service fetches no embedded URL.",
+          message: NO_EMBED_TYPES,
+        },
       }),
     )
     .get(

@@ -13,5 +13,6 @@ const routes: readonly UnimplementedRoute[] = [
 ];
 
 export function clientWriteRoutes() {
-  return addUnimplemented(new Elysia({ name: "farcaster-writes" }), routes);
+  const when = "Always. The operation belongs to a hosted API and has no counterpart in this service.";
+  return addUnimplemented(new Elysia({ name: "farcaster-writes" }), routes, when);
 }

@@ -6,6 +6,7 @@ import { appTokenRoutes } from "../apps/token-routes.ts";
 import { commonReads } from "../common-reads.ts";
 import { readPartsOf } from "../dialect.ts";
 import { sendRoutes } from "../send/routes.ts";
+import { signerRoutes } from "../signers/routes.ts";
 import { alwaysEmptyRoutes } from "../tables/always-empty.ts";
 import { notImplementedRoutes } from "../tables/not-implemented.ts";
 import { tokenWebhookRoutes } from "../token-webhook/routes.ts";
@@ -43,6 +44,7 @@ export function farcasterPlugins({ source, management, push }: ApiParts): AnyEly
     filterFeedRoutes(reads),
     authorFeedRoutes(reads),
     vendorRoutes(reads),
+    signerRoutes(reads, ["/onchain/signers", "/signers"]),
     appRoutes(management),
     appTokenRoutes(push),
     appCampaignRoutes(push),

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
-import { operation } from "../../http/operation.ts";
+import { aliasOf, operation } from "../../http/operation.ts";
 import { cursor, fid, hash, optional, renamed } from "../../http/params.ts";
 import { choiceList } from "../../http/word-params.ts";
 import { answer, type Reads } from "../../read/answers.ts";
@@ -79,24 +79,22 @@ export function reactionListRoutes(reads: Reads) {
 
   const kinds = () => renamed(choiceList(["likes", "recasts"]), "types", "type");
   const page = () => ({ limit: pageLimit(), cursor: cursor(), viewer_fid: viewerFid() });
-  const castReactions = (operationId: string) =>
-    operation({
-      cache: "shared",
-      operationId,
-      summary: "Who liked or recasted a cast, newest first",
-      tags,
-      query: { hash: hash(), kinds: kinds(), ...page() },
-      response: CastReactions,
-    });
-  const userReactions = (operationId: string) =>
-    operation({
-      cache: "shared",
-      operationId,
-      summary: "The live casts that a user liked or recasted, newest reaction first",
-      tags,
-      query: { fid: fid(), kinds: renamed(choiceList(["likes", "recasts"]), "type", "types"), ...page() },
-      response: UserReactions,
-    });
+  const castReactions = operation({
+    cache: "shared",
+    operationId: "getCastReactions",
+    summary: "Who liked or recasted a cast, newest first",
+    tags,
+    query: { hash: hash(), kinds: kinds(), ...page() },
+    response: CastReactions,
+  });
+  const userReactions = operation({
+    cache: "shared",
+    operationId: "getUserReactions",
+    summary: "The live casts that a user liked or recasted, newest reaction first",
+    tags,
+    query: { fid: fid(), kinds: renamed(choiceList(["likes", "recasts"]), "type", "types"), ...page() },
+    response: UserReactions,
+  });
   return new Elysia({ name: "farcaster-reactions" })
     .get(
       "/reaction",
@@ -115,8 +113,8 @@ export function reactionListRoutes(reads: Reads) {
         response: Type.Union([CastReactions, UserReactions]),
       }),
     )
-    .get("/reaction/cast", ({ query }) => onCast(query), castReactions("getCastReactions"))
-    .get("/reactions/cast", ({ query }) => onCast(query), castReactions("getCastReactionsAlias"))
-    .get("/reaction/user", ({ query }) => ofUser(query), userReactions("getUserReactions"))
-    .get("/reactions/user", ({ query }) => ofUser(query), userReactions("getUserReactionsAlias"));
+    .get("/reaction/cast", ({ query }) => onCast(query), castReactions)
+    .get("/reactions/cast", ({ query }) => onCast(query), aliasOf("/reaction/cast", castReactions))
+    .get("/reaction/user", ({ query }) => ofUser(query), userReactions)
+    .get("/reactions/user", ({ query }) => ofUser(query), aliasOf("/reaction/user", userReactions));
 }

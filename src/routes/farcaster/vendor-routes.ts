@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
-import { operation } from "../../http/operation.ts";
+import { aliasOf, operation } from "../../http/operation.ts";
 import { cursor, fid, limit, optional, text } from "../../http/params.ts";
 import { nowSecs } from "../../process/clock.ts";
 import type { ReadSource } from "../../read/answers.ts";
@@ -32,16 +32,15 @@ const DeveloperManagedSigner = Type.Object(
  * behind a body of another kind; what the registries tell is answered.
  */
 export function vendorRoutes(reads: ReadSource) {
-  const events = (operationId: string) =>
-    operation({
-      cache: "revalidate",
-      operationId,
-      summary: "Every event of an fid's on-chain keys, in chain order; 501 without an fid",
-      tags,
-      query: { fid: optional(fid()), limit: optional(limit(), DEFAULT_EVENTS), cursor: cursor() },
-      response: SignerEventPageResponse,
-      errors: ["notImplemented"],
-    });
+  const eventsHook = operation({
+    cache: "revalidate",
+    operationId: "getManagedSignerEvents",
+    summary: "Every event of an fid's on-chain keys, in chain order; 501 without an fid",
+    tags,
+    query: { fid: optional(fid()), limit: optional(limit(), DEFAULT_EVENTS), cursor: cursor() },
+    response: SignerEventPageResponse,
+    notImplemented: { when: "Without `fid`: the service manages no signers.", message: NO_SIGNERS },
+  });
   interface EventsQuery {
     readonly fid: number | undefined;
     readonly limit: number;
@@ -52,8 +51,8 @@ export function vendorRoutes(reads: ReadSource) {
     return listSigners(reads, { ...query, fid: query.fid });
   };
   return new Elysia({ name: "farcaster-vendor" })
-    .get("/signer", list, events("getSignerEvents"))
-    .get("/signer/list", list, events("listSignerEvents"))
+    .get("/signer", list, eventsHook)
+    .get("/signer/list", list, aliasOf("/signer", eventsHook))
     .get(
       "/signer/developer_managed",
       ({ query: { public_key: key } }): Static<typeof DeveloperManagedSigner> => {
@@ -92,7 +91,10 @@ export function vendorRoutes(reads: ReadSource) {
         tags: ["Users"],
         query: { limit: limit(), cursor: cursor() },
         response: FidPageResponse,
-        errors: ["notImplemented"],
+        notImplemented: {
+          when: "With the header `x-wallet-id`, which requests a new fid.",
+          message: NO_FRESH_FIDS,
+        },
       }),
     );
 }

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { aliasOf } from "../../http/operation.ts";
 import { cursor, limit, textList } from "../../http/params.ts";
 import {
   channelFeed,
@@ -15,33 +16,18 @@ const tags = ["Feeds"];
 
 /** `/feed/channels`, `/feed/parent_urls`, and further names of the trending feed. */
 export function feedRoutes({ reads, describe }: ReadParts) {
+  const trendingHook = describe({
+    cache: "shared",
+    operationId: "getFeedForYou",
+    summary: "The trending feed under another name",
+    description: TRENDING,
+    tags,
+    query: { limit: limit(), cursor: cursor() },
+    answer: "castPage",
+  });
   return new Elysia({ name: "feeds" })
-    .get(
-      "/feed/for_you",
-      ({ query }) => answerTrending(reads, query),
-      describe({
-        cache: "shared",
-        operationId: "getFeedForYou",
-        summary: "The trending feed under another name",
-        description: TRENDING,
-        tags,
-        query: { limit: limit(), cursor: cursor() },
-        answer: "castPage",
-      }),
-    )
-    .get(
-      "/feed/topic",
-      ({ query }) => answerTrending(reads, query),
-      describe({
-        cache: "shared",
-        operationId: "getFeedTopic",
-        summary: "The trending feed under another name",
-        description: TRENDING,
-        tags,
-        query: { limit: limit(), cursor: cursor() },
-        answer: "castPage",
-      }),
-    )
+    .get("/feed/for_you", ({ query }) => answerTrending(reads, query), trendingHook)
+    .get("/feed/topic", ({ query }) => answerTrending(reads, query), aliasOf("/feed/for_you", trendingHook))
     .get(
       "/feed/channels",
       ({ query }) => {

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { aliasOf } from "../../http/operation.ts";
 import { cursor, fid, limit } from "../../http/params.ts";
 import { followers, followersCursor } from "../../read/skeleton/links.ts";
 import { decodeCursor } from "../cursor-param.ts";
@@ -15,14 +16,16 @@ export function relevantFollowerRoutes({ reads, describe }: ReadParts) {
         followers(db, { fid: query.fid, limit: query.limit, after }),
       );
     },
-    describe({
-      cache: "shared",
-      operationId: "getRelevantFollowers",
-      summary: "Who follows a user, the newest follow first",
-      description: "The same as /user/followers: nothing is scored.",
-      tags: ["Follows"],
-      query: { fid: fid(), limit: limit(), cursor: cursor() },
-      answer: "userPage",
-    }),
+    aliasOf(
+      "/user/followers",
+      describe({
+        cache: "shared",
+        operationId: "getRelevantFollowers",
+        summary: "The followers of a user, the newest follow first",
+        tags: ["Follows"],
+        query: { fid: fid(), limit: limit(), cursor: cursor() },
+        answer: "userPage",
+      }),
+    ),
   );
 }

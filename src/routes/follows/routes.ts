@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { aliasOf } from "../../http/operation.ts";
 import { cursor, fid, limit } from "../../http/params.ts";
 import {
   followers,
@@ -73,14 +74,22 @@ export function followRoutes({ reads, describe }: ReadParts) {
     );
   };
 
-  const ofFollowers = "Who follows a user, the newest follow first";
-  const ofFollowing = "Whom a user follows, the newest follow first";
+  const followersHook = userPage(
+    "followerPage",
+    "getFollowers",
+    "The followers of a user, the newest follow first",
+  );
+  const followingHook = userPage(
+    "followerPage",
+    "getFollowing",
+    "The users that a user follows, the newest follow first",
+  );
   return new Elysia({ name: "follows" })
-    .get("/user/followers", listFollowers, userPage("followerPage", "getFollowers", ofFollowers))
-    .get("/followers", listFollowers, userPage("followerPage", "getFollowersAlias", ofFollowers))
-    .get("/user/following", listFollowing, userPage("followerPage", "getFollowing", ofFollowing))
-    .get("/following", listFollowing, userPage("followerPage", "getFollowingAlias", ofFollowing))
-    .get("/follows", listFollowing, userPage("followerPage", "getFollows", ofFollowing))
+    .get("/user/followers", listFollowers, followersHook)
+    .get("/followers", listFollowers, aliasOf("/user/followers", followersHook))
+    .get("/user/following", listFollowing, followingHook)
+    .get("/following", listFollowing, aliasOf("/user/following", followingHook))
+    .get("/follows", listFollowing, aliasOf("/user/following", followingHook))
     .get(
       "/followers/reciprocal",
       listMutual,

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../../http/errors.ts";
-import { operation } from "../../http/operation.ts";
+import { aliasOf, operation } from "../../http/operation.ts";
 import { choice, cursor, type Documented, fid, hash, limit, optional } from "../../http/params.ts";
 import { choices } from "../../http/word-params.ts";
 import type { IndexDatabase } from "../../index/database.ts";
@@ -68,30 +68,28 @@ export function reactionRoutes(reads: Reads) {
   const kind = (documented?: Documented) => optional(choice(["likes", "recasts"], documented), "likes");
   const kinds = (documented?: Documented) => choices(["likes", "recasts"], ["likes"], documented);
   const author = "The author that the cast must have";
-  const castReactions = (operationId: string) =>
-    operation({
-      cache: "shared",
-      operationId,
-      summary: "Who liked or recasted a cast, newest first",
-      tags,
-      query: {
-        hash: hash(),
-        types: kinds(),
-        fid: optional(fid({ description: author })),
-        limit: limit(),
-        cursor: cursor(),
-      },
-      response: ReactionPageResponse,
-    });
-  const userReactions = (operationId: string) =>
-    operation({
-      cache: "shared",
-      operationId,
-      summary: "The live casts that a user liked or recasted, newest reaction first",
-      tags,
-      query: { fid: fid(), type: kind(), limit: limit(), cursor: cursor() },
-      response: ReactionPageResponse,
-    });
+  const castReactions = operation({
+    cache: "shared",
+    operationId: "getCastReactions",
+    summary: "Who liked or recasted a cast, newest first",
+    tags,
+    query: {
+      hash: hash(),
+      types: kinds(),
+      fid: optional(fid({ description: author })),
+      limit: limit(),
+      cursor: cursor(),
+    },
+    response: ReactionPageResponse,
+  });
+  const userReactions = operation({
+    cache: "shared",
+    operationId: "getUserReactions",
+    summary: "The live casts that a user liked or recasted, newest reaction first",
+    tags,
+    query: { fid: fid(), type: kind(), limit: limit(), cursor: cursor() },
+    response: ReactionPageResponse,
+  });
 
   return new Elysia({ name: "reactions" })
     .get(
@@ -117,8 +115,8 @@ export function reactionRoutes(reads: Reads) {
         response: ReactionPageResponse,
       }),
     )
-    .get("/reaction/cast", ({ query }) => onCast(query), castReactions("getCastReactions"))
-    .get("/reactions/cast", ({ query }) => onCast(query), castReactions("getCastReactionsAlias"))
-    .get("/reaction/user", ({ query }) => ofUser(query), userReactions("getUserReactions"))
-    .get("/reactions/user", ({ query }) => ofUser(query), userReactions("getUserReactionsAlias"));
+    .get("/reaction/cast", ({ query }) => onCast(query), castReactions)
+    .get("/reactions/cast", ({ query }) => onCast(query), aliasOf("/reaction/cast", castReactions))
+    .get("/reaction/user", ({ query }) => ofUser(query), userReactions)
+    .get("/reactions/user", ({ query }) => ofUser(query), aliasOf("/reaction/user", userReactions));
 }

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { operation } from "../../http/operation.ts";
+import { aliasOf, operation } from "../../http/operation.ts";
 import { cursor, fid, limit, optional } from "../../http/params.ts";
 import type { ReadSource } from "../../read/answers.ts";
 import { presentIdRegistryEvent, presentSignerEvent } from "../../read/present/registry-event.ts";
@@ -18,15 +18,14 @@ export const DEFAULT_EVENTS = 100;
 
 const tags = ["Signers and on-chain events"];
 const params = () => ({ fid: fid(), limit: optional(limit(), DEFAULT_EVENTS), cursor: cursor() });
-const signers = (operationId: string) =>
-  operation({
-    cache: "shared",
-    operationId,
-    summary: "Every event of an fid's on-chain keys, in chain order",
-    tags,
-    query: params(),
-    response: SignerEventPageResponse,
-  });
+const signersHook = operation({
+  cache: "shared",
+  operationId: "getSignerEvents",
+  summary: "Every event of an fid's on-chain keys, in chain order",
+  tags,
+  query: params(),
+  response: SignerEventPageResponse,
+});
 
 function eventsOf({ db }: ReadSource, kind: keyof typeof registryEventsCursors, query: EventsQuery) {
   const after = decodeCursor(registryEventsCursors[kind], query.cursor);
@@ -39,11 +38,17 @@ export function listSigners(source: ReadSource, query: EventsQuery) {
   return { events: rows.flatMap((event) => presentSignerEvent(event) ?? []), next: { cursor } };
 }
 
-/** The events of an fid's keys, under names that a hosted API gives to keys in its own care. */
-export function signerRoutes(reads: ReadSource) {
-  return new Elysia({ name: "signers" })
-    .get("/signer", ({ query }) => listSigners(reads, query), signers("getSignerEvents"))
-    .get("/signer/list", ({ query }) => listSigners(reads, query), signers("listSignerEvents"));
+/**
+ * The events of an fid's keys: `paths`, of which the first is the canonical one. Hosted APIs use some of them for keys
+ * that they manage, so that each dialect chooses.
+ */
+export function signerRoutes(reads: ReadSource, paths: readonly [canonical: string, ...aliases: string[]]) {
+  const app = new Elysia({ name: "signers" });
+  const [canonical, ...aliases] = paths;
+  const list = ({ query }: { readonly query: EventsQuery }) => listSigners(reads, query);
+  app.get(canonical, list, signersHook);
+  for (const path of aliases) app.get(path, list, aliasOf(canonical, signersHook));
+  return app;
 }
 
 /** What the on-chain registries tell of an fid: its keys and its custody. */
@@ -52,19 +57,16 @@ export function registryRoutes(reads: ReadSource) {
     const { rows, cursor } = eventsOf(reads, "idRegister", query);
     return { events: rows.flatMap((event) => presentIdRegistryEvent(event) ?? []), next: { cursor } };
   };
-  return new Elysia({ name: "registry-events" })
-    .get("/signers", ({ query }) => listSigners(reads, query), signers("getSignerEventsAlias"))
-    .get("/onchain/signers", ({ query }) => listSigners(reads, query), signers("getOnChainSigners"))
-    .get(
-      "/onchain/id_registry_event",
-      listRegistrations,
-      operation({
-        cache: "shared",
-        operationId: "getIdRegistryEvents",
-        summary: "Registration, transfers and recovery changes of an fid, in chain order",
-        tags,
-        query: params(),
-        response: IdRegistryEventPageResponse,
-      }),
-    );
+  return new Elysia({ name: "registry-events" }).get(
+    "/onchain/id_registry_event",
+    listRegistrations,
+    operation({
+      cache: "shared",
+      operationId: "getIdRegistryEvents",
+      summary: "Registration, transfers and recovery changes of an fid, in chain order",
+      tags,
+      query: params(),
+      response: IdRegistryEventPageResponse,
+    }),
+  );
 }

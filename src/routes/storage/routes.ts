@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { aliasOf } from "../../http/operation.ts";
 import { fid } from "../../http/params.ts";
 import { answer } from "../../read/answers.ts";
 import type { Presenters } from "../../read/present/presenters.ts";
@@ -23,27 +24,25 @@ export function storageRoutes({ reads, describe }: ReadParts) {
   const showUsage = ({ query }: { readonly query: StorageQuery }) => show(query, reads.present.storageUsage);
 
   const tags = ["Storage"];
-  const allocations = (operationId: string) =>
-    describe({
-      cache: "shared",
-      operationId,
-      summary: "The storage that a user rented",
-      tags,
-      query: { fid: fid() },
-      answer: "storageAllocations",
-    });
-  const usage = (operationId: string) =>
-    describe({
-      cache: "shared",
-      operationId,
-      summary: "How many messages a user has in each store, and how many it may have",
-      tags,
-      query: { fid: fid() },
-      answer: "storageUsage",
-    });
+  const allocations = describe({
+    cache: "shared",
+    operationId: "getUserStorageAllocations",
+    summary: "The storage that a user rented",
+    tags,
+    query: { fid: fid() },
+    answer: "storageAllocations",
+  });
+  const usage = describe({
+    cache: "shared",
+    operationId: "getUserStorageUsage",
+    summary: "How many messages a user has in each store, and how many it may have",
+    tags,
+    query: { fid: fid() },
+    answer: "storageUsage",
+  });
   return new Elysia({ name: "storage" })
-    .get("/user/storage-allocations", showAllocations, allocations("getUserStorageAllocations"))
-    .get("/storage/allocations", showAllocations, allocations("getStorageAllocations"))
-    .get("/user/storage-usage", showUsage, usage("getUserStorageUsage"))
-    .get("/storage/usage", showUsage, usage("getStorageUsage"));
+    .get("/user/storage-allocations", showAllocations, allocations)
+    .get("/storage/allocations", showAllocations, aliasOf("/user/storage-allocations", allocations))
+    .get("/user/storage-usage", showUsage, usage)
+    .get("/storage/usage", showUsage, aliasOf("/user/storage-usage", usage));
 }

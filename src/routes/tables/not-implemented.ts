@@ -21,8 +21,8 @@ const routes: readonly UnimplementedRoute[] = [
   { method: "DELETE", path: "/user/verification", operationId: "deleteVerification", summary: "Drop a verification", tags: users },
   { method: "POST", path: "/user/follow", operationId: "followUser", summary: "Follow users", tags: follows },
   { method: "DELETE", path: "/user/follow", operationId: "unfollowUser", summary: "Unfollow users", tags: follows },
-  { method: "POST", path: "/follow", operationId: "followUserAlias", summary: "Follow users", tags: follows },
-  { method: "DELETE", path: "/follow", operationId: "unfollowUserAlias", summary: "Unfollow users", tags: follows },
+  { method: "POST", path: "/follow", aliasOf: "/user/follow", operationId: "followUser", summary: "Follow users", tags: follows },
+  { method: "DELETE", path: "/follow", aliasOf: "/user/follow", operationId: "unfollowUser", summary: "Unfollow users", tags: follows },
   { method: "POST", path: "/reaction", operationId: "publishReaction", summary: "Like or recast", tags: reactions },
   { method: "DELETE", path: "/reaction", operationId: "deleteReaction", summary: "Take a like or recast back", tags: reactions },
   { method: "POST", path: "/channel/follow", operationId: "followChannel", summary: "Follow a channel", tags: channels },
@@ -41,9 +41,11 @@ const routes: readonly UnimplementedRoute[] = [
   { method: "POST", path: "/ban", operationId: "publishBans", summary: "Ban users", tags: blocks },
   { method: "DELETE", path: "/ban", operationId: "deleteBans", summary: "Unban users", tags: blocks },
   { method: "POST", path: "/notifications/seen", operationId: "markNotificationsSeen", summary: "Mark notifications as seen", tags: notifications },
-  { method: "POST", path: "/notifications/mark_seen", operationId: "markNotificationsSeenAlias", summary: "Mark notifications as seen", tags: notifications },
+  { method: "POST", path: "/notifications/mark_seen", aliasOf: "/notifications/seen", operationId: "markNotificationsSeen", summary: "Mark notifications as seen", tags: notifications },
 ];
 
 export function notImplementedRoutes() {
-  return addUnimplemented(new Elysia({ name: "not-implemented" }), routes);
+  const when =
+    "Always. The HTTP interface writes no protocol data; submit signed messages to the gRPC method `SubmitMessage`.";
+  return addUnimplemented(new Elysia({ name: "not-implemented" }), routes, when);
 }

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { aliasOf } from "../../http/operation.ts";
 import { address, fid, fidList, text } from "../../http/params.ts";
 import { answer } from "../../read/answers.ts";
 import { fidByCustodyAddress, fidByUsername } from "../../read/skeleton/users.ts";
@@ -9,17 +10,16 @@ const tags = ["Users"];
 
 /** Users by what identifies them: fid, name, custody address. */
 export function userRoutes({ reads, describe }: ReadParts) {
-  const byUsername = (operationId: string) =>
-    describe({
-      cache: "shared",
-      operationId,
-      summary: "The user of a name",
-      description: "Matches a live fname, ENS name or basename exactly, case included.",
-      tags,
-      query: { username: text({ description: "Without a leading @", examples: ["user3"] }) },
-      answer: "user",
-      errors: ["notFound"],
-    });
+  const byUsername = describe({
+    cache: "shared",
+    operationId: "getUserByUsername",
+    summary: "The user of a name",
+    description: "Matches a live fname, ENS name or basename exactly, case included.",
+    tags,
+    query: { username: text({ description: "Without a leading @", examples: ["user3"] }) },
+    answer: "user",
+    errors: ["notFound"],
+  });
   const findByUsername = ({ query }: { query: Viewer & { username: string } }) =>
     answerUser(reads, query, (db) => fidByUsername(db, query.username), "no user has this name");
 
@@ -55,8 +55,8 @@ export function userRoutes({ reads, describe }: ReadParts) {
         answer: "users",
       }),
     )
-    .get("/user/by-username", findByUsername, byUsername("getUserByUsername"))
-    .get("/user/by_username", findByUsername, byUsername("getUserByUsernameAlias"))
+    .get("/user/by-username", findByUsername, byUsername)
+    .get("/user/by_username", findByUsername, aliasOf("/user/by-username", byUsername))
     .get(
       "/user/custody-address",
       ({ query }) =>
