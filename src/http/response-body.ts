@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { Semaphore } from "../lib/semaphore.ts";
 import type { Logger } from "../process/logger.ts";
 import { ApiError } from "./errors.ts";
 import { exchangeOf } from "./exchange.ts";
@@ -19,6 +20,9 @@ const CHUNK_CHARS = 64 * 1024;
  * slice of hydrated objects).
  */
 const STREAM_BYTES = 1024 * 1024;
+
+/** Large bodies that are collected at a time: one thread makes all of them, so more would only need more memory. */
+const MAX_COLLECTING = 4;
 
 const RETRY_AFTER_SECS = 2;
 
@@ -56,6 +60,7 @@ export interface BodySender {
  * the stream, also one that nobody has read from.
  */
 export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Logger }): BodySender {
+  const collecting = new Semaphore(MAX_COLLECTING);
   return {
     whole(request, body, head) {
       if (body.byteLength <= UNCOUNTED_BYTES || request.method === "HEAD") return new Response(body, head);
@@ -82,20 +87,37 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
 
     async collect(request, { pieces }) {
       const reservation = new Reservation(unsent);
+      const reserve = (bytes: number) => {
+        if (!reservation.grow(bytes)) throw tooMuchUnsent();
+      };
       const collected: Uint8Array[] = [];
       let bytes = 0;
-      try {
-        while (bytes <= MAX_WHOLE_BYTES) {
+      /** True once all is collected. */
+      const collectChunk = async (): Promise<boolean> => {
+        const { chunk, isLast } = await nextChunk(pieces);
+        reserve(chunk.byteLength);
+        bytes += chunk.byteLength;
+        collected.push(chunk);
+        return isLast;
+      };
+      const collectRest = async (): Promise<boolean> => {
+        let isLast = false;
+        while (!isLast && bytes <= MAX_WHOLE_BYTES) {
           // Whoever else waits gets a turn between two chunks.
-          if (bytes > 0) await setImmediate();
-          const { chunk, isLast } = await nextChunk(pieces);
-          bytes += chunk.byteLength;
-          if (!reservation.grow(chunk.byteLength)) throw tooMuchUnsent();
-          collected.push(chunk);
-          if (isLast && bytes <= MAX_WHOLE_BYTES) {
-            reservation.end();
-            return collected.length === 1 ? chunk : Buffer.concat(collected, bytes);
-          }
+          await setImmediate();
+          isLast = await collectChunk();
+        }
+        return isLast;
+      };
+      try {
+        let isLast = await collectChunk();
+        if (!isLast) {
+          reserve(STREAM_BYTES);
+          isLast = await collecting.run(collectRest);
+        }
+        if (isLast && bytes <= MAX_WHOLE_BYTES) {
+          reservation.end();
+          return Buffer.concat(collected, bytes);
         }
       } catch (error) {
         reservation.end();
@@ -113,7 +135,7 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
               const ready = collected.shift();
               if (ready !== undefined) {
                 bytes -= ready.byteLength;
-                reservation.shrinkTo(Math.max(bytes, STREAM_BYTES));
+                reservation.shrinkTo(bytes + STREAM_BYTES);
                 controller.enqueue(ready);
                 return;
               }
