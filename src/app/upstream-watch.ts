@@ -93,6 +93,8 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
         else log.warn({ reason: behind, lastFault: progress.lastFault }, "Fell behind the upstream");
       }
       if (!isBehind) return;
+      // The reason is in the log; there is nothing to count.
+      if (progress.peerError !== undefined) return leaveLine();
       reporter ??= startLine();
       reporter.update(progress);
     },

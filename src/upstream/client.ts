@@ -30,6 +30,7 @@ import {
 } from "../protocol/wire/generated/upstream.ts";
 import { FOLLOWED_TYPES } from "./block-assembler.ts";
 import type { Pace } from "./pace.ts";
+import { peerErrorOf } from "./peer.ts";
 
 /** The calls that give every message of one kind of an fid, adds and removes alike. */
 export type MessagesMethod =
@@ -59,8 +60,8 @@ const FIDS_PER_PAGE = 1000;
 export const MAX_REQUESTERS_PER_CALL = 100;
 
 /**
- * The calls of a HubService that a follower makes. A call that fails, or is not answered in time, throws; none is tried
- * again here. All of them end when `signal` aborts.
+ * The calls of a HubService that a follower makes. A call that fails, or is not answered in time, throws, a `PeerError` where
+ * that shows that the peer is no Farcaster node; none is tried again here. All of them end when `signal` aborts.
  */
 export class UpstreamClient {
   constructor(
@@ -176,7 +177,8 @@ export class UpstreamClient {
         options,
         (fault, answer) => {
           signal.removeEventListener("abort", cancel);
-          if (answer === undefined) reject(fault ?? new Error(`${method} was answered with nothing`));
+          if (fault) reject(peerErrorOf(method, fault) ?? fault);
+          else if (answer === undefined) reject(new Error(`${method} was answered with nothing`));
           else resolve(answer);
         },
       );
@@ -217,6 +219,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
  */
 export class AnswerStream<Answer> implements AsyncIterableIterator<Answer>, Disposable {
   readonly #call: ClientReadableStream<Answer>;
+  readonly #method: string;
   readonly #answers: AsyncIterator<Answer>;
   readonly #watchdog: NodeJS.Timeout;
   readonly #signal: AbortSignal;
@@ -224,6 +227,7 @@ export class AnswerStream<Answer> implements AsyncIterableIterator<Answer>, Disp
 
   constructor(call: ClientReadableStream<Answer>, method: string, stallMs: number, signal: AbortSignal) {
     this.#call = call;
+    this.#method = method;
     this.#signal = signal;
     // A fault between two reads must not be an uncaught one; the next read throws it.
     call.on("error", () => {});
@@ -241,6 +245,8 @@ export class AnswerStream<Answer> implements AsyncIterableIterator<Answer>, Disp
     this.#isWaiting = true;
     try {
       return await this.#answers.next();
+    } catch (cause) {
+      throw peerErrorOf(this.#method, cause) ?? cause;
     } finally {
       this.#isWaiting = false;
     }

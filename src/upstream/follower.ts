@@ -6,13 +6,15 @@ import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { ApplyStage } from "./apply-stage.ts";
+import { checkPeer } from "./check-peer.ts";
 import { UpstreamClient } from "./client.ts";
 import { connectUpstream } from "./connection.ts";
 import { FillStage } from "./fill-stage.ts";
 import type { RelayRules } from "./judge.ts";
 import type { RelayWriter } from "./op-batcher.ts";
 import { Backoff, DEFAULT_PACE, type Pace } from "./pace.ts";
-import { beginFullPass, beginReconciliation, shardCount } from "./passes.ts";
+import { beginFullPass, beginReconciliation } from "./passes.ts";
+import { PeerError } from "./peer.ts";
 import { Stage, UpstreamPositions } from "./positions.ts";
 import type { UpstreamProgress } from "./progress.ts";
 import { ProgressTracker } from "./progress-tracker.ts";
@@ -34,6 +36,8 @@ export interface FollowerOptions {
   readonly pace?: Pace;
   /** Told of each fault that is recovered from. */
   readonly onFault: (what: string, cause: unknown) => void;
+  /** Told that the upstream is no Farcaster node that can be followed, and why: once until it is one or there is another reason. */
+  readonly onPeerError?: (error: PeerError) => void;
   /** Told of each record that breaks the protocol's rules, which is passed over. */
   readonly onRefused?: (rejection: Rejection) => void;
 }
@@ -55,7 +59,9 @@ export function startFollower(options: FollowerOptions): Follower {
   const tracker = new ProgressTracker(options.clock);
   const report = (what: string, cause: unknown) => {
     tracker.fault(`${what}: ${reasonOf(cause)}`);
-    onFault(what, cause);
+    if (!(cause instanceof PeerError)) return onFault(what, cause);
+    if (tracker.progress().peerError !== cause.message) options.onPeerError?.(cause);
+    tracker.peer(cause.message);
   };
   const running = follow(options, tracker, report, stopping.signal);
   return {
@@ -91,7 +97,7 @@ async function follow(
       signal.addEventListener("abort", end);
       try {
         const client = new UpstreamClient(connection, pace, ending.signal);
-        const shards = shardCount(await client.info());
+        const shards = await checkPeer(client);
         const scope = loadScope(options);
         const begin = { client, writer, positions, db: options.reader, scope };
         if (!isUnderWay(positions, shards, scope)) {
@@ -110,6 +116,7 @@ async function follow(
           end,
           onFault: report,
         };
+        tracker.peer(undefined);
         const stage = positions.stage === Stage.Filling ? new FillStage(context) : new ApplyStage(context);
         const gap = await stage.run();
         if (gap) {

@@ -5,6 +5,7 @@ import { decodeMessage } from "../protocol/signed-message.ts";
 import type { GetInfoResponse } from "../protocol/wire/generated/hub.ts";
 import type { ConcernedByChunks } from "../protocol/wire/generated/upstream.ts";
 import { numberOf } from "./chain-blocks.ts";
+import { shardCount } from "./check-peer.ts";
 import type { UpstreamClient } from "./client.ts";
 import { GapError } from "./gap.ts";
 import { registeredFidsBehind } from "./held.ts";
@@ -127,12 +128,6 @@ async function listConcerned(
     if (fids.length > 0) await write(writer, { todo: fids });
   }
   return listed;
-}
-
-/** Number of data shards. */
-export function shardCount({ numShards }: GetInfoResponse): number {
-  if (numShards < 1 || numShards > 1000) throw new Error(`the upstream says that it has ${numShards} shards`);
-  return numShards;
 }
 
 function headOf({ shardInfos }: GetInfoResponse, shard: number): number {

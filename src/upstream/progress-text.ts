@@ -6,7 +6,8 @@ import type { UpstreamPhase, UpstreamProgress } from "./progress.ts";
  * shard has been applied up to less than `readyLagSecs` ago.
  */
 export function behindReason(progress: UpstreamProgress, readyLagSecs: number): string | undefined {
-  const { phase, shards, fids, etaSecs } = progress;
+  const { phase, shards, fids, etaSecs, peerError } = progress;
+  if (peerError !== undefined) return peerError;
   switch (phase) {
     case "connecting":
       return "the upstream has not been reached yet";

@@ -21,6 +21,7 @@ export class ProgressTracker {
   #fids = { done: 0, total: 0 };
   #passBegan = { atMs: 0, done: 0 };
   #lastFault: string | undefined;
+  #peerError: string | undefined;
   /** Messages of this window and of the one before. */
   #window = { atMs: 0, messages: 0, before: 0, beforeMs: 0 };
 
@@ -67,6 +68,11 @@ export class ProgressTracker {
     this.#lastFault = what;
   }
 
+  /** The upstream turned out to be no Farcaster node, or, undefined, to be one. */
+  peer(error: string | undefined): void {
+    this.#peerError = error;
+  }
+
   progress(): UpstreamProgress {
     this.#roll();
     return {
@@ -76,6 +82,7 @@ export class ProgressTracker {
       messages: this.#messages,
       messagesPerSec: this.#rate(),
       etaSecs: this.#etaSecs(),
+      peerError: this.#peerError,
       lastFault: this.#lastFault,
     };
   }

@@ -38,6 +38,8 @@ export interface UpstreamProgress {
   readonly messagesPerSec: number;
   /** Until the fids are done, by the speed of the last while; undefined where nobody can say. */
   readonly etaSecs: number | undefined;
+  /** That the upstream is no Farcaster node and why, for people; undefined where it is one or nobody knows. */
+  readonly peerError: string | undefined;
   /** The latest fault that following recovered from, for people. */
   readonly lastFault: string | undefined;
 }

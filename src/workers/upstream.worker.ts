@@ -33,6 +33,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest }) => {
     fids: followedFids(config.upstream),
     concurrency: config.upstream.concurrency,
     onFault: faults.fault,
+    onPeerError: faults.peer,
     onRefused: faults.refused,
   });
   return {

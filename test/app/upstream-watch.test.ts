@@ -16,6 +16,7 @@ const backfill: UpstreamProgress = {
   messages: 1234,
   messagesPerSec: 99.6,
   etaSecs: 15.2,
+  peerError: undefined,
   lastFault: "14 UNAVAILABLE",
 };
 
@@ -63,6 +64,20 @@ test("before the first figures, and when they stop coming, the index is not up t
   clock.advanceSecs(1);
   expect(watch.behindReason()).toBe("the worker that follows the upstream does not answer");
   expect(takeLogged()).toContain("The worker that follows the upstream gave no figures");
+});
+
+test("an upstream that is no Farcaster node is the reason, in whatever phase, and nothing is counted", async () => {
+  for (const isTerminal of [false, true]) {
+    const { watch, look, takeLogged, written } = watchOn({ isTerminal });
+    const peerError = "upstream.url does not lead to a Farcaster node";
+    await look({ ...backfill, phase: "connecting", peerError }, 120);
+    expect(watch.behindReason()).toBe(peerError);
+    expect(upstreamStatus(watch)).toMatchObject({ behind: peerError });
+    // The phase, as ever; no figures each half a minute, and no bar.
+    expect([takeLogged(), written]).toEqual([["Following the upstream"], []]);
+    await look(backfill, 2);
+    expect(watch.behindReason()).toContain("filling the index");
+  }
 });
 
 test("on a terminal there is a line of progress until the index is up to date, and again when it is not", async () => {

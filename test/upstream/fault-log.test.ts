@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import pino from "pino";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import { createFaultLog } from "../../src/upstream/fault-log.ts";
+import { PeerError } from "../../src/upstream/peer.ts";
 import { ManualClock } from "../support/clock.ts";
 
 test("however often something fails, one line each ten seconds tells of it and of how often", () => {
@@ -21,4 +22,24 @@ test("however often something fails, one line each ten seconds tells of it and o
     [99, "hash is wrong"],
     [99, "hash is wrong"],
   ]);
+});
+
+test("a fault of a call is told in its words, and one of this program with its stack", () => {
+  const lines: Record<string, unknown>[] = [];
+  const clock = new ManualClock(1_700_000_000);
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const faults = createFaultLog({ log, clock });
+  const details = "No connection established";
+  faults.fault("a call", Object.assign(new Error(`14 UNAVAILABLE: ${details}`), { code: 14, details }));
+  clock.advanceSecs(10);
+  faults.fault("a bug", new TypeError("undefined is not a function"));
+  faults.peer(new PeerError("it has no shards"));
+  expect(lines[0]).toMatchObject({ reason: "14 UNAVAILABLE: No connection established" });
+  expect(lines[0]).not.toHaveProperty("err");
+  expect(lines[1]).toHaveProperty("err.stack");
+  expect(lines[2]).toMatchObject({
+    level: 50,
+    msg: expect.stringContaining("Farcaster node that can be followed"),
+  });
+  expect(Object.keys(lines[2] ?? {}).sort()).toEqual(["level", "msg", "time"]);
 });

@@ -10,6 +10,7 @@ const backfill: UpstreamProgress = {
   messages: 1_000_000,
   messagesPerSec: 5432.1,
   etaSecs: 7320,
+  peerError: undefined,
   lastFault: undefined,
 };
 
@@ -66,6 +67,7 @@ test("no figures make it wider than the terminal or more than one line", () => {
     messages: fc.nat(),
     messagesPerSec: fc.double({ min: 0, max: 1e9, noNaN: true }),
     etaSecs: fc.option(fc.nat(), { nil: undefined }),
+    peerError: fc.constant(undefined),
     lastFault: fc.constant(undefined),
   });
   fc.assert(
