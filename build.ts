@@ -23,6 +23,7 @@ type Target = (typeof TARGETS)[number];
 /** Each worker is an entry of its own: a compiled program loads it by its path. */
 const ENTRYPOINTS = [
   "src/main.ts",
+  "src/workers/state.worker.ts",
   "src/workers/ingest.worker.ts",
   "src/workers/http.worker.ts",
   "src/workers/hub.worker.ts",

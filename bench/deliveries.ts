@@ -2,11 +2,11 @@ import { getInsecureHubRpcClient, Message } from "@farcaster/hub-nodejs";
 import { openState, statePath } from "../src/state/database.ts";
 import type { QueuedEvent } from "../src/state/deliveries.ts";
 import type { Webhook } from "../src/state/records.ts";
-import { createDeliveryPublications } from "../src/state/sqlite/delivery-publications.ts";
 import { castNow, deliveryArgs, prepareDeliveries } from "../test/support/delivery-network.ts";
 import { webhookTo } from "../test/support/delivery-receiver.ts";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { hashOf } from "../test/support/social.ts";
+import { localStores } from "../test/support/state-stores.ts";
 import type { Figure } from "./main.ts";
 import { median } from "./start.ts";
 
@@ -165,7 +165,7 @@ async function throughput(): Promise<{ ownRate: number; bareRate: number }> {
     using state = openState(statePath(dataDir));
     const webhookIds = webhooks.map(({ webhookId }) => webhookId);
     const nowSecs = Math.floor(Date.now() / 1000);
-    const publications = createDeliveryPublications(state, { maxQueued: DELIVERIES });
+    const publications = localStores(state).publications;
     const events = bodies.map(
       (body, at): QueuedEvent => ({
         eventId: `${at}`,

@@ -12,6 +12,7 @@ import { apiPlugins } from "../src/routes/plugins.ts";
 import { openState, statePath } from "../src/state/database.ts";
 import { configWith } from "../test/process/config.ts";
 import { tempDir } from "../test/support/program.ts";
+import { localStores } from "../test/support/state-stores.ts";
 import { drawFrom } from "./draw.ts";
 import { askedReads } from "./goals.ts";
 import type { Figure } from "./main.ts";
@@ -37,9 +38,9 @@ export async function benchInside(): Promise<Figure[]> {
     log: pino({ level: "silent" }),
     metrics: { registry: new Registry(), prefix: "svc_" },
   };
-  const parts = { common, index: db, state };
+  const parts = { common, index: db, state: localStores(state) };
   const management = createManagement(parts);
-  const fanOut = await createFanOut({ ...parts, ledger: state });
+  const fanOut = await createFanOut(parts);
   const cache = new HydrationCache();
   const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600 };
   const push = createPush({ ...parts, management, fanOut });

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { openState, statePath } from "../src/state/database.ts";
-import { createAppStore } from "../src/state/sqlite/app-store.ts";
 import { createCertificateAuthority } from "../test/support/certificates.ts";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { insertTokens, notification, SECRET, type TokenSpec, testApp } from "../test/support/send.ts";
+import { localStores } from "../test/support/state-stores.ts";
 import type { Figure } from "./main.ts";
 import { median, rssOf } from "./start.ts";
 
@@ -57,7 +57,7 @@ export async function benchSend(): Promise<Figure[]> {
     for (const [appId, targets] of Object.entries(urls)) {
       // A secret names its app, so each has its own.
       const secrets = [{ uid: appId, value: secretOf(appId), createdAt: 1, expiresAt: null }];
-      await createAppStore(state).create(testApp({ appId, secrets }), 10);
+      await localStores(state).apps.create(testApp({ appId, secrets }), 10);
       insertTokens(state, tokensOf(appId, targets));
     }
   }

@@ -13,6 +13,7 @@ import { registerEvent } from "../test/support/events.ts";
 import { runHttp } from "../test/support/http.ts";
 import { startTestNode } from "../test/support/node.ts";
 import { custodyWallet, signedHeaders } from "../test/support/signing.ts";
+import { localStores } from "../test/support/state-stores.ts";
 import type { Figure } from "./main.ts";
 import { median } from "./start.ts";
 
@@ -43,7 +44,7 @@ export async function benchSigned(): Promise<Figure[]> {
   const management = createManagement({
     common: { config: configWith(), clock: systemClock, log: pino({ level: "silent" }) },
     index,
-    state,
+    state: localStores(state),
   });
   // As much is logged as by a node with the default settings.
   const http = runHttp({ plugins: [appRoutes(management)], clock: systemClock, logLevel: "info" });

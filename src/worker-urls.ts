@@ -3,6 +3,7 @@
  * the place of its entry point, whatever folder the importing module came from.
  */
 export const workerUrls = {
+  state: new URL("./workers/state.worker.ts", import.meta.url).href,
   ingest: new URL("./workers/ingest.worker.ts", import.meta.url).href,
   http: new URL("./workers/http.worker.ts", import.meta.url).href,
   hub: new URL("./workers/hub.worker.ts", import.meta.url).href,

@@ -3,10 +3,10 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { scripts } from "../package.json" with { type: "json" };
 import { openState, statePath } from "../src/state/database.ts";
-import { createAppStore } from "../src/state/sqlite/app-store.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "./support/program.ts";
 import { readmeExample } from "./support/readme.ts";
 import { APP_ID, SECRET, startSendApi, testApp } from "./support/send.ts";
+import { localStores } from "./support/state-stores.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const readme = await Bun.file(join(ROOT, "README.md")).text();
@@ -79,7 +79,7 @@ test("the README's commands bring tokens along, from a list on the net and from 
   mkdirSync(data, { mode: 0o700 });
   {
     using state = openState(statePath(data));
-    await createAppStore(state).create(testApp(), 1);
+    await localStores(state).apps.create(testApp(), 1);
   }
 
   await moving("tokens", "tokens.sh");

@@ -5,18 +5,15 @@ import { startDeliveryEngine } from "../delivery/engine.ts";
 import { createMatcher } from "../delivery/matcher.ts";
 import type { OutboxClient } from "../delivery/outbox-client.ts";
 import { startPublisher } from "../delivery/publisher.ts";
-import { callLimitOf, MAX_QUEUED, maxQueuedOf } from "../delivery/queue-limits.ts";
+import { callLimitOf, MAX_QUEUED } from "../delivery/queue-limits.ts";
 import type { DeliveryNode } from "../delivery/rpc.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import { createOutboundClient, type OutboundClient } from "../net/client.ts";
 import { createUrlGuard } from "../net/guard.ts";
 import { type After, afterTimeout } from "../process/after.ts";
 import type { Common } from "../process/common.ts";
-import type { StateDatabase } from "../state/database.ts";
 import type { DeliveryPublications } from "../state/deliveries.ts";
-import { createDeliveryLog } from "../state/sqlite/delivery-log.ts";
-import { createDeliveryPublications } from "../state/sqlite/delivery-publications.ts";
-import { createDeliveryQueue } from "../state/sqlite/delivery-queue.ts";
+import type { StateStores } from "../state/state-stores.ts";
 import { version } from "../version.ts";
 
 const PER_WEBHOOK = 4;
@@ -31,24 +28,18 @@ export interface RunningDelivery extends DeliveryNode {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Composes webhook deliveries over the two databases, as the settings say, and starts them. */
+/** Composes webhook deliveries over the index and the state, as the settings say, and starts them. */
 export async function startDelivery(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
-  /** Syncs its commits: an event leaves the outbox once its deliveries are here. */
-  readonly state: StateDatabase;
-  /**
-   * The same database for what is attempted, whose commits need not be synced: when they are undone, a delivery is made
-   * again under its id.
-   */
-  readonly queue: StateDatabase;
+  readonly state: Pick<StateStores, "queue" | "publications" | "deliveryLog">;
   readonly outbox: OutboxClient;
   /** The outbound client of the settings in `net` when left out. */
   readonly client?: OutboundClient;
   readonly after?: After;
   readonly random?: () => number;
 }): Promise<RunningDelivery> {
-  const { index, state, queue, outbox, after = afterTimeout, random = Math.random } = options;
+  const { index, state, outbox, after = afterTimeout, random = Math.random } = options;
   const { config, clock } = options.common;
   const { net, webhooks, service } = config;
   const log = options.common.log.child({ subsystem: "delivery" });
@@ -60,7 +51,7 @@ export async function startDelivery(options: {
   const timeoutMs = webhooks.delivery_timeout_secs * 1000;
   const stats = new DeliveryStats();
   const engine = await startDeliveryEngine({
-    queue: createDeliveryQueue(queue),
+    queue: state.queue,
     call: createCallReceiver({
       client,
       clock,
@@ -86,9 +77,8 @@ export async function startDelivery(options: {
       faultPauseMs: FAULT_PAUSE_MS,
     },
   });
-  const limits = { maxQueued: maxQueuedOf(webhooks) };
-  const store = countingDropped(createDeliveryPublications(state, limits), stats);
-  const { totals } = createDeliveryLog(state, limits);
+  const store = countingDropped(state.publications, stats);
+  const { totals } = state.deliveryLog;
   const publisher = startPublisher({
     index,
     outbox,

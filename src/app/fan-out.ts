@@ -8,11 +8,7 @@ import { createPostBatch } from "../notify/post-batch.ts";
 import { SendStats } from "../notify/send-stats.ts";
 import { createSlots } from "../notify/slots.ts";
 import type { Common } from "../process/common.ts";
-import type { StateDatabase } from "../state/database.ts";
-import { createAppStore } from "../state/sqlite/app-store.ts";
-import { createCampaignStore } from "../state/sqlite/campaign-store.ts";
-import { createDeliveryLedger } from "../state/sqlite/delivery-ledger.ts";
-import { createTokenStore } from "../state/sqlite/token-store.ts";
+import type { StateStores } from "../state/state-stores.ts";
 import { version } from "../version.ts";
 
 const MAX_ATTEMPTS = 3;
@@ -27,22 +23,16 @@ export interface FanOutPacing {
   readonly rerunAfterMs: number;
 }
 
-/** Composes the fan-out over the two databases, as the settings say, and starts it. */
+/** Composes the fan-out over the index and the state, as the settings say, and starts it. */
 export function createFanOut(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
-  /** Syncs its commits: whoever is told how a campaign ended can rely on it. */
-  readonly state: StateDatabase;
-  /**
-   * The same database for what becomes of tokens, whose commits need not be synced: when a power failure undoes them, a
-   * batch is sent again under its notification id, which clients show once.
-   */
-  readonly ledger: StateDatabase;
+  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "ledger">;
   /** The outbound client of the settings in `net` when left out. */
   readonly client?: OutboundClient;
   readonly pacing?: Partial<FanOutPacing>;
 }): Promise<FanOutEngine> {
-  const { index, state, ledger, pacing = {} } = options;
+  const { index, state, pacing = {} } = options;
   const { config, clock, log } = options.common;
   const { net, send } = config;
   const client =
@@ -52,10 +42,10 @@ export function createFanOut(options: {
     });
   const timeoutMs = pacing.timeoutMs ?? send.send_timeout_secs * 1000;
   return startFanOut({
-    apps: createAppStore(state),
-    tokens: createTokenStore(ledger),
-    campaigns: createCampaignStore(state),
-    ledger: createDeliveryLedger(ledger),
+    apps: state.apps,
+    tokens: state.tokens,
+    campaigns: state.campaigns,
+    ledger: state.ledger,
     followersAmong: followersFromIndex(index),
     post: createPostBatch({ client, clock, timeoutMs, userAgent: `${config.service.name}/${version}` }),
     slots: createSlots({ total: send.send_concurrency, pacing: pacing.hosts ?? HOST_PACING }),

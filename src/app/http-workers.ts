@@ -37,10 +37,11 @@ export function startHttpWorkers(
     readonly partMetrics: readonly PartMetrics[];
     readonly fanOut: WaysTo;
     readonly delivery: WaysTo;
+    readonly state: WaysTo;
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
-  const { ops, metrics, partMetrics, fanOut, delivery, onCrash } = parts;
+  const { ops, metrics, partMetrics, fanOut, delivery, state, onCrash } = parts;
   const count = config.http.workers || availableParallelism();
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
@@ -61,19 +62,21 @@ export function startHttpWorkers(
     serveRpc<NodeRequest, NodeAnswer>(mine, (request) => handleNodeRequest(answering, request));
     const fanOutPort = fanOut.open();
     const deliveryPort = delivery.open();
+    const statePort = state.open();
     const init: HttpWorkerInit = {
       config: { ...config, http: { ...config.http, port } },
       node,
       fanOut: fanOutPort,
       delivery: deliveryPort,
       unsent: unsent.shared,
+      state: statePort,
       sharesPort,
     };
     const worker = startWorker({
       name: "http",
       url: workerUrls.http,
       init,
-      transfer: [node, fanOutPort, deliveryPort],
+      transfer: [node, fanOutPort, deliveryPort, statePort],
       onCrash,
     });
     const ways = new WaysTo();

@@ -7,17 +7,17 @@ import type { FanOut } from "../notify/fan-out.ts";
 import type { Common } from "../process/common.ts";
 import { HydrationCache } from "../read/hydrate/cache.ts";
 import { apiPlugins } from "../routes/plugins.ts";
-import type { StateDatabase } from "../state/database.ts";
+import type { StateStores } from "../state/state-stores.ts";
 import { version } from "../version.ts";
 import { createManagement } from "./management.ts";
 import type { NodeOps } from "./node-ops.ts";
 import { createPush } from "./push.ts";
 
-/** Composes the HTTP interface over the two databases and the parts that run elsewhere. */
+/** Composes the HTTP interface over the index, the state and the parts that run elsewhere. */
 export function createNodeHttp(parts: {
   readonly common: Pick<Common, "config" | "log" | "clock" | "metrics">;
   readonly db: IndexDatabase;
-  readonly state: StateDatabase;
+  readonly state: StateStores;
   readonly fanOut: FanOut;
   readonly delivery: DeliveryNode;
   readonly ops: NodeOps;

@@ -2,7 +2,6 @@ import { custodyFromIndex } from "../auth/custody.ts";
 import { neverStale, type StaleReason } from "../auth/staleness.ts";
 import { serviceNames } from "../config/names.ts";
 import { createDeliveryService } from "../delivery/owner-service.ts";
-import { maxQueuedOf } from "../delivery/queue-limits.ts";
 import type { DeliveryNode } from "../delivery/rpc.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import { createAppService } from "../management/apps.ts";
@@ -10,17 +9,13 @@ import { createWebhookService } from "../management/webhooks.ts";
 import { createUrlGuard, type UrlGuard } from "../net/guard.ts";
 import type { Common } from "../process/common.ts";
 import type { ManagementParts } from "../routes/management.ts";
-import type { StateDatabase } from "../state/database.ts";
-import { createAppStore } from "../state/sqlite/app-store.ts";
-import { createDeliveryLog } from "../state/sqlite/delivery-log.ts";
-import { createNonceStore } from "../state/sqlite/nonce-store.ts";
-import { createWebhookStore } from "../state/sqlite/webhook-store.ts";
+import type { StateStores } from "../state/state-stores.ts";
 
-/** Composes the signed management API over the two databases, as the settings say. */
+/** Composes the signed management API over the index and the state, as the settings say. */
 export function createManagement(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
-  readonly state: StateDatabase;
+  readonly state: Pick<StateStores, "nonces" | "apps" | "webhooks" | "deliveryLog">;
   /** Tells of what is queued; nobody is told where it is left out, and the queue is looked through from time to time. */
   readonly delivery?: Pick<DeliveryNode, "wake">;
   /** The guard of the settings in `net` when left out. */
@@ -34,7 +29,7 @@ export function createManagement(options: {
   const guard = options.guard ?? createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http });
   const wake = async (webhookId: string) => options.delivery?.wake(webhookId);
   const webhookService = createWebhookService({
-    store: createWebhookStore(state),
+    store: state.webhooks,
     guard,
     clock,
     settings: { cap: webhooks.max_webhooks_per_owner, graceSecs: webhooks.secret_grace_period_secs },
@@ -46,12 +41,12 @@ export function createManagement(options: {
       clock,
       log: log.child({ subsystem: "management" }),
       windowSecs: auth.signed_at_window_secs,
-      nonces: createNonceStore(state),
+      nonces: state.nonces,
       custodyOf: custodyFromIndex(index),
       staleReason: options.staleReason ?? neverStale,
     },
     apps: createAppService({
-      store: createAppStore(state),
+      store: state.apps,
       guard,
       clock,
       settings: { cap: apps.max_apps_per_owner, graceSecs: apps.secret_grace_period_secs },
@@ -59,7 +54,7 @@ export function createManagement(options: {
     webhooks: webhookService,
     deliveries: createDeliveryService({
       webhooks: webhookService,
-      log: createDeliveryLog(state, { maxQueued: maxQueuedOf(webhooks) }),
+      log: state.deliveryLog,
       index,
       clock,
       wake,

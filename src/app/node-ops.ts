@@ -18,7 +18,7 @@ import { type PartStats, STATS_DEADLINE_MS } from "./part-stats.ts";
  * main thread, which knows the parts, and which gathers the figures of all HTTP workers.
  */
 export type NodeRequest =
-  | { readonly type: "ready" }
+  | { readonly type: "ready"; readonly forState: boolean }
   | { readonly type: "stale" }
   | { readonly type: "status" }
   | { readonly type: "metrics" };
@@ -46,7 +46,7 @@ export type HttpWorkerRequest = { readonly type: "collect" };
 export async function handleNodeRequest(ops: NodeOps, request: NodeRequest): Promise<NodeAnswer> {
   switch (request.type) {
     case "ready":
-      return { type: "ready", reason: await ops.notReadyReason() };
+      return { type: "ready", reason: await ops.notReadyReason(request) };
     case "stale":
       return { type: "stale", reason: await ops.staleReason() };
     case "status":
@@ -58,16 +58,17 @@ export async function handleNodeRequest(ops: NodeOps, request: NodeRequest): Pro
 
 /** What the main thread knows, over the port to it. */
 export function nodeOpsOver(client: RpcClient<NodeRequest, NodeAnswer>): NodeOps {
-  const ask = async <Type extends NodeRequest["type"]>(type: Type) => {
-    const answer = await inTime(client.call({ type }));
+  const ask = async <Type extends NodeRequest["type"]>(request: NodeRequest & { readonly type: Type }) => {
+    const { type } = request;
+    const answer = await inTime(client.call(request));
     if (answer.type !== type) throw new Error("the main thread answered another question");
     return answer as Extract<NodeAnswer, { type: Type }>;
   };
   return {
-    notReadyReason: async () => (await ask("ready")).reason,
-    staleReason: async () => (await ask("stale")).reason,
-    status: async () => (await ask("status")).status,
-    metrics: async () => (await ask("metrics")).page,
+    notReadyReason: async ({ forState }) => (await ask({ type: "ready", forState })).reason,
+    staleReason: async () => (await ask({ type: "stale" })).reason,
+    status: async () => (await ask({ type: "status" })).status,
+    metrics: async () => (await ask({ type: "metrics" })).page,
   };
 }
 

@@ -3,13 +3,15 @@ import { EXIT_RETRYABLE } from "../lib/failure.ts";
 import type { Common } from "../process/common.ts";
 import { workerUrls } from "../worker-urls.ts";
 import type { DeliveryWorkerInit } from "../workers/delivery.worker.ts";
+import type { FanOutWorkerInit } from "../workers/fan-out.worker.ts";
 import type { HubWorkerInit } from "../workers/hub.worker.ts";
+import type { MaintenanceWorkerInit } from "../workers/maintenance.worker.ts";
 import type { RankingWorkerInit } from "../workers/ranking.worker.ts";
 import type { UpstreamWorkerInit } from "../workers/upstream.worker.ts";
 import { startWorker, WaysTo, type WorkerHandle } from "./worker-handle.ts";
 
 /** The parts that run on threads of their own, but for HTTP, in the reverse of the order in which they end. */
-const NAMES = ["ingest", "upstream", "ranking", "hub", "maintenance", "fanOut", "delivery"] as const;
+const NAMES = ["state", "ingest", "upstream", "ranking", "hub", "maintenance", "fanOut", "delivery"] as const;
 
 export type WorkerName = (typeof NAMES)[number];
 
@@ -46,13 +48,32 @@ export function createNodeWorkers({ config, log, shutdown }: Common): NodeWorker
 
 /** What a worker starts with, and which ports of it are handed over. */
 function initOf(name: WorkerName, config: Config, ways: NodeWorkers["ways"]) {
-  if (name === "ingest" || name === "maintenance" || name === "fanOut") return { init: config, transfer: [] };
-  const ingest = ways.ingest.open();
-  if (name === "hub") {
-    const upstream = config.upstream.url === "" ? undefined : ways.upstream.open();
-    const init: HubWorkerInit = { config, ingest, upstream };
-    return { init, transfer: upstream ? [ingest, upstream] : [ingest] };
+  switch (name) {
+    case "state":
+    case "ingest":
+      return { init: config, transfer: [] };
+    case "maintenance":
+    case "fanOut": {
+      const state = ways.state.open();
+      const init: MaintenanceWorkerInit & FanOutWorkerInit = { config, state };
+      return { init, transfer: [state] };
+    }
+    case "delivery": {
+      const [ingest, state] = [ways.ingest.open(), ways.state.open()];
+      const init: DeliveryWorkerInit = { config, ingest, state };
+      return { init, transfer: [ingest, state] };
+    }
+    case "hub": {
+      const ingest = ways.ingest.open();
+      const upstream = config.upstream.url === "" ? undefined : ways.upstream.open();
+      const init: HubWorkerInit = { config, ingest, upstream };
+      return { init, transfer: upstream ? [ingest, upstream] : [ingest] };
+    }
+    case "ranking":
+    case "upstream": {
+      const ingest = ways.ingest.open();
+      const init: RankingWorkerInit & UpstreamWorkerInit = { config, ingest };
+      return { init, transfer: [ingest] };
+    }
   }
-  const init: RankingWorkerInit & DeliveryWorkerInit & UpstreamWorkerInit = { config, ingest };
-  return { init, transfer: [ingest] };
 }

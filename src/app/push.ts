@@ -13,16 +13,13 @@ import { registerTokenMetrics } from "../notify/token-metrics.ts";
 import type { Common } from "../process/common.ts";
 import type { ManagementParts } from "../routes/management.ts";
 import type { PushParts } from "../routes/push.ts";
-import type { StateDatabase } from "../state/database.ts";
-import { createAppStore } from "../state/sqlite/app-store.ts";
-import { createCampaignStore } from "../state/sqlite/campaign-store.ts";
-import { createTokenStore } from "../state/sqlite/token-store.ts";
+import type { StateStores } from "../state/state-stores.ts";
 
-/** Composes mini-app push over the two databases, as the settings say. */
+/** Composes mini-app push over the index and the state, as the settings say. */
 export function createPush(options: {
   readonly common: Pick<Common, "config" | "clock" | "log" | "metrics">;
   readonly index: IndexDatabase;
-  readonly state: StateDatabase;
+  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns">;
   readonly management: ManagementParts;
   /** Carries out what is sent. */
   readonly fanOut: FanOut;
@@ -35,9 +32,7 @@ export function createPush(options: {
   const { config, clock, log, metrics } = options.common;
   const { net } = config;
   const guard = options.guard ?? createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http });
-  const tokens = createTokenStore(state);
-  const apps = createAppStore(state);
-  const campaigns = createCampaignStore(state);
+  const { tokens, apps, campaigns } = state;
   const count = registerTokenMetrics(metrics, tokens);
   return {
     auth: management.auth,

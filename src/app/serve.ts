@@ -14,6 +14,7 @@ import { openDataDir } from "../process/data-dir.ts";
 import { openState, statePath } from "../state/database.ts";
 import { startHttpWorkers } from "./http-workers.ts";
 import { createNodeWorkers } from "./node-workers.ts";
+import { scheduleStateWatch } from "./state-watch.ts";
 import { createNodeOps } from "./status.ts";
 import { watchUpstream } from "./upstream.ts";
 import { scheduleUpstreamWatch } from "./upstream-watch.ts";
@@ -51,16 +52,18 @@ export async function serve(given: Common, options: ServeOptions): Promise<Serve
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
   const { ways, start, crashed } = createNodeWorkers(common);
+  const stateStarted = start("state");
 
   const upstream = watchUpstream(common, ways.upstream);
   let isStarted = false;
-  const { partMetrics, ...ops } = createNodeOps({
+  const { partMetrics, stateWatch, ...ops } = createNodeOps({
     common,
     db,
     ingest: new RpcClient(ways.ingest.open()),
     maintenance: new RpcClient(ways.maintenance.open()),
     fanOut: fanOutOver(new RpcClient(ways.fanOut.open())),
     delivery: deliveryNodeOver(new RpcClient(ways.delivery.open())),
+    state: new RpcClient(ways.state.open()),
     upstream,
     isStarted: () => isStarted,
   });
@@ -73,6 +76,7 @@ export async function serve(given: Common, options: ServeOptions): Promise<Serve
     partMetrics,
     fanOut: ways.fanOut,
     delivery: ways.delivery,
+    state: ways.state,
     onCrash: crashed("http"),
   });
   shutdown.add("HTTP workers", () => http.stop());
@@ -87,11 +91,13 @@ export async function serve(given: Common, options: ServeOptions): Promise<Serve
   const listen = async () => (config.hub.port === 0 ? undefined : (await start("hub")).port);
   const [hubPort] = await Promise.all([
     listen(),
+    stateStarted,
     start("maintenance"),
     start("fanOut"),
     start("delivery"),
     follow(),
   ]);
+  shutdown.add("state watch", scheduleStateWatch(stateWatch));
   isStarted = true;
   return {
     httpUrl,

@@ -14,9 +14,13 @@ import type { FanOut, FanOutFigures } from "../notify/fan-out.ts";
 import { registerSendMetrics } from "../notify/send-metrics.ts";
 import type { Common } from "../process/common.ts";
 import type { Metrics } from "../process/metrics.ts";
+import { registerStateMetrics } from "../state/metrics.ts";
+import type { StateWriterStats } from "../state/sqlite/state-writer.ts";
+import { type StateRpcClient, stateWriterStats } from "../state/writer-rpc.ts";
 import { registerUpstreamMetrics } from "../upstream/metrics.ts";
 import type { NodeOps, PartMetrics } from "./node-ops.ts";
 import { PartStats } from "./part-stats.ts";
+import { createStateWatch, type StateWatch } from "./state-watch.ts";
 import { type UpstreamWatch, upstreamStatus } from "./upstream-watch.ts";
 
 /** The parts of the node that tell of themselves. */
@@ -27,6 +31,7 @@ interface NodeParts {
   readonly maintenance: MaintenanceClient;
   readonly fanOut: FanOut;
   readonly delivery: DeliveryNode;
+  readonly state: StateRpcClient;
   /** Of the node that is followed, if any. */
   readonly upstream: UpstreamWatch | undefined;
   /** Whether every part runs. */
@@ -39,20 +44,24 @@ interface NodeStats {
   readonly maintenance: PartStats<MaintenanceStats>;
   readonly fanOut: PartStats<FanOutFigures>;
   readonly delivery: PartStats<DeliveryNodeFigures>;
+  readonly state: PartStats<StateWriterStats>;
 }
 
 /** What the main thread answers the HTTP workers, but for their own metrics. */
 export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
   readonly partMetrics: readonly PartMetrics[];
+  readonly stateWatch: StateWatch;
 } {
-  const { common, db, ingest, maintenance, fanOut, delivery, upstream, isStarted } = parts;
+  const { common, db, ingest, maintenance, fanOut, delivery, state, upstream, isStarted } = parts;
   const { config, metrics, shutdown } = common;
   const stats: NodeStats = {
     ingest: new PartStats("ingest", () => ingestStats(ingest)),
     maintenance: new PartStats("maintenance", () => maintenanceStats(maintenance)),
     fanOut: new PartStats("fan_out", () => fanOut.figures()),
     delivery: new PartStats("delivery", () => delivery.figures()),
+    state: new PartStats("state", () => stateWriterStats(state)),
   };
+  const stateWatch = createStateWatch(stats.state);
   const partMetrics = [
     partMetricsOf(metrics, stats.ingest, (own, read) =>
       registerIngestMetrics(own, { totals: () => readTotals(db), stats: read }),
@@ -60,13 +69,16 @@ export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
     partMetricsOf(metrics, stats.maintenance, registerMaintenanceMetrics),
     partMetricsOf(metrics, stats.fanOut, registerSendMetrics),
     partMetricsOf(metrics, stats.delivery, registerDeliveryMetrics),
+    partMetricsOf(metrics, stats.state, registerStateMetrics),
   ];
   if (upstream) registerUpstreamMetrics(metrics, () => upstream.latest());
   return {
     partMetrics,
-    notReadyReason() {
+    stateWatch,
+    notReadyReason({ forState }) {
       if (shutdown.signal.aborted) return "the node is shutting down";
-      return isStarted() ? upstream?.behindReason() : "the node is starting";
+      if (!isStarted()) return "the node is starting";
+      return upstream?.behindReason() ?? (forState ? stateWatch.stalledReason() : undefined);
     },
     staleReason: async () => upstream?.behindReason(),
     status: () => nodeStatus(config, { db, upstream, stats }),
@@ -90,13 +102,14 @@ async function nodeStatus(
   parts: Pick<NodeParts, "db" | "upstream"> & { readonly stats: NodeStats },
 ) {
   const { db, upstream, stats } = parts;
-  const [writer, swept, sends, deliveries] = await Promise.all([
+  const [writer, swept, sends, deliveries, state] = await Promise.all([
     stats.ingest.ask(),
     stats.maintenance.ask(),
     stats.fanOut.ask(),
     stats.delivery.ask(),
+    stats.state.ask(),
   ]);
-  const answers = { ingest: writer, maintenance: swept, fan_out: sends, delivery: deliveries };
+  const answers = { ingest: writer, maintenance: swept, fan_out: sends, delivery: deliveries, state };
   return {
     network: config.protocol.network,
     demo: isDemo(db),
@@ -109,6 +122,17 @@ async function nodeStatus(
           merged_records: writer.mergedRecords,
           refused_records: writer.refusedRecords,
           commits: writer.commits,
+        }
+      : null,
+    state: state
+      ? {
+          waiting_writes: state.waiting,
+          writes: state.committedCalls,
+          commits: state.commits,
+          expired_writes: state.expiredCalls,
+          stalled_secs: Math.floor(state.stalledMs / 1000),
+          last_success_at: state.lastSuccessAtMs === null ? null : Math.floor(state.lastSuccessAtMs / 1000),
+          failure: state.failure,
         }
       : null,
     maintenance: swept

@@ -16,13 +16,16 @@ export function registerOpenApi(program: Command, context: CommandContext): void
       const { createHttpServer } = await import("../http/server.ts");
       const { apiPlugins } = await import("../routes/plugins.ts");
       const { openStateInMemory } = await import("../state/database.ts");
+      const { createLocalStores } = await import("../state/sqlite/local-stores.ts");
+      const { maxQueuedOf } = await import("../delivery/queue-limits.ts");
       const { HydrationCache } = await import("../read/hydrate/cache.ts");
       const { version } = await import("../version.ts");
       const common = createCommon(context);
       using db = openIndexInMemory();
-      using state = openStateInMemory();
+      using database = openStateInMemory();
+      const state = createLocalStores(database, { maxQueued: maxQueuedOf(common.config.webhooks) });
       const management = createManagement({ common, index: db, state });
-      const fanOut = await createFanOut({ common, index: db, state, ledger: state });
+      const fanOut = await createFanOut({ common, index: db, state });
       const server = createHttpServer({
         common,
         version,

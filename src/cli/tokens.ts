@@ -77,11 +77,11 @@ export function registerTokens(program: Command, context: CommandContext): void 
     .description("print the tokens of an app as such a list. The node must be stopped")
     .requiredOption("--app-id <id>", "app of this node")
     .action(async ({ appId }: { appId: string }) => {
-      const { createTokenStore } = await import("../state/sqlite/token-store.ts");
+      const { tokenReads } = await import("../state/sqlite/token-store.ts");
       const { exportTokens } = await import("../token-transfer/export-tokens.ts");
       await onState(context, appId, async (state, { shutdown }) => {
         const output = Bun.stdout.writer();
-        for await (const part of exportTokens(createTokenStore(state), appId)) {
+        for await (const part of exportTokens(tokenReads(state), appId)) {
           shutdown.signal.throwIfAborted();
           output.write(printableLines(part));
           // Waits for a slow reader, so that the list never stands in memory.
@@ -101,7 +101,7 @@ async function onState(
   const { createCommon, runTask } = await import("./common.ts");
   const { openDataDir } = await import("../process/data-dir.ts");
   const { openState, statePath } = await import("../state/database.ts");
-  const { createAppStore } = await import("../state/sqlite/app-store.ts");
+  const { appReads } = await import("../state/sqlite/app-store.ts");
   const { nowSecs } = await import("../process/clock.ts");
   const { UserError } = await import("../lib/failure.ts");
   const common = createCommon(context);
@@ -109,7 +109,7 @@ async function onState(
     const dataDir = openDataDir(common.config.data.dir);
     common.shutdown.add("data directory", () => dataDir.release());
     using state = openState(statePath(dataDir.path), { mayCreate: false });
-    const app = await createAppStore(state).find(appId, nowSecs(common.clock));
+    const app = await appReads(state).find(appId, nowSecs(common.clock));
     if (!app) throw new UserError(`no app ${JSON.stringify(appId)} in ${dataDir.path}`);
     await work(state, common);
   });

@@ -2,7 +2,15 @@ import { OutboundFailure } from "../net/client.ts";
 import type { After } from "../process/after.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
-import type { CallLimit, ClaimedDelivery, DeliveryQueue, FailureRule } from "../state/deliveries.ts";
+import type {
+  CallLimit,
+  ClaimedDelivery,
+  DeliveryQueue,
+  FailureRule,
+  Settlement,
+} from "../state/deliveries.ts";
+import { StateUnavailable } from "../state/unavailable.ts";
+import { createFaultLog } from "../state/unavailable-log.ts";
 import type { CallReceiver } from "./call-receiver.ts";
 import type { DeliveryStats } from "./delivery-stats.ts";
 import { judge } from "./judge.ts";
@@ -11,6 +19,8 @@ import type { RetryPolicy } from "./schedule.ts";
 
 /** Outcomes that wait to be recorded; beyond that, no further call begins. */
 const MAX_UNRECORDED = 256;
+/** How soon a settlement is tried again that could not be stored. */
+const SETTLE_AGAIN_MS = 250;
 /** Webhooks that are read at a time when the queue is looked through. */
 const LANES_PER_LOOK = 500;
 
@@ -63,6 +73,9 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
   let isStopping = false;
   let alarm: { readonly atMs: number; readonly cancel: () => void } | undefined;
   let cancelLook: (() => void) | undefined;
+  const logFault = createFaultLog({ log, clock });
+  /** End the pauses that are under way. */
+  const pausing = new Set<() => void>();
 
   /** Begins as many calls as may begin, and comes back when time alone lets another one begin. */
   function pump(): void {
@@ -93,6 +106,19 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
     underWay.add(tracked);
   }
 
+  function pause(ms: number): Promise<void> {
+    if (isStopping) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = after(ms, () => end());
+      const end = () => {
+        cancel();
+        pausing.delete(end);
+        resolve();
+      };
+      pausing.add(end);
+    });
+  }
+
   async function attempt(slot: LaneSlot): Promise<void> {
     const delivery = await claim(slot);
     if (!delivery) {
@@ -112,7 +138,7 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
       await settle(slot.webhookId, delivery, judge(outcome, { ...attempted, policy: settings.retries }));
     } catch (cause) {
       // Its lease ends by itself, and then it is tried again.
-      log.error({ err: cause, webhookId: slot.webhookId }, "A delivery could not go on");
+      logFault(cause, { webhookId: slot.webhookId }, "A delivery could not go on");
     } finally {
       slot.release(clock.nowMs());
       pump();
@@ -134,7 +160,7 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
       }
       return claimed.delivery;
     } catch (cause) {
-      log.error({ err: cause, webhookId }, "The next delivery could not be claimed");
+      logFault(cause, { webhookId }, "The next delivery could not be claimed");
       slot.claimed(nowMs + settings.faultPauseMs, nowMs);
       return undefined;
     }
@@ -148,7 +174,7 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
     stats.countAttempt(judged);
     unrecorded += 1;
     try {
-      const settled = queue.settle({ delivery, ...judged }, settings.failures);
+      const settled = settleOnce({ delivery, ...judged });
       // Behind the settlement, so that the next claim knows of what the receiver asked for.
       pump();
       const reason = await settled;
@@ -159,6 +185,36 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
       if (judged.verdict.kind === "retry") lanes.wake(webhookId, judged.verdict.dueAtMs, clock.nowMs());
     } finally {
       unrecorded -= 1;
+    }
+  }
+
+  /**
+   * Settles within the lease, however often the state is unavailable: the call has been made, and would be made again. A
+   * settlement that is repeated changes nothing, because the first one has ended the lease.
+   */
+  async function settleOnce(settlement: Settlement): Promise<string | undefined> {
+    for (;;) {
+      try {
+        return await queue.settle(settlement, settings.failures);
+      } catch (cause) {
+        const mayGoOn = !isStopping && clock.nowMs() < settlement.delivery.leaseEndsAtMs;
+        if (!(cause instanceof StateUnavailable) || !mayGoOn) throw cause;
+        logFault(cause, {}, "A delivery could not be settled");
+        await pause(SETTLE_AGAIN_MS);
+      }
+    }
+  }
+
+  /** Takes up what an earlier process had under way; false while the state is unavailable. */
+  async function recover(): Promise<boolean> {
+    try {
+      const recovered = await queue.recover(clock.nowMs());
+      if (recovered > 0) log.info({ deliveries: recovered }, "Took up deliveries that were under way");
+      return true;
+    } catch (cause) {
+      if (!(cause instanceof StateUnavailable)) throw cause;
+      logFault(cause, {}, "Deliveries that were under way could not be taken up");
+      return false;
     }
   }
 
@@ -179,7 +235,7 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
     cancelLook = after(settings.lookEveryMs, () => {
       track(
         look()
-          .catch((cause) => log.error({ err: cause }, "The queue of deliveries could not be looked through"))
+          .catch((cause) => logFault(cause, {}, "The queue of deliveries could not be looked through"))
           .finally(() => {
             if (!isStopping) lookLater();
           }),
@@ -187,10 +243,21 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
     });
   }
 
-  const recovered = await queue.recover(clock.nowMs());
-  if (recovered > 0) log.info({ deliveries: recovered }, "Took up deliveries that were under way");
-  await look();
-  lookLater();
+  // Not before what was under way is due again, or it would wait for the end of its leases.
+  async function begin(): Promise<void> {
+    await look();
+    if (!isStopping) lookLater();
+  }
+
+  if (await recover()) await begin();
+  else {
+    const beginLater = async () => {
+      do await pause(settings.faultPauseMs);
+      while (!isStopping && !(await recover()));
+      if (!isStopping) await begin();
+    };
+    track(beginLater().catch((cause) => log.error({ err: cause }, "Deliveries could not be taken up")));
+  }
 
   return {
     wake(webhookIds) {
@@ -205,6 +272,7 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
       isStopping = true;
       alarm?.cancel();
       cancelLook?.();
+      for (const end of pausing) end();
       const cancelCut = after(graceMs, () => cut.abort(new Error("the process is shutting down")));
       while (underWay.size > 0) await Promise.all(underWay);
       cancelCut();

@@ -5,6 +5,7 @@ import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
 import type { DeliveryPublications } from "../state/deliveries.ts";
+import { createFaultLog } from "../state/unavailable-log.ts";
 import { type NodeEvent, readEvent } from "./event.ts";
 import type { Matcher } from "./matcher.ts";
 import type { OutboxClient } from "./outbox-client.ts";
@@ -71,6 +72,7 @@ export interface Publisher {
 export function startPublisher(parts: PublisherParts): Publisher {
   const { index, outbox, store, clock, log } = parts;
   const { pacing = PUBLISHER_PACING, after = afterTimeout } = parts;
+  const logFault = createFaultLog({ log, clock });
   const subscriptions = new Subscriptions(parts.matcher);
   let version = 0;
   let published = 0;
@@ -93,7 +95,7 @@ export function startPublisher(parts: PublisherParts): Publisher {
         else if (!(await publishNext())) await rest();
         if (isDeletionDue()) await deletePublished();
       } catch (cause) {
-        log.error({ err: cause }, "Events could not be published");
+        logFault(cause, {}, "Events could not be published");
         await pause(pacing.retryAfterMs);
       }
     }

@@ -1,5 +1,6 @@
 import { ElysiaCustomStatusResponse, NotFoundError, ParseError, ValidationError } from "elysia";
 import type { Logger } from "../process/logger.ts";
+import { StateUnavailable } from "../state/unavailable.ts";
 import { ApiError, type ErrorName, errorKinds } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { describeValidationError } from "./validation-message.ts";
@@ -7,6 +8,9 @@ import { describeValidationError } from "./validation-message.ts";
 const nameByStatus = new Map(
   Object.entries(errorKinds).map(([name, kind]): [number, ErrorName] => [kind.status, name as ErrorName]),
 );
+
+const STATE_BUSY = "the request could not be stored in time: it may or may not have been carried out";
+const STATE_RETRY = { retryAfterSecs: 5 };
 
 /** Elysia wraps what a parse hook throws; a client that hangs up in mid-body shows as an AbortError. */
 function unwrapParseError(error: ParseError): ApiError {
@@ -31,6 +35,7 @@ function toApiError(error: unknown): ApiError {
       typeof text === "string" ? text : undefined,
     );
   }
+  if (error instanceof StateUnavailable) return new ApiError("unavailable", STATE_BUSY, STATE_RETRY);
   return new ApiError("internal", undefined, { cause: error });
 }
 

@@ -3,17 +3,24 @@ import { Elysia } from "elysia";
 import type { Clock } from "../process/clock.ts";
 import { ApiError } from "./errors.ts";
 import { operation } from "./operation.ts";
+import { choice, optional } from "./params.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
 /** What the operator's endpoints ask the rest of the process. */
 export interface OpsProviders {
-  /** Why the node does not serve current data; undefined while it does. */
-  readonly notReadyReason: () => MaybePromise<string | undefined>;
+  /** Why the node does not serve what it is asked for; undefined while it does. */
+  readonly notReadyReason: (request: ReadyRequest) => MaybePromise<string | undefined>;
   /** Counts, positions, lag and queue depths, as JSON. */
   readonly status: () => MaybePromise<Readonly<Record<string, unknown>>>;
   /** What `/metrics` shows. */
   readonly metrics: () => MaybePromise<MetricsPage>;
+}
+
+/** What has to work for a node to be ready. */
+export interface ReadyRequest {
+  /** Also what needs the state to be written: signed operations, token events, sends. */
+  readonly forState: boolean;
 }
 
 /** Prometheus text, with the content type that names its version. */
@@ -40,6 +47,14 @@ const NodeStatus = Type.Object(
 
 const tags = ["Operations"];
 
+const readyQuery = {
+  for: optional(
+    choice(["state"], {
+      description: "`state`: also whether what changes apps, webhooks, tokens or sends can be stored",
+    }),
+  ),
+};
+
 /** `/health`, `/ready`, `/status` and `/metrics`. */
 export function opsRoutes({ providers, clock, version }: OpsOptions) {
   const startedAtMs = clock.nowMs();
@@ -56,8 +71,8 @@ export function opsRoutes({ providers, clock, version }: OpsOptions) {
     )
     .get(
       "/ready",
-      async () => {
-        const reason = await providers.notReadyReason();
+      async ({ query }) => {
+        const reason = await providers.notReadyReason({ forState: query.for === "state" });
         if (reason !== undefined) throw new ApiError("unavailable", reason);
         return { status: "ready" };
       },
@@ -65,6 +80,7 @@ export function opsRoutes({ providers, clock, version }: OpsOptions) {
         operationId: "getReadiness",
         summary: "Whether the node serves current data",
         tags,
+        query: readyQuery,
         response: StatusOnly("ready"),
         errors: ["unavailable"],
       }),

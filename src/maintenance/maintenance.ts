@@ -1,5 +1,6 @@
 import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Sweep } from "../state/stores.ts";
+import { StateUnavailable } from "../state/unavailable.ts";
 
 /** What maintenance did since the process started. */
 export interface MaintenanceStats {
@@ -25,7 +26,7 @@ export interface Maintenance {
 export const ROWS_PER_STEP = 500;
 /** A run ends in bounded time; what is left waits for the next one. */
 export const MAX_STEPS_PER_SWEEP = 40;
-/** A writer that waits for the lock looks again after some milliseconds, and shall find it free. */
+/** Between two steps the writer of the state has time for others. */
 const PAUSE_MS = 5;
 
 export function createMaintenance(parts: {
@@ -57,11 +58,14 @@ export function createMaintenance(parts: {
     async run(signal) {
       const startedMs = performance.now();
       const left: string[] = [];
+      let isUnavailable = false;
       for (const sweep of sweeps) {
         try {
-          if (await carryOut(sweep, signal)) left.push(sweep.name);
+          if (isUnavailable || (await carryOut(sweep, signal))) left.push(sweep.name);
         } catch (cause) {
           faults += 1;
+          // What is left waits for the next run, instead of one deadline after the other.
+          isUnavailable = cause instanceof StateUnavailable;
           onFault(sweep.name, cause);
         }
       }

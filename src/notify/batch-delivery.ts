@@ -3,6 +3,7 @@ import { type Clock, nowSecs } from "../process/clock.ts";
 import type { CampaignWork, DeliveryLedger, Settlement } from "../state/campaigns.ts";
 import type { LiveToken, TokenKey } from "../state/records.ts";
 import type { TokenStore } from "../state/stores.ts";
+import { StateUnavailable } from "../state/unavailable.ts";
 import type { Batch } from "./batcher.ts";
 import { failure, type TokenVerdict, verdictsOn } from "./client-answer.ts";
 import type { BatchReply, PostBatch } from "./post-batch.ts";
@@ -12,6 +13,9 @@ import type { Slot, Slots } from "./slots.ts";
 const MIN_LEASE_SECS = 30;
 /** How much longer than the call a claim lasts: for the wait before it. */
 const LEASE_MARGIN_SECS = 20;
+/** Between two attempts to store something while the state is unavailable. */
+const FIRST_STORE_WAIT_MS = 100;
+const MAX_STORE_WAIT_MS = 2_000;
 /** Waits differ by up to this part, so that batches that failed together do not return together. */
 const JITTER = 0.2;
 
@@ -80,10 +84,26 @@ export function createBatchDelivery(
   const callSecs = Math.ceil(settings.timeoutMs / 1000);
   const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
 
+  /**
+   * Tries a write again while the state is unavailable, so that nothing that was sent is forgotten. Only for writes that
+   * change nothing when they are repeated.
+   */
+  async function untilStored<T>(write: () => Promise<T>): Promise<T> {
+    for (let waitMs = FIRST_STORE_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_STORE_WAIT_MS)) {
+      try {
+        return await write();
+      } catch (cause) {
+        if (!(cause instanceof StateUnavailable)) throw cause;
+        await sleep(waitMs, undefined, { signal: signals.cut });
+      }
+    }
+  }
+
   async function claimTokens(held: readonly LiveToken[]) {
     const now = nowSecs(clock);
     const leaseEndsAt = now + leaseSecs;
-    return { ...(await ledger.claim(work, held, { nowSecs: now, endsAt: leaseEndsAt })), leaseEndsAt };
+    const lease = { nowSecs: now, endsAt: leaseEndsAt };
+    return { ...(await untilStored(() => ledger.claim(work, held, lease))), leaseEndsAt };
   }
 
   /** @param verdicts on each of the tokens, in their order */
@@ -102,11 +122,12 @@ export function createBatchDelivery(
       settlements.push({ fid, clientFid, kind, reason, isRetryable });
       if (isGone) gone.push({ appId, fid, clientFid, token: details.token });
     }
-    await ledger.settle(work, host, settlements, nowSecs(clock) + settings.dedupeTtlSecs);
+    const keptUntil = nowSecs(clock) + settings.dedupeTtlSecs;
+    await untilStored(() => ledger.settle(work, host, settlements, keptUntil));
     stats.countTokens(host, settlements);
     onSettled(settlements);
     // Later than the counts: a crash in between leaves a token that the next send finds invalid again.
-    if (gone.length > 0) await tokens.deleteHeld(gone);
+    if (gone.length > 0) await untilStored(() => tokens.deleteHeld(gone));
   }
 
   function settleAsFailed(host: string, held: readonly LiveToken[], reason: string): Promise<void> {

@@ -1,6 +1,8 @@
 import { nowSecs } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
 import type { CampaignStore, Settlement } from "../state/campaigns.ts";
+import { StateUnavailable } from "../state/unavailable.ts";
+import { createFaultLog } from "../state/unavailable-log.ts";
 import { type RunParts, runCampaign } from "./campaign-run.ts";
 import { DeliveryList } from "./delivery-list.ts";
 import type { SendFigures } from "./send-stats.ts";
@@ -11,6 +13,8 @@ const MAX_RUNNING = 32;
 const MAX_RUNNING_OF_APP = 8;
 /** So often a campaign is begun when faults of ours, such as a full disk, end it. */
 const MAX_RUNS = 5;
+/** How often the stored campaigns are looked through for what nobody told of. */
+const LOOK_INTERVAL_MS = 30_000;
 
 export interface CampaignRef {
   readonly campaignId: string;
@@ -60,11 +64,14 @@ interface Job extends CampaignRef {
 export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
   const { campaigns, stats, slots, clock, settings } = parts;
   const log = parts.log.child({ subsystem: "send" });
+  const logFault = createFaultLog({ log, clock });
   const stop = new AbortController();
   const cut = new AbortController();
   const jobs = new Map<string, Job>();
   const running = new Map<Job, Promise<void>>();
   const queued: Job[] = [];
+  /** Ended by faults; they go on after the next start. */
+  const givenUp = new Set<string>();
 
   function enqueue(ref: CampaignRef): Job {
     const known = jobs.get(ref.campaignId);
@@ -116,10 +123,12 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
       job.ended.resolve({ deliveries: job.deliveries.all() });
     } catch (cause) {
       if (stop.signal.aborted) return;
-      job.runs += 1;
-      log.error({ err: cause, campaignId, appId, runs: job.runs }, "A campaign could not go on");
+      // A state that is unavailable is no fault of the campaign, which then goes on however long that takes.
+      if (!(cause instanceof StateUnavailable)) job.runs += 1;
+      logFault(cause, { campaignId, appId, runs: job.runs }, "A campaign could not go on");
       if (job.runs >= MAX_RUNS) {
         jobs.delete(campaignId);
+        givenUp.add(campaignId);
         job.ended.reject(cause);
         return;
       }
@@ -143,11 +152,21 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
     await campaigns.end(campaignId, status, nowSecs(clock));
   }
 
+  /** Takes up campaigns that were stored without anybody having told of it, since the response to that came too late. */
+  async function look(): Promise<void> {
+    for (const campaign of await campaigns.underWay()) {
+      if (!givenUp.has(campaign.campaignId)) enqueue(campaign);
+    }
+  }
+
   const leftBehind = await campaigns.underWay();
   const isLeftBehind = new Set(leftBehind.map(({ campaignId }) => campaignId));
   for (const campaign of leftBehind) enqueue(campaign);
   if (leftBehind.length > 0)
     log.info({ campaigns: leftBehind.length }, "Took up campaigns that had not ended");
+  const looking = setInterval(() => {
+    look().catch((cause) => logFault(cause, {}, "The campaigns under way could not be read"));
+  }, LOOK_INTERVAL_MS);
 
   return {
     run: (campaign) => enqueue(campaign).ended.promise,
@@ -166,6 +185,7 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
     },
 
     async stop(graceMs) {
+      clearInterval(looking);
       stop.abort(new Error("the process is shutting down"));
       const timer = setTimeout(() => cut.abort(stop.signal.reason), graceMs);
       await Promise.all(running.values());

@@ -151,7 +151,7 @@ export interface DeliveryLedger {
   ): Promise<Claimed<Token>>;
   /**
    * Records what became of claimed tokens of one host, in one transaction with the counts: success is kept until
-   * `keptUntil`, everything else gives the claim up.
+   * `keptUntil`, everything else gives the claim up. Repeated, it changes nothing.
    */
   settle(
     campaign: Pick<CampaignWork, "seq" | "ledgerKey">,

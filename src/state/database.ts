@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import { SqliteConnection } from "../lib/sqlite/connection.ts";
 import { embeddedMigrations } from "../lib/sqlite/migrations.macro.ts" with { type: "macro" };
-import { openInMemory, openWriter } from "../lib/sqlite/open.ts";
+import { openInMemory, openReader, openWriter } from "../lib/sqlite/open.ts";
 import { addMissingDigests } from "./sqlite/secrets.ts";
+
+/** Readers of a write-ahead log wait for next to nothing, such as the recovery of the log after a crash. */
+const READER_BUSY_TIMEOUT_MS = 250;
 
 const migrations = embeddedMigrations("state");
 
@@ -14,6 +17,17 @@ export function statePath(dataDir: string): string {
 /** A connection to what cannot be rebuilt: apps, webhooks, secrets, nonces. */
 export class StateDatabase extends SqliteConnection {
   readonly database = "state";
+  #syncsCommits = true;
+
+  /**
+   * Whether the next commits are synced to the disk. An unsynced one costs a small part of a synced one; a power failure
+   * may undo it, but the death of the process alone does not, and the next synced commit makes it durable too.
+   */
+  syncCommits(syncs: boolean): void {
+    if (syncs === this.#syncsCommits) return;
+    this.sqlite.exec(`PRAGMA synchronous = ${syncs ? "FULL" : "NORMAL"}`);
+    this.#syncsCommits = syncs;
+  }
 }
 
 /**
@@ -33,13 +47,20 @@ export function openState(path: string, { mayCreate = true }: { mayCreate?: bool
 }
 
 /**
- * Opens the state database for decisions that a power failure may undo: commits are not synced to the disk one by one,
- * which costs far more than most of them. When only the process dies, nothing that was committed is lost.
+ * Opens the state database for the one writer of a serving node. It never waits inside of SQLite for another's lock: the
+ * writer tries again later by itself, and hears its callers meanwhile.
  */
-export function openStateUnsynced(path: string): StateDatabase {
+export function openStateWriter(path: string): StateDatabase {
   const db = openState(path);
-  db.sqlite.exec("PRAGMA synchronous = NORMAL");
+  db.sqlite.exec("PRAGMA busy_timeout = 0");
   return db;
+}
+
+/** Opens the state database for reading, which never waits for the writer. The file has been created before. */
+export function openStateReader(path: string): StateDatabase {
+  const sqlite = openReader({ database: "state", file: path }, { migrations, cacheKib: 8192 });
+  sqlite.exec(`PRAGMA busy_timeout = ${READER_BUSY_TIMEOUT_MS}`);
+  return new StateDatabase(sqlite);
 }
 
 /** Opens an empty state database in memory with the schema of this version. */

@@ -6,7 +6,9 @@ import { indexPath, openIndexReader } from "../index/database.ts";
 import { RpcClient, serveRpc } from "../lib/port-rpc.ts";
 import { systemClock } from "../process/clock.ts";
 import { createLogger } from "../process/logger.ts";
-import { openState, openStateUnsynced, statePath } from "../state/database.ts";
+import { openStateReader, statePath } from "../state/database.ts";
+import { createStateStores } from "../state/sqlite/stores.ts";
+import { createStateWriterClient } from "../state/writer-client.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** What the delivery worker starts with. */
@@ -14,22 +16,22 @@ export interface DeliveryWorkerInit {
   readonly config: Config;
   /** Leads to the writer of the index, which holds the events. */
   readonly ingest: MessagePort;
+  /** Leads to the writer of the state. */
+  readonly state: MessagePort;
 }
 
 /** How long receivers may still answer once the process is told to stop. */
 const STOP_GRACE_MS = 1_500;
 
 /** Turns the events of the index into webhook deliveries and carries them out. */
-runWorker<DeliveryWorkerInit>(async ({ config, ingest }) => {
+runWorker<DeliveryWorkerInit>(async ({ config, ingest, state }) => {
   const log = createLogger(config, {});
   const index = openIndexReader(indexPath(config.data.dir));
-  const state = openState(statePath(config.data.dir));
-  const queue = openStateUnsynced(statePath(config.data.dir));
+  const stateReader = openStateReader(statePath(config.data.dir));
   const delivery = await startDelivery({
     common: { config, clock: systemClock, log },
     index,
-    state,
-    queue,
+    state: createStateStores(stateReader, createStateWriterClient(new RpcClient(state))),
     outbox: outboxOver(new RpcClient(ingest)),
   });
   return {
@@ -37,8 +39,7 @@ runWorker<DeliveryWorkerInit>(async ({ config, ingest }) => {
       serveRpc<DeliveryRequest, DeliveryAnswer>(port, (request) => handleDeliveryRequest(delivery, request)),
     async stop() {
       await delivery.stop(STOP_GRACE_MS);
-      queue[Symbol.dispose]();
-      state[Symbol.dispose]();
+      stateReader[Symbol.dispose]();
       index[Symbol.dispose]();
     },
   };

@@ -16,7 +16,9 @@ import { RpcClient, serveRpc } from "../lib/port-rpc.ts";
 import { fanOutOver } from "../notify/rpc.ts";
 import { systemClock } from "../process/clock.ts";
 import { createLogger } from "../process/logger.ts";
-import { openState, statePath } from "../state/database.ts";
+import { openStateReader, statePath } from "../state/database.ts";
+import { createStateStores } from "../state/sqlite/stores.ts";
+import { createStateWriterClient } from "../state/writer-client.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** What an HTTP worker starts with. */
@@ -28,21 +30,23 @@ export interface HttpWorkerInit {
   readonly delivery: MessagePort;
   /** Counts the bytes that wait to be sent, of all workers together. */
   readonly unsent: SharedArrayBuffer;
+  /** Leads to the writer of the state. */
+  readonly state: MessagePort;
   /** Whether other workers accept on the same port. */
   readonly sharesPort: boolean;
 }
 
 /** Serves the HTTP interface. Any number of them share one port; what they decide together stands in the state database. */
-runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, unsent, sharesPort }) => {
+runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, state, unsent, sharesPort }) => {
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
   const db = openIndexReader(indexPath(config.data.dir));
-  const state = openState(statePath(config.data.dir));
+  const stateReader = openStateReader(statePath(config.data.dir));
   const stopping = new AbortController();
   const http = createNodeHttp({
     common: { config, log, metrics, clock: systemClock },
     db,
-    state,
+    state: createStateStores(stateReader, createStateWriterClient(new RpcClient(state))),
     fanOut: fanOutOver(new RpcClient(fanOut)),
     delivery: deliveryNodeOver(new RpcClient(delivery)),
     ops: nodeOpsOver(new RpcClient<NodeRequest, NodeAnswer>(node)),
@@ -57,7 +61,7 @@ runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, unsent, share
     async stop() {
       stopping.abort();
       await http.stop();
-      state[Symbol.dispose]();
+      stateReader[Symbol.dispose]();
       db[Symbol.dispose]();
     },
   };

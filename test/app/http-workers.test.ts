@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { indexPath } from "../../src/index/database.ts";
 import { openState, statePath } from "../../src/state/database.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { violationsOf } from "../support/exposition.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { allServed, type PushClient, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
 import { type SignedCall, signedHeaders } from "../support/signing.ts";
+import { localStores } from "../support/state-stores.ts";
 
 /** Several HTTP workers on one port are one node: what they decide, they decide together. */
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   client = startPushClient(allServed);
   {
     using state = openState(statePath(dir.path));
-    await createAppStore(state).create(testApp(), 10);
+    await localStores(state).apps.create(testApp(), 10);
     insertTokens(
       state,
       Array.from({ length: TOKENS }, (_, at) => ({

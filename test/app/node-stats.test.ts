@@ -126,6 +126,7 @@ test("the status and the metrics answer while no part does", async () => {
     maintenance: new RpcClient(port1),
     fanOut: fanOutOver(stuck()),
     delivery: deliveryNodeOver(stuck()),
+    state: stuck(),
     upstream: undefined,
     isStarted: () => true,
   });
@@ -136,7 +137,7 @@ test("the status and the metrics answer while no part does", async () => {
   ]);
   expect(performance.now() - startedAt).toBeLessThan(4 * STATS_DEADLINE_MS);
   expect(status).toMatchObject({
-    unavailable: ["ingest", "fan_out", "delivery"],
+    unavailable: ["ingest", "fan_out", "delivery", "state"],
     ingest: null,
     send: null,
     maintenance: { runs: 2 },

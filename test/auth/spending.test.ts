@@ -53,11 +53,14 @@ test("a request that a body, a field or a cap refuses needs a new signature", as
   expect((await signed.call(create)).status).toBe(200);
 });
 
-test("while the state database cannot be written, requests are 500 and nothing passes unnoticed", async () => {
+test("while the state database cannot be written, requests are 503 and nothing passes unnoticed", async () => {
   await using signed = await startSignedApi();
   signed.api.state.sqlite.exec("PRAGMA query_only = ON");
   const call = { method: "GET", path: "/frame/app/list" } as const;
-  expect(await signed.call(call)).toEqual({ status: 500, body: { message: "internal error" } });
+  expect(await signed.call(call)).toEqual({
+    status: 503,
+    body: { message: expect.stringContaining("could not be stored in time") },
+  });
   signed.api.state.sqlite.exec("PRAGMA query_only = OFF");
   expect((await signed.call(call)).status).toBe(200);
 });

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openState, statePath } from "../../src/state/database.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
-import { createCampaignStore } from "../../src/state/sqlite/campaign-store.ts";
 import { BLOCK_FIDS, FidBlock } from "../../src/state/sqlite/fid-block.ts";
 import { compileInto, startNode, tempDir } from "../support/program.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
 
 /** As many as fit the suite; `SEND_KILLS=50` for more. */
 const KILLS = Number(process.env.SEND_KILLS ?? 8);
@@ -42,7 +41,7 @@ test(`killed at ${KILLS} random moments, a campaign goes on: nothing confirmed i
   await (await start()).stop();
   {
     using state = openState(statePath(dataDir));
-    await createAppStore(state).create(testApp(), 10);
+    await localStores(state).apps.create(testApp(), 10);
     insertTokens(
       state,
       Array.from({ length: TOKENS }, (_, at) => ({
@@ -86,7 +85,7 @@ test(`killed at ${KILLS} random moments, a campaign goes on: nothing confirmed i
   expect(await last.stop()).toBe(0);
 
   using state = openState(statePath(dataDir));
-  const campaigns = createCampaignStore(state);
+  const campaigns = localStores(state).campaigns;
   const successes = new Map<string, number>();
   for (const [campaignId, uuid] of notificationIds) {
     const campaign = await campaigns.find(campaignId);
@@ -120,7 +119,7 @@ test("SIGTERM during a send: the waiting caller is told that the campaign is que
   await (await start()).stop();
   {
     using state = openState(statePath(dataDir));
-    await createAppStore(state).create(testApp(), 10);
+    await localStores(state).apps.create(testApp(), 10);
     insertTokens(state, [{ fid: 10, url: `http://127.0.0.1:${client.port}/`, token: "t" }]);
   }
   const node = await start();
@@ -146,7 +145,7 @@ test("SIGTERM during a send: the waiting caller is told that the campaign is que
 
 async function isIdle(dataDir: string): Promise<boolean> {
   using state = openState(statePath(dataDir));
-  return (await createCampaignStore(state).underWay()).length === 0;
+  return (await localStores(state).campaigns.underWay()).length === 0;
 }
 
 /** `<notificationId> <fid>` of all that is on record as sent. */

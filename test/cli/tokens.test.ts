@@ -3,8 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openDataDir } from "../../src/process/data-dir.ts";
 import { openState, statePath } from "../../src/state/database.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { APP_ID, SECRET, startSendApi, testApp } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
 import { emptyDir, run } from "./run.ts";
 
 const HOST = "93.184.216.34";
@@ -16,7 +16,7 @@ async function place() {
   const data = join(dir.path, "data");
   mkdirSync(data, { mode: 0o700 });
   using db = openState(statePath(data));
-  await createAppStore(db).create(testApp(), 10);
+  await localStores(db).apps.create(testApp(), 10);
   const tokens = (args: readonly string[], flags: readonly string[] = QUIET) =>
     run(["--data-dir", data, ...flags, "tokens", ...args]);
   return { dir, data, tokens, file: join(dir.path, "tokens.json"), [Symbol.dispose]: dir[Symbol.dispose] };

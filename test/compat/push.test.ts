@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, startSendApi, testApp } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
 import { expectPromised, sdkClient, sdkError } from "./sdk.ts";
 
 const api = await startSendApi({ compatPrefixes: ["farcaster"] });
@@ -12,7 +12,7 @@ beforeEach(() => api.reset());
 afterAll(() => api[Symbol.asyncDispose]());
 
 const OTHER_SECRET = "7".repeat(64);
-await createAppStore(api.state).create(
+await localStores(api.state).apps.create(
   testApp({
     appId: "otherApp11111111",
     secrets: [{ uid: crypto.randomUUID(), value: OTHER_SECRET, createdAt: 1, expiresAt: null }],

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
-import { createDeliveryQueue } from "../../src/state/sqlite/delivery-queue.ts";
 import { makeSecret } from "../state/contracts/owned-store.ts";
 import { openDeliveryBench, START_SECS, secretOf, verify } from "../support/deliveries.ts";
 import { until } from "../support/manual-time.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { localStores } from "../support/state-stores.ts";
 
 const never = () => new Promise<Response>(() => undefined);
 const bodiesOf = (receiver: { requests: readonly { body: string }[] }) =>
@@ -318,7 +318,7 @@ describe("nothing is lost when the process goes", () => {
     await using receiver = startReceiver();
     const hook = await bench.addWebhook("a", receiver.port);
     await bench.publish([hook], '{"n":0}', '{"n":1}', '{"n":2}');
-    const killed = createDeliveryQueue(bench.state);
+    const killed = localStores(bench.state).queue;
     const limit = { calls: 1000, windowMs: 60_000, maxWaitMs: 900_000 };
     const nowMs = bench.time.nowMs();
     for (let n = 0; n < 2; n += 1) {
@@ -337,7 +337,7 @@ describe("nothing is lost when the process goes", () => {
     await bench.queue([hook], '{"n":0}');
     const nowMs = bench.time.nowMs();
     const limit = { calls: 1000, windowMs: 60_000, maxWaitMs: 900_000 };
-    const other = createDeliveryQueue(bench.state);
+    const other = localStores(bench.state).queue;
     await other.claim({ webhookId: hook, nowMs, leaseEndsAtMs: nowMs + 40_000, limit });
     await bench.publish([hook], '{"n":1}');
     await running.wake(hook);

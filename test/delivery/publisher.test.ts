@@ -13,10 +13,9 @@ import { UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { openState, statePath } from "../../src/state/database.ts";
 import type { DeliveryPublications } from "../../src/state/deliveries.ts";
 import { type Subscription, UNTRIED } from "../../src/state/records.ts";
-import { createDeliveryPublications } from "../../src/state/sqlite/delivery-publications.ts";
-import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
 import { makeSecret } from "../state/contracts/owned-store.ts";
 import { bio, cast, ensProof, link, uncast } from "../support/records.ts";
+import { localStores } from "../support/state-stores.ts";
 import { ManualTimers } from "../support/timers.ts";
 import { startTestWriter } from "../support/writer.ts";
 
@@ -35,8 +34,8 @@ interface Run {
 async function startFixture(...fids: number[]) {
   const writer = await startTestWriter(...fids);
   const state = openState(statePath(writer.dir));
-  const webhooks = createWebhookStore(state);
-  const store = createDeliveryPublications(state, { maxQueued: 1_000_000 });
+  const webhooks = localStores(state).webhooks;
+  const store = localStores(state).publications;
   let made = 0;
   const nowSecs = () => Math.floor(writer.clock.nowMs() / 1000);
 

@@ -4,12 +4,9 @@ import { createMaintenance, MAX_STEPS_PER_SWEEP, ROWS_PER_STEP } from "../../src
 import { registerMaintenanceMetrics } from "../../src/maintenance/metrics.ts";
 import { scheduleMaintenance } from "../../src/maintenance/schedule.ts";
 import { openStateInMemory, type StateDatabase } from "../../src/state/database.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
-import { createNonceStore } from "../../src/state/sqlite/nonce-store.ts";
-import { createStateSweeps } from "../../src/state/sqlite/sweeps.ts";
-import { createTokenStore } from "../../src/state/sqlite/token-store.ts";
 import type { Sweep } from "../../src/state/stores.ts";
 import { ManualClock } from "../support/clock.ts";
+import { localStores } from "../support/state-stores.ts";
 
 const START = 1_000_000;
 let db: StateDatabase;
@@ -23,7 +20,7 @@ afterEach(() => db[Symbol.dispose]());
 const rows = (table: string) =>
   db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
 
-function maintain(sweeps: readonly Sweep[] = createStateSweeps(db)) {
+function maintain(sweeps: readonly Sweep[] = localStores(db).sweeps) {
   return createMaintenance({
     sweeps,
     clock,
@@ -41,14 +38,14 @@ async function addApp(appId: string, secretLives: readonly (number | null)[] = [
     expiresAt: lifeSecs === null ? null : START + lifeSecs,
   }));
   const fields = { name: "App", appUrl: "https://app.example", description: null, signerFidAllowlist: [] };
-  await createAppStore(db).create(
+  await localStores(db).apps.create(
     { appId, ownerFid: 3, ...fields, secrets, createdAt: 1, updatedAt: 1 },
     1e6,
   );
 }
 
 async function addTokens(appId: string, count: number) {
-  const tokens = createTokenStore(db);
+  const tokens = localStores(db).tokens;
   const details = { url: "https://client.example", host: "client.example", token: "t" };
   const limit = { maxChanges: 60, windowSecs: 3600 };
   for (let fid = 1; fid <= count; fid += 1) {
@@ -57,11 +54,11 @@ async function addTokens(appId: string, count: number) {
   }
 }
 
-const deleteApp = (appId: string) => createAppStore(db).delete({ id: appId, ownerFid: 3, nowSecs: START });
+const deleteApp = (appId: string) => localStores(db).apps.delete({ id: appId, ownerFid: 3, nowSecs: START });
 
 describe("what has outlived its use goes, and nothing else", () => {
   test("nonces, from the second after their last", async () => {
-    const nonces = createNonceStore(db);
+    const nonces = localStores(db).nonces;
     for (const [n, lifeSecs] of [10, 600].entries()) {
       const nonce = { fid: 3, nonce: new Uint8Array(32).fill(n) };
       await nonces.spend(nonce, { nowSecs: START, expiresAt: START + lifeSecs });
@@ -87,9 +84,9 @@ describe("what has outlived its use goes, and nothing else", () => {
     clock.advanceSecs(1_000_000);
     await maintenance.run();
     expect(rows("secrets")).toBe(1);
-    expect((await createAppStore(db).find("app", START))?.secrets.map(({ expiresAt }) => expiresAt)).toEqual([
-      null,
-    ]);
+    expect(
+      (await localStores(db).apps.find("app", START))?.secrets.map(({ expiresAt }) => expiresAt),
+    ).toEqual([null]);
   });
 
   test("counts of token changes, from the second at which their window has passed", async () => {
@@ -117,7 +114,7 @@ describe("what has outlived its use goes, and nothing else", () => {
       { app_id: "b", n: 6 },
       { app_id: "d", n: 6 },
     ]);
-    expect(await createTokenStore(db).totals()).toEqual({ enabled: 8, disabled: 0, no_token: 4 });
+    expect(await localStores(db).tokens.totals()).toEqual({ enabled: 8, disabled: 0, no_token: 4 });
   });
 });
 
@@ -127,7 +124,7 @@ describe("a run is bounded", () => {
     await addTokens("gone", 2 * ROWS_PER_STEP + 1);
     await deleteApp("gone");
     const counts: number[] = [];
-    const sweeps = createStateSweeps(db).map((sweep) => ({
+    const sweeps = localStores(db).sweeps.map((sweep) => ({
       ...sweep,
       async step(nowSecs: number, maxRows: number) {
         const swept = await sweep.step(nowSecs, maxRows);
@@ -171,7 +168,7 @@ describe("a run is bounded", () => {
       insert.run(`app ${n}`);
     }
     insert.run("zzz orphan");
-    const orphans = createStateSweeps(db).find(({ name }) => name === "orphaned_tokens");
+    const orphans = localStores(db).sweeps.find(({ name }) => name === "orphaned_tokens");
     expect(await orphans?.step(START, 100)).toEqual({ deleted: 0, more: true });
     expect(await orphans?.step(START, 100)).toEqual({ deleted: 0, more: true });
     expect(await orphans?.step(START, 100)).toEqual({ deleted: 1, more: true });

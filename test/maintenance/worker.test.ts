@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { openState, statePath } from "../../src/state/database.ts";
-import { createNonceStore } from "../../src/state/sqlite/nonce-store.ts";
 import { fromSources, startNode, tempDir } from "../support/program.ts";
+import { localStores } from "../support/state-stores.ts";
 
 test("a node sweeps when it starts and tells of it in /status and /metrics", async () => {
   using dir = tempDir();
   const path = statePath(dir.path);
   {
     using db = openState(path);
-    const nonces = createNonceStore(db);
+    const nonces = localStores(db).nonces;
     await nonces.spend({ fid: 3, nonce: new Uint8Array(32) }, { nowSecs: 1, expiresAt: 600 });
   }
   await using node = await startNode({ command: fromSources, dataDir: dir.path });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import { allServed, lists, nested, type PushScript, startPushClient } from "../support/push-client.ts";
 import { startRawReceiver } from "../support/receiver.ts";
 import { type SendApi, startSendApi, type TokenSpec, testApp } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
 
 let api: SendApi;
 beforeAll(async () => {
@@ -345,7 +345,7 @@ describe("the same notification again", () => {
       appId,
       secrets: [{ uid: "u", value: "6".repeat(64), createdAt: 1, expiresAt: null }],
     });
-    await createAppStore(api.state).create(app, 10);
+    await localStores(api.state).apps.create(app, 10);
     api.addTokens(tokensAt(client.port, 1).map((token) => ({ ...token, appId })));
     const other = await api.send(body, { appId, key: "6".repeat(64) });
     expect(countsOf(other.body)).toEqual([1, 0, 0]);

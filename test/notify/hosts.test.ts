@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { allServed, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, startSendApi, type TokenSpec, testApp } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
 
 const tokensAt = (name: string, port: number, count: number, from: number, appId = APP_ID): TokenSpec[] =>
   Array.from({ length: count }, (_, at) => ({
@@ -86,7 +86,7 @@ test("a small campaign is not held up by a large one to the same client, nor by 
     return allServed(request, nth);
   });
   const secrets = [{ uid: "other", value: "7".repeat(64), createdAt: 1, expiresAt: null }];
-  await createAppStore(api.state).create(testApp({ appId: "smallApp11111111", secrets }), 10);
+  await localStores(api.state).apps.create(testApp({ appId: "smallApp11111111", secrets }), 10);
   api.addTokens(tokensAt("well", well.port, 40_000, 10));
   api.addTokens(tokensAt("slow", slow.port, 4_000, 1_000_000));
   insertTokens(api.state, tokensAt("well", well.port, 300, 10, "smallApp11111111"));

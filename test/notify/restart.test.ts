@@ -3,14 +3,12 @@ import pino from "pino";
 import { createFanOut } from "../../src/app/fan-out.ts";
 import { type IndexDatabase, openIndexInMemory } from "../../src/index/database.ts";
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
-import { createCampaignStore } from "../../src/state/sqlite/campaign-store.ts";
-import { createDeliveryLedger } from "../../src/state/sqlite/delivery-ledger.ts";
 import { configWith } from "../process/config.ts";
 import { ManualClock } from "../support/clock.ts";
 import { tempDir } from "../support/program.ts";
 import { allServed, nested, type PushClient, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, loopbackClient, testApp, testPacing } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
 
 const START = 1_000_000;
 const DAY_SECS = 86_400;
@@ -25,7 +23,7 @@ beforeEach(async () => {
   state = openState(statePath(dir.path));
   index = openIndexInMemory();
   clock = new ManualClock(START);
-  await createAppStore(state).create(testApp(), 10);
+  await localStores(state).apps.create(testApp(), 10);
 });
 afterEach(() => {
   state[Symbol.dispose]();
@@ -38,8 +36,7 @@ function startEngine(timeoutMs = testPacing.timeoutMs) {
   return createFanOut({
     common,
     index,
-    state,
-    ledger: state,
+    state: localStores(state),
     client: loopbackClient(),
     pacing: { ...testPacing, timeoutMs },
   });
@@ -49,7 +46,7 @@ function store(
   audience = { targetFids: [], excludeFids: [] as number[], followingFid: null },
   campaignId = campaign.campaignId,
 ) {
-  return createCampaignStore(state).create(
+  return localStores(state).campaigns.create(
     {
       ...campaign,
       campaignId,
@@ -73,7 +70,7 @@ function addTokens(client: PushClient, count: number): void {
   );
 }
 
-const found = () => createCampaignStore(state).find("c");
+const found = () => localStores(state).campaigns.find("c");
 
 test("a process that stops ends its calls after a grace, and the next one takes the campaign up where it was", async () => {
   const hangs = Promise.withResolvers<void>();
@@ -139,7 +136,7 @@ test("a campaign that was left behind for longer than the ledger remembers is no
 });
 
 test("where a claim has ended before another attempt, who has been taken by another campaign is left to it", async () => {
-  const campaigns = createCampaignStore(state);
+  const campaigns = localStores(state).campaigns;
   await using client = startPushClient(async (request, nth) => {
     if (nth > 0) return allServed(request, nth);
     clock.advanceSecs(60);
@@ -147,7 +144,7 @@ test("where a claim has ended before another attempt, who has been taken by anot
     const other = await campaigns.start("d", START);
     if (!other) throw new Error("the campaign cannot be started");
     const lease = { nowSecs: START + 60, endsAt: START + 90 };
-    await createDeliveryLedger(state).claim(other, [{ fid: 10, clientFid: 9152 }], lease);
+    await localStores(state).ledger.claim(other, [{ fid: 10, clientFid: 9152 }], lease);
     return new Response("", { status: 500 });
   });
   addTokens(client, 2);

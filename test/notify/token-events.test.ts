@@ -7,9 +7,8 @@ import { createTokenEvents } from "../../src/notify/token-events.ts";
 import { registerTokenMetrics } from "../../src/notify/token-metrics.ts";
 import { openStateInMemory, type StateDatabase } from "../../src/state/database.ts";
 import type { App } from "../../src/state/records.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
-import { createTokenStore } from "../../src/state/sqlite/token-store.ts";
 import { ManualClock } from "../support/clock.ts";
+import { localStores } from "../support/state-stores.ts";
 
 const app: App = {
   appId: "app",
@@ -42,8 +41,8 @@ afterEach(() => state[Symbol.dispose]());
 async function start(guard: UrlGuard = publicGuard) {
   const lines: string[] = [];
   const registry = new Registry();
-  const apps = createAppStore(state);
-  const tokens = createTokenStore(state);
+  const apps = localStores(state).apps;
+  const tokens = localStores(state).tokens;
   await apps.create(app, 25);
   const events = createTokenEvents({
     apps,

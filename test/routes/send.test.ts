@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { allServed, startPushClient } from "../support/push-client.ts";
 import { APP_ID, notification, SECRET, type SendApi, startSendApi, testApp } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
 
 /** Of the tests that leave it as it was: no token, one app with one secret. */
 let shared: SendApi;
@@ -39,7 +39,7 @@ describe("who may send", () => {
 
   test("the key of another app is none", async () => {
     const secrets = [{ uid: "u", value: "7".repeat(64), createdAt: 1, expiresAt: null }];
-    await createAppStore(shared.state).create(testApp({ appId: "other", secrets }), 10);
+    await localStores(shared.state).apps.create(testApp({ appId: "other", secrets }), 10);
     expect((await shared.send({}, { key: "7".repeat(64) })).status).toBe(401);
     expect((await shared.send({}, { key: "7".repeat(64), appId: "other" })).status).toBe(200);
   });
@@ -168,7 +168,7 @@ describe("the body", () => {
 
   test("the port of the app's URL counts", async () => {
     const app = testApp({ appId: "withPort", appUrl: "https://App.example:8443/home" });
-    await createAppStore(shared.state).create(
+    await localStores(shared.state).apps.create(
       { ...app, secrets: [{ ...app.secrets[0], uid: "p" } as never] },
       10,
     );

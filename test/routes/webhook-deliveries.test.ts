@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { MAX_REPLAYED } from "../../src/delivery/owner-service.ts";
 import type { Verdict } from "../../src/state/deliveries.ts";
-import { createDeliveryPublications } from "../../src/state/sqlite/delivery-publications.ts";
-import { createDeliveryQueue } from "../../src/state/sqlite/delivery-queue.ts";
 import { type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
+import { localStores } from "../support/state-stores.ts";
 
 let signed: SignedApi;
 let hook: string;
@@ -24,7 +23,7 @@ const nowMs = () => signed.nowSecs() * 1000;
 const limit = { calls: 1_000_000, windowMs: 60_000, maxWaitMs: 900_000 };
 
 async function publish(count: number, webhookId = hook): Promise<void> {
-  const publications = createDeliveryPublications(signed.api.state, { maxQueued: 1_000_000 });
+  const publications = localStores(signed.api.state).publications;
   const queue = Array.from({ length: count }, () => ({
     eventId: `e${String(events++).padStart(6, "0")}`,
     kind: "cast.created" as const,
@@ -38,7 +37,7 @@ async function publish(count: number, webhookId = hook): Promise<void> {
 
 /** Lets the worker's part happen: the next delivery is attempted, with this outcome. */
 async function attempt(verdict: Verdict, answer = "said"): Promise<void> {
-  const queue = createDeliveryQueue(signed.api.state);
+  const queue = localStores(signed.api.state).queue;
   const claim = { webhookId: hook, nowMs: nowMs(), leaseEndsAtMs: nowMs() + 40_000, limit };
   const delivery = (await queue.claim(claim))?.delivery;
   if (!delivery) throw new Error("nothing is due");

@@ -1,26 +1,19 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openState, openStateInMemory, type StateDatabase, statePath } from "../../src/state/database.ts";
-import { createCampaignStore } from "../../src/state/sqlite/campaign-store.ts";
-import {
-  CAMPAIGN_RETENTION_SECS,
-  campaignProgressSweep,
-  campaignSweep,
-} from "../../src/state/sqlite/campaign-sweep.ts";
-import { createDeliveryLedger, dedupeSweep } from "../../src/state/sqlite/delivery-ledger.ts";
+import { CAMPAIGN_RETENTION_SECS } from "../../src/state/sqlite/campaign-sweep.ts";
 import { BLOCK_FIDS } from "../../src/state/sqlite/fid-block.ts";
-import { createGroupCommit } from "../../src/state/sqlite/group-commit.ts";
-import type { Sweep } from "../../src/state/stores.ts";
 import { verifyState } from "../../src/state/verify.ts";
 import { tempDir } from "../support/program.ts";
+import { localStores } from "../support/state-stores.ts";
 import { deliveryLedgerContract } from "./contracts/delivery-ledger.ts";
 
 deliveryLedgerContract("campaigns in SQLite", () => {
   const dir = tempDir();
   const db = openState(statePath(dir.path));
   return {
-    campaigns: createCampaignStore(db),
-    ledger: createDeliveryLedger(db),
+    campaigns: localStores(db).campaigns,
+    ledger: localStores(db).ledger,
     [Symbol.dispose]() {
       expect(verifyState(db)).toEqual([]);
       db[Symbol.dispose]();
@@ -33,7 +26,7 @@ const rows = (db: StateDatabase, table: string) =>
   db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
 
 async function makeCampaign(db: StateDatabase, campaignId: string, createdAt = 100) {
-  const campaigns = createCampaignStore(db);
+  const campaigns = localStores(db).campaigns;
   await campaigns.create(
     {
       campaignId,
@@ -51,7 +44,9 @@ async function makeCampaign(db: StateDatabase, campaignId: string, createdAt = 1
 }
 
 /** Fails when a step deletes more than it may. */
-async function sweepAll(sweep: Sweep, nowSecs: number, maxRows: number): Promise<number> {
+async function sweepAll(db: StateDatabase, name: string, nowSecs: number, maxRows: number): Promise<number> {
+  const sweep = localStores(db).sweeps.find((one) => one.name === name);
+  if (!sweep) throw new Error(`there is no sweep ${name}`);
   let total = 0;
   for (;;) {
     const { deleted, more } = await sweep.step(nowSecs, maxRows);
@@ -92,19 +87,9 @@ test("two processes that claim the same tokens at the same time never both get o
   expect(new Set([...first, ...second]).size).toBe(count);
 }, 20_000);
 
-test("work that fails in a shared commit fails alone", async () => {
-  using db = openStateInMemory();
-  const commit = createGroupCommit(db);
-  const insert = (nonce: string) => () =>
-    db.sqlite.run("INSERT INTO token_totals (state, count) VALUES (?, 1)", [nonce]);
-  const outcomes = await Promise.allSettled([commit(insert("a")), commit(insert("a")), commit(insert("b"))]);
-  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-  expect(rows(db, "token_totals")).toBe(2);
-});
-
 test("the ledger is swept once everything of a notification has expired, in small steps", async () => {
   using db = openStateInMemory();
-  const ledger = createDeliveryLedger(db);
+  const ledger = localStores(db).ledger;
   const work = await makeCampaign(db, "c1");
   // Each in a row of its own.
   const tokens = Array.from({ length: 95 }, (_, at) => ({ fid: at * BLOCK_FIDS, clientFid: 1 }));
@@ -116,17 +101,17 @@ test("the ledger is swept once everything of a notification has expired, in smal
     5_000_000,
   );
   // While the campaign is under way its ledger stays, however old it is.
-  expect(await sweepAll(dedupeSweep(db), 5_000_000, 10)).toBe(0);
-  await createCampaignStore(db).end("c1", "completed", 200);
-  expect(await sweepAll(dedupeSweep(db), 4_999_999, 10)).toBe(0);
-  expect(await sweepAll(dedupeSweep(db), 5_000_000, 10)).toBe(95);
+  expect(await sweepAll(db, "dedupe", 5_000_000, 10)).toBe(0);
+  await localStores(db).campaigns.end("c1", "completed", 200);
+  expect(await sweepAll(db, "dedupe", 4_999_999, 10)).toBe(0);
+  expect(await sweepAll(db, "dedupe", 5_000_000, 10)).toBe(95);
   expect([rows(db, "dedupe"), rows(db, "dedupe_keys")]).toEqual([0, 0]);
 });
 
 test("a campaign goes 30 days after its creation with all that belongs to it, but not while it is under way", async () => {
   using db = openStateInMemory();
-  const ledger = createDeliveryLedger(db);
-  const campaigns = createCampaignStore(db);
+  const ledger = localStores(db).ledger;
+  const campaigns = localStores(db).campaigns;
   const [old, running, young] = [
     await makeCampaign(db, "old"),
     await makeCampaign(db, "running"),
@@ -146,11 +131,11 @@ test("a campaign goes 30 days after its creation with all that belongs to it, bu
   await campaigns.end("old", "completed", 150);
   await campaigns.end("young", "completed", 250);
 
-  expect(await sweepAll(campaignProgressSweep(db), 300, 10)).toBe(50);
+  expect(await sweepAll(db, "campaign_progress", 300, 10)).toBe(50);
   expect(rows(db, "campaign_failures")).toBe(25);
-  expect(await sweepAll(campaignSweep(db), 99 + CAMPAIGN_RETENTION_SECS, 10)).toBe(0);
+  expect(await sweepAll(db, "campaigns", 99 + CAMPAIGN_RETENTION_SECS, 10)).toBe(0);
   // Its row, its two counts and its retryable fids.
-  expect(await sweepAll(campaignSweep(db), 100 + CAMPAIGN_RETENTION_SECS, 10)).toBe(28);
+  expect(await sweepAll(db, "campaigns", 100 + CAMPAIGN_RETENTION_SECS, 10)).toBe(28);
   expect(await campaigns.find("old")).toBeUndefined();
   expect(await campaigns.find("running")).toBeDefined();
   expect(await campaigns.retryableFids("young", -1, 100)).toHaveLength(25);

@@ -2,37 +2,42 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { openWriter } from "../../src/lib/sqlite/open.ts";
-import { openState, statePath } from "../../src/state/database.ts";
+import { openState, openStateReader, statePath } from "../../src/state/database.ts";
 import { UNTRIED } from "../../src/state/records.ts";
-import { createDeliveryLog } from "../../src/state/sqlite/delivery-log.ts";
-import { createDeliveryPublications } from "../../src/state/sqlite/delivery-publications.ts";
-import { createDeliveryQueue } from "../../src/state/sqlite/delivery-queue.ts";
-import { createStateSweeps } from "../../src/state/sqlite/sweeps.ts";
-import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
+import { StateWriter } from "../../src/state/sqlite/state-writer.ts";
+import { createStateStores, createStateSweeps, stateDecisions } from "../../src/state/sqlite/stores.ts";
+import { sweepDecisions } from "../../src/state/sqlite/sweeps.ts";
 import { verifyState } from "../../src/state/verify.ts";
 import { tempDir } from "../support/program.ts";
+import { localStores } from "../support/state-stores.ts";
 import { type DeliveryFixture, deliveryStoreContract, MAX_QUEUED } from "./contracts/delivery-store.ts";
 
 const limits = { maxQueued: MAX_QUEUED };
 
-/** Each store on a connection of its own, as in the node. */
+/** Reads over a connection of their own beside the writer's, as in the node. */
 function openFiles(): DeliveryFixture {
   const dir = tempDir();
-  const open = () => openState(statePath(dir.path));
-  const [management, worker, maintenance] = [open(), open(), open()];
+  const written = openState(statePath(dir.path));
   // Nothing here is about the disk, and every commit of a few hundred would wait for it.
-  for (const db of [management, worker, maintenance]) db.sqlite.exec("PRAGMA synchronous = OFF");
+  written.syncCommits = () => undefined;
+  written.sqlite.exec("PRAGMA synchronous = OFF");
+  const read = openStateReader(statePath(dir.path));
+  const writer = new StateWriter({
+    db: written,
+    decisions: stateDecisions(written, limits),
+    sweeps: sweepDecisions(written),
+  });
+  const call = writer.call.bind(writer);
+  const { deliveryLog: log, ...stores } = createStateStores(read, call);
   return {
-    webhooks: createWebhookStore(management),
-    publications: createDeliveryPublications(worker, limits),
-    queue: createDeliveryQueue(worker),
-    log: createDeliveryLog(management, limits),
-    sweeps: createStateSweeps(maintenance),
+    ...stores,
+    log,
+    sweeps: createStateSweeps(call),
     rows: (table) =>
-      management.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1,
+      read.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1,
     [Symbol.dispose]() {
-      expect(verifyState(management)).toEqual([]);
-      for (const db of [management, worker, maintenance]) db[Symbol.dispose]();
+      expect(verifyState(written)).toEqual([]);
+      for (const db of [read, written]) db[Symbol.dispose]();
       dir[Symbol.dispose]();
     },
   };
@@ -54,7 +59,7 @@ test("webhooks of an older version are taken over: they get events, and have a h
   );
   old.close();
   using db = openState(path);
-  expect((await createWebhookStore(db).find("older", 2))?.health).toEqual(UNTRIED);
+  expect((await localStores(db).webhooks.find("older", 2))?.health).toEqual(UNTRIED);
   const event = {
     eventId: "e",
     kind: "user.created",
@@ -62,7 +67,7 @@ test("webhooks of an older version are taken over: they get events, and have a h
     body: "{}",
     webhookIds: ["older"],
   } as const;
-  const publications = createDeliveryPublications(db, limits);
+  const publications = localStores(db).publications;
   const { version, changed } = await publications.changesSince(0);
   expect(changed.map(({ webhookId }) => webhookId)).toEqual(["older"]);
   const published = await publications.publish({ version, nowSecs: 5, events: [event] });

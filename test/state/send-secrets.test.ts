@@ -2,10 +2,9 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
 import { type App, UNTRIED } from "../../src/state/records.ts";
 import { secretDigest } from "../../src/state/secret-digest.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
-import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
 import { tempDir } from "../support/program.ts";
 import { testApp } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
 import { makeSecret } from "./contracts/owned-store.ts";
 
 const dir = () => tempDir();
@@ -24,10 +23,10 @@ const value = (n: number) => String(n).repeat(64);
 const withSecret = (appId: string, n: number, expiresAt: number | null = null): App =>
   testApp({ appId, secrets: [{ uid: crypto.randomUUID(), value: value(n), createdAt: 1, expiresAt }] });
 const find = async (n: number, nowSecs = 100) =>
-  (await createAppStore(db).findBySecret(secretDigest(value(n)), nowSecs))?.appId;
+  (await localStores(db).apps.findBySecret(secretDigest(value(n)), nowSecs))?.appId;
 
 test("an app is found by each of its secrets until the second in which they expire", async () => {
-  const apps = createAppStore(db);
+  const apps = localStores(db).apps;
   await apps.create(withSecret("one", 1), 10);
   await apps.create(withSecret("two", 2, 150), 10);
   expect([await find(1), await find(2), await find(3)]).toEqual(["one", "two", undefined]);
@@ -45,7 +44,7 @@ test("the secret of a webhook is none of an app", async () => {
   const secret = makeSecret(7);
   const webhook = { webhookId: crypto.randomUUID(), ownerFid: 3, title: "T", targetUrl: "https://t.example" };
   const rest = { description: null, active: true, subscription: { "user.created": {} } } as const;
-  const store = createWebhookStore(db);
+  const store = localStores(db).webhooks;
   await store.create(
     {
       ...webhook,
@@ -58,11 +57,11 @@ test("the secret of a webhook is none of an app", async () => {
     },
     10,
   );
-  expect(await createAppStore(db).findBySecret(secretDigest(secret.value), 2)).toBeUndefined();
+  expect(await localStores(db).apps.findBySecret(secretDigest(secret.value), 2)).toBeUndefined();
 });
 
 test("secrets that an older version stored are found after the next opening", async () => {
-  await createAppStore(db).create(withSecret("old", 5), 10);
+  await localStores(db).apps.create(withSecret("old", 5), 10);
   db.sqlite.run("UPDATE secrets SET digest = NULL");
   expect(await find(5)).toBeUndefined();
   db[Symbol.dispose]();

@@ -1,11 +1,9 @@
 import { expect, test } from "bun:test";
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
 import { type App, UNTRIED, type Webhook } from "../../src/state/records.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
-import { createNonceStore } from "../../src/state/sqlite/nonce-store.ts";
-import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
 import { verifyState } from "../../src/state/verify.ts";
 import { tempDir } from "../support/program.ts";
+import { localStores } from "../support/state-stores.ts";
 import { nonceStoreContract } from "./contracts/nonce-store.ts";
 import { makeSecret, type OwnedFixture, ownedStoreContract } from "./contracts/owned-store.ts";
 
@@ -25,7 +23,7 @@ function openFile() {
 function appFixture(): OwnedFixture<App, Partial<App>> {
   const { db, rows, ...file } = openFile();
   return {
-    store: createAppStore(db),
+    store: localStores(db).apps,
     idOf: (app) => app.appId,
     makeItem: (n, base) => ({
       ...base,
@@ -48,7 +46,7 @@ function appFixture(): OwnedFixture<App, Partial<App>> {
 function webhookFixture(): OwnedFixture<Webhook, Partial<Webhook>> {
   const { db, rows, ...file } = openFile();
   return {
-    store: createWebhookStore(db),
+    store: localStores(db).webhooks,
     idOf: (webhook) => webhook.webhookId,
     makeItem: (n, base) => ({
       ...base,
@@ -81,7 +79,7 @@ ownedStoreContract("apps in SQLite", appFixture);
 ownedStoreContract("webhooks in SQLite", webhookFixture);
 nonceStoreContract("nonces in SQLite", () => {
   const { db, rows, ...file } = openFile();
-  return { store: createNonceStore(db), rows: () => rows("nonces"), ...file };
+  return { store: localStores(db).nonces, rows: () => rows("nonces"), ...file };
 });
 
 const app: App = {
@@ -100,7 +98,7 @@ test("what is decided is seen by every connection, and is there after a reopenin
   using file = openFile();
   const path = statePath(file.dir.path);
   const spent = { fid: 3, nonce: new Uint8Array(32) };
-  const stores = (db: StateDatabase) => ({ apps: createAppStore(db), nonces: createNonceStore(db) });
+  const stores = (db: StateDatabase) => ({ apps: localStores(db).apps, nonces: localStores(db).nonces });
   using other = openState(path);
   await stores(file.db).apps.create(app, 1);
   expect(await stores(other).apps.find("app", 100)).toEqual(app);
@@ -122,7 +120,7 @@ test("every commit is synced to the disk, and readers never wait", () => {
 
 test("an id is never taken twice", async () => {
   using file = openFile();
-  const apps = createAppStore(file.db);
+  const apps = localStores(file.db).apps;
   await apps.create(app, 25);
   await expect(apps.create({ ...app, secrets: [makeSecret(2)] }, 25)).rejects.toThrow("UNIQUE");
   expect(await apps.listByOwner(3, 100)).toEqual([app]);

@@ -1,28 +1,27 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openState, statePath } from "../../src/state/database.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import "../../src/state/sqlite/sweeps.ts";
 import "../../src/state/sqlite/token-import.ts";
-import { createTokenStore } from "../../src/state/sqlite/token-store.ts";
 import { declaredStatements } from "../../src/state/statement.ts";
 import { verifyState } from "../../src/state/verify.ts";
 import { tempDir } from "../support/program.ts";
+import { localStores } from "../support/state-stores.ts";
 import { tokenStoreContract } from "./contracts/token-store.ts";
 
 function openTokens() {
   const dir = tempDir();
   const path = statePath(dir.path);
   const db = openState(path);
-  const apps = createAppStore(db);
+  const apps = localStores(db).apps;
   const claim = { ownerFid: 3, nowSecs: 100 };
   return {
     db,
     path,
-    store: createTokenStore(db),
+    store: localStores(db).tokens,
     connect() {
       const other = openState(path);
-      return { ...createTokenStore(other), [Symbol.dispose]: () => other[Symbol.dispose]() };
+      return { ...localStores(other).tokens, [Symbol.dispose]: () => other[Symbol.dispose]() };
     },
     async addApp(appId: string) {
       const fields = {

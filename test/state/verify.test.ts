@@ -1,19 +1,16 @@
 import { expect, test } from "bun:test";
 import { openStateInMemory, type StateDatabase } from "../../src/state/database.ts";
 import { UNTRIED } from "../../src/state/records.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
-import { createCampaignStore } from "../../src/state/sqlite/campaign-store.ts";
-import { createDeliveryPublications } from "../../src/state/sqlite/delivery-publications.ts";
-import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
 import { verifyState } from "../../src/state/verify.ts";
 import { APP_ID, insertTokens, testApp } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
 import { makeSecret } from "./contracts/owned-store.ts";
 
 /** A state with something in every table, made by the stores. */
 async function filledState(): Promise<StateDatabase> {
   const db = openStateInMemory();
-  await createAppStore(db).create(testApp(), 10);
-  await createWebhookStore(db).create(
+  await localStores(db).apps.create(testApp(), 10);
+  await localStores(db).webhooks.create(
     {
       webhookId: "hook",
       ownerFid: 3,
@@ -32,7 +29,7 @@ async function filledState(): Promise<StateDatabase> {
   );
   insertTokens(db, [{ fid: 10, url: "https://client.example/", token: "t" }]);
   db.sqlite.exec("INSERT OR REPLACE INTO token_totals (state, count) VALUES ('enabled', 1)");
-  const publications = createDeliveryPublications(db, { maxQueued: 10 });
+  const publications = localStores(db).publications;
   const { version } = await publications.changesSince(0);
   const event = {
     eventId: "e",
@@ -42,7 +39,7 @@ async function filledState(): Promise<StateDatabase> {
     webhookIds: ["hook"],
   } as const;
   await publications.publish({ version, nowSecs: 100, events: [event] });
-  await createCampaignStore(db).create(
+  await localStores(db).campaigns.create(
     {
       campaignId: "campaign",
       appId: APP_ID,

@@ -4,6 +4,7 @@ import { createFanOut, type FanOutPacing } from "../../src/app/fan-out.ts";
 import { createManagement } from "../../src/app/management.ts";
 import { createPush } from "../../src/app/push.ts";
 import type { StaleReason } from "../../src/auth/staleness.ts";
+import { maxQueuedOf } from "../../src/delivery/queue-limits.ts";
 import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
@@ -17,6 +18,7 @@ import { configWith } from "../process/config.ts";
 import { type RunHttpOptions, runHttp } from "./http.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
+import { localStores } from "./state-stores.ts";
 
 /** The API over a test node, on a real socket and a real read connection. */
 export interface TestApi extends AsyncDisposable {
@@ -69,9 +71,16 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     log: pino({ level: "silent" }),
     metrics: { registry: new Registry(), prefix: "svc_" },
   };
-  const parts = { common, index: db, state, guard: publicNamesGuard, staleReason: options.staleReason };
+  const stores = localStores(state, { maxQueued: maxQueuedOf(common.config.webhooks) });
+  const parts = {
+    common,
+    index: db,
+    state: stores,
+    guard: publicNamesGuard,
+    staleReason: options.staleReason,
+  };
   const management = createManagement(parts);
-  const fanOut = await createFanOut({ common, index: db, state, ledger: state, client, pacing });
+  const fanOut = await createFanOut({ common, index: db, state: stores, client, pacing });
   registerSendMetrics(common.metrics, async () => fanOut.figures());
   const cache = new HydrationCache();
   const responses = new ResponseCache({ dataVersion: () => db.dataVersion(), clock: node.clock });

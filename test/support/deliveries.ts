@@ -3,12 +3,9 @@ import pino from "pino";
 import { type RunningDelivery, startDelivery } from "../../src/app/delivery.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
-import { openState, openStateUnsynced, type StateDatabase, statePath } from "../../src/state/database.ts";
+import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
 import type { LoggedDelivery, QueuedEvent } from "../../src/state/deliveries.ts";
 import { type Secret, UNTRIED, type Webhook } from "../../src/state/records.ts";
-import { createDeliveryLog } from "../../src/state/sqlite/delivery-log.ts";
-import { createDeliveryPublications } from "../../src/state/sqlite/delivery-publications.ts";
-import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
 import type { WebhookStore } from "../../src/state/stores.ts";
 import { configWith } from "../process/config.ts";
 import { makeSecret } from "../state/contracts/owned-store.ts";
@@ -16,6 +13,7 @@ import { ManualTime, until } from "./manual-time.ts";
 import { startTestNode } from "./node.ts";
 import type { ReceivedRequest } from "./receiver.ts";
 import { loopbackClient } from "./send.ts";
+import { localStores } from "./state-stores.ts";
 
 export const START_SECS = 1_750_000_000;
 const limits = { maxQueued: 100_000 };
@@ -48,12 +46,9 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
   const node = startTestNode();
   const index = openIndexReader(indexPath(node.dir));
   const state = openState(statePath(node.dir));
-  const workerState = openState(statePath(node.dir));
-  const workerQueue = openStateUnsynced(statePath(node.dir));
   const time = new ManualTime(START_SECS);
-  const webhooks = createWebhookStore(state);
-  const log = createDeliveryLog(state, limits);
-  const publications = createDeliveryPublications(state, limits);
+  const stores = localStores(state, limits);
+  const { webhooks, deliveryLog: log, publications } = stores;
   let running: RunningDelivery | undefined;
   let events = 0;
 
@@ -89,8 +84,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
       running = await startDelivery({
         common: { config: configWith(...settings), clock: time, log: pino({ level: "silent" }) },
         index,
-        state: workerState,
-        queue: workerQueue,
+        state: stores,
         outbox: { awaitEvents: () => new Promise(() => undefined), deleteEvents: async () => undefined },
         client: options.client ?? loopbackClient(),
         after: time.after,
@@ -128,7 +122,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
       until(async () => (await list(webhookId)).filter(({ state }) => state === wanted).length >= count),
     async [Symbol.asyncDispose]() {
       await stop();
-      for (const database of [index, state, workerState, workerQueue]) database[Symbol.dispose]();
+      for (const database of [index, state]) database[Symbol.dispose]();
       node[Symbol.dispose]();
     },
   };

@@ -8,11 +8,11 @@ import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork, MessageType, ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { openState, statePath } from "../../src/state/database.ts";
 import type { Webhook } from "../../src/state/records.ts";
-import { createWebhookStore } from "../../src/state/sqlite/webhook-store.ts";
 import { registerEvent, rentEvent, signerEvent } from "./events.ts";
 import { makeWallet, signedCast, signMessage } from "./messages.ts";
 import { accountSigner } from "./node.ts";
 import { reactionMessage } from "./social.ts";
+import { localStores } from "./state-stores.ts";
 
 /** Settings of a node that delivers to this machine, as fast as it can. */
 export const deliveryArgs = [
@@ -46,7 +46,7 @@ export async function prepareDeliveries(
   ]);
   engine.apply(events.map((event) => ({ kind: "onChainEvent", event })));
   using state = openState(statePath(dataDir));
-  const store = createWebhookStore(state);
+  const store = localStores(state).webhooks;
   for (const webhook of webhooks) await store.create(webhook, 10_000);
 }
 

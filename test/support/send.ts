@@ -3,10 +3,10 @@ import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import type { StateDatabase } from "../../src/state/database.ts";
 import type { App } from "../../src/state/records.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import type { TestApiOptions } from "./api.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
 import { type Answer, type SignedApi, startSignedApi } from "./signed-api.ts";
+import { localStores } from "./state-stores.ts";
 
 export const APP_ID = "testApp111111111";
 export const SECRET = "5".repeat(64);
@@ -108,7 +108,7 @@ export async function startSendApi(options: TestApiOptions = {}): Promise<SendAp
   });
   const { api } = signed;
   const { state } = api;
-  await createAppStore(state).create(testApp(), 10);
+  await localStores(state).apps.create(testApp(), 10);
   return {
     signed,
     state,

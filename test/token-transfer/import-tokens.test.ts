@@ -3,13 +3,12 @@ import fc from "fast-check";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { openStateInMemory, type StateDatabase } from "../../src/state/database.ts";
 import type { TokenEvent } from "../../src/state/records.ts";
-import { createAppStore } from "../../src/state/sqlite/app-store.ts";
 import { openTokenImport } from "../../src/state/sqlite/token-import.ts";
-import { createTokenStore } from "../../src/state/sqlite/token-store.ts";
 import { exportTokens } from "../../src/token-transfer/export-tokens.ts";
 import { importTokens } from "../../src/token-transfer/import-tokens.ts";
 import { ManualClock } from "../support/clock.ts";
 import { APP_ID, testApp } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
 
 const NOW = 2_000_000_000;
 const guard = createUrlGuard({
@@ -36,8 +35,8 @@ function listed({ fid, host = "a.example", token = `t${fid}`, status = "enabled"
 
 async function openApp() {
   const db = openStateInMemory();
-  await createAppStore(db).create(testApp(), 10);
-  const store = createTokenStore(db);
+  await localStores(db).apps.create(testApp(), 10);
+  const store = localStores(db).tokens;
   const rows = () => db.sqlite.query("SELECT * FROM tokens ORDER BY app_id, fid, client_fid").all();
   return { db, store, rows, [Symbol.dispose]: () => db[Symbol.dispose]() };
 }

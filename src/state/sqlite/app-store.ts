@@ -1,8 +1,9 @@
 import type { StateDatabase } from "../database.ts";
-import type { App } from "../records.ts";
+import type { App, AppChanges } from "../records.ts";
+import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import type { AppStore } from "../stores.ts";
-import { createOwnedStore, type OwnedTable } from "./owned-store.ts";
+import { type OwnedTable, ownedDecisions, ownedReads } from "./owned-store.ts";
 import { holdersOf } from "./secrets.ts";
 
 interface AppRow {
@@ -93,16 +94,20 @@ const table: OwnedTable<App> = {
   countByOwner: (db, ownerFid) => db.get(countApps, ownerFid)?.count ?? 0,
 };
 
-export function createAppStore(db: StateDatabase): AppStore {
-  const store = createOwnedStore(db, table);
+export function appReads(db: StateDatabase): Pick<AppStore, "find" | "listByOwner" | "findBySecret"> {
+  const reads = ownedReads<App, AppChanges>(db, table);
   return {
-    ...store,
+    ...reads,
     async findBySecret(digest, nowSecs) {
       for (const holder of holdersOf(db, digest, nowSecs)) {
-        const app = await store.find(holder, nowSecs);
+        const app = await reads.find(holder, nowSecs);
         if (app) return app;
       }
       return undefined;
     },
   };
+}
+
+export function appDecisions(db: StateDatabase): StateDecisions["apps"] {
+  return ownedDecisions(db, table);
 }

@@ -1,5 +1,6 @@
 import type { Audience, Campaign, CampaignStatus, CampaignStore } from "../campaigns.ts";
 import type { StateDatabase } from "../database.ts";
+import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import { forgetNotAttemptedCounts, readBreakdown, readTotals } from "./campaign-counts.ts";
 
@@ -105,19 +106,10 @@ const retryableFids = statement<{ fid: number }, [campaignId: string, after: num
 
 const UNDER_WAY_PAGE = 1000;
 
-export function createCampaignStore(db: StateDatabase): CampaignStore {
+export function campaignReads(
+  db: StateDatabase,
+): Pick<CampaignStore, "find" | "list" | "underWay" | "breakdown" | "totals" | "retryableFids"> {
   return {
-    create: async ({ campaignId, appId, notification, audience, createdAt, ledgerEndsAt }, maxUnderWay) =>
-      db.transaction(() => {
-        if ((db.get(countUnderWay, appId)?.count ?? 0) >= maxUnderWay) return "too-many";
-        const { notificationId, title, body, targetUrl } = notification;
-        const key = db.all(putKey, appId, notificationId, ledgerEndsAt)[0]?.key;
-        if (key === undefined) throw new Error("a row that was written is not there");
-        db.run(insertCampaign, campaignId, appId, key, notificationId, title, body, targetUrl, createdAt);
-        db.run(putAudience, JSON.stringify(audience), campaignId);
-        return "created";
-      }),
-
     async find(campaignId) {
       const row = db.get(campaignById, campaignId);
       return row && toCampaign(row);
@@ -139,23 +131,6 @@ export function createCampaignStore(db: StateDatabase): CampaignStore {
           .map((row) => ({ campaignId: row.campaign_id, appId: row.app_id, createdAt: row.created_at }));
       }),
 
-    start: async (campaignId, nowSecs) =>
-      db.transaction(() => {
-        const row = db.get(workById, campaignId);
-        if (!row) return undefined;
-        db.run(startCampaign, nowSecs, row.seq);
-        forgetNotAttemptedCounts(db, row.seq);
-        const { seq, appId, notification, createdAt } = toCampaign(row);
-        const audience: Audience = JSON.parse(row.audience);
-        return { seq, campaignId, appId, notification, createdAt, audience, ledgerKey: row.dedupe_key };
-      }),
-
-    end: async (campaignId, status, nowSecs) =>
-      db.transaction(() => {
-        db.run(endCampaign, status, nowSecs, campaignId);
-        db.run(deleteAudience, campaignId);
-      }),
-
     breakdown: async (campaignId, maxHosts) =>
       db.snapshot(() => readBreakdown(db, db.get(campaignById, campaignId)?.seq ?? -1, maxHosts)),
 
@@ -164,6 +139,35 @@ export function createCampaignStore(db: StateDatabase): CampaignStore {
 
     retryableFids: async (campaignId, after, max) =>
       db.all(retryableFids, campaignId, after, max).map(({ fid }) => fid),
+  };
+}
+
+export function campaignDecisions(db: StateDatabase): StateDecisions["campaigns"] {
+  return {
+    create({ campaignId, appId, notification, audience, createdAt, ledgerEndsAt }, maxUnderWay) {
+      if ((db.get(countUnderWay, appId)?.count ?? 0) >= maxUnderWay) return "too-many";
+      const { notificationId, title, body, targetUrl } = notification;
+      const key = db.all(putKey, appId, notificationId, ledgerEndsAt)[0]?.key;
+      if (key === undefined) throw new Error("a row that was written is not there");
+      db.run(insertCampaign, campaignId, appId, key, notificationId, title, body, targetUrl, createdAt);
+      db.run(putAudience, JSON.stringify(audience), campaignId);
+      return "created";
+    },
+
+    start(campaignId, nowSecs) {
+      const row = db.get(workById, campaignId);
+      if (!row) return undefined;
+      db.run(startCampaign, nowSecs, row.seq);
+      forgetNotAttemptedCounts(db, row.seq);
+      const { seq, appId, notification, createdAt } = toCampaign(row);
+      const audience: Audience = JSON.parse(row.audience);
+      return { seq, campaignId, appId, notification, createdAt, audience, ledgerKey: row.dedupe_key };
+    },
+
+    end(campaignId, status, nowSecs) {
+      db.run(endCampaign, status, nowSecs, campaignId);
+      db.run(deleteAudience, campaignId);
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
-import type { Sweep } from "../stores.ts";
+import type { SweepDecision } from "./sweep.ts";
 
 /** How long campaigns can be looked at. */
 export const CAMPAIGN_RETENTION_SECS = 30 * 86_400;
@@ -45,39 +45,31 @@ const underWay = statement<{ one: number }, [campaign: number]>(
 );
 
 /** Campaigns that are older than anybody wants to see, with all that belongs to them. */
-export function campaignSweep(db: StateDatabase): Sweep {
-  return {
-    name: "campaigns",
-    step: async (nowSecs, maxRows) =>
-      db.transaction(() => {
-        const old = db.get(oldCampaign, nowSecs - CAMPAIGN_RETENTION_SECS);
-        if (!old) return { deleted: 0, more: false };
-        let deleted = 0;
-        for (const part of [deleteFailures, deleteRetryable, deleteClients, deleteCounts]) {
-          deleted += db.run(part, old.seq, maxRows - deleted);
-          if (deleted >= maxRows) return { deleted, more: true };
-        }
-        db.run(deleteCampaign, old.seq);
-        return { deleted: deleted + 1, more: true };
-      }),
+export function campaignSweep(db: StateDatabase): SweepDecision {
+  return (nowSecs, maxRows) => {
+    const old = db.get(oldCampaign, nowSecs - CAMPAIGN_RETENTION_SECS);
+    if (!old) return { deleted: 0, more: false };
+    let deleted = 0;
+    for (const part of [deleteFailures, deleteRetryable, deleteClients, deleteCounts]) {
+      deleted += db.run(part, old.seq, maxRows - deleted);
+      if (deleted >= maxRows) return { deleted, more: true };
+    }
+    db.run(deleteCampaign, old.seq);
+    return { deleted: deleted + 1, more: true };
   };
 }
 
 /** The notes on failed tokens, which mean nothing once their campaign has ended. */
-export function campaignProgressSweep(db: StateDatabase): Sweep {
+export function campaignProgressSweep(db: StateDatabase): SweepDecision {
   let position = 0;
-  return {
-    name: "campaign_progress",
-    step: async (_nowSecs, maxRows) =>
-      db.transaction(() => {
-        const campaign = db.get(nextWithFailures, position)?.campaign ?? null;
-        if (campaign === null) {
-          position = 0;
-          return { deleted: 0, more: false };
-        }
-        const deleted = db.get(underWay, campaign) ? 0 : db.run(deleteFailures, campaign, maxRows);
-        if (deleted < maxRows) position = campaign;
-        return { deleted, more: true };
-      }),
+  return (_nowSecs, maxRows) => {
+    const campaign = db.get(nextWithFailures, position)?.campaign ?? null;
+    if (campaign === null) {
+      position = 0;
+      return { deleted: 0, more: false };
+    }
+    const deleted = db.get(underWay, campaign) ? 0 : db.run(deleteFailures, campaign, maxRows);
+    if (deleted < maxRows) position = campaign;
+    return { deleted, more: true };
   };
 }

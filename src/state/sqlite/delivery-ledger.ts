@@ -1,10 +1,11 @@
-import type { CampaignWork, Claimed, DeliveryLedger, Lease, Settlement } from "../campaigns.ts";
+import type { CampaignWork, Claimed, Lease, Settlement } from "../campaigns.ts";
 import type { StateDatabase } from "../database.ts";
+import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
-import type { Sweep, TokenPosition } from "../stores.ts";
+import type { TokenPosition } from "../stores.ts";
 import { addToCampaignClients, addToCampaignCounts, addToCampaignTotals } from "./campaign-counts.ts";
-import { createGroupCommit } from "./group-commit.ts";
 import { inBlocks, LedgerBlock } from "./ledger-blocks.ts";
+import type { SweepDecision } from "./sweep.ts";
 
 const noteRetryable = statement<unknown, [fids: string, campaign: number]>(
   "campaign-retryable.add",
@@ -33,61 +34,53 @@ const deleteKey = statement<unknown, [key: number]>(
   "DELETE FROM dedupe_keys WHERE key = ?",
 );
 
-export function createDeliveryLedger(db: StateDatabase): DeliveryLedger {
-  const commit = createGroupCommit(db);
-
+export function ledgerDecisions(db: StateDatabase): StateDecisions["ledger"] {
   return {
-    claim: (campaign, tokens, lease) =>
-      commit(() => {
-        const parts = inBlocks(tokens).map((part) =>
-          claimInBlock(new LedgerBlock(db, campaign, part), part.tokens, lease),
-        );
-        return {
-          taken: parts.flatMap(({ taken }) => taken),
-          counted: parts.flatMap(({ counted }) => counted),
-          refused: parts.flatMap(({ refused }) => refused),
-        };
-      }),
+    claim(campaign, tokens, lease) {
+      const parts = inBlocks(tokens).map((part) =>
+        claimInBlock(new LedgerBlock(db, campaign, part), part.tokens, lease),
+      );
+      return {
+        taken: parts.flatMap(({ taken }) => taken),
+        counted: parts.flatMap(({ counted }) => counted),
+        refused: parts.flatMap(({ refused }) => refused),
+      };
+    },
 
-    settle: (campaign, host, settlements, keptUntil) =>
-      commit(() => {
-        const { seq, ledgerKey } = campaign;
-        for (const part of inBlocks(settlements)) {
-          settleInBlock(new LedgerBlock(db, campaign, part), part.tokens, keptUntil);
-        }
-        if (settlements.some(({ kind }) => kind === "success")) db.run(prolongKey, ledgerKey, keptUntil);
-        const retryable = settlements.filter(({ isRetryable }) => isRetryable);
-        if (retryable.length > 0) {
-          db.run(noteRetryable, JSON.stringify(retryable.map(({ fid }) => fid)), seq);
-        }
-        count(db, seq, host, settlements);
-      }),
+    settle(campaign, host, settlements, keptUntil) {
+      const { seq, ledgerKey } = campaign;
+      // A settlement that is repeated, because its response was lost, is counted once.
+      const fresh = inBlocks(settlements).flatMap((part) =>
+        settleInBlock(new LedgerBlock(db, campaign, part), part.tokens, keptUntil),
+      );
+      if (settlements.some(({ kind }) => kind === "success")) db.run(prolongKey, ledgerKey, keptUntil);
+      const retryable = settlements.filter(({ isRetryable }) => isRetryable);
+      if (retryable.length > 0) {
+        db.run(noteRetryable, JSON.stringify(retryable.map(({ fid }) => fid)), seq);
+      }
+      count(db, seq, host, fresh);
+    },
 
-    countNotAttempted: ({ seq }, host, reasons) =>
-      commit(() => {
-        let total = 0;
-        for (const [reason, added] of Object.entries(reasons)) {
-          if (added === 0) continue;
-          addToCampaignCounts(db, seq, { host, kind: "not_attempted", reason, count: added });
-          total += added;
-        }
-        if (total > 0) addToCampaignTotals(db, seq, { success: 0, failure: 0, notAttempted: total });
-      }),
+    countNotAttempted({ seq }, host, reasons) {
+      let total = 0;
+      for (const [reason, added] of Object.entries(reasons)) {
+        if (added === 0) continue;
+        addToCampaignCounts(db, seq, { host, kind: "not_attempted", reason, count: added });
+        total += added;
+      }
+      if (total > 0) addToCampaignTotals(db, seq, { success: 0, failure: 0, notAttempted: total });
+    },
   };
 }
 
 /** What other campaigns need not know any more. */
-export function dedupeSweep(db: StateDatabase): Sweep {
-  return {
-    name: "dedupe",
-    step: async (nowSecs, maxRows) =>
-      db.transaction(() => {
-        const expired = db.get(expiredKey, nowSecs);
-        if (!expired) return { deleted: 0, more: false };
-        const deleted = db.run(deleteOfKey, expired.key, maxRows);
-        if (deleted < maxRows) db.run(deleteKey, expired.key);
-        return { deleted, more: true };
-      }),
+export function dedupeSweep(db: StateDatabase): SweepDecision {
+  return (nowSecs, maxRows) => {
+    const expired = db.get(expiredKey, nowSecs);
+    if (!expired) return { deleted: 0, more: false };
+    const deleted = db.run(deleteOfKey, expired.key, maxRows);
+    if (deleted < maxRows) db.run(deleteKey, expired.key);
+    return { deleted, more: true };
   };
 }
 
@@ -97,6 +90,7 @@ function count(
   host: string,
   settlements: readonly Settlement[],
 ): void {
+  if (settlements.length === 0) return;
   for (const [reason, own] of Map.groupBy(settlements, (settlement) => settlement.reason)) {
     // A reason is empty for a success, and for nothing else.
     const kind = reason === "" ? "success" : "failure";
@@ -134,9 +128,16 @@ function claimInBlock<Token extends TokenPosition>(
   return claimed;
 }
 
-function settleInBlock(ledger: LedgerBlock, settlements: readonly Settlement[], keptUntil: number): void {
+/** Answers the settlements of tokens that the campaign had not counted yet. */
+function settleInBlock(
+  ledger: LedgerBlock,
+  settlements: readonly Settlement[],
+  keptUntil: number,
+): readonly Settlement[] {
   const held = ledger.own(0);
   const sent = ledger.own(1);
+  const failed = ledger.failures();
+  const fresh = settlements.filter(({ fid }) => !sent.has(fid) && !failed.has(fid));
   for (const { fid, kind } of settlements) {
     held.delete(fid);
     if (kind === "success") sent.add(fid);
@@ -144,8 +145,9 @@ function settleInBlock(ledger: LedgerBlock, settlements: readonly Settlement[], 
   ledger.putOwn(0, held, 0);
   ledger.putOwn(1, sent, keptUntil);
   const failures = settlements.filter(({ kind }) => kind === "failure");
-  if (failures.length === 0) return;
-  const failed = ledger.failures();
-  for (const { fid } of failures) failed.add(fid);
-  ledger.putFailures(failed);
+  if (failures.length > 0) {
+    for (const { fid } of failures) failed.add(fid);
+    ledger.putFailures(failed);
+  }
+  return fresh;
 }

@@ -8,6 +8,7 @@ import {
   deliveryStates,
   type LoggedDelivery,
 } from "../deliveries.ts";
+import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import type { Claim, StoreRefusal } from "../stores.ts";
 import { type QueueLimits, queueEvent } from "./delivery-publications.ts";
@@ -89,15 +90,30 @@ const queuedOf = statement<{ queued: number }, [webhook: number]>(
   "SELECT queued FROM webhook_health WHERE webhook = ?",
 );
 
-export function createDeliveryLog(db: StateDatabase, limits: QueueLimits): DeliveryLog {
+export function deliveryLogReads(db: StateDatabase): Pick<DeliveryLog, "list" | "totals"> {
+  return {
+    list: async ({ webhookId, state, after, max }) =>
+      db.snapshot(() => {
+        const createdBefore = after?.createdAt ?? Number.MAX_SAFE_INTEGER;
+        const seqBefore = after?.seq ?? Number.MAX_SAFE_INTEGER;
+        return (state === undefined ? deliveryStates : [state])
+          .flatMap((one) => db.all(newestOfState, webhookId, one, createdBefore, seqBefore, max))
+          .sort((a, b) => b.created_at - a.created_at || b.seq - a.seq)
+          .slice(0, max)
+          .map((row) => toLogged(row, attemptsOf(db, row.seq)));
+      }),
+
+    totals: async () => readDeliveryTotals(db),
+  };
+}
+
+export function deliveryLogDecisions(db: StateDatabase, limits: QueueLimits): StateDecisions["deliveryLog"] {
   /** Runs `work` on an active webhook that belongs to the claimant. */
   function onOwn<T>({ id, ownerFid }: Claim, work: (webhook: number) => T): T | "inactive" | StoreRefusal {
-    return db.transaction(() => {
-      const webhook = db.get(webhookToReplay, id);
-      if (!webhook) return "not-found";
-      if (webhook.owner_fid !== ownerFid) return "not-owner";
-      return webhook.active === 1 ? work(webhook.seq) : "inactive";
-    });
+    const webhook = db.get(webhookToReplay, id);
+    if (!webhook) return "not-found";
+    if (webhook.owner_fid !== ownerFid) return "not-owner";
+    return webhook.active === 1 ? work(webhook.seq) : "inactive";
   }
 
   function requeue(
@@ -114,18 +130,7 @@ export function createDeliveryLog(db: StateDatabase, limits: QueueLimits): Deliv
   }
 
   return {
-    list: async ({ webhookId, state, after, max }) =>
-      db.snapshot(() => {
-        const createdBefore = after?.createdAt ?? Number.MAX_SAFE_INTEGER;
-        const seqBefore = after?.seq ?? Number.MAX_SAFE_INTEGER;
-        return (state === undefined ? deliveryStates : [state])
-          .flatMap((one) => db.all(newestOfState, webhookId, one, createdBefore, seqBefore, max))
-          .sort((a, b) => b.created_at - a.created_at || b.seq - a.seq)
-          .slice(0, max)
-          .map((row) => toLogged(row, attemptsOf(db, row.seq)));
-      }),
-
-    replay: async (claim, messageId, nowMs) =>
+    replay: (claim, messageId, nowMs) =>
       onOwn(claim, (webhook) => {
         const delivery = db.get(deliveryToReplay, messageId, webhook);
         if (!delivery) return "unknown";
@@ -134,7 +139,7 @@ export function createDeliveryLog(db: StateDatabase, limits: QueueLimits): Deliv
         return "queued";
       }),
 
-    replayRange: async (claim, { fromSecs, toSecs }, { after, max, nowMs }) =>
+    replayRange: (claim, { fromSecs, toSecs }, { after, max, nowMs }) =>
       onOwn(claim, (webhook) => {
         const { createdAt, seq }: DeliveryPosition = after ?? { createdAt: fromSecs, seq: 0 };
         const found = CAME_TO_NOTHING.flatMap((state) =>
@@ -150,7 +155,7 @@ export function createDeliveryLog(db: StateDatabase, limits: QueueLimits): Deliv
         };
       }),
 
-    queueTests: async (claim, events, nowMs) =>
+    queueTests: (claim, events, nowMs) =>
       onOwn(claim, (webhook) => {
         const queued = db.get(queuedOf, webhook)?.queued ?? 0;
         if (queued + events.length > limits.maxQueued) return "full";
@@ -159,8 +164,6 @@ export function createDeliveryLog(db: StateDatabase, limits: QueueLimits): Deliv
         }
         return "queued";
       }),
-
-    totals: async () => readDeliveryTotals(db),
   };
 }
 

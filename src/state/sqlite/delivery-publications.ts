@@ -1,6 +1,7 @@
 import type { StateDatabase } from "../database.ts";
 import type { DeliveryPublications, QueuedEvent } from "../deliveries.ts";
 import { messageIdOf } from "../message-id.ts";
+import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
 import { hasWebhookChanged, readWebhookChanges } from "./webhook-changes.ts";
@@ -50,24 +51,25 @@ export interface QueueLimits {
   readonly maxQueued: number;
 }
 
-export function createDeliveryPublications(db: StateDatabase, limits: QueueLimits): DeliveryPublications {
-  return {
-    changesSince: async (version) => readWebhookChanges(db, version),
+export function publicationReads(db: StateDatabase): Pick<DeliveryPublications, "changesSince"> {
+  return { changesSince: async (version) => readWebhookChanges(db, version) };
+}
 
-    publish: async ({ version, nowSecs, events }) =>
-      db.transaction(() => {
-        if (hasWebhookChanged(db, version)) return "changed";
-        const webhookIds = new Set<string>();
-        let queued = 0;
-        let dropped = 0;
-        for (const event of events) {
-          const outcome = queueEvent(db, { ...event, isTest: false }, nowSecs * 1000, limits);
-          for (const { webhookId } of outcome.queued) webhookIds.add(webhookId);
-          queued += outcome.queued.length;
-          dropped += outcome.dropped;
-        }
-        return { queued, webhookIds: [...webhookIds], dropped };
-      }),
+export function publicationDecisions(db: StateDatabase, limits: QueueLimits): StateDecisions["publications"] {
+  return {
+    publish({ version, nowSecs, events }) {
+      if (hasWebhookChanged(db, version)) return "changed";
+      const webhookIds = new Set<string>();
+      let queued = 0;
+      let dropped = 0;
+      for (const event of events) {
+        const outcome = queueEvent(db, { ...event, isTest: false }, nowSecs * 1000, limits);
+        for (const { webhookId } of outcome.queued) webhookIds.add(webhookId);
+        queued += outcome.queued.length;
+        dropped += outcome.dropped;
+      }
+      return { queued, webhookIds: [...webhookIds], dropped };
+    },
   };
 }
 

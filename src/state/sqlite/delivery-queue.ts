@@ -1,9 +1,9 @@
 import type { StateDatabase } from "../database.ts";
 import type { DeliveryQueue, FailureRule, Lane, Settlement } from "../deliveries.ts";
+import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import { claimDelivery } from "./delivery-claim.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
-import { createGroupCommit } from "./group-commit.ts";
 import { holdWebhook, noteFailedAttempt, noteFailedDelivery, noteSuccess } from "./webhook-health.ts";
 
 const endLeases = statement<unknown, [nowMs: number]>(
@@ -50,13 +50,8 @@ const insertAttempt = statement<
 
 const STATE_AFTER = { delivered: "delivered", retry: "queued", failed: "failed", gone: "failed" } as const;
 
-/** What comes up in one turn of the event loop, claims and settlements, shares a commit. */
-export function createDeliveryQueue(db: StateDatabase): DeliveryQueue {
-  const commit = createGroupCommit(db);
-
+export function queueReads(db: StateDatabase): Pick<DeliveryQueue, "lanes"> {
   return {
-    recover: async (nowMs) => db.run(endLeases, nowMs),
-
     lanes: async (after, max) =>
       db.snapshot(() => {
         const lanes: Lane[] = [];
@@ -71,15 +66,17 @@ export function createDeliveryQueue(db: StateDatabase): DeliveryQueue {
         }
         return { lanes, last: position };
       }),
+  };
+}
 
-    claim: (request) => commit(() => claimDelivery(db, request)),
-
-    settle: (settlement, rule) => commit(() => settle(db, settlement, rule)),
-
-    release: ({ seq, leaseEndsAtMs }, nowMs) =>
-      commit(() => {
-        db.run(releaseLeased, nowMs, seq, leaseEndsAtMs);
-      }),
+export function queueDecisions(db: StateDatabase): StateDecisions["queue"] {
+  return {
+    recover: (nowMs) => db.run(endLeases, nowMs),
+    claim: (request) => claimDelivery(db, request),
+    settle: (settlement, rule) => settle(db, settlement, rule),
+    release({ seq, leaseEndsAtMs }, nowMs) {
+      db.run(releaseLeased, nowMs, seq, leaseEndsAtMs);
+    },
   };
 }
 

@@ -1,8 +1,9 @@
 import type { StateDatabase } from "../database.ts";
 import type { DeliveryState } from "../deliveries.ts";
 import { statement } from "../statement.ts";
-import type { Sweep, Swept } from "../stores.ts";
+import type { Swept } from "../stores.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
+import type { SweepDecision } from "./sweep.ts";
 
 /** How long a delivery that has ended can be looked at, and sent again. */
 export const DELIVERY_RETENTION_SECS = 7 * 86_400;
@@ -61,15 +62,11 @@ const deleteRates = statement<unknown, [webhook: number]>(
 );
 
 /** Deliveries that ended too long ago for anybody to want to see them, with their attempts and events. */
-export function deliverySweep(db: StateDatabase): Sweep {
-  return {
-    name: "deliveries",
-    step: async (nowSecs, maxRows) =>
-      db.transaction(() => {
-        const old = db.all(oldDeliveries, nowSecs - DELIVERY_RETENTION_SECS, maxRows);
-        const deleted = deleteAll(db, old);
-        return { deleted, more: deleted < old.length || old.length === maxRows };
-      }),
+export function deliverySweep(db: StateDatabase): SweepDecision {
+  return (nowSecs, maxRows) => {
+    const old = db.all(oldDeliveries, nowSecs - DELIVERY_RETENTION_SECS, maxRows);
+    const deleted = deleteAll(db, old);
+    return { deleted, more: deleted < old.length || old.length === maxRows };
   };
 }
 
@@ -77,7 +74,7 @@ export function deliverySweep(db: StateDatabase): Sweep {
  * What deleted webhooks leave behind. The sweep goes over the webhooks that have deliveries or health, a part of them at
  * each step, and starts again once it has seen them all.
  */
-export function orphanedDeliverySweep(db: StateDatabase): Sweep {
+export function orphanedDeliverySweep(db: StateDatabase): SweepDecision {
   let position = 0;
 
   function step(maxRows: number): Swept {
@@ -102,10 +99,7 @@ export function orphanedDeliverySweep(db: StateDatabase): Sweep {
     return { deleted: 0, more: true };
   }
 
-  return {
-    name: "orphaned_deliveries",
-    step: async (_nowSecs, maxRows) => db.transaction(() => step(maxRows)),
-  };
+  return (_nowSecs, maxRows) => step(maxRows);
 }
 
 function nextOf(db: StateDatabase, after: number): number | undefined {

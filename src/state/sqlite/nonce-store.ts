@@ -1,6 +1,8 @@
 import type { StateDatabase } from "../database.ts";
+import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
-import type { NonceStore, Sweep } from "../stores.ts";
+import type { NonceStore } from "../stores.ts";
+import type { SweepDecision } from "./sweep.ts";
 
 const findLive = statement<{ one: number }, [fid: number, nonce: Uint8Array, nowSecs: number]>(
   "nonces.find",
@@ -17,37 +19,30 @@ const sweepExpired = statement<unknown, [nowSecs: number, max: number]>(
    (SELECT fid, nonce FROM nonces WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
 );
 
-/**
- * Every so many spendings one takes along more expired rows than they have added, so that expired rows never pile up. The
- * others are a single statement, which is a third of the time that a spending takes beside its sync.
- */
+/** Every so many spendings one takes along more expired rows than they have added, so that expired rows never pile up. */
 const SPENDINGS_PER_SWEEP = 16;
 const ROWS_PER_SWEEP = 64;
 
-export function createNonceStore(db: StateDatabase): NonceStore {
+export function nonceReads(db: StateDatabase): Pick<NonceStore, "isSpent"> {
+  return { isSpent: async ({ fid, nonce }, nowSecs) => db.get(findLive, fid, nonce, nowSecs) !== undefined };
+}
+
+export function nonceDecisions(db: StateDatabase): StateDecisions["nonces"] {
   let spendings = 0;
   return {
-    isSpent: async ({ fid, nonce }, nowSecs) => db.get(findLive, fid, nonce, nowSecs) !== undefined,
-    spend: async ({ fid, nonce }, { nowSecs, expiresAt }) => {
-      const spend = () => db.run(spendNonce, fid, nonce, expiresAt, nowSecs) === 1;
+    spend({ fid, nonce }, { nowSecs, expiresAt }) {
+      const isNew = db.run(spendNonce, fid, nonce, expiresAt, nowSecs) === 1;
       spendings += 1;
-      if (spendings % SPENDINGS_PER_SWEEP !== 0) return spend();
-      return db.transaction(() => {
-        const isNew = spend();
-        db.run(sweepExpired, nowSecs, ROWS_PER_SWEEP);
-        return isNew;
-      });
+      if (spendings % SPENDINGS_PER_SWEEP === 0) db.run(sweepExpired, nowSecs, ROWS_PER_SWEEP);
+      return isNew;
     },
   };
 }
 
 /** Nonces that nobody can use again whether they are stored or not. */
-export function nonceSweep(db: StateDatabase): Sweep {
-  return {
-    name: "nonces",
-    async step(nowSecs, maxRows) {
-      const deleted = db.run(sweepExpired, nowSecs, maxRows);
-      return { deleted, more: deleted === maxRows };
-    },
+export function nonceSweep(db: StateDatabase): SweepDecision {
+  return (nowSecs, maxRows) => {
+    const deleted = db.run(sweepExpired, nowSecs, maxRows);
+    return { deleted, more: deleted === maxRows };
   };
 }

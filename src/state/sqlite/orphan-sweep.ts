@@ -1,6 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
-import type { Sweep } from "../stores.ts";
+import type { SweepDecision } from "./sweep.ts";
 import { appExists } from "./token-store.ts";
 import { addToTotals, countStates, type StateRow } from "./token-totals.ts";
 
@@ -22,27 +22,23 @@ const MAX_APPS_PER_STEP = 500;
  * Tokens of deleted apps. The sweep goes over the apps that have tokens, a part of them at each step, and starts again
  * once it has seen them all: nothing has to be noted where apps are deleted.
  */
-export function orphanedTokenSweep(db: StateDatabase): Sweep {
+export function orphanedTokenSweep(db: StateDatabase): SweepDecision {
   let position = "";
-  return {
-    name: "orphaned_tokens",
-    step: async (_nowSecs, maxRows) =>
-      db.transaction(() => {
-        for (let looked = 0; looked < MAX_APPS_PER_STEP; looked++) {
-          const next = db.get(nextApp, position);
-          if (next === undefined || next.app_id === null) {
-            position = "";
-            return { deleted: 0, more: false };
-          }
-          if (!db.get(appExists, next.app_id)) {
-            const gone = db.all(deleteOfApp, next.app_id, maxRows);
-            addToTotals(db, countStates(gone, -1));
-            if (gone.length < maxRows) position = next.app_id;
-            return { deleted: gone.length, more: true };
-          }
-          position = next.app_id;
-        }
-        return { deleted: 0, more: true };
-      }),
+  return (_nowSecs, maxRows) => {
+    for (let looked = 0; looked < MAX_APPS_PER_STEP; looked++) {
+      const next = db.get(nextApp, position);
+      if (next === undefined || next.app_id === null) {
+        position = "";
+        return { deleted: 0, more: false };
+      }
+      if (!db.get(appExists, next.app_id)) {
+        const gone = db.all(deleteOfApp, next.app_id, maxRows);
+        addToTotals(db, countStates(gone, -1));
+        if (gone.length < maxRows) position = next.app_id;
+        return { deleted: gone.length, more: true };
+      }
+      position = next.app_id;
+    }
+    return { deleted: 0, more: true };
   };
 }

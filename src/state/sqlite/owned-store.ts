@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import type { Secret } from "../records.ts";
+import type { Decisions } from "../state-stores.ts";
 import type { Claim, OwnedStore, StoreRefusal } from "../stores.ts";
 import { addSecret, deleteSecrets, readSecrets, rotate } from "./secrets.ts";
 
@@ -22,38 +23,26 @@ export interface OwnedTable<Item> {
   countByOwner(db: StateDatabase, ownerFid: number): number;
 }
 
-/** The store over a table; every method is one transaction on one connection. */
-export function createOwnedStore<Item extends OwnedItem, Changes extends Partial<Item>>(
+const withSecrets = <Item>(item: Omit<Item, "secrets">, secrets: readonly Secret[]) =>
+  ({ ...item, secrets }) as unknown as Item;
+
+function read<Item>(
   db: StateDatabase,
   table: OwnedTable<Item>,
-): OwnedStore<Item, Changes> {
-  const withSecrets = (item: Omit<Item, "secrets">, secrets: readonly Secret[]) =>
-    ({ ...item, secrets }) as unknown as Item;
+  id: string,
+  nowSecs: number,
+): Item | undefined {
+  const item = table.find(db, id);
+  return item && withSecrets(item, readSecrets(db, [id], nowSecs).get(id) ?? []);
+}
 
-  function read(id: string, nowSecs: number): Item | undefined {
-    const item = table.find(db, id);
-    return item && withSecrets(item, readSecrets(db, [id], nowSecs).get(id) ?? []);
-  }
-
-  /** Runs `work` on a record that is there and belongs to the claimant. */
-  function onOwn<T>({ id, ownerFid, nowSecs }: Claim, work: (item: Item) => T): T | StoreRefusal {
-    return db.transaction(() => {
-      const item = read(id, nowSecs);
-      if (!item) return "not-found";
-      return item.ownerFid === ownerFid ? work(item) : "not-owner";
-    });
-  }
-
+/** The reads of a store over a table; each sees one snapshot. */
+export function ownedReads<Item, Changes>(
+  db: StateDatabase,
+  table: OwnedTable<Item>,
+): Pick<OwnedStore<Item, Changes>, "find" | "listByOwner"> {
   return {
-    create: async (item, cap) =>
-      db.transaction(() => {
-        if (table.countByOwner(db, item.ownerFid) >= cap) return "cap-reached";
-        table.insert(db, item);
-        for (const secret of item.secrets) addSecret(db, table.idOf(item), secret);
-        return item;
-      }),
-
-    find: async (id, nowSecs) => db.snapshot(() => read(id, nowSecs)),
+    find: async (id, nowSecs) => db.snapshot(() => read(db, table, id, nowSecs)),
 
     listByOwner: async (ownerFid, nowSecs) =>
       db.snapshot(() => {
@@ -62,26 +51,48 @@ export function createOwnedStore<Item extends OwnedItem, Changes extends Partial
         const secrets = readSecrets(db, ids, nowSecs);
         return items.map((item, at) => withSecrets(item, secrets.get(ids[at] ?? "") ?? []));
       }),
+  };
+}
 
-    update: async (claim, changes) =>
+/** The writes of a store over a table. */
+export function ownedDecisions<Item extends OwnedItem, Changes extends Partial<Item>>(
+  db: StateDatabase,
+  table: OwnedTable<Item>,
+): Decisions<OwnedStore<Item, Changes>, "create" | "update" | "delete" | "rotateSecret"> {
+  /** Runs `work` on a record that is there and belongs to the claimant. */
+  function onOwn<T>({ id, ownerFid, nowSecs }: Claim, work: (item: Item) => T): T | StoreRefusal {
+    const item = read(db, table, id, nowSecs);
+    if (!item) return "not-found";
+    return item.ownerFid === ownerFid ? work(item) : "not-owner";
+  }
+
+  return {
+    create(item: Item, cap: number) {
+      if (table.countByOwner(db, item.ownerFid) >= cap) return "cap-reached";
+      table.insert(db, item);
+      for (const secret of item.secrets) addSecret(db, table.idOf(item), secret);
+      return item;
+    },
+
+    update: (claim, changes) =>
       onOwn(claim, (item) => {
         table.write(db, { ...item, ...changes, updatedAt: claim.nowSecs });
-        return read(claim.id, claim.nowSecs) ?? "not-found";
+        return read(db, table, claim.id, claim.nowSecs) ?? "not-found";
       }),
 
-    delete: async (claim) =>
+    delete: (claim) =>
       onOwn(claim, () => {
         table.delete(db, claim.id, claim.nowSecs);
         deleteSecrets(db, claim.id);
         return undefined;
       }),
 
-    rotateSecret: async (claim, rotation) =>
+    rotateSecret: (claim, rotation) =>
       onOwn(claim, (item) => {
         const { id, nowSecs } = claim;
         if (!rotate(db, id, nowSecs, rotation)) return "too-many-secrets";
         table.write(db, { ...item, updatedAt: nowSecs });
-        return read(id, nowSecs) ?? "not-found";
+        return read(db, table, id, nowSecs) ?? "not-found";
       }),
   };
 }

@@ -2,7 +2,8 @@ import type { StateDatabase } from "../database.ts";
 import type { Secret } from "../records.ts";
 import { secretDigest } from "../secret-digest.ts";
 import { statement } from "../statement.ts";
-import type { Rotation, Sweep } from "../stores.ts";
+import type { Rotation } from "../stores.ts";
+import type { SweepDecision } from "./sweep.ts";
 
 interface SecretRow {
   readonly holder: string;
@@ -117,12 +118,9 @@ export function deleteSecrets(db: StateDatabase, holder: string): void {
 }
 
 /** Rotated-out secrets past their grace period; they have stopped to work already. */
-export function secretSweep(db: StateDatabase): Sweep {
-  return {
-    name: "secrets",
-    async step(nowSecs, maxRows) {
-      const deleted = db.run(sweepExpired, nowSecs, maxRows);
-      return { deleted, more: deleted === maxRows };
-    },
+export function secretSweep(db: StateDatabase): SweepDecision {
+  return (nowSecs, maxRows) => {
+    const deleted = db.run(sweepExpired, nowSecs, maxRows);
+    return { deleted, more: deleted === maxRows };
   };
 }

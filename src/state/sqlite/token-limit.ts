@@ -1,6 +1,7 @@
 import type { StateDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
-import type { ChangeLimit, ChangesExhausted, Sweep, TokenChange } from "../stores.ts";
+import type { ChangeLimit, ChangesExhausted, TokenChange } from "../stores.ts";
+import type { SweepDecision } from "./sweep.ts";
 
 /** The limit of token changes counts exactly: within any window of its length, no more than so many. */
 
@@ -63,12 +64,9 @@ function judge(
 }
 
 /** Counts that no window reaches back to. */
-export function tokenChangeSweep(db: StateDatabase): Sweep {
-  return {
-    name: "token_changes",
-    async step(nowSecs, maxRows) {
-      const deleted = db.run(sweepExpired, nowSecs, maxRows);
-      return { deleted, more: deleted === maxRows };
-    },
+export function tokenChangeSweep(db: StateDatabase): SweepDecision {
+  return (nowSecs, maxRows) => {
+    const deleted = db.run(sweepExpired, nowSecs, maxRows);
+    return { deleted, more: deleted === maxRows };
   };
 }

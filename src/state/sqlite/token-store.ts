@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import type { TokenDetails, TokenEventName, TokenState } from "../records.ts";
+import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import type { TokenChange, TokenPosition, TokenStore } from "../stores.ts";
 import { disableImported, replaceImported } from "./imported-tokens.ts";
@@ -96,17 +97,10 @@ const nextHost = statement<{ host: string | null }, [appId: string, after: strin
 /** Before every row of an app. */
 const START: TokenPosition = { fid: -1, clientFid: -1 };
 
-export function createTokenStore(db: StateDatabase): TokenStore {
+export function tokenReads(
+  db: StateDatabase,
+): Pick<TokenStore, "exhausted" | "list" | "listOf" | "listLive" | "listLiveOf" | "listHosts" | "totals"> {
   return {
-    apply: async (change, limit) =>
-      db.transaction(() => {
-        if (!db.get(appExists, change.appId)) return "not-found";
-        const exhausted = countChange(db, change, limit);
-        if (exhausted) return exhausted;
-        applyEvent(db, change);
-        return "applied";
-      }),
-
     exhausted: async (subject, limit) => changesExhausted(db, subject, limit),
 
     list: async ({ appId, after = START, max }) =>
@@ -135,16 +129,27 @@ export function createTokenStore(db: StateDatabase): TokenStore {
         return hosts;
       }),
 
-    deleteHeld: async (tokens) =>
-      db.transaction(() => {
-        const gone = tokens.flatMap(({ appId, fid, clientFid, token }) =>
-          db.all(deleteHeldToken, appId, fid, clientFid, token),
-        );
-        addToTotals(db, countStates(gone, -1));
-        return gone.length;
-      }),
-
     totals: async () => readTotals(db),
+  };
+}
+
+export function tokenDecisions(db: StateDatabase): StateDecisions["tokens"] {
+  return {
+    apply(change, limit) {
+      if (!db.get(appExists, change.appId)) return "not-found";
+      const exhausted = countChange(db, change, limit);
+      if (exhausted) return exhausted;
+      applyEvent(db, change);
+      return "applied";
+    },
+
+    deleteHeld(tokens) {
+      const gone = tokens.flatMap(({ appId, fid, clientFid, token }) =>
+        db.all(deleteHeldToken, appId, fid, clientFid, token),
+      );
+      addToTotals(db, countStates(gone, -1));
+      return gone.length;
+    },
   };
 }
 

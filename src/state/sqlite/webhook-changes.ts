@@ -1,7 +1,7 @@
 import type { StateDatabase } from "../database.ts";
 import type { SubscriptionChanges } from "../deliveries.ts";
 import { statement } from "../statement.ts";
-import type { Sweep } from "../stores.ts";
+import type { SweepDecision } from "./sweep.ts";
 
 /** Who reads the changes less often than this reads all webhooks anew. */
 const TOMBSTONE_SECS = 86_400;
@@ -73,12 +73,9 @@ export function hasWebhookChanged(db: StateDatabase, sinceVersion: number): bool
 }
 
 /** Notes on deleted webhooks that everybody has read. */
-export function webhookChangeSweep(db: StateDatabase): Sweep {
-  return {
-    name: "webhook_changes",
-    async step(nowSecs, maxRows) {
-      const deleted = db.run(sweepDeleted, nowSecs - TOMBSTONE_SECS, maxRows);
-      return { deleted, more: deleted === maxRows };
-    },
+export function webhookChangeSweep(db: StateDatabase): SweepDecision {
+  return (nowSecs, maxRows) => {
+    const deleted = db.run(sweepDeleted, nowSecs - TOMBSTONE_SECS, maxRows);
+    return { deleted, more: deleted === maxRows };
   };
 }

@@ -1,8 +1,9 @@
 import type { StateDatabase } from "../database.ts";
-import type { Webhook } from "../records.ts";
+import type { Webhook, WebhookChanges } from "../records.ts";
+import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import type { WebhookStore } from "../stores.ts";
-import { createOwnedStore, type OwnedTable } from "./owned-store.ts";
+import { type OwnedTable, ownedDecisions, ownedReads } from "./owned-store.ts";
 import { noteWebhookChanged, noteWebhookDeleted } from "./webhook-changes.ts";
 import { forgiveFailures, HEALTH_COLUMNS, type HealthRow, insertHealth, toHealth } from "./webhook-health.ts";
 
@@ -131,6 +132,10 @@ const table: OwnedTable<Webhook> = {
   countByOwner: (db, ownerFid) => db.get(countWebhooks, ownerFid)?.count ?? 0,
 };
 
-export function createWebhookStore(db: StateDatabase): WebhookStore {
-  return createOwnedStore(db, table);
+export function webhookReads(db: StateDatabase): Pick<WebhookStore, "find" | "listByOwner"> {
+  return ownedReads<Webhook, WebhookChanges>(db, table);
+}
+
+export function webhookDecisions(db: StateDatabase): StateDecisions["webhooks"] {
+  return ownedDecisions(db, table);
 }

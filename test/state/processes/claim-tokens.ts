@@ -1,12 +1,11 @@
 import { openState, statePath } from "../../../src/state/database.ts";
-import { createCampaignStore } from "../../../src/state/sqlite/campaign-store.ts";
-import { createDeliveryLedger } from "../../../src/state/sqlite/delivery-ledger.ts";
+import { localStores } from "../../support/state-stores.ts";
 
 // Claims every token for its own campaign, in batches, as fast as it can; prints the fids that it got.
 const [dir = "", campaignId = "", count = "0"] = process.argv.slice(2);
 const db = openState(statePath(dir));
-const work = await createCampaignStore(db).start(campaignId, 100);
-const ledger = createDeliveryLedger(db);
+const work = await localStores(db).campaigns.start(campaignId, 100);
+const ledger = localStores(db).ledger;
 const taken: number[] = [];
 process.stdout.write("ready\n");
 // Both processes begin when the second is there.

@@ -1,9 +1,9 @@
 import { openState } from "../../../src/state/database.ts";
-import { createTokenStore } from "../../../src/state/sqlite/token-store.ts";
+import { localStores } from "../../support/state-stores.ts";
 
 // Applies many events of one user to one app; prints how many were applied.
 const [path = "", firstClient = "0"] = process.argv.slice(2);
-const tokens = createTokenStore(openState(path));
+const tokens = localStores(openState(path)).tokens;
 const limit = { maxChanges: 60, windowSecs: 3600 };
 process.stdout.write("ready\n");
 for await (const _ of process.stdin) break;

@@ -1,0 +1,66 @@
+import type { StateDatabase } from "../database.ts";
+import {
+  type CallWriter,
+  type StateDecisions,
+  type StateStores,
+  type WriteMethod,
+  writeMethods,
+} from "../state-stores.ts";
+import type { Sweep, Swept } from "../stores.ts";
+import { appDecisions, appReads } from "./app-store.ts";
+import { campaignDecisions, campaignReads } from "./campaign-store.ts";
+import { ledgerDecisions } from "./delivery-ledger.ts";
+import { deliveryLogDecisions, deliveryLogReads } from "./delivery-log.ts";
+import { publicationDecisions, publicationReads, type QueueLimits } from "./delivery-publications.ts";
+import { queueDecisions, queueReads } from "./delivery-queue.ts";
+import { nonceDecisions, nonceReads } from "./nonce-store.ts";
+import { sweepNames } from "./sweeps.ts";
+import { tokenDecisions, tokenReads } from "./token-store.ts";
+import { webhookDecisions, webhookReads } from "./webhook-store.ts";
+
+/** The stores over a connection for reads and the way to the writer of the same file. */
+export function createStateStores(db: StateDatabase, callWriter: CallWriter): StateStores {
+  const writes = <S extends keyof StateStores>(store: S): Pick<StateStores[S], WriteMethod<S>> =>
+    Object.fromEntries(
+      writeMethods[store].map((method) => [
+        method,
+        (...args: readonly unknown[]) => callWriter({ store, method, args }),
+      ]),
+    ) as unknown as Pick<StateStores[S], WriteMethod<S>>;
+
+  return {
+    nonces: { ...nonceReads(db), ...writes("nonces") },
+    apps: { ...appReads(db), ...writes("apps") },
+    webhooks: { ...webhookReads(db), ...writes("webhooks") },
+    tokens: { ...tokenReads(db), ...writes("tokens") },
+    campaigns: { ...campaignReads(db), ...writes("campaigns") },
+    ledger: writes("ledger"),
+    publications: { ...publicationReads(db), ...writes("publications") },
+    queue: { ...queueReads(db), ...writes("queue") },
+    deliveryLog: { ...deliveryLogReads(db), ...writes("deliveryLog") },
+  };
+}
+
+/** The sweeps of the state, over the way to its writer. */
+export function createStateSweeps(callWriter: CallWriter): Sweep[] {
+  return sweepNames.map((name) => ({
+    name,
+    step: async (nowSecs, maxRows) =>
+      (await callWriter({ store: "sweeps", method: name, args: [nowSecs, maxRows] })) as Swept,
+  }));
+}
+
+/** Every write of every store over the writer's connection, each within a transaction of its caller. */
+export function stateDecisions(db: StateDatabase, limits: QueueLimits): StateDecisions {
+  return {
+    nonces: nonceDecisions(db),
+    apps: appDecisions(db),
+    webhooks: webhookDecisions(db),
+    tokens: tokenDecisions(db),
+    campaigns: campaignDecisions(db),
+    ledger: ledgerDecisions(db),
+    publications: publicationDecisions(db, limits),
+    queue: queueDecisions(db),
+    deliveryLog: deliveryLogDecisions(db, limits),
+  };
+}

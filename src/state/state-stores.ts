@@ -1,0 +1,63 @@
+import type { CampaignStore, DeliveryLedger } from "./campaigns.ts";
+import type { DeliveryLog, DeliveryPublications, DeliveryQueue } from "./deliveries.ts";
+import type { AppStore, NonceStore, TokenStore, WebhookStore } from "./stores.ts";
+
+/**
+ * All stores of the state. A read is local and never waits for a writer. A write is carried out by the one writer of the
+ * state, wherever it runs, and fails with `StateUnavailable` when that has not answered in time.
+ */
+export interface StateStores {
+  readonly nonces: NonceStore;
+  readonly apps: AppStore;
+  readonly webhooks: WebhookStore;
+  readonly tokens: TokenStore;
+  readonly campaigns: CampaignStore;
+  readonly ledger: DeliveryLedger;
+  readonly publications: DeliveryPublications;
+  readonly queue: DeliveryQueue;
+  readonly deliveryLog: DeliveryLog;
+}
+
+/** Methods of stores as they run inside a transaction of the writer: they answer at once. */
+export type Decisions<Store, Method extends keyof Store> = {
+  readonly [M in Method]: Store[M] extends (...args: infer Args) => Promise<infer Result>
+    ? (...args: Args) => Result
+    : never;
+};
+
+type StoreMethods = { readonly [S in keyof StateStores]: readonly (keyof StateStores[S])[] };
+
+/** The methods of the stores that write. */
+export const writeMethods = {
+  nonces: ["spend"],
+  apps: ["create", "update", "delete", "rotateSecret"],
+  webhooks: ["create", "update", "delete", "rotateSecret"],
+  tokens: ["apply", "deleteHeld"],
+  campaigns: ["create", "start", "end"],
+  ledger: ["claim", "settle", "countNotAttempted"],
+  publications: ["publish"],
+  queue: ["recover", "claim", "settle", "release"],
+  deliveryLog: ["replay", "replayRange", "queueTests"],
+} as const satisfies StoreMethods;
+
+/** The methods of a store that write. */
+export type WriteMethod<S extends keyof StateStores> = Extract<
+  (typeof writeMethods)[S][number],
+  keyof StateStores[S]
+>;
+
+/** Every write of every store, as the writer carries it out. */
+export type StateDecisions = {
+  readonly [S in keyof StateStores]: Decisions<StateStores[S], WriteMethod<S>>;
+};
+
+/** One write on its way to the writer: everything in it can be cloned between threads. */
+export interface StateCall {
+  /** A store of `StateStores`, or `sweeps`. */
+  readonly store: string;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+/** Hands a write to the writer; resolves with its result when it is committed. */
+export type CallWriter = (call: StateCall) => Promise<unknown>;

@@ -1,0 +1,30 @@
+import type { Config } from "../config/schema.ts";
+import { maxQueuedOf } from "../delivery/queue-limits.ts";
+import { openStateWriter, statePath } from "../state/database.ts";
+import { StateWriter } from "../state/sqlite/state-writer.ts";
+import { stateDecisions } from "../state/sqlite/stores.ts";
+import { sweepDecisions } from "../state/sqlite/sweeps.ts";
+import { serveStateWriter } from "../state/writer-rpc.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** How often the writer finds out whether the database can be written while nobody asks for it. */
+const PROBE_INTERVAL_MS = 1_000;
+
+/** The one writer of the state database: carries out what the other threads decide. */
+runWorker<Config>(async (config) => {
+  const db = openStateWriter(statePath(config.data.dir));
+  const writer = new StateWriter({
+    db,
+    decisions: stateDecisions(db, { maxQueued: maxQueuedOf(config.webhooks) }),
+    sweeps: sweepDecisions(db),
+  });
+  const probing = setInterval(() => writer.probe(), PROBE_INTERVAL_MS);
+  return {
+    connect: (port) => serveStateWriter(port, writer),
+    async stop() {
+      clearInterval(probing);
+      await writer.drain();
+      db[Symbol.dispose]();
+    },
+  };
+});
