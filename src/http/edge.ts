@@ -80,9 +80,10 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
     return close(exchange, response);
   }
 
-  function closeCached(exchange: Exchange, cached: CachedResponse): Response {
+  function closeCached(exchange: Exchange, responses: ResponseCache, cached: CachedResponse): Response {
     exchange.route = cached.route;
-    return close(exchange, answerRead(exchange.request, cached, cached.headers, sender));
+    const send = () => answerRead(exchange.request, cached, cached.headers, sender);
+    return close(exchange, responses.use(cached, send));
   }
 
   function store(url: string, { cacheable, route = "" }: Exchange, generation: number): void {
@@ -98,9 +99,9 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
     const mayBeCached = cache !== undefined && exchange.method === "GET" && exchange.policy.isApi;
     const cached = mayBeCached ? cache.lookUp(target.url) : NOT_CACHED;
     const fail = (error: unknown) => closeNew(exchange, errorResponse({ exchange, error, log }));
-    if (typeof cached !== "number") {
+    if (cache !== undefined && typeof cached !== "number") {
       try {
-        return closeCached(exchange, cached);
+        return closeCached(exchange, cache, cached);
       } catch (error) {
         return fail(error);
       }
@@ -113,7 +114,7 @@ export function createEdge(options: EdgeOptions): (request: Request) => MaybePro
     if (target.url !== request.url) Object.defineProperty(request, "url", { value: target.url });
     openExchange(request, exchange);
     const finish = (response: Response) => {
-      store(target.url, exchange, cached);
+      if (typeof cached === "number") store(target.url, exchange, cached);
       return closeNew(exchange, response);
     };
     try {

@@ -1,3 +1,4 @@
+import type { CodedBody } from "./content-coding.ts";
 import type { RoutePolicy } from "./policy.ts";
 
 /** One request and its answer, as far as they are known. It is opened by the edge and filled on the way. */
@@ -16,9 +17,8 @@ export interface Exchange {
   cacheable: TaggedBody | undefined;
 }
 
-/** A body and the tag of its bytes. */
-export interface TaggedBody {
-  readonly body: Uint8Array;
+/** A body and the tag of its bytes, which is the same in every coding. */
+export interface TaggedBody extends CodedBody {
   readonly etag: string;
 }
 

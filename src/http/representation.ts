@@ -1,5 +1,6 @@
 import { ElysiaCustomStatusResponse, StatusMap } from "elysia";
 import { jsonPieces, jsonTextWithin } from "../lib/json-text.ts";
+import { codedBytes, createChooseCoding, MIN_CODED_BYTES } from "./content-coding.ts";
 import { type Exchange, exchangeOf, type TaggedBody } from "./exchange.ts";
 import { JsonStream } from "./json-stream.ts";
 import { type BodySender, MAX_WHOLE_BYTES } from "./response-body.ts";
@@ -17,6 +18,7 @@ export interface AnswerContext {
 }
 
 const encoder = new TextEncoder();
+const chooseCoding = createChooseCoding();
 
 /** Reads may be kept, but must be asked about each time: data changes with every message that is merged. */
 const revalidate = "public, no-cache";
@@ -30,7 +32,7 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 
 /** A body with its weak tag, which is that of the bytes before any content coding. */
 export function tagBody(body: Uint8Array): TaggedBody {
-  return { body, etag: `W/"${Bun.hash(body).toString(16)}"` };
+  return { body, etag: `W/"${Bun.hash(body).toString(16)}"`, coded: new Map() };
 }
 
 function statusOf(status: AnswerContext["set"]["status"]): number {
@@ -39,22 +41,34 @@ function statusOf(status: AnswerContext["set"]["status"]): number {
 
 /** What the answer to a read carries, whoever asks for it. */
 export function readHeaders(etag: string): Record<string, string> {
-  return { "content-type": "application/json", etag, "cache-control": revalidate };
+  return {
+    "content-type": "application/json",
+    etag,
+    "cache-control": revalidate,
+    vary: "accept-encoding",
+  };
 }
 
 /**
- * Answers a read with its body, or with 304 where the client holds just that.
+ * Answers a read with its body, compressed where the client takes that, or with 304 where the client holds just that.
  * @throws ApiError `unavailable` where too much waits to be sent already.
  */
 export function answerRead(
   request: Request,
-  { body, etag }: TaggedBody,
+  tagged: TaggedBody,
   headers: Headers | Record<string, string>,
   sender: BodySender,
 ): Response {
+  const { body, etag } = tagged;
   const ifNoneMatch = request.headers.get("if-none-match");
-  if (ifNoneMatch === null || !matchesEtag(ifNoneMatch, etag))
-    return sender.whole(request, body, { headers });
+  if (ifNoneMatch === null || !matchesEtag(ifNoneMatch, etag)) {
+    const coding =
+      body.byteLength < MIN_CODED_BYTES ? undefined : chooseCoding(request.headers.get("accept-encoding"));
+    if (coding === undefined) return sender.whole(request, body, { headers });
+    const response = sender.whole(request, codedBytes(tagged, coding), { headers });
+    response.headers.set("content-encoding", coding);
+    return response;
+  }
   const notModified = new Response(null, { status: 304, headers });
   notModified.headers.delete("content-type");
   return notModified;

@@ -1,16 +1,15 @@
 import { type Clock, nowSecs } from "../process/clock.ts";
+import type { TaggedBody } from "./exchange.ts";
 
 /** A response as it is sent, without what belongs to one request. */
-export interface CachedResponse {
-  readonly body: Uint8Array;
-  readonly etag: string;
+export interface CachedResponse extends TaggedBody {
   /** All but the request's id and what depends on its origin. Built once: a copy costs next to nothing. */
   readonly headers: Headers;
   /** Template of the route that made it. */
   readonly route: string;
 }
 
-/** Bodies and URLs together; the cache is emptied when it is full. */
+/** Bodies in every coding and URLs together; the cache is emptied when it is full. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** What an entry takes beside its body and its URL, roughly. */
 const ENTRY_BYTES = 512;
@@ -60,11 +59,23 @@ export class ResponseCache {
   /** Stores a response whose making began in a generation that `lookUp` returned, unless that has ended. */
   store(url: string, response: CachedResponse, generation: number): void {
     if (generation !== this.#generation) return;
-    const bytes = response.body.byteLength + url.length + ENTRY_BYTES;
+    const bytes = response.body.byteLength + codedSize(response) + url.length + ENTRY_BYTES;
     if (bytes > MAX_BYTES) return;
     if (this.#bytes + bytes > MAX_BYTES) this.clear();
     this.#bytes += bytes;
     this.#responses.set(url, response);
+  }
+
+  /** Calls `send` with a stored response, and counts the codings that it has got by that. */
+  use<T>(response: CachedResponse, send: (response: CachedResponse) => T): T {
+    const codings = response.coded.size;
+    const before = codedSize(response);
+    const result = send(response);
+    if (response.coded.size !== codings) {
+      this.#bytes += codedSize(response) - before;
+      if (this.#bytes > MAX_BYTES) this.clear();
+    }
+    return result;
   }
 
   #expire(): void {
@@ -81,4 +92,10 @@ export class ResponseCache {
     this.#bytes = 0;
     this.#responses.clear();
   }
+}
+
+function codedSize({ coded }: TaggedBody): number {
+  let bytes = 0;
+  for (const { byteLength } of coded.values()) bytes += byteLength;
+  return bytes;
 }

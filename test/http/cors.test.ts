@@ -21,7 +21,7 @@ describe("by default", () => {
       const { headers } = await fetch(http.url + path, { headers: { origin: "https://app.example" } });
       expect(headers.get("access-control-allow-origin")).toBe("*");
       expect(headers.get("access-control-allow-credentials")).toBeNull();
-      expect(headers.get("vary")).toBeNull();
+      expect(headers.get("vary") ?? "").not.toMatch(/origin|\*/);
       expect(list(headers.get("access-control-expose-headers"))).toEqual([
         "x-request-id",
         "etag",
@@ -77,7 +77,7 @@ describe("with listed origins", () => {
       await preflight(http.api("/user"), "https://other.example", "content-type"),
     ]) {
       expect(answer.headers.get("access-control-allow-origin")).toBe("https://other.example");
-      expect(answer.headers.get("vary")).toBe("origin");
+      expect(answer.headers.get("vary")).toMatch(/\borigin$/);
     }
   });
 

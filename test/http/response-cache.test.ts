@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
-import { ResponseCache } from "../../src/http/response-cache.ts";
+import { type CachedResponse, ResponseCache } from "../../src/http/response-cache.ts";
 import { startTestApi } from "../support/api.ts";
 import { type RunHttpOptions, runHttp } from "../support/http.ts";
 import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
@@ -110,13 +110,13 @@ describe("the answer to a question that comes again", () => {
     expect(again.response.headers.get("content-type")).toBeNull();
     expect(again.response.headers.get("etag")).toBe(etag);
     expect(again.response.headers.get("access-control-allow-origin")).toBe("https://app.example");
-    expect(again.response.headers.get("vary")).toBe("origin");
+    expect(again.response.headers.get("vary")).toBe("accept-encoding, origin");
     const other = await http.ask("/read", from("https://evil.example"));
     expect(other.made).toBe(2);
     // Nothing of one answer is in the next.
     expect(other.response.headers.get("content-type")).toBe("application/json");
     expect(other.response.headers.get("access-control-allow-origin")).toBeNull();
-    expect(other.response.headers.get("vary")).toBe("origin");
+    expect(other.response.headers.get("vary")).toBe("accept-encoding, origin");
     expect(http.data.made).toBe(1);
   });
 
@@ -152,31 +152,48 @@ test("errors, writes, HEAD and whatever route does not declare it are made for e
   expect(http.data.made - before).toBe(4);
 });
 
-test("what is kept has a bound, in bodies and in URLs", () => {
+test("what is cached has a bound: bodies in every coding, and URLs", () => {
   const cache = new ResponseCache({ dataVersion: () => 1, clock: { nowMs: () => 0 } });
-  const answer = (bytes: number) => ({
+  const response = (bytes: number, codedBytes = 0): CachedResponse => ({
     body: new Uint8Array(bytes),
+    coded: new Map(codedBytes > 0 ? [["gzip", new Uint8Array(codedBytes)]] : []),
     etag: "",
     headers: new Headers(),
     route: "",
   });
-  const isKept = (url: string) => typeof cache.lookUp(url) !== "number";
-  const keep = (url: string, bytes: number) => {
+  const cachedAt = (url: string) => {
+    const cached = cache.lookUp(url);
+    return typeof cached === "number" ? undefined : cached;
+  };
+  const isCached = (url: string) => cachedAt(url) !== undefined;
+  const store = (url: string, bytes: number, codedBytes?: number) => {
     cache.lookUp(url);
     const generation = cache.lookUp(url);
-    if (typeof generation !== "number") throw new Error("kept before");
-    cache.store(url, answer(bytes), generation);
+    if (typeof generation !== "number") throw new Error("cached before");
+    cache.store(url, response(bytes, codedBytes), generation);
     return generation;
   };
   const mib = 1024 * 1024;
   const urls = Array.from({ length: 40 }, (_, n) => `http://x/${n}`);
-  const [first = 0] = urls.map((url) => keep(url, mib));
+  const [first = 0] = urls.map((url) => store(url, mib));
   // Fifteen with their URLs fill it; it then began anew, twice.
-  expect(urls.filter(isKept)).toEqual(urls.slice(30));
-  keep("http://x/huge", 17 * mib);
-  expect(isKept("http://x/huge")).toBe(false);
-  cache.store("http://x/late", answer(1), first);
-  expect(isKept("http://x/late") || isKept("http://x/late")).toBe(false);
+  expect(urls.filter(isCached)).toEqual(urls.slice(30));
+  store("http://x/huge", 17 * mib);
+  expect(isCached("http://x/huge")).toBe(false);
+  store("http://x/coded", mib, 16 * mib);
+  expect(isCached("http://x/coded")).toBe(false);
+  cache.store("http://x/late", response(1), first);
+  expect(isCached("http://x/late") || isCached("http://x/late")).toBe(false);
+
+  // Ten are there; five more in another coding fit, six do not.
+  const compress = (url: string) => {
+    const cached = cachedAt(url);
+    if (cached) cache.use(cached, ({ coded }) => coded.set("br", new Uint8Array(mib)));
+  };
+  for (const url of urls.slice(30, 35)) compress(url);
+  expect(urls.filter(isCached)).toEqual(urls.slice(30));
+  compress(urls[35] ?? "");
+  expect(urls.filter(isCached)).toEqual([]);
 });
 
 test("a read shows a commit of another connection at once, however often it was asked before", async () => {
