@@ -1,5 +1,5 @@
-import type { CastFacts } from "../src/delivery/facts.ts";
-import { createMatcher, type Matcher } from "../src/delivery/matcher.ts";
+import type { CastFacts } from "../src/matching/facts.ts";
+import { createMatcher, type Matcher } from "../src/matching/matcher.ts";
 import { ENGLISH_TOPICS, type Topic } from "../src/demo/english-topics.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
 import { createTexts } from "../src/demo/texts.ts";

@@ -2,7 +2,7 @@ import { serviceNames } from "../config/names.ts";
 import { createCallReceiver } from "../delivery/call-receiver.ts";
 import { DeliveryStats } from "../delivery/delivery-stats.ts";
 import { startDeliveryEngine } from "../delivery/engine.ts";
-import { createMatcher } from "../delivery/matcher.ts";
+import { createMatcher } from "../matching/matcher.ts";
 import type { OutboxClient } from "../delivery/outbox-client.ts";
 import { startPublisher } from "../delivery/publisher.ts";
 import { callLimitOf, MAX_QUEUED } from "../delivery/queue-limits.ts";

@@ -7,7 +7,7 @@ import type { EventKind } from "../protocol/event-kind.ts";
 import type { DeliveryPublications } from "../state/deliveries.ts";
 import { createFaultLog } from "../state/unavailable-log.ts";
 import { type NodeEvent, readEvent } from "./event.ts";
-import type { Matcher } from "./matcher.ts";
+import type { Matcher } from "../matching/matcher.ts";
 import type { OutboxClient } from "./outbox-client.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { Subscriptions } from "./subscriptions.ts";

@@ -1,6 +1,6 @@
 import type { SubscriptionChanges } from "../state/deliveries.ts";
-import type { EventFacts } from "./facts.ts";
-import type { Matcher } from "./matcher.ts";
+import type { EventFacts } from "../matching/facts.ts";
+import type { Matcher } from "../matching/matcher.ts";
 
 /** Who wants which events, as of the last changes that were applied. */
 export class Subscriptions {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
-import { createMatcher } from "../../src/delivery/matcher.ts";
+import { createMatcher } from "../../src/matching/matcher.ts";
 import { type OutboxClient, outboxOver } from "../../src/delivery/outbox-client.ts";
 import { type Publisher, type PublisherParts, startPublisher } from "../../src/delivery/publisher.ts";
 import { outboxBacklog } from "../../src/index/outbox.ts";

@@ -1,6 +1,6 @@
 import { RE2JS } from "re2js";
-import type { EventFacts } from "../../src/delivery/facts.ts";
-import type { Matcher } from "../../src/delivery/matcher.ts";
+import type { EventFacts } from "../../src/matching/facts.ts";
+import type { Matcher } from "../../src/matching/matcher.ts";
 import type { Subscription } from "../../src/state/records.ts";
 
 interface AnyFilter {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { EventFacts } from "../../src/delivery/facts.ts";
-import { createMatcher } from "../../src/delivery/matcher.ts";
+import type { EventFacts } from "../../src/matching/facts.ts";
+import { createMatcher } from "../../src/matching/matcher.ts";
 import { Refusal } from "../../src/management/refusal.ts";
 import { readSubscription } from "../../src/management/subscription.ts";
 import type { Subscription } from "../../src/state/records.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { CastFacts, EventFacts } from "../../src/delivery/facts.ts";
-import { createMatcher } from "../../src/delivery/matcher.ts";
+import type { CastFacts, EventFacts } from "../../src/matching/facts.ts";
+import { createMatcher } from "../../src/matching/matcher.ts";
 import { Refusal } from "../../src/management/refusal.ts";
 import { readSubscription } from "../../src/management/subscription.ts";
 

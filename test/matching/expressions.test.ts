@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { ExpressionPool } from "../../src/delivery/expressions.ts";
-import { LiteralGate } from "../../src/delivery/literal-gate.ts";
-import { requiredLiterals } from "../../src/delivery/required-literals.ts";
+import { ExpressionPool } from "../../src/matching/expressions.ts";
+import { LiteralGate } from "../../src/matching/literal-gate.ts";
+import { requiredLiterals } from "../../src/matching/required-literals.ts";
 
 describe("a text has to hold, for the expression", () => {
   test.each<[string, string[] | undefined]>([
