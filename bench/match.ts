@@ -1,8 +1,8 @@
-import type { CastFacts } from "../src/matching/facts.ts";
-import { createMatcher, type Matcher } from "../src/matching/matcher.ts";
 import { ENGLISH_TOPICS, type Topic } from "../src/demo/english-topics.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
 import { createTexts } from "../src/demo/texts.ts";
+import type { CastFacts } from "../src/matching/facts.ts";
+import { createMatcher, type Matcher } from "../src/matching/matcher.ts";
 import type { CastFilter } from "../src/state/records.ts";
 import { plainMatcher } from "../test/support/plain-matcher.ts";
 import type { Figure } from "./main.ts";

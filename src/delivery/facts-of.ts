@@ -1,7 +1,7 @@
+import type { EventFacts } from "../matching/facts.ts";
 import type { Hydration } from "../read/hydrate/hydrate.ts";
 import { presentText } from "../read/present/cast.ts";
 import type { NodeEvent } from "./event.ts";
-import type { EventFacts } from "../matching/facts.ts";
 
 /** The fids whose names `factsOf` puts into texts. */
 export function fidsNamedIn(event: NodeEvent): number[] {

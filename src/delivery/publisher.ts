@@ -1,5 +1,6 @@
 import type { IndexDatabase } from "../index/database.ts";
 import { eventsAfter, type StoredOutboxEvent } from "../index/outbox.ts";
+import type { Matcher } from "../matching/matcher.ts";
 import { type After, afterTimeout } from "../process/after.ts";
 import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
@@ -7,7 +8,6 @@ import type { EventKind } from "../protocol/event-kind.ts";
 import type { DeliveryPublications } from "../state/deliveries.ts";
 import { createFaultLog } from "../state/unavailable-log.ts";
 import { type NodeEvent, readEvent } from "./event.ts";
-import type { Matcher } from "../matching/matcher.ts";
 import type { OutboxClient } from "./outbox-client.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { Subscriptions } from "./subscriptions.ts";

@@ -1,6 +1,6 @@
-import type { SubscriptionChanges } from "../state/deliveries.ts";
 import type { EventFacts } from "../matching/facts.ts";
 import type { Matcher } from "../matching/matcher.ts";
+import type { SubscriptionChanges } from "../state/deliveries.ts";
 
 /** Who wants which events, as of the last changes that were applied. */
 export class Subscriptions {
@@ -16,7 +16,7 @@ export class Subscriptions {
     const broken: string[] = [];
     for (const { webhookId, active, subscription, createdAt } of changed) {
       if (active) {
-        if (this.#matcher.set(webhookId, subscription).length > 0) broken.push(webhookId);
+        if (this.#matcher.set(webhookId, subscription)) broken.push(webhookId);
         this.#createdAt.set(webhookId, createdAt);
       } else this.#drop(webhookId);
     }

@@ -1,82 +1,103 @@
 import { RE2Set } from "re2js";
 
+/** Expressions that one automaton matches at once. */
+const MAX_MEMBERS = 64;
 /**
- * A shard that takes more time for a character, on average of so many of them, is cut in two. An ordinary one takes a
- * hundredth of it. A single expression can keep an automaton from ever meeting a state twice, and must not cost the
- * others more than a few cuts.
+ * Instructions of all of them together. One expression can keep the automaton from ever meeting a state twice; then the
+ * instructions of all members count for each character.
  */
+const MAX_PROGRAM_SIZE = 256;
+/** A larger expression is matched on its own. */
+export const MAX_MEMBER_PROGRAM_SIZE = 64;
+const MIN_MEMBER_PROGRAM_SIZE = 3;
+/** A shard that takes more time for a character, on average of so many of them, is slow. An ordinary one takes a hundredth. */
 const SLOW_MS_PER_CHAR = 0.001;
 const CHARS_UNTIL_JUDGED = 50_000;
+/** A single run that takes more than either is slow at once. */
+const SLOW_RUN_MS_PER_CHAR = 0.002;
+const SLOW_RUN_MS = 2;
 
 /** Regular expressions that one automaton matches at once. */
-export class Shard<Member extends { readonly source: string }> {
-  readonly capacity: number;
+export class Shard<Member extends { readonly source: string; readonly programSize: number }> {
   /** The event that it was last run on, and what matched it. */
   event = 0;
   matched: readonly Member[] = [];
-  readonly #members: Member[];
+  readonly #members: Member[] = [];
+  #programSize = 0;
   /** Undefined after a change, until it is needed. */
   #set: RE2Set | undefined;
   #spentMs = 0;
   #chars = 0;
   #isSlow = false;
 
-  constructor(members: readonly Member[], capacity: number) {
-    this.#members = [...members];
-    this.capacity = capacity;
-  }
-
   get members(): readonly Member[] {
     return this.#members;
   }
 
+  get programSize(): number {
+    return this.#programSize;
+  }
+
+  /** Whether it turned out that one of its members is not fit to be matched together with others. */
+  get isSlow(): boolean {
+    return this.#isSlow;
+  }
+
+  /** Whether no expression is small enough to be added. */
+  get isFull(): boolean {
+    return (
+      this.#members.length === MAX_MEMBERS || this.#programSize > MAX_PROGRAM_SIZE - MIN_MEMBER_PROGRAM_SIZE
+    );
+  }
+
+  hasRoomFor(member: Member): boolean {
+    return this.#members.length < MAX_MEMBERS && this.#programSize + member.programSize <= MAX_PROGRAM_SIZE;
+  }
+
   add(member: Member): void {
     this.#members.push(member);
+    this.#programSize += member.programSize;
     this.#set = undefined;
   }
 
   remove(member: Member): void {
     this.#members.splice(this.#members.indexOf(member), 1);
+    this.#programSize -= member.programSize;
     this.#set = undefined;
   }
 
-  /** Finds out which members match one of the subjects. The automaton is made within so much memory if there is none. */
-  run(event: number, subjects: readonly string[], memoryBytes: number, nowMs: () => number): void {
+  /**
+   * Finds out which members match one of the subjects. The automaton is made within so much memory if there is none.
+   *
+   * @returns the time that members are to be charged for by now, ms: now and then that of many runs.
+   */
+  run(event: number, subjects: readonly string[], memoryBytes: number, nowMs: () => number): number {
     this.#set ??= this.#compile(memoryBytes);
     const set = this.#set;
-    const startedAt = this.#isCuttable ? nowMs() : 0;
+    const startMs = nowMs();
     const found = new Set(subjects.flatMap((subject) => set.match(subject)));
-    if (this.#isCuttable) this.#judge(subjects, nowMs() - startedAt);
+    const tookMs = nowMs() - startMs;
     this.matched = found.size === 0 ? [] : this.#members.filter((_, at) => found.has(at));
     this.event = event;
+    return this.#judge(subjects, tookMs);
   }
 
-  /**
-   * Its two halves, which take no more members than they have and know what matched the last event; undefined unless it
-   * turned out to be slow.
-   */
-  cutIfSlow(): Shard<Member>[] | undefined {
-    if (!this.#isSlow || !this.#isCuttable) return undefined;
-    const middle = Math.ceil(this.#members.length / 2);
-    return [this.#members.slice(0, middle), this.#members.slice(middle)].map((members) => {
-      const half = new Shard(members, members.length);
-      half.event = this.event;
-      half.matched = this.matched.filter((member) => members.includes(member));
-      return half;
-    });
-  }
-
-  get #isCuttable(): boolean {
-    return this.#members.length > 1;
-  }
-
-  #judge(subjects: readonly string[], tookMs: number): void {
+  #judge(subjects: readonly string[], tookMs: number): number {
+    let chars = 0;
+    for (const { length } of subjects) chars += length;
+    // Nobody can tell which member it was, so no owner pays for it.
+    if (tookMs > Math.max(SLOW_RUN_MS, chars * SLOW_RUN_MS_PER_CHAR)) {
+      this.#isSlow = true;
+      return 0;
+    }
     this.#spentMs += tookMs;
-    for (const { length } of subjects) this.#chars += length;
-    if (this.#chars < CHARS_UNTIL_JUDGED) return;
-    this.#isSlow = this.#spentMs > this.#chars * SLOW_MS_PER_CHAR;
+    this.#chars += chars;
+    if (this.#chars < CHARS_UNTIL_JUDGED) return 0;
+    const spentMs = this.#spentMs;
+    this.#isSlow = spentMs > this.#chars * SLOW_MS_PER_CHAR;
     this.#spentMs = 0;
     this.#chars = 0;
+    return spentMs;
   }
 
   #compile(memoryBytes: number): RE2Set {

@@ -1,77 +1,103 @@
-import { Refusal } from "../management/refusal.ts";
-import { readRegex } from "../management/regex.ts";
-import { Shard } from "./expression-shard.ts";
+import { MAX_MEMBER_PROGRAM_SIZE, Shard } from "./expression-shard.ts";
 import { LiteralGate } from "./literal-gate.ts";
+import type { OwnerBudgets, Subscriber } from "./owner-budgets.ts";
+import type { RegexProgram } from "./regex-program.ts";
 import { SingleExpression } from "./single-expression.ts";
 
-/** Expressions that one automaton matches at once. More of them have more states than are worth keeping. */
-const SHARD_EXPRESSIONS = 64;
-/** Beyond so many shards, none is cut. */
-const MAX_SHARDS = 4_096;
 /** What all shards together may keep of the states that they came through; to find a state again takes time. */
 const SHARDS_BYTES = 32 * 1024 * 1024;
 const MAX_SHARD_BYTES = 1024 * 1024;
 const MIN_SHARD_BYTES = 64 * 1024;
+/** What is matched on its own is matched together with others after so many characters, the more often it was slow the more. */
+const CHARS_UNTIL_TOGETHER = 25_000;
+const MAX_DOUBLINGS = 10;
+/** Shards that are looked at for room. */
+const MAX_LOOKED_AT = 16;
+/**
+ * The most that an instruction can take for a character on a slow machine; what a measured time has beyond that is not the
+ * expression's: the thread waited for the processor.
+ */
+const MAX_MS_PER_STEP = 40e-6;
+const MAX_MS_PER_RUN = 0.01;
 
 /** A regular expression that filters share. */
 export class Expression {
-  uses = 0;
-  /** Where it is matched: on its own, against texts that its literals admit, or with others, against every text. */
-  single: SingleExpression | undefined;
-  shard: Shard<Expression> | undefined;
+  readonly subscribers = new Set<Subscriber>();
+  /** Where it is matched: on its own, or together with others. */
+  matched:
+    | { readonly by: "gate"; readonly single: SingleExpression }
+    | { readonly by: "itself"; readonly single: SingleExpression }
+    | { readonly by: "shard"; readonly shard: Shard<Expression> };
+  /** How often a shard with it was taken apart. */
+  timesApart = 0;
 
-  constructor(readonly source: string) {}
+  constructor(
+    readonly source: string,
+    readonly programSize: number,
+  ) {
+    this.matched = { by: "itself", single: new SingleExpression(source) };
+  }
 
-  /** False for one that no longer passes as one: it matches nothing. */
-  get isUsable(): boolean {
-    return this.single !== undefined || this.shard !== undefined;
+  /** Whether somebody is still to be told of it. */
+  get isWanted(): boolean {
+    for (const { isOver } of this.subscribers) if (!isOver) return true;
+    return false;
   }
 }
 
 /**
  * Regular expressions over one field, each once however many filters hold it, all matched in time linear in the text.
  * Those that need a literal are asked only about texts that hold it, one by one; the others are asked about every text,
- * many at a time. A change costs the shard that it touches a new automaton, and that only when it is next asked.
+ * many at a time where they are small. A shard that turns out to be slow is taken apart, so that each of its expressions
+ * is measured, and charged to whom it belongs; who is quick then joins a shard again.
  */
 export class ExpressionPool {
   readonly #expressions = new Map<string, Expression>();
   readonly #gate = new LiteralGate<Expression>();
   /** Of those that pass no gate. */
   readonly #shards = new Set<Shard<Expression>>();
-  /** Those of them with room. */
+  /** Those of them that may have room. */
   readonly #open = new Set<Shard<Expression>>();
+  /** Those that pass no gate and are in no shard. */
+  readonly #apart = new Set<Expression>();
+  readonly #budgets: OwnerBudgets;
   readonly #nowMs: () => number;
   #event = 0;
   #subjects: readonly string[] = [];
+  #chars = 0;
   /** Undefined until an event asks for it. */
   #admitted: ReadonlySet<Expression> | undefined;
 
-  /** `nowMs` measures how long shards take, which decides on nothing but their cuts. */
-  constructor(nowMs: () => number) {
+  /** @param nowMs measures what expressions cost. */
+  constructor(budgets: OwnerBudgets, nowMs: () => number) {
+    this.#budgets = budgets;
     this.#nowMs = nowMs;
   }
 
-  /** Adds a use of an expression, which lasts until it is removed. */
-  add(source: string): Expression {
+  /** Adds an expression for a subscription, or the subscription to those of the expression. */
+  add({ source, size }: RegexProgram, subscriber: Subscriber): Expression {
     let expression = this.#expressions.get(source);
     if (expression === undefined) {
-      expression = new Expression(source);
+      expression = new Expression(source, size);
       this.#expressions.set(source, expression);
-      if (!(readRegex(source, "expression") instanceof Refusal)) this.#place(expression);
+      if (this.#gate.add(expression))
+        expression.matched = { by: "gate", single: new SingleExpression(source) };
+      else this.#place(expression);
     }
-    expression.uses += 1;
+    expression.subscribers.add(subscriber);
     return expression;
   }
 
-  remove(expression: Expression): void {
-    expression.uses -= 1;
-    if (expression.uses > 0) return;
+  remove(expression: Expression, subscriber: Subscriber): void {
+    expression.subscribers.delete(subscriber);
+    if (expression.subscribers.size > 0) return;
     this.#expressions.delete(expression.source);
-    const { single, shard } = expression;
-    if (single) this.#gate.remove(expression);
-    if (shard) {
-      shard.remove(expression);
-      this.#list(shard);
+    const { matched } = expression;
+    if (matched.by === "gate") this.#gate.remove(expression);
+    else if (matched.by === "itself") this.#apart.delete(expression);
+    else {
+      matched.shard.remove(expression);
+      this.#list(matched.shard);
     }
   }
 
@@ -80,23 +106,45 @@ export class ExpressionPool {
     this.#event += 1;
     this.#subjects = subjects;
     this.#admitted = undefined;
+    this.#chars = 0;
+    for (const { length } of subjects) this.#chars += length;
   }
 
-  /** Whether an expression matches one of the event's subjects. Whatever has to be run for that is, once for an event. */
-  isMatching(expression: Expression): boolean {
-    const { single, shard } = expression;
+  /** Whether an expression matches one of the event's subjects; `asker` pays where that has to be found out. */
+  isMatching(expression: Expression, asker: Subscriber): boolean {
+    const { matched } = expression;
     if (this.#subjects.length === 0) return false;
-    if (single) return this.#admissions().has(expression) && single.isMatching(this.#event, this.#subjects);
-    return shard !== undefined && this.#run(shard).includes(expression);
+    if (matched.by === "shard") return this.#run(matched.shard).includes(expression);
+    if (matched.by === "gate" && !this.#admissions().has(expression)) return false;
+    const startMs = this.#nowMs();
+    const isMatching = matched.single.isMatching(this.#event, this.#subjects);
+    this.#budgets.charge(asker, this.#costMs(expression, this.#nowMs() - startMs));
+    return isMatching;
   }
 
-  /** Every expression that matches one of the event's subjects. */
+  /** Every expression that matches one of the event's subjects; whoever holds it pays for it. */
   matching(): Expression[] {
-    if (this.#subjects.length === 0) return [];
-    return [
-      ...[...this.#admissions()].filter((expression) => this.isMatching(expression)),
-      ...[...this.#shards].flatMap((shard) => this.#run(shard)),
-    ];
+    if (this.#subjects.length === 0 || this.#expressions.size === 0) return [];
+    const matching: Expression[] = [];
+    const atOnce = [...this.#shards];
+    let startMs = this.#nowMs();
+    const runSingle = (expression: Expression, single: SingleExpression) => {
+      if (!expression.isWanted) return;
+      if (single.isMatching(this.#event, this.#subjects)) matching.push(expression);
+      const endMs = this.#nowMs();
+      const costMs = this.#costMs(expression, endMs - startMs);
+      this.#chargeAll(expression, costMs);
+      startMs = endMs;
+      if (expression.matched.by === "itself") this.#judge(expression, single, costMs);
+    };
+    for (const expression of this.#admissions()) {
+      if (expression.matched.by !== "shard") runSingle(expression, expression.matched.single);
+    }
+    for (const expression of this.#apart) {
+      if (expression.matched.by !== "shard") runSingle(expression, expression.matched.single);
+    }
+    for (const shard of atOnce) matching.push(...this.#run(shard));
+    return matching;
   }
 
   #admissions(): ReadonlySet<Expression> {
@@ -106,37 +154,71 @@ export class ExpressionPool {
 
   #run(shard: Shard<Expression>): readonly Expression[] {
     if (shard.event === this.#event) return shard.matched;
-    shard.run(this.#event, this.#subjects, this.#memoryBytes(), this.#nowMs);
-    const halves = this.#shards.size < MAX_SHARDS ? shard.cutIfSlow() : undefined;
-    if (halves) this.#replace(shard, halves);
+    const spentMs = shard.run(this.#event, this.#subjects, this.#memoryBytes(), this.#nowMs);
+    if (spentMs > 0) {
+      for (const expression of shard.members)
+        this.#chargeAll(expression, (spentMs * expression.programSize) / shard.programSize);
+    }
+    if (shard.isSlow) this.#takeApart(shard);
     return shard.matched;
   }
 
-  #replace(shard: Shard<Expression>, halves: readonly Shard<Expression>[]): void {
+  #chargeAll(expression: Expression, ms: number): void {
+    const { subscribers } = expression;
+    for (const subscriber of subscribers) this.#budgets.charge(subscriber, ms / subscribers.size);
+  }
+
+  #costMs({ programSize }: Expression, measuredMs: number): number {
+    return Math.min(measuredMs, programSize * this.#chars * MAX_MS_PER_STEP + MAX_MS_PER_RUN);
+  }
+
+  #takeApart(shard: Shard<Expression>): void {
     this.#shards.delete(shard);
     this.#open.delete(shard);
-    for (const half of halves) {
-      for (const expression of half.members) expression.shard = half;
-      this.#list(half);
+    for (const expression of shard.members) {
+      expression.timesApart += 1;
+      const single = new SingleExpression(expression.source);
+      // The event goes on, and what the shard found holds for it.
+      single.know(this.#event, shard.matched.includes(expression));
+      expression.matched = { by: "itself", single };
+      this.#apart.add(expression);
     }
+  }
+
+  /** Puts an expression that proved to be quick into a shard, each time later if shards with it keep being slow. */
+  #judge(expression: Expression, single: SingleExpression, tookMs: number): void {
+    if (expression.programSize > MAX_MEMBER_PROGRAM_SIZE) return;
+    const minChars = CHARS_UNTIL_TOGETHER * 2 ** Math.min(expression.timesApart, MAX_DOUBLINGS);
+    if (!single.isQuick(tookMs, this.#chars, minChars)) return;
+    this.#apart.delete(expression);
+    this.#place(expression);
   }
 
   #place(expression: Expression): void {
-    if (this.#gate.add(expression)) {
-      expression.single = new SingleExpression(expression.source);
+    if (expression.programSize > MAX_MEMBER_PROGRAM_SIZE) {
+      this.#apart.add(expression);
       return;
     }
-    const [shard = new Shard<Expression>([], SHARD_EXPRESSIONS)] = this.#open;
+    const shard = this.#shardFor(expression);
     shard.add(expression);
-    expression.shard = shard;
+    expression.matched = { by: "shard", shard };
     this.#list(shard);
   }
 
+  #shardFor(expression: Expression): Shard<Expression> {
+    let looks = 0;
+    for (const shard of this.#open) {
+      if (shard.hasRoomFor(expression)) return shard;
+      looks += 1;
+      if (looks === MAX_LOOKED_AT) break;
+    }
+    return new Shard();
+  }
+
   #list(shard: Shard<Expression>): void {
-    const { length } = shard.members;
-    if (length > 0) this.#shards.add(shard);
+    if (shard.members.length > 0) this.#shards.add(shard);
     else this.#shards.delete(shard);
-    if (length > 0 && length < shard.capacity) this.#open.add(shard);
+    if (shard.members.length > 0 && !shard.isFull) this.#open.add(shard);
     else this.#open.delete(shard);
   }
 

@@ -8,6 +8,8 @@ import {
   type RegexField,
 } from "./event-keys.ts";
 import { type Expression, ExpressionPool } from "./expressions.ts";
+import type { OwnerBudgets, Subscriber } from "./owner-budgets.ts";
+import type { RegexProgram } from "./regex-program.ts";
 
 /** A filter of any kind; each kind has some of the fields. */
 export type Filter = CastFilter & FollowFilter & ReactionFilter & UserUpdatedFilter;
@@ -22,9 +24,9 @@ interface RegexCondition {
 }
 type Condition = ListCondition | RegexCondition;
 
-/** A webhook's filter. */
+/** A subscription's filter. */
 interface Rule {
-  readonly webhookId: string;
+  readonly subscriber: Subscriber;
   /** Any of them finds it; without any, every event does. */
   readonly paths: readonly Condition[];
   /** What must hold besides. */
@@ -33,6 +35,9 @@ interface Rule {
   /** The event that last found it: several ways to it lead there once. */
   event: number;
 }
+
+/** The programs of a filter's regular expressions. */
+export type FieldPrograms = Readonly<Partial<Record<RegexField, RegexProgram>>>;
 
 type Pools = Readonly<Record<RegexField, ExpressionPool>>;
 
@@ -48,14 +53,15 @@ export class KindIndex {
   readonly #asked: Pools;
   #event = 0;
 
-  constructor(nowMs: () => number) {
-    const pools = () => ({ text: new ExpressionPool(nowMs), embeds: new ExpressionPool(nowMs) });
+  constructor(budgets: OwnerBudgets, nowMs: () => number) {
+    const pool = () => new ExpressionPool(budgets, nowMs);
+    const pools = () => ({ text: pool(), embeds: pool() });
     this.#searched = pools();
     this.#asked = pools();
   }
 
-  /** Adds a webhook that has no filter here. Answers the expressions of its filter that will match nothing. */
-  add(webhookId: string, filter: Filter): string[] {
+  /** Adds a subscription that has no filter here. @param programs those of its regular expressions, by field. */
+  add(subscriber: Subscriber, filter: Filter, programs: FieldPrograms): void {
     const paths: Condition[] = [];
     const rest: Condition[] = [];
     const isPath = () => filter.match === "any" || paths.length === 0;
@@ -64,36 +70,34 @@ export class KindIndex {
       if (values?.length) (isPath() ? paths : rest).push({ field, values: new Set<Key>(values) });
     }
     for (const field of REGEX_FIELDS) {
-      const source = filter[field];
-      if (source === undefined) continue;
-      if (isPath()) paths.push({ field, expression: this.#searched[field].add(source) });
-      else rest.push({ field, expression: this.#asked[field].add(source) });
+      const program = programs[field];
+      if (program === undefined) continue;
+      if (isPath()) paths.push({ field, expression: this.#searched[field].add(program, subscriber) });
+      else rest.push({ field, expression: this.#asked[field].add(program, subscriber) });
     }
     const excludedFids = new Set(filter.exclude_author_fids);
-    const rule: Rule = { webhookId, paths, rest, excludedFids, event: this.#event };
-    this.#rules.set(webhookId, rule);
+    const rule: Rule = { subscriber, paths, rest, excludedFids, event: this.#event };
+    this.#rules.set(subscriber.id, rule);
     if (paths.length === 0) this.#unconditional.add(rule);
     for (const path of paths) this.#listUnder(path, rule);
-    return [...paths, ...rest].flatMap((condition) =>
-      "expression" in condition && !condition.expression.isUsable ? [condition.expression.source] : [],
-    );
   }
 
-  delete(webhookId: string): void {
-    const rule = this.#rules.get(webhookId);
+  delete(id: string): void {
+    const rule = this.#rules.get(id);
     if (rule === undefined) return;
-    this.#rules.delete(webhookId);
+    this.#rules.delete(id);
     this.#unconditional.delete(rule);
     for (const path of rule.paths) {
       this.#unlist(path, rule);
-      if ("expression" in path) this.#searched[path.field].remove(path.expression);
+      if ("expression" in path) this.#searched[path.field].remove(path.expression, rule.subscriber);
     }
     for (const condition of rule.rest) {
-      if ("expression" in condition) this.#asked[condition.field].remove(condition.expression);
+      if ("expression" in condition)
+        this.#asked[condition.field].remove(condition.expression, rule.subscriber);
     }
   }
 
-  /** Webhooks whose filters take the event, in no order. */
+  /** Subscriptions whose filters take the event, in no order. */
   match(keys: EventKeys): string[] {
     if (this.#rules.size === 0) return [];
     this.#event += 1;
@@ -103,7 +107,7 @@ export class KindIndex {
       for (const rule of rules) {
         if (rule.event === this.#event) continue;
         rule.event = this.#event;
-        if (this.#takes(rule, keys)) matched.push(rule.webhookId);
+        if (!rule.subscriber.isOver && this.#takes(rule, keys)) matched.push(rule.subscriber.id);
       }
     };
     for (const field of REGEX_FIELDS) this.#asked[field].turnTo(keys.subjects[field] ?? []);
@@ -119,12 +123,12 @@ export class KindIndex {
     return matched;
   }
 
-  #takes({ rest, excludedFids }: Rule, keys: EventKeys): boolean {
+  #takes({ subscriber, rest, excludedFids }: Rule, keys: EventKeys): boolean {
     if (keys.authorFid !== null && excludedFids.has(keys.authorFid)) return false;
     return rest.every((condition) =>
       "values" in condition
         ? keys.lists[condition.field]?.some((key) => condition.values.has(key))
-        : this.#asked[condition.field].isMatching(condition.expression),
+        : this.#asked[condition.field].isMatching(condition.expression, subscriber),
     );
   }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
-import { createMatcher } from "../../src/matching/matcher.ts";
 import { type OutboxClient, outboxOver } from "../../src/delivery/outbox-client.ts";
 import { type Publisher, type PublisherParts, startPublisher } from "../../src/delivery/publisher.ts";
 import { outboxBacklog } from "../../src/index/outbox.ts";
 import type { MessageRef, RelayedOp } from "../../src/ingest/relay.ts";
 import { submitRelayed } from "../../src/ingest/rpc.ts";
+import { createMatcher } from "../../src/matching/matcher.ts";
 import { positionOf } from "../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../src/protocol/signed-message.ts";

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { ExpressionPool } from "../../src/matching/expressions.ts";
 import { LiteralGate } from "../../src/matching/literal-gate.ts";
+import { OwnerBudgets, type Subscriber } from "../../src/matching/owner-budgets.ts";
+import { RegexFault, readRegexProgram } from "../../src/matching/regex-program.ts";
 import { requiredLiterals } from "../../src/matching/required-literals.ts";
 
 describe("a text has to hold, for the expression", () => {
@@ -139,41 +141,104 @@ describe("the gate admits", () => {
   });
 });
 
-test.each([
-  { pace: "slow", msPerReading: 100, readingsOfFirst: 4, readingsOfLast: 0 },
-  { pace: "fast", msPerReading: 0.1, readingsOfFirst: 4, readingsOfLast: 4 },
-])("what is $pace together ends up apart or not, and matches the same", (given) => {
-  let readings = 0;
-  const pool = new ExpressionPool(() => {
-    readings += 1;
-    return readings * given.msPerReading;
-  });
-  // Nothing that a text has to hold: they share two shards, of which each is timed by two readings.
-  for (let length = 0; length < 100; length += 1) pool.add(`\\b[a-z]{${length}}\\b`);
-  const matching = () => {
-    readings = 0;
-    pool.turnTo(["abc", `${"a".repeat(70)} ${"-".repeat(60_000)} abcd`]);
-    const lengths = pool.matching().map(({ source }) => Number(/\d+/.exec(source)));
-    expect(lengths.sort((a, b) => a - b)).toEqual([0, 3, 4, 70]);
-    return readings;
+const UNLIMITED = { minuteMs: Number.POSITIVE_INFINITY, eventMs: Number.POSITIVE_INFINITY };
+
+/** A pool whose expressions belong to owners of the same name, on a clock that a test moves by what a reading adds. */
+function makePool() {
+  const clock = { nowMs: 0, readingMs: 0, readings: 0 };
+  const read = () => {
+    clock.readings += 1;
+    clock.nowMs += clock.readingMs;
+    return clock.nowMs;
   };
-  expect(matching()).toBe(given.readingsOfFirst);
-  for (let event = 0; event < 10; event += 1) matching();
-  expect(matching()).toBe(given.readingsOfLast);
+  const budgets = new OwnerBudgets(UNLIMITED, () => clock.nowMs);
+  const pool = new ExpressionPool(budgets, read);
+  const subscriberOf = (id: string) => {
+    const subscriber = budgets.subscribe({ id, ownerId: id, programSize: 0, onOver: () => undefined });
+    if (typeof subscriber === "string") throw new Error(subscriber);
+    return subscriber;
+  };
+  const add = (source: string, subscriber = subscriberOf(source)) => {
+    const program = readRegexProgram(source);
+    if (program instanceof RegexFault) throw new Error(program.reason);
+    return { subscriber, expression: pool.add(program, subscriber) };
+  };
+  return { clock, pool, add, subscriberOf };
+}
+
+test("expressions that are slow together are matched apart, together again when each is quick, and match the same", () => {
+  const { clock, pool, add } = makePool();
+  // Nothing that a text has to hold: they share shards.
+  for (let length = 0; length < 60; length += 1) add(`\\b[a-z]{${length}}\\b`);
+  const readingsOf = (chars: number) => {
+    clock.readings = 0;
+    pool.turnTo(["abc", `${"a".repeat(40)} ${"-".repeat(chars)} abcd`]);
+    const lengths = pool.matching().map(({ source }) => Number(/\d+/.exec(source)));
+    expect([...new Set(lengths)].sort((a, b) => a - b)).toEqual([0, 3, 4, 40]);
+    return clock.readings;
+  };
+  const together = readingsOf(100);
+  expect(together).toBeLessThan(30);
+  expect(readingsOf(100)).toBe(together);
+  clock.readingMs = 100;
+  readingsOf(100);
+  clock.readingMs = 0;
+  // One reading for each.
+  expect(readingsOf(100)).toBe(61);
+  for (let event = 0; event < 60; event += 1) readingsOf(1_000);
+  expect(readingsOf(100)).toBe(together);
+});
+
+test("what shards cost is charged to the owners of their members, by size", () => {
+  const { clock, pool, add } = makePool();
+  const small = add("[ab]{2}").subscriber;
+  const large = add("[ab]{40}").subscriber;
+  clock.readingMs = 1;
+  for (let event = 0; event < 60; event += 1) {
+    pool.turnTo(["c".repeat(1_000)]);
+    pool.matching();
+  }
+  const costs = [small, large].map(({ account, window }) => window.in(account.window));
+  expect(costs[0]).toBeGreaterThan(1);
+  expect(costs[1]).toBeGreaterThan(5 * (costs[0] ?? 0));
+  expect((costs[0] ?? 0) + (costs[1] ?? 0)).toBeCloseTo(50);
+});
+
+test("a wait for the processor is not charged: no run costs more than its program and text can", () => {
+  const { clock, pool, add } = makePool();
+  const { subscriber, expression } = add("gm friends");
+  clock.readingMs = 60_000;
+  pool.turnTo(["gm friends"]);
+  expect(pool.matching()).toEqual([expression]);
+  expect(subscriber.window.in(subscriber.account.window)).toBeLessThan(0.02);
+});
+
+test("who alone asks pays; who has searched together share", () => {
+  const { clock, pool, add, subscriberOf } = makePool();
+  const [one, other] = [subscriberOf("one"), subscriberOf("other")];
+  const { expression } = add("gm", one);
+  add("gm", other);
+  clock.readingMs = 1e-3;
+  const cost = ({ account, window }: Subscriber) => window.in(account.window);
+  pool.turnTo(["gm"]);
+  expect(pool.isMatching(expression, one)).toBe(true);
+  expect([cost(one), cost(other)].map((ms) => Math.round(ms * 1e4))).toEqual([10, 0]);
+  pool.turnTo(["gm"]);
+  pool.matching();
+  expect([cost(one), cost(other)].map((ms) => Math.round(ms * 1e4))).toEqual([15, 5]);
 });
 
 test("an expression is kept while somebody uses it", () => {
-  const pool = new ExpressionPool(() => 0);
+  const { pool, add, subscriberOf } = makePool();
   const matching = () => {
     pool.turnTo(["gm 7"]);
     return pool.matching().map(({ source }) => source);
   };
-  const sources = ["gm", "\\d", "[", "gm"];
-  const used = sources.map((source) => pool.add(source));
-  expect(used.map(({ isUsable }) => isUsable)).toEqual([true, true, false, true]);
+  const [one, other] = [subscriberOf("one"), subscriberOf("other")];
+  const used = [add("gm", one), add("\\d", one), add("gm", other)];
   expect(matching()).toEqual(["gm", "\\d"]);
-  for (const expression of used.slice(0, 3)) pool.remove(expression);
+  for (const { expression, subscriber } of used.slice(0, 2)) pool.remove(expression, subscriber);
   expect(matching()).toEqual(["gm"]);
-  for (const expression of used.slice(3)) pool.remove(expression);
+  for (const { expression, subscriber } of used.slice(2)) pool.remove(expression, subscriber);
   expect(matching()).toEqual([]);
 });

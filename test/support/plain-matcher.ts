@@ -67,7 +67,7 @@ export function plainMatcher(isFoundIn: (regex: RE2JS, subject: string) => boole
   return {
     set(webhookId, subscription) {
       subscriptions.set(webhookId, subscription);
-      return [];
+      return undefined;
     },
     delete: (webhookId) => void subscriptions.delete(webhookId),
     match: (facts) =>

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS } from "../../management/fields.ts";
-import { MAX_REGEX_CHARS } from "../../management/regex.ts";
 import { eventKinds, MAX_FILTER_ENTRIES } from "../../management/subscription.ts";
+import { MAX_REGEX_CHARS } from "../../matching/regex-program.ts";
 import type { Subscription, Webhook } from "../../state/records.ts";
 import {
   closed,

@@ -1,0 +1,93 @@
+import { RE2JS, RE2JSException } from "re2js";
+import { requiredLiterals } from "./required-literals.ts";
+
+export const MAX_REGEX_CHARS = 1_000;
+/**
+ * Instructions of a compiled expression. In the worst case a match takes about 10 ns for each instruction and character of
+ * the text, and counted repetitions make hundreds of thousands of instructions out of a short expression.
+ */
+export const MAX_PROGRAM_SIZE = 1_200;
+/** The same where no literal is required of the text, so that the expression runs against every text: 15 ms for 10,000 bytes. */
+export const MAX_UNGATED_PROGRAM_SIZE = 150;
+
+/** A regular expression in RE2's syntax, which is matched in linear time. */
+export interface RegexProgram {
+  readonly source: string;
+  /** Instructions once it is compiled. */
+  readonly size: number;
+}
+
+/** Why a text is not taken as a regular expression. */
+export class RegexFault {
+  /** @param reason to be put behind the name of the field. */
+  constructor(readonly reason: string) {}
+}
+
+/** Reads an expression and bounds what matching it can cost. */
+export function readRegexProgram(source: unknown): RegexProgram | RegexFault {
+  if (typeof source !== "string") return new RegexFault("must be a string");
+  if (source.length > MAX_REGEX_CHARS)
+    return new RegexFault(`must have at most ${MAX_REGEX_CHARS} characters`);
+  if (!source.isWellFormed() || source.includes("\0")) {
+    return new RegexFault("must be well-formed Unicode without NUL");
+  }
+  const maxSize = requiredLiterals(source) ? MAX_PROGRAM_SIZE : MAX_UNGATED_PROGRAM_SIZE;
+  // The estimate is rough: far above the bound it spares the time of compiling, and below it the program decides.
+  if (expandedSize(source) > MAX_ESTIMATED_SIZE) return tooLarge(maxSize);
+  try {
+    const size = RE2JS.compile(source).programSize();
+    return size > maxSize ? tooLarge(maxSize, size) : { source, size };
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return new RegexFault("is not a valid RE2 regular expression");
+  }
+}
+
+const MAX_ESTIMATED_SIZE = 4_000;
+
+function tooLarge(maxSize: number, size?: number): RegexFault {
+  const found = size === undefined ? "too many" : `${size}`;
+  const most =
+    maxSize === MAX_UNGATED_PROGRAM_SIZE
+      ? `${maxSize} are allowed where the expression requires no literal of two or more characters`
+      : `${maxSize} are allowed`;
+  return new RegexFault(`repeats too much: it compiles to ${found} instructions, and ${most}`);
+}
+
+/** A quotation, an escape with its argument, a class, a counted repetition, or one character. */
+const TOKEN =
+  /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|./gsu;
+
+interface Group {
+  total: number;
+  /** Size of what a repetition that comes next would repeat. */
+  last: number;
+}
+
+/**
+ * How many single characters an expression stands for once its counted repetitions are written out: a bound on the size
+ * of its program, known without the time that compiling it takes.
+ */
+function expandedSize(regex: string): number {
+  const outer: Group[] = [];
+  let group: Group = { total: 0, last: 0 };
+  const add = (size: number) => {
+    group.total += size;
+    group.last = size;
+  };
+  for (const [token, min, max] of regex.matchAll(TOKEN)) {
+    if (min !== undefined) {
+      const times = Math.max(Number(min), Number(max || min), 1);
+      group.total += group.last * (times - 1);
+      group.last *= times;
+    } else if (token === "(") {
+      outer.push(group);
+      group = { total: 0, last: 0 };
+    } else if (token === ")") {
+      const { total } = group;
+      group = outer.pop() ?? { total: 0, last: 0 };
+      add(total + 2);
+    } else if (!/^[*+?|]$/.test(token)) add(token.length > 2 && token.startsWith("\\Q") ? token.length : 1);
+  }
+  return outer.reduce((sum, { total }) => sum + total, group.total);
+}
