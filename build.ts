@@ -31,6 +31,7 @@ const ENTRYPOINTS = [
   "src/workers/maintenance.worker.ts",
   "src/workers/fan-out.worker.ts",
   "src/workers/upstream.worker.ts",
+  "src/workers/matching.worker.ts",
   "src/workers/delivery.worker.ts",
 ];
 

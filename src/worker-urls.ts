@@ -8,6 +8,7 @@ export const workerUrls = {
   http: new URL("./workers/http.worker.ts", import.meta.url).href,
   hub: new URL("./workers/hub.worker.ts", import.meta.url).href,
   maintenance: new URL("./workers/maintenance.worker.ts", import.meta.url).href,
+  matching: new URL("./workers/matching.worker.ts", import.meta.url).href,
   delivery: new URL("./workers/delivery.worker.ts", import.meta.url).href,
   fanOut: new URL("./workers/fan-out.worker.ts", import.meta.url).href,
   ranking: new URL("./workers/ranking.worker.ts", import.meta.url).href,

@@ -7,7 +7,7 @@ import { startPublisher } from "../delivery/publisher.ts";
 import { callLimitOf, MAX_QUEUED } from "../delivery/queue-limits.ts";
 import type { DeliveryNode } from "../delivery/rpc.ts";
 import type { IndexDatabase } from "../index/database.ts";
-import { createMatcher } from "../matching/matcher.ts";
+import type { MatchClient } from "../matching/rpc.ts";
 import { createOutboundClient, type OutboundClient } from "../net/client.ts";
 import { createUrlGuard } from "../net/guard.ts";
 import { type After, afterTimeout } from "../process/after.ts";
@@ -34,12 +34,13 @@ export async function startDelivery(options: {
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "queue" | "publications" | "deliveryLog">;
   readonly outbox: OutboxClient;
+  readonly matching: MatchClient;
   /** The outbound client of the settings in `net` when left out. */
   readonly client?: OutboundClient;
   readonly after?: After;
   readonly random?: () => number;
 }): Promise<RunningDelivery> {
-  const { index, state, outbox, after = afterTimeout, random = Math.random } = options;
+  const { index, state, outbox, matching, after = afterTimeout, random = Math.random } = options;
   const { config, clock } = options.common;
   const { net, webhooks, service } = config;
   const log = options.common.log.child({ subsystem: "delivery" });
@@ -83,9 +84,10 @@ export async function startDelivery(options: {
     index,
     outbox,
     store,
-    matcher: createMatcher(),
+    matching,
     hasRoom: async () => (await totals()).queued < MAX_QUEUED,
     onQueued: (webhookIds) => engine.wake(webhookIds),
+    onDeactivated: () => stats.countDeactivated(),
     clock,
     log,
     after,

@@ -11,7 +11,17 @@ import type { UpstreamWorkerInit } from "../workers/upstream.worker.ts";
 import { startWorker, WaysTo, type WorkerHandle } from "./worker-handle.ts";
 
 /** The parts that run on threads of their own, but for HTTP, in the reverse of the order in which they end. */
-const NAMES = ["state", "ingest", "upstream", "ranking", "hub", "maintenance", "fanOut", "delivery"] as const;
+const NAMES = [
+  "state",
+  "ingest",
+  "matching",
+  "upstream",
+  "ranking",
+  "hub",
+  "maintenance",
+  "fanOut",
+  "delivery",
+] as const;
 
 export type WorkerName = (typeof NAMES)[number];
 
@@ -51,6 +61,7 @@ function initOf(name: WorkerName, config: Config, ways: NodeWorkers["ways"]) {
   switch (name) {
     case "state":
     case "ingest":
+    case "matching":
       return { init: config, transfer: [] };
     case "maintenance":
     case "fanOut": {
@@ -59,9 +70,9 @@ function initOf(name: WorkerName, config: Config, ways: NodeWorkers["ways"]) {
       return { init, transfer: [state] };
     }
     case "delivery": {
-      const [ingest, state] = [ways.ingest.open(), ways.state.open()];
-      const init: DeliveryWorkerInit = { config, ingest, state };
-      return { init, transfer: [ingest, state] };
+      const [ingest, state, matching] = [ways.ingest.open(), ways.state.open(), ways.matching.open()];
+      const init: DeliveryWorkerInit = { config, ingest, state, matching };
+      return { init, transfer: [ingest, state, matching] };
     }
     case "hub": {
       const ingest = ways.ingest.open();

@@ -64,6 +64,7 @@ export async function serve(given: Common, options: ServeOptions): Promise<Serve
     fanOut: fanOutOver(new RpcClient(ways.fanOut.open())),
     delivery: deliveryNodeOver(new RpcClient(ways.delivery.open())),
     state: new RpcClient(ways.state.open()),
+    matching: new RpcClient(ways.matching.open()),
     upstream,
     isStarted: () => isStarted,
   });
@@ -94,6 +95,7 @@ export async function serve(given: Common, options: ServeOptions): Promise<Serve
     stateStarted,
     start("maintenance"),
     start("fanOut"),
+    start("matching"),
     start("delivery"),
     follow(),
   ]);

@@ -7,9 +7,17 @@ import { isDemo } from "../index/identity.ts";
 import { readTotals } from "../index/totals.ts";
 import { registerIngestMetrics } from "../ingest/metrics.ts";
 import { type IngestClient, ingestStats, type WriterStats } from "../ingest/rpc.ts";
+import type { RpcClient } from "../lib/port-rpc.ts";
 import type { MaintenanceStats } from "../maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "../maintenance/metrics.ts";
 import { type MaintenanceClient, maintenanceStats } from "../maintenance/rpc.ts";
+import { registerMatchMetrics } from "../matching/match-metrics.ts";
+import {
+  type MatchRequest,
+  type MatchResponse,
+  type MatchThreadStats,
+  matchThreadStats,
+} from "../matching/rpc.ts";
 import type { FanOut, FanOutFigures } from "../notify/fan-out.ts";
 import { registerSendMetrics } from "../notify/send-metrics.ts";
 import type { Common } from "../process/common.ts";
@@ -31,6 +39,7 @@ interface NodeParts {
   readonly maintenance: MaintenanceClient;
   readonly fanOut: FanOut;
   readonly delivery: DeliveryNode;
+  readonly matching: RpcClient<MatchRequest, MatchResponse>;
   readonly state: StateRpcClient;
   /** Of the node that is followed, if any. */
   readonly upstream: UpstreamWatch | undefined;
@@ -44,6 +53,7 @@ interface NodeStats {
   readonly maintenance: PartStats<MaintenanceStats>;
   readonly fanOut: PartStats<FanOutFigures>;
   readonly delivery: PartStats<DeliveryNodeFigures>;
+  readonly matching: PartStats<MatchThreadStats>;
   readonly state: PartStats<StateWriterStats>;
 }
 
@@ -52,13 +62,14 @@ export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
   readonly partMetrics: readonly PartMetrics[];
   readonly stateWatch: StateWatch;
 } {
-  const { common, db, ingest, maintenance, fanOut, delivery, state, upstream, isStarted } = parts;
+  const { common, db, ingest, maintenance, fanOut, delivery, matching, state, upstream, isStarted } = parts;
   const { config, metrics, shutdown } = common;
   const stats: NodeStats = {
     ingest: new PartStats("ingest", () => ingestStats(ingest)),
     maintenance: new PartStats("maintenance", () => maintenanceStats(maintenance)),
     fanOut: new PartStats("fan_out", () => fanOut.figures()),
     delivery: new PartStats("delivery", () => delivery.figures()),
+    matching: new PartStats("matching", () => matchThreadStats(matching)),
     state: new PartStats("state", () => stateWriterStats(state)),
   };
   const stateWatch = createStateWatch(stats.state);
@@ -69,6 +80,7 @@ export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
     partMetricsOf(metrics, stats.maintenance, registerMaintenanceMetrics),
     partMetricsOf(metrics, stats.fanOut, registerSendMetrics),
     partMetricsOf(metrics, stats.delivery, registerDeliveryMetrics),
+    partMetricsOf(metrics, stats.matching, registerMatchMetrics),
     partMetricsOf(metrics, stats.state, registerStateMetrics),
   ];
   if (upstream) registerUpstreamMetrics(metrics, () => upstream.latest());
@@ -102,14 +114,22 @@ async function nodeStatus(
   parts: Pick<NodeParts, "db" | "upstream"> & { readonly stats: NodeStats },
 ) {
   const { db, upstream, stats } = parts;
-  const [writer, swept, sends, deliveries, state] = await Promise.all([
+  const [writer, swept, sends, deliveries, matching, state] = await Promise.all([
     stats.ingest.ask(),
     stats.maintenance.ask(),
     stats.fanOut.ask(),
     stats.delivery.ask(),
+    stats.matching.ask(),
     stats.state.ask(),
   ]);
-  const answers = { ingest: writer, maintenance: swept, fan_out: sends, delivery: deliveries, state };
+  const answers = {
+    ingest: writer,
+    maintenance: swept,
+    fan_out: sends,
+    delivery: deliveries,
+    matching,
+    state,
+  };
   return {
     network: config.protocol.network,
     demo: isDemo(db),
@@ -164,6 +184,13 @@ async function nodeStatus(
       calls_in_flight: deliveries?.inFlight ?? null,
       waiting: deliveries?.waiting ?? null,
       slow: deliveries?.slowWebhooks ?? null,
+      matching: matching
+        ? {
+            events: matching.events,
+            busy_secs: Math.round(matching.busyMs) / 1000,
+            over_budget: matching.overBudget,
+          }
+        : null,
     },
   };
 }

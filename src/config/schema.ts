@@ -125,6 +125,7 @@ export const configSchema = section({
     retry_initial_backoff_ms: integer(1, 3_600_000),
     rate_limit: integer(1, 1_000_000),
     rate_limit_duration_secs: integer(1, 86_400),
+    matching_budget_ms: integer(10, 60_000),
   }),
   send: section({
     send_concurrency: integer(1, 1024),

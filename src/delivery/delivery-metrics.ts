@@ -22,7 +22,7 @@ export function registerDeliveryMetrics(metrics: Metrics, figures: () => Promise
   );
   counter(
     "webhook_deactivated_total",
-    "Webhooks that were deactivated because their receivers failed or wanted no more.",
+    "Webhooks that the node deactivated: their receivers failed or wanted no more, or their expressions cost too much.",
     [],
     (metric, now) => metric.inc(now.deactivated),
   );

@@ -1,4 +1,5 @@
 import type { IndexDatabase } from "../index/database.ts";
+import type { SubscriptionRefusal } from "../matching/match-service.ts";
 import { loadUsers } from "../read/hydrate/users.ts";
 import type { QueuedEvent } from "../state/deliveries.ts";
 import type { NodeEvent } from "./event.ts";
@@ -14,39 +15,44 @@ export interface Prepared {
   readonly queue: readonly QueuedEvent[];
   /** How many events of the list it covers. */
   readonly events: number;
+  /** Webhooks that were not matched. Where there are any, nothing is to be queued before they are deactivated. */
+  readonly refused: readonly SubscriptionRefusal[];
 }
 
 /**
- * Matches events and makes the bodies of those that somebody is to hear of, on one snapshot of the index. Covers as many
- * events as one short transaction can queue.
+ * Matches events and makes the bodies of those that somebody is to hear of. Covers as many events as one short transaction
+ * can queue.
  */
-export function prepare(
+export async function prepare(
   db: IndexDatabase,
   subscriptions: Subscriptions,
   events: readonly NodeEvent[],
   nowSecs: number,
-): Prepared {
-  if (subscriptions.size === 0) return { queue: [], events: events.length };
-  return db.snapshot(() => {
+): Promise<Prepared> {
+  if (subscriptions.size === 0 || events.length === 0)
+    return { queue: [], events: events.length, refused: [] };
+  const facts = db.snapshot(() => {
     const users = loadUsers(db, events.flatMap(fidsNamedIn));
-    const receivers = new Map<NodeEvent, string[]>();
-    let covered = 0;
-    let deliveries = 0;
-    for (const event of events) {
-      const found = subscriptions.receivers(factsOf(event, users), event.appliedAt);
-      if (deliveries > 0 && deliveries + found.length > MAX_DELIVERIES) break;
-      if (found.length > 0) receivers.set(event, found);
-      deliveries += found.length;
-      covered++;
-    }
-    const bodies = bodiesOf(db, [...receivers.keys()], nowSecs);
-    const queue = [...bodies].map(([event, body]) => ({
-      eventId: event.eventId,
-      kind: event.kind,
-      createdAt: event.appliedAt,
-      body,
-      webhookIds: receivers.get(event) ?? [],
-    }));
-    return { queue, events: covered };
+    return events.map((event) => ({ facts: factsOf(event, users), appliedAt: event.appliedAt }));
   });
+  const matched = await subscriptions.receivers(facts);
+  const receivers = new Map<NodeEvent, readonly string[]>();
+  let covered = 0;
+  let deliveries = 0;
+  for (const [at, found] of matched.receivers.entries()) {
+    const event = events[at];
+    if (!event || (deliveries > 0 && deliveries + found.length > MAX_DELIVERIES)) break;
+    if (found.length > 0) receivers.set(event, found);
+    deliveries += found.length;
+    covered++;
+  }
+  const bodies = db.snapshot(() => bodiesOf(db, [...receivers.keys()], nowSecs));
+  const queue = [...bodies].map(([event, body]) => ({
+    eventId: event.eventId,
+    kind: event.kind,
+    createdAt: event.appliedAt,
+    body,
+    webhookIds: receivers.get(event) ?? [],
+  }));
+  return { queue, events: covered, refused: matched.refused };
 }

@@ -1,6 +1,7 @@
 import type { IndexDatabase } from "../index/database.ts";
 import { eventsAfter, type StoredOutboxEvent } from "../index/outbox.ts";
-import type { Matcher } from "../matching/matcher.ts";
+import type { SubscriptionRefusal } from "../matching/match-service.ts";
+import type { MatchClient } from "../matching/rpc.ts";
 import { type After, afterTimeout } from "../process/after.ts";
 import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
@@ -36,11 +37,14 @@ export interface PublisherParts {
   readonly index: IndexDatabase;
   readonly outbox: OutboxClient;
   readonly store: DeliveryPublications;
-  readonly matcher: Matcher;
+  /** A client of nobody else's. */
+  readonly matching: MatchClient;
   /** Whether the queue takes more; while it does not, events wait in the outbox. */
   readonly hasRoom: () => Promise<boolean>;
   /** Told of the webhooks for which something was queued. */
   readonly onQueued: (webhookIds: readonly string[]) => void;
+  /** Told of a webhook that was deactivated for what its regular expressions cost. */
+  readonly onDeactivated: () => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly pacing?: PublisherPacing;
@@ -73,12 +77,13 @@ export function startPublisher(parts: PublisherParts): Publisher {
   const { index, outbox, store, clock, log } = parts;
   const { pacing = PUBLISHER_PACING, after = afterTimeout } = parts;
   const logFault = createFaultLog({ log, clock });
-  const subscriptions = new Subscriptions(parts.matcher);
+  const subscriptions = new Subscriptions(parts.matching);
   let version = 0;
   let published = 0;
   let deleted = 0;
   let deletedAtMs = clock.nowMs();
   let figures = { publishedEvents: 0, queuedDeliveries: 0, passedOverEvents: 0, isHeldUp: false };
+  let giveUp: (() => void) | undefined;
   let isStopping = false;
   let isAwaiting = false;
   let wake: (() => void) | undefined;
@@ -95,6 +100,7 @@ export function startPublisher(parts: PublisherParts): Publisher {
         else if (!(await publishNext())) await rest();
         if (isDeletionDue()) await deletePublished();
       } catch (cause) {
+        if (isStopping) break;
         logFault(cause, {}, "Events could not be published");
         await pause(pacing.retryAfterMs);
       }
@@ -120,7 +126,11 @@ export function startPublisher(parts: PublisherParts): Publisher {
   async function queue(events: readonly SequencedEvent[]): Promise<number> {
     for (;;) {
       await takeInChanges();
-      const prepared = prepareSafely(events);
+      const prepared = await prepareSafely(events);
+      if (prepared.refused.length > 0) {
+        await deactivate(prepared.refused);
+        continue;
+      }
       if (prepared.queue.length === 0) return prepared.events;
       const publication = await store.publish({ version, nowSecs: nowSecs(clock), events: prepared.queue });
       if (publication === "changed") continue;
@@ -132,21 +142,39 @@ export function startPublisher(parts: PublisherParts): Publisher {
 
   async function takeInChanges(): Promise<void> {
     const changes = await store.changesSince(version);
-    for (const webhookId of subscriptions.apply(changes))
-      log.warn({ webhookId }, "A webhook has a regular expression that does not pass any more");
+    await unlessStopped(subscriptions.apply(changes));
     version = changes.version;
   }
 
+  /** Deactivates webhooks that are not matched, before any event of theirs counts as published. */
+  async function deactivate(refused: readonly SubscriptionRefusal[]): Promise<void> {
+    for (const { id: webhookId, reason } of refused) {
+      if (!(await store.deactivate({ webhookId, reason, version, nowSecs: nowSecs(clock) }))) continue;
+      log.warn({ webhookId, reason }, "Deactivated a webhook");
+      parts.onDeactivated();
+    }
+  }
+
   /** An event that cannot be prepared is passed over, so that it costs the others nothing but a search for it. */
-  function prepareSafely(events: readonly SequencedEvent[]): Prepared {
+  async function prepareSafely(events: readonly SequencedEvent[]): Promise<Prepared> {
     try {
-      return prepare(index, subscriptions, events, nowSecs(clock));
+      return await unlessStopped(prepare(index, subscriptions, events, nowSecs(clock)));
     } catch (cause) {
+      if (isStopping) throw cause;
       const [event, ...others] = events;
       if (event && others.length > 0) return prepareSafely(events.slice(0, Math.ceil(events.length / 2)));
       if (event) passOver(event, cause);
-      return { queue: [], events: events.length };
+      return { queue: [], events: events.length, refused: [] };
     }
+  }
+
+  /** @throws when the publisher is stopped, so that it does not wait for a matching thread that is busy. */
+  function unlessStopped<Result>(work: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      giveUp = () => reject(new Error("the publisher is stopping"));
+      if (isStopping) giveUp();
+      work.then(resolve, reject);
+    });
   }
 
   /** The events up to the first row that cannot be read; nothing when that comes first, and so is passed over. */
@@ -214,6 +242,7 @@ export function startPublisher(parts: PublisherParts): Publisher {
     figures: () => ({ ...figures, subscribedWebhooks: subscriptions.size }),
     async stop() {
       isStopping = true;
+      giveUp?.();
       wake?.();
       await ended;
       // What stays is published again, and then changes nothing.

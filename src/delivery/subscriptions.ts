@@ -1,40 +1,47 @@
 import type { EventFacts } from "../matching/facts.ts";
-import type { Matcher } from "../matching/matcher.ts";
+import type { SubscriptionEntry, SubscriptionRefusal } from "../matching/match-service.ts";
+import type { MatchClient } from "../matching/rpc.ts";
 import type { SubscriptionChanges } from "../state/deliveries.ts";
 
 /** Who wants which events, as of the last changes that were applied. */
 export class Subscriptions {
-  readonly #matcher: Matcher;
+  readonly #matching: MatchClient;
   readonly #createdAt = new Map<string, number>();
 
-  constructor(matcher: Matcher) {
-    this.#matcher = matcher;
-  }
-
-  /** Answers the webhooks some of whose regular expressions do not pass any more; those match nothing. */
-  apply({ changed, deleted }: SubscriptionChanges): string[] {
-    const broken: string[] = [];
-    for (const { webhookId, active, subscription, createdAt } of changed) {
-      if (active) {
-        if (this.#matcher.set(webhookId, subscription)) broken.push(webhookId);
-        this.#createdAt.set(webhookId, createdAt);
-      } else this.#drop(webhookId);
-    }
-    for (const webhookId of deleted) this.#drop(webhookId);
-    return broken;
-  }
-
-  /** The webhooks that are to hear of an event: those that it matches and that were there when it was applied. */
-  receivers(facts: EventFacts, appliedAt: number): string[] {
-    return this.#matcher.match(facts).filter((id) => (this.#createdAt.get(id) ?? 0) <= appliedAt);
+  /** @param matching a client of nobody else's. */
+  constructor(matching: MatchClient) {
+    this.#matching = matching;
   }
 
   get size(): number {
     return this.#createdAt.size;
   }
 
-  #drop(webhookId: string): void {
-    this.#matcher.delete(webhookId);
-    this.#createdAt.delete(webhookId);
+  async apply({ changed, deleted }: SubscriptionChanges): Promise<void> {
+    const set: SubscriptionEntry[] = [];
+    const removed = [...deleted];
+    for (const { webhookId, ownerFid, active, subscription } of changed) {
+      if (active) set.push({ id: webhookId, ownerId: `fid:${ownerFid}`, subscription });
+      else removed.push(webhookId);
+    }
+    if (set.length + removed.length > 0) await this.#matching.update({ set, removed });
+    for (const webhookId of removed) this.#createdAt.delete(webhookId);
+    for (const { webhookId, active, createdAt } of changed)
+      if (active) this.#createdAt.set(webhookId, createdAt);
+  }
+
+  /**
+   * The webhooks that are to hear of the first of the given events: those that it matches and that were there when it was
+   * applied. `refused` names webhooks that may lack, and are to be deactivated first.
+   */
+  async receivers(events: readonly { readonly facts: EventFacts; readonly appliedAt: number }[]): Promise<{
+    readonly receivers: readonly (readonly string[])[];
+    readonly refused: readonly SubscriptionRefusal[];
+  }> {
+    const { matches, refused } = await this.#matching.match(events.map(({ facts }) => facts));
+    const receivers = matches.map((ids, at) =>
+      ids.filter((id) => (this.#createdAt.get(id) ?? 0) <= (events[at]?.appliedAt ?? 0)),
+    );
+    return { receivers, refused };
   }
 }

@@ -31,11 +31,11 @@ export interface OwnedService<Item> {
 export interface OwnedParts<Item, Changes> extends OwnedService<Item> {
   readonly now: () => number;
   create(item: Item): Promise<Item | Refusal>;
-  /** Finds the record that a body names, then lets `read` judge the body's fields, then changes the record. */
+  /** Finds the record that a body names, then lets `read` judge the body's fields for it, then changes the record. */
   update(
     fid: number,
     body: unknown,
-    read: (body: JsonObject) => Promise<Changes | Refusal>,
+    read: (body: JsonObject, item: Item) => Promise<Changes | Refusal>,
   ): Promise<Item | Refusal>;
 }
 
@@ -74,7 +74,7 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
       if (typeof id !== "string" || id === "") return badField(`missing field ${idKey}`);
       const item = await get(fid, id);
       if (item instanceof Refusal) return item;
-      const changes = await read(given);
+      const changes = await read(given, item);
       if (changes instanceof Refusal) return changes;
       // The record may have gone while its new URL was being checked; the store decides again.
       return answer(await store.update(claim(fid, id), changes));

@@ -1,6 +1,13 @@
+import { ownerProgramFault } from "../matching/owner-budgets.ts";
+import { RegexFault } from "../matching/regex-program.ts";
+import {
+  MAX_OWNER_PROGRAM_SIZE,
+  readSubscriptionProgram,
+  type SubscriptionProgram,
+} from "../matching/subscription-program.ts";
 import type { UrlGuard } from "../net/guard.ts";
 import type { Clock } from "../process/clock.ts";
-import { UNTRIED, type Webhook } from "../state/records.ts";
+import { type Subscription, UNTRIED, type Webhook } from "../state/records.ts";
 import type { WebhookStore } from "../state/stores.ts";
 import { type FieldTable, readDescription, readFields, readName, readObject } from "./fields.ts";
 import { createOwnedParts, type OwnedService, type OwnedSettings } from "./owned-service.ts";
@@ -49,6 +56,21 @@ export function createWebhookService(options: {
   } satisfies FieldTable;
   const updateFields = { active: { key: "active", read: readActive }, ...createFields } satisfies FieldTable;
 
+  /** Why the owner may not have these expressions active beside those of its other webhooks, if so. */
+  async function programRefusal(
+    fid: number,
+    { webhookId, subscription }: Pick<Webhook, "webhookId" | "subscription">,
+  ): Promise<Refusal | undefined> {
+    const own = programOf(subscription);
+    if (own.size === 0) return undefined;
+    const others = (await options.store.listByOwner(fid, parts.now())).filter(
+      (webhook) => webhook.active && webhook.webhookId !== webhookId,
+    );
+    const sum = others.reduce((size, webhook) => size + programOf(webhook.subscription).size, own.size);
+    if (sum <= MAX_OWNER_PROGRAM_SIZE) return undefined;
+    return badField(`subscription.${own.largestField} is too large: ${ownerProgramFault(sum)}`);
+  }
+
   return {
     get: parts.get,
     list: parts.list,
@@ -65,9 +87,12 @@ export function createWebhookService(options: {
       if (title === undefined) return badField("missing field name");
       if (targetUrl === undefined) return badField("missing field url");
       if (subscription === undefined) return badField("missing field subscription");
+      const webhookId = crypto.randomUUID();
+      const refusal = await programRefusal(fid, { webhookId, subscription });
+      if (refusal) return refusal;
       const now = parts.now();
       return parts.create({
-        webhookId: crypto.randomUUID(),
+        webhookId,
         ownerFid: fid,
         title,
         targetUrl,
@@ -83,9 +108,23 @@ export function createWebhookService(options: {
     },
 
     async update(fid, body) {
-      const webhook = await parts.update(fid, body, (given) => readFields(updateFields, given));
+      const webhook = await parts.update(fid, body, async (given, before) => {
+        const changes = await readFields(updateFields, given);
+        if (changes instanceof Refusal) return changes;
+        const after = { ...before, ...changes };
+        if (!after.active || !(changes.subscription || changes.active)) return changes;
+        return (await programRefusal(fid, after)) ?? changes;
+      });
       if (!(webhook instanceof Refusal) && webhook.active) await options.wake(webhook.webhookId);
       return webhook;
     },
   };
+}
+
+const NO_PROGRAM = { size: 0, largestField: undefined };
+
+/** Expressions that do not pass any more, as an older version let them pass, are not matched and so cost nothing. */
+function programOf(subscription: Subscription): Pick<SubscriptionProgram, "size" | "largestField"> {
+  const program = readSubscriptionProgram(subscription);
+  return program instanceof RegexFault ? NO_PROGRAM : program;
 }

@@ -13,6 +13,7 @@ export interface SubscriptionChanges {
   readonly version: number;
   readonly changed: readonly {
     readonly webhookId: string;
+    readonly ownerFid: number;
     readonly active: boolean;
     readonly subscription: Subscription;
     readonly createdAt: number;
@@ -60,6 +61,22 @@ export interface DeliveryPublications {
    * @returns `changed`, and nothing is queued, where a webhook has changed since `version`: match again.
    */
   publish(matched: MatchedEvents): Promise<Publication | "changed">;
+  /**
+   * Deactivates a webhook, with the reason on its record.
+   *
+   * @returns false, and changes nothing, where it is inactive, gone, or not as it was at `version`.
+   */
+  deactivate(given: Deactivation): Promise<boolean>;
+}
+
+/** Which webhook the node deactivates, and why. */
+export interface Deactivation {
+  readonly webhookId: string;
+  /** As its owner reads it. */
+  readonly reason: string;
+  /** The `SubscriptionChanges.version` at which there was a reason. */
+  readonly version: number;
+  readonly nowSecs: number;
 }
 
 /** A webhook with something queued. */

@@ -35,7 +35,7 @@ export const writeMethods = {
   tokens: ["apply", "deleteHeld"],
   campaigns: ["create", "start", "end"],
   ledger: ["claim", "settle", "countNotAttempted"],
-  publications: ["publish"],
+  publications: ["publish", "deactivate"],
   queue: ["recover", "claim", "settle", "release"],
   deliveryLog: ["replay", "replayRange", "queueTests"],
 } as const satisfies StoreMethods;

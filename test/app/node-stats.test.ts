@@ -126,6 +126,7 @@ test("the status and the metrics answer while no part does", async () => {
     maintenance: new RpcClient(port1),
     fanOut: fanOutOver(stuck()),
     delivery: deliveryNodeOver(stuck()),
+    matching: stuck(),
     state: stuck(),
     upstream: undefined,
     isStarted: () => true,
@@ -137,11 +138,11 @@ test("the status and the metrics answer while no part does", async () => {
   ]);
   expect(performance.now() - startedAt).toBeLessThan(4 * STATS_DEADLINE_MS);
   expect(status).toMatchObject({
-    unavailable: ["ingest", "fan_out", "delivery", "state"],
+    unavailable: ["ingest", "fan_out", "delivery", "matching", "state"],
     ingest: null,
     send: null,
     maintenance: { runs: 2 },
-    webhooks: { outbox_events: null, deliveries: null },
+    webhooks: { outbox_events: null, deliveries: null, matching: null },
   });
   expect(text).toContain('svc_node_part_up{part="delivery"} 0\n');
   expect(text).toContain('svc_node_part_up{part="maintenance"} 1\n');

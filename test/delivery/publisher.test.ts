@@ -5,7 +5,6 @@ import { type Publisher, type PublisherParts, startPublisher } from "../../src/d
 import { outboxBacklog } from "../../src/index/outbox.ts";
 import type { MessageRef, RelayedOp } from "../../src/ingest/relay.ts";
 import { submitRelayed } from "../../src/ingest/rpc.ts";
-import { createMatcher } from "../../src/matching/matcher.ts";
 import { positionOf } from "../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../src/protocol/signed-message.ts";
@@ -14,6 +13,7 @@ import { openState, statePath } from "../../src/state/database.ts";
 import type { DeliveryPublications } from "../../src/state/deliveries.ts";
 import { type Subscription, UNTRIED } from "../../src/state/records.ts";
 import { makeSecret } from "../state/contracts/owned-store.ts";
+import { startMatching } from "../support/matching.ts";
 import { bio, cast, ensProof, link, uncast } from "../support/records.ts";
 import { localStores } from "../support/state-stores.ts";
 import { ManualTimers } from "../support/timers.ts";
@@ -66,9 +66,10 @@ async function startFixture(...fids: number[]) {
       index: writer.reader,
       outbox: outboxOver(writer.client),
       store,
-      matcher: createMatcher(),
+      matching: startMatching(),
       hasRoom: async () => true,
       onQueued: (webhookIds) => told.push([...webhookIds].sort()),
+      onDeactivated: () => undefined,
       clock: writer.clock,
       log: pino({ level: "silent" }),
       pacing: PACING,
@@ -388,5 +389,75 @@ describe("publisher", () => {
     await published(1);
     expect(deliveries()).toHaveLength(1);
     await publisher.stop();
+  });
+
+  test("whose expressions cost too much is deactivated with the reason before events pass it; nobody else misses one", async () => {
+    using fixture = await startFixture(1);
+    const { writer, webhooks, addWebhook, run, deliveries, claimOf } = fixture;
+    const dear = await addWebhook({ "cast.created": { text: `(?s)[ab].{140}[^ab]` } });
+    const every = await addWebhook(ALL_CASTS);
+    // Each reading of the clock is an hour later: every run seems to take as long as it can.
+    let nowMs = 0;
+    const matching = startMatching({ minuteMs: 5, eventMs: 100 }, () => (nowMs += 3_600_000));
+    let deactivated = 0;
+    await writer.submit(cast(1, "gm"), cast(1, "ab".repeat(500)), cast(1, "gm again"));
+    const { publisher, published } = run({ matching, onDeactivated: () => deactivated++ });
+    await published(3);
+    expect(deliveries()).toEqual([1, 2, 3].map(() => `cast.created → ${every}`));
+    expect(deactivated).toBe(1);
+    expect(await webhooks.find(dear, 0)).toMatchObject({
+      active: false,
+      health: { deactivationReason: expect.stringContaining("more than 5 ms of matching within a minute") },
+    });
+    // Its owner may activate it again, and it is matched anew.
+    await webhooks.update(claimOf(dear), { active: true, subscription: { "cast.created": { text: "gm" } } });
+    await writer.submit(cast(1, "gm to all"));
+    await published(4);
+    expect(deliveries().slice(3).sort()).toEqual([`cast.created → ${dear}`, `cast.created → ${every}`]);
+    await publisher.stop();
+  });
+
+  test("a stored webhook whose expression does not pass any more is deactivated with the field named", async () => {
+    using fixture = await startFixture(1);
+    const { webhooks, addWebhook, run, writer, deliveries } = fixture;
+    const large = await addWebhook({ "cast.created": { text: "(?s).*a.{980}" } });
+    const every = await addWebhook(ALL_CASTS);
+    await writer.submit(cast(1, "gm"));
+    const { publisher, published } = run();
+    await published(1);
+    expect(deliveries()).toEqual([`cast.created → ${every}`]);
+    const reason = "cast.created.text repeats too much: it compiles to 985 instructions";
+    expect(await webhooks.find(large, 0)).toMatchObject({
+      active: false,
+      health: { deactivationReason: expect.stringContaining(reason) },
+    });
+    await publisher.stop();
+  });
+
+  test("a matching thread that is stuck holds up neither the end of the publisher nor the events for the next one", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    const every = await addWebhook(ALL_CASTS);
+    const asked = Promise.withResolvers<void>();
+    const stuck = {
+      update: async () => undefined,
+      match: () => {
+        asked.resolve();
+        return new Promise<never>(() => undefined);
+      },
+    };
+    await writer.submit(cast(1, "a"));
+    const first = run({ matching: stuck });
+    await asked.promise;
+    await first.publisher.stop();
+    expect([
+      deliveries(),
+      outboxBacklog(writer.db).events,
+      first.publisher.figures().passedOverEvents,
+    ]).toEqual([[], 1, 0]);
+    const second = run();
+    await second.published(1);
+    expect(deliveries()).toEqual([`cast.created → ${every}`]);
+    await second.publisher.stop();
   });
 });

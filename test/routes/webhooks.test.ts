@@ -282,3 +282,36 @@ test("what is foreign is 403 and what is unknown is 404, for every operation on 
     await expectRefused({ method, path: under }, 400, "missing query parameter webhook_id");
   }
 });
+
+describe("the regular expressions of an owner's active webhooks together", () => {
+  // 907 instructions.
+  const large = (word: string) => ({
+    ...fields,
+    subscription: { "cast.created": { text: `${word}${"y?".repeat(450)}` } },
+  });
+  const tooLarge =
+    "subscription.cast.created.text is too large: the regular expressions of its owner's active subscriptions compile to " +
+    "10884 instructions, more than 10000";
+
+  test("have a bound, over which nothing is created, changed or activated; other owners have their own", async () => {
+    const ids: string[] = [];
+    for (let at = 0; at < 11; at += 1) ids.push((await created(large(`word${at % 10}`))).webhook_id);
+    await expectRefused(creation(large("wordx")), 400, tooLarge);
+    const [first = "", second = ""] = ids;
+    expect((await update({ webhook_id: first, active: false })).status).toBe(200);
+    const { webhook_id: last } = await created(large("wordx"));
+    expect(await update({ webhook_id: first, active: "true" })).toEqual({
+      status: 400,
+      body: { message: tooLarge },
+    });
+    expect((await get(first)).body.webhook.active).toBe(false);
+    // What does not make them larger passes.
+    expect((await update({ webhook_id: second, name: "Other" })).status).toBe(200);
+    expect(
+      (await update({ webhook_id: second, subscription: { "cast.created": { text: "gm" } } })).status,
+    ).toBe(200);
+    expect((await update({ webhook_id: first, active: true })).status).toBe(200);
+    expect((await get(last)).body.webhook.active).toBe(true);
+    await created(large("wordx"), 4);
+  });
+});

@@ -10,6 +10,7 @@ import type { WebhookStore } from "../../src/state/stores.ts";
 import { configWith } from "../process/config.ts";
 import { makeSecret } from "../state/contracts/owned-store.ts";
 import { ManualTime, until } from "./manual-time.ts";
+import { startMatching } from "./matching.ts";
 import { startTestNode } from "./node.ts";
 import type { ReceivedRequest } from "./receiver.ts";
 import { loopbackClient } from "./send.ts";
@@ -86,6 +87,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
         index,
         state: stores,
         outbox: { awaitEvents: () => new Promise(() => undefined), deleteEvents: async () => undefined },
+        matching: startMatching(),
         client: options.client ?? loopbackClient(),
         after: time.after,
         random: () => 0.5,

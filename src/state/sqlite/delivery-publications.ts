@@ -5,6 +5,7 @@ import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
 import { hasWebhookChanged, readWebhookChanges } from "./webhook-changes.ts";
+import { deactivateUnchanged } from "./webhook-health.ts";
 
 const insertEvent = statement<
   { seq: number },
@@ -70,6 +71,8 @@ export function publicationDecisions(db: StateDatabase, limits: QueueLimits): St
       }
       return { queued, webhookIds: [...webhookIds], dropped };
     },
+
+    deactivate: (given) => deactivateUnchanged(db, given),
   };
 }
 

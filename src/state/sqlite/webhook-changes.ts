@@ -18,6 +18,7 @@ const changesSince = statement<
   {
     version: number;
     webhook_id: string;
+    owner_fid: number | null;
     active: number | null;
     subscription: string | null;
     created_at: number | null;
@@ -25,7 +26,7 @@ const changesSince = statement<
   [sinceVersion: number]
 >(
   "webhook-changes.since",
-  `SELECT c.version, c.webhook_id, w.active, w.subscription, w.created_at FROM webhook_changes c
+  `SELECT c.version, c.webhook_id, w.owner_fid, w.active, w.subscription, w.created_at FROM webhook_changes c
    LEFT JOIN webhooks w ON w.webhook_id = c.webhook_id WHERE c.version > ? ORDER BY c.version`,
 );
 const anySince = statement<{ one: number }, [sinceVersion: number]>(
@@ -51,12 +52,13 @@ export function readWebhookChanges(db: StateDatabase, sinceVersion: number): Sub
   const rows = db.all(changesSince, sinceVersion);
   return {
     version: rows.at(-1)?.version ?? sinceVersion,
-    changed: rows.flatMap(({ webhook_id, active, subscription, created_at }) =>
+    changed: rows.flatMap(({ webhook_id, owner_fid, active, subscription, created_at }) =>
       subscription === null
         ? []
         : [
             {
               webhookId: webhook_id,
+              ownerFid: owner_fid ?? 0,
               active: active === 1,
               subscription: JSON.parse(subscription),
               createdAt: created_at ?? 0,

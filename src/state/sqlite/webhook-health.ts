@@ -1,5 +1,5 @@
 import type { StateDatabase } from "../database.ts";
-import type { FailureRule } from "../deliveries.ts";
+import type { Deactivation, FailureRule } from "../deliveries.ts";
 import type { WebhookHealth } from "../records.ts";
 import { statement } from "../statement.ts";
 import { noteWebhookChanged } from "./webhook-changes.ts";
@@ -33,6 +33,11 @@ const failFinally = statement<
 const deactivate = statement<{ webhook_id: string }, [nowSecs: number, webhook: number]>(
   "webhooks.deactivate",
   "UPDATE webhooks SET active = 0, updated_at = ? WHERE seq = ? AND active = 1 RETURNING webhook_id",
+);
+const unchangedWebhook = statement<{ seq: number }, [webhookId: string, version: number]>(
+  "webhooks.unchanged",
+  `SELECT seq FROM webhooks w WHERE webhook_id = ?1 AND active = 1 AND NOT EXISTS
+     (SELECT 1 FROM webhook_changes c WHERE c.webhook_id = ?1 AND c.version > ?2)`,
 );
 const noteDeactivation = statement<unknown, [nowSecs: number, reason: string, webhook: number]>(
   "webhook-health.deactivate",
@@ -112,11 +117,24 @@ export function noteFailedDelivery(
   const reason = failure.isGone
     ? GONE
     : `${run?.consecutive_failures} deliveries in a row failed, over ${hoursOf(runSecs)} or more`;
+  return deactivateFor(db, webhook, reason, nowSecs) ? reason : undefined;
+}
+
+/** Deactivates a webhook that has not changed since a version; false where it has, or is not active. */
+export function deactivateUnchanged(
+  db: StateDatabase,
+  { webhookId, reason, version, nowSecs }: Deactivation,
+): boolean {
+  const webhook = db.get(unchangedWebhook, webhookId, version);
+  return webhook !== undefined && deactivateFor(db, webhook.seq, reason, nowSecs);
+}
+
+function deactivateFor(db: StateDatabase, webhook: number, reason: string, nowSecs: number): boolean {
   const deactivated = db.get(deactivate, nowSecs, webhook);
-  if (!deactivated) return undefined;
+  if (!deactivated) return false;
   db.run(noteDeactivation, nowSecs, reason, webhook);
   noteWebhookChanged(db, deactivated.webhook_id);
-  return reason;
+  return true;
 }
 
 /** An inactive webhook is about to be activated: what went before is forgiven. */

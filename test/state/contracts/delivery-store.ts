@@ -172,11 +172,37 @@ export function deliveryStoreContract(name: string, open: () => DeliveryFixture)
       expect((await publications.changesSince(0)).changed).toEqual([
         {
           webhookId: "hook-1",
+          ownerFid: 3,
           active: true,
           subscription: { "cast.created": { author_fids: [1] } },
           createdAt: 77,
         },
       ]);
+    });
+
+    test("the node deactivates a webhook that is as it was, with the reason on its record; the change is seen", async () => {
+      const { addWebhook, publications, webhooks, own } = start();
+      await addWebhook(1);
+      const { version } = await publications.changesSince(0);
+      const given = { webhookId: "hook-1", reason: "too dear", version, nowSecs: 500 };
+      expect(await publications.deactivate(given)).toBe(true);
+      expect(await webhooks.find("hook-1", 500)).toMatchObject({
+        active: false,
+        updatedAt: 500,
+        health: { deactivatedAt: 500, deactivationReason: "too dear" },
+      });
+      const seen = await publications.changesSince(version);
+      expect(seen.changed).toMatchObject([{ webhookId: "hook-1", active: false }]);
+      // It is inactive, then active but not as it was, then gone.
+      expect(await publications.deactivate({ ...given, version: seen.version })).toBe(false);
+      await webhooks.update(own("hook-1"), { active: true });
+      expect(await publications.deactivate({ ...given, version: seen.version })).toBe(false);
+      expect(await webhooks.find("hook-1", 500)).toMatchObject({
+        active: true,
+        health: { deactivatedAt: null, deactivationReason: null },
+      });
+      await webhooks.delete(own("hook-1"));
+      expect(await publications.deactivate({ ...given, version: seen.version + 10 })).toBe(false);
     });
 
     test("an event is queued once for each webhook, however often it is published", async () => {

@@ -1,0 +1,15 @@
+import { RpcClient } from "../../src/lib/port-rpc.ts";
+import type { MatchBudget } from "../../src/matching/owner-budgets.ts";
+import { createMatchThread, type MatchClient, matchClientOver } from "../../src/matching/rpc.ts";
+
+export const UNLIMITED: MatchBudget = {
+  minuteMs: Number.POSITIVE_INFINITY,
+  eventMs: Number.POSITIVE_INFINITY,
+};
+
+/** A client of matching that runs on the thread of the test, over the port that a thread of its own would have. */
+export function startMatching(budget = UNLIMITED, nowMs?: () => number): MatchClient {
+  const { port1, port2 } = new MessageChannel();
+  createMatchThread(budget, nowMs).connect(port1);
+  return matchClientOver(new RpcClient(port2));
+}
