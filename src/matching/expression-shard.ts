@@ -9,13 +9,15 @@ const MAX_MEMBERS = 64;
 const MAX_PROGRAM_SIZE = 256;
 /** A larger expression is matched on its own. */
 export const MAX_MEMBER_PROGRAM_SIZE = 64;
-const MIN_MEMBER_PROGRAM_SIZE = 3;
+const ORDINARY_PROGRAM_SIZE = 16;
 /** A shard that takes more time for a character, on average of so many of them, is slow. An ordinary one takes a hundredth. */
-const SLOW_MS_PER_CHAR = 0.001;
-const CHARS_UNTIL_JUDGED = 50_000;
-/** A single run that takes more than either is slow at once. */
-const SLOW_RUN_MS_PER_CHAR = 0.002;
-const SLOW_RUN_MS = 2;
+const SLOW_MS_PER_CHAR = 0.002;
+const CHARS_UNTIL_JUDGED = 10_000;
+/** Over so many characters a new automaton meets most of its states for the first time, which is slow for any. */
+const WARM_UP_CHARS = 5_000;
+/** A single run that takes more than both is slow at once. */
+const SLOW_RUN_MS_PER_CHAR = 0.005;
+const SLOW_RUN_MS = 10;
 
 /** Regular expressions that one automaton matches at once. */
 export class Shard<Member extends { readonly source: string; readonly programSize: number }> {
@@ -29,6 +31,7 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
   #spentMs = 0;
   #chars = 0;
   #isSlow = false;
+  #isNew = true;
 
   get members(): readonly Member[] {
     return this.#members;
@@ -43,10 +46,10 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
     return this.#isSlow;
   }
 
-  /** Whether no expression is small enough to be added. */
+  /** Whether there is no room for most of those that it could take. */
   get isFull(): boolean {
     return (
-      this.#members.length === MAX_MEMBERS || this.#programSize > MAX_PROGRAM_SIZE - MIN_MEMBER_PROGRAM_SIZE
+      this.#members.length === MAX_MEMBERS || this.#programSize > MAX_PROGRAM_SIZE - ORDINARY_PROGRAM_SIZE
     );
   }
 
@@ -92,9 +95,18 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
     }
     this.#spentMs += tookMs;
     this.#chars += chars;
+    if (this.#isNew) {
+      if (this.#chars < WARM_UP_CHARS) return 0;
+      this.#isNew = false;
+      return this.#settle();
+    }
     if (this.#chars < CHARS_UNTIL_JUDGED) return 0;
+    this.#isSlow = this.#spentMs > this.#chars * SLOW_MS_PER_CHAR;
+    return this.#settle();
+  }
+
+  #settle(): number {
     const spentMs = this.#spentMs;
-    this.#isSlow = spentMs > this.#chars * SLOW_MS_PER_CHAR;
     this.#spentMs = 0;
     this.#chars = 0;
     return spentMs;
@@ -104,6 +116,7 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
     const set = new RE2Set(RE2Set.UNANCHORED, 0, memoryBytes);
     for (const { source } of this.#members) set.add(source);
     set.compile();
+    this.#isNew = true;
     return set;
   }
 }

@@ -2,7 +2,7 @@ import { MAX_MEMBER_PROGRAM_SIZE, Shard } from "./expression-shard.ts";
 import { LiteralGate } from "./literal-gate.ts";
 import type { OwnerBudgets, Subscriber } from "./owner-budgets.ts";
 import type { RegexProgram } from "./regex-program.ts";
-import { SingleExpression } from "./single-expression.ts";
+import { LargeAutomata, SingleExpression } from "./single-expression.ts";
 
 /** What all shards together may keep of the states that they came through; to find a state again takes time. */
 const SHARDS_BYTES = 32 * 1024 * 1024;
@@ -17,7 +17,7 @@ const MAX_LOOKED_AT = 16;
  * The most that an instruction can take for a character on a slow machine; what a measured time has beyond that is not the
  * expression's: the thread waited for the processor.
  */
-const MAX_MS_PER_STEP = 40e-6;
+const MAX_MS_PER_STEP = 200e-6;
 const MAX_MS_PER_RUN = 0.01;
 
 /** A regular expression that filters share. */
@@ -34,8 +34,9 @@ export class Expression {
   constructor(
     readonly source: string,
     readonly programSize: number,
+    single: SingleExpression,
   ) {
-    this.matched = { by: "itself", single: new SingleExpression(source) };
+    this.matched = { by: "itself", single };
   }
 
   /** Whether somebody is still to be told of it. */
@@ -60,6 +61,7 @@ export class ExpressionPool {
   readonly #open = new Set<Shard<Expression>>();
   /** Those that pass no gate and are in no shard. */
   readonly #apart = new Set<Expression>();
+  readonly #large = new LargeAutomata();
   readonly #budgets: OwnerBudgets;
   readonly #nowMs: () => number;
   #event = 0;
@@ -78,10 +80,10 @@ export class ExpressionPool {
   add({ source, size }: RegexProgram, subscriber: Subscriber): Expression {
     let expression = this.#expressions.get(source);
     if (expression === undefined) {
-      expression = new Expression(source, size);
+      const single = new SingleExpression(source, this.#large);
+      expression = new Expression(source, size, single);
       this.#expressions.set(source, expression);
-      if (this.#gate.add(expression))
-        expression.matched = { by: "gate", single: new SingleExpression(source) };
+      if (this.#gate.add(expression)) expression.matched = { by: "gate", single };
       else this.#place(expression);
     }
     expression.subscribers.add(subscriber);
@@ -93,6 +95,7 @@ export class ExpressionPool {
     if (expression.subscribers.size > 0) return;
     this.#expressions.delete(expression.source);
     const { matched } = expression;
+    if (matched.by !== "shard") matched.single[Symbol.dispose]();
     if (matched.by === "gate") this.#gate.remove(expression);
     else if (matched.by === "itself") this.#apart.delete(expression);
     else {
@@ -118,7 +121,9 @@ export class ExpressionPool {
     if (matched.by === "gate" && !this.#admissions().has(expression)) return false;
     const startMs = this.#nowMs();
     const isMatching = matched.single.isMatching(this.#event, this.#subjects);
-    this.#budgets.charge(asker, this.#costMs(expression, this.#nowMs() - startMs));
+    const costMs = this.#costMs(expression, this.#nowMs() - startMs);
+    matched.single.count(costMs, this.#chars);
+    this.#budgets.charge(asker, costMs);
     return isMatching;
   }
 
@@ -133,9 +138,10 @@ export class ExpressionPool {
       if (single.isMatching(this.#event, this.#subjects)) matching.push(expression);
       const endMs = this.#nowMs();
       const costMs = this.#costMs(expression, endMs - startMs);
+      single.count(costMs, this.#chars);
       this.#chargeAll(expression, costMs);
       startMs = endMs;
-      if (expression.matched.by === "itself") this.#judge(expression, single, costMs);
+      if (expression.matched.by === "itself") this.#judge(expression, single);
     };
     for (const expression of this.#admissions()) {
       if (expression.matched.by !== "shard") runSingle(expression, expression.matched.single);
@@ -177,7 +183,7 @@ export class ExpressionPool {
     this.#open.delete(shard);
     for (const expression of shard.members) {
       expression.timesApart += 1;
-      const single = new SingleExpression(expression.source);
+      const single = new SingleExpression(expression.source, this.#large);
       // The event goes on, and what the shard found holds for it.
       single.know(this.#event, shard.matched.includes(expression));
       expression.matched = { by: "itself", single };
@@ -186,10 +192,11 @@ export class ExpressionPool {
   }
 
   /** Puts an expression that proved to be quick into a shard, each time later if shards with it keep being slow. */
-  #judge(expression: Expression, single: SingleExpression, tookMs: number): void {
+  #judge(expression: Expression, single: SingleExpression): void {
     if (expression.programSize > MAX_MEMBER_PROGRAM_SIZE) return;
     const minChars = CHARS_UNTIL_TOGETHER * 2 ** Math.min(expression.timesApart, MAX_DOUBLINGS);
-    if (!single.isQuick(tookMs, this.#chars, minChars)) return;
+    if (!single.isQuick(minChars)) return;
+    single[Symbol.dispose]();
     this.#apart.delete(expression);
     this.#place(expression);
   }

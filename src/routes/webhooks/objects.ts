@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS } from "../../management/fields.ts";
 import { eventKinds, MAX_FILTER_ENTRIES } from "../../management/subscription.ts";
-import { MAX_REGEX_CHARS } from "../../matching/regex-program.ts";
+import { MAX_PROGRAM_SIZE, MAX_REGEX_CHARS, MAX_UNGATED_PROGRAM_SIZE } from "../../matching/regex-program.ts";
 import type { Subscription, Webhook } from "../../state/records.ts";
 import {
   closed,
@@ -19,7 +19,12 @@ const limited = { maxItems: MAX_FILTER_ENTRIES };
 const Fids = Type.Array(Fid, limited);
 const Hashes = Type.Array(Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" }), limited);
 const Urls = Type.Array(Type.String({ minLength: 1 }), limited);
-const Regex = Type.String({ maxLength: MAX_REGEX_CHARS, description: "RE2 expression, unanchored" });
+const Regex = Type.String({
+  maxLength: MAX_REGEX_CHARS,
+  description:
+    `RE2 expression, unanchored, of at most ${MAX_PROGRAM_SIZE} instructions once it is compiled, or ` +
+    `${MAX_UNGATED_PROGRAM_SIZE} where it requires no literal of two or more characters`,
+});
 
 const filterSchemas: Readonly<Record<string, TSchema>> = {
   match: Type.Union([Type.Literal("all"), Type.Literal("any")], {
