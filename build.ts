@@ -55,7 +55,7 @@ if (targets.length === 0) await compile(undefined, `${values.outdir}/${name}`);
 for (const target of targets) await compile(target, `${values.outdir}/${name}-${target}`);
 
 async function compile(target: Target | undefined, outfile: string): Promise<void> {
-  // Settings come from where the README says, not from files that happen to lie in the working directory.
+  // Settings come from the documented places, not from files that happen to be in the working directory.
   const fromWorkingDirectory = { autoloadDotenv: false, autoloadBunfig: false } as const;
   const built = await Bun.build({
     entrypoints: ENTRYPOINTS,

@@ -1,22 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
+import { exampleEnv } from "../support/document-shell.ts";
+import { documentExample } from "../support/documents.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
-
-const ROOT = join(import.meta.dir, "../..");
-const readme = await Bun.file(join(ROOT, "README.md")).text();
-
-/** The commands of a step of the README's "Send a push". */
-function step(name: string): string {
-  const [, text = ""] =
-    new RegExp(`<!-- push: ${name} -->\n\`\`\`sh\n([\\s\\S]*?)\n\`\`\``).exec(readme) ?? [];
-  expect(text).not.toBe("");
-  return text;
-}
 
 const dir = tempDir();
 let node: RunningNode;
 beforeAll(async () => {
-  const [, flags = ""] = /^bun src\/main\.ts serve --demo (.*)$/.exec(step("node")) ?? [];
+  const [, flags = ""] = /^\.\/dist\/svc serve --demo (.*)$/.exec(documentExample("push node")) ?? [];
   const dataDir = `${dir.path}/data`;
   node = await startNode({ command: fromSources, dataDir, demo: true, args: flags.split(" ") });
 }, 60_000);
@@ -25,20 +15,15 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-const env = () => ({
-  PATH: process.env.PATH ?? "",
-  HOME: dir.path,
-  SVC_HTTP_PORT: new URL(node.url).port,
-});
+const env = () => exampleEnv(dir.path, { SVC_HTTP_PORT: new URL(node.url).port });
 
-/** Runs commands as the README has them, but for the address of the node and a free port of the client. */
+/** Runs the commands of an example with the address of the node and a free port of the client. */
 function shell(script: string) {
   const there = script
     .replaceAll("http://127.0.0.1:8080", node.url)
-    .replaceAll("bun src/main.ts", `exec_node`)
+    .replaceAll("./dist/svc", "exec_node")
     .replaceAll("demo-client ", "demo-client --client-port 0 ");
-  const prelude = `exec_node() { ${fromSources.join(" ")} "$@"; }\nbun() { ${process.execPath} "$@"; }\n`;
-  return Bun.spawn(["sh", "-e", "-c", prelude + there], {
+  return Bun.spawn(["sh", "-e", "-c", `exec_node() { ${fromSources.join(" ")} "$@"; }\n${there}`], {
     cwd: dir.path,
     env: env(),
     stdout: "pipe",
@@ -61,19 +46,14 @@ function linesOf(stream: ReadableStream<Uint8Array>) {
   };
 }
 
-test("the README's way from the registration to the first push, step by step", async () => {
-  const keys = shell(
-    `bun src/main.ts demo keys --fid 3 | bun -p '(await Bun.stdin.json()).custody.privateKey' > fid-3.key; chmod 600 fid-3.key`,
-  );
-  expect(await keys.exited).toBe(0);
+test("runs the documented steps from the registration to the first push", async () => {
+  expect(await shell(documentExample("keys")).exited).toBe(0);
   const client = shell(
-    step("client")
-      .replace(/\n\nbun /, "\n\nexec bun ")
-      .replace("exec bun src/main.ts", `exec ${fromSources.join(" ")}`),
+    documentExample("push client").replace(/\n\n\.\/dist\/svc /, `\n\nexec ${fromSources.join(" ")} `),
   );
   const printed = linesOf(client.stdout);
   await printed(/Added the mini app for fid 6\n/);
-  const sending = shell(step("send"));
+  const sending = shell(documentExample("push send"));
   const answer = JSON.parse(await new Response(sending.stdout).text());
   expect(answer).toMatchObject({
     success_count: 3,

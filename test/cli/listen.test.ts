@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { signedHeaders } from "../../src/delivery/sign.ts";
 import { makeSecret } from "../state/contracts/owned-store.ts";
+import { exampleEnv } from "../support/document-shell.ts";
+import { documentExample, ROOT } from "../support/documents.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
-import { readmeExample } from "../support/readme.ts";
 import { run } from "./run.ts";
-
-const ROOT = join(import.meta.dir, "../..");
 
 const dir = tempDir();
 let node: RunningNode;
 beforeAll(async () => {
-  const [, flags = ""] = /^bun src\/main\.ts serve --demo (.*)$/.exec(readmeExample("push: node")) ?? [];
+  const [, flags = ""] = /^\.\/dist\/svc serve --demo (.*)$/.exec(documentExample("webhook node")) ?? [];
   const dataDir = `${dir.path}/data`;
   node = await startNode({ command: fromSources, dataDir, demo: true, args: flags.split(" ") });
 }, 60_000);
@@ -20,12 +20,12 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-/** A program of this repository, with a command line of the README. */
+/** Runs the commands of an example. */
 function shell(script: string) {
-  const prelude = `exec_node() { ${fromSources.join(" ")} "$@"; }\nbun() { ${process.execPath} "$@"; }\n`;
-  return Bun.spawn(["sh", "-e", "-c", prelude + script.replaceAll("bun src/main.ts", "exec_node")], {
+  const there = script.replaceAll("./dist/svc", "exec_node");
+  return Bun.spawn(["sh", "-e", "-c", `exec_node() { ${fromSources.join(" ")} "$@"; }\n${there}`], {
     cwd: dir.path,
-    env: { PATH: process.env.PATH ?? "", HOME: dir.path, SVC_HTTP_PORT: new URL(node.url).port },
+    env: exampleEnv(dir.path, { SVC_HTTP_PORT: new URL(node.url).port }),
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -75,10 +75,8 @@ function startListener(args: readonly string[]) {
   };
 }
 
-test("the README's way from the registration to the first delivery, step by step", async () => {
-  await outputOf(
-    `bun src/main.ts demo keys --fid 3 | bun -p '(await Bun.stdin.json()).custody.privateKey' > fid-3.key; chmod 600 fid-3.key`,
-  );
+test("runs the documented steps from the registration to the first delivery", async () => {
+  await outputOf(documentExample("keys"));
   // The listener takes any free port, which nobody knows before it listens: deliveries reach it through this relay.
   const listening = Promise.withResolvers<string>();
   await using relay = Bun.serve({
@@ -89,15 +87,15 @@ test("the README's way from the registration to the first delivery, step by step
       return fetch(await listening.promise, { method, headers, body: await request.arrayBuffer() });
     },
   });
-  await outputOf(readmeExample("webhook: register").replace("localhost:9200", `localhost:${relay.port}`));
+  await outputOf(documentExample("webhook register").replace("localhost:9200", `localhost:${relay.port}`));
   const { webhook } = await Bun.file(`${dir.path}/bread-talk.json`).json();
-  expect(readmeExample("webhook: listen")).toMatch(/^bun src\/main\.ts listen --port 9200 \\\n {2}--secret /);
-  const secret = (await outputOf(/"\$\((.*)\)"/.exec(readmeExample("webhook: listen"))?.[1] ?? "")).trim();
+  expect(documentExample("webhook listen")).toMatch(/^\.\/dist\/svc listen --port 9200 \\\n {2}--secret /);
+  const secret = (await outputOf(/"\$\((.*)\)"/.exec(documentExample("webhook listen"))?.[1] ?? "")).trim();
   expect(secret).toBe(webhook.secrets[0].value);
   await using listener = startListener(["--port", "0", "--secret", secret]);
   listening.resolve(await listener.url());
 
-  const testing = outputOf(readmeExample("webhook: test"));
+  const testing = outputOf(documentExample("webhook test"));
   const tested = await listener.next(/\n\}\n/);
   expect(tested).toMatch(/^msg_[0-9a-f]{32}\n {2}X-Svc-Signature: by secret 1 \(\w{4}…\)\n/);
   expect(tested).toMatch(/\n {2}webhook-signature: by secret 1 \(\w{4}…\)\n\{\n/);
@@ -105,15 +103,11 @@ test("the README's way from the registration to the first delivery, step by step
   const [messageId = ""] = /msg_\w+/.exec(tested) ?? [];
   expect(await testing).toMatch(new RegExp(`^message_id +type\n${messageId}  cast.created\nmessage_id`));
 
-  // The script of "Send it a message" needs the modules of this repository.
-  const [, script = ""] =
-    /## Send it a message[\s\S]*?```ts\n([\s\S]*?)```/.exec(await Bun.file(join(ROOT, "README.md")).text()) ??
-    [];
-  const casting = Bun.spawn([process.execPath, "-"], {
-    cwd: ROOT,
-    stdin: Buffer.from(script.replace("127.0.0.1:3383", node.hubAddress)),
-    stdout: "pipe",
-  });
+  // The example imports packages of this repository and reads the keys beside it.
+  symlinkSync(join(ROOT, "node_modules"), join(dir.path, "node_modules"));
+  const example = documentExample("send a message").replace("127.0.0.1:3383", node.hubAddress);
+  await Bun.write(`${dir.path}/send-message.ts`, example);
+  const casting = Bun.spawn([process.execPath, "send-message.ts"], { cwd: dir.path, stdout: "pipe" });
   const delivered = await listener.next(/\n\}\n/);
   expect(delivered).toContain('"text": "hello from my own node"');
   expect(delivered).not.toContain('"test": true');
@@ -121,12 +115,12 @@ test("the README's way from the registration to the first delivery, step by step
 
   const id = webhook.webhook_id;
   const signer = "--fid 3 --key-file fid-3.key";
-  const again = await outputOf(`bun src/main.ts webhook replay ${id} --message-id ${messageId} ${signer}`);
+  const again = await outputOf(`./dist/svc webhook replay ${id} --message-id ${messageId} ${signer}`);
   expect(again).toBe("queued 1 again\n");
   expect(await listener.next(/\n\}\n/)).toStartWith(`${messageId}, again\n`);
-  const failed = await outputOf(`bun src/main.ts webhook replay ${id} --from 2020-01-01T00:00:00Z ${signer}`);
+  const failed = await outputOf(`./dist/svc webhook replay ${id} --from 2020-01-01T00:00:00Z ${signer}`);
   expect(failed).toBe("queued 0 again\n");
-  const list = await outputOf(`bun src/main.ts webhook deliveries ${id} --limit 1 ${signer}`);
+  const list = await outputOf(`./dist/svc webhook deliveries ${id} --limit 1 ${signer}`);
   expect(list).toMatch(/^message_id +type +state +attempts +last_answer +created_at/);
   expect(list).toMatch(/\nmsg_\w+ +cast\.created +delivered +1 +200 +\d{4}-/);
   expect(list).toMatch(/\nmore: --cursor \S+\n$/);

@@ -1,18 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { statSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import {
-  custodyKey,
-  type ManagementNode,
-  startManagementNode,
-  TAKEN_URL,
-  writeKeyFile,
-} from "./management-node.ts";
+import { join } from "node:path";
+import { exampleEnv, inCheckout } from "../support/document-shell.ts";
+import { documentExample, ROOT } from "../support/documents.ts";
+import { custodyKey, type ManagementNode, startManagementNode, TAKEN_URL } from "./management-node.ts";
 import { emptyDir, run } from "./run.ts";
 
-const ROOT = join(import.meta.dir, "../..");
 const FID = 3;
-const readme = await Bun.file(join(ROOT, "README.md")).text();
 
 let node: ManagementNode;
 beforeAll(async () => {
@@ -20,15 +14,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => node[Symbol.asyncDispose]());
 
-/** An example of the README as it stands there, but for the address of the node and a host that needs no DNS. */
-function example(name: string): string {
-  const [, text = ""] =
-    new RegExp(`<!-- example: ${name} -->\n\`\`\`\\w+\n([\\s\\S]*?)\n\`\`\``).exec(readme) ?? [];
-  expect(text).toContain("example.com");
-  return text
+/** Puts the address of the node and a host that needs no DNS into an example. */
+function adapted(example: string): string {
+  expect(example).toContain("example.com");
+  return inCheckout(example)
     .replaceAll("http://127.0.0.1:8080", node.url)
-    .replaceAll("https://example.com", new URL(TAKEN_URL).origin)
-    .replaceAll("bun src/main.ts", `bun ${ROOT}/src/main.ts`);
+    .replaceAll("https://example.com", new URL(TAKEN_URL).origin);
 }
 
 /** Runs a command where the packages and the program of this repository are at hand. */
@@ -39,7 +30,7 @@ async function runThere(
 ): Promise<string> {
   const child = Bun.spawn([...command], {
     cwd: dir,
-    env: { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: dir, ...env },
+    env: exampleEnv(dir, env),
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -52,10 +43,16 @@ async function runThere(
   return out;
 }
 
-function exampleDir(name: string, file: string) {
+/** A directory with an example and the keys of FID. */
+function exampleDir(example: string, file: string) {
   const dir = emptyDir();
   symlinkSync(join(ROOT, "node_modules"), join(dir.path, "node_modules"));
-  writeFileSync(join(dir.path, file), example(name));
+  const keys = Bun.spawnSync(["sh", "-e", "-c", inCheckout(documentExample("keys"))], {
+    cwd: dir.path,
+    env: exampleEnv(dir.path),
+  });
+  expect([keys.exitCode, keys.stderr.toString()]).toEqual([0, ""]);
+  writeFileSync(join(dir.path, file), adapted(example));
   return dir;
 }
 
@@ -95,8 +92,8 @@ test("the headers of sign serve PATCH, which no other command sends", async () =
   await node.as(FID, ["webhook", "delete", webhook_id]);
 });
 
-test("the README's commands make a private key file and manage apps and webhooks with it", async () => {
-  using dir = exampleDir("commands", "commands.sh");
+test("runs the documented commands, which write a private key file and manage apps and webhooks with it", async () => {
+  using dir = exampleDir(documentExample("manage"), "commands.sh");
   const before = await appNames();
   await runThere(dir.path, ["sh", "-e", "commands.sh"], { SVC_HTTP_PORT: new URL(node.url).port });
   expect(statSync(join(dir.path, `fid-${FID}.key`)).mode & 0o777).toBe(0o600);
@@ -110,27 +107,29 @@ test("the README's commands make a private key file and manage apps and webhooks
   ]);
 }, 30_000);
 
-test.skipIf(Bun.which("curl") === null)("the README's headers for curl create an app", async () => {
-  using dir = exampleDir("curl", "curl.sh");
-  writeKeyFile(dir.path, `fid-${FID}.key`, custodyKey(FID));
-  // Without a terminal curl would show its progress on standard error.
-  writeFileSync(join(dir.path, ".curlrc"), "silent");
-  const before = await appNames();
-  const out = await runThere(dir.path, ["sh", "-e", "curl.sh"]);
-  expect(JSON.parse(out)).toMatchObject({ app: { owner_fid: FID, name: "Bread club" } });
-  expect(await appNames()).toEqual([...before, "Bread club"]);
-});
+test.skipIf(Bun.which("curl") === null)(
+  "runs the documented curl command, which creates an app",
+  async () => {
+    using dir = exampleDir(documentExample("sign for curl"), "curl.sh");
+    // Without a terminal curl would show its progress on standard error.
+    writeFileSync(join(dir.path, ".curlrc"), "silent");
+    const before = await appNames();
+    const out = await runThere(dir.path, ["sh", "-e", "curl.sh"]);
+    expect(JSON.parse(out)).toMatchObject({ app: { owner_fid: FID, name: "Bread club" } });
+    expect(await appNames()).toEqual([...before, "Bread club"]);
+  },
+);
 
-test("the README's TypeScript example with viem creates an app and reads it", async () => {
-  using dir = exampleDir("viem", "example.ts");
+test("runs the documented viem example, which creates an app and reads it", async () => {
+  using dir = exampleDir(documentExample("sign with viem"), "example.ts");
   const before = await appNames();
   const out = await runThere(dir.path, [process.execPath, "example.ts"]);
   expect(out).toContain('name: "Bread club"');
   expect(await appNames()).toEqual([...before, "Bread club"]);
 });
 
-test("the README's wallet example creates an app with the wallet of a browser", async () => {
-  using dir = exampleDir("wallet", "example.js");
+test("runs the documented wallet example, which creates an app with the wallet of a browser", async () => {
+  using dir = exampleDir(documentExample("sign with a wallet"), "example.js");
   const before = await appNames();
   const preload = join(import.meta.dir, "processes/sign-wallet.ts");
   const command = [process.execPath, "--preload", preload, "example.js"];

@@ -1,17 +1,17 @@
 import { afterAll, expect, test } from "bun:test";
-import { readmeSigningAxios } from "../support/readme-signing.ts";
+import { documentedSigningAxios } from "../support/document-signing.ts";
 import { SECRET, startSendApi } from "../support/send.ts";
 import { sdkClient, sdkError } from "./sdk.ts";
 
 /** An error of any kind reaches who uses the SDK as a status and a message; its interceptor fails at any other body. */
 
-const signingAxios = await readmeSigningAxios();
+const signingAxios = await documentedSigningAxios();
 const api = await startSendApi({
   compatPrefixes: ["farcaster"],
   settings: ["webhooks.max_webhooks_per_owner=1"],
 });
 const { url } = api.signed.api;
-// The README's interceptor signs with the machine's clock.
+// The interceptor of the documents signs with the machine's clock.
 const { clock } = api.signed.api.node;
 clock.advanceSecs(Math.floor((Date.now() - clock.nowMs()) / 1000));
 afterAll(() => api[Symbol.asyncDispose]());

@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import type { NeynarAPIClient } from "@neynar/nodejs-sdk";
+import { documentedSigningAxios } from "../support/document-signing.ts";
 import { expectMatchesOpenApi } from "../support/openapi.ts";
-import { readmeSigningAxios } from "../support/readme-signing.ts";
 import { startSignedApi } from "../support/signed-api.ts";
 import { expectPromised, sdkClient, sdkError } from "./sdk.ts";
 
-const signingAxios = await readmeSigningAxios();
+const signingAxios = await documentedSigningAxios();
 const api = await startSignedApi({ compatPrefixes: ["farcaster"] });
 const clock = api.api.node.clock;
 /** What stands before the node and keeps the bytes of every request. */
@@ -27,7 +27,7 @@ const wiretap = Bun.serve({
     });
   },
 });
-// The README signs with the machine's clock, and the node of the test has one of its own.
+// The documented interceptor signs with the machine's clock, and the node of the test has one of its own.
 clock.advanceSecs(Math.floor((Date.now() - clock.nowMs()) / 1000));
 beforeEach(() => {
   wire.length = 0;

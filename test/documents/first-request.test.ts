@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { Registry } from "prom-client";
+import { registerUpstreamMetrics } from "../../src/upstream/metrics.ts";
+import { exampleEnv, inCheckout } from "../support/document-shell.ts";
+import { documentExample, documentText } from "../support/documents.ts";
+import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+
+const dir = tempDir();
+let node: RunningNode;
+beforeAll(async () => {
+  node = await startNode({ command: fromSources, dataDir: `${dir.path}/data`, demo: true });
+}, 60_000);
+afterAll(async () => {
+  await node.stop();
+  dir[Symbol.dispose]();
+});
+
+test("the first request returns the printed response", async () => {
+  const [, path] = /^curl 'http:\/\/127\.0\.0\.1:8080(\S+)'$/.exec(documentExample("first request")) ?? [];
+  const response = await fetch(`${node.url}${path}`);
+  expect(await response.json()).toEqual(JSON.parse(documentExample("first response")));
+});
+
+test("every further read of the README returns entries", async () => {
+  const paths = [...documentExample("more reads").matchAll(/^curl 'http:\/\/127\.0\.0\.1:8080(\S+)'$/gm)];
+  expect(paths.length).toBe(documentExample("more reads").split("\n").length);
+  for (const [, path] of paths) {
+    const response = await fetch(`${node.url}${path}`);
+    const body = (await response.json()) as object;
+    const entries = Object.values({ ...body, ...("result" in body ? (body.result as object) : {}) }).find(
+      Array.isArray,
+    );
+    expect([path, response.status, (entries?.length ?? 0) > 0]).toEqual([path, 200, true]);
+  }
+});
+
+test("every metric is documented, and every documented metric exists", async () => {
+  const page = await (await fetch(`${node.url}/metrics`)).text();
+  const registry = new Registry();
+  registerUpstreamMetrics({ registry, prefix: "svc_" }, () => undefined);
+  const names = [...page.matchAll(/^# HELP (\w+)/gm)].map(([, name]) => name ?? "");
+  const existing = [...names, ...registry.getMetricsAsArray().map(({ name }) => name)].sort();
+  const [, table = ""] =
+    /<!-- metrics -->([\s\S]*?)<!-- \/metrics -->/.exec(documentText("docs/operate.md")) ?? [];
+  const documented = [...table.matchAll(/`(svc_\w+)`/g)].map(([, name]) => name ?? "");
+  expect(documented.sort()).toEqual(existing);
+  for (const [name] of documentExample("alerts").matchAll(/\bsvc_\w+/g)) expect(existing).toContain(name);
+});
+
+test("the documented commands write keys that only their owner can read", () => {
+  const written = Bun.spawnSync(["sh", "-e", "-c", inCheckout(documentExample("keys"))], {
+    cwd: dir.path,
+    env: exampleEnv(dir.path),
+  });
+  expect([written.exitCode, written.stderr.toString()]).toEqual([0, ""]);
+  for (const file of ["fid-3.json", "fid-3.key"])
+    expect(statSync(`${dir.path}/${file}`).mode & 0o777).toBe(0o600);
+});

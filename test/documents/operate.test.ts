@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { writeRecords } from "../../src/import/record-writer.ts";
+import { exampleEnv, inCheckout } from "../support/document-shell.ts";
+import { documentExample, ROOT } from "../support/documents.ts";
+import { accountRecords } from "../support/node.ts";
+import { tempDir } from "../support/program.ts";
+
+const isMissing = (tool: string) => Bun.which(tool) === null;
+
+/** Runs a tool of the machine that checks a configuration; returns its messages when it refuses. */
+function refusalOf(command: readonly string[], cwd: string): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd });
+  return exitCode === 0 ? "" : `${stdout}${stderr}`;
+}
+
+test("the import commands import a file and verify the result", async () => {
+  using dir = tempDir();
+  await writeRecords(join(dir.path, "records.bin"), accountRecords(1));
+  const command = ["sh", "-e", "-c", inCheckout(documentExample("import"))];
+  const { exitCode, stdout } = Bun.spawnSync(command, { cwd: dir.path, env: exampleEnv(dir.path) });
+  expect([exitCode, stdout.toString()]).toEqual([0, expect.stringContaining("3 on-chain events")]);
+}, 60_000);
+
+test("the record of an import file is that of the wire definition", async () => {
+  const squeezed = (text: string) => text.replaceAll(/\/\/.*|\s+/g, " ").replaceAll(/ +/g, " ");
+  const definitions = await Bun.file(join(ROOT, "src/protocol/wire/hub.proto")).text();
+  expect(squeezed(definitions)).toContain(squeezed(documentExample("import record")));
+});
+
+test.skipIf(isMissing("systemd-analyze"))("systemd accepts the unit", async () => {
+  using dir = tempDir();
+  const unit = documentExample("systemd unit");
+  expect(unit).toContain("/usr/local/bin/svc ");
+  await Bun.write(join(dir.path, "svc.service"), unit.replace("/usr/local/bin/svc", process.execPath));
+  expect(refusalOf(["systemd-analyze", "verify", "./svc.service"], dir.path)).toBe("");
+});
+
+test.skipIf(isMissing("caddy"))("Caddy accepts the Caddyfile", async () => {
+  using dir = tempDir();
+  await Bun.write(join(dir.path, "Caddyfile"), documentExample("Caddyfile"));
+  expect(refusalOf(["caddy", "adapt", "--adapter", "caddyfile", "--config", "Caddyfile"], dir.path)).toBe("");
+});
+
+test.skipIf(isMissing("nginx") || isMissing("openssl"))("nginx accepts the server", async () => {
+  using dir = tempDir();
+  const request = "req -x509 -newkey rsa:2048 -nodes -subj /CN=api.example.com -keyout api.key -out api.pem";
+  expect(refusalOf(["openssl", ...request.split(" ")], dir.path)).toBe("");
+  const server = documentExample("nginx").replaceAll("/etc/ssl/api.example.com", `${dir.path}/api`);
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${dir.path}/${name};`,
+  );
+  const config = `pid ${dir.path}/pid; error_log stderr; events {} http { access_log off; ${paths.join(" ")} ${server} }`;
+  await Bun.write(join(dir.path, "nginx.conf"), config);
+  expect(refusalOf(["nginx", "-t", "-c", `${dir.path}/nginx.conf`], dir.path)).toBe("");
+});
+
+test.skipIf(isMissing("promtool"))("Prometheus accepts the alerts", async () => {
+  using dir = tempDir();
+  await Bun.write(join(dir.path, "rules.yml"), documentExample("alerts"));
+  expect(refusalOf(["promtool", "check", "rules", "rules.yml"], dir.path)).toBe("");
+});
