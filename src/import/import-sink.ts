@@ -23,7 +23,7 @@ export function createImportSink(options: {
         return decoded instanceof Rejection ? decoded : (validateRecord(decoded, rules) ?? decoded);
       });
       const valid = validated.filter((record): record is IngestRecord => !(record instanceof Rejection));
-      const verdicts = engine.applyResumable(valid, moves);
+      const verdicts = engine.applyResumable(valid, moves, { isHistory: true });
       let next = 0;
       return validated.map((record): Verdict => (record instanceof Rejection ? record : verdicts[next++]));
     },

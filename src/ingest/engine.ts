@@ -4,6 +4,7 @@ import { TotalsDelta } from "../index/totals.ts";
 import { StorageError } from "../lib/sqlite/storage-error.ts";
 import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
+import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { admit } from "./admit.ts";
 import { Changes } from "./changes.ts";
@@ -23,6 +24,14 @@ export type Verdict = Rejection | undefined;
 export interface PositionMove {
   readonly key: string;
   readonly position: number;
+}
+
+export interface ApplyOptions {
+  /**
+   * The network accepted the records before, as those of an import: a message is admitted as of the time at which it was
+   * signed, so that a gasless key or a Pro tier that has expired since then still counts.
+   */
+  readonly isHistory?: boolean;
 }
 
 export interface EngineOptions {
@@ -73,9 +82,13 @@ export class IngestEngine {
    * @throws StorageError when the database cannot be written. Some of the records may be stored; the positions have
    *   not moved, and the same batch can be applied again.
    */
-  applyResumable(records: readonly IngestRecord[], moves: readonly PositionMove[]): Verdict[] {
+  applyResumable(
+    records: readonly IngestRecord[],
+    moves: readonly PositionMove[],
+    options: ApplyOptions = {},
+  ): Verdict[] {
     try {
-      return this.#commit(records, moves);
+      return this.#commit(records, moves, options);
     } catch (cause) {
       if (cause instanceof StorageError || records.length === 0) throw cause;
       if (records.length === 1) return [this.#unstored(cause)];
@@ -83,14 +96,14 @@ export class IngestEngine {
     let isAnyUnstored = false;
     const verdicts = records.map((record) => {
       try {
-        return this.#commit([record], [])[0];
+        return this.#commit([record], [], options)[0];
       } catch (cause) {
         if (cause instanceof StorageError) throw cause;
         isAnyUnstored = true;
         return this.#unstored(cause);
       }
     });
-    if (!isAnyUnstored && moves.length > 0) this.#commit([], moves);
+    if (!isAnyUnstored && moves.length > 0) this.#commit([], moves, options);
     return verdicts;
   }
 
@@ -127,10 +140,14 @@ export class IngestEngine {
     });
   }
 
-  #commit(records: readonly IngestRecord[], moves: readonly PositionMove[]): Verdict[] {
+  #commit(
+    records: readonly IngestRecord[],
+    moves: readonly PositionMove[],
+    options: ApplyOptions,
+  ): Verdict[] {
     return this.#write((context) => {
       const verdicts = records.map((record) =>
-        this.#tellingOf(context, causeOf(record), () => this.#applyOne(context, record)),
+        this.#tellingOf(context, causeOf(record), () => this.#applyOne(context, record, options)),
       );
       for (const { key, position } of moves) putPosition(context.db, key, position);
       return verdicts;
@@ -171,7 +188,7 @@ export class IngestEngine {
     return result;
   }
 
-  #applyOne(context: MergeContext, record: IngestRecord): Verdict {
+  #applyOne(context: MergeContext, record: IngestRecord, options: ApplyOptions): Verdict {
     switch (record.kind) {
       case "onChainEvent":
         return mergeOnChainEvent(context, this.#totals, record.event);
@@ -179,8 +196,15 @@ export class IngestEngine {
         return mergeFnameProof(context, record.proof);
       case "message": {
         const { message } = record;
-        const admission = { db: context.db, network: this.#options.network, nowSecs: context.nowSecs };
-        const refusal = admit(admission, message);
+        const signedAtSecs = toUnixSecs(message.data.timestamp);
+        const refusal = admit(
+          {
+            db: context.db,
+            network: this.#options.network,
+            nowSecs: options.isHistory ? Math.min(signedAtSecs, context.nowSecs) : context.nowSecs,
+          },
+          message,
+        );
         if (refusal) return refusal;
         if (applyKeyMessage(context, message)) return undefined;
         const verdict = mergeMessage(context, message);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createImportSink } from "../../src/import/import-sink.ts";
 import { openIndexInMemory } from "../../src/index/database.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
 import { appNonce, userNonce } from "../../src/ingest/key-nonces.ts";
@@ -127,6 +128,36 @@ describe("the time to live", () => {
     expect(node.takeMessage(add(1, first, 2, DEFAULT_TIMESTAMP + TTL_SECS))).toBe("ok");
     expect(node.takeMessage(late)).toBe("ok");
   });
+});
+
+test("history is admitted as of its own time: a key that has expired since then signed what it signed", async () => {
+  using node = startNode();
+  const engine = new IngestEngine({
+    db: node.db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: node.clock,
+    onFault: (cause) => {
+      throw cause;
+    },
+  });
+  const sink = createImportSink({
+    engine,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: node.clock,
+  });
+  const addedAt = DEFAULT_TIMESTAMP - 100 * TTL_SECS;
+  const castAt = (timestamp: number) => signedCast(1, `at ${timestamp}`, first, { timestamp });
+  const verdicts = await sink.apply(
+    [
+      add(1, first, 1, addedAt),
+      castAt(addedAt + TTL_SECS),
+      castAt(addedAt + 2 * TTL_SECS),
+      castAt(addedAt + 3 * TTL_SECS + 1),
+    ].map((bytes) => ({ kind: "message", bytes })),
+    [],
+  );
+  expect(verdicts.map((verdict) => verdict?.code ?? "ok")).toEqual(["ok", "ok", "ok", REFUSED]);
+  expect(node.takeMessage(castAt(DEFAULT_TIMESTAMP))).toBe(REFUSED);
 });
 
 test("a key's owner is found on chain and without gas, and whoever has it active comes first", () => {
