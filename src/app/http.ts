@@ -5,6 +5,7 @@ import type { UnsentBytes } from "../http/unsent-bytes.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import type { FanOut } from "../notify/fan-out.ts";
 import type { Common } from "../process/common.ts";
+import type { Descriptors } from "../process/descriptors.ts";
 import { HydrationCache } from "../read/hydrate/cache.ts";
 import { apiPlugins } from "../routes/plugins.ts";
 import type { StateStores } from "../state/state-stores.ts";
@@ -23,10 +24,12 @@ export function createNodeHttp(parts: {
   readonly ops: NodeOps;
   /** The budget of bytes that wait to be sent, which all threads that respond share. */
   readonly unsent: UnsentBytes;
+  /** Of the process; undefined where the system does not tell its limit. */
+  readonly descriptors: Descriptors | undefined;
   /** Aborts when the process is told to stop. */
   readonly stopping: AbortSignal;
 }): HttpServer {
-  const { common, db, state, fanOut, delivery, ops, unsent, stopping } = parts;
+  const { common, db, state, fanOut, delivery, ops, unsent, descriptors, stopping } = parts;
   const { config, clock } = common;
   // Only a node that follows another one can be behind it.
   const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
@@ -47,6 +50,7 @@ export function createNodeHttp(parts: {
     }),
     ops,
     unsent,
+    descriptors,
     cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),
   });
 }

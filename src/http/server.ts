@@ -2,12 +2,15 @@ import { type AnyElysia, Elysia } from "elysia";
 import { basePathOf, serviceNames } from "../config/names.ts";
 import type { Config } from "../config/schema.ts";
 import type { Common } from "../process/common.ts";
+import type { Descriptors } from "../process/descriptors.ts";
+import { createAcceptMetrics } from "./accept-metrics.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs.ts";
 import { createEdge } from "./edge.ts";
 import { errorResponse } from "./error-response.ts";
 import { exchangeOf, type TaggedBody } from "./exchange.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
+import { Listener } from "./listener.ts";
 import { openApiDocument } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { type OpsProviders, opsRoutes } from "./ops.ts";
@@ -31,6 +34,8 @@ export interface HttpServerOptions {
   readonly cache?: ResponseCache | undefined;
   /** The budget that this shares with the other threads that respond; one of its own where it is left out. */
   readonly unsent?: UnsentBytes | undefined;
+  /** Those of the process; any number of connections is accepted where they are left out. */
+  readonly descriptors?: Descriptors | undefined;
   readonly version: string;
 }
 
@@ -64,7 +69,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { config, metrics, clock } = common;
   const log = common.log.child({ subsystem: "http" });
   const names = serviceNames(config.service.name);
-  let server: Bun.Server<undefined> | undefined;
+  let listener: Listener | undefined;
   let stopping = false;
   let document: Promise<OpenApiDocument> | undefined;
 
@@ -121,37 +126,52 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     isStopping: () => stopping,
   });
 
+  const serve = (port: number, sharesPort: boolean) => {
+    const server = Bun.serve({
+      hostname: config.http.host,
+      port,
+      reusePort: sharesPort,
+      development: false,
+      // Between bytes of a body or of an answer. Bun itself ends a connection whose headers take over 10 s.
+      idleTimeout: config.http.idle_timeout_secs,
+      // Bun's own refusal has no body; `readBody` refuses with one and reads no further.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      fetch: handle,
+      error(error) {
+        log.error({ err: error }, "Failed a request outside the edge");
+        const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+        return Response.json({ message: "internal error" }, { status: 500, headers });
+      },
+    });
+    app.server = server;
+    return server;
+  };
+  const acceptMetrics = createAcceptMetrics(metrics, {
+    isAccepting: () => listener?.isAccepting ?? false,
+    descriptors: options.descriptors,
+  });
+
   return {
     handle,
     openApi,
 
     listen({ sharesPort = false } = {}) {
-      server = Bun.serve({
-        hostname: config.http.host,
+      listener = new Listener({
+        serve: (port) => serve(port, sharesPort),
         port: config.http.port,
-        reusePort: sharesPort,
-        development: false,
-        // Between bytes of a body or of an answer. Bun itself ends a connection whose headers take over 10 s.
-        idleTimeout: config.http.idle_timeout_secs,
-        // Bun's own refusal has no body; `readBody` refuses with one and reads no further.
-        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-        fetch: handle,
-        error(error) {
-          log.error({ err: error }, "Failed a request outside the edge");
-          const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
-          return Response.json({ message: "internal error" }, { status: 500, headers });
-        },
+        descriptors: options.descriptors,
+        onPause: () => acceptMetrics.pauses.inc(),
+        log,
       });
-      app.server = server;
-      const { url, port = 0 } = server;
+      const { url, port } = listener;
       log.info({ url: url.href }, "Opened the HTTP interface");
       return { url: url.href.replace(/\/$/, ""), port };
     },
 
     async stop({ graceMs = config.http.shutdown_grace_secs * 1000 } = {}) {
-      if (server === undefined) return;
+      if (listener === undefined) return;
       stopping = true;
-      const closing = server;
+      const closing = listener;
       const deadline = Promise.withResolvers<"late">();
       const timer = setTimeout(() => deadline.resolve("late"), graceMs);
       const outcome = await Promise.race([closing.stop(false), deadline.promise]);

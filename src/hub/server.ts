@@ -1,4 +1,6 @@
+import type { Http2Server } from "node:http2";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type { Descriptors } from "../process/descriptors.ts";
 import { HubServiceService } from "../protocol/wire/generated/hub.ts";
 import { Intake } from "./intake.ts";
 import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
@@ -21,11 +23,18 @@ export interface HubServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Serves HubService and AdminService over plaintext gRPC. `receiveLimits` are the service's own where left out. */
+interface HubServerLimits {
+  /** The service's own where left out. */
+  readonly receiveLimits?: ReceiveLimits;
+  /** Of the process; any number of connections is taken where left out. */
+  readonly descriptors?: Descriptors | undefined;
+}
+
+/** Serves HubService and AdminService over plaintext gRPC. */
 export async function startHubServer(
   context: HubContext,
   listen: { host: string; port: number },
-  receiveLimits = RECEIVE_LIMITS,
+  { receiveLimits = RECEIVE_LIMITS, descriptors }: HubServerLimits = {},
 ): Promise<HubServer> {
   const server = new Server({
     interceptors: [limitReceiving(receiveLimits)],
@@ -38,6 +47,7 @@ export async function startHubServer(
   for (const service of [hubService(context, intake), adminService(context, intake)])
     server.addService(service.definition, service.implementation);
   const port = await bind(server, listen);
+  if (descriptors !== undefined) refuseAtCap(server, descriptors);
   return { port, stop: (graceMs) => stop(server, graceMs) };
 }
 
@@ -49,6 +59,20 @@ function bind(server: Server, { host, port }: { host: string; port: number }): P
       else resolve(bound);
     });
   });
+}
+
+/**
+ * Closes new connections while the process has no descriptors to spare. The library has no hook for connections; its HTTP/2
+ * servers do, and theirs is called after the library has taken note of the session.
+ */
+function refuseAtCap(server: Server, descriptors: Descriptors): void {
+  // biome-ignore lint/complexity/useLiteralKeys: the field is private
+  const http2Servers: Map<Http2Server, unknown> = server["http2Servers"];
+  for (const http2 of http2Servers.keys()) {
+    http2.on("session", (session) => {
+      if (descriptors.open() >= descriptors.cap) session.destroy();
+    });
+  }
 }
 
 function stop(server: Server, graceMs: number): Promise<void> {

@@ -15,6 +15,7 @@ import { indexPath, openIndexReader } from "../index/database.ts";
 import { RpcClient, serveRpc } from "../lib/port-rpc.ts";
 import { fanOutOver } from "../notify/rpc.ts";
 import { systemClock } from "../process/clock.ts";
+import { processDescriptors } from "../process/descriptors.ts";
 import { createLogger } from "../process/logger.ts";
 import { openStateReader, statePath } from "../state/database.ts";
 import { createStateStores } from "../state/sqlite/stores.ts";
@@ -51,6 +52,7 @@ runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, state, unsent
     delivery: deliveryNodeOver(new RpcClient(delivery)),
     ops: nodeOpsOver(new RpcClient<NodeRequest, NodeAnswer>(node)),
     unsent: new UnsentBytes(unsent),
+    descriptors: processDescriptors(),
     stopping: stopping.signal,
   });
   const { url, port } = http.listen({ sharesPort });

@@ -10,6 +10,7 @@ import type { IngestAnswer, IngestRequest } from "../ingest/rpc.ts";
 import { Submitter } from "../ingest/submitter.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
 import { systemClock } from "../process/clock.ts";
+import { processDescriptors } from "../process/descriptors.ts";
 import { createLogger, type Logger } from "../process/logger.ts";
 import { connectUpstream } from "../upstream/connection.ts";
 import type { UpstreamProgress } from "../upstream/progress.ts";
@@ -52,6 +53,7 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
     },
     // -1 is any free port, since 0 turns the hub off.
     { host: config.hub.host, port: Math.max(config.hub.port, 0) },
+    { descriptors: processDescriptors() },
   );
   return {
     facts: { port: server.port },

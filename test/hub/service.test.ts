@@ -4,6 +4,7 @@ import { createChainChecker } from "../../src/chain/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SubmissionCheck } from "../../src/hub/submission-check.ts";
 import { indexPath, openIndexReader } from "../../src/index/database.ts";
+import type { Descriptors } from "../../src/process/descriptors.ts";
 import {
   GetInfoResponse,
   SubmitBulkMessagesRequest,
@@ -39,7 +40,7 @@ let client: Client;
 let adminOffClient: Client;
 const faults: unknown[] = [];
 
-async function startHub(admin: boolean): Promise<HubServer> {
+async function startHub(admin: boolean, descriptors?: Descriptors): Promise<HubServer> {
   const db = openIndexReader(indexPath(node.dir));
   return startHubServer(
     {
@@ -54,6 +55,7 @@ async function startHub(admin: boolean): Promise<HubServer> {
       onFault: (_, cause) => faults.push(cause),
     },
     { host: "127.0.0.1", port: 0 },
+    { descriptors },
   );
 }
 
@@ -190,6 +192,24 @@ test("ValidateMessage says yes without merging, and no with the reason", async (
   expect(loadCasts(node.db, [hashOf(cast)]).size).toBe(0);
   const stranger = signedCast(1, "wrong key", accountSigner(2));
   expect(errCode(await call("/HubService/ValidateMessage", stranger))).toBe("bad_request.validation_failure");
+});
+
+test("a connection is closed while the process has no descriptors to spare, and taken when it has again", async () => {
+  const descriptors = { cap: 10, open: () => 10 };
+  const capped = await startHub(false, descriptors);
+  const ask = () =>
+    new Promise<string>((resolve) => {
+      const client = new Client(`127.0.0.1:${capped.port}`, credentials.createInsecure());
+      const identity = (bytes: Buffer) => bytes;
+      client.makeUnaryRequest("/HubService/GetInfo", identity, identity, Buffer.alloc(0), (cause) => {
+        client.close();
+        resolve(cause ? `error ${cause.code}` : "ok");
+      });
+    });
+  expect(await ask()).toBe("error 14");
+  descriptors.cap = 11;
+  expect(await ask()).toBe("ok");
+  await capped.stop(0);
 });
 
 test("GetInfo counts what is there", async () => {

@@ -68,7 +68,7 @@ async function startHub(limits: Partial<SubmissionLimits> = {}, receive?: Receiv
       },
     },
     { host: "127.0.0.1", port: 0 },
-    receive,
+    { receiveLimits: receive },
   );
   const client = (options = {}) =>
     new Client(`127.0.0.1:${server.port}`, credentials.createInsecure(), options);

@@ -7,6 +7,7 @@ import type { ResponseCache } from "../../src/http/response-cache.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import type { UnsentBytes } from "../../src/http/unsent-bytes.ts";
 import type { Clock } from "../../src/process/clock.ts";
+import type { Descriptors } from "../../src/process/descriptors.ts";
 
 /** A line of the log, as pino writes it. */
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -32,6 +33,7 @@ export interface RunHttpOptions {
   readonly clock?: Clock;
   readonly cache?: ResponseCache;
   readonly unsent?: UnsentBytes;
+  readonly descriptors?: Descriptors;
   /** The least level that is logged; everything when left out. */
   readonly logLevel?: Config["log"]["level"];
 }
@@ -73,6 +75,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     },
     cache: options.cache,
     unsent: options.unsent,
+    descriptors: options.descriptors,
     version: "1.2.3",
   });
   return { server, logLines };

@@ -1,0 +1,110 @@
+import type { Descriptors } from "../process/descriptors.ts";
+import type { Logger } from "../process/logger.ts";
+
+type Server = Bun.Server<undefined>;
+
+/** How often the number of descriptors is looked at. */
+const LOOK_MS = 50;
+
+/** It is accepted again when so much of the cap is in use: below it, so that the state does not flap. */
+const RESUME_SHARE = 0.9;
+
+export interface ListenerOptions {
+  /** Opens a server. Port 0 takes a free one. */
+  readonly serve: (port: number) => Server;
+  readonly port: number;
+  /** Connections are always accepted where it is left out. */
+  readonly descriptors: Descriptors | undefined;
+  readonly onPause: () => void;
+  readonly log: Logger;
+}
+
+/**
+ * Accepts connections while the process has descriptors to spare. At the cap it closes connections that wait for their next
+ * request; where that is not enough it stops listening, so that a new connection is refused at once instead of taking the
+ * descriptor that a database or an outgoing call needs. What was accepted goes on. Connections that never send a request
+ * are closed by Bun after some ten seconds, and it listens again.
+ */
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #port: number;
+  #accepting: Server | undefined;
+  /** Servers that no longer accept and still have connections. */
+  readonly #draining = new Set<Server>();
+  /** Whether the last attempt to listen again failed. */
+  #hasFailed = false;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly url: URL;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    const { serve, descriptors } = options;
+    const server = serve(options.port);
+    this.#accepting = server;
+    this.#port = server.port ?? options.port;
+    this.url = server.url;
+    if (descriptors !== undefined) this.#timer = setInterval(() => this.#look(descriptors), LOOK_MS);
+  }
+
+  get isAccepting(): boolean {
+    return this.#accepting !== undefined;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get pendingRequests(): number {
+    return this.#servers().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
+  }
+
+  /** Stops accepting; resolves when what was accepted has finished, at once where that is cut off. */
+  async stop(cutsOff: boolean): Promise<void> {
+    clearInterval(this.#timer);
+    const servers = this.#servers();
+    if (this.#accepting !== undefined) this.#draining.add(this.#accepting);
+    this.#accepting = undefined;
+    await Promise.all(servers.map((server) => server.stop(cutsOff)));
+  }
+
+  #servers(): Server[] {
+    return this.#accepting === undefined ? [...this.#draining] : [this.#accepting, ...this.#draining];
+  }
+
+  #look(descriptors: Descriptors): void {
+    const open = descriptors.open();
+    if (this.#accepting === undefined) {
+      if (open < descriptors.cap * RESUME_SHARE) this.#resume();
+      return;
+    }
+    if (open < descriptors.cap) return;
+    for (const server of this.#servers()) server.closeIdleConnections();
+    if (descriptors.open() >= descriptors.cap) this.#pause(this.#accepting, open);
+  }
+
+  #pause(server: Server, openDescriptors: number): void {
+    this.#accepting = undefined;
+    this.#draining.add(server);
+    const forget = () => this.#draining.delete(server);
+    server.stop(false).then(forget, forget);
+    this.#options.onPause();
+    this.#options.log.warn(
+      { openDescriptors },
+      "Stopped accepting connections: too few descriptors are left",
+    );
+  }
+
+  #resume(): void {
+    const { serve, log } = this.#options;
+    try {
+      this.#accepting = serve(this.#port);
+    } catch (err) {
+      // Tried again at the next look.
+      if (!this.#hasFailed) log.error({ err }, "Could not listen again");
+      this.#hasFailed = true;
+      return;
+    }
+    this.#hasFailed = false;
+    log.info({}, "Accepts connections again");
+  }
+}

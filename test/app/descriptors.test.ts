@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { fromSources, startNode, tempDir } from "../support/program.ts";
+
+const LIMIT = 360;
+
+/** Resolves when each of the sockets has begun a request or was refused. */
+function openAll(port: number, count: number): Promise<Socket[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connect(port, "127.0.0.1");
+      await new Promise<void>((resolve) => {
+        // The beginning of a request: a connection without any is accepted late.
+        socket.on("connect", () => socket.write("GET /health HTTP/1.1\r\n", () => resolve()));
+        socket.on("error", () => resolve());
+      });
+      return socket;
+    }),
+  );
+}
+
+const isUp = (url: string) =>
+  fetch(url).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+
+test("a node whose clients open more connections than it has descriptors keeps some free, and goes on afterwards", async () => {
+  using dir = tempDir();
+  await using node = await startNode({
+    command: ["sh", "-c", `ulimit -n ${LIMIT} && exec "$@"`, "sh", ...fromSources],
+    dataDir: dir.path,
+    args: ["--set", "http.workers=2"],
+  });
+  const port = Number(new URL(node.url).port);
+  const descriptors = () => readdirSync(`/proc/${node.pid}/fd`).length;
+  const sockets: Socket[] = [];
+  let most = 0;
+  for (let group = 0; group < 40; group++) {
+    sockets.push(...(await openAll(port, 10)));
+    await Bun.sleep(20);
+    most = Math.max(most, descriptors());
+  }
+  // Forty more than the cap at most: what comes between two looks at the number.
+  expect(most).toBeGreaterThan(200);
+  expect(most).toBeLessThan(LIMIT - 30);
+  // All at once, which is more than any look can keep up with.
+  sockets.push(...(await openAll(port, LIMIT)));
+  for (const socket of sockets) socket.destroy();
+
+  for (let turn = 0; turn < 500 && !(await isUp(`${node.url}/v2/svc/feed/trending`)); turn++)
+    await Bun.sleep(20);
+  expect(await isUp(`${node.url}/health`)).toBe(true);
+  const metrics = await (await fetch(`${node.url}/metrics`)).text();
+  expect(Number(/^svc_http_accept_pauses_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
+  expect(metrics).toMatch(/^svc_http_descriptor_cap 270$/m);
+  expect(metrics).toMatch(/^svc_process_max_fds 360$/m);
+  expect(node.logs()).not.toMatch(/"level":"(error|fatal)"/);
+  expect(await node.stop()).toBe(0);
+}, 30_000);

@@ -1,0 +1,96 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { processDescriptors } from "../../src/process/descriptors.ts";
+import { runHttp } from "../support/http.ts";
+import { sampleRoutes } from "./sample-routes.ts";
+
+/** The descriptors of this process, but for a cap that a few connections reach. */
+function cappedAt(more: number) {
+  const real = processDescriptors();
+  if (real === undefined) throw new Error("the system does not tell the limit of descriptors");
+  return { cap: real.open() + more, open: () => real.open() };
+}
+
+async function open(port: number): Promise<Socket | undefined> {
+  const socket = connect(port, "127.0.0.1");
+  const opened = await new Promise<boolean>((resolve) => {
+    socket.on("connect", () => resolve(true));
+    socket.on("error", () => resolve(false));
+  });
+  return opened ? socket : undefined;
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 1000; turn++) {
+    if (await condition()) return;
+    await Bun.sleep(5);
+  }
+  throw new Error("it never came true");
+}
+
+const canConnect = async (port: number) => {
+  const socket = await open(port);
+  socket?.destroy();
+  return socket !== undefined;
+};
+
+test("at the cap connections that wait for another request are closed, and new ones taken", async () => {
+  await using http = runHttp({ plugins: sampleRoutes(), descriptors: cappedAt(60) });
+  const sockets: Socket[] = [];
+  // Both ends of a connection are of this process, so thirty reach the cap.
+  for (let n = 0; n < 60; n++) {
+    const socket = await open(http.port);
+    if (socket === undefined) break;
+    socket.write("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+    await new Promise((resolve) => socket.once("data", resolve));
+    sockets.push(socket);
+    await Bun.sleep(2);
+  }
+  expect(sockets.some(({ closed, readableEnded }) => closed || readableEnded)).toBe(true);
+  expect((await fetch(`${http.url}/health`)).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  expect(await (await fetch(`${http.url}/metrics`)).text()).toContain("svc_http_accept_pauses_total 0");
+}, 15_000);
+
+test("where that is not enough nothing more is accepted until there is room; what was accepted goes on", async () => {
+  await using http = runHttp({ plugins: sampleRoutes(), descriptors: cappedAt(60) });
+  // A request on its way counts as in flight, whatever becomes of it.
+  const slow = await open(http.port);
+  slow?.write("POST /v2/svc/notes HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n");
+  const silent: Socket[] = [];
+  await until(async () => {
+    const socket = await open(http.port);
+    if (socket !== undefined) silent.push(socket);
+    // The beginning of a request: a connection without any is accepted late.
+    socket?.write("GET /health HTTP/1.1\r\n");
+    await Bun.sleep(2);
+    return socket === undefined;
+  });
+  expect(silent.length).toBeGreaterThan(20);
+  await expect(fetch(`${http.url}/health`)).rejects.toThrow();
+
+  const answer = new Promise<string>((resolve) => slow?.once("data", (bytes) => resolve(bytes.toString())));
+  slow?.write('{"name":"a"}');
+  expect(await answer).toStartWith("HTTP/1.1 201");
+
+  for (const socket of silent) socket.destroy();
+  await until(() => canConnect(http.port));
+  expect((await fetch(http.api("/user?fid=3"))).status).toBe(200);
+  const metrics = await (await fetch(`${http.url}/metrics`)).text();
+  expect(metrics).toContain("svc_http_accept_pauses_total 1");
+  expect(metrics).toContain("svc_http_accepting_workers 1");
+  expect(metrics).toMatch(/^svc_http_descriptor_cap \d+$/m);
+  const told = http.logLines.map(({ msg }) => msg);
+  expect(told).toContain("Stopped accepting connections: too few descriptors are left");
+  expect(told).toContain("Accepts connections again");
+}, 15_000);
+
+test("a server that is stopped while it accepts nothing stays stopped", async () => {
+  const descriptors = { cap: 0, open: () => 1 };
+  const http = runHttp({ descriptors });
+  await until(async () => !(await canConnect(http.port)));
+  await http.server.stop();
+  descriptors.cap = 100;
+  await Bun.sleep(120);
+  expect(await canConnect(http.port)).toBe(false);
+});
