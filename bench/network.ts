@@ -6,6 +6,7 @@ import { indexPath, openIndexWriter } from "../src/index/database.ts";
 import { claimNetwork } from "../src/index/identity.ts";
 import { IngestEngine } from "../src/ingest/engine.ts";
 import type { IngestRecord } from "../src/ingest/record.ts";
+import { openState, statePath } from "../src/state/database.ts";
 import { toFarcasterSecs } from "../src/protocol/time.ts";
 import {
   CastType,
@@ -84,6 +85,7 @@ export function benchNetwork(messages: number): BenchNetwork {
     flush();
     db.checkpoint();
   }
+  openState(statePath(building))[Symbol.dispose]();
   renameSync(building, dataDir);
   return { ...facts, buildSecs: (performance.now() - startedAt) / 1000 };
 }

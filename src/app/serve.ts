@@ -5,17 +5,19 @@ import { indexPath, openIndexReader, openIndexWriter } from "../index/database.t
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../index/identity.ts";
 import { newestSnapshot } from "../index/rankings.ts";
 import { networkOf } from "../ingest/network.ts";
-import { UserError } from "../lib/failure.ts";
+import { EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
 import { checkListenAddress } from "../net/listen-address.ts";
 import { fanOutOver } from "../notify/rpc.ts";
 import type { Common } from "../process/common.ts";
 import { openDataDir } from "../process/data-dir.ts";
+import { watchForReplacement } from "../process/replacement.ts";
 import { openState, statePath } from "../state/database.ts";
 import { startHttpWorkers } from "./http-workers.ts";
 import { createNodeWorkers } from "./node-workers.ts";
 import { scheduleStateWatch } from "./state-watch.ts";
 import { createNodeOps } from "./status.ts";
+import { scheduleStorageWatch } from "./storage-watch.ts";
 import { watchUpstream } from "./upstream.ts";
 import { scheduleUpstreamWatch } from "./upstream-watch.ts";
 
@@ -56,7 +58,13 @@ export async function serve(given: Common, options: ServeOptions): Promise<Serve
 
   const upstream = watchUpstream(common, ways.upstream);
   let isStarted = false;
-  const { partMetrics, stateWatch, ...ops } = createNodeOps({
+  const replaced = await watchForReplacement([
+    dataDir.path,
+    dataDir.lockFile,
+    indexPath(dataDir.path),
+    statePath(dataDir.path),
+  ]);
+  const { partMetrics, stateWatch, storageWatch, ...ops } = createNodeOps({
     common,
     db,
     ingest: new RpcClient(ways.ingest.open()),
@@ -67,7 +75,16 @@ export async function serve(given: Common, options: ServeOptions): Promise<Serve
     matching: new RpcClient(ways.matching.open()),
     upstream,
     isStarted: () => isStarted,
+    storage: {
+      replaced,
+      onReplaced(what) {
+        // At once, without finishing what is under way: it would be acknowledged, and is written to files that nobody finds.
+        common.log.fatal({ what }, "The data directory is no longer the one that was opened");
+        process.exit(EXIT_RETRYABLE);
+      },
+    },
   });
+  shutdown.add("storage watch", scheduleStorageWatch(storageWatch));
   // No client meets a node without a ranking: an index that never had one gets it first.
   const isRanked = newestSnapshot(db, "casts") !== undefined;
   if (!isRanked) await Promise.all([start("ingest"), start("ranking")]);

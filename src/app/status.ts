@@ -29,6 +29,12 @@ import { registerUpstreamMetrics } from "../upstream/metrics.ts";
 import type { NodeOps, PartMetrics } from "./node-ops.ts";
 import { PartStats } from "./part-stats.ts";
 import { createStateWatch, type StateWatch } from "./state-watch.ts";
+import {
+  createStorageWatch,
+  registerDiskMetrics,
+  type StorageWatch,
+  type StorageWatchOptions,
+} from "./storage-watch.ts";
 import { type UpstreamWatch, upstreamStatus } from "./upstream-watch.ts";
 
 /** The parts of the node that tell of themselves. */
@@ -45,6 +51,7 @@ interface NodeParts {
   readonly upstream: UpstreamWatch | undefined;
   /** Whether every part runs. */
   readonly isStarted: () => boolean;
+  readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced">;
 }
 
 /** The parts on other threads, asked with a deadline. */
@@ -61,9 +68,11 @@ interface NodeStats {
 export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
   readonly partMetrics: readonly PartMetrics[];
   readonly stateWatch: StateWatch;
+  readonly storageWatch: StorageWatch;
 } {
-  const { common, db, ingest, maintenance, fanOut, delivery, matching, state, upstream, isStarted } = parts;
-  const { config, metrics, shutdown } = common;
+  const { common, db, ingest, maintenance, fanOut, delivery, matching, state, upstream, isStarted, storage } =
+    parts;
+  const { config, log, metrics, shutdown } = common;
   const stats: NodeStats = {
     ingest: new PartStats("ingest", () => ingestStats(ingest)),
     maintenance: new PartStats("maintenance", () => maintenanceStats(maintenance)),
@@ -84,16 +93,31 @@ export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
     partMetricsOf(metrics, stats.state, registerStateMetrics),
   ];
   if (upstream) registerUpstreamMetrics(metrics, () => upstream.latest());
+  const storageWatch = createStorageWatch({
+    ...storage,
+    dataDir: config.data.dir,
+    writeFaults: {
+      index: async () => (await stats.ingest.ask())?.writeFault,
+      state: async () => (await stats.state.ask())?.failure,
+    },
+    log,
+  });
+  registerDiskMetrics(metrics, storageWatch);
   return {
     partMetrics,
     stateWatch,
+    storageWatch,
     notReadyReason({ forState }) {
       if (shutdown.signal.aborted) return "the node is shutting down";
       if (!isStarted()) return "the node is starting";
-      return upstream?.behindReason() ?? (forState ? stateWatch.stalledReason() : undefined);
+      return (
+        storageWatch.writeFaultReason() ??
+        upstream?.behindReason() ??
+        (forState ? stateWatch.stalledReason() : undefined)
+      );
     },
     staleReason: async () => upstream?.behindReason(),
-    status: () => nodeStatus(config, { db, upstream, stats }),
+    status: () => nodeStatus(config, { db, upstream, stats, storageWatch }),
   };
 }
 
@@ -111,9 +135,13 @@ function partMetricsOf<Stats>(
 /** Sections of a part that does not answer in time are null, and `unavailable` names the part. */
 async function nodeStatus(
   config: Config,
-  parts: Pick<NodeParts, "db" | "upstream"> & { readonly stats: NodeStats },
+  parts: Pick<NodeParts, "db" | "upstream"> & {
+    readonly stats: NodeStats;
+    readonly storageWatch: StorageWatch;
+  },
 ) {
-  const { db, upstream, stats } = parts;
+  const { db, upstream, stats, storageWatch } = parts;
+  const space = storageWatch.diskSpace();
   const [writer, swept, sends, deliveries, matching, state] = await Promise.all([
     stats.ingest.ask(),
     stats.maintenance.ask(),
@@ -135,6 +163,11 @@ async function nodeStatus(
     demo: isDemo(db),
     unavailable: Object.entries(answers).flatMap(([part, answer]) => (answer === undefined ? [part] : [])),
     index: { size_bytes: db.sizeBytes(), rows: readTotals(db) },
+    disk: {
+      free_bytes: space?.freeBytes ?? null,
+      total_bytes: space?.totalBytes ?? null,
+      write_fault: storageWatch.writeFaultReason() ?? null,
+    },
     upstream: upstream ? upstreamStatus(upstream) : null,
     ingest: writer
       ? {

@@ -35,6 +35,8 @@ export type IngestClient = RpcClient<IngestRequest, IngestAnswer>;
 export interface WriterStats extends IngestStats {
   /** Events that wait to be published. */
   readonly outbox: OutboxBacklog;
+  /** Why the last write of the index failed; null once one has succeeded. */
+  readonly writeFault: string | null;
 }
 
 /** The writer's side: `db` is the connection that the queue's engine writes with. */
@@ -65,7 +67,14 @@ export async function handleIngestRequest(writer: Writer, request: IngestRequest
       deleteEventsUpTo(db, request.upToSeq);
       return { type: "deleted" };
     case "stats":
-      return { type: "stats", stats: { ...queue.stats(), outbox: outboxBacklog(db) } };
+      return {
+        type: "stats",
+        stats: {
+          ...queue.stats(),
+          outbox: outboxBacklog(db),
+          writeFault: db.writeFault?.reason ?? null,
+        },
+      };
   }
 }
 

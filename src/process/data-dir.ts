@@ -1,5 +1,5 @@
 import { Database, SQLiteError } from "bun:sqlite";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isTransient, RetryableError, reasonOf, UserError } from "../lib/failure.ts";
 import { makePrivateFile } from "../lib/private-file.ts";
@@ -8,6 +8,8 @@ import { makePrivateFile } from "../lib/private-file.ts";
 export interface DataDir {
   /** Absolute. */
   readonly path: string;
+  /** What keeps other processes out. */
+  readonly lockFile: string;
   /** The path of a file in it. */
   file(name: string): string;
   /** Lets another process in. May be called twice. */
@@ -52,16 +54,24 @@ export function openDataDir(dir: string): DataDir {
     letGo(database);
     throw faultOf(`data directory ${path} cannot be written to`, cause);
   }
+  const opened = identityOf(path);
   return {
     path,
+    lockFile: join(path, LOCK_FILE),
     file: (name) => join(path, name),
     release() {
       if (!held.has(database)) return;
-      // First the pid: afterwards the file is the next process's.
-      rmSync(pidFile, { force: true });
+      // First the pid: afterwards the file is the next process's. In another directory at this path it is so already.
+      if (identityOf(path) === opened) rmSync(pidFile, { force: true });
       letGo(database);
     },
   };
+}
+
+/** The device and inode at a path; empty where there is nothing. */
+function identityOf(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found ? `${found.dev} ${found.ino}` : "";
 }
 
 function lock(path: string, pidFile: string): Database {

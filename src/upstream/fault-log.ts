@@ -1,4 +1,5 @@
 import type { Clock } from "../process/clock.ts";
+import { createLogThrottle } from "../process/log-throttle.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import type { PeerError } from "./peer.ts";
@@ -13,25 +14,12 @@ export interface FaultLog {
   peer(error: PeerError): void;
 }
 
-const INTERVAL_MS = 10_000;
+const INTERVAL_MS = 60_000;
 
-/** At most one line of either kind each ten seconds; it tells how many there were since the one before. */
+/** At most one line of either kind a minute; it tells how many there were since the one before. */
 export function createFaultLog({ log, clock }: { log: Logger; clock: Clock }): FaultLog {
-  const bounded = () => {
-    let quietUntilMs = Number.NEGATIVE_INFINITY;
-    let unsaid = 0;
-    return (say: (others: { readonly unsaid?: number }) => void) => {
-      const nowMs = clock.nowMs();
-      if (nowMs < quietUntilMs) {
-        unsaid += 1;
-        return;
-      }
-      quietUntilMs = nowMs + INTERVAL_MS;
-      say(unsaid > 0 ? { unsaid } : {});
-      unsaid = 0;
-    };
-  };
-  const [faults, refusals] = [bounded(), bounded()];
+  const faults = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
+  const refusals = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   return {
     fault: (what, cause) =>
       faults((others) => log.warn({ ...wordsOf(cause), ...others }, `Tried again: ${what}`)),

@@ -2,6 +2,7 @@ import type { Config } from "../config/schema.ts";
 import { indexPath, openIndexWriter } from "../index/database.ts";
 import { IngestEngine } from "../ingest/engine.ts";
 import { EventSignal } from "../ingest/event-signal.ts";
+import { createIngestFaultLog } from "../ingest/fault-log.ts";
 import { networkOf } from "../ingest/network.ts";
 import { IngestQueue } from "../ingest/queue.ts";
 import { handleIngestRequest, type IngestAnswer, type IngestRequest } from "../ingest/rpc.ts";
@@ -9,6 +10,9 @@ import { serveRpc } from "../lib/port-rpc.ts";
 import { systemClock } from "../process/clock.ts";
 import { createLogger } from "../process/logger.ts";
 import { runWorker } from "./worker-entry.ts";
+
+/** How often a database that could not be written is tried again while nobody else writes. */
+const RETRY_INTERVAL_MS = 5_000;
 
 /** The one writer of the index: merges what the other workers validated. */
 runWorker<Config>(async (config) => {
@@ -19,16 +23,18 @@ runWorker<Config>(async (config) => {
     db,
     network: networkOf(config.protocol.network),
     clock: systemClock,
-    onFault: (cause) => log.error({ err: cause }, "a record could not be stored"),
+    onFault: createIngestFaultLog({ log, clock: systemClock }),
     onEvents: () => newEvents.raise(),
   });
   const queue = new IngestQueue(engine);
+  const retrying = setInterval(() => db.retryWrite(), RETRY_INTERVAL_MS);
   return {
     connect: (port) =>
       serveRpc<IngestRequest, IngestAnswer>(port, (request) =>
         handleIngestRequest({ db, engine, queue, newEvents }, request),
       ),
     async stop() {
+      clearInterval(retrying);
       await queue.drain();
       db.checkpoint();
       db[Symbol.dispose]();

@@ -130,6 +130,7 @@ test("the status and the metrics answer while no part does", async () => {
     state: stuck(),
     upstream: undefined,
     isStarted: () => true,
+    storage: { replaced: async () => undefined, onReplaced: () => {} },
   });
   const startedAt = performance.now();
   const [status, { text }] = await Promise.all([

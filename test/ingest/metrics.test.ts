@@ -15,6 +15,7 @@ test("a scrape shows what the writer says at that moment, not what it said befor
         mergedRecords: merged,
         refusedRecords: { "bad_request.duplicate": 3 },
         outbox: { events: 4, oldestAt: 1_700_000_000 },
+        writeFault: null,
       }),
     },
   );

@@ -13,6 +13,7 @@ const BEGIN_IMMEDIATE = command("BEGIN IMMEDIATE");
 const COMMIT = command("COMMIT");
 const ROLLBACK = command("ROLLBACK");
 const DATA_VERSION = command("PRAGMA data_version");
+const TOUCH_HEADER = command("PRAGMA user_version = 0");
 const TOTAL_CHANGES = command("SELECT total_changes() AS changes");
 
 /**
@@ -91,9 +92,28 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     return this.#within(BEGIN, work);
   }
 
-  /** The fault of the last write, until one succeeds. */
+  /** The fault of the last write that failed, until one succeeds. */
   get writeFault(): StorageError | undefined {
     return this.#writeFault;
+  }
+
+  /**
+   * Finds out whether a database can be written again whose last write failed: writes something that nothing reads. Does
+   * nothing where no write failed. Never waits for another connection's lock.
+   */
+  retryWrite(): void {
+    if (!this.#writeFault || this.#sqlite.inTransaction) return;
+    const { timeout = 0 } = this.#sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get() ?? {};
+    this.#sqlite.exec("PRAGMA busy_timeout = 0");
+    try {
+      // A number in the header of the file that is the application's to use; setting it writes a page in any case.
+      this.#control(TOUCH_HEADER);
+      this.#writeFault = undefined;
+    } catch (cause) {
+      this.#failedWrite(cause);
+    } finally {
+      this.#sqlite.exec(`PRAGMA busy_timeout = ${timeout}`);
+    }
   }
 
   /** The path of the database file, as it was opened. */
@@ -180,7 +200,9 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   /** Notes a write that failed; returns what to throw. */
   #failedWrite(cause: unknown): unknown {
     const fault = asStorageError(this, cause);
-    if (fault instanceof StorageError && fault.file === this.file) this.#writeFault = fault;
+    if (!(fault instanceof StorageError) || fault.file !== this.file) return fault;
+    // A lock that keeps a write out says nothing about a disk that was full before.
+    if (fault.fault !== "busy" || !this.#writeFault) this.#writeFault = fault;
     return fault;
   }
 

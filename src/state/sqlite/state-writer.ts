@@ -99,6 +99,7 @@ export class StateWriter {
   /** Finds out whether the database can be written, by a transaction that changes nothing. */
   probe(): void {
     if (this.#waiting.length > 0 || this.#isScheduled) return;
+    this.#options.db.retryWrite();
     this.#commit([]);
   }
 

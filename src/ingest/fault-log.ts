@@ -1,0 +1,25 @@
+import { StorageError } from "../lib/sqlite/storage-error.ts";
+import type { Clock } from "../process/clock.ts";
+import { createLogThrottle } from "../process/log-throttle.ts";
+import type { Logger } from "../process/logger.ts";
+
+const INTERVAL_MS = 60_000;
+
+/**
+ * Logs the faults of the writer. While the database cannot be written every commit fails, so of those there is one line a
+ * minute; a fault that a single record causes has a line of its own.
+ */
+export function createIngestFaultLog({
+  log,
+  clock,
+}: {
+  log: Logger;
+  clock: Clock;
+}): (cause: unknown) => void {
+  const throttled = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
+  return (cause) => {
+    if (cause instanceof StorageError)
+      throttled((others) => log.error({ err: cause, ...others }, "The index could not be written"));
+    else log.error({ err: cause }, "A record could not be stored");
+  };
+}

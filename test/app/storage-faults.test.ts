@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { castNow, hubClient, prepareDeliveries } from "../support/delivery-network.ts";
+import { fromSources, startNode, tempDir } from "../support/program.ts";
+
+/** The program under a disk that fails, and over a data directory that vanishes. */
+
+const FID = 1;
+
+test.each([
+  ["deleted", (dataDir: string) => rmSync(dataDir, { recursive: true })],
+  [
+    "replaced by another",
+    (dataDir: string) => {
+      renameSync(dataDir, `${dataDir}.old`);
+      mkdirSync(dataDir);
+    },
+  ],
+])(
+  "a node whose data directory is %s ends with 75 and leaves the place alone",
+  async (_, change) => {
+    using dir = tempDir();
+    const dataDir = `${dir.path}/data`;
+    await using node = await startNode({ command: fromSources, dataDir });
+    change(dataDir);
+    const existed = existsSync(dataDir);
+    expect(await node.exited).toBe(75);
+    expect(node.logs()).toContain("The data directory is no longer the one that was opened");
+    expect(existsSync(dataDir)).toBe(existed);
+  },
+  30_000,
+);
+
+test.skipIf(!Bun.which("prlimit"))(
+  "while the disk takes no writes, nothing is acknowledged and /ready is 503 with the reason; reads go on",
+  async () => {
+    using dir = tempDir();
+    const dataDir = `${dir.path}/data`;
+    await prepareDeliveries(dataDir, { fids: [FID], webhooks: [] });
+    await using node = await startNode({
+      // A write beyond the limit then fails instead of ending the process.
+      command: ["bash", "-c", 'trap "" XFSZ; exec "$@"', "bash", ...fromSources],
+      dataDir,
+    });
+    const limitFiles = async (bytes: number | "unlimited") => {
+      const limited = Bun.spawn(["prlimit", "--pid", String(node.pid), `--fsize=${bytes}:unlimited`]);
+      expect(await limited.exited).toBe(0);
+    };
+    const ready = async () => {
+      const response = await fetch(`${node.url}/ready`);
+      return `${response.status} ${await response.text()}`;
+    };
+    const untilReadyIs = async (pattern: RegExp) => {
+      const until = Date.now() + 20_000;
+      for (let now = await ready(); !pattern.test(now); now = await ready()) {
+        if (Date.now() > until) throw new Error(`/ready is ${now}`);
+        await Bun.sleep(50);
+      }
+    };
+    using hub = hubClient(node.hubAddress);
+    const submit = async (text: string) => (await hub.submit([castNow(FID, text)]))?.[0];
+    const castCount = async () => {
+      const response = await fetch(`${node.url}/v2/svc/feed/user/casts?fid=${FID}`);
+      expect(response.status).toBe(200);
+      return ((await response.json()) as { casts: unknown[] }).casts.length;
+    };
+    expect(await submit("one")).toBe(true);
+    await untilReadyIs(/^200/);
+
+    await limitFiles(1);
+    for (let n = 0; n < 20; n++) expect(await submit(`lost ${n}`)).toBe(false);
+    await untilReadyIs(/^503 .*the index cannot be written: disk I\/O error/);
+    expect(await castCount()).toBe(1);
+    const status = await fetch(`${node.url}/status`);
+    expect(await status.json()).toMatchObject({ disk: { write_fault: expect.stringContaining("index") } });
+    // However many records it costs, and the watch's own line.
+    expect(node.logs().match(/"level":"error"/g)).toHaveLength(2);
+
+    await limitFiles("unlimited");
+    // By itself: a balancer sends nothing to a node that is not ready.
+    await untilReadyIs(/^200/);
+    expect(await submit("two")).toBe(true);
+    expect(await castCount()).toBe(2);
+    expect(await node.stop()).toBe(0);
+  },
+  60_000,
+);

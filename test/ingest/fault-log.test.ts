@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import pino from "pino";
+import { createIngestFaultLog } from "../../src/ingest/fault-log.ts";
+import { asStorageError } from "../../src/lib/sqlite/storage-error.ts";
+import { ManualClock } from "../support/clock.ts";
+import { sqliteError } from "../support/storage-faults.ts";
+
+test("a database that cannot be written has one line a minute, a record that cannot be stored one of its own", () => {
+  const messages: unknown[] = [];
+  const log = pino({ base: null }, { write: (line: string) => messages.push(JSON.parse(line).msg) });
+  const clock = new ManualClock(1_700_000_000);
+  const onFault = createIngestFaultLog({ log, clock });
+  const full = asStorageError({ database: "index", file: "/data/index.db" }, sqliteError("full"));
+  for (let n = 0; n < 1000; n++) {
+    onFault(full);
+    clock.advanceSecs(0.1);
+  }
+  onFault(new TypeError("poison"));
+  onFault(new TypeError("poison"));
+  expect(messages).toEqual([
+    "The index could not be written",
+    "The index could not be written",
+    "A record could not be stored",
+    "A record could not be stored",
+  ]);
+});
