@@ -1,4 +1,5 @@
 import type { Clock } from "../process/clock.ts";
+import { createLogThrottle } from "../process/log-throttle.ts";
 import type { Logger } from "../process/logger.ts";
 import { StateUnavailable } from "./unavailable.ts";
 
@@ -12,13 +13,14 @@ export type FaultLog = (cause: unknown, fields: Readonly<Record<string, unknown>
  * is, everything that writes meets it.
  */
 export function createFaultLog({ log, clock }: { readonly log: Logger; readonly clock: Clock }): FaultLog {
-  let quietUntilMs = Number.NEGATIVE_INFINITY;
+  const throttled = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   return (cause, fields, message) => {
     if (!(cause instanceof StateUnavailable)) return log.error({ err: cause, ...fields }, message);
-    const nowMs = clock.nowMs();
-    // A clock that went back must not silence it for longer.
-    if (nowMs < quietUntilMs && nowMs >= quietUntilMs - INTERVAL_MS) return;
-    quietUntilMs = nowMs + INTERVAL_MS;
-    log.warn({ reason: cause.message, ...fields }, "The state cannot be written: what waits is tried again");
+    throttled((others) =>
+      log.warn(
+        { reason: cause.message, ...fields, ...others },
+        "The state cannot be written: what waits is tried again",
+      ),
+    );
   };
 }

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { castNow, hubClient, prepareDeliveries } from "../support/delivery-network.ts";
+import { makeWallet } from "../support/messages.ts";
 import { fromSources, startNode, tempDir } from "../support/program.ts";
+import { signedHeaders } from "../support/signing.ts";
 
 /** The program under a disk that fails, and over a data directory that vanishes. */
 
@@ -59,6 +61,12 @@ test.skipIf(!Bun.which("prlimit"))(
     };
     using hub = hubClient(node.hubAddress);
     const submit = async (text: string) => (await hub.submit([castNow(FID, text)]))?.[0];
+    const signedList = async () => {
+      const call = { method: "GET", path: "/frame/app/list", fid: FID } as const;
+      const signedAt = Math.floor(Date.now() / 1000);
+      const headers = await signedHeaders({ ...call, signedAt, wallet: makeWallet(`custody ${FID}`) });
+      return fetch(`${node.url}/v2/svc${call.path}`, { headers });
+    };
     const castCount = async () => {
       const response = await fetch(`${node.url}/v2/svc/feed/user/casts?fid=${FID}`);
       expect(response.status).toBe(200);
@@ -69,17 +77,19 @@ test.skipIf(!Bun.which("prlimit"))(
 
     await limitFiles(1);
     for (let n = 0; n < 20; n++) expect(await submit(`lost ${n}`)).toBe(false);
+    expect((await signedList()).status).toBe(503);
     await untilReadyIs(/^503 .*the index cannot be written: disk I\/O error/);
     expect(await castCount()).toBe(1);
     const status = await fetch(`${node.url}/status`);
     expect(await status.json()).toMatchObject({ disk: { write_fault: expect.stringContaining("index") } });
-    // However many records it costs, and the watch's own line.
-    expect(node.logs().match(/"level":"error"/g)).toHaveLength(2);
+    // However many records it costs; and one for each database that the watch sees failing.
+    expect(node.logs().match(/"level":"error"/g)).toHaveLength(3);
 
     await limitFiles("unlimited");
     // By itself: a balancer sends nothing to a node that is not ready.
     await untilReadyIs(/^200/);
     expect(await submit("two")).toBe(true);
+    expect((await signedList()).status).toBe(200);
     expect(await castCount()).toBe(2);
     expect(await node.stop()).toBe(0);
   },

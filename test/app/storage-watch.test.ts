@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import pino from "pino";
@@ -13,6 +14,7 @@ import { watchForReplacement } from "../../src/process/replacement.ts";
 import { ManualClock } from "../support/clock.ts";
 import { tempDir } from "../support/program.ts";
 import { cast } from "../support/records.ts";
+import { failStatement, statementsOf } from "../support/storage-faults.ts";
 import { ManualTimers } from "../support/timers.ts";
 import { startTestWriter } from "../support/writer.ts";
 
@@ -49,6 +51,8 @@ test("a writer that fails is the reason until one of its writes succeeds, and th
   for (let round = 0; round < 3; round++) {
     expect(String(await faultOf(writer.submit(...casts)))).toContain("could not store");
     await watch.look();
+    writer.db.retryWrite();
+    await watch.look();
     expect(watch.writeFaultReason()).toBe("the index cannot be written: database or disk is full");
   }
   writer.db.sqlite.exec(`PRAGMA max_page_count = ${most}`);
@@ -73,29 +77,23 @@ test("a writer that does not answer has neither failed nor succeeded", async () 
   expect(reasons).toEqual([failing, failing, undefined, undefined]);
 });
 
-test("a database that failed is tried again without anybody writing, also where another holds its lock", async () => {
+test("a database that failed is tried again without anybody writing, and without waiting for a lock", async () => {
   using writer = await startTestWriter(1);
-  writer.db.beforeStatement = (name) => {
-    if (name !== "COMMIT") return;
-    throw Object.assign(new Error("disk I/O error"), {
-      name: "SQLiteError",
-      code: "SQLITE_IOERR",
-      errno: 10,
-    });
-  };
-  expect(String(await faultOf(writer.submit(cast(1, "a"))))).toContain("could not store");
-  writer.db.beforeStatement = undefined;
-  expect(writer.db.writeFault?.fault).toBe("io");
+  const { db } = writer;
+  failStatement(db, statementsOf(db, () => db.transaction(() => {})).length, "io");
+  expect(() => db.transaction(() => {})).toThrow("disk I/O error");
   {
-    using other = await startTestWriter();
-    other.db.sqlite.prepare("ATTACH DATABASE ? AS locked").run(writer.db.file);
-    other.db.sqlite.exec("BEGIN IMMEDIATE; UPDATE locked.totals SET count = count");
-    writer.db.retryWrite();
-    expect(writer.db.writeFault?.fault).toBe("busy");
-    other.db.sqlite.exec("ROLLBACK");
+    using other = new Database(db.file);
+    other.run("BEGIN IMMEDIATE");
+    db.retryWrite();
+    expect(db.writeFault?.fault).toBe("io");
+    other.run("ROLLBACK");
   }
-  writer.db.retryWrite();
-  expect(writer.db.writeFault).toBeUndefined();
+  const rows = () => db.sqlite.query("SELECT * FROM __drizzle_migrations").all();
+  const before = rows();
+  db.retryWrite();
+  expect(db.writeFault).toBeUndefined();
+  expect(rows()).toEqual(before);
 });
 
 test.each([

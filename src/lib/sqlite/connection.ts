@@ -13,7 +13,9 @@ const BEGIN_IMMEDIATE = command("BEGIN IMMEDIATE");
 const COMMIT = command("COMMIT");
 const ROLLBACK = command("ROLLBACK");
 const DATA_VERSION = command("PRAGMA data_version");
-const TOUCH_HEADER = command("PRAGMA user_version = 0");
+/** Takes some pages and gives them back, in the one table that every database of the node has. */
+const TAKE_PAGES = command("INSERT INTO __drizzle_migrations (hash) VALUES (zeroblob(65536))");
+const GIVE_PAGES_BACK = command("DELETE FROM __drizzle_migrations WHERE created_at IS NULL");
 const TOTAL_CHANGES = command("SELECT total_changes() AS changes");
 
 /**
@@ -98,19 +100,20 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   }
 
   /**
-   * Finds out whether a database can be written again whose last write failed: writes something that nothing reads. Does
-   * nothing where no write failed. Never waits for another connection's lock.
+   * Finds out whether a database can be written again whose last write failed: its file takes some pages, and gives them
+   * back. Does nothing where no write failed. Never waits for another connection's lock.
    */
   retryWrite(): void {
-    if (!this.#writeFault || this.#sqlite.inTransaction) return;
+    if (!this.#writeFault) return;
     const { timeout = 0 } = this.#sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get() ?? {};
     this.#sqlite.exec("PRAGMA busy_timeout = 0");
     try {
-      // A number in the header of the file that is the application's to use; setting it writes a page in any case.
-      this.#control(TOUCH_HEADER);
-      this.#writeFault = undefined;
+      this.transaction(() => {
+        this.#control(TAKE_PAGES);
+        this.#control(GIVE_PAGES_BACK);
+      });
     } catch (cause) {
-      this.#failedWrite(cause);
+      if (!(cause instanceof StorageError)) throw cause;
     } finally {
       this.#sqlite.exec(`PRAGMA busy_timeout = ${timeout}`);
     }
