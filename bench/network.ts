@@ -6,7 +6,6 @@ import { indexPath, openIndexWriter } from "../src/index/database.ts";
 import { claimNetwork } from "../src/index/identity.ts";
 import { IngestEngine } from "../src/ingest/engine.ts";
 import type { IngestRecord } from "../src/ingest/record.ts";
-import { openState, statePath } from "../src/state/database.ts";
 import { toFarcasterSecs } from "../src/protocol/time.ts";
 import {
   CastType,
@@ -16,6 +15,7 @@ import {
   ReactionType,
   UserDataType,
 } from "../src/protocol/wire/generated/message.ts";
+import { openState, statePath } from "../src/state/database.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "../test/support/events.ts";
 import { makeSigner, makeWallet } from "../test/support/messages.ts";
 
