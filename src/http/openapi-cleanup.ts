@@ -1,10 +1,7 @@
 import { basePathOf } from "../config/names.ts";
 import { mergeAliases } from "./openapi-aliases.ts";
 import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./openapi-document.ts";
-
-const methods = ["get", "put", "post", "delete", "patch", "head", "options", "trace"];
-
-const hasType = (schema: Json, type: string) => isObject(schema) && schema.type === type;
+import { type DialectExamples, withExample } from "./openapi-examples.ts";
 
 /** `anyOf` of constants of one type is an enumeration. */
 function asEnumeration(members: readonly Json[]): JsonObject | undefined {
@@ -14,18 +11,6 @@ function asEnumeration(members: readonly Json[]): JsonObject | undefined {
   if (types.size !== 1 || (type !== "string" && type !== "number")) return undefined;
   return { type, enum: constants as Json[] };
 }
-
-/** What a framework makes of a number that may come as text: the number is meant. */
-function withoutCoercion(members: readonly Json[]): JsonObject | undefined {
-  const text = members.find((member) => hasType(member, "string"));
-  const number = members.find((member) => hasType(member, "integer") || hasType(member, "number"));
-  if (members.length !== 2 || !isObject(text) || !isObject(number)) return undefined;
-  const isCoerced = text.format === "numeric" || text.format === "integer";
-  return isCoerced ? number : undefined;
-}
-
-/** Keywords of the framework's own, without meaning to a reader of the document. */
-const internalKeywords = new Set(["$id", "error", "elysiaMeta", "noValidate"]);
 
 interface SchemaContext {
   /** Named schemas that were met; filled on the way. */
@@ -59,15 +44,15 @@ function cleanUnnamed(schema: JsonObject, context: SchemaContext): JsonObject {
     return { $ref: $ref.startsWith("#/") ? $ref : `#/components/schemas/${$ref}` };
   }
   if (Array.isArray(anyOf)) {
-    const simpler = withoutCoercion(anyOf) ?? asEnumeration(anyOf);
-    if (simpler !== undefined) {
+    const enumeration = asEnumeration(anyOf);
+    if (enumeration !== undefined) {
       const { anyOf: _replaced, ...rest } = schema;
-      return cleanUnnamed({ ...simpler, ...rest }, context);
+      return cleanUnnamed({ ...enumeration, ...rest }, context);
     }
   }
   const cleaned: JsonObject = {};
   for (const [keyword, value] of Object.entries(schema)) {
-    if (internalKeywords.has(keyword)) continue;
+    if (keyword === "$id") continue;
     const isMap = keyword === "properties" || keyword === "patternProperties" || keyword === "$defs";
     const isSchema = keyword === "items" || keyword === "additionalProperties" || keyword === "not";
     if (isMap && isObject(value)) cleaned[keyword] = cleanSchemaMap(value, context);
@@ -95,9 +80,12 @@ function cleanContent(holder: JsonObject, context: SchemaContext): JsonObject {
 function cleanParameter(parameter: Json, context: SchemaContext): Json {
   if (!isObject(parameter)) return parameter;
   const { examples, schema, ...rest } = parameter;
-  const cleaned: JsonObject = { ...rest, schema: cleanSchema(schema ?? {}, context) };
-  if (Array.isArray(examples) && examples[0] !== undefined) cleaned.example = examples[0];
-  return hasType(cleaned.schema ?? null, "array") ? { ...cleaned, style: "form", explode: false } : cleaned;
+  const cleanedSchema = cleanSchema(schema ?? {}, context);
+  const cleaned: JsonObject = { ...rest, schema: cleanedSchema };
+  const [example] = Array.isArray(examples) ? examples : [];
+  if (example !== undefined) cleaned.example ??= example;
+  const isArray = isObject(cleanedSchema) && cleanedSchema.type === "array";
+  return isArray ? { ...cleaned, style: "form", explode: false } : cleaned;
 }
 
 function cleanOperation(operation: JsonObject, named: SchemaContext["named"]): JsonObject {
@@ -138,36 +126,58 @@ function usedTags(paths: JsonObject): Json[] {
   return [...new Set(tags)].map((name) => ({ name }));
 }
 
+function mapOperations(
+  paths: JsonObject,
+  change: (operation: JsonObject, path: string) => JsonObject,
+): JsonObject {
+  const entries = Object.entries(paths).map(([path, item]): [string, Json] => {
+    const operations = Object.entries(isObject(item) ? item : {});
+    return [
+      path,
+      Object.fromEntries(
+        operations.flatMap(([method, operation]) =>
+          isObject(operation) ? [[method, change(operation, path)]] : [],
+        ),
+      ),
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+interface CleanupOptions {
+  readonly basePath: string;
+  readonly compatPrefixes: readonly string[];
+  readonly examples: DialectExamples;
+  /** Path items by the name of an event, in the generator's form. */
+  readonly webhooks: JsonObject;
+}
+
 /**
  * Turns the generator's document into the one that is published: one media type, true types, named schemas as
  * components, no keyword of the framework. It is OpenAPI 3.1, whose schemas are plain JSON Schema.
  */
-export function cleanOpenApi(
-  raw: OpenApiDocument,
-  prefixes: { readonly basePath: string; readonly compatPrefixes: readonly string[] },
-): OpenApiDocument {
-  const { basePath, compatPrefixes } = prefixes;
+export function cleanOpenApi(raw: OpenApiDocument, options: CleanupOptions): OpenApiDocument {
+  const { basePath, compatPrefixes, examples, webhooks } = options;
   const named: SchemaContext["named"] = new Map();
-  const paths: JsonObject = {};
   const basePaths = [basePath, ...compatPrefixes.map(basePathOf)];
-  for (const [path, item] of Object.entries(mergeAliases(raw.paths, basePaths))) {
-    if (!isObject(item)) continue;
+  const paths = mapOperations(mergeAliases(raw.paths, basePaths), (operation, path) => {
     const prefix = compatPrefixes.find((name) => path.startsWith(`${basePathOf(name)}/`));
-    const operations = Object.entries(item).flatMap(([method, value]): [string, JsonObject][] => {
-      if (!methods.includes(method) || !isObject(value)) return [];
-      const operation = cleanOperation(value, named);
-      return [[method, prefix === undefined ? operation : underPrefix(operation, prefix)]];
-    });
-    paths[path] = Object.fromEntries(operations);
-  }
+    const id = String(operation.operationId);
+    const example = (prefix === undefined ? undefined : examples.compat[id]) ?? examples.native[id];
+    const shown = example === undefined ? operation : withExample(operation, example);
+    const cleaned = cleanOperation(shown, named);
+    return prefix === undefined ? cleaned : underPrefix(cleaned, prefix);
+  });
+  const cleanedWebhooks = mapOperations(webhooks, (operation) => cleanOperation(operation, named));
   const given = isObject(raw.components.schemas) ? raw.components.schemas : {};
   const schemas = cleanSchemaMap(given, { named, closed: true });
   const byName = [...Object.entries(schemas), ...named].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return {
     ...raw,
     openapi: "3.1.0",
-    tags: usedTags(paths),
+    tags: usedTags({ ...paths, ...cleanedWebhooks }),
     paths,
+    ...(Object.keys(webhooks).length === 0 ? {} : { webhooks: cleanedWebhooks }),
     components: { ...raw.components, schemas: Object.fromEntries(byName) },
   };
 }

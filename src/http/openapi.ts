@@ -3,6 +3,7 @@ import type { ServiceNames } from "../config/names.ts";
 import { errorKinds } from "./errors.ts";
 import { cleanOpenApi } from "./openapi-cleanup.ts";
 import type { JsonObject, OpenApiDocument } from "./openapi-document.ts";
+import type { DialectExamples } from "./openapi-examples.ts";
 
 const errorSchema: JsonObject = {
   type: "object",
@@ -57,6 +58,13 @@ function securitySchemes({ headerPrefix, domainName, signedOpType }: ServiceName
   };
 }
 
+/** What the OpenAPI document holds beside what the routes say of themselves. */
+export interface ApiDocumentation {
+  readonly examples: DialectExamples;
+  /** A path item for each kind of event that is delivered to webhooks, by its name. */
+  readonly webhooks: (names: ServiceNames) => JsonObject;
+}
+
 const generatorPath = "/generated";
 
 /**
@@ -69,6 +77,7 @@ export async function openApiDocument(options: {
   /** Further prefixes of the API, whose operations get ids and tags of their own. */
   compatPrefixes: readonly string[];
   version: string;
+  documentation: ApiDocumentation;
 }): Promise<OpenApiDocument> {
   const { app, names, compatPrefixes, version } = options;
   // Loaded here because it costs start time that only a reader of the document should wait for.
@@ -93,8 +102,11 @@ export async function openApiDocument(options: {
     .use(swagger({ path: "/unused", specPath: generatorPath, documentation: documentation as object }))
     .use(app);
   const response = await generator.handle(new Request(`http://localhost${generatorPath}`));
+  const { examples, webhooks } = options.documentation;
   return cleanOpenApi((await response.json()) as OpenApiDocument, {
     basePath: names.basePath,
     compatPrefixes,
+    examples,
+    webhooks: webhooks(names),
   });
 }

@@ -36,7 +36,6 @@ interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | u
   readonly body?: B;
   /** The answer's schema, or schemas by status. It is documentation: nothing checks answers while they are served. */
   readonly response: TSchema | Readonly<Record<number, TSchema>>;
-  readonly responseExample?: unknown;
   /** Who may keep the response of a GET; nobody where it is left out. */
   readonly cache?: RouteCache | undefined;
   /** Schema of the error body, where the policy of the path gives it another shape than the usual one. */
@@ -89,9 +88,9 @@ function isSchema(response: OperationSpec<undefined, undefined>["response"]): re
 }
 
 function documentedResponses(spec: OperationSpec<QueryParams | undefined, TSchema | undefined>) {
-  const { response, responseExample, errorResponse, query, body, errors = [], security } = spec;
+  const { response, errorResponse, query, body, errors = [], security } = spec;
   const content = (schema: TSchema) => ({
-    "application/json": { schema, ...(responseExample === undefined ? {} : { example: responseExample }) },
+    "application/json": { schema },
   });
   const byStatus: Readonly<Record<string, TSchema>> = isSchema(response) ? { 200: response } : response;
   const successes = Object.entries(byStatus).map(([status, schema]) => [

@@ -11,7 +11,7 @@ import { errorResponse } from "./error-response.ts";
 import { exchangeOf, type TaggedBody } from "./exchange.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
 import { Listener } from "./listener.ts";
-import { openApiDocument } from "./openapi.ts";
+import { type ApiDocumentation, openApiDocument } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { type OpsProviders, opsRoutes } from "./ops.ts";
 import { createPolicyLookup } from "./policy.ts";
@@ -30,6 +30,8 @@ export interface HttpServerOptions {
   /** The same API in the dialect of `service.compat_prefixes`, made where there is such a prefix. */
   readonly compatPlugins: () => readonly AnyElysia[];
   readonly ops: OpsProviders;
+  /** What the OpenAPI document holds beside the routes; loaded when the document is first requested. */
+  readonly documentation: () => Promise<ApiDocumentation>;
   /** Responses of routes that declare it; all are made anew where it is left out. */
   readonly cache?: ResponseCache | undefined;
   /** The budget that this shares with the other threads that respond; one of its own where it is left out. */
@@ -83,7 +85,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   const openApi = () => {
-    document ??= openApiDocument({ app: documented, names, compatPrefixes, version });
+    document ??= options
+      .documentation()
+      .then((documentation) =>
+        openApiDocument({ app: documented, names, compatPrefixes, version, documentation }),
+      );
     return document;
   };
 

@@ -10,6 +10,7 @@ import { channelMemberRoutes } from "./channels/member-routes.ts";
 import { trendingChannelRoutes } from "./channels/trending-routes.ts";
 import { commonReads } from "./common-reads.ts";
 import { readPartsOf } from "./dialect.ts";
+import { loadDocumentation } from "./documentation.ts";
 import { farcasterPlugins } from "./farcaster/plugins.ts";
 import { followingFeedRoutes } from "./feeds/following-routes.ts";
 import { userFeedRoutes } from "./feeds/user-routes.ts";
@@ -28,8 +29,14 @@ import { webhookDeliveryRoutes } from "./webhooks/delivery-routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
 /** Every route of the API, in the service's own dialect and in that of the compat prefixes. */
-export function apiPlugins(parts: ApiParts): Pick<HttpServerOptions, "plugins" | "compatPlugins"> {
-  return { plugins: specPlugins(parts), compatPlugins: () => farcasterPlugins(parts) };
+export function apiPlugins(
+  parts: ApiParts,
+): Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation"> {
+  return {
+    plugins: specPlugins(parts),
+    compatPlugins: () => farcasterPlugins(parts),
+    documentation: loadDocumentation,
+  };
 }
 
 function specPlugins({ source, management, push }: ApiParts): AnyElysia[] {

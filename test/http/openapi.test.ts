@@ -222,7 +222,6 @@ test("a named schema stands in the components once and is closed", () => {
   );
   expect(answer).toMatchObject({
     schema: { properties: { user: { $ref: "#/components/schemas/SampleUser" } } },
-    example: { user: { fid: 3 } },
   });
 });
 
@@ -239,6 +238,56 @@ test("the three kinds of authentication are described, under the service's name"
   ]);
   const other = await makeHttp({ serviceName: "hub", plugins: sampleRoutes() }).server.openApi();
   expect(JSON.stringify(other)).not.toMatch(/svc/i);
+});
+
+test("examples stand in parameters, request bodies and responses; those of a compat prefix go first there", async () => {
+  const user = (fid: number) => ({ user: { object: "user", fid, name: null } });
+  const examples = {
+    native: {
+      getSampleUser: { query: { fid: 3 }, responses: { 200: user(3) } },
+      createSampleNote: { body: { name: "a" }, responses: { 201: { name: "a", bytes: 12 } } },
+    },
+    compat: { getSampleUser: { query: { fid: 4 }, responses: { 200: user(4) } } },
+  };
+  const { paths } = await makeHttp({
+    plugins: sampleRoutes(),
+    compatPrefixes: ["old"],
+    compatPlugins: sampleRoutes,
+    documentation: async () => ({ examples, webhooks: () => ({}) }),
+  }).server.openApi();
+  for (const [base, fid] of [
+    ["/v2/svc", 3],
+    ["/v2/old", 4],
+  ] as const) {
+    const get = child(paths, `${base}/user`, "get");
+    expect(child(get, "parameters")).toMatchObject([{ name: "fid", example: fid }, { name: "viewer_fid" }]);
+    expect(child(get, "parameters", 1)).not.toHaveProperty("example");
+    expect(child(get, "responses", "200", "content", "application/json", "example")).toEqual(user(fid));
+    const post = child(paths, `${base}/notes`, "post");
+    expect(child(post, "requestBody", "content", "application/json", "example")).toEqual({ name: "a" });
+    const created = child(post, "responses", "201", "content", "application/json", "example");
+    expect(created).toEqual({ name: "a", bytes: 12 });
+  }
+});
+
+test("webhooks stand beside the paths, their schemas among the components", async () => {
+  const body = Type.Object({ user: Type.Object({ fid: Type.Integer() }, { $id: "HookUser" }) });
+  const content = { "application/json": { schema: JSON.parse(JSON.stringify(body)) } };
+  const post = { operationId: "onSample", tags: ["Events"], requestBody: { content }, responses: {} };
+  const sample = await makeHttp({
+    plugins: sampleRoutes(),
+    documentation: async () => ({
+      examples: { native: {}, compat: {} },
+      webhooks: ({ headerPrefix }) => ({ [`${headerPrefix}sample`]: { post } }),
+    }),
+  }).server.openApi();
+  const schema = child(sample.webhooks, "X-Svc-sample", "post", "requestBody", "content", "application/json");
+  expect(schema).toMatchObject({
+    schema: { properties: { user: { $ref: "#/components/schemas/HookUser" } } },
+  });
+  expect(child(sample.components, "schemas", "HookUser")).toMatchObject({ required: ["fid"] });
+  expect(sample.tags).toContainEqual({ name: "Events" });
+  expect(document).not.toHaveProperty("webhooks");
 });
 
 describe("expectMatchesOpenApi", () => {

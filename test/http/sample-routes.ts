@@ -35,7 +35,6 @@ export function sampleRoutes() {
         tags,
         query: { fid: fid(), viewer_fid: optional(fid()) },
         response: Type.Object({ user: User }),
-        responseExample: { user: toUser(3) },
         errors: ["notFound"],
       }),
     )

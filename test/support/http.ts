@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia";
 import pino from "pino";
 import { Registry } from "prom-client";
 import type { Config } from "../../src/config/schema.ts";
+import type { ApiDocumentation } from "../../src/http/openapi.ts";
 import type { OpsProviders } from "../../src/http/ops.ts";
 import type { ResponseCache } from "../../src/http/response-cache.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
@@ -27,6 +28,7 @@ export interface RunHttpOptions {
   /** Prefixes under which `compatPlugins` stand. */
   readonly compatPrefixes?: readonly string[];
   readonly compatPlugins?: () => readonly AnyElysia[];
+  readonly documentation?: () => Promise<ApiDocumentation>;
   readonly ops?: Partial<OpsProviders>;
   readonly http?: Partial<Config["http"]>;
   readonly serviceName?: string;
@@ -48,6 +50,11 @@ export const httpSettings: Config["http"] = {
   shutdown_grace_secs: 5,
 };
 
+const noDocumentation: ApiDocumentation = {
+  examples: { native: {}, compat: {} },
+  webhooks: () => ({}),
+};
+
 /** An HTTP server on a free port, with the given route plugins and nothing behind it. */
 export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; logLines: LogLine[] } {
   const logLines: LogLine[] = [];
@@ -67,6 +74,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     },
     plugins: options.plugins ?? [],
     compatPlugins: options.compatPlugins ?? (() => []),
+    documentation: options.documentation ?? (async () => noDocumentation),
     ops: {
       notReadyReason: () => undefined,
       status: () => ({}),

@@ -75,6 +75,18 @@ export function expectMatchesOpenApi(
   const verb = method.toLowerCase();
   const path = canonicalPathOf(document, verb, route);
   const validate = responseValidator(document, ["paths", path, verb, "responses", String(status)]);
+  expectValid(validate, body);
+}
+
+/** Fails unless the document describes a webhook by this name, and the body of its requests is as it says. */
+export function expectMatchesWebhook(document: OpenApiDocument, name: string, body: unknown): void {
+  const schema = pointer("webhooks", name, "post", "requestBody", "content", "application/json", "schema");
+  const validate = validatorOf(document).getSchema(`document#${schema}`);
+  if (validate === undefined) throw new Error(`the document describes no webhook ${name}`);
+  expectValid(validate, body);
+}
+
+function expectValid(validate: ValidateFunction, body: unknown): void {
   validate(body);
   const errors = validate.errors ?? [];
   expect(errors.map(({ instancePath, message, params }) => ({ instancePath, message, params }))).toEqual([]);

@@ -1,0 +1,119 @@
+import type { JsonObject } from "../../../src/http/openapi-document.ts";
+import { isObject } from "../../../src/http/openapi-document.ts";
+import type { TestApi } from "../../support/api.ts";
+import type { DocumentedOperation, ExampleRequest } from "./operations.ts";
+
+/** Requests of the reads, about people, casts and channels of the demo network that have something to show. */
+export type ReadRequests = (operation: DocumentedOperation) => ExampleRequest;
+
+/** Parameters that a request has where its operation knows them, required or not. */
+const OFTEN = ["limit", "viewer_fid", "reply_depth", "target_fid"];
+
+/** The channel in which others answer the fid of most examples. */
+const KITCHEN_URL = "https://warpcast.com/~/channel/kitchen";
+
+interface DemoUser {
+  readonly custody_address: string;
+  readonly verified_addresses: { readonly eth_addresses: readonly string[] };
+  readonly verified_accounts: readonly { readonly platform: string; readonly username: string }[];
+}
+
+interface DemoCast {
+  readonly hash: string;
+  readonly replies: { readonly count: number };
+  readonly reactions: { readonly likes_count: number };
+  readonly embeds: readonly { readonly cast_id?: { readonly hash: string } }[];
+  readonly channel: { readonly id: string; readonly parent_url: string } | null;
+}
+
+export async function readRequests(api: TestApi): Promise<ReadRequests> {
+  const read = async <T>(path: string): Promise<T> =>
+    (await (await fetch(`${api.url}/v2/svc${path}`)).json()) as T;
+  const { user } = await read<{ user: DemoUser }>("/user?fid=3");
+  const { users } = await read<{ users: DemoUser[] }>(`/user/bulk?fids=${[1, 2, 6, 8, 9, 10, 14, 16]}`);
+  const { casts } = await read<{ casts: DemoCast[] }>("/feed/trending?limit=100");
+  const { events } = await read<{ events: { signer_key: string }[] }>("/signer?fid=3");
+  const onX = found(
+    users.flatMap((one) => one.verified_accounts),
+    ({ platform }) => platform === "x",
+  );
+  const thread = found(casts, (cast) => cast.channel !== null && cast.replies.count > 1);
+  const quote = found(casts, ({ embeds }) => embeds.some(({ cast_id }) => cast_id !== undefined));
+  const quoted = quote.embeds.flatMap(({ cast_id }) => cast_id?.hash ?? [])[0] ?? "";
+  const channel = thread.channel?.id ?? "";
+
+  const params: JsonObject = {
+    fid: 3,
+    fids: [3, 4],
+    target_fid: 4,
+    username: "mirawren",
+    fname: "mirawren",
+    x_username: onX.username,
+    custody_address: user.custody_address,
+    addresses: [...user.verified_addresses.eth_addresses.slice(0, 1)],
+    location: "geo:55.95",
+    identifier: thread.hash,
+    hash: thread.hash,
+    hashes: [thread.hash],
+    casts: [thread.hash],
+    type: "hash",
+    reply_depth: 1,
+    id: channel,
+    ids: [channel],
+    channel_id: channel,
+    channel_ids: [channel],
+    parent_urls: [thread.channel?.parent_url ?? ""],
+    public_key: events[0]?.signer_key ?? "",
+    q: "bread",
+    limit: 1,
+    viewer_fid: 4,
+  };
+  /** Where other values show more, or the parameters are optional ones. */
+  const special: Readonly<Record<string, JsonObject>> = {
+    "native getUserByXUsername": { username: params.x_username ?? "" },
+    "native getBlocks": { fid: 16 },
+    "native getMutes": { fid: 13 },
+    "native getInteractions": { target_fid: 194 },
+    "native getParentUrlNotifications": { parent_urls: [KITCHEN_URL] },
+    "native getFeed": { fid: 3 },
+    "native getReactions": { hash: thread.hash },
+    "native getCastQuotes": { identifier: quoted },
+    "native searchUsers": { q: "mira" },
+    "native searchChannels": { q: channel.slice(0, 2) },
+    "compat getBlocks": { blocker_fid: 16 },
+    "compat getMutes": { fid: 13 },
+    "compat getFeed": { fid: 3 },
+    "compat getReactions": { hash: thread.hash },
+    "compat getCastQuotes": { identifier: quoted },
+    "compat searchUsers": { q: "mira" },
+    "compat searchChannels": { q: channel.slice(0, 2) },
+    "compat getUsersByLocation": { latitude: 55.95, longitude: -3.19 },
+    "compat getManagedSignerEvents": { fid: 3 },
+    "compat getInteractions": { fids: [3, 194] },
+    "compat getParentUrlNotifications": { parent_urls: [KITCHEN_URL] },
+    "compat getRelevantFollowers": { target_fid: 3 },
+  };
+
+  return ({ dialect, id, operation }) => {
+    if (operation.requestBody !== undefined) return { body: { fids: [3] } };
+    const overrides = special[`${dialect} ${id}`] ?? {};
+    const parameters = Array.isArray(operation.parameters) ? operation.parameters : [];
+    const query = parameters.flatMap((parameter) => {
+      if (!isObject(parameter)) return [];
+      const name = String(parameter.name);
+      const isUsed = parameter.required === true || OFTEN.includes(name) || name in overrides;
+      const isLeftOut = "fids" in overrides && name === "target_fid";
+      const value = overrides[name] ?? params[name];
+      if (!isUsed || isLeftOut) return [];
+      if (value === undefined) throw new Error(`${dialect} ${id}: no value for the parameter ${name}`);
+      return [[name, value] as const];
+    });
+    return { query: Object.fromEntries(query) };
+  };
+}
+
+function found<T>(items: readonly T[], fits: (item: T) => boolean): T {
+  const item = items.find(fits);
+  if (item === undefined) throw new Error("the demo network shows too little");
+  return item;
+}
