@@ -38,10 +38,12 @@ export function withExample(operation: JsonObject, example: OperationExample): J
   return result;
 }
 
+/** A parameter that the request leaves out has no example, not even its own: Swagger UI sends all that it finds. */
 function withParameterExample(parameter: Json, query: JsonObject): Json {
   if (!isObject(parameter) || parameter.in !== "query") return parameter;
+  const { examples: _own, ...rest } = parameter;
   const value = query[String(parameter.name)];
-  return value === undefined ? parameter : { ...parameter, example: value };
+  return value === undefined ? rest : { ...rest, example: value };
 }
 
 function withContentExample(holder: JsonObject, example: Json): JsonObject {

@@ -9,8 +9,11 @@ import { readRequests } from "./read-requests.ts";
 import { withStableIds } from "./stable-ids.ts";
 import { webhookExamples } from "./webhook-examples.ts";
 
-/** Examples for every operation and every webhook, from requests to the demo network. Each run gives the same. */
-export async function generateExamples(): Promise<DocumentationExamples> {
+/**
+ * Examples for every operation and every webhook, from requests to the demo network. Each run gives the same.
+ * @param known the examples of the file, for those whose numbers differ in every run
+ */
+export async function generateExamples(known: DocumentationExamples): Promise<DocumentationExamples> {
   await using api = await startDemoApi();
   const operations = documentedOperations(api.document.paths);
   const requestOf = await readRequests(api);
@@ -25,7 +28,7 @@ export async function generateExamples(): Promise<DocumentationExamples> {
     }
     return { ...examples, ...(await managedExamples(api, dialect, operations)) };
   };
-  const ops = await opsExamples(api);
+  const ops = await opsExamples(known.native);
   const native = withStableIds({ ...ops, ...(await examplesOf("native")) });
   const compat = withStableIds(await examplesOf("compat"));
   return { native, compat: withoutRepetitions(compat, native), webhooks: await webhookExamples(api) };
@@ -51,6 +54,10 @@ export function textOf(examples: DocumentationExamples): string {
     return `  ${JSON.stringify(name)}: {\n${lines.join(",\n")}\n  }`;
   });
   return `{\n${sections.join(",\n")}\n}\n`;
+}
+
+export async function readExamples(): Promise<DocumentationExamples> {
+  return JSON.parse(await Bun.file(examplesPath).text()) as DocumentationExamples;
 }
 
 export const examplesPath = new URL("../../../src/routes/openapi-examples.json", import.meta.url).pathname;

@@ -3,10 +3,9 @@ import { clientFidsOf } from "../../../src/demo/roster.ts";
 import type { Json, JsonObject } from "../../../src/http/openapi-document.ts";
 import type { OperationExample } from "../../../src/http/openapi-examples.ts";
 import { nowSecs } from "../../../src/process/clock.ts";
-import { createDeliveryPublications } from "../../../src/state/sqlite/delivery-publications.ts";
-import { createDeliveryQueue } from "../../../src/state/sqlite/delivery-queue.ts";
 import type { TestApi } from "../../support/api.ts";
 import { type Method, signedHeaders } from "../../support/signing.ts";
+import { localStores } from "../../support/state-stores.ts";
 import { keyring, OWNER_FID } from "./demo-api.ts";
 import {
   type DialectName,
@@ -136,7 +135,7 @@ async function webhookExamples(
 /** Queues an event for a webhook and settles its delivery, as the worker does; returns the message id. */
 async function deliverOnce({ state, node }: TestApi, webhookId: string): Promise<string> {
   const nowMs = node.clock.nowMs();
-  const publications = createDeliveryPublications(state, { maxQueued: 100 });
+  const { publications, queue } = localStores(state);
   const event = {
     eventId: "0123456789abcdef0123456789abcdef",
     kind: "cast.created" as const,
@@ -146,7 +145,6 @@ async function deliverOnce({ state, node }: TestApi, webhookId: string): Promise
   };
   const { version } = await publications.changesSince(0);
   await publications.publish({ version, nowSecs: event.createdAt, events: [event] });
-  const queue = createDeliveryQueue(state);
   const limit = { calls: 1000, windowMs: 60_000, maxWaitMs: 900_000 };
   const claim = { webhookId, nowMs, leaseEndsAtMs: nowMs + 40_000, limit };
   const delivery = (await queue.claim(claim))?.delivery;
