@@ -35,10 +35,7 @@ export function registerImport(program: Command, context: CommandContext): void 
         const dataDir = openDataDir(config.data.dir);
         shutdown.add("data directory", () => dataDir.release());
         const db = openIndexWriter(indexPath(dataDir.path));
-        shutdown.add("index", () => {
-          db.checkpoint();
-          db[Symbol.dispose]();
-        });
+        shutdown.add("index", () => db[Symbol.dispose]());
         claimNetwork(db, config.protocol.network);
         if (isFollowing(db)) {
           throw new UserError(
@@ -77,6 +74,7 @@ export function registerImport(program: Command, context: CommandContext): void 
           throw brokeOffError(file, cause);
         }
         end(report);
+        db.checkpoint();
         shutdown.signal.throwIfAborted();
         const { outcome, detail } = report;
         if (outcome === "unstored")

@@ -108,6 +108,25 @@ describe.each(databases)("the $name", ({ pathIn, open, recovery }) => {
   });
 });
 
+test.each([
+  ["missing", (path: string) => rmSync(path)],
+  ["empty", (path: string) => truncateSync(path)],
+])("a state that is %s beside a log of its changes is not begun anew, and the log stays", (_, lose) => {
+  using dir = tempDir();
+  makeDatabases(dir.path);
+  const path = statePath(dir.path);
+  using db = openState(path);
+  db.transaction(() => db.sqlite.exec("CREATE TABLE a (b)"));
+  using lost = tempDir();
+  copyFileSync(`${path}-wal`, `${statePath(lost.path)}-wal`);
+  copyFileSync(path, statePath(lost.path));
+  lose(statePath(lost.path));
+  const { exitCode, message } = endingOfOpening(openState, statePath(lost.path));
+  expect(exitCode).toBe(1);
+  expect(message).toContain("-wal still holds the latest changes");
+  expect(statSync(`${statePath(lost.path)}-wal`).size).toBeGreaterThan(0);
+});
+
 test("files are their owner's alone, whatever the modes of the directory and of what was there before", () => {
   using dir = tempDir();
   chmodSync(dir.path, 0o777);

@@ -126,7 +126,11 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
 
   /** Writes the write-ahead log back into the database file and empties it. */
   checkpoint(): void {
-    this.#sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    try {
+      this.#sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch (cause) {
+      throw asStorageError(this, cause);
+    }
   }
 
   /** Size of the database file, free pages included. */

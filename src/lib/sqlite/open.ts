@@ -106,6 +106,9 @@ function checkFile(where: DatabaseFile, mayCreate: boolean): void {
   const { database, file } = where;
   try {
     const found = statSync(file, { throwIfNoEntry: false });
+    // SQLite deletes the write-ahead log of an empty database, and with it what may be the last of the state.
+    if (database === "state" && !found?.size && statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
+      throw new UserError(orphanedLog(file));
     if (!found && !mayCreate) throw new UserError(missing(where, "is missing"));
     if (found && !found.isFile()) {
       const what = found.isDirectory() ? "a directory" : "no regular file";
@@ -128,4 +131,8 @@ function checkFile(where: DatabaseFile, mayCreate: boolean): void {
 function missing({ database, file }: DatabaseFile, state: "is missing" | "is empty"): string {
   if (database === "index") return `${file} ${state}: there is no index yet. Start the node first.`;
   return `${file} ${state}. It holds the apps, webhooks, secrets, notification tokens, deliveries and nonces of this node, and cannot be rebuilt: restore it from a backup. If there never was one, or all of that may be lost, run serve or migrate once with --new-state.`;
+}
+
+function orphanedLog(file: string): string {
+  return `${file} is missing or empty, and ${file}-wal still holds the latest changes of the state. Move both away, because the log fits no other database, and restore ${file} from a backup.`;
 }

@@ -1,5 +1,4 @@
 import type { Database } from "bun:sqlite";
-import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { MigrationMeta } from "drizzle-orm/migrator";
 import { UserError } from "../failure.ts";
 import type { DatabaseFile } from "./storage-error.ts";
@@ -7,15 +6,29 @@ import type { DatabaseFile } from "./storage-error.ts";
 /** The migrations of one database, oldest first, as they are embedded in the program. */
 export type Migrations = readonly MigrationMeta[];
 
-interface MigratingSession {
-  dialect: { migrate(migrations: unknown, session: unknown, config: { migrationsFolder: string }): void };
-  session: unknown;
-}
+/** As drizzle-kit makes it, so that its tools can read the database. */
+const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (
+  id SERIAL PRIMARY KEY,
+  hash text NOT NULL,
+  created_at numeric
+)`;
 
-/** Runs the embedded migrations that this database has not seen. Drizzle's dialect call is not public API. */
+/**
+ * Runs the embedded migrations that this database has not seen, all or none. Drizzle's own migrator is not used: it answers
+ * a disk that is full with "cannot rollback", because SQLite has rolled back by itself then.
+ */
 export function migrate(sqlite: Database, migrations: Migrations): void {
-  const orm = drizzle(sqlite) as unknown as MigratingSession;
-  orm.dialect.migrate(migrations, orm.session, { migrationsFolder: "" });
+  const seen = appliedMigrations(sqlite);
+  const missing = migrations.filter(({ folderMillis }) => !seen.includes(folderMillis));
+  if (missing.length === 0) return;
+  const run = sqlite.transaction(() => {
+    sqlite.run(MIGRATIONS_TABLE);
+    for (const { sql, hash, folderMillis } of missing) {
+      for (const statement of sql) sqlite.run(statement);
+      sqlite.run('INSERT INTO "__drizzle_migrations" (hash, created_at) VALUES (?, ?)', [hash, folderMillis]);
+    }
+  });
+  run.immediate();
 }
 
 /** When the migrations were made that this database has seen, oldest first, unix milliseconds. */
