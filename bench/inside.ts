@@ -5,6 +5,7 @@ import { createManagement } from "../src/app/management.ts";
 import { createPush } from "../src/app/push.ts";
 import { ResponseCache } from "../src/http/response-cache.ts";
 import { createHttpServer } from "../src/http/server.ts";
+import { UnsentBytes } from "../src/http/unsent-bytes.ts";
 import { indexPath, openIndexReader } from "../src/index/database.ts";
 import { systemClock } from "../src/process/clock.ts";
 import { HydrationCache } from "../src/read/hydrate/cache.ts";
@@ -54,6 +55,8 @@ export async function benchInside(): Promise<Figure[]> {
       metrics: async () => ({ text: "", contentType: "" }),
     },
     cache: responses,
+    // Nobody reads the bodies, so nothing gives back what they reserve.
+    unsent: new UnsentBytes(undefined, Number.POSITIVE_INFINITY),
     version: "",
   });
   const figures: Figure[] = [];

@@ -117,7 +117,8 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
         }
         if (isLast && bytes <= MAX_WHOLE_BYTES) {
           reservation.end();
-          return Buffer.concat(collected, bytes);
+          const [only] = collected;
+          return only?.byteLength === bytes ? only : Buffer.concat(collected, bytes);
         }
       } catch (error) {
         reservation.end();

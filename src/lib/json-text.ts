@@ -92,6 +92,12 @@ function textWithin(value: unknown, maxChars: number): string {
   return flat;
 }
 
+/** The text of an object with one more key, whose value is a list that is open: items and `]}` are to follow. */
+export function openListText(value: object, key: string): string {
+  const members = membersText(value, Number.POSITIVE_INFINITY);
+  return `${members === "" ? "{" : `${members},`}${keyText(key)}[`;
+}
+
 /** @throws TOO_LONG */
 function textOf(value: object, maxChars: number): string {
   if (Array.isArray(value)) {
@@ -103,14 +109,20 @@ function textOf(value: object, maxChars: number): string {
     }
     return `${text}]`;
   }
+  const members = membersText(value, maxChars);
+  if (members.length > maxChars) throw TOO_LONG;
+  return members === "" ? "{}" : `${members}}`;
+}
+
+/** The text of an object but for its end; empty for one without members. */
+function membersText(value: object, maxChars: number): string {
   let text = "";
   for (const key in value) {
     const member = (value as Readonly<Record<string, unknown>>)[key];
     if (member === undefined) continue;
     text += `${text === "" ? "{" : ","}${keyText(key)}${textWithin(member, maxChars)}`;
   }
-  if (text.length > maxChars) throw TOO_LONG;
-  return text === "" ? "{}" : `${text}}`;
+  return text;
 }
 
 function keyText(key: string): string {

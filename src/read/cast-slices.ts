@@ -7,12 +7,14 @@ import type { Hydration } from "./hydrate/hydrate.ts";
 /** Casts that are hydrated together: a page of a feed, which takes some milliseconds. */
 const SLICE_CASTS = 50;
 
-/** What the skeleton found, and its casts one after the other. */
+/** Casts in the order of `hashesOf`, a slice at a time; undefined stands for a cast that is gone. */
+export type CastSlices<Shown> = AsyncIterable<readonly (Shown | undefined)[]>;
+
+/** What the skeleton found, and its casts. */
 interface SlicedCasts<Found, Shown> {
   readonly found: Found;
-  /** In the order of `hashesOf`; undefined for a cast that is gone. Holds one slice of hydrated casts at a time. */
-  readonly shown: AsyncGenerator<Shown | undefined, void, void>;
-  /** The first of `shown`. */
+  readonly slices: CastSlices<Shown>;
+  /** The first of all. */
   readonly first: Shown | undefined;
 }
 
@@ -53,12 +55,12 @@ export function answerCastsInSlices<Found, Shown>(
       firstSlice: presentAll(sliceOf(hashes, 0), hydration),
     }),
   );
-  async function* shown() {
-    yield* firstSlice;
+  async function* slices() {
+    yield firstSlice;
     for (let slice = 1; slice * SLICE_CASTS < hashes.length; slice++) {
       await setImmediate();
       const wanted = sliceOf(hashes, slice);
-      yield* answer(
+      yield answer(
         reads,
         () => wanted,
         () => ({ hashes: wanted, viewerFid }),
@@ -66,5 +68,5 @@ export function answerCastsInSlices<Found, Shown>(
       );
     }
   }
-  return { found, shown: shown(), first: firstSlice[0] };
+  return { found, slices: slices(), first: firstSlice[0] };
 }

@@ -1,41 +1,42 @@
 import { jsonText } from "../../lib/json-text.ts";
-import type { Hash } from "../hydrate/casts.ts";
-import type { Hydration } from "../hydrate/hydrate.ts";
-import { treeText } from "../present/tree-text.ts";
+import type { CastSlices } from "../cast-slices.ts";
+import { TreeText } from "../present/tree-text.ts";
 import type { ConversationNode } from "../skeleton/conversation.ts";
 import type { ConversationPage } from "../skeleton/conversation-page.ts";
-import { type Cast, presentCast } from "./cast.ts";
+import type { Cast } from "./cast.ts";
+
+/** Text is handed on in pieces of about this size. */
+const PIECE_CHARS = 32 * 1024;
 
 /** A cast and the replies below it. */
 export type CastWithReplies = Cast & { readonly direct_replies: CastWithReplies[] };
 
-/** A cast as a conversation shows it, before its replies are put in; undefined for one that is not live. */
-export function presentCastWithoutReplies(hash: Hash, hydration: Hydration): CastWithReplies | undefined {
-  const cast = presentCast(hash, hydration);
-  return cast && { ...cast, direct_replies: [] };
-}
+const REPLIES = "direct_replies" satisfies keyof CastWithReplies;
 
 /**
- * The JSON of a conversation, a cast at a time.
- * @param shown the casts of `nodes` and then those of `page.parents`, as `presentCastWithoutReplies` shows them
+ * The JSON of a conversation in pieces.
+ * @param slices the casts of `nodes` and then those of `page.parents`, as `presentCast` shows them
  */
 export async function* conversationText(
   page: ConversationPage,
   nodes: readonly ConversationNode[],
-  shown: AsyncIterator<CastWithReplies | undefined>,
+  slices: CastSlices<Cast>,
 ): AsyncGenerator<string, void, void> {
-  yield '{"conversation":{"cast":';
-  yield* treeText(nodes, shown);
-  if (page.parents) {
-    let open = ',"chronological_parent_casts":[';
-    for (const _ of page.parents) {
-      const { value } = await shown.next();
-      if (!value) continue;
-      const { direct_replies: _replies, ...cast } = value;
-      yield open + jsonText(cast);
-      open = ",";
+  const tree = new TreeText(REPLIES);
+  const parents: string[] = [];
+  let at = 0;
+  let text = '{"conversation":{"cast":';
+  for await (const slice of slices) {
+    for (const shown of slice) {
+      const node = nodes[at++];
+      if (node) text += tree.next(node.depth, shown);
+      else if (shown) parents.push(jsonText(shown));
+      if (text.length < PIECE_CHARS) continue;
+      yield text;
+      text = "";
     }
-    yield open === "," ? "]" : `${open}]`;
   }
-  yield `},"next":{"cursor":${JSON.stringify(page.cursor)}}}`;
+  text += tree.end();
+  if (page.parents) text += `,"chronological_parent_casts":[${parents.join(",")}]`;
+  yield `${text}},"next":{"cursor":${JSON.stringify(page.cursor)}}}`;
 }

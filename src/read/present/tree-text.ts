@@ -1,25 +1,38 @@
-import { jsonText } from "../../lib/json-text.ts";
+import { openListText } from "../../lib/json-text.ts";
+
+const CHILDREN_END = "]}";
 
 /**
- * The JSON of a tree, a node at a time. The nodes come each before its children; the root, which must be there, has depth
- * 0. A node is shown as an object whose last key is the list of its children, empty;
- * undefined leaves it out, with everything below it.
+ * Writes the JSON of a tree a node at a time, each before its children, which become the last key of its object. A node
+ * that is undefined is left out, with everything below it. The first node is the root, which must be there.
  */
-export async function* treeText(
-  nodes: readonly { readonly depth: number }[],
-  shown: AsyncIterator<object | undefined>,
-): AsyncGenerator<string, void, void> {
+export class TreeText {
+  readonly #childrenKey: string;
   /** Nodes whose list of children is open: the path to the last one. */
-  let open = 0;
-  let skippedDepth = Number.POSITIVE_INFINITY;
-  for (const { depth } of nodes) {
-    const { value } = await shown.next();
-    if (depth > skippedDepth) continue;
-    skippedDepth = value ? Number.POSITIVE_INFINITY : depth;
-    if (!value) continue;
-    const closed = open - depth;
-    open = depth + 1;
-    yield `${closed > 0 ? `${"]}".repeat(closed)},` : ""}${jsonText(value).slice(0, -"]}".length)}`;
+  #open = 0;
+  #skippedDepth = Number.POSITIVE_INFINITY;
+
+  constructor(childrenKey: string) {
+    this.#childrenKey = childrenKey;
   }
-  yield "]}".repeat(open);
+
+  /**
+   * The text of the next node.
+   * @param shown the object without its children
+   * @param depth 0 for the root
+   */
+  next(depth: number, shown: object | undefined): string {
+    if (depth > this.#skippedDepth) return "";
+    this.#skippedDepth = shown ? Number.POSITIVE_INFINITY : depth;
+    if (!shown) return "";
+    const closed = this.#open - depth;
+    this.#open = depth + 1;
+    const before = closed > 0 ? `${CHILDREN_END.repeat(closed)},` : "";
+    return before + openListText(shown, this.#childrenKey);
+  }
+
+  /** The text behind the last node. */
+  end(): string {
+    return CHILDREN_END.repeat(this.#open);
+  }
 }

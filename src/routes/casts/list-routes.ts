@@ -5,8 +5,7 @@ import { operation } from "../../http/operation.ts";
 import { choice, cursor, hash, hashList, integer, limit, optional, text } from "../../http/params.ts";
 import { answer } from "../../read/answers.ts";
 import { answerCastsInSlices } from "../../read/cast-slices.ts";
-import { presentCastWithoutReplies } from "../../read/present/conversation.ts";
-import { treeText } from "../../read/present/tree-text.ts";
+import { conversationText, presentCastWithoutReplies } from "../../read/present/conversation.ts";
 import { castQuotes, castQuotesCursor } from "../../read/skeleton/cast-quotes.ts";
 import { castSearch, castSearchCursor } from "../../read/skeleton/cast-search.ts";
 import { conversation, conversationNodes } from "../../read/skeleton/conversation.ts";
@@ -71,7 +70,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
       "/cast/conversation",
       ({ query }) => {
         const find = castFinder(query.identifier, query.type);
-        const { found, first, shown } = answerCastsInSlices(reads, {
+        const { found, first, slices } = answerCastsInSlices(reads, {
           find(db) {
             const hash = find(db);
             const root = hash && conversation(reads, { hash, depth: query.reply_depth });
@@ -81,7 +80,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
           present: presentCastWithoutReplies,
         });
         if (!first) throw new ApiError("notFound", "no such cast");
-        return new JsonStream(treeText(found, shown));
+        return new JsonStream(conversationText(found, slices));
       },
       operation({
         cache: "shared",

@@ -7,11 +7,11 @@ import { choice, cursor, fid, integer, limit, optional, text } from "../../http/
 import { flag } from "../../http/word-params.ts";
 import { answer, type Reads } from "../../read/answers.ts";
 import { answerCastsInSlices } from "../../read/cast-slices.ts";
+import { presentCast } from "../../read/present-farcaster/cast.ts";
 import { presentCastSearch } from "../../read/present-farcaster/cast-lists.ts";
 import {
   conversationText,
   type CastWithReplies as PresentedCastWithReplies,
-  presentCastWithoutReplies,
 } from "../../read/present-farcaster/conversation.ts";
 import {
   conversationCursors,
@@ -75,7 +75,7 @@ export function conversationRoutes(reads: Reads) {
         const order = query.sort_type;
         const after = decodeCursor(conversationCursors[order], query.cursor);
         const find = castFinder(query.identifier, query.type);
-        const { found, first, shown } = answerCastsInSlices(reads, {
+        const { found, first, slices } = answerCastsInSlices(reads, {
           find(db) {
             const hash = find(db);
             const page =
@@ -95,10 +95,10 @@ export function conversationRoutes(reads: Reads) {
             ...(found?.page.parents ?? []),
           ],
           viewerFid: query.viewer_fid,
-          present: presentCastWithoutReplies,
+          present: presentCast,
         });
         if (!found || !first) throw new ApiError("notFound", "no such cast");
-        return new JsonStream(conversationText(found.page, found.nodes, shown));
+        return new JsonStream(conversationText(found.page, found.nodes, slices));
       },
       operation({
         cache: "shared",
