@@ -38,6 +38,10 @@ const initScript = `SwaggerUIBundle({
   dom_id: "#swagger-ui",
   deepLinking: true,
   displayOperationId: true,
+  docExpansion: "none",
+  filter: true,
+  defaultModelRendering: "example",
+  defaultModelsExpandDepth: 0,
   validatorUrl: null,
 });
 `;

@@ -118,12 +118,16 @@ function underPrefix(operation: JsonObject, prefix: string): JsonObject {
 }
 
 /** Every tag, in the order of first use, which is the order in which Swagger UI shows the groups. */
-function usedTags(paths: JsonObject): Json[] {
+function usedTags(paths: JsonObject, compatPrefixes: readonly string[]): Json[] {
   const operations = Object.values(paths).flatMap((item) => (isObject(item) ? Object.values(item) : []));
   const tags = operations.flatMap((value) =>
     isObject(value) && Array.isArray(value.tags) ? value.tags : [],
   );
-  return [...new Set(tags)].map((name) => ({ name }));
+  return [...new Set(tags)].map((name): JsonObject => {
+    const prefix = compatPrefixes.find((one) => String(name).startsWith(`${one}: `));
+    if (prefix === undefined) return { name };
+    return { name, description: `Under \`${basePathOf(prefix)}\`, in the shape of the hosted API` };
+  });
 }
 
 function mapOperations(
@@ -175,7 +179,7 @@ export function cleanOpenApi(raw: OpenApiDocument, options: CleanupOptions): Ope
   return {
     ...raw,
     openapi: "3.1.0",
-    tags: usedTags({ ...paths, ...cleanedWebhooks }),
+    tags: usedTags(paths, compatPrefixes),
     paths,
     ...(Object.keys(webhooks).length === 0 ? {} : { webhooks: cleanedWebhooks }),
     components: { ...raw.components, schemas: Object.fromEntries(byName) },

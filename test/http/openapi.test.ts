@@ -273,7 +273,7 @@ test("examples stand in parameters, request bodies and responses; those of a com
 test("webhooks stand beside the paths, their schemas among the components", async () => {
   const body = Type.Object({ user: Type.Object({ fid: Type.Integer() }, { $id: "HookUser" }) });
   const content = { "application/json": { schema: JSON.parse(JSON.stringify(body)) } };
-  const post = { operationId: "onSample", tags: ["Events"], requestBody: { content }, responses: {} };
+  const post = { operationId: "onSample", requestBody: { content }, responses: {} };
   const sample = await makeHttp({
     plugins: sampleRoutes(),
     documentation: async () => ({
@@ -286,7 +286,6 @@ test("webhooks stand beside the paths, their schemas among the components", asyn
     schema: { properties: { user: { $ref: "#/components/schemas/HookUser" } } },
   });
   expect(child(sample.components, "schemas", "HookUser")).toMatchObject({ required: ["fid"] });
-  expect(sample.tags).toContainEqual({ name: "Events" });
   expect(document).not.toHaveProperty("webhooks");
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
 import { errorKinds } from "../../src/http/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../src/http/openapi-document.ts";
 import { eventKinds } from "../../src/management/subscription.ts";
@@ -146,24 +147,25 @@ describe("webhooks", () => {
     }
   });
 
-  test("show the headers of a delivery", () => {
-    for (const [, { parameters }] of posts()) {
+  test("show a delivery whose signatures verify", () => {
+    for (const [, { parameters, requestBody, description }] of posts()) {
       const headers = (parameters as JsonObject[]).map(({ name, example, required }) => ({
         name,
         example,
         required,
       }));
-      const hex = expect.stringMatching(/^[0-9a-f]{128}$/);
+      const [, secret = ""] = /secret `(\w+)`/.exec(String(description)) ?? [];
+      const body = JSON.stringify(exampleIn(requestBody));
+      const own = createHmac("sha512", secret).update(body).digest("hex");
+      const [, , id, timestamp] = headers.map(({ example }) => String(example));
+      const signed = `${id}.${timestamp}.${body}`;
+      const standard = createHmac("sha256", secret).update(signed).digest("base64");
       expect(headers).toEqual([
-        { name: "X-Svc-Signature", required: true, example: hex },
-        { name: "X-Neynar-Signature", required: false, example: headers[0]?.example ?? "" },
+        { name: "X-Svc-Signature", required: true, example: own },
+        { name: "X-Neynar-Signature", required: false, example: own },
         { name: "webhook-id", required: true, example: expect.stringMatching(/^msg_[0-9a-f]{32}$/) },
         { name: "webhook-timestamp", required: true, example: expect.stringMatching(/^\d{10}$/) },
-        {
-          name: "webhook-signature",
-          required: true,
-          example: expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
-        },
+        { name: "webhook-signature", required: true, example: `v1,${standard}` },
       ]);
     }
   });

@@ -9,6 +9,8 @@ import { Cast, closed, UnixSecs, User } from "../objects.ts";
 export interface WebhookExample {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Json;
+  /** The webhook's only secret. */
+  readonly secret: string;
 }
 
 interface EventText {
@@ -104,8 +106,8 @@ export function webhookDocumentation(
       summary,
       description:
         "Sent to the webhooks whose `subscription` the event matches. A delivery can arrive more than once, with the same " +
-        "`webhook-id`; an attempt that fails is repeated with growing delays.",
-      tags: ["Webhook events"],
+        "`webhook-id`; an attempt that fails is repeated with growing delays." +
+        (example === undefined ? "" : ` The example is signed with the secret \`${example.secret}\`.`),
       parameters: headers(names, example?.headers ?? {}),
       requestBody: {
         required: true,

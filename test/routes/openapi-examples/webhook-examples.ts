@@ -20,7 +20,6 @@ import { signMessage } from "../../support/messages.ts";
 import { takeEvents } from "../../support/outbox.ts";
 import { hashOf } from "../../support/social.ts";
 import { keyring, OWNER_FID } from "./demo-api.ts";
-import { shortened } from "./operations.ts";
 
 const SECRET = "5a".repeat(32);
 const NEW_FID = 1_000;
@@ -39,7 +38,7 @@ export async function webhookExamples(api: TestApi): Promise<Record<string, Webh
       const body = bodies.get(event);
       if (body === undefined) throw new Error(`a ${event.kind} has no body`);
       const headers = await deliver(api, messageIdOf(event.eventId, "example"), body);
-      examples[event.kind] = { headers, body: shortened(JSON.parse(body) as Json) };
+      examples[event.kind] = { headers, body: JSON.parse(body) as Json, secret: SECRET };
     }
   }
   return Object.fromEntries(Object.entries(examples).toSorted(([a], [b]) => (a < b ? -1 : 1)));
