@@ -19,11 +19,12 @@ export function createCallReceiver(parts: {
   readonly signatureHeader: string;
 }): CallReceiver {
   const { client, clock, timeoutMs, userAgent, signatureHeader } = parts;
-  return async ({ messageId, body, targetUrl, compatPrefix, secrets }, signal) => {
+  return async ({ messageId, body, ownerFid, targetUrl, compatPrefix, secrets }, signal) => {
     const ownHeaders = compatPrefix === null ? [signatureHeader] : [signatureHeader, COMPAT_SIGNATURE_HEADER];
     const content = { messageId, timestamp: nowSecs(clock), body };
     return client.request({
       url: targetUrl,
+      requester: `fid:${ownerFid}`,
       method: "POST",
       headers: {
         "content-type": "application/json",

@@ -33,15 +33,16 @@ export function createAppService(options: {
 }): AppService {
   const parts = createOwnedParts({ ...options, noun: "app", idKey: "app_id" });
   // The URL comes last: it is the only field that takes time.
-  const fields = {
-    name: { key: "name", read: readName },
-    description: { key: "description", read: readDescription },
-    signerFidAllowlist: {
-      key: "signer_fid_allowlist",
-      read: readList(MAX_ALLOWLIST_ENTRIES, readFid),
-    },
-    appUrl: { key: "app_url", read: readGuardedUrl(options.guard) },
-  } satisfies FieldTable;
+  const fieldsOf = (fid: number) =>
+    ({
+      name: { key: "name", read: readName },
+      description: { key: "description", read: readDescription },
+      signerFidAllowlist: {
+        key: "signer_fid_allowlist",
+        read: readList(MAX_ALLOWLIST_ENTRIES, readFid),
+      },
+      appUrl: { key: "app_url", read: readGuardedUrl(options.guard, fid) },
+    }) satisfies FieldTable;
 
   return {
     get: parts.get,
@@ -52,7 +53,7 @@ export function createAppService(options: {
     async create(fid, body) {
       const given = readObject(body, "request body");
       if (given instanceof Refusal) return given;
-      const values = await readFields(fields, given);
+      const values = await readFields(fieldsOf(fid), given);
       if (values instanceof Refusal) return values;
       const { name, appUrl, description = null, signerFidAllowlist = [] } = values;
       if (name === undefined) return badField("missing field name");
@@ -71,6 +72,6 @@ export function createAppService(options: {
       });
     },
 
-    update: (fid, body) => parts.update(fid, body, (given) => readFields(fields, given)),
+    update: (fid, body) => parts.update(fid, body, (given) => readFields(fieldsOf(fid), given)),
   };
 }

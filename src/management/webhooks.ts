@@ -48,13 +48,15 @@ export function createWebhookService(options: {
 }): WebhookService {
   const parts = createOwnedParts({ ...options, noun: "webhook", idKey: "webhook_id" });
   // The URL comes last: it is the only field that takes time.
-  const createFields = {
-    title: { key: "name", read: readName },
-    description: { key: "description", read: readDescription },
-    subscription: { key: "subscription", read: readSubscription },
-    targetUrl: { key: "url", read: readGuardedUrl(options.guard) },
-  } satisfies FieldTable;
-  const updateFields = { active: { key: "active", read: readActive }, ...createFields } satisfies FieldTable;
+  const createFields = (fid: number) =>
+    ({
+      title: { key: "name", read: readName },
+      description: { key: "description", read: readDescription },
+      subscription: { key: "subscription", read: readSubscription },
+      targetUrl: { key: "url", read: readGuardedUrl(options.guard, fid) },
+    }) satisfies FieldTable;
+  const updateFields = (fid: number) =>
+    ({ active: { key: "active", read: readActive }, ...createFields(fid) }) satisfies FieldTable;
 
   /** Why the owner may not have these expressions active beside those of its other webhooks, if so. */
   async function programRefusal(
@@ -81,7 +83,7 @@ export function createWebhookService(options: {
       const given = readObject(body, "request body");
       if (given instanceof Refusal) return given;
       if (ownerFid !== fid) return new Refusal("forbidden", "owner_fid must be the signing fid");
-      const values = await readFields(createFields, given);
+      const values = await readFields(createFields(fid), given);
       if (values instanceof Refusal) return values;
       const { title, targetUrl, description = null, subscription } = values;
       if (title === undefined) return badField("missing field name");
@@ -109,7 +111,7 @@ export function createWebhookService(options: {
 
     async update(fid, body) {
       const webhook = await parts.update(fid, body, async (given, before) => {
-        const changes = await readFields(updateFields, given);
+        const changes = await readFields(updateFields(fid), given);
         if (changes instanceof Refusal) return changes;
         const after = { ...before, ...changes };
         if (!after.active || !(changes.subscription || changes.active)) return changes;

@@ -10,6 +10,8 @@ const MAX_IDLE_SOCKETS = 256;
 
 export interface OutboundCall {
   readonly url: string;
+  /** Whose look-ups of names are bounded together with the one for this call. */
+  readonly requester?: string;
   readonly method: "GET" | "POST";
   /** `host` and `accept-encoding` are set here. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -108,7 +110,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
   async function attempt(call: OutboundCall, signal: AbortSignal): Promise<Reply | FailureKindAndMessage> {
     const headers = new Headers(call.headers);
     headers.set("accept-encoding", "identity");
-    const checked = await guard.check(call.url);
+    const checked = await guard.check(call.url, call.requester);
     if (checked instanceof UrlRefusal) {
       // One message for both: an owner who reads it learns nothing about internal names.
       return { kind: checked.kind === "dns" ? "dns" : "refused", message: `the URL ${checked.reason}` };

@@ -2,7 +2,8 @@ import { networkInterfaces } from "node:os";
 import { hasUnprintable } from "../lib/printable.ts";
 import { type Address, classify, parseAddress } from "./address-class.ts";
 import { createAllowList } from "./allow-list.ts";
-import { type Resolve, resolveBySystem } from "./resolve.ts";
+import { createBoundedResolve } from "./bounded-resolve.ts";
+import type { Resolve } from "./resolve.ts";
 
 export const MAX_URL_CHARS = 2048;
 const MAX_ADDRESSES = 16;
@@ -41,8 +42,12 @@ export class UrlRefusal {
 }
 
 export interface UrlGuard {
-  /** Judges a URL as of now. It never throws: a name that cannot be resolved is a refusal. */
-  check(url: string): Promise<CheckedUrl | UrlRefusal>;
+  /**
+   * Judges a URL as of now. It never throws: a name that cannot be resolved is a refusal.
+   *
+   * @param requester whose look-ups of names are bounded together with this one, such as `fid:3`.
+   */
+  check(url: string, requester?: string): Promise<CheckedUrl | UrlRefusal>;
 }
 
 export interface UrlGuardOptions {
@@ -50,7 +55,7 @@ export interface UrlGuardOptions {
   readonly allowCidrs: readonly string[];
   /** Whether plain http passes (`net.allow_http`). */
   readonly allowHttp: boolean;
-  /** The machine's own resolver when left out. */
+  /** The machine's own resolver when left out, with bounds on its look-ups. */
   readonly resolve?: Resolve;
   readonly dnsTimeoutMs?: number;
   /** Addresses of this machine, written as RFC 5952 has them; its network interfaces' when left out. */
@@ -67,7 +72,7 @@ export interface UrlGuardOptions {
  * @throws when one of `allowCidrs` is no network; the settings have been checked for that.
  */
 export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
-  const resolve = options.resolve ?? resolveBySystem;
+  const resolve = options.resolve ?? createBoundedResolve();
   const dnsTimeoutMs = options.dnsTimeoutMs ?? DNS_TIMEOUT_MS;
   const ownAddresses = options.ownAddresses ?? interfaceAddresses;
   const allows = createAllowList(options.allowCidrs);
@@ -79,7 +84,7 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
   }
 
   return {
-    async check(text) {
+    async check(text, requester) {
       const url = parseUrl(text, options.allowHttp);
       if (url instanceof UrlRefusal) return url;
       const host = url.hostname.replace(/^\[|\]$/g, "");
@@ -89,7 +94,7 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
           ? checkedUrl(url, literal, [])
           : new UrlRefusal("address", "must not point to an address that is not public");
       }
-      const answers = await resolveInTime(resolve, host, dnsTimeoutMs);
+      const answers = await resolveInTime(resolve, host, requester, dnsTimeoutMs);
       const addresses: Address[] = [];
       for (const answer of answers.slice(0, MAX_ADDRESSES)) {
         const address = parseAddress(answer);
@@ -146,11 +151,20 @@ function isName(host: string): boolean {
   return host.length <= MAX_NAME_CHARS && host.split(".").every((label) => NAME_LABEL.test(label));
 }
 
-async function resolveInTime(resolve: Resolve, name: string, timeoutMs: number): Promise<readonly string[]> {
+async function resolveInTime(
+  resolve: Resolve,
+  name: string,
+  requester: string | undefined,
+  timeoutMs: number,
+): Promise<readonly string[]> {
   const late = Promise.withResolvers<readonly string[]>();
-  const timer = setTimeout(() => late.resolve([]), timeoutMs);
+  const ended = new AbortController();
+  const timer = setTimeout(() => {
+    late.resolve([]);
+    ended.abort();
+  }, timeoutMs);
   try {
-    return await Promise.race([resolve(name), late.promise]);
+    return await Promise.race([resolve(name, { requester, signal: ended.signal }), late.promise]);
   } catch {
     return [];
   } finally {

@@ -33,7 +33,7 @@ export interface EventSender {
 /** Takes what clients tell of their users and the mini apps. */
 export interface TokenEvents {
   findApp(appId: string): Promise<App | Refusal>;
-  /** Judges what an envelope says and applies it; a refusal leaves everything as it was. */
+  /** Judges what an envelope says and applies it; a refusal changes nothing but the count of the sender's events. */
   apply(app: App, sender: EventSender, requestId: string): Promise<Refusal | undefined>;
 }
 
@@ -44,13 +44,15 @@ export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
 
   async function apply({ appId }: App, sender: EventSender, requestId: string): Promise<Refusal | undefined> {
     const { fid, clientFid } = sender;
-    const given = readTokenEvent(sender.payload);
-    if (given instanceof Refusal) return given;
     // Before the name of the URL's host is resolved, which costs more than all the rest.
     const early = await tokens.exhausted({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
     if (early) return tooManyChanges(early);
-    const event = await checkUrl(given);
-    if (event instanceof Refusal) return event;
+    const given = readTokenEvent(sender.payload);
+    const event = given instanceof Refusal ? given : await checkUrl(given, fid);
+    if (event instanceof Refusal) {
+      const exhausted = await tokens.countRefused({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
+      return exhausted ? tooManyChanges(exhausted) : event;
+    }
     const outcome = await tokens.apply({ appId, fid, clientFid, event, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
     if (outcome === "not-found") return noSuchApp();
     if (outcome !== "applied") return tooManyChanges(outcome);
@@ -60,10 +62,10 @@ export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
   }
 
   /** The URL is one that this process will call, so it is judged as one: here, and again at every call. */
-  async function checkUrl(given: GivenEvent): Promise<TokenEvent | Refusal> {
+  async function checkUrl(given: GivenEvent, fid: number): Promise<TokenEvent | Refusal> {
     if (given.name === "miniapp_removed" || given.name === "notifications_disabled") return given;
     if (given.details === undefined) return { name: "miniapp_added", details: undefined };
-    const checked = await guard.check(given.details.url);
+    const checked = await guard.check(given.details.url, `fid:${fid}`);
     if (checked instanceof UrlRefusal) return badField(`notificationDetails.url ${checked.reason}`);
     return { ...given, details: { ...given.details, host: checked.url.host } };
   }

@@ -116,6 +116,7 @@ export interface ClaimedDelivery extends Leased {
   /** Attempts before this one since it was queued. */
   readonly attempts: number;
   readonly body: string;
+  readonly ownerFid: number;
   readonly targetUrl: string;
   /** Of the webhook. */
   readonly compatPrefix: string | null;

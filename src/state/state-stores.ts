@@ -32,7 +32,7 @@ export const writeMethods = {
   nonces: ["spend"],
   apps: ["create", "update", "delete", "rotateSecret"],
   webhooks: ["create", "update", "delete", "rotateSecret"],
-  tokens: ["apply", "deleteHeld"],
+  tokens: ["apply", "countRefused", "deleteHeld"],
   campaigns: ["create", "start", "end"],
   ledger: ["claim", "settle", "countNotAttempted"],
   publications: ["publish", "deactivate"],

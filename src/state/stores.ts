@@ -104,6 +104,11 @@ export interface TokenStore {
    * event concerns the row of its own client. Every event that is applied counts, whether or not it found a row.
    */
   apply(change: TokenChange, limit: ChangeLimit): Promise<"applied" | "not-found" | ChangesExhausted>;
+  /** Counts an event that is refused for what it says, as if it were applied. @returns why it may not even be that. */
+  countRefused(
+    change: Pick<TokenChange, "appId" | "fid" | "nowSecs">,
+    limit: ChangeLimit,
+  ): Promise<ChangesExhausted | undefined>;
   /** Whether the limit is reached. A cheap look ahead of `apply`, which decides. */
   exhausted(
     change: Pick<TokenChange, "appId" | "fid" | "nowSecs">,

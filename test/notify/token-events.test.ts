@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import pino from "pino";
 import { Registry } from "prom-client";
 import { Refusal } from "../../src/management/refusal.ts";
-import { createUrlGuard, type UrlGuard } from "../../src/net/guard.ts";
+import { createUrlGuard, type UrlGuard, UrlRefusal } from "../../src/net/guard.ts";
 import { createTokenEvents } from "../../src/notify/token-events.ts";
 import { registerTokenMetrics } from "../../src/notify/token-metrics.ts";
 import { openStateInMemory, type StateDatabase } from "../../src/state/database.ts";
@@ -106,6 +106,27 @@ test("beyond the limit no name is resolved any more", async () => {
   for (let n = 0; n < 60; n += 1) expect(await send(added)).toBeUndefined();
   expect(await send(added)).toMatchObject({ kind: "tooManyRequests", retryAfterSecs: 3600 });
   expect(checks).toBe(60);
+});
+
+test("an event that is refused counts as well: no name is resolved beyond the limit, whatever it resolves to", async () => {
+  let checks = 0;
+  const requesters = new Set<string | undefined>();
+  const { send, tokens } = await start({
+    async check(_url, requester) {
+      checks += 1;
+      requesters.add(requester);
+      return new UrlRefusal("dns", "must have a host that resolves to public addresses only");
+    },
+  });
+  for (let n = 0; n < 30; n += 1) {
+    expect(await send(added)).toMatchObject({ kind: "badRequest" });
+    expect(await send(payloadOf({ event: "nothing" }))).toMatchObject({ kind: "badRequest" });
+  }
+  expect(await send(added)).toMatchObject({ kind: "tooManyRequests", retryAfterSecs: 3600 });
+  expect(await send(payloadOf({ event: "nothing" }))).toMatchObject({ kind: "tooManyRequests" });
+  expect(await send(added, 6)).toMatchObject({ kind: "badRequest" });
+  expect([checks, [...requesters]]).toEqual([31, ["fid:5", "fid:6"]]);
+  expect(await tokens.totals()).toEqual({ enabled: 0, disabled: 0, no_token: 0 });
 });
 
 test("metrics tell the rows by state and the events by outcome", async () => {

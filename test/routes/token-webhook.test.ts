@@ -390,12 +390,17 @@ describe("what a verified envelope says must make sense", () => {
       withDetails(details("t", "https://u:p@client.example/")),
       "notificationDetails.url must not contain credentials",
     ],
-  ])("%s is 400 and changes nothing", async (_, payload, message) => {
+  ])("%s is 400 and changes nothing but the count of the user's events", async (_, payload, message) => {
     await push.report(added("before"));
-    await expectUnchanged(async () => {
-      const { status, body } = await push.post(sealEnvelope(headerOf(USER, userKey), payload, userKey));
-      expect({ status, body }).toEqual({ status: 400, body: { success: false, message } });
-    });
+    const { changes: before, ...others } = push.everything();
+    const { status, body } = await push.post(sealEnvelope(headerOf(USER, userKey), payload, userKey));
+    expect({ status, body }).toEqual({ status: 400, body: { success: false, message } });
+    const { changes: after, ...unchanged } = push.everything();
+    expect(unchanged).toEqual(others);
+    expect([before, after]).toMatchObject([
+      [{ changed_at: expect.stringMatching(/^\[\d+\]$/) }],
+      [{ changed_at: expect.stringMatching(/^\[\d+,\d+\]$/) }],
+    ]);
   });
 
   test.each([
@@ -518,13 +523,15 @@ describe("the limit of changes", () => {
     expect(await push.report(disabled)).toBe(429);
   });
 
-  test("counts no envelope that was refused", async () => {
-    for (let n = 0; n < 70; n += 1) {
-      const bad =
-        n % 2 === 0 ? officialEnvelope(USER, makeSigner("x"), removed) : officialEnvelope(USER, userKey, {});
-      expect((await push.post(bad)).status).toBe(n % 2 === 0 ? 401 : 400);
+  test("counts no envelope that proves nothing, and every one that does, whatever it says", async () => {
+    for (let n = 0; n < 70; n += 1)
+      expect((await push.post(officialEnvelope(USER, makeSigner("x"), removed))).status).toBe(401);
+    for (let n = 0; n < 30; n += 1) {
+      expect((await push.post(officialEnvelope(USER, userKey, {}))).status).toBe(400);
+      expect(await push.report(disabled)).toBe(200);
     }
-    for (let n = 0; n < 60; n += 1) expect(await push.report(disabled)).toBe(200);
+    expect((await push.post(officialEnvelope(USER, userKey, {}))).status).toBe(429);
+    expect(await push.report(disabled)).toBe(429);
   });
 
   test("holds when 100 events come at the same time", async () => {

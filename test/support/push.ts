@@ -23,7 +23,7 @@ export interface PushApi extends AsyncDisposable {
   /** Token rows as they lie in the database, by app, fid and client. */
   rows(): TokenRowShown[];
   /** Everything that the token webhook could change. */
-  everything(): unknown;
+  everything(): Readonly<Record<string, unknown>>;
   totals(): Record<TokenState, number>;
 }
 

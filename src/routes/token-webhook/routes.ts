@@ -46,7 +46,8 @@ export function tokenWebhookRoutes({ verify, staleReason, events, count }: Token
     description:
       "Called by clients of the protocol. Events are `miniapp_added`, `miniapp_removed`, `notifications_enabled` and " +
       "`notifications_disabled`. An envelope names neither an app nor a time, so a repeat is applied like any other; " +
-      "the app's allowlist and a limit of changes per user (60 an hour) bound what repeats can do.",
+      "the app's allowlist and a limit of events per user (60 an hour, those that are refused with 400 included) bound what " +
+      "repeats can do.",
     tags: ["Mini apps"],
     security: "signedEnvelope",
     body: SignedEnvelope,

@@ -10,6 +10,7 @@ const MAX_DROPPED = 500;
 
 interface WebhookRow {
   readonly seq: number;
+  readonly owner_fid: number;
   readonly target_url: string;
   readonly compat_prefix: string | null;
   readonly behind_since_ms: number | null;
@@ -18,7 +19,7 @@ interface WebhookRow {
 
 const activeWebhook = statement<WebhookRow, [webhookId: string]>(
   "webhooks.to-deliver",
-  `SELECT w.seq, w.target_url, w.compat_prefix, h.behind_since_ms, h.held_until_ms FROM webhooks w
+  `SELECT w.seq, w.owner_fid, w.target_url, w.compat_prefix, h.behind_since_ms, h.held_until_ms FROM webhooks w
    JOIN webhook_health h ON h.webhook = w.seq WHERE w.webhook_id = ? AND w.active = 1`,
 );
 const claimFirst = statement<
@@ -65,6 +66,7 @@ export function claimDelivery(db: StateDatabase, request: ClaimRequest): Claimed
     messageId: row.message_id,
     attempts: row.attempts,
     body: row.body,
+    ownerFid: webhook.owner_fid,
     targetUrl: webhook.target_url,
     compatPrefix: webhook.compat_prefix,
     secrets: readSecrets(db, [webhookId], Math.floor(nowMs / 1000)).get(webhookId) ?? [],

@@ -143,6 +143,10 @@ export function tokenDecisions(db: StateDatabase): StateDecisions["tokens"] {
       return "applied";
     },
 
+    // Nobody would sweep what is counted for an app that was deleted meanwhile.
+    countRefused: (subject, limit) =>
+      db.get(appExists, subject.appId) ? countChange(db, subject, limit) : undefined,
+
     deleteHeld(tokens) {
       const gone = tokens.flatMap(({ appId, fid, clientFid, token }) =>
         db.all(deleteHeldToken, appId, fid, clientFid, token),

@@ -1,0 +1,172 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createBoundedResolve, LOOKUP_LIMITS, type LookupLimits } from "../../src/net/bounded-resolve.ts";
+import { createOutboundClient, type OutboundAnswer } from "../../src/net/client.ts";
+import { createUrlGuard } from "../../src/net/guard.ts";
+import { startDnsServer } from "../support/dns.ts";
+
+/** A resolver whose questions a test answers, and its bounds, on a clock that a test moves. */
+function startResolver(limits: Partial<LookupLimits> = {}) {
+  const clock = { nowMs: 0 };
+  const asked: { name: string; answer: PromiseWithResolvers<readonly string[]> }[] = [];
+  const resolve = createBoundedResolve(
+    (name) => {
+      const answer = Promise.withResolvers<readonly string[]>();
+      asked.push({ name, answer });
+      return answer.promise;
+    },
+    { ...LOOKUP_LIMITS, ...limits },
+    () => clock.nowMs,
+  );
+  const names = () => asked.map(({ name }) => name);
+  const answer = async (at: number, ...addresses: string[]) => {
+    await Bun.sleep(0);
+    if (addresses.length > 0) asked[at]?.answer.resolve(addresses);
+    else asked[at]?.answer.reject(new Error("nobody answers"));
+    await Bun.sleep(0);
+  };
+  return { clock, resolve, asked, names, answer };
+}
+
+const failed = (outcome: Promise<unknown>) =>
+  outcome.then(
+    () => false,
+    () => true,
+  );
+
+test("names that never answer delay no call to a name that does", async () => {
+  await using dns = await startDnsServer((name) => (name.startsWith("good") ? ["127.0.0.1"] : "silent"));
+  using receiver = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("taken") });
+  const guard = createUrlGuard({
+    allowCidrs: ["127.0.0.0/8"],
+    allowHttp: true,
+    resolve: createBoundedResolve(dns.resolve),
+    dnsTimeoutMs: 2_000,
+  });
+  const client = createOutboundClient({ guard });
+  const call = (name: string, requester: string) =>
+    client.request({
+      url: `http://${name}.example:${receiver.port}/`,
+      method: "POST",
+      requester,
+      timeoutMs: 5_000,
+    });
+  const silent = Array.from({ length: 200 }, (_, at) => call(`silent-${at}`, `fid:${at % 10}`));
+  const startedAt = performance.now();
+  for (let at = 0; at < 10; at += 1) {
+    expect(((await call(`good-${at}`, "fid:77")) as OutboundAnswer).status).toBe(200);
+  }
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  // Few of each requester were asked for at all.
+  expect(dns.questions.filter((name) => name.startsWith("silent")).length).toBe(
+    10 * LOOKUP_LIMITS.perRequester,
+  );
+  expect((await Promise.all(silent)).map((outcome) => "kind" in outcome && outcome.kind)).toEqual(
+    Array.from({ length: 200 }, () => "dns"),
+  );
+});
+
+describe("look-ups", () => {
+  test("of one name at the same time are one", async () => {
+    const { resolve, names, answer } = startResolver();
+    const asking = [resolve("a.example", { requester: "1" }), resolve("a.example", { requester: "2" })];
+    await answer(0, "8.8.8.8");
+    expect(await Promise.all(asking)).toEqual([["8.8.8.8"], ["8.8.8.8"]]);
+    expect(names()).toEqual(["a.example"]);
+  });
+
+  test("wait for their turn where the requester, or all, have enough in flight; who came first is first", async () => {
+    const { resolve, names, answer } = startResolver({ total: 3, perRequester: 2 });
+    const of = (requester: string, ...asked: string[]) =>
+      asked.map((name) => failed(resolve(name, { requester })));
+    of("greedy", "a", "b", "c", "d");
+    of("modest", "e", "f");
+    await Bun.sleep(0);
+    expect(names()).toEqual(["a", "b", "e"]);
+    await answer(2);
+    expect(names()).toEqual(["a", "b", "e", "f"]);
+    await answer(0, "8.8.8.8");
+    expect(names()).toEqual(["a", "b", "e", "f", "c"]);
+    await answer(1, "8.8.8.8");
+    expect(names().at(-1)).toBe("d");
+  });
+
+  test("that nobody waits for any more are not made, and take nobody's turn", async () => {
+    const { resolve, names, answer } = startResolver({ total: 1 });
+    const ended = new AbortController();
+    const first = failed(resolve("a"));
+    const second = failed(resolve("b", { signal: ended.signal }));
+    const third = failed(resolve("c"));
+    ended.abort();
+    await answer(0);
+    expect(await Promise.all([first, second])).toEqual([true, true]);
+    expect(names()).toEqual(["a", "c"]);
+    await answer(1, "8.8.8.8");
+    expect(await third).toBe(false);
+  });
+
+  test("beyond the bound of those that wait are refused at once", async () => {
+    const { resolve, names } = startResolver({ total: 1, waiting: 2 });
+    const asking = ["a", "b", "c"].map((name) => failed(resolve(name)));
+    expect(await failed(resolve("d"))).toBe(true);
+    expect([asking.length, names()]).toEqual([3, ["a"]]);
+  });
+
+  test("that failed are not made again for seconds; addresses are used again for a moment", async () => {
+    const { clock, resolve, names, answer } = startResolver();
+    const bad = failed(resolve("bad"));
+    const good = resolve("good");
+    await answer(0);
+    await answer(1, "8.8.8.8");
+    expect([await bad, await good]).toEqual([true, ["8.8.8.8"]]);
+    clock.nowMs += LOOKUP_LIMITS.successMs - 1;
+    expect([await failed(resolve("bad")), await resolve("good")]).toEqual([true, ["8.8.8.8"]]);
+    expect(names().length).toBe(2);
+    clock.nowMs += 1;
+    const again = resolve("good");
+    await answer(2, "1.1.1.1");
+    expect(await again).toEqual(["1.1.1.1"]);
+    clock.nowMs += LOOKUP_LIMITS.failureMs;
+    const recovered = resolve("bad");
+    await answer(3, "1.0.0.1");
+    expect(await recovered).toEqual(["1.0.0.1"]);
+  });
+
+  test("leave nothing behind: names that are kept have a bound", async () => {
+    const { resolve, names, answer } = startResolver({ names: 2 });
+    for (const [at, name] of ["a", "b", "c"].entries()) {
+      const asking = resolve(name);
+      await answer(at, "8.8.8.8");
+      await asking;
+    }
+    await resolve("b");
+    await resolve("c");
+    expect(names().length).toBe(3);
+    void resolve("a");
+    await Bun.sleep(0);
+    expect(names().length).toBe(4);
+  });
+
+  test("never exceed their bounds, and all end, whatever comes in whatever order", async () => {
+    const step = fc.record({ requester: fc.nat(3), name: fc.nat(12), ends: fc.nat(8), fails: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const limits = { total: 5, perRequester: 2, waiting: 8 };
+        const { clock, resolve, asked, answer } = startResolver(limits);
+        const outcomes: Promise<boolean>[] = [];
+        let answered = 0;
+        for (const { requester, name, ends, fails } of steps) {
+          outcomes.push(failed(resolve(`n${name}`, { requester: `${requester}` })));
+          await Bun.sleep(0);
+          expect(asked.length - answered).toBeLessThanOrEqual(limits.total);
+          while (answered < asked.length && answered < ends)
+            await answer(answered++, ...(fails ? [] : ["8.8.8.8"]));
+          clock.nowMs += 1_000;
+        }
+        while (answered < asked.length) await answer(answered++, "8.8.8.8");
+        await Promise.all(outcomes);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
