@@ -126,6 +126,7 @@ async function deliver({ node }: TestApi, messageId: string, body: string): Prom
       messageId,
       attempts: 0,
       body,
+      ownerFid: 3,
       targetUrl: "https://hooks.example/bread",
       compatPrefix: null,
       secrets: [secret],
