@@ -1,7 +1,10 @@
-import { basePathOf } from "../config/names.ts";
-import { mergeAliases } from "./openapi-aliases.ts";
-import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./openapi-document.ts";
-import { type DialectExamples, withExample } from "./openapi-examples.ts";
+import { isObject, type Json, type JsonObject } from "./openapi-document.ts";
+
+/*
+ * @elysiajs/swagger copies the schemas of the routes as they stand. Without this clean-up the document is six times its
+ * size (each use of a named schema is a copy), names media types that no route takes, and writes lists and enumerations in
+ * forms that generated clients misread.
+ */
 
 /** `anyOf` of constants of one type is an enumeration. */
 function asEnumeration(members: readonly Json[]): JsonObject | undefined {
@@ -13,9 +16,9 @@ function asEnumeration(members: readonly Json[]): JsonObject | undefined {
 }
 
 interface SchemaContext {
-  /** Named schemas that were met; filled on the way. */
+  /** The named schemas of the cleaned operations so far. */
   readonly named: Map<string, JsonObject>;
-  /** An answer holds what is listed and nothing else; a request may hold more. */
+  /** A response holds what is listed and nothing else; a request may hold more. */
   readonly closed: boolean;
 }
 
@@ -88,100 +91,38 @@ function cleanParameter(parameter: Json, context: SchemaContext): Json {
   return isArray ? { ...cleaned, style: "form", explode: false } : cleaned;
 }
 
-function cleanOperation(operation: JsonObject, named: SchemaContext["named"]): JsonObject {
-  const request: SchemaContext = { named, closed: false };
-  const { parameters, requestBody, responses, ...rest } = operation;
-  const cleaned: JsonObject = { ...rest };
-  if (Array.isArray(parameters) && parameters.length > 0) {
-    cleaned.parameters = parameters.map((parameter) => cleanParameter(parameter, request));
-  }
-  if (isObject(requestBody)) cleaned.requestBody = cleanContent(requestBody, request);
-  if (isObject(responses)) {
-    const entries = Object.entries(responses).map(([status, response]): [string, Json] => [
-      status,
-      isObject(response) ? cleanContent(response, { named, closed: true }) : response,
-    ]);
-    cleaned.responses = Object.fromEntries(entries);
-  }
-  return cleaned;
+/** Cleans operations and collects the named schemas that they use. */
+export interface OpenApiCleanup {
+  readonly operation: (operation: JsonObject) => JsonObject;
+  /** The components of `given` and of all operations that were cleaned, by name. */
+  readonly schemas: (given: JsonObject) => JsonObject;
 }
 
-/** The same operation under another prefix of the API is one of its own: `getUser` of `old` becomes `oldGetUser`. */
-function underPrefix(operation: JsonObject, prefix: string): JsonObject {
-  const id = String(operation.operationId);
-  const tags = Array.isArray(operation.tags) ? operation.tags : [];
-  return {
-    ...operation,
-    operationId: prefix + id.charAt(0).toUpperCase() + id.slice(1),
-    tags: tags.map((tag) => `${prefix}: ${tag}`),
-  };
-}
-
-/** Every tag, in the order of first use, which is the order in which Swagger UI shows the groups. */
-function usedTags(paths: JsonObject, compatPrefixes: readonly string[]): Json[] {
-  const operations = Object.values(paths).flatMap((item) => (isObject(item) ? Object.values(item) : []));
-  const tags = operations.flatMap((value) =>
-    isObject(value) && Array.isArray(value.tags) ? value.tags : [],
-  );
-  return [...new Set(tags)].map((name): JsonObject => {
-    const prefix = compatPrefixes.find((one) => String(name).startsWith(`${one}: `));
-    if (prefix === undefined) return { name };
-    return { name, description: `Under \`${basePathOf(prefix)}\`, in the shape of the hosted API` };
-  });
-}
-
-function mapOperations(
-  paths: JsonObject,
-  change: (operation: JsonObject, path: string) => JsonObject,
-): JsonObject {
-  const entries = Object.entries(paths).map(([path, item]): [string, Json] => {
-    const operations = Object.entries(isObject(item) ? item : {});
-    return [
-      path,
-      Object.fromEntries(
-        operations.flatMap(([method, operation]) =>
-          isObject(operation) ? [[method, change(operation, path)]] : [],
-        ),
-      ),
-    ];
-  });
-  return Object.fromEntries(entries);
-}
-
-interface CleanupOptions {
-  readonly basePath: string;
-  readonly compatPrefixes: readonly string[];
-  readonly examples: DialectExamples;
-  /** Path items by the name of an event, in the generator's form. */
-  readonly webhooks: JsonObject;
-}
-
-/**
- * Turns the generator's document into the one that is published: one media type, true types, named schemas as
- * components, no keyword of the framework. It is OpenAPI 3.1, whose schemas are plain JSON Schema.
- */
-export function cleanOpenApi(raw: OpenApiDocument, options: CleanupOptions): OpenApiDocument {
-  const { basePath, compatPrefixes, examples, webhooks } = options;
+export function createCleanup(): OpenApiCleanup {
   const named: SchemaContext["named"] = new Map();
-  const basePaths = [basePath, ...compatPrefixes.map(basePathOf)];
-  const paths = mapOperations(mergeAliases(raw.paths, basePaths), (operation, path) => {
-    const prefix = compatPrefixes.find((name) => path.startsWith(`${basePathOf(name)}/`));
-    const id = String(operation.operationId);
-    const example = (prefix === undefined ? undefined : examples.compat[id]) ?? examples.native[id];
-    const shown = example === undefined ? operation : withExample(operation, example);
-    const cleaned = cleanOperation(shown, named);
-    return prefix === undefined ? cleaned : underPrefix(cleaned, prefix);
-  });
-  const cleanedWebhooks = mapOperations(webhooks, (operation) => cleanOperation(operation, named));
-  const given = isObject(raw.components.schemas) ? raw.components.schemas : {};
-  const schemas = cleanSchemaMap(given, { named, closed: true });
-  const byName = [...Object.entries(schemas), ...named].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const request: SchemaContext = { named, closed: false };
+  const response: SchemaContext = { named, closed: true };
   return {
-    ...raw,
-    openapi: "3.1.0",
-    tags: usedTags(paths, compatPrefixes),
-    paths,
-    ...(Object.keys(webhooks).length === 0 ? {} : { webhooks: cleanedWebhooks }),
-    components: { ...raw.components, schemas: Object.fromEntries(byName) },
+    operation({ parameters, requestBody, responses, ...rest }) {
+      const cleaned: JsonObject = { ...rest };
+      if (Array.isArray(parameters) && parameters.length > 0) {
+        cleaned.parameters = parameters.map((parameter) => cleanParameter(parameter, request));
+      }
+      if (isObject(requestBody)) cleaned.requestBody = cleanContent(requestBody, request);
+      if (isObject(responses)) {
+        const entries = Object.entries(responses).map(([status, one]): [string, Json] => [
+          status,
+          isObject(one) ? cleanContent(one, response) : one,
+        ]);
+        cleaned.responses = Object.fromEntries(entries);
+      }
+      return cleaned;
+    },
+
+    schemas(given) {
+      const schemas = cleanSchemaMap(given, response);
+      const byName = [...Object.entries(schemas), ...named].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      return Object.fromEntries(byName);
+    },
   };
 }

@@ -1,9 +1,9 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { ServiceNames } from "../config/names.ts";
 import { errorKinds } from "./errors.ts";
-import { cleanOpenApi } from "./openapi-cleanup.ts";
 import type { JsonObject, OpenApiDocument } from "./openapi-document.ts";
 import type { DialectExamples } from "./openapi-examples.ts";
+import { publishOpenApi } from "./openapi-publish.ts";
 
 const errorSchema: JsonObject = {
   type: "object",
@@ -103,7 +103,7 @@ export async function openApiDocument(options: {
     .use(app);
   const response = await generator.handle(new Request(`http://localhost${generatorPath}`));
   const { examples, webhooks } = options.documentation;
-  return cleanOpenApi((await response.json()) as OpenApiDocument, {
+  return publishOpenApi((await response.json()) as OpenApiDocument, {
     basePath: names.basePath,
     compatPrefixes,
     examples,

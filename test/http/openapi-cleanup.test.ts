@@ -1,17 +1,14 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { cleanOpenApi } from "../../src/http/openapi-cleanup.ts";
-import type { Json, JsonObject, OpenApiDocument } from "../../src/http/openapi-document.ts";
+import { createCleanup } from "../../src/http/openapi-cleanup.ts";
+import type { Json, JsonObject } from "../../src/http/openapi-document.ts";
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObject;
 
 /** The cleaned form of one operation, whose parts are given as the generator writes them. */
-function cleaned(operation: unknown): { operation: JsonObject; document: OpenApiDocument } {
-  const document = cleanOpenApi(
-    { openapi: "3.0.3", info: {}, paths: { "/x": { post: plain(operation) } }, components: {} },
-    { basePath: "/v2/svc", compatPrefixes: [], examples: { native: {}, compat: {} }, webhooks: {} },
-  );
-  return { operation: (document.paths["/x"] as JsonObject).post as JsonObject, document };
+function cleaned(operation: unknown): { operation: JsonObject; schemas: JsonObject } {
+  const cleanup = createCleanup();
+  return { operation: cleanup.operation(plain(operation)), schemas: cleanup.schemas({}) };
 }
 
 const answering = (schema: unknown) => ({
@@ -19,11 +16,11 @@ const answering = (schema: unknown) => ({
 });
 
 function cleanedSchema(schema: unknown): { schema: Json | undefined; schemas: Json | undefined } {
-  const { operation, document } = cleaned(answering(schema));
+  const { operation, schemas } = cleaned(answering(schema));
   const content = ((operation.responses as JsonObject)["200"] as JsonObject).content as JsonObject;
   return {
     schema: (content["application/json"] as JsonObject).schema,
-    schemas: document.components.schemas,
+    schemas,
   };
 }
 
