@@ -29,16 +29,11 @@ export function endingOf(fault: unknown): Ending {
     return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
   if (fault instanceof StorageError && fault.fault !== "other") {
     const exitCode = isTransient(fault) ? EXIT_RETRYABLE : EXIT_USER;
-    return { exitCode, message: `error: ${fault.message}.${adviceOn(fault)}\n` };
+    return { exitCode, message: `error: ${fault.message}.\n` };
   }
   if (!(fault instanceof Error)) return { exitCode: EXIT_RETRYABLE, message: `error: ${String(fault)}\n` };
   const code = "code" in fault ? String(fault.code) : "";
   if (USER_CODES.has(code)) return { exitCode: EXIT_USER, message: `error: ${fault.message}\n` };
   if (isTransient(fault)) return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
   return { exitCode: EXIT_RETRYABLE, message: `internal error: ${fault.stack ?? fault.message}\n` };
-}
-
-/** What an operator can do about a fault of a database, as a sentence that follows another; empty for other faults. */
-export function adviceOn(fault: unknown): string {
-  return fault instanceof StorageError && fault.advice !== "" ? ` ${fault.advice}` : "";
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { ImportBrokeOff, ImportReport } from "../import/run-import.ts";
 import { EXIT_USER, RetryableError, UserError } from "../lib/failure.ts";
 import type { CommandContext } from "./context.ts";
-import { adviceOn, endingOf } from "./exit.ts";
+import { endingOf } from "./exit.ts";
 import { print } from "./output.ts";
 
 const LOG_INTERVAL_MS = 5000;
@@ -89,7 +89,7 @@ function brokeOffError(file: string, { message, cause, report }: ImportBrokeOff)
   const { accepted, known } = report.summary;
   const stored = accepted.message + accepted.onChainEvent + accepted.usernameProof + known;
   const text = [
-    `${file}: the import broke off: ${message}.${adviceOn(cause)}`,
+    `${file}: the import broke off: ${message}.`,
     `${stored} records of this run are stored, up to byte ${report.toOffset}; run the same import again to go on there.`,
   ].join("\n");
   return endingOf(cause).exitCode === EXIT_USER

@@ -46,7 +46,7 @@ export function registerMigrate(program: Command, context: CommandContext): void
         for (const db of [index, state]) {
           const damage = db.damage();
           if (damage.length > 0)
-            throw new UserError(`${db.file} is damaged:\n${listOf(damage)}\n${recoveryOf(db)}`);
+            throw new UserError(`${db.file} is damaged:\n${listOf(damage)}\n${recoveryOf(db)}.`);
           print(`No damage in the pages of ${db.file}\n`);
         }
         const wrong = verifyState(state);

@@ -1,4 +1,5 @@
 import type { Database, SQLQueryBindings, Statement as SqliteStatement } from "bun:sqlite";
+import { isTransient } from "../failure.ts";
 import type { Statement } from "./statement-registry.ts";
 import { asStorageError, type DatabaseFile, type DatabaseName, StorageError } from "./storage-error.ts";
 
@@ -124,12 +125,16 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     return this.#sqlite.filename;
   }
 
-  /** Writes the write-ahead log back into the database file and empties it. */
+  /**
+   * Writes the write-ahead log back into the database file and empties it. A disk that does not take that leaves the log
+   * as it is, and nothing is lost: it is written back later.
+   */
   checkpoint(): void {
     try {
       this.#sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch (cause) {
-      throw asStorageError(this, cause);
+      const fault = asStorageError(this, cause);
+      if (!(fault instanceof StorageError) || !isTransient(fault)) throw fault;
     }
   }
 

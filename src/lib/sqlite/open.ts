@@ -124,7 +124,7 @@ function checkFile(where: DatabaseFile, mayCreate: boolean): void {
     );
   }
   throw new UserError(
-    `${file}-wal is damaged: the changes in it, the latest of the ${database}, cannot be read. ${recoveryOf(where)} To go on without those changes, delete it.`,
+    `${file}-wal is damaged: the changes in it, the latest of the ${database}, cannot be read. ${recoveryOf(where)}. To go on without those changes, delete it.`,
   );
 }
 

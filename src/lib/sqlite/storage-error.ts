@@ -42,7 +42,10 @@ const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
 /** What a row or a parameter can cause by itself: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
 const CAUSED_BY_INPUT: ReadonlySet<number> = new Set([18, 19, 20, 25]);
 
-/** A database could not be read or written, whatever there was to read or write. Its message names the file. */
+/**
+ * A database could not be read or written, whatever there was to read or write. Its message names the file, and says what
+ * an operator can do about it.
+ */
 export class StorageError extends Error {
   override name = "StorageError";
   readonly fault: StorageFault;
@@ -53,12 +56,13 @@ export class StorageError extends Error {
   /** What SQLite says, without the file. */
   readonly reason: string;
 
-  constructor({ database, file }: DatabaseFile, cause: SQLiteError) {
-    super(`${file}: ${cause.message} (${cause.code})`, { cause });
-    this.fault = FAULTS.get(cause.errno & 0xff) ?? "other";
+  constructor(where: DatabaseFile, cause: SQLiteError) {
+    const fault = FAULTS.get(cause.errno & 0xff) ?? "other";
+    super(`${where.file}: ${cause.message} (${cause.code})${adviceOn(fault, where)}`, { cause });
+    this.fault = fault;
     this.code = cause.code ?? "";
-    this.database = database;
-    this.file = file;
+    this.database = where.database;
+    this.file = where.file;
     this.reason = cause.message;
   }
 
@@ -66,25 +70,26 @@ export class StorageError extends Error {
   get isDamage(): boolean {
     return this.fault === "corrupt" || this.fault === "not_a_database";
   }
+}
 
-  /** What an operator can do about it; empty where nothing is known to help. */
-  get advice(): string {
-    switch (this.fault) {
-      case "busy":
-        return "Another process holds the lock of the file. Stop it, and try again.";
-      case "full":
-        return `Free space on the disk of ${dirname(this.file)}, and try again.`;
-      case "io":
-        return `Look after the disk of ${dirname(this.file)}, and try again.`;
-      case "read_only":
-      case "cannot_open":
-        return `The user of the process must be able to read and write ${this.file} and ${dirname(this.file)}.`;
-      case "corrupt":
-      case "not_a_database":
-        return recoveryOf(this);
-      default:
-        return "";
-    }
+/** What an operator can do, as a sentence that goes on from another; empty where nothing is known to help. */
+function adviceOn(fault: StorageFault, where: DatabaseFile): string {
+  const { file } = where;
+  switch (fault) {
+    case "busy":
+      return ". Another process holds the lock of the file: stop it, and try again";
+    case "full":
+      return `. Free space on the disk of ${dirname(file)}, and try again`;
+    case "io":
+      return `. Look after the disk of ${dirname(file)}, and try again`;
+    case "read_only":
+    case "cannot_open":
+      return `. The user of the process must be able to read and write ${file} and ${dirname(file)}`;
+    case "corrupt":
+    case "not_a_database":
+      return `. ${recoveryOf(where)}`;
+    default:
+      return "";
   }
 }
 
@@ -92,8 +97,8 @@ export class StorageError extends Error {
 export function recoveryOf({ database, file }: DatabaseFile): string {
   const companions = `${file}, ${file}-wal and ${file}-shm`;
   return database === "index"
-    ? `The index can be rebuilt: move ${companions} away and start again. It is then filled anew from upstream.url, or by importing the same files.`
-    : `The state (apps, webhooks, secrets, notification tokens, deliveries, nonces) cannot be rebuilt: move ${companions} away and restore ${file} from a backup.`;
+    ? `The index can be rebuilt: move ${companions} away and start again. It is then filled anew from upstream.url, or by importing the same files`
+    : `The state (apps, webhooks, secrets, notification tokens, deliveries, nonces) cannot be rebuilt: move ${companions} away and restore ${file} from a backup`;
 }
 
 /** What to throw for `cause`: a StorageError where the database is at fault, else `cause` itself. */
