@@ -1,12 +1,12 @@
-/** On-chain keys of type 2: addresses that may sign in as a user, and sign no messages. */
+/** On-chain keys of type 2: Ethereum addresses that may sign in as a user. They cannot sign messages. */
 
 const ADDRESS_BYTES = 20;
 const WORD_BYTES = 32;
 const PADDING_BYTES = WORD_BYTES - ADDRESS_BYTES;
 
 /**
- * The one form of an on-chain key by which the index knows it. An address is ABI-encoded on chain, 32 bytes of which the
- * first 12 are zero; a bare address of 20 bytes stands for the same key. Other keys are as they are.
+ * Returns the form in which the index stores an on-chain key. An address is ABI-encoded on chain: 32 bytes, the first
+ * 12 of them zero. A bare address of 20 bytes is the same key and is padded. Other keys are returned unchanged.
  */
 export function canonicalKey(key: Uint8Array): Uint8Array {
   if (key.length !== ADDRESS_BYTES) return key;
@@ -15,7 +15,7 @@ export function canonicalKey(key: Uint8Array): Uint8Array {
   return word;
 }
 
-/** The 20-byte address that a key of type 2 names; undefined where its contents are something else. */
+/** Returns the 20-byte address that a key of type 2 contains, or undefined if its contents are not an address. */
 export function authAddressOf(key: Uint8Array): Uint8Array | undefined {
   const word = canonicalKey(key);
   const isAddress = word.length === WORD_BYTES && word.subarray(0, PADDING_BYTES).every((byte) => byte === 0);

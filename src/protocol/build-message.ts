@@ -11,10 +11,14 @@ export interface Ed25519Key {
 }
 
 const ED25519_KEY_BYTES = 32;
-/** The fixed head of a PKCS #8 Ed25519 private key (RFC 8410); the seed follows it. */
+/** The fixed prefix of a PKCS #8 Ed25519 private key (RFC 8410); the seed follows it. */
 const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** The key pair of a 32-byte seed. Throws a RangeError for a seed of another length. */
+/**
+ * Derives the key pair of a 32-byte seed.
+ *
+ * @throws RangeError for a seed of another length.
+ */
 export function ed25519KeyFromSeed(seed: Uint8Array): Ed25519Key {
   if (seed.length !== ED25519_KEY_BYTES) {
     throw new RangeError(`an Ed25519 seed has ${ED25519_KEY_BYTES} bytes, not ${seed.length}`);
@@ -29,9 +33,9 @@ export function ed25519KeyFromSeed(seed: Uint8Array): Ed25519Key {
 }
 
 /**
- * Encodes and signs message data in the one form in which nodes keep a message: `data_bytes` with the first 20 bytes
- * of its BLAKE3 hash, and an Ed25519 signature of that hash. The same data and key always give the same bytes.
- * No rule of the message's type is checked.
+ * Encodes and signs message data in the form in which nodes store a message: `data_bytes`, the first 20 bytes of its
+ * BLAKE3 hash, and an Ed25519 signature of that hash. The result is deterministic. The rules of the message type are
+ * not checked.
  */
 export function buildMessage(data: MessageData, signer: Ed25519Key): SignedMessage {
   const dataBytes = MessageData.encode(data).finish();

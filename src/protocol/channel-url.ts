@@ -1,20 +1,23 @@
 const CLIENT_HOSTS = ["https://warpcast.com", "https://farcaster.xyz"] as const;
 const CLIENT_CHANNEL_URL = /^https:\/\/(?:warpcast\.com|farcaster\.xyz)\/~\/channel\/([^/?#]+)$/;
 
-/** Ids by URL: the same few channels are in most of what is shown. */
+/** Cache of ids by URL. Most responses refer to the same few channels. */
 const idsByUrl = new Map<string, string>();
 const MAX_IDS = 2000;
-/** Of a URL in a message; a reader may ask for longer ones. */
-const MAX_KEPT_CHARS = 256;
+/** The protocol's limit for a URL in a message. A query may contain longer ones, which are not cached. */
+const MAX_CACHED_CHARS = 256;
 
-/** The id of the channel that a parent URL stands for: the name in a client's channel URL, else the URL itself. */
+/**
+ * Returns the id of the channel that a parent URL stands for: the name in a client's channel URL, otherwise the URL
+ * itself.
+ */
 export function channelIdOf(parentUrl: string): string {
   let id = idsByUrl.get(parentUrl);
   if (id === undefined) {
     const name = CLIENT_CHANNEL_URL.exec(parentUrl)?.[1];
-    // A name that reads like a URL would be taken for the id of that URL.
+    // A name that is itself a URL would collide with the id of that URL.
     id = name === undefined || isUrl(name) ? parentUrl : name;
-    if (parentUrl.length > MAX_KEPT_CHARS) return id;
+    if (parentUrl.length > MAX_CACHED_CHARS) return id;
     if (idsByUrl.size >= MAX_IDS) idsByUrl.clear();
     idsByUrl.set(parentUrl, id);
   }
@@ -22,8 +25,9 @@ export function channelIdOf(parentUrl: string): string {
 }
 
 /**
- * Every parent URL that stands for a channel, the canonical one first: both clients' URLs for a name, else the one URL
- * that the id is. The protocol takes any text as a parent URL, so the bare name is one of the channel's as well.
+ * Returns every parent URL that stands for a channel, the canonical one first: both clients' URLs for a name,
+ * otherwise the URL that is the id. The protocol accepts any text as a parent URL, so the bare name belongs to the
+ * channel too.
  */
 export function parentUrlsOf(channelId: string): string[] {
   if (isUrl(channelId)) return [channelId];

@@ -1,4 +1,4 @@
-/** What can happen to the network's state, by the names under which receivers hear of it. */
+/** The kinds of changes that webhooks can subscribe to. */
 export type EventKind =
   | "cast.created"
   | "cast.deleted"

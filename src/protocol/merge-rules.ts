@@ -2,32 +2,36 @@ import type { SignedMessage } from "./signed-message.ts";
 import { MessageType } from "./wire/generated/message.ts";
 
 /** The stores whose size the storage limits bound, by their wire numbers, and one for gasless keys. */
-export enum Store {
-  Casts = 1,
-  Links = 2,
-  Reactions = 3,
-  UserData = 4,
-  Verifications = 5,
-  UsernameProofs = 6,
-  StorageLends = 7,
-  GaslessKeys = 100,
-}
+export const Store = {
+  Casts: 1,
+  Links: 2,
+  Reactions: 3,
+  UserData: 4,
+  Verifications: 5,
+  UsernameProofs: 6,
+  StorageLends: 7,
+  GaslessKeys: 100,
+} as const;
 
-export enum Kind {
-  Add = 0,
-  Remove = 1,
-  /** A link compact state: counts against the limit, is never pruned. */
-  Compact = 2,
-}
+export type Store = (typeof Store)[keyof typeof Store];
 
-/** Where a message stands in the network's state: messages with equal fid, store and slot exclude each other. */
+export const Kind = {
+  Add: 0,
+  Remove: 1,
+  /** A compact link state. It counts towards the limit and is never pruned. */
+  Compact: 2,
+} as const;
+
+export type Kind = (typeof Kind)[keyof typeof Kind];
+
+/** The slot of a message in the network's state. Messages with equal fid, store and slot exclude each other. */
 export interface Position {
   readonly store: Store;
   readonly slot: Uint8Array;
   readonly kind: Kind;
 }
 
-/** What decides between two messages of one slot. `timestamp` counts Farcaster seconds. */
+/** The fields that decide which of two messages of one slot wins. `timestamp` is in Farcaster seconds. */
 export interface Rank {
   readonly kind: Kind;
   readonly timestamp: number;
@@ -35,9 +39,10 @@ export interface Rank {
 }
 
 /**
- * The conflict slot of a validated message.
+ * Returns the slot of a validated message.
+ *
  * Slots: cast hash; reaction type and target; link type and target fid; verified address; user data type; name;
- * borrower; gasless key. A username proof's slot is one for the whole network, as is a key's.
+ * borrower; gasless key. The slots of username proofs and keys span all fids.
  */
 export function positionOf({ data, hash }: SignedMessage): Position {
   const body = data.body;
@@ -52,7 +57,7 @@ export function positionOf({ data, hash }: SignedMessage): Position {
         target?.$case === "targetCastId"
           ? Buffer.concat([u64(target.value.fid), target.value.hash])
           : Buffer.from(target?.value ?? "");
-      // The byte behind the type keeps a URL from ever spelling a cast id.
+      // The byte after the type separates URLs from cast ids, so that no URL has the slot of a cast id.
       const prefix = [body.value.type, target?.$case === "targetCastId" ? 0 : 1];
       const kind = data.type === MessageType.MESSAGE_TYPE_REACTION_ADD ? Kind.Add : Kind.Remove;
       return { store: Store.Reactions, slot: Buffer.concat([Buffer.from(prefix), key]), kind };
@@ -86,18 +91,18 @@ export function positionOf({ data, hash }: SignedMessage): Position {
   }
 }
 
-/** The slot of the link of `type` to `targetFid`. Links of one type of an fid stand together, in target order. */
+/** Returns the slot of the link of `type` to `targetFid`. Slots of one type sort next to each other, by target. */
 export function linkSlot(type: string, targetFid: number): Uint8Array {
   return Buffer.concat([linkSlotPrefix(type), u64(targetFid)]);
 }
 
-/** The bytes with which the slots of all links of `type` begin, and no other slot. */
+/** Returns the prefix of the slots of all links of `type`. No other slot starts with it. */
 export function linkSlotPrefix(type: string): Uint8Array {
   const name = Buffer.from(type);
   return Buffer.concat([Uint8Array.of(name.length), name]);
 }
 
-/** The slot of the compact state of links of `type`. */
+/** Returns the slot of the compact state of links of `type`. */
 export function compactSlot(type: string): Uint8Array {
   return Buffer.concat([Uint8Array.of(0xff), Buffer.from(type)]);
 }
@@ -105,22 +110,23 @@ export function compactSlot(type: string): Uint8Array {
 export type Outcome = "replace" | "duplicate" | "conflict";
 
 /**
- * Decides between the message that holds a slot and one that comes for it.
- * Casts: a remove wins whatever its time. Reactions, links, verifications: later time, then the remove, then the
- * greater hash. Compact states: strictly later time. The rest: later time, then the greater hash.
+ * Decides between the current message of a slot and an incoming one.
+ *
+ * Casts: a remove wins regardless of time. Reactions, links, verifications: later time, then the remove, then the
+ * greater hash. Compact states: strictly later time. Other stores: later time, then the greater hash.
  */
-export function resolve(store: Store, held: Rank, incoming: Rank): Outcome {
-  if (Buffer.compare(held.hash, incoming.hash) === 0 && held.kind === incoming.kind) return "duplicate";
-  return incomingWins(store, held, incoming) ? "replace" : "conflict";
+export function resolve(store: Store, current: Rank, incoming: Rank): Outcome {
+  if (Buffer.compare(current.hash, incoming.hash) === 0 && current.kind === incoming.kind) return "duplicate";
+  return incomingWins(store, current, incoming) ? "replace" : "conflict";
 }
 
-function incomingWins(store: Store, held: Rank, incoming: Rank): boolean {
-  if (incoming.kind === Kind.Compact) return incoming.timestamp > held.timestamp;
-  const removeFirst = incoming.kind !== held.kind;
+function incomingWins(store: Store, current: Rank, incoming: Rank): boolean {
+  if (incoming.kind === Kind.Compact) return incoming.timestamp > current.timestamp;
+  const removeFirst = incoming.kind !== current.kind;
   if (store === Store.Casts && removeFirst) return incoming.kind === Kind.Remove;
-  if (incoming.timestamp !== held.timestamp) return incoming.timestamp > held.timestamp;
+  if (incoming.timestamp !== current.timestamp) return incoming.timestamp > current.timestamp;
   if (removeFirst) return incoming.kind === Kind.Remove;
-  return Buffer.compare(incoming.hash, held.hash) > 0;
+  return Buffer.compare(incoming.hash, current.hash) > 0;
 }
 
 function u64(value: number): Uint8Array {

@@ -11,7 +11,9 @@ const ROOT = 8;
 const IV = Int32Array.of(
   ...[0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19],
 );
-/** The order in which the seven rounds take the 16 words of a block, each a permutation of that of the round before. */
+/**
+ * The order in which the seven rounds read the 16 words of a block. Each row is a permutation of the previous one.
+ */
 const WORD_ORDER = Uint8Array.of(
   ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   ...[2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8],
@@ -22,16 +24,16 @@ const WORD_ORDER = Uint8Array.of(
   ...[11, 15, 5, 0, 1, 9, 8, 6, 14, 10, 2, 12, 3, 4, 7, 13],
 );
 
-// Hashing is one synchronous step, so that one set of buffers serves all.
+// Hashing is synchronous, so all calls can share one set of buffers.
 const chain = new Int32Array(8);
 const state = new Int32Array(16);
 const words = new Int32Array(BLOCK_BYTES / 4);
 const block = new Uint8Array(words.buffer);
 
 /**
- * The hash of a message's data: BLAKE3, cut to 20 bytes. Nearly all data are one chunk of BLAKE3, which is hashed here
- * without the tree that a general implementation keeps, at a third of its cost. Words are read as this machine orders
- * their bytes, which is little endian wherever Bun runs.
+ * Returns the hash of a message's data: BLAKE3, truncated to 20 bytes. Nearly all data fit into one BLAKE3 chunk.
+ * Those are hashed here without the tree of a general implementation, at a third of its cost. Words are read in the
+ * machine's byte order, which is little endian on every platform of Bun.
  */
 export function messageHash(data: Uint8Array): Uint8Array {
   if (data.length > CHUNK_BYTES) return blake3(data, { dkLen: HASH_BYTES });
@@ -70,7 +72,7 @@ function compress(length: number, flags: number): void {
     chain[index] = (state[index] as number) ^ (state[8 + index] as number);
 }
 
-/** The quarter round over four words of the state, with the two words of the block that stand at `order`. */
+/** The quarter round over four words of the state, with the two words of the block at `order`. */
 function mix(ia: number, ib: number, ic: number, id: number, order: number): void {
   let a = state[ia] as number;
   let b = state[ib] as number;

@@ -1,6 +1,6 @@
 /**
- * Why the node refuses an input. `code` is what a gRPC client finds in the `x-err-code` trailer; `reason` is for
- * people and never holds more than the offending field and its rule.
+ * Why the node refuses an input. `code` is sent to gRPC clients in the `x-err-code` trailer. `reason` is for people
+ * and contains nothing but the offending field and its rule.
  */
 export type RejectionCode =
   | "bad_request.parse_failure"

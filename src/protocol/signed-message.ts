@@ -4,7 +4,10 @@ import { Rejection } from "./rejection.ts";
 import { Message, MessageData } from "./wire/generated/message.ts";
 import { MESSAGE_FORM, wireFault } from "./wire-form.ts";
 
-/** An envelope together with the data that its hash covers; `data` never comes from anywhere but `dataBytes`. */
+/**
+ * A decoded message: the fields of its envelope, and the data that its hash covers. `data` is always decoded from
+ * `dataBytes`.
+ */
 export interface SignedMessage {
   readonly data: MessageData;
   readonly dataBytes: Uint8Array;
@@ -16,9 +19,9 @@ export interface SignedMessage {
 }
 
 /**
- * Decodes a wire `Message`. When `data_bytes` is set the envelope's own `data` is dropped unread, since nothing
- * signs it; otherwise `data` is encoded again in canonical form, as the reference node does.
- * Returns a `bad_request.parse_failure` for anything that is not a message, integers above 2^53 - 1 included.
+ * Decodes a wire `Message`. If `data_bytes` is set, the envelope's own `data` is ignored because no signature covers
+ * it. Otherwise `data` is encoded again in canonical form, as the reference node does. Returns a
+ * `bad_request.parse_failure` for bytes that are not a message, and for integers above 2^53 - 1.
  */
 export function decodeMessage(bytes: Uint8Array): SignedMessage | Rejection {
   try {
@@ -30,7 +33,7 @@ export function decodeMessage(bytes: Uint8Array): SignedMessage | Rejection {
   }
 }
 
-/** Like `decodeMessage` for an envelope that is decoded already. */
+/** Like `decodeMessage`, for an envelope that is already decoded. */
 export function signedMessageFromWire(message: Message): SignedMessage | Rejection {
   try {
     return fromWire(message);
@@ -42,7 +45,10 @@ export function signedMessageFromWire(message: Message): SignedMessage | Rejecti
 const HASH_FIELD = 2;
 const LENGTH_DELIMITED = 2;
 
-/** The hash that an encoded message claims, read without the rest of it; undefined where none can be read. */
+/**
+ * Returns the hash field of an encoded message without decoding the rest; undefined if it cannot be read. The hash is
+ * not verified.
+ */
 export function claimedHash(bytes: Uint8Array): Uint8Array | undefined {
   let hash: Uint8Array | undefined;
   try {
@@ -58,12 +64,12 @@ export function claimedHash(bytes: Uint8Array): Uint8Array | undefined {
   return hash;
 }
 
-/** Encodes the envelope in the one form in which the node stores it: `data_bytes` alone, no `data`. */
+/** Encodes a message in the form in which the node stores it: `data_bytes` only, without `data`. */
 export function encodeMessage(message: SignedMessage): Uint8Array {
   return Message.encode(toWire(message)).finish();
 }
 
-/** The wire object of a message, with `data_bytes` alone. */
+/** Returns the wire object of a message, with `data_bytes` only. */
 export function toWire(message: SignedMessage): Message {
   return {
     data: undefined,

@@ -1,7 +1,7 @@
 import { Store } from "./merge-rules.ts";
 import { StorageUnitType } from "./wire/generated/message.ts";
 
-/** Storage that an fid rented: one STORAGE_RENT event. `rentedAt` counts unix seconds. */
+/** Storage that an fid rented with one STORAGE_RENT event. `rentedAt` is in unix seconds. */
 export interface Rent {
   readonly units: number;
   readonly rentedAt: number;
@@ -13,7 +13,7 @@ export interface Lend {
   readonly unitType: StorageUnitType;
 }
 
-/** What an fid owns, lends and borrows. */
+/** The storage that an fid has rented, lends and borrows. */
 export interface StorageHoldings {
   readonly rents: readonly Rent[];
   readonly lent: readonly Lend[];
@@ -29,7 +29,7 @@ const ERA_2024_END_SECS = 1_752_685_200;
 /** 2026-06-22T17:00:00Z: 2025 units rented before it last two years instead of one. */
 const EXTENSION_SECS = 1_782_147_600;
 
-/** The stores that a unit of storage gives room in, with their names in answers. */
+/** The stores that storage units limit, with their names in responses. */
 export const LIMITED_STORES = [
   [Store.Casts, "casts"],
   [Store.Links, "links"],
@@ -42,7 +42,7 @@ export const LIMITED_STORES = [
 
 type LimitedStore = (typeof LIMITED_STORES)[number][0];
 
-/** Messages that one unit holds, by unit type and store. A lend takes purchased units only. */
+/** Messages per unit, by unit type and store. Only purchased units can be lent. */
 const PER_UNIT: Record<StorageUnitType, Record<LimitedStore, number>> = {
   [StorageUnitType.UNIT_TYPE_LEGACY]: perUnit(5000, 2500, 2500, 50, 5, 25),
   [StorageUnitType.UNIT_TYPE_2024]: perUnit(2000, 1000, 1000, 50, 5, 25),
@@ -68,7 +68,7 @@ function perUnit(
   };
 }
 
-/** The type of the units of a rent, which follows from its time alone. */
+/** Returns the type of a rent's units. It depends on the time of the rent only. */
 export function unitTypeOf(rentedAt: number): StorageUnitType {
   if (rentedAt < LEGACY_ERA_END_SECS) return StorageUnitType.UNIT_TYPE_LEGACY;
   if (rentedAt < ERA_2024_END_SECS) return StorageUnitType.UNIT_TYPE_2024;
@@ -76,8 +76,8 @@ export function unitTypeOf(rentedAt: number): StorageUnitType {
 }
 
 /**
- * When a rent really ends, in unix seconds. The `expiry` of the event always says one year and is not what the
- * network counts: legacy units last four years, 2024 units three, 2025 units two or, when rented later, one.
+ * Returns when a rent expires, in unix seconds. The `expiry` of the event always says one year, but the network does
+ * not use it: legacy units last four years, 2024 units three, 2025 units two or, if rented later, one.
  */
 export function rentExpiresAt(rentedAt: number): number {
   if (rentedAt < LEGACY_ERA_END_SECS) return rentedAt + 4 * YEAR_SECS;
@@ -86,7 +86,7 @@ export function rentExpiresAt(rentedAt: number): number {
   return rentedAt + YEAR_SECS;
 }
 
-/** Units of each type that are bought and not expired at `nowSecs`. */
+/** Returns the purchased units of each type that have not expired at `nowSecs`. */
 export function purchasedUnits(rents: readonly Rent[], nowSecs: number): Record<StorageUnitType, number> {
   const units = { 0: 0, 1: 0, 2: 0 };
   for (const rent of rents) {
@@ -95,13 +95,15 @@ export function purchasedUnits(rents: readonly Rent[], nowSecs: number): Record<
   return units;
 }
 
-/** The number of messages that an fid may keep in each store, and until when that answer holds (unix seconds). */
+/**
+ * The number of messages that an fid may store in each store, and until when these limits are valid (unix seconds).
+ */
 export interface StorageLimits {
   readonly limits: ReadonlyMap<Store, number>;
   readonly validUntilSecs: number;
 }
 
-/** Units of each type that an fid can use at `nowSecs`: bought - lent + borrowed, never below zero. */
+/** Returns the units of each type that an fid can use at `nowSecs`: purchased - lent + borrowed, never below zero. */
 export function usableUnits(holdings: StorageHoldings, nowSecs: number): Record<StorageUnitType, number> {
   const units = purchasedUnits(holdings.rents, nowSecs);
   for (const lend of holdings.lent) units[lend.unitType] -= lend.units;
@@ -110,7 +112,7 @@ export function usableUnits(holdings: StorageHoldings, nowSecs: number): Record<
   return units;
 }
 
-/** limit(store) = sum over unit types of usable units x messages per unit; lends: bought units alone. */
+/** limit(store) = sum over unit types of usable units x messages per unit; for lends: of purchased units. */
 export function storageLimits(holdings: StorageHoldings, nowSecs: number): StorageLimits {
   const purchased = purchasedUnits(holdings.rents, nowSecs);
   const usable = usableUnits(holdings, nowSecs);
@@ -132,13 +134,13 @@ const UNIT_TYPES = [
 ] as const;
 
 const MAINNET_MIN_LENDER_UNITS = 1000;
-const MAX_LENT_UNITS_KEPT_BACK = 1;
+const MAINNET_RESERVED_UNITS = 1;
 
 /**
- * Whether an fid may have `lent` units of a type out in all, of `owned` bought ones. On mainnet a lender owns at
- * least 1,000 units of the type and keeps one; elsewhere it lends what it owns.
+ * Whether an fid that owns `owned` purchased units of a type may lend `lent` of them in total. On mainnet a lender
+ * must own at least 1,000 units of the type and retain one; on other networks it can lend all that it owns.
  */
 export function mayLend(owned: number, lent: number, isMainnet: boolean): boolean {
   if (!isMainnet) return lent <= owned;
-  return owned >= MAINNET_MIN_LENDER_UNITS && lent <= owned - MAX_LENT_UNITS_KEPT_BACK;
+  return owned >= MAINNET_MIN_LENDER_UNITS && lent <= owned - MAINNET_RESERVED_UNITS;
 }

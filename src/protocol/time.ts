@@ -1,4 +1,4 @@
-/** 2021-01-01T00:00:00Z in unix seconds: the zero of `MessageData.timestamp`. */
+/** 2021-01-01T00:00:00Z in unix seconds: time 0 of `MessageData.timestamp`. */
 export const FARCASTER_EPOCH_UNIX_SECS = 1_609_459_200;
 
 /** Converts `MessageData.timestamp` to unix seconds. */

@@ -41,7 +41,7 @@ export async function compareFid(
         for (const bytes of page) for (const hash of hashIn(bytes)) hashes.add(hash);
     }
     const held = new Set(heldMessages(db, fid, store).keys());
-    parts.push(difference(hashes, held, (hash) => `${Store[store]} 0x${hash}`));
+    parts.push(difference(hashes, held, (hash) => `${storeName(store)} 0x${hash}`));
   }
   return {
     fid,
@@ -58,6 +58,10 @@ export function inBoth(first: FidDifferences, second: FidDifferences): FidDiffer
     missing: second.missing.filter((one) => missing.has(one)),
     extra: second.extra.filter((one) => extra.has(one)),
   };
+}
+
+function storeName(store: Store): string {
+  return Object.entries(Store).find(([, value]) => value === store)?.[0] ?? "";
 }
 
 /** The hash of a message in hex. A lend of nothing ends another one and is not held anywhere. */

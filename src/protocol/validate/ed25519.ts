@@ -3,8 +3,8 @@ import { createPublicKey, verify } from "node:crypto";
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
 /**
- * The y coordinates, little endian and without the sign bit, of all points whose order divides 8, in each way in
- * which 32 bytes can spell them: 0, 1, p - 1, the two of order 8, and p and p + 1, which stand for 0 and 1.
+ * The y coordinates, little endian and without the sign bit, of all points whose order divides 8, in every 32-byte
+ * encoding: 0, 1, p - 1, the two of order 8, and p and p + 1, which are non-canonical encodings of 0 and 1.
  */
 const SMALL_ORDER_Y = [
   "0000000000000000000000000000000000000000000000000000000000000000",
@@ -17,10 +17,10 @@ const SMALL_ORDER_Y = [
 ].map((hex) => Buffer.from(hex, "hex"));
 
 /**
- * Verifies an Ed25519 signature as strictly as the reference node (`verify_strict` of ed25519-dalek): the public
- * key and the signature's R must not be of small order, since such a key "signs" any message. A scalar s of L or
- * more and an R that is not in canonical form are refused by the library itself. Other non-canonical public keys
- * need no rule: they are the points with y from 2 to 18, whose private keys nobody knows.
+ * Verifies an Ed25519 signature as strictly as the reference node (`verify_strict` of ed25519-dalek): the public key
+ * and the signature's R must not have small order, because such a key "signs" any message. The library itself refuses
+ * a scalar s of L or more and an R that is not in canonical form. Other non-canonical public keys need no rule: they
+ * are the points with y from 2 to 18, whose private keys are unknown.
  */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false;
@@ -33,12 +33,12 @@ export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signat
     });
     return verify(null, message, key, signature);
   } catch {
-    // A key that is no point of the curve may be refused by an exception.
+    // The library may throw for a key that is not a point of the curve.
     return false;
   }
 }
 
-/** Whether the point in the first 32 bytes is one of the eight that multiplication by 8 makes zero. */
+/** Whether the point in the first 32 bytes is one of the eight that become zero when multiplied by 8. */
 function hasSmallOrder(point: Uint8Array): boolean {
   return SMALL_ORDER_Y.some((y) => {
     for (let index = 0; index < 31; index++) if (point[index] !== y[index]) return false;

@@ -7,23 +7,23 @@ import { FarcasterNetwork, HashScheme, MessageType, SignatureScheme } from "../w
 import { verifyEd25519 } from "./ed25519.ts";
 import { equalBytes } from "./fields.ts";
 
-/** Of a message without a larger limit of its own, and of a cast whose author is not Pro. */
+/** The limit for messages without a larger limit of their own, and for casts of authors without Pro. */
 export const MAX_DATA_BYTES = 2048;
 const MAX_DATA_BYTES_OF_CAST_OR_PROOF = 16_384;
 
 const MAX_CLOCK_SKEW_SECS = 600;
 
-/** What a validation depends on besides the message. */
+/** The inputs of a validation besides the message. */
 export interface ValidationContext {
-  /** The network of this node: a message of another one is refused. */
+  /** The network of this node. Messages of other networks are refused. */
   readonly network: FarcasterNetwork;
-  /** The time against which "too far in the future" is measured, in unix seconds. */
+  /** The current time in unix seconds, for "too far in the future". */
   readonly nowUnixSecs: number;
-  /** The message was accepted by the network before, as those of an import were: a lend in it need not be fresh. */
+  /** The network accepted the message before, for example a message of an import. A lend in it need not be recent. */
   readonly isHistory?: boolean;
 }
 
-/** The checks of the envelope, in the reference node's order: size, network, hash, signature, time. */
+/** Checks the envelope in the order of the reference node: size, network, hash, signature, time. */
 export function validateEnvelope(message: SignedMessage, ctx: ValidationContext): Rejection | undefined {
   const { data } = message;
   const maxBytes = maxDataBytes(data.type);
@@ -45,7 +45,7 @@ export function validateEnvelope(message: SignedMessage, ctx: ValidationContext)
   return undefined;
 }
 
-/** A cast above 2048 bytes also needs Pro, which only the state knows (`needsPro`). */
+/** A cast above 2048 bytes also needs Pro, which depends on the state (`needsPro`). */
 function maxDataBytes(type: MessageType): number {
   switch (type) {
     case MessageType.MESSAGE_TYPE_CAST_ADD:

@@ -15,7 +15,7 @@ export function fromHex(hex: Hex): Uint8Array {
   return new Uint8Array(Buffer.from(hex.slice(2), "hex"));
 }
 
-/** The 20 bytes of an address in its EIP-55 form, or undefined for any other text. */
+/** Returns the 20 bytes of an address in EIP-55 form, or undefined for any other text. */
 export function parseChecksumAddress(text: string): Uint8Array | undefined {
   return HEX_ADDRESS.test(text) && getAddress(text) === text ? fromHex(text as Hex) : undefined;
 }
@@ -25,8 +25,8 @@ const EVEN_Y = 2;
 const ODD_Y = 3;
 
 /**
- * The address that made a 65-byte `r s v` signature of a 32-byte digest, or undefined when there is none. As in
- * the reference node, v is even for 0 and 27 and odd for everything else, and both halves of s are taken.
+ * Returns the address whose key made a 65-byte `r s v` signature of a 32-byte digest, or undefined if there is none.
+ * As on the reference node, v is even for 0 and 27 and odd for every other value, and both halves of s are accepted.
  */
 export function recoverAddress(digest: Uint8Array, signature: Uint8Array): Uint8Array | undefined {
   if (signature.length !== SIGNATURE_BYTES) return undefined;
@@ -35,14 +35,18 @@ export function recoverAddress(digest: Uint8Array, signature: Uint8Array): Uint8
     const key = recoverKey(digest, signature.subarray(0, 64), v === 0 || v === 27 ? EVEN_Y : ODD_Y);
     return keccak_256(key.toBytes(false).subarray(1)).slice(-20);
   } catch {
-    // r or s out of range, or no point of the curve belongs to r.
+    // r or s is out of range, or r is not the x coordinate of a point.
     return undefined;
   }
 }
 
 /**
- * The public key `(s R - h G) / r`; throws where there is none. The library's own recovery walks both products as one and
- * so has no use of the table that it keeps of G; apart they take a tenth less time.
+ * Recovers the public key `(s R - h G) / r`.
+ *
+ * The library's own recovery computes both products in one loop and cannot use its precomputed table of G. Computing
+ * them separately takes a tenth less time.
+ *
+ * @throws Error if there is no such key.
  */
 function recoverKey(digest: Uint8Array, compact: Uint8Array, signOfR: number) {
   const { Fn } = Point;

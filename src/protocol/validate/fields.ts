@@ -1,13 +1,13 @@
 import { invalid, type Rejection } from "../rejection.ts";
 import type { CastId } from "../wire/generated/message.ts";
 
-/** The latest time that an event or a proof can carry, 2106 in unix seconds; beyond it is no date but an attack. */
+/** The latest time of an event or a proof, in 2106, in unix seconds. Later times are refused as malformed. */
 export const MAX_EVENT_UNIX_SECS = 0xffff_ffff;
 
 const HASH_BYTES = 20;
 const MAX_URL_BYTES = 256;
 
-/** The size of a text on the wire, which is what every text limit of the protocol counts. */
+/** Returns the size of a text on the wire. All text limits of the protocol count these bytes. */
 export function utf8Length(text: string): number {
   return Buffer.byteLength(text, "utf8");
 }
@@ -16,7 +16,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** A fid names somebody when it is not 0, which is also what an absent field reads as. */
+/** Checks that an fid is present. 0 is not a valid fid; it is also the decoded value of an absent field. */
 export function checkFid(fid: number, field: string): Rejection | undefined {
   return fid > 0 ? undefined : invalid(`${field} is missing`);
 }
@@ -29,7 +29,7 @@ export function checkCastId(castId: CastId, field: string): Rejection | undefine
   return checkFid(castId.fid, `${field} fid`) ?? checkCastHash(castId.hash, `${field} hash`);
 }
 
-/** 1 to 256 bytes of any text: the protocol does not ask that it parses as a URL. */
+/** Checks for 1 to 256 bytes of any text. The protocol does not require that it parses as a URL. */
 export function checkUrl(url: string, field: string): Rejection | undefined {
   const length = utf8Length(url);
   return length >= 1 && length <= MAX_URL_BYTES

@@ -13,7 +13,7 @@ import { equalBytes } from "./fields.ts";
 export const KEY_TYPE_ED25519 = 1;
 export const KEY_TYPE_AUTH_ADDRESS = 2;
 
-/** `KeyRemoveBody.signature_type`: who takes the key away, the fid's custody address or the key itself. */
+/** `KeyRemoveBody.signature_type`: who signed the removal, the fid's custody address or the key itself. */
 export const KEY_REMOVE_BY_CUSTODY = 1;
 export const KEY_REMOVE_BY_SELF = 2;
 
@@ -24,7 +24,9 @@ const MAX_TTL_SECS = 90 * 86_400;
 const MAX_SCOPES = 16;
 const MAX_UINT64 = 0xffff_ffff_ffff_ffffn;
 
-/** What a gasless key may be allowed to sign: no key message and no type that has no merge rule. */
+/**
+ * The message types that a gasless key may be allowed to sign: all but key messages and types without a merge rule.
+ */
 const SCOPES: ReadonlySet<MessageType> = new Set([
   MessageType.MESSAGE_TYPE_CAST_ADD,
   MessageType.MESSAGE_TYPE_CAST_REMOVE,
@@ -42,9 +44,10 @@ const SCOPES: ReadonlySet<MessageType> = new Set([
 ]);
 
 /**
- * The rules of a KEY_ADD; that the app signed the request in its metadata, `verifyKeyRequest` checks. The deadline of that
- * request is compared with the message's own timestamp, in Farcaster seconds, as the reference node does; the body's own
- * deadline must only be there. Whose custody addresses the signatures are of, the state decides.
+ * Validates a KEY_ADD, except that the app signed the request in its metadata (`verifyKeyRequest`). As on the
+ * reference node, the deadline of that request is compared with the message's own timestamp in Farcaster seconds, and
+ * the deadline of the body only has to be present. Whether the signatures are of the right custody addresses depends
+ * on the state.
  */
 export function validateKeyAdd(body: KeyAddBody, timestamp: number): Rejection | undefined {
   if (body.key.length !== KEY_BYTES) return invalid(`key must be ${KEY_BYTES} bytes`);
@@ -67,7 +70,7 @@ export function validateKeyAdd(body: KeyAddBody, timestamp: number): Rejection |
   return request.deadline < BigInt(timestamp) ? invalid("signed key request has expired") : undefined;
 }
 
-/** Recovers who signed the key request of a valid KEY_ADD; it must be the signer that the request names. */
+/** Recovers the signer of the key request of a valid KEY_ADD. It must be the signer that the request names. */
 export function verifyKeyRequest(body: KeyAddBody): Rejection | undefined {
   const request = decodeSignedKeyRequest(body.metadata);
   const signer = request && recoverSignedKeyRequestSigner(request, body.key);
@@ -76,7 +79,7 @@ export function verifyKeyRequest(body: KeyAddBody): Rejection | undefined {
     : invalid("signed key request is not signed by its signer");
 }
 
-/** The rules of a KEY_REMOVE; by itself a key is removed when it signed the envelope. */
+/** Validates a KEY_REMOVE. A key that removes itself must have signed the envelope. */
 export function validateKeyRemove(body: KeyRemoveBody, message: SignedMessage): Rejection | undefined {
   if (body.key.length !== KEY_BYTES) return invalid(`key must be ${KEY_BYTES} bytes`);
   if (body.deadline === 0) return invalid("deadline is missing");
@@ -92,22 +95,22 @@ export function validateKeyRemove(body: KeyRemoveBody, message: SignedMessage): 
   }
 }
 
-/** An app's request to be given a key, as it stands in signer events and in KEY_ADD messages. */
+/** An app's request for a key, as in signer events and KEY_ADD messages. */
 export interface SignedKeyRequest {
   /** The fid of the app. */
   readonly requestFid: number;
   /** The 20-byte custody address of the app. */
   readonly requestSigner: Uint8Array;
   readonly signature: Uint8Array;
-  /** Seconds, in whichever epoch the app counts. */
+  /** Seconds, in whichever epoch the app uses. */
   readonly deadline: bigint;
 }
 
 const WORD_BYTES = 32;
 
 /**
- * Decodes the ABI form of the tuple `(uint256 requestFid, address requestSigner, bytes signature, uint256
- * deadline)`, or undefined when it is not one or when its fid is not a safe integer.
+ * Decodes the ABI form of the tuple `(uint256 requestFid, address requestSigner, bytes signature, uint256 deadline)`.
+ * Returns undefined if the bytes do not have this form or the fid is not a safe integer.
  */
 export function decodeSignedKeyRequest(metadata: Uint8Array): SignedKeyRequest | undefined {
   const tuple = subarrayAt(metadata, wordAt(metadata, 0));
@@ -160,7 +163,7 @@ const SIGNED_KEY_REQUEST_TYPES = {
   ],
 } as const;
 
-/** The EIP-712 digest that the custody address of `fid` signs to add a gasless key. */
+/** Returns the EIP-712 digest that the custody address of `fid` signs to add a gasless key. */
 export function keyAddDigest(fid: number, body: KeyAddBody): Uint8Array {
   return fromHex(
     hashTypedData({
@@ -180,7 +183,7 @@ export function keyAddDigest(fid: number, body: KeyAddBody): Uint8Array {
   );
 }
 
-/** The EIP-712 digest that the custody address of `fid` signs to remove a gasless key. */
+/** Returns the EIP-712 digest that the custody address of `fid` signs to remove a gasless key. */
 export function keyRemoveDigest(fid: number, body: KeyRemoveBody): Uint8Array {
   return fromHex(
     hashTypedData({
@@ -197,7 +200,7 @@ export function keyRemoveDigest(fid: number, body: KeyRemoveBody): Uint8Array {
   );
 }
 
-/** The EIP-712 digest that the app's custody address signs to ask for a gasless key. */
+/** Returns the EIP-712 digest that the app's custody address signs to request a gasless key. */
 export function signedKeyRequestDigest(requestFid: number, key: Uint8Array, deadline: bigint): Uint8Array {
   return fromHex(
     hashTypedData({
@@ -209,7 +212,7 @@ export function signedKeyRequestDigest(requestFid: number, key: Uint8Array, dead
   );
 }
 
-/** The address that signed a gasless key's request, which must be its `requestSigner`. */
+/** Returns the address that signed the request for a gasless key. It must be the request's `requestSigner`. */
 export function recoverSignedKeyRequestSigner(
   request: SignedKeyRequest,
   key: Uint8Array,
@@ -217,13 +220,15 @@ export function recoverSignedKeyRequestSigner(
   return recoverAddress(signedKeyRequestDigest(request.requestFid, key, request.deadline), request.signature);
 }
 
-/** The address that signed a KEY_ADD, which must be the custody address of the message's fid. */
+/** Returns the address that signed a KEY_ADD. It must be the custody address of the message's fid. */
 export function recoverKeyAddCustody(data: MessageData): Uint8Array | undefined {
   if (data.body?.$case !== "keyAddBody") return undefined;
   return recoverAddress(keyAddDigest(data.fid, data.body.value), data.body.value.custodySignature);
 }
 
-/** The address that signed a KEY_REMOVE of type custody, which must be the custody address of the message's fid. */
+/**
+ * Returns the address that signed a KEY_REMOVE of type custody. It must be the custody address of the message's fid.
+ */
 export function recoverKeyRemoveCustody(data: MessageData): Uint8Array | undefined {
   if (data.body?.$case !== "keyRemoveBody") return undefined;
   const body = data.body.value;

@@ -4,12 +4,12 @@ import { checkFid, utf8Length } from "./fields.ts";
 
 const MAX_LINK_TYPE_BYTES = 8;
 
-/** The rules of a link, added or removed. The type is free text; `display_timestamp` is not checked. */
+/** Validates the addition or removal of a link. The type is free text. `display_timestamp` is not checked. */
 export function validateLink(body: LinkBody): Rejection | undefined {
   return checkLinkType(body.type) ?? checkFid(body.target?.value ?? 0, "target_fid");
 }
 
-/** The rules of a compact link state. Fids may repeat in its list: the node reads it as a set. */
+/** Validates a compact link state. Its list may repeat fids: the node treats it as a set. */
 export function validateLinkCompactState(body: LinkCompactStateBody): Rejection | undefined {
   const rejection = checkLinkType(body.type);
   if (rejection) return rejection;

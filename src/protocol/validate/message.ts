@@ -18,21 +18,25 @@ import {
 } from "./verification.ts";
 
 /**
- * Everything that a message alone decides, in the reference node's order: size, network, hash, signature, time,
- * body. Returns undefined for a valid message. What the state or a chain decides as well, `requirements.ts` names;
- * the fid's registration, the signer and the custody address of gasless keys are the engine's.
+ * Applies every rule that depends on the message alone, in the order of the reference node: size, network, hash,
+ * signature, time, body. Returns undefined for a valid message. `requirements.ts` lists what also depends on the
+ * state or a chain. The ingest engine checks the fid's registration, the signer, and the custody address of gasless
+ * keys.
  */
 export function validateMessage(message: SignedMessage, ctx: ValidationContext): Rejection | undefined {
   return validateForm(message, ctx) ?? verifyClaim(message);
 }
 
-/** The part of `validateMessage` that costs little: all of it but recovering who signed a claim or a key request. */
+/**
+ * The cheap part of `validateMessage`: everything except the recovery of Ethereum signatures of claims and key
+ * requests.
+ */
 export function validateForm(message: SignedMessage, ctx: ValidationContext): Rejection | undefined {
   return validateEnvelope(message, ctx) ?? checkFid(message.data.fid, "fid") ?? validateBody(message, ctx);
 }
 
 /**
- * Whether a message of valid form costs more than a look-up to check: the recovery of an Ethereum signature, about a
+ * Whether checking a message of valid form costs more than a look-up: the recovery of an Ethereum signature, about a
  * millisecond, or a call to a chain.
  */
 export function isCostly({ data: { body } }: SignedMessage): boolean {
@@ -48,7 +52,7 @@ export function isCostly({ data: { body } }: SignedMessage): boolean {
   }
 }
 
-/** Recovers who signed the claim or key request of a message of valid form, where it has one that it decides alone. */
+/** Recovers the signer of the claim or key request of a message of valid form, if the message alone proves it. */
 export function verifyClaim({ data }: SignedMessage): Rejection | undefined {
   const { body } = data;
   if (body?.$case === "keyAddBody") return verifyKeyRequest(body.value);
@@ -57,7 +61,7 @@ export function verifyClaim({ data }: SignedMessage): Rejection | undefined {
     : undefined;
 }
 
-/** The rules of the type; the body must be the one that belongs to it. */
+/** Applies the rules of the message type. The body must belong to the type. */
 function validateBody(message: SignedMessage, ctx: ValidationContext): Rejection | undefined {
   const { data } = message;
   const { type, body, timestamp } = data;

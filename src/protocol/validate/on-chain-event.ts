@@ -21,16 +21,16 @@ const HASH_BYTES = 32;
 const ADDRESS_BYTES = 20;
 
 const ED25519_KEY_BYTES = 32;
-/** Of a key that need not be one of ours: the chain takes any bytes. */
+/** The limit for keys of other kinds: the contract accepts any bytes. */
 const MAX_KEY_BYTES = 1024;
 const MAX_METADATA_BYTES = 4096;
 
-/** A hundred years: folding purchases stays within exact integers. */
+/** A hundred years. Sums of purchases stay exact integers. */
 const MAX_TIER_DAYS = 36_500;
 
 /**
- * The structure of an on-chain event: that its body belongs to its type and that the fields on which state is
- * derived can be what they claim to be. Whether the chain holds it is not checked. Chain ids are fixed on mainnet.
+ * Validates the structure of an on-chain event: its body belongs to its type, and the fields from which state is
+ * derived have possible values. It does not check that the chain contains the event. Chain ids are fixed on mainnet.
  */
 export function validateOnChainEvent(event: OnChainEvent, network: FarcasterNetwork): Rejection | undefined {
   return (
@@ -63,8 +63,8 @@ function validateBody({ type, fid, body }: OnChainEvent): Rejection | undefined 
 }
 
 /**
- * An auth address whose key is no address is an event all the same, and names nobody (see `auth-address.ts`). REMOVE and
- * ADMIN_RESET carry no key type, so their key may be of either.
+ * An auth address whose key is not an address is a valid event without effect (see `auth-address.ts`). REMOVE and
+ * ADMIN_RESET have no key type, so their key may be of either type.
  */
 function validateSigner(body: SignerEventBody): Rejection | undefined {
   if (body.metadata.length > MAX_METADATA_BYTES) {

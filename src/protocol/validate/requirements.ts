@@ -11,7 +11,7 @@ import { MAX_DATA_BYTES } from "./envelope.ts";
 import { usernameOf } from "./username-proof.ts";
 import { claimOf, ethClaimDigest, VERIFICATION_TYPE_CONTRACT } from "./verification.ts";
 
-/** Why only a Pro fid may send this valid message, or undefined when any fid may. */
+/** Returns why only a Pro fid may send this valid message, or undefined if any fid may. */
 export function needsPro({ data, dataBytes }: SignedMessage): string | undefined {
   if (data.type === MessageType.MESSAGE_TYPE_CAST_ADD && dataBytes.length > MAX_DATA_BYTES) {
     return `casts above ${MAX_DATA_BYTES} bytes need Pro`;
@@ -25,19 +25,22 @@ export function needsPro({ data, dataBytes }: SignedMessage): string | undefined
   return undefined;
 }
 
-/** What only a chain can tell of a valid message; asked when a client submits it, not when a node relays it. */
+/**
+ * A check of a valid message that only a chain can make. It is made when a client submits the message, not when a
+ * node relays it.
+ */
 export type ChainCheck =
   | {
       /** The contract must accept the signature of the hash (ERC-1271, or ERC-6492 before it is deployed). */
       readonly kind: "contract-verification";
-      /** 1, 5, 10 or 420; 0 names no chain, so the check cannot be passed. */
+      /** 1, 5, 10 or 420. 0 is not a chain, so the check cannot succeed. */
       readonly chainId: number;
       readonly address: Uint8Array;
       readonly claimHash: Uint8Array;
       readonly signature: Uint8Array;
     }
   | {
-      /** The name must resolve to the owner, which must be the fid's custody address or one that it verified. */
+      /** The name must resolve to the owner, which must be the fid's custody address or an address it verified. */
       readonly kind: "name-proof";
       /** 1 for ENS, 8453 for basenames. */
       readonly chainId: number;
@@ -49,7 +52,7 @@ export type ChainCheck =
 const ETHEREUM_CHAIN_ID = 1;
 const BASE_CHAIN_ID = 8453;
 
-/** The check that a valid message still needs from a chain, or undefined for nearly all messages. */
+/** Returns the check that a valid message needs from a chain, or undefined for nearly all messages. */
 export function needsChainCheck(data: MessageData): ChainCheck | undefined {
   switch (data.body?.$case) {
     case "verificationAddBody": {

@@ -8,9 +8,9 @@ const MAX_LENT_UNITS = 5000;
 const MAX_AGE_SECS = 600;
 
 /**
- * The rules of a storage lend; `timestamp` is the message's, in Farcaster seconds. A lend that a client submits must be
- * fresh, because the revocation of an earlier one (0 units) is pruned at once and could not keep an old lend from
- * coming back.
+ * Validates a storage lend. `timestamp` is the message's, in Farcaster seconds. A lend that a client submits must be
+ * recent: the revocation of an earlier lend (0 units) leaves no row, so nothing else would keep the old lend from
+ * being replayed.
  */
 export function validateLendStorage(
   body: LendStorageBody,

@@ -8,9 +8,9 @@ import { isBasename, isEnsName, isFname } from "./names.ts";
 const OWNER_BYTES = 20;
 
 /**
- * The rules of a USERNAME_PROOF message: an ENS name or a basename, claimed for the message's own fid at the
- * message's own time (the proof's timestamp is in unix seconds). Fnames come from their registry, never by message.
- * That the name resolves to the owner, only its chain can tell (`needsChainCheck`).
+ * Validates a USERNAME_PROOF message: an ENS name or a basename, claimed for the message's own fid at the message's
+ * own time (the proof's timestamp is in unix seconds). Fnames come from their registry, never in a message. Only a
+ * chain can check that the name resolves to the owner (`needsChainCheck`).
  */
 export function validateUsernameProof(
   proof: UserNameProof,
@@ -35,8 +35,8 @@ export function validateUsernameProof(
 }
 
 /**
- * The structure of an fname proof from the operator or from the registry; its signature is not checked. A fid of 0
- * says that the name is released.
+ * Validates the structure of an fname proof from the operator or from the registry. Its signature is not checked. Fid
+ * 0 releases the name.
  */
 export function validateFnameProof(proof: UserNameProof): Rejection | undefined {
   if (proof.type !== UserNameType.USERNAME_TYPE_FNAME) return invalid("username type must be FNAME");
@@ -48,7 +48,7 @@ export function validateFnameProof(proof: UserNameProof): Rejection | undefined 
     : invalid("timestamp is not a time");
 }
 
-/** The proof's name as text, or undefined when its bytes are not UTF-8. */
+/** Returns the proof's name as text, or undefined if its bytes are not UTF-8. */
 export function usernameOf(proof: UserNameProof): string | undefined {
   return isUtf8(proof.name) ? Buffer.from(proof.name).toString("utf8") : undefined;
 }

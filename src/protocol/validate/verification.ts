@@ -35,7 +35,7 @@ const CLAIM_TYPES = {
   ],
 } as const;
 
-/** What a verification claims: that the address belongs to the fid on the network. */
+/** The claim of a verification: the address belongs to the fid on the network. */
 export interface VerificationClaim {
   readonly fid: number;
   readonly network: number;
@@ -43,7 +43,7 @@ export interface VerificationClaim {
   readonly blockHash: Uint8Array;
 }
 
-/** The 20 or 32 bytes of an address of the protocol; undefined for a protocol that is unknown. */
+/** Returns the size of an address of the protocol, or undefined for an unknown protocol. */
 function addressBytesOf(protocol: VerificationProtocol): number | undefined {
   switch (protocol) {
     case VerificationProtocol.VERIFICATION_PROTOCOL_ETHEREUM:
@@ -56,9 +56,9 @@ function addressBytesOf(protocol: VerificationProtocol): number | undefined {
 }
 
 /**
- * The rules of a verification, and the check of a Solana claim. Who signed an Ethereum claim, `verifyEthClaim` recovers;
- * whether a contract accepts its claim, only its chain can tell (`needsChainCheck`). The protocol's limit of 2048 bytes
- * for a contract's signature is that of the whole data, so the envelope enforces it.
+ * Validates a verification, including the signature of a Solana claim. `verifyEthClaim` recovers the signer of an
+ * Ethereum claim. Only a chain can check whether a contract accepts its claim (`needsChainCheck`). The protocol's
+ * limit of 2048 bytes for a contract's signature is that of the whole data, so the envelope enforces it.
  */
 export function validateVerificationAdd(body: VerificationAddBody, data: MessageData): Rejection | undefined {
   const rejection = checkAddress(body.protocol, body.address);
@@ -71,13 +71,13 @@ export function validateVerificationAdd(body: VerificationAddBody, data: Message
     : validateEthClaim(body);
 }
 
-/** Whether a valid verification has a claim that `verifyEthClaim` has to recover the signer of. */
+/** Whether `verifyEthClaim` must recover the signer of a valid verification's claim. */
 export function hasEthClaim({ protocol, verificationType }: VerificationAddBody): boolean {
   const isEthereum = protocol === VerificationProtocol.VERIFICATION_PROTOCOL_ETHEREUM;
   return isEthereum && verificationType === VERIFICATION_TYPE_EOA;
 }
 
-/** Recovers who signed the Ethereum claim of a valid verification; it must be the claimed address. */
+/** Recovers the signer of the Ethereum claim of a valid verification. It must be the claimed address. */
 export function verifyEthClaim(body: VerificationAddBody, data: MessageData): Rejection | undefined {
   const signer = recoverAddress(ethClaimDigest(claimOf(body, data)), body.claimSignature);
   return signer && equalBytes(signer, body.address)
@@ -94,8 +94,8 @@ export function claimOf(body: VerificationAddBody, data: MessageData): Verificat
 }
 
 /**
- * The EIP-712 digest that an Ethereum address signs. The domain names no chain when a key signs; a contract's
- * claim is bound to the chain on which the contract stands.
+ * Returns the EIP-712 digest that an Ethereum address signs. If a key signs, the domain has no chain. A contract's
+ * claim is bound to the chain of the contract.
  */
 export function ethClaimDigest(claim: VerificationClaim, contractChainId?: number): Uint8Array {
   const domain =
@@ -115,7 +115,7 @@ export function ethClaimDigest(claim: VerificationClaim, contractChainId?: numbe
   );
 }
 
-/** The ASCII text whose bytes a Solana address signs. */
+/** Returns the ASCII text whose bytes a Solana address signs. */
 export function solanaClaimText(claim: VerificationClaim): string {
   const address = encodeBase58(claim.address);
   const blockHash = encodeBase58(claim.blockHash);

@@ -26,7 +26,7 @@ export function presentAllocations({ fid, holdings }: StorageState, nowSecs: num
 export type StorageAllocations = ReturnType<typeof presentAllocations>;
 
 /** The stores that the interface names stand first, the others behind them. */
-const FIRST_STORES = [Store.Casts, Store.Reactions, Store.Links, Store.Verifications];
+const FIRST_STORES: readonly Store[] = [Store.Casts, Store.Reactions, Store.Links, Store.Verifications];
 
 const STORES_IN_ORDER = LIMITED_STORES.toSorted(([a], [b]) => placeOf(a) - placeOf(b));
 

@@ -41,7 +41,7 @@ export function eventsOf(outcome: Outcome): HubEvent[] {
   }
 }
 
-function mergeEvent(message: Message, losers: readonly Change[], store: Store): HubEvent {
+function mergeEvent(message: Message, losers: readonly Change[], store: number): HubEvent {
   const deletedMessages = losers.map((change) => change.message);
   if (store !== Store.UsernameProofs) return hubEvent("mergeMessageBody", { message, deletedMessages });
   const [deleted] = deletedMessages;

@@ -4,7 +4,7 @@ import { Message, type MessageData } from "../../../src/protocol/wire/generated/
 import { OnChainEventType } from "../../../src/protocol/wire/generated/on-chain.ts";
 import { dataOf } from "./hub-events.ts";
 
-const PROFILE_STORES = [Store.UserData, Store.Verifications];
+const PROFILE_STORES: readonly number[] = [Store.UserData, Store.Verifications];
 const PROFILE_EVENTS = [
   OnChainEventType.EVENT_TYPE_SIGNER,
   OnChainEventType.EVENT_TYPE_ID_REGISTER,
