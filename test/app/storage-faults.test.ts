@@ -82,8 +82,10 @@ test.skipIf(!Bun.which("prlimit"))(
     expect(await castCount()).toBe(1);
     const status = await fetch(`${node.url}/status`);
     expect(await status.json()).toMatchObject({ disk: { write_fault: expect.stringContaining("index") } });
-    // However many records it costs; and one for each database that the watch sees failing.
-    expect(node.logs().match(/"level":"error"/g)).toHaveLength(3);
+    // However many records it costs.
+    expect(node.logs().match(/The index could not be written/g)).toHaveLength(1);
+    // The watch has a line for each database that it has seen failing.
+    expect(node.logs().match(/"level":"error"/g)?.length).toBeLessThanOrEqual(3);
 
     await limitFiles("unlimited");
     // By itself: a balancer sends nothing to a node that is not ready.
