@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OperationExample } from "../../../src/http/openapi-examples.ts";
 import type { DocumentationExamples } from "../../../src/routes/documentation.ts";
-import { startDemoApi } from "./demo-api.ts";
+import type { TestApi } from "../../support/api.ts";
 import { managedExamples } from "./managed-examples.ts";
 import { type DialectName, documentedOperations, exampleOf, send } from "./operations.ts";
 import { opsExamples } from "./ops-examples.ts";
@@ -11,10 +11,13 @@ import { webhookExamples } from "./webhook-examples.ts";
 
 /**
  * Examples for every operation and every webhook, from requests to the demo network. Each run gives the same.
+ * @param api as `startDemoApi` starts it; afterwards its network has gone on
  * @param known the examples of the file, for those whose numbers differ in every run
  */
-export async function generateExamples(known: DocumentationExamples): Promise<DocumentationExamples> {
-  await using api = await startDemoApi();
+export async function generateExamples(
+  api: TestApi,
+  known: DocumentationExamples,
+): Promise<DocumentationExamples> {
   const operations = documentedOperations(api.document.paths);
   const requestOf = await readRequests(api);
   const examplesOf = async (dialect: DialectName): Promise<Record<string, OperationExample>> => {
