@@ -1,3 +1,4 @@
+import { constants as http2, type ServerHttp2Stream } from "node:http2";
 import {
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
@@ -11,6 +12,10 @@ export interface ReceiveLimits {
   readonly requestBytes: (path: string) => number;
   /** Of the requests of all calls, from the arrival of their bytes to the end of the call. */
   readonly bytesInFlight: number;
+  /** How long a request may take to arrive; what has arrived of it counts as in flight meanwhile. */
+  readonly receiveTimeoutMs: number;
+  /** How long it may then take until its client has the response. */
+  readonly respondTimeoutMs: number;
 }
 
 /**
@@ -18,6 +23,7 @@ export interface ReceiveLimits {
  * for all methods, and neither what all calls hold together nor how many messages a unary call sends.
  */
 interface ReceivingCall extends ServerInterceptingCallInterface {
+  readonly stream: ServerHttp2Stream;
   maxReceiveMessageSize: number;
   readonly decoder: { maxReadMessageLength: number };
   handleDataFrame(data: Buffer): void;
@@ -27,13 +33,17 @@ interface ReceivingCall extends ServerInterceptingCallInterface {
 
 const IDENTITY = "identity";
 const EXHAUSTED = { code: status.RESOURCE_EXHAUSTED, details: "too many bytes are in flight; try again" };
+const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: "the request did not arrive in time" };
 const SECOND_MESSAGE = { code: status.INVALID_ARGUMENT, details: "a request is one message" };
 
 /**
  * Bounds what requests may hold of the memory, counted as their bytes arrive. A compressed message counts with all that it
  * may become before it is decompressed, and with what it is from then on. A call that finds no room ends RESOURCE_EXHAUSTED.
+ *
+ * A call whose client stops sending, or does not take the response, is ended: it would hold its room from all others.
  */
-export function limitReceiving({ requestBytes, bytesInFlight }: ReceiveLimits): ServerInterceptor {
+export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
+  const { requestBytes, bytesInFlight, receiveTimeoutMs, respondTimeoutMs } = limits;
   const budget = new ByteBudget(bytesInFlight);
   return (method, call) => {
     assertReceiving(call);
@@ -69,11 +79,25 @@ export function limitReceiving({ requestBytes, bytesInFlight }: ReceiveLimits): 
       release(maxBytes - contents.length);
       return contents;
     };
+    const end = () => call.stream.close(http2.NGHTTP2_CANCEL);
+    let deadline = setTimeout(() => {
+      call.sendStatus(TOO_SLOW);
+      // The client hears of it before the stream goes.
+      deadline = setTimeout(end, 0);
+    }, receiveTimeoutMs);
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({
+          onReceiveHalfClose(forward) {
+            clearTimeout(deadline);
+            deadline = setTimeout(end, respondTimeoutMs);
+            forward();
+          },
           // Called at the end of every call, however it ends.
           onCancel() {
+            // A stream that the client leaves open, or does not read, closes later than its call ends.
+            if (call.stream.closed) clearTimeout(deadline);
+            else call.stream.once("close", () => clearTimeout(deadline));
             release(held);
             isOver = true;
           },
@@ -84,8 +108,10 @@ export function limitReceiving({ requestBytes, bytesInFlight }: ReceiveLimits): 
 
 /** @throws Error where another version of the library receives in another way. */
 function assertReceiving(call: ServerInterceptingCallInterface): asserts call is ReceivingCall {
-  const { decoder, handleDataFrame, decompressMessage, maxReceiveMessageSize } = call as ReceivingCall;
+  const { stream, decoder, handleDataFrame, decompressMessage, maxReceiveMessageSize } =
+    call as ReceivingCall;
   const isKnown =
+    typeof stream?.close === "function" &&
     typeof handleDataFrame === "function" &&
     typeof decompressMessage === "function" &&
     typeof maxReceiveMessageSize === "number" &&

@@ -15,6 +15,9 @@ const RECEIVE_LIMITS: ReceiveLimits = {
   requestBytes: (path) =>
     path === HubServiceService.submitBulkMessages.path ? MAX_BULK_BYTES : MAX_REQUEST_BYTES,
   bytesInFlight: MAX_BYTES_IN_FLIGHT,
+  receiveTimeoutMs: 30_000,
+  // Longer than the checks of a full bulk request, those on a chain included, should take.
+  respondTimeoutMs: 120_000,
 };
 
 export interface HubServer {

@@ -36,6 +36,7 @@ let node: TestNode;
 let submit: (records: EncodedRecord[]) => Promise<Verdict[]>;
 let chainChecks = 0;
 const hubs: Hub[] = [];
+const TIMEOUTS = { receiveTimeoutMs: 30_000, respondTimeoutMs: 30_000 };
 
 interface Hub {
   readonly server: HubServer;
@@ -104,10 +105,18 @@ function call(client: Client, method: string, request: Uint8Array): Promise<Buff
   });
 }
 
-/** A call of SubmitMessage whose frames the test writes. */
-function openCall(session: ClientHttp2Session): ClientHttp2Stream {
+/** A call whose frames the test writes. */
+function openCall(session: ClientHttp2Session, path = SUBMIT): ClientHttp2Stream {
   const headers = { "content-type": "application/grpc", te: "trailers" };
-  return session.request({ ":method": "POST", ":path": SUBMIT, ...headers });
+  return session.request({ ":method": "POST", ":path": path, ...headers });
+}
+
+/** A call that sends `bytes` and nothing more. */
+function stall(session: ClientHttp2Session, path: string, bytes: Buffer): ClientHttp2Stream {
+  const stream = openCall(session, path);
+  stream.on("error", () => {});
+  stream.write(bytes);
+  return stream;
 }
 
 const codeOf = (answer: Buffer | ServiceError) => (answer instanceof Error ? answer.code : status.OK);
@@ -204,7 +213,7 @@ describe("the size of what is received", () => {
   });
 
   test("is bounded over all calls together, until the calls end", async () => {
-    const crowded = await startHub({}, { requestBytes: () => 4000, bytesInFlight: 5000 });
+    const crowded = await startHub({}, { requestBytes: () => 4000, bytesInFlight: 5000, ...TIMEOUTS });
     const held = Promise.withResolvers<void>();
     submit = async (records) => {
       await held.promise;
@@ -229,7 +238,7 @@ describe("the size of what is received", () => {
   });
 
   test("of calls that their clients cancel is given back", async () => {
-    const crowded = await startHub({}, { requestBytes: () => 4000, bytesInFlight: 3100 });
+    const crowded = await startHub({}, { requestBytes: () => 4000, bytesInFlight: 3100, ...TIMEOUTS });
     let casts = 0;
     const submitUntil = async (wanted: status) => {
       let code: status | undefined;
@@ -247,6 +256,35 @@ describe("the size of what is received", () => {
       await submitUntil(status.RESOURCE_EXHAUSTED);
       session.destroy();
       await submitUntil(status.OK);
+    }
+  });
+
+  test("of calls that never end is given back: none holds its room from the others for good", async () => {
+    const timeouts = { receiveTimeoutMs: 300, respondTimeoutMs: 300 };
+    const crowded = await startHub({}, { requestBytes: () => 4000, bytesInFlight: 3100, ...timeouts });
+    const bulk = Buffer.concat([Buffer.from([0, 0, 0, 0x07, 0xd0]), Buffer.alloc(2000, "\n\0")]);
+    const message = Buffer.concat([Buffer.from([0, 0, 0, 0x0f, 0]), Buffer.alloc(3000)]);
+    const stalls: ((session: ClientHttp2Session) => ClientHttp2Stream)[] = [
+      // The beginning of a message that does not end.
+      (session) => stall(session, SUBMIT, message),
+      // A whole message, after which the client does not say that it was the only one.
+      (session) => stall(session, BULK, bulk),
+      // A whole request whose large response the client does not take.
+      (session) => stall(session, BULK, bulk).end(),
+    ];
+    for (const start of stalls) {
+      const session = connectHttp2(`http://127.0.0.1:${crowded.server.port}`, {
+        settings: { initialWindowSize: 0 },
+      });
+      session.on("error", () => {});
+      await new Promise((resolve) => start(session).once("close", resolve));
+      // More than there is room for beside the stalled call.
+      const casts = bulkOf(Array(4).fill(signedCast(1, "x".repeat(320), accountSigner(1))));
+      let code: status | undefined;
+      for (let tries = 0; code !== status.OK && tries < 100; tries++)
+        code = codeOf(await call(crowded.plain, BULK, casts));
+      expect(code).toBe(status.OK);
+      session.destroy();
     }
   });
 
