@@ -6,6 +6,7 @@ import type { OutboxClient } from "../delivery/outbox-client.ts";
 import { startPublisher } from "../delivery/publisher.ts";
 import { callLimitOf, MAX_QUEUED } from "../delivery/queue-limits.ts";
 import type { DeliveryNode } from "../delivery/rpc.ts";
+import { longestRetryWaitMs } from "../delivery/schedule.ts";
 import type { IndexDatabase } from "../index/database.ts";
 import type { MatchClient } from "../matching/rpc.ts";
 import { createOutboundClient, type OutboundClient } from "../net/client.ts";
@@ -50,6 +51,11 @@ export async function startDelivery(options: {
       guard: createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http }),
     });
   const timeoutMs = webhooks.delivery_timeout_secs * 1000;
+  const leaseMs = timeoutMs + LEASE_MARGIN_MS;
+  const retries = {
+    maxAttempts: webhooks.retry_max_attempts,
+    initialBackoffMs: webhooks.retry_initial_backoff_ms,
+  };
   const stats = new DeliveryStats();
   const engine = await startDeliveryEngine({
     queue: state.queue,
@@ -68,12 +74,10 @@ export async function startDelivery(options: {
     settings: {
       lanes: { total: webhooks.delivery_concurrency, perWebhook: PER_WEBHOOK },
       limit: callLimitOf(webhooks),
-      retries: {
-        maxAttempts: webhooks.retry_max_attempts,
-        initialBackoffMs: webhooks.retry_initial_backoff_ms,
-      },
+      retries,
       failures: FAILURES,
-      leaseMs: timeoutMs + LEASE_MARGIN_MS,
+      leaseMs,
+      longestWaitMs: Math.max(longestRetryWaitMs(retries), leaseMs),
       lookEveryMs: LOOK_EVERY_MS,
       faultPauseMs: FAULT_PAUSE_MS,
     },

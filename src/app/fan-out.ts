@@ -31,6 +31,8 @@ export function createFanOut(options: {
   /** The outbound client of the settings in `net` when left out. */
   readonly client?: OutboundClient;
   readonly pacing?: Partial<FanOutPacing>;
+  /** `performance.now()` when left out. */
+  readonly monotonicMs?: () => number;
 }): Promise<FanOutEngine> {
   const { index, state, pacing = {} } = options;
   const { config, clock, log } = options.common;
@@ -52,6 +54,7 @@ export function createFanOut(options: {
     clock,
     log,
     stats: new SendStats(),
+    monotonicMs: options.monotonicMs ?? (() => performance.now()),
     rerunAfterMs: pacing.rerunAfterMs ?? RERUN_AFTER_MS,
     settings: {
       dedupeTtlSecs: send.dedupe_ttl_secs,

@@ -55,7 +55,8 @@ export function createVerify(parts: AuthParts): Verify {
     if (Math.abs(now - signed.signedAt) > windowSecs) {
       throw unauthorized(`signed at more than ${windowSecs} seconds from the server's time`);
     }
-    if (await nonces.isSpent({ fid, nonce }, now)) throw nonceSpent();
+    const times = { nowSecs: now, validUntil: signed.signedAt + windowSecs };
+    if (await nonces.isSpent({ fid, nonce }, times)) throw nonceSpent();
     // The digest of a fid that no number holds would be that of another fid.
     if (fid === UNKNOWN_FID) throw unauthorized("unknown fid");
     if (!isWellFormedSignature(signature)) throw unauthorized("signature is not valid");
@@ -77,7 +78,7 @@ export function createVerify(parts: AuthParts): Verify {
       throw new ApiError("badRequest", "signed op does not match the HTTP method/path");
     }
     // Signed in the future by a whole window, a request passes for two windows from now.
-    const isFirst = await nonces.spend({ fid, nonce }, { nowSecs: now, expiresAt: now + 2 * windowSecs });
+    const isFirst = await nonces.spend({ fid, nonce }, { ...times, expiresAt: now + 2 * windowSecs });
     if (!isFirst) throw nonceSpent();
     return fid;
   };

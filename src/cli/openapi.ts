@@ -23,7 +23,10 @@ export function registerOpenApi(program: Command, context: CommandContext): void
       const common = createCommon(context);
       using db = openIndexInMemory();
       using database = openStateInMemory();
-      const state = createLocalStores(database, { maxQueued: maxQueuedOf(common.config.webhooks) });
+      const state = createLocalStores(database, {
+        limits: { maxQueued: maxQueuedOf(common.config.webhooks) },
+        clock: common.clock,
+      });
       const management = createManagement({ common, index: db, state });
       const fanOut = await createFanOut({ common, index: db, state });
       const server = createHttpServer({

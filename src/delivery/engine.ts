@@ -29,6 +29,8 @@ export interface EngineSettings {
   readonly limit: CallLimit;
   readonly retries: RetryPolicy;
   readonly failures: FailureRule;
+  /** The longest wait before another attempt, whoever asks for it, and longer than a lease. */
+  readonly longestWaitMs: number;
   /** Longer than any call takes, so that nobody takes up what is under way. */
   readonly leaseMs: number;
   /** How often the queue is looked through for what nobody told of. */
@@ -151,7 +153,8 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
     const nowMs = clock.nowMs();
     try {
       const leaseEndsAtMs = nowMs + settings.leaseMs;
-      const claimed = await queue.claim({ webhookId, nowMs, leaseEndsAtMs, limit: settings.limit });
+      const { limit, longestWaitMs } = settings;
+      const claimed = await queue.claim({ webhookId, nowMs, leaseEndsAtMs, longestWaitMs, limit });
       slot.claimed(claimed?.nextAtMs ?? null, clock.nowMs());
       if (claimed === undefined) return undefined;
       if (claimed.dropped > 0) {
@@ -224,7 +227,10 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
     while (position !== undefined && !isStopping) {
       const found = await queue.lanes(position, LANES_PER_LOOK);
       for (const { webhookId, dueAtMs, isFailing } of found.lanes) {
-        lanes.wake(webhookId, dueAtMs, clock.nowMs(), isFailing);
+        const nowMs = clock.nowMs();
+        // Scheduled farther ahead than anything is, before the clock went back: a claim brings it.
+        const atMs = dueAtMs > nowMs + settings.longestWaitMs ? nowMs : dueAtMs;
+        lanes.wake(webhookId, atMs, nowMs, isFailing);
       }
       position = found.last;
       pump();

@@ -77,7 +77,7 @@ export function startPublisher(parts: PublisherParts): Publisher {
   const { index, outbox, store, clock, log } = parts;
   const { pacing = PUBLISHER_PACING, after = afterTimeout } = parts;
   const logFault = createFaultLog({ log, clock });
-  const subscriptions = new Subscriptions(parts.matching);
+  const subscriptions = new Subscriptions(parts.matching, clock);
   let version = 0;
   let published = 0;
   let deleted = 0;

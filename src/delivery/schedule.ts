@@ -32,3 +32,9 @@ export function retryWaitMs(
   const jitteredMs = backoffMs * (1 - JITTER + 2 * JITTER * random);
   return Math.round(Math.max(jitteredMs, Math.min(askedMs, MAX_RETRY_AFTER_MS)));
 }
+
+/** The longest wait that `retryWaitMs` answers. */
+export function longestRetryWaitMs({ maxAttempts, initialBackoffMs }: RetryPolicy): number {
+  const backoffMs = Math.min(initialBackoffMs * 2 ** Math.max(maxAttempts - 2, 0), MAX_BACKOFF_MS);
+  return Math.max(Math.ceil(backoffMs * (1 + JITTER)), MAX_RETRY_AFTER_MS);
+}

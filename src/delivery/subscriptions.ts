@@ -1,16 +1,19 @@
 import type { EventFacts } from "../matching/facts.ts";
 import type { SubscriptionEntry, SubscriptionRefusal } from "../matching/match-service.ts";
 import type { MatchClient } from "../matching/rpc.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import type { SubscriptionChanges } from "../state/deliveries.ts";
 
 /** Who wants which events, as of the last changes that were applied. */
 export class Subscriptions {
   readonly #matching: MatchClient;
+  readonly #clock: Clock;
   readonly #createdAt = new Map<string, number>();
 
   /** @param matching a client of nobody else's. */
-  constructor(matching: MatchClient) {
+  constructor(matching: MatchClient, clock: Clock) {
     this.#matching = matching;
+    this.#clock = clock;
   }
 
   get size(): number {
@@ -39,8 +42,13 @@ export class Subscriptions {
     readonly refused: readonly SubscriptionRefusal[];
   }> {
     const { matches, refused } = await this.#matching.match(events.map(({ facts }) => facts));
+    const now = nowSecs(this.#clock);
     const receivers = matches.map((ids, at) =>
-      ids.filter((id) => (this.#createdAt.get(id) ?? 0) <= (events[at]?.appliedAt ?? 0)),
+      ids.filter((id) => {
+        const createdAt = this.#createdAt.get(id) ?? 0;
+        // A webhook of the future was made before the clock went back, and hears of what happens now.
+        return createdAt <= (events[at]?.appliedAt ?? 0) || createdAt > now;
+      }),
     );
     return { receivers, refused };
   }

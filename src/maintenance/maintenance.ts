@@ -46,7 +46,7 @@ export function createMaintenance(parts: {
   /** Whether the sweep has more to do than its share. */
   async function carryOut(sweep: Sweep, signal: AbortSignal | undefined): Promise<boolean> {
     for (let steps = 0; steps < MAX_STEPS_PER_SWEEP && !signal?.aborted; steps++) {
-      const { deleted, more } = await sweep.step(nowSecs(clock), ROWS_PER_STEP);
+      const { deleted, more } = await sweep.step(ROWS_PER_STEP);
       deletedRows[sweep.name] = (deletedRows[sweep.name] ?? 0) + deleted;
       if (!more) return false;
       await Bun.sleep(PAUSE_MS);

@@ -1,15 +1,14 @@
-import { Cron } from "croner";
 import type { Maintenance } from "./maintenance.ts";
 
-const EVERY_MINUTE = "* * * * *";
+const INTERVAL_MS = 60_000;
 
 /**
- * Runs maintenance now and then at every time of `pattern` (cron, in UTC). A run that takes longer than until the next
- * time is not overtaken: that time is passed over.
+ * Runs maintenance now and then at intervals of real time, whatever the clock of the machine does. A run that takes
+ * longer is not overtaken.
  *
  * @returns ends the schedule; resolves when the run under way has ended, which it does after its present step.
  */
-export function scheduleMaintenance(maintenance: Maintenance, pattern = EVERY_MINUTE): () => Promise<void> {
+export function scheduleMaintenance(maintenance: Maintenance, intervalMs = INTERVAL_MS): () => Promise<void> {
   const ended = new AbortController();
   let underWay: Promise<void> | undefined;
   const runOnce = () => {
@@ -17,10 +16,10 @@ export function scheduleMaintenance(maintenance: Maintenance, pattern = EVERY_MI
       underWay = undefined;
     });
   };
-  const job = new Cron(pattern, { timezone: "UTC" }, runOnce);
+  const timer = setInterval(runOnce, intervalMs);
   runOnce();
   return async () => {
-    job.stop();
+    clearInterval(timer);
     ended.abort();
     await underWay;
   };

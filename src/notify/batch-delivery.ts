@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Clock, nowSecs } from "../process/clock.ts";
 import type { CampaignWork, DeliveryLedger, Settlement } from "../state/campaigns.ts";
 import type { LiveToken, TokenKey } from "../state/records.ts";
 import type { TokenStore } from "../state/stores.ts";
@@ -24,8 +23,9 @@ export interface DeliveryParts {
   readonly ledger: DeliveryLedger;
   readonly post: PostBatch;
   readonly slots: Slots;
-  readonly clock: Clock;
   readonly stats: SendStats;
+  /** Measures leases: no jump of the machine's clock moves it. */
+  readonly monotonicMs: () => number;
   readonly settings: DeliverySettings;
   /** Told what became of tokens once that is stored. */
   readonly onSettled: (settlements: readonly Settlement[]) => void;
@@ -58,8 +58,8 @@ export interface Retries {
 /** Tokens that the campaign has to itself. */
 export interface ClaimedTokens {
   readonly tokens: readonly LiveToken[];
-  /** Unix seconds. */
-  readonly leaseEndsAt: number;
+  /** On the clock of `DeliveryParts.monotonicMs`. */
+  readonly leaseEndsAtMs: number;
 }
 
 /** Delivers the batches of one campaign. */
@@ -80,7 +80,7 @@ export function createBatchDelivery(
   work: CampaignWork,
   signals: RunSignals,
 ): BatchDelivery {
-  const { tokens, ledger, post, slots, clock, stats, settings, onSettled } = parts;
+  const { tokens, ledger, post, slots, stats, settings, monotonicMs, onSettled } = parts;
   const callSecs = Math.ceil(settings.timeoutMs / 1000);
   const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
 
@@ -100,10 +100,10 @@ export function createBatchDelivery(
   }
 
   async function claimTokens(held: readonly LiveToken[]) {
-    const now = nowSecs(clock);
-    const leaseEndsAt = now + leaseSecs;
-    const lease = { nowSecs: now, endsAt: leaseEndsAt };
-    return { ...(await untilStored(() => ledger.claim(work, held, lease))), leaseEndsAt };
+    return untilStored(async () => {
+      const leaseEndsAtMs = monotonicMs() + leaseSecs * 1000;
+      return { ...(await ledger.claim(work, held, leaseSecs)), leaseEndsAtMs };
+    });
   }
 
   /** @param verdicts on each of the tokens, in their order */
@@ -122,8 +122,7 @@ export function createBatchDelivery(
       settlements.push({ fid, clientFid, kind, reason, isRetryable });
       if (isGone) gone.push({ appId, fid, clientFid, token: details.token });
     }
-    const keptUntil = nowSecs(clock) + settings.dedupeTtlSecs;
-    await untilStored(() => ledger.settle(work, host, settlements, keptUntil));
+    await untilStored(() => ledger.settle(work, host, settlements, settings.dedupeTtlSecs));
     stats.countTokens(host, settlements);
     onSettled(settlements);
     // Later than the counts: a crash in between leaves a token that the next send finds invalid again.
@@ -164,21 +163,21 @@ export function createBatchDelivery(
 
   /** Where a call could outlast the claim, claims again. */
   async function renew(host: string, batch: Batch): Promise<Batch> {
-    if (nowSecs(clock) + callSecs < batch.leaseEndsAt) return batch;
-    const { taken, refused, leaseEndsAt } = await claimTokens(batch.tokens);
+    if (monotonicMs() + settings.timeoutMs < batch.leaseEndsAtMs) return batch;
+    const { taken, refused, leaseEndsAtMs } = await claimTokens(batch.tokens);
     // The lease ended while they waited, and another campaign has them now.
     await settleAsFailed(host, refused, "claimed_by_another");
-    return { ...batch, tokens: taken, leaseEndsAt };
+    return { ...batch, tokens: taken, leaseEndsAtMs };
   }
 
   return {
     async claim(host, wanted) {
-      const { taken, refused, leaseEndsAt } = await claimTokens(wanted);
+      const { taken, refused, leaseEndsAtMs } = await claimTokens(wanted);
       if (refused.length > 0) {
         stats.countNotAttempted(host, refused.length);
         await ledger.countNotAttempted(work, host, { duplicate: refused.length });
       }
-      return { tokens: taken, leaseEndsAt };
+      return { tokens: taken, leaseEndsAtMs };
     },
 
     async deliver(host, claimed, first, retries) {

@@ -9,13 +9,13 @@ const MAX_WAITING_TOKENS = 500;
 export interface Batch {
   readonly url: string;
   readonly tokens: readonly LiveToken[];
-  /** When the first of their claims ends, unix seconds. */
-  readonly leaseEndsAt: number;
+  /** When the first of their claims ends, on the clock of `DeliveryParts.monotonicMs`. */
+  readonly leaseEndsAtMs: number;
 }
 
 interface Group {
   readonly tokens: LiveToken[];
-  readonly leaseEndsAt: number;
+  readonly leaseEndsAtMs: number;
 }
 
 /** Groups tokens by URL into full batches, as far as a bounded number of waiting tokens allows. */
@@ -26,13 +26,13 @@ export class Batcher {
   /**
    * Takes a token; answers the batch that is complete with it, or that has to go to make room.
    *
-   * @param leaseEndsAt when its claim ends; later tokens have later claims
+   * @param leaseEndsAtMs when its claim ends; later tokens have later claims
    */
-  add(token: LiveToken, leaseEndsAt: number): Batch | undefined {
+  add(token: LiveToken, leaseEndsAtMs: number): Batch | undefined {
     const { url } = token.details;
     let group = this.#waiting.get(url);
     if (!group) {
-      group = { tokens: [], leaseEndsAt };
+      group = { tokens: [], leaseEndsAtMs };
       this.#waiting.set(url, group);
     }
     group.tokens.push(token);

@@ -1,4 +1,4 @@
-import { nowSecs } from "../process/clock.ts";
+import { type Clock, nowSecs } from "../process/clock.ts";
 import type { CampaignWork } from "../state/campaigns.ts";
 import type { AppStore } from "../state/stores.ts";
 import { type AudienceReader, openAudience } from "./audience.ts";
@@ -12,6 +12,7 @@ const MAX_LANES = 32;
 const MAX_RETRIES_WAITING = 8;
 
 export interface RunParts extends DeliveryParts {
+  readonly clock: Clock;
   readonly apps: AppStore;
   readonly followersAmong: FollowersAmong;
 }
@@ -64,7 +65,7 @@ export async function runCampaign(
         // A page at a time and before there is a slot, so that no slot waits for the database.
         const claimed = await delivery.claim(host, page.tokens);
         for (const token of claimed.tokens) {
-          const batch = batcher.add(token, claimed.leaseEndsAt);
+          const batch = batcher.add(token, claimed.leaseEndsAtMs);
           if (batch) await dispatch(batch);
         }
       }

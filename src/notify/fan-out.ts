@@ -62,7 +62,7 @@ interface Job extends CampaignRef {
 
 /** Starts to carry out campaigns, those first that an earlier process left behind. */
 export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
-  const { campaigns, stats, slots, clock, settings } = parts;
+  const { campaigns, stats, slots, clock } = parts;
   const log = parts.log.child({ subsystem: "send" });
   const logFault = createFaultLog({ log, clock });
   const stop = new AbortController();
@@ -143,8 +143,7 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
     const work = await campaigns.start(campaignId, nowSecs(clock));
     if (!work) return;
     // Of what was sent before the ledger's time nothing is known any more.
-    const isTooOld =
-      nowSecs(clock) >= work.createdAt + settings.dedupeTtlSecs && isLeftBehind.has(campaignId);
+    const isTooOld = work.isLedgerOver && isLeftBehind.has(campaignId);
     const onSettled = (settlements: readonly Settlement[]) => deliveries.add(settlements);
     const status = isTooOld
       ? "aborted"

@@ -74,7 +74,7 @@ export function createSendService(parts: SendServiceParts): SendService {
           notification: { ...notification, notificationId: uuid ?? campaignId },
           audience,
           createdAt,
-          ledgerEndsAt: createdAt + dedupeTtlSecs,
+          ledgerSecs: dedupeTtlSecs,
         },
         MAX_UNDER_WAY,
       );

@@ -1,6 +1,9 @@
 import type { TokenPosition } from "./stores.ts";
 
-/** Sent notifications: their records, and who has which of them. Times are unix seconds and come from the caller. */
+/**
+ * Sent notifications: their records, and who has which of them. Times are unix seconds and come from the caller;
+ * claims and the ledger expire by the state's clock, which no jump of the machine's clock moves.
+ */
 
 /** What clients are sent. */
 export interface Notification {
@@ -47,8 +50,8 @@ export interface Campaign {
 
 export interface NewCampaign extends Pick<Campaign, "campaignId" | "appId" | "notification" | "createdAt"> {
   readonly audience: Audience;
-  /** Until when the notification's ledger is kept at least. */
-  readonly ledgerEndsAt: number;
+  /** How long the notification's ledger is kept at least. */
+  readonly ledgerSecs: number;
 }
 
 /** A campaign that is to be carried out. */
@@ -56,6 +59,8 @@ export interface CampaignWork extends Pick<Campaign, "seq" | "campaignId" | "app
   readonly audience: Audience;
   /** Names the notification in the ledger. */
   readonly ledgerKey: number;
+  /** Whether the ledger may have forgotten who has the notification. */
+  readonly isLedgerOver: boolean;
   readonly createdAt: number;
 }
 
@@ -123,12 +128,6 @@ export interface Claimed<Token extends TokenPosition> {
   readonly refused: readonly Token[];
 }
 
-/** How long a claim holds, unless it is settled or prolonged before. */
-export interface Lease {
-  readonly nowSecs: number;
-  readonly endsAt: number;
-}
-
 /** What became of a token that was claimed. */
 export interface Settlement extends TokenPosition {
   readonly kind: "success" | "failure";
@@ -143,21 +142,21 @@ export interface Settlement extends TokenPosition {
  * whichever campaigns, threads or processes ask at the same time.
  */
 export interface DeliveryLedger {
-  /** Claims tokens, or prolongs the claims that the campaign has. */
+  /** Claims tokens for `leaseSecs`, or prolongs the claims that the campaign has. */
   claim<Token extends TokenPosition>(
     campaign: Pick<CampaignWork, "seq" | "ledgerKey">,
     tokens: readonly Token[],
-    lease: Lease,
+    leaseSecs: number,
   ): Promise<Claimed<Token>>;
   /**
-   * Records what became of claimed tokens of one host, in one transaction with the counts: success is kept until
-   * `keptUntil`, everything else gives the claim up. Repeated, it changes nothing.
+   * Records what became of claimed tokens of one host, in one transaction with the counts: success is kept for
+   * `keptSecs`, everything else gives the claim up. Repeated, it changes nothing.
    */
   settle(
     campaign: Pick<CampaignWork, "seq" | "ledgerKey">,
     host: string,
     settlements: readonly Settlement[],
-    keptUntil: number,
+    keptSecs: number,
   ): Promise<void>;
   countNotAttempted(
     campaign: Pick<CampaignWork, "seq">,

@@ -100,6 +100,11 @@ export interface ClaimRequest {
   readonly nowMs: number;
   /** Nobody else claims the same delivery before. */
   readonly leaseEndsAtMs: number;
+  /**
+   * No delivery waits longer than this for its next attempt, and no receiver is left alone for longer. What is scheduled
+   * farther ahead was scheduled before the clock went back, and is due now.
+   */
+  readonly longestWaitMs: number;
   readonly limit: CallLimit;
 }
 

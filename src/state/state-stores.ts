@@ -25,7 +25,10 @@ export type Decisions<Store, Method extends keyof Store> = {
     : never;
 };
 
-type StoreMethods = { readonly [S in keyof StateStores]: readonly (keyof StateStores[S])[] };
+type StoreMethods = { readonly [S in WrittenStore]: readonly (keyof StateStores[S])[] };
+
+/** The stores but for the ledger, whose calls travel in a form of their own. */
+export type WrittenStore = Exclude<keyof StateStores, "ledger">;
 
 /** The methods of the stores that write. */
 export const writeMethods = {
@@ -34,21 +37,20 @@ export const writeMethods = {
   webhooks: ["create", "update", "delete", "rotateSecret"],
   tokens: ["apply", "countRefused", "deleteHeld"],
   campaigns: ["create", "start", "end"],
-  ledger: ["claim", "settle", "countNotAttempted"],
   publications: ["publish", "deactivate"],
   queue: ["recover", "claim", "settle", "release"],
   deliveryLog: ["replay", "replayRange", "queueTests"],
 } as const satisfies StoreMethods;
 
 /** The methods of a store that write. */
-export type WriteMethod<S extends keyof StateStores> = Extract<
+export type WriteMethod<S extends WrittenStore> = Extract<
   (typeof writeMethods)[S][number],
   keyof StateStores[S]
 >;
 
-/** Every write of every store, as the writer carries it out. */
+/** The writes of these stores, as the writer carries them out. */
 export type StateDecisions = {
-  readonly [S in keyof StateStores]: Decisions<StateStores[S], WriteMethod<S>>;
+  readonly [S in WrittenStore]: Decisions<StateStores[S], WriteMethod<S>>;
 };
 
 /** One write on its way to the writer: everything in it can be cloned between threads. */

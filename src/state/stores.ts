@@ -62,16 +62,30 @@ export interface Nonce {
   readonly nonce: Uint8Array;
 }
 
+/** When a request with a nonce came, and how long it could pass; unix seconds by the clock of the machine. */
+export interface NonceTimes {
+  readonly nowSecs: number;
+  /** The last second at which the signature passes. */
+  readonly validUntil: number;
+  /** Not before `validUntil`. */
+  readonly expiresAt: number;
+}
+
 export interface NonceStore {
   /** Whether the nonce is spent. A cheap look ahead of `spend`, which decides. */
-  isSpent(nonce: Nonce, nowSecs: number): Promise<boolean>;
-  /** Spends the nonce until `expiresAt` inclusive; false when it is spent already. Of any number of calls one wins. */
-  spend(nonce: Nonce, times: { readonly nowSecs: number; readonly expiresAt: number }): Promise<boolean>;
+  isSpent(nonce: Nonce, times: Pick<NonceTimes, "nowSecs" | "validUntil">): Promise<boolean>;
+  /**
+   * Spends the nonce until `expiresAt` inclusive; false when it is spent already. Of any number of calls one wins. A
+   * nonce that was spent never passes again with the same signature, however the clock jumps: when its row has been
+   * deleted, every request that could have had it is refused.
+   */
+  spend(nonce: Nonce, times: NonceTimes): Promise<boolean>;
 }
 
 /** An event of a client, about one of its users and one app. */
 export interface TokenChange extends TokenKey {
   readonly event: TokenEvent;
+  /** When it came; the limit counts by the state's clock. */
   readonly nowSecs: number;
 }
 
@@ -141,6 +155,6 @@ export interface Swept {
 export interface Sweep {
   /** What is swept, as metrics and the status name it. */
   readonly name: string;
-  /** Deletes at most `maxRows` rows in one short transaction. */
-  step(nowSecs: number, maxRows: number): Promise<Swept>;
+  /** Deletes at most `maxRows` rows in one short transaction, by the state's clock. */
+  step(maxRows: number): Promise<Swept>;
 }

@@ -1,9 +1,8 @@
 import type { Config } from "../config/schema.ts";
 import { maxQueuedOf } from "../delivery/queue-limits.ts";
+import { systemClock } from "../process/clock.ts";
 import { openStateWriter, statePath } from "../state/database.ts";
-import { StateWriter } from "../state/sqlite/state-writer.ts";
-import { stateDecisions } from "../state/sqlite/stores.ts";
-import { sweepDecisions } from "../state/sqlite/sweeps.ts";
+import { openWriterOf } from "../state/sqlite/open-writer.ts";
 import { serveStateWriter } from "../state/writer-rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
@@ -13,11 +12,8 @@ const PROBE_INTERVAL_MS = 1_000;
 /** The one writer of the state database: carries out what the other threads decide. */
 runWorker<Config>(async (config) => {
   const db = openStateWriter(statePath(config.data.dir));
-  const writer = new StateWriter({
-    db,
-    decisions: stateDecisions(db, { maxQueued: maxQueuedOf(config.webhooks) }),
-    sweeps: sweepDecisions(db),
-  });
+  const limits = { maxQueued: maxQueuedOf(config.webhooks) };
+  const writer = openWriterOf(db, { limits, clock: systemClock });
   const probing = setInterval(() => writer.probe(), PROBE_INTERVAL_MS);
   return {
     connect: (port) => serveStateWriter(port, writer),

@@ -109,6 +109,22 @@ test("a rotation between two attempts shows in the next one, whose older signatu
   expect(verify(after, [newest])).toBe(true);
 });
 
+test("a retry that was scheduled before the clock went back by days comes when the queue is looked through", async () => {
+  await using bench = openDeliveryBench();
+  let status = 503;
+  await using receiver = startReceiver({ answer: () => new Response("", { status }) });
+  const hook = await bench.addWebhook("a", receiver.port);
+  await bench.start();
+  await bench.publish([hook], "{}");
+  await until(async () => (await bench.list(hook))[0]?.attempts.length === 1);
+  await bench.stop();
+  status = 200;
+  bench.time.advanceMs(-2 * 86_400_000);
+  await bench.start();
+  await bench.settled(hook, 1);
+  expect(receiver.requests).toHaveLength(2);
+});
+
 test("a redirect is a failed attempt, and nobody goes where it leads", async () => {
   await using bench = openDeliveryBench("webhooks.retry_max_attempts=1");
   await using target = startReceiver();
@@ -322,7 +338,13 @@ describe("nothing is lost when the process goes", () => {
     const limit = { calls: 1000, windowMs: 60_000, maxWaitMs: 900_000 };
     const nowMs = bench.time.nowMs();
     for (let n = 0; n < 2; n += 1) {
-      await killed.claim({ webhookId: hook, nowMs, leaseEndsAtMs: nowMs + 40_000, limit });
+      await killed.claim({
+        webhookId: hook,
+        nowMs,
+        leaseEndsAtMs: nowMs + 40_000,
+        longestWaitMs: 3_600_000,
+        limit,
+      });
     }
     await bench.start();
     await bench.settled(hook, 3);
@@ -338,7 +360,13 @@ describe("nothing is lost when the process goes", () => {
     const nowMs = bench.time.nowMs();
     const limit = { calls: 1000, windowMs: 60_000, maxWaitMs: 900_000 };
     const other = localStores(bench.state).queue;
-    await other.claim({ webhookId: hook, nowMs, leaseEndsAtMs: nowMs + 40_000, limit });
+    await other.claim({
+      webhookId: hook,
+      nowMs,
+      leaseEndsAtMs: nowMs + 40_000,
+      longestWaitMs: 3_600_000,
+      limit,
+    });
     await bench.publish([hook], '{"n":1}');
     await running.wake(hook);
     await bench.settled(hook, 1);

@@ -276,6 +276,19 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
+  test("a webhook that was made while the clock was ahead hears of what happens after it went back", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    writer.clock.advanceSecs(2 * 86_400);
+    const webhook = await addWebhook(ALL_CASTS);
+    const { publisher, published } = run();
+    writer.clock.advanceSecs(-2 * 86_400);
+    await writer.submit(cast(1, "now"));
+    await published(1);
+    expect(deliveries()).toEqual([`cast.created → ${webhook}`]);
+    await publisher.stop();
+  });
+
   test("every change of a webhook counts for the next event: new, changed, inactive, active again, deleted", async () => {
     using fixture = await startFixture(1);
     const { writer, webhooks, claimOf, addWebhook, run, deliveries } = fixture;

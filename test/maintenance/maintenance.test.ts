@@ -6,7 +6,7 @@ import { scheduleMaintenance } from "../../src/maintenance/schedule.ts";
 import { openStateInMemory, type StateDatabase } from "../../src/state/database.ts";
 import type { Sweep } from "../../src/state/stores.ts";
 import { ManualClock } from "../support/clock.ts";
-import { localStores } from "../support/state-stores.ts";
+import { localStores, SWEEP_MARGIN_SECS } from "../support/state-stores.ts";
 
 const START = 1_000_000;
 let db: StateDatabase;
@@ -14,13 +14,15 @@ let clock: ManualClock;
 beforeEach(() => {
   db = openStateInMemory();
   clock = new ManualClock(START);
+  // Made here, so that every store of the test has this clock.
+  localStores(db, { clock });
 });
 afterEach(() => db[Symbol.dispose]());
 
 const rows = (table: string) =>
   db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
 
-function maintain(sweeps: readonly Sweep[] = localStores(db).sweeps) {
+function maintain(sweeps: readonly Sweep[] = localStores(db, { clock }).sweeps) {
   return createMaintenance({
     sweeps,
     clock,
@@ -57,14 +59,18 @@ async function addTokens(appId: string, count: number) {
 const deleteApp = (appId: string) => localStores(db).apps.delete({ id: appId, ownerFid: 3, nowSecs: START });
 
 describe("what has outlived its use goes, and nothing else", () => {
-  test("nonces, from the second after their last", async () => {
+  test("nonces, from the second after their last, and a margin", async () => {
     const nonces = localStores(db).nonces;
     for (const [n, lifeSecs] of [10, 600].entries()) {
       const nonce = { fid: 3, nonce: new Uint8Array(32).fill(n) };
-      await nonces.spend(nonce, { nowSecs: START, expiresAt: START + lifeSecs });
+      await nonces.spend(nonce, {
+        nowSecs: START,
+        validUntil: START + lifeSecs,
+        expiresAt: START + lifeSecs,
+      });
     }
     const maintenance = maintain();
-    clock.advanceSecs(10);
+    clock.advanceSecs(10 + SWEEP_MARGIN_SECS);
     await maintenance.run();
     expect(rows("nonces")).toBe(2);
     clock.advanceSecs(1);
@@ -72,10 +78,10 @@ describe("what has outlived its use goes, and nothing else", () => {
     expect(rows("nonces")).toBe(1);
   });
 
-  test("secrets, from the second at which they stop to work", async () => {
+  test("secrets, from the second at which they stop to work, and a margin", async () => {
     await addApp("app", [10, 11, null]);
     const maintenance = maintain();
-    clock.advanceSecs(9);
+    clock.advanceSecs(9 + SWEEP_MARGIN_SECS);
     await maintenance.run();
     expect(rows("secrets")).toBe(3);
     clock.advanceSecs(1);
@@ -124,10 +130,10 @@ describe("a run is bounded", () => {
     await addTokens("gone", 2 * ROWS_PER_STEP + 1);
     await deleteApp("gone");
     const counts: number[] = [];
-    const sweeps = localStores(db).sweeps.map((sweep) => ({
+    const sweeps = localStores(db, { clock }).sweeps.map((sweep) => ({
       ...sweep,
-      async step(nowSecs: number, maxRows: number) {
-        const swept = await sweep.step(nowSecs, maxRows);
+      async step(maxRows: number) {
+        const swept = await sweep.step(maxRows);
         if (sweep.name === "orphaned_tokens") counts.push(swept.deleted);
         return swept;
       },
@@ -140,7 +146,7 @@ describe("a run is bounded", () => {
     let steps = 0;
     const endless: Sweep = {
       name: "endless",
-      async step(_, maxRows) {
+      async step(maxRows) {
         steps += 1;
         return { deleted: maxRows, more: true };
       },
@@ -168,11 +174,11 @@ describe("a run is bounded", () => {
       insert.run(`app ${n}`);
     }
     insert.run("zzz orphan");
-    const orphans = localStores(db).sweeps.find(({ name }) => name === "orphaned_tokens");
-    expect(await orphans?.step(START, 100)).toEqual({ deleted: 0, more: true });
-    expect(await orphans?.step(START, 100)).toEqual({ deleted: 0, more: true });
-    expect(await orphans?.step(START, 100)).toEqual({ deleted: 1, more: true });
-    expect(await orphans?.step(START, 100)).toEqual({ deleted: 0, more: false });
+    const orphans = localStores(db, { clock }).sweeps.find(({ name }) => name === "orphaned_tokens");
+    expect(await orphans?.step(100)).toEqual({ deleted: 0, more: true });
+    expect(await orphans?.step(100)).toEqual({ deleted: 0, more: true });
+    expect(await orphans?.step(100)).toEqual({ deleted: 1, more: true });
+    expect(await orphans?.step(100)).toEqual({ deleted: 0, more: false });
   });
 });
 
@@ -200,7 +206,7 @@ test("a sweep that fails does not keep the others from theirs, and is tried agai
   expect(maintenance.stats()).toMatchObject({ runs: 2, faults: 1, deletedRows: { broken: 2, sound: 2 } });
 });
 
-test("the schedule runs at once and again at its times, and an ended one runs no more", async () => {
+test("the schedule runs at once and again at its intervals, and an ended one runs no more", async () => {
   let runs = 0;
   const thirdRun = Promise.withResolvers<void>();
   const counting: Sweep = {
@@ -211,7 +217,7 @@ test("the schedule runs at once and again at its times, and an ended one runs no
       return { deleted: 0, more: false };
     },
   };
-  const end = scheduleMaintenance(maintain([counting]), "* * * * * *");
+  const end = scheduleMaintenance(maintain([counting]), 20);
   expect(runs).toBe(1);
   await thirdRun.promise;
   await end();
@@ -231,7 +237,7 @@ test("a run under way ends after its present step when the schedule ends, and no
       return { deleted: 1, more: true };
     },
   };
-  const end = scheduleMaintenance(maintain([slow]), "* * * * * *");
+  const end = scheduleMaintenance(maintain([slow]), 20);
   await inStep.promise;
   const ended = end();
   goOn.resolve();

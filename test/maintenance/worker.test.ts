@@ -9,7 +9,10 @@ test("a node sweeps when it starts and tells of it in /status and /metrics", asy
   {
     using db = openState(path);
     const nonces = localStores(db).nonces;
-    await nonces.spend({ fid: 3, nonce: new Uint8Array(32) }, { nowSecs: 1, expiresAt: 600 });
+    await nonces.spend(
+      { fid: 3, nonce: new Uint8Array(32) },
+      { nowSecs: 1, validUntil: 600, expiresAt: 600 },
+    );
   }
   await using node = await startNode({ command: fromSources, dataDir: dir.path });
   const status = async () => {

@@ -23,7 +23,7 @@ beforeEach(async () => {
   state = openState(statePath(dir.path));
   index = openIndexInMemory();
   clock = new ManualClock(START);
-  await localStores(state).apps.create(testApp(), 10);
+  await localStores(state, { clock }).apps.create(testApp(), 10);
 });
 afterEach(() => {
   state[Symbol.dispose]();
@@ -36,7 +36,8 @@ function startEngine(timeoutMs = testPacing.timeoutMs) {
   return createFanOut({
     common,
     index,
-    state: localStores(state),
+    state: localStores(state, { clock }),
+    monotonicMs: () => clock.nowMs(),
     client: loopbackClient(),
     pacing: { ...testPacing, timeoutMs },
   });
@@ -53,7 +54,7 @@ function store(
       notification: { notificationId: "n", title: "T", body: "B", targetUrl: "https://app.example" },
       audience,
       createdAt: START,
-      ledgerEndsAt: START + DAY_SECS,
+      ledgerSecs: DAY_SECS,
     },
     10,
   );
@@ -143,8 +144,7 @@ test("where a claim has ended before another attempt, who has been taken by anot
     await store({ targetFids: [], excludeFids: [], followingFid: null }, "d");
     const other = await campaigns.start("d", START);
     if (!other) throw new Error("the campaign cannot be started");
-    const lease = { nowSecs: START + 60, endsAt: START + 90 };
-    await localStores(state).ledger.claim(other, [{ fid: 10, clientFid: 9152 }], lease);
+    await localStores(state).ledger.claim(other, [{ fid: 10, clientFid: 9152 }], 30);
     return new Response("", { status: 500 });
   });
   addTokens(client, 2);

@@ -38,7 +38,13 @@ async function publish(count: number, webhookId = hook): Promise<void> {
 /** Lets the worker's part happen: the next delivery is attempted, with this outcome. */
 async function attempt(verdict: Verdict, answer = "said"): Promise<void> {
   const queue = localStores(signed.api.state).queue;
-  const claim = { webhookId: hook, nowMs: nowMs(), leaseEndsAtMs: nowMs() + 40_000, limit };
+  const claim = {
+    webhookId: hook,
+    nowMs: nowMs(),
+    leaseEndsAtMs: nowMs() + 40_000,
+    longestWaitMs: 3_600_000,
+    limit,
+  };
   const delivery = (await queue.claim(claim))?.delivery;
   if (!delivery) throw new Error("nothing is due");
   const attempt = { atMs: nowMs(), status: 500, error: null, durationMs: 12, answer };

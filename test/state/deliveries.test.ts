@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { openWriter } from "../../src/lib/sqlite/open.ts";
+import type { Clock } from "../../src/process/clock.ts";
 import { openState, openStateReader, statePath } from "../../src/state/database.ts";
 import { UNTRIED } from "../../src/state/records.ts";
-import { StateWriter } from "../../src/state/sqlite/state-writer.ts";
-import { createStateStores, createStateSweeps, stateDecisions } from "../../src/state/sqlite/stores.ts";
-import { sweepDecisions } from "../../src/state/sqlite/sweeps.ts";
+import { openWriterOf } from "../../src/state/sqlite/open-writer.ts";
+import { createStateStores, createStateSweeps } from "../../src/state/sqlite/stores.ts";
 import { verifyState } from "../../src/state/verify.ts";
 import { tempDir } from "../support/program.ts";
 import { localStores } from "../support/state-stores.ts";
@@ -15,18 +15,14 @@ import { type DeliveryFixture, deliveryStoreContract, MAX_QUEUED } from "./contr
 const limits = { maxQueued: MAX_QUEUED };
 
 /** Reads over a connection of their own beside the writer's, as in the node. */
-function openFiles(): DeliveryFixture {
+function openFiles(clock: Clock): DeliveryFixture {
   const dir = tempDir();
   const written = openState(statePath(dir.path));
   // Nothing here is about the disk, and every commit of a few hundred would wait for it.
   written.syncCommits = () => undefined;
   written.sqlite.exec("PRAGMA synchronous = OFF");
   const read = openStateReader(statePath(dir.path));
-  const writer = new StateWriter({
-    db: written,
-    decisions: stateDecisions(written, limits),
-    sweeps: sweepDecisions(written),
-  });
+  const writer = openWriterOf(written, { limits, clock, monotonicMs: () => clock.nowMs() });
   const call = writer.call.bind(writer);
   const { deliveryLog: log, ...stores } = createStateStores(read, call);
   return {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Clock } from "../../src/process/clock.ts";
 import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
 import { type App, UNTRIED, type Webhook } from "../../src/state/records.ts";
 import { verifyState } from "../../src/state/verify.ts";
@@ -20,10 +21,10 @@ function openFile() {
   return { db, dir, rows, [Symbol.dispose]: dispose };
 }
 
-function appFixture(): OwnedFixture<App, Partial<App>> {
+function appFixture(clock: Clock): OwnedFixture<App, Partial<App>> {
   const { db, rows, ...file } = openFile();
   return {
-    store: localStores(db).apps,
+    store: localStores(db, { clock }).apps,
     idOf: (app) => app.appId,
     makeItem: (n, base) => ({
       ...base,
@@ -43,10 +44,10 @@ function appFixture(): OwnedFixture<App, Partial<App>> {
   };
 }
 
-function webhookFixture(): OwnedFixture<Webhook, Partial<Webhook>> {
+function webhookFixture(clock: Clock): OwnedFixture<Webhook, Partial<Webhook>> {
   const { db, rows, ...file } = openFile();
   return {
-    store: localStores(db).webhooks,
+    store: localStores(db, { clock }).webhooks,
     idOf: (webhook) => webhook.webhookId,
     makeItem: (n, base) => ({
       ...base,
@@ -77,9 +78,9 @@ function webhookFixture(): OwnedFixture<Webhook, Partial<Webhook>> {
 
 ownedStoreContract("apps in SQLite", appFixture);
 ownedStoreContract("webhooks in SQLite", webhookFixture);
-nonceStoreContract("nonces in SQLite", () => {
+nonceStoreContract("nonces in SQLite", (clock) => {
   const { db, rows, ...file } = openFile();
-  return { store: localStores(db).nonces, rows: () => rows("nonces"), ...file };
+  return { store: localStores(db, { clock }).nonces, rows: () => rows("nonces"), ...file };
 });
 
 const app: App = {
@@ -103,12 +104,12 @@ test("what is decided is seen by every connection, and is there after a reopenin
   await stores(file.db).apps.create(app, 1);
   expect(await stores(other).apps.find("app", 100)).toEqual(app);
   expect(await stores(other).apps.create({ ...app, appId: "second" }, 1)).toBe("cap-reached");
-  expect(await stores(other).nonces.spend(spent, { nowSecs: 1, expiresAt: 9 })).toBe(true);
-  expect(await stores(file.db).nonces.spend(spent, { nowSecs: 1, expiresAt: 9 })).toBe(false);
+  expect(await stores(other).nonces.spend(spent, { nowSecs: 1, validUntil: 9, expiresAt: 9 })).toBe(true);
+  expect(await stores(file.db).nonces.spend(spent, { nowSecs: 1, validUntil: 9, expiresAt: 9 })).toBe(false);
   file.db[Symbol.dispose]();
   using again = openState(path);
   expect(await stores(again).apps.listByOwner(3, 100)).toEqual([app]);
-  expect(await stores(again).nonces.isSpent(spent, 1)).toBe(true);
+  expect(await stores(again).nonces.isSpent(spent, { nowSecs: 1, validUntil: 9 })).toBe(true);
 });
 
 test("every commit is synced to the disk, and readers never wait", () => {

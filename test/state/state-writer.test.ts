@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { RpcClient } from "../../src/lib/port-rpc.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import { openState, openStateWriter, type StateDatabase, statePath } from "../../src/state/database.ts";
-import { StateWriter } from "../../src/state/sqlite/state-writer.ts";
-import { stateDecisions } from "../../src/state/sqlite/stores.ts";
-import { sweepDecisions } from "../../src/state/sqlite/sweeps.ts";
+import { openWriterOf } from "../../src/state/sqlite/open-writer.ts";
+import type { StateWriter } from "../../src/state/sqlite/state-writer.ts";
 import type { StateCall } from "../../src/state/state-stores.ts";
 import { StateUnavailable } from "../../src/state/unavailable.ts";
 import { createStateWriterClient } from "../../src/state/writer-client.ts";
@@ -21,8 +21,7 @@ beforeEach(() => {
   dir = tempDir();
   db = openStateWriter(statePath(dir.path));
   other = openState(statePath(dir.path));
-  const decisions = stateDecisions(db, { maxQueued: 100 });
-  writer = new StateWriter({ db, decisions, sweeps: sweepDecisions(db) });
+  writer = openWriterOf(db, { limits: { maxQueued: 100 }, clock: systemClock });
 });
 afterEach(() => {
   other[Symbol.dispose]();
@@ -30,12 +29,13 @@ afterEach(() => {
   dir[Symbol.dispose]();
 });
 
+const NOW = Math.floor(Date.now() / 1000);
 const spend = (n: number): StateCall => ({
   store: "nonces",
   method: "spend",
   args: [
     { fid: n, nonce: new Uint8Array(32) },
-    { nowSecs: 100, expiresAt: 700 },
+    { nowSecs: NOW, validUntil: NOW + 300, expiresAt: NOW + 600 },
   ],
 });
 /** Names an app that does not fit into its table. */

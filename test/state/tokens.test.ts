@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { openState, statePath } from "../../src/state/database.ts";
 import "../../src/state/sqlite/sweeps.ts";
 import "../../src/state/sqlite/token-import.ts";
@@ -9,11 +10,11 @@ import { tempDir } from "../support/program.ts";
 import { localStores } from "../support/state-stores.ts";
 import { tokenStoreContract } from "./contracts/token-store.ts";
 
-function openTokens() {
+function openTokens(clock: Clock = systemClock) {
   const dir = tempDir();
   const path = statePath(dir.path);
   const db = openState(path);
-  const apps = localStores(db).apps;
+  const apps = localStores(db, { clock }).apps;
   const claim = { ownerFid: 3, nowSecs: 100 };
   return {
     db,
@@ -21,7 +22,7 @@ function openTokens() {
     store: localStores(db).tokens,
     connect() {
       const other = openState(path);
-      return { ...localStores(other).tokens, [Symbol.dispose]: () => other[Symbol.dispose]() };
+      return { ...localStores(other, { clock }).tokens, [Symbol.dispose]: () => other[Symbol.dispose]() };
     },
     async addApp(appId: string) {
       const fields = {

@@ -46,7 +46,7 @@ async function filledState(): Promise<StateDatabase> {
       notification: { notificationId: "n", title: "T", body: "B", targetUrl: "https://app.example" },
       audience: { targetFids: [], excludeFids: [], followingFid: null },
       createdAt: 100,
-      ledgerEndsAt: 86_500,
+      ledgerSecs: 86_400,
     },
     10,
   );

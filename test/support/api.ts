@@ -71,7 +71,10 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     log: pino({ level: "silent" }),
     metrics: { registry: new Registry(), prefix: "svc_" },
   };
-  const stores = localStores(state, { maxQueued: maxQueuedOf(common.config.webhooks) });
+  const stores = localStores(state, {
+    maxQueued: maxQueuedOf(common.config.webhooks),
+    clock: node.clock,
+  });
   const parts = {
     common,
     index: db,

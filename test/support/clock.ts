@@ -12,6 +12,14 @@ export class ManualClock implements Clock {
     return this.#nowMs;
   }
 
+  setMs(unixMs: number): void {
+    this.#nowMs = unixMs;
+  }
+
+  setSecs(unixSecs: number): void {
+    this.setMs(unixSecs * 1000);
+  }
+
   advanceSecs(secs: number): void {
     this.#nowMs += secs * 1000;
   }

@@ -48,7 +48,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
   const index = openIndexReader(indexPath(node.dir));
   const state = openState(statePath(node.dir));
   const time = new ManualTime(START_SECS);
-  const stores = localStores(state, limits);
+  const stores = localStores(state, { ...limits, clock: time });
   const { webhooks, deliveryLog: log, publications } = stores;
   let running: RunningDelivery | undefined;
   let events = 0;

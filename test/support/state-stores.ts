@@ -1,17 +1,30 @@
+import type { Clock } from "../../src/process/clock.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import type { StateDatabase } from "../../src/state/database.ts";
 import { createLocalStores } from "../../src/state/sqlite/local-stores.ts";
 
 /** More than any test queues for one webhook. */
 const MAX_QUEUED = 1_000_000;
 
+/** How long after its time a row is left by the sweeps. */
+export const SWEEP_MARGIN_SECS = 60;
+
+export interface LocalOptions {
+  readonly maxQueued?: number;
+  /** Also the pace of real time: it does not jump, it is advanced. */
+  readonly clock?: Clock;
+}
+
 const opened = new WeakMap<StateDatabase, ReturnType<typeof createLocalStores>>();
 
 /** The stores over a connection, with the writer in this thread: the same ones for the same connection. */
 export function localStores(
   db: StateDatabase,
-  limits = { maxQueued: MAX_QUEUED },
+  { maxQueued = MAX_QUEUED, clock = systemClock }: LocalOptions = {},
 ): ReturnType<typeof createLocalStores> {
-  const known = opened.get(db) ?? createLocalStores(db, limits);
+  const made = () =>
+    createLocalStores(db, { limits: { maxQueued }, clock, monotonicMs: () => clock.nowMs() });
+  const known = opened.get(db) ?? made();
   opened.set(db, known);
   return known;
 }

@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import type { App, AppChanges } from "../records.ts";
+import type { StateClock } from "../state-clock.ts";
 import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import type { AppStore } from "../stores.ts";
@@ -108,6 +109,6 @@ export function appReads(db: StateDatabase): Pick<AppStore, "find" | "listByOwne
   };
 }
 
-export function appDecisions(db: StateDatabase): StateDecisions["apps"] {
-  return ownedDecisions(db, table);
+export function appDecisions(db: StateDatabase, clock: StateClock): StateDecisions["apps"] {
+  return ownedDecisions(db, table, clock);
 }

@@ -1,5 +1,6 @@
 import type { Audience, Campaign, CampaignStatus, CampaignStore } from "../campaigns.ts";
 import type { StateDatabase } from "../database.ts";
+import { type StateClock, stateSecs } from "../state-clock.ts";
 import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import { forgetNotAttemptedCounts, readBreakdown, readTotals } from "./campaign-counts.ts";
@@ -24,6 +25,7 @@ interface CampaignRow {
 interface WorkRow extends CampaignRow {
   readonly dedupe_key: number;
   readonly audience: string;
+  readonly ledger_ends_at: number;
 }
 
 interface UnderWayRow {
@@ -86,7 +88,9 @@ const pageUnderWay = statement<UnderWayRow, [appId: string, seq: number, max: nu
 );
 const workById = statement<WorkRow, [campaignId: string]>(
   "campaigns.work",
-  `SELECT ${columns}, dedupe_key, audience FROM campaigns JOIN campaign_audiences a ON a.campaign = seq
+  `SELECT ${columns}, dedupe_key, audience,
+     (SELECT expires_at FROM dedupe_keys k WHERE k.key = dedupe_key) AS ledger_ends_at
+   FROM campaigns JOIN campaign_audiences a ON a.campaign = seq
    WHERE campaign_id = ? AND ended_at IS NULL`,
 );
 const startCampaign = statement<unknown, [nowSecs: number, seq: number]>(
@@ -142,12 +146,12 @@ export function campaignReads(
   };
 }
 
-export function campaignDecisions(db: StateDatabase): StateDecisions["campaigns"] {
+export function campaignDecisions(db: StateDatabase, clock: StateClock): StateDecisions["campaigns"] {
   return {
-    create({ campaignId, appId, notification, audience, createdAt, ledgerEndsAt }, maxUnderWay) {
+    create({ campaignId, appId, notification, audience, createdAt, ledgerSecs }, maxUnderWay) {
       if ((db.get(countUnderWay, appId)?.count ?? 0) >= maxUnderWay) return "too-many";
       const { notificationId, title, body, targetUrl } = notification;
-      const key = db.all(putKey, appId, notificationId, ledgerEndsAt)[0]?.key;
+      const key = db.all(putKey, appId, notificationId, stateSecs(clock) + ledgerSecs)[0]?.key;
       if (key === undefined) throw new Error("a row that was written is not there");
       db.run(insertCampaign, campaignId, appId, key, notificationId, title, body, targetUrl, createdAt);
       db.run(putAudience, JSON.stringify(audience), campaignId);
@@ -161,7 +165,9 @@ export function campaignDecisions(db: StateDatabase): StateDecisions["campaigns"
       forgetNotAttemptedCounts(db, row.seq);
       const { seq, appId, notification, createdAt } = toCampaign(row);
       const audience: Audience = JSON.parse(row.audience);
-      return { seq, campaignId, appId, notification, createdAt, audience, ledgerKey: row.dedupe_key };
+      const isLedgerOver = row.ledger_ends_at <= stateSecs(clock);
+      const ledgerKey = row.dedupe_key;
+      return { seq, campaignId, appId, notification, createdAt, audience, ledgerKey, isLedgerOver };
     },
 
     end(campaignId, status, nowSecs) {

@@ -1,4 +1,5 @@
 import type { StateDatabase } from "../database.ts";
+import type { StateClock } from "../state-clock.ts";
 import { statement } from "../statement.ts";
 import type { SweepDecision } from "./sweep.ts";
 
@@ -45,9 +46,9 @@ const underWay = statement<{ one: number }, [campaign: number]>(
 );
 
 /** Campaigns that are older than anybody wants to see, with all that belongs to them. */
-export function campaignSweep(db: StateDatabase): SweepDecision {
-  return (nowSecs, maxRows) => {
-    const old = db.get(oldCampaign, nowSecs - CAMPAIGN_RETENTION_SECS);
+export function campaignSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+  return (maxRows) => {
+    const old = db.get(oldCampaign, clock.sweepableSecs() - CAMPAIGN_RETENTION_SECS);
     if (!old) return { deleted: 0, more: false };
     let deleted = 0;
     for (const part of [deleteFailures, deleteRetryable, deleteClients, deleteCounts]) {
@@ -62,7 +63,7 @@ export function campaignSweep(db: StateDatabase): SweepDecision {
 /** The notes on failed tokens, which mean nothing once their campaign has ended. */
 export function campaignProgressSweep(db: StateDatabase): SweepDecision {
   let position = 0;
-  return (_nowSecs, maxRows) => {
+  return (maxRows) => {
     const campaign = db.get(nextWithFailures, position)?.campaign ?? null;
     if (campaign === null) {
       position = 0;

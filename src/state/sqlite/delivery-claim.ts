@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import type { CallLimit, Claimed, ClaimRequest } from "../deliveries.ts";
+import type { StateClock } from "../state-clock.ts";
 import { statement } from "../statement.ts";
 import { allowanceOf, countCall } from "./delivery-rate.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
@@ -35,6 +36,14 @@ const firstDue = statement<{ due_at_ms: number }, [webhook: number]>(
   "deliveries.first-due",
   `SELECT due_at_ms FROM deliveries WHERE webhook = ? AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1`,
 );
+const pullDue = statement<unknown, [nowMs: number, webhook: number, farthestMs: number]>(
+  "deliveries.pull-due",
+  "UPDATE deliveries SET due_at_ms = ?1 WHERE webhook = ?2 AND due_at_ms > ?3 AND lease_ends_at_ms IS NULL",
+);
+const pullLeased = statement<unknown, [leaseEndsAtMs: number, webhook: number, farthestMs: number]>(
+  "deliveries.pull-leased",
+  "UPDATE deliveries SET due_at_ms = ?1 WHERE webhook = ?2 AND due_at_ms > ?3 AND lease_ends_at_ms IS NOT NULL",
+);
 const dropOverdue = statement<unknown, [nowSecs: number, webhook: number, dueUntilMs: number, max: number]>(
   "deliveries.drop",
   `UPDATE deliveries SET state = 'dropped', due_at_ms = NULL, lease_ends_at_ms = NULL, ended_at = ?1 WHERE seq IN
@@ -47,19 +56,29 @@ const setBehind = statement<unknown, [webhook: number, behindSinceMs: number | n
 );
 
 /** The claim of `DeliveryQueue`, within the caller's transaction. */
-export function claimDelivery(db: StateDatabase, request: ClaimRequest): Claimed | undefined {
-  const { webhookId, nowMs, leaseEndsAtMs, limit } = request;
+export function claimDelivery(
+  db: StateDatabase,
+  clock: StateClock,
+  request: ClaimRequest,
+): Claimed | undefined {
+  const { webhookId, nowMs, leaseEndsAtMs, longestWaitMs, limit } = request;
   const webhook = db.get(activeWebhook, webhookId);
   if (!webhook) return undefined;
+  const farthestMs = nowMs + longestWaitMs;
+  // The lease of an attempt under way is still the attempt's; it only begins anew.
+  db.run(pullLeased, leaseEndsAtMs, webhook.seq, farthestMs);
+  db.run(pullDue, nowMs, webhook.seq, farthestMs);
   const heldUntilMs = webhook.held_until_ms ?? 0;
-  if (heldUntilMs > nowMs) {
+  if (heldUntilMs > nowMs && heldUntilMs <= farthestMs) {
     // Its receiver asked for this wait, which is nobody's turn.
     if (webhook.behind_since_ms !== null) db.run(setBehind, webhook.seq, null, 0);
     return { delivery: undefined, dropped: 0, nextAtMs: db.get(firstDue, webhook.seq) ? heldUntilMs : null };
   }
-  const allowance = allowanceOf(db, webhook.seq, limit, nowMs);
+  // A rate and a wait are spans of time: they are measured on the clock that does not jump.
+  const stateMs = clock.nowMs();
+  const allowance = allowanceOf(db, webhook.seq, limit, stateMs);
   const row = allowance.calls > 0 ? db.get(claimFirst, leaseEndsAtMs, webhook.seq, nowMs) : undefined;
-  if (row) countCall(db, webhook.seq, limit, nowMs);
+  if (row) countCall(db, webhook.seq, limit, stateMs);
   const delivery = row && {
     seq: row.seq,
     leaseEndsAtMs,
@@ -71,8 +90,8 @@ export function claimDelivery(db: StateDatabase, request: ClaimRequest): Claimed
     compatPrefix: webhook.compat_prefix,
     secrets: readSecrets(db, [webhookId], Math.floor(nowMs / 1000)).get(webhookId) ?? [],
   };
-  const mayGoOnAtMs = allowance.calls > (row ? 1 : 0) ? nowMs : allowance.growsAtMs;
-  return { delivery, ...lookAtRest(db, webhook, { limit, nowMs, mayGoOnAtMs }) };
+  const mayGoOnAtMs = allowance.calls > (row ? 1 : 0) ? nowMs : nowMs + allowance.growsAtMs - stateMs;
+  return { delivery, ...lookAtRest(db, webhook, { limit, nowMs, stateMs, mayGoOnAtMs }) };
 }
 
 /**
@@ -82,17 +101,22 @@ export function claimDelivery(db: StateDatabase, request: ClaimRequest): Claimed
 function lookAtRest(
   db: StateDatabase,
   webhook: WebhookRow,
-  claim: { readonly limit: CallLimit; readonly nowMs: number; readonly mayGoOnAtMs: number },
+  claim: {
+    readonly limit: CallLimit;
+    readonly nowMs: number;
+    readonly stateMs: number;
+    readonly mayGoOnAtMs: number;
+  },
 ): Pick<Claimed, "dropped" | "nextAtMs"> {
-  const { limit, nowMs, mayGoOnAtMs } = claim;
+  const { limit, nowMs, stateMs, mayGoOnAtMs } = claim;
   const first = db.get(firstDue, webhook.seq);
   if (!first || first.due_at_ms > nowMs) {
     if (webhook.behind_since_ms !== null) db.run(setBehind, webhook.seq, null, 0);
     return { dropped: 0, nextAtMs: first?.due_at_ms ?? null };
   }
-  const sinceMs = webhook.behind_since_ms ?? nowMs;
+  const sinceMs = webhook.behind_since_ms ?? stateMs;
   const dropped =
-    nowMs - sinceMs >= limit.maxWaitMs
+    stateMs - sinceMs >= limit.maxWaitMs
       ? db.run(dropOverdue, Math.floor(nowMs / 1000), webhook.seq, nowMs - limit.maxWaitMs, MAX_DROPPED)
       : 0;
   if (dropped > 0 || webhook.behind_since_ms === null) db.run(setBehind, webhook.seq, sinceMs, dropped);
@@ -100,6 +124,6 @@ function lookAtRest(
   addToDeliveryTotals(db, "dropped", dropped);
   const next = dropped > 0 ? db.get(firstDue, webhook.seq) : first;
   if (!next) return { dropped, nextAtMs: null };
-  const givesUpAtMs = Math.max(next.due_at_ms, sinceMs) + limit.maxWaitMs;
+  const givesUpAtMs = Math.max(next.due_at_ms, sinceMs + nowMs - stateMs) + limit.maxWaitMs;
   return { dropped, nextAtMs: Math.max(Math.min(mayGoOnAtMs, givesUpAtMs), next.due_at_ms) };
 }

@@ -1,10 +1,11 @@
-import type { CampaignWork, Claimed, Lease, Settlement } from "../campaigns.ts";
+import type { CampaignWork, Claimed, Settlement } from "../campaigns.ts";
 import type { StateDatabase } from "../database.ts";
-import type { StateDecisions } from "../state-stores.ts";
+import { type StateClock, stateSecs } from "../state-clock.ts";
 import { statement } from "../statement.ts";
 import type { TokenPosition } from "../stores.ts";
 import { addToCampaignClients, addToCampaignCounts, addToCampaignTotals } from "./campaign-counts.ts";
 import { inBlocks, LedgerBlock } from "./ledger-blocks.ts";
+import { type PackedLedger, packVerdicts, unpackSettlements, unpackTokens } from "./packed-ledger.ts";
 import type { SweepDecision } from "./sweep.ts";
 
 const noteRetryable = statement<unknown, [fids: string, campaign: number]>(
@@ -34,21 +35,26 @@ const deleteKey = statement<unknown, [key: number]>(
   "DELETE FROM dedupe_keys WHERE key = ?",
 );
 
-export function ledgerDecisions(db: StateDatabase): StateDecisions["ledger"] {
+export function ledgerDecisions(db: StateDatabase, clock: StateClock): PackedLedger {
   return {
-    claim(campaign, tokens, lease) {
+    claim(campaign, packed, leaseSecs) {
+      const tokens = unpackTokens(packed);
+      const nowSecs = stateSecs(clock);
+      const lease = { nowSecs, endsAt: nowSecs + leaseSecs };
       const parts = inBlocks(tokens).map((part) =>
         claimInBlock(new LedgerBlock(db, campaign, part), part.tokens, lease),
       );
-      return {
+      return packVerdicts(tokens, {
         taken: parts.flatMap(({ taken }) => taken),
         counted: parts.flatMap(({ counted }) => counted),
         refused: parts.flatMap(({ refused }) => refused),
-      };
+      });
     },
 
-    settle(campaign, host, settlements, keptUntil) {
+    settle(campaign, host, packed, keptSecs) {
+      const settlements = unpackSettlements(packed);
       const { seq, ledgerKey } = campaign;
+      const keptUntil = stateSecs(clock) + keptSecs;
       // A settlement that is repeated, because its response was lost, is counted once.
       const fresh = inBlocks(settlements).flatMap((part) =>
         settleInBlock(new LedgerBlock(db, campaign, part), part.tokens, keptUntil),
@@ -74,9 +80,9 @@ export function ledgerDecisions(db: StateDatabase): StateDecisions["ledger"] {
 }
 
 /** What other campaigns need not know any more. */
-export function dedupeSweep(db: StateDatabase): SweepDecision {
-  return (nowSecs, maxRows) => {
-    const expired = db.get(expiredKey, nowSecs);
+export function dedupeSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+  return (maxRows) => {
+    const expired = db.get(expiredKey, stateSecs(clock));
     if (!expired) return { deleted: 0, more: false };
     const deleted = db.run(deleteOfKey, expired.key, maxRows);
     if (deleted < maxRows) db.run(deleteKey, expired.key);
@@ -102,6 +108,12 @@ function count(
   }
   const success = settlements.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
   addToCampaignTotals(db, seq, { success, failure: settlements.length - success, notAttempted: 0 });
+}
+
+/** By the state's clock, unix seconds. */
+interface Lease {
+  readonly nowSecs: number;
+  readonly endsAt: number;
 }
 
 function claimInBlock<Token extends TokenPosition>(

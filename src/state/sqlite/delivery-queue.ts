@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import type { DeliveryQueue, FailureRule, Lane, Settlement } from "../deliveries.ts";
+import { type StateClock, stateSecs } from "../state-clock.ts";
 import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import { claimDelivery } from "./delivery-claim.ts";
@@ -69,18 +70,23 @@ export function queueReads(db: StateDatabase): Pick<DeliveryQueue, "lanes"> {
   };
 }
 
-export function queueDecisions(db: StateDatabase): StateDecisions["queue"] {
+export function queueDecisions(db: StateDatabase, clock: StateClock): StateDecisions["queue"] {
   return {
     recover: (nowMs) => db.run(endLeases, nowMs),
-    claim: (request) => claimDelivery(db, request),
-    settle: (settlement, rule) => settle(db, settlement, rule),
+    claim: (request) => claimDelivery(db, clock, request),
+    settle: (settlement, rule) => settle(db, clock, settlement, rule),
     release({ seq, leaseEndsAtMs }, nowMs) {
       db.run(releaseLeased, nowMs, seq, leaseEndsAtMs);
     },
   };
 }
 
-function settle(db: StateDatabase, settlement: Settlement, rule: FailureRule): string | undefined {
+function settle(
+  db: StateDatabase,
+  clock: StateClock,
+  settlement: Settlement,
+  rule: FailureRule,
+): string | undefined {
   const { delivery, attempt, verdict, holdUntilMs } = settlement;
   const { seq, leaseEndsAtMs } = delivery;
   const { atMs, status, error, durationMs, answer } = attempt;
@@ -99,7 +105,15 @@ function settle(db: StateDatabase, settlement: Settlement, rule: FailureRule): s
   let deactivated: string | undefined;
   if (verdict.kind === "delivered") noteSuccess(db, webhook, nowSecs);
   else if (verdict.kind === "retry") noteFailedAttempt(db, webhook, nowSecs);
-  else deactivated = noteFailedDelivery(db, webhook, nowSecs, { isGone: verdict.kind === "gone", rule });
+  else {
+    // A run of failures is not longer because the machine's clock jumped.
+    const ranUntilSecs = Math.min(nowSecs, stateSecs(clock));
+    deactivated = noteFailedDelivery(db, webhook, nowSecs, {
+      isGone: verdict.kind === "gone",
+      rule,
+      ranUntilSecs,
+    });
+  }
   if (holdUntilMs !== null) holdWebhook(db, webhook, holdUntilMs);
   return deactivated;
 }

@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import type { DeliveryState } from "../deliveries.ts";
+import type { StateClock } from "../state-clock.ts";
 import { statement } from "../statement.ts";
 import type { Swept } from "../stores.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
@@ -62,9 +63,9 @@ const deleteRates = statement<unknown, [webhook: number]>(
 );
 
 /** Deliveries that ended too long ago for anybody to want to see them, with their attempts and events. */
-export function deliverySweep(db: StateDatabase): SweepDecision {
-  return (nowSecs, maxRows) => {
-    const old = db.all(oldDeliveries, nowSecs - DELIVERY_RETENTION_SECS, maxRows);
+export function deliverySweep(db: StateDatabase, clock: StateClock): SweepDecision {
+  return (maxRows) => {
+    const old = db.all(oldDeliveries, clock.sweepableSecs() - DELIVERY_RETENTION_SECS, maxRows);
     const deleted = deleteAll(db, old);
     return { deleted, more: deleted < old.length || old.length === maxRows };
   };
@@ -99,7 +100,7 @@ export function orphanedDeliverySweep(db: StateDatabase): SweepDecision {
     return { deleted: 0, more: true };
   }
 
-  return (_nowSecs, maxRows) => step(maxRows);
+  return step;
 }
 
 function nextOf(db: StateDatabase, after: number): number | undefined {

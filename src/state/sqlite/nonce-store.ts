@@ -1,7 +1,9 @@
 import type { StateDatabase } from "../database.ts";
+import type { StateClock } from "../state-clock.ts";
 import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
-import type { NonceStore } from "../stores.ts";
+import type { Nonce, NonceStore, NonceTimes } from "../stores.ts";
+import { nonceFloor, raiseNonceFloor } from "./saved-clock.ts";
 import type { SweepDecision } from "./sweep.ts";
 
 const findLive = statement<{ one: number }, [fid: number, nonce: Uint8Array, nowSecs: number]>(
@@ -13,10 +15,10 @@ const spendNonce = statement<unknown, [fid: number, nonce: Uint8Array, expiresAt
   `INSERT INTO nonces (fid, nonce, expires_at) VALUES (?, ?, ?)
    ON CONFLICT (fid, nonce) DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < ?`,
 );
-const sweepExpired = statement<unknown, [nowSecs: number, max: number]>(
+const deleteExpired = statement<{ expires_at: number }, [nowSecs: number, max: number]>(
   "nonces.sweep",
   `DELETE FROM nonces WHERE (fid, nonce) IN
-   (SELECT fid, nonce FROM nonces WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+   (SELECT fid, nonce FROM nonces WHERE expires_at < ? ORDER BY expires_at LIMIT ?) RETURNING expires_at`,
 );
 
 /** Every so many spendings one takes along more expired rows than they have added, so that expired rows never pile up. */
@@ -24,25 +26,40 @@ const SPENDINGS_PER_SWEEP = 16;
 const ROWS_PER_SWEEP = 64;
 
 export function nonceReads(db: StateDatabase): Pick<NonceStore, "isSpent"> {
-  return { isSpent: async ({ fid, nonce }, nowSecs) => db.get(findLive, fid, nonce, nowSecs) !== undefined };
+  return { isSpent: async (nonce, times) => isSpent(db, nonce, times) };
 }
 
-export function nonceDecisions(db: StateDatabase): StateDecisions["nonces"] {
+export function nonceDecisions(db: StateDatabase, clock: StateClock): StateDecisions["nonces"] {
   let spendings = 0;
   return {
-    spend({ fid, nonce }, { nowSecs, expiresAt }) {
+    spend({ fid, nonce }, { nowSecs, validUntil, expiresAt }) {
+      if (validUntil <= nonceFloor(db)) return false;
       const isNew = db.run(spendNonce, fid, nonce, expiresAt, nowSecs) === 1;
       spendings += 1;
-      if (spendings % SPENDINGS_PER_SWEEP === 0) db.run(sweepExpired, nowSecs, ROWS_PER_SWEEP);
+      if (spendings % SPENDINGS_PER_SWEEP === 0) sweep(db, clock, ROWS_PER_SWEEP);
       return isNew;
     },
   };
 }
 
 /** Nonces that nobody can use again whether they are stored or not. */
-export function nonceSweep(db: StateDatabase): SweepDecision {
-  return (nowSecs, maxRows) => {
-    const deleted = db.run(sweepExpired, nowSecs, maxRows);
+export function nonceSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+  return (maxRows) => {
+    const deleted = sweep(db, clock, maxRows);
     return { deleted, more: deleted === maxRows };
   };
+}
+
+function isSpent(
+  db: StateDatabase,
+  { fid, nonce }: Nonce,
+  { nowSecs, validUntil }: Pick<NonceTimes, "nowSecs" | "validUntil">,
+): boolean {
+  return validUntil <= nonceFloor(db) || db.get(findLive, fid, nonce, nowSecs) !== undefined;
+}
+
+function sweep(db: StateDatabase, clock: StateClock, maxRows: number): number {
+  const gone = db.all(deleteExpired, clock.sweepableSecs(), maxRows);
+  if (gone.length > 0) raiseNonceFloor(db, Math.max(...gone.map(({ expires_at }) => expires_at)));
+  return gone.length;
 }

@@ -24,7 +24,7 @@ const MAX_APPS_PER_STEP = 500;
  */
 export function orphanedTokenSweep(db: StateDatabase): SweepDecision {
   let position = "";
-  return (_nowSecs, maxRows) => {
+  return (maxRows) => {
     for (let looked = 0; looked < MAX_APPS_PER_STEP; looked++) {
       const next = db.get(nextApp, position);
       if (next === undefined || next.app_id === null) {

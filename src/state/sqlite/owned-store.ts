@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import type { Secret } from "../records.ts";
+import type { StateClock } from "../state-clock.ts";
 import type { Decisions } from "../state-stores.ts";
 import type { Claim, OwnedStore, StoreRefusal } from "../stores.ts";
 import { addSecret, deleteSecrets, readSecrets, rotate } from "./secrets.ts";
@@ -58,6 +59,7 @@ export function ownedReads<Item, Changes>(
 export function ownedDecisions<Item extends OwnedItem, Changes extends Partial<Item>>(
   db: StateDatabase,
   table: OwnedTable<Item>,
+  clock: StateClock,
 ): Decisions<OwnedStore<Item, Changes>, "create" | "update" | "delete" | "rotateSecret"> {
   /** Runs `work` on a record that is there and belongs to the claimant. */
   function onOwn<T>({ id, ownerFid, nowSecs }: Claim, work: (item: Item) => T): T | StoreRefusal {
@@ -90,7 +92,8 @@ export function ownedDecisions<Item extends OwnedItem, Changes extends Partial<I
     rotateSecret: (claim, rotation) =>
       onOwn(claim, (item) => {
         const { id, nowSecs } = claim;
-        if (!rotate(db, id, nowSecs, rotation)) return "too-many-secrets";
+        const times = { nowSecs, sweepableSecs: clock.sweepableSecs() };
+        if (!rotate(db, id, times, rotation)) return "too-many-secrets";
         table.write(db, { ...item, updatedAt: nowSecs });
         return read(db, table, id, nowSecs) ?? "not-found";
       }),

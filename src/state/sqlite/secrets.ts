@@ -1,6 +1,7 @@
 import type { StateDatabase } from "../database.ts";
 import type { Secret } from "../records.ts";
 import { secretDigest } from "../secret-digest.ts";
+import type { StateClock } from "../state-clock.ts";
 import { statement } from "../statement.ts";
 import type { Rotation } from "../stores.ts";
 import type { SweepDecision } from "./sweep.ts";
@@ -52,6 +53,10 @@ const deleteExpired = statement<unknown, [holder: string, nowSecs: number]>(
   "secrets.delete-expired",
   "DELETE FROM secrets WHERE holder = ? AND expires_at <= ?",
 );
+const countOf = statement<{ count: number }, [holder: string]>(
+  "secrets.count",
+  "SELECT count(*) AS count FROM secrets WHERE holder = ?",
+);
 const deleteAll = statement<unknown, [holder: string]>(
   "secrets.delete-all",
   "DELETE FROM secrets WHERE holder = ?",
@@ -98,18 +103,22 @@ export function readSecrets(
   return byHolder;
 }
 
+/** Expired secrets stay until the clock is trusted; with those, a record has so many times what it may have in force. */
+const STORED_PER_LIVE = 10;
+
 /** Carries out a rotation within the caller's transaction; false, and nothing done, when there are too many secrets. */
 export function rotate(
   db: StateDatabase,
   holder: string,
-  nowSecs: number,
+  times: { readonly nowSecs: number; readonly sweepableSecs: number },
   { secret, graceEndsAt, maxSecrets }: Rotation,
 ): boolean {
-  const live = readSecrets(db, [holder], nowSecs).get(holder) ?? [];
+  const live = readSecrets(db, [holder], times.nowSecs).get(holder) ?? [];
   if (live.length >= maxSecrets) return false;
+  db.run(deleteExpired, holder, times.sweepableSecs);
+  if ((db.get(countOf, holder)?.count ?? 0) >= STORED_PER_LIVE * maxSecrets) return false;
   db.run(expireSecrets, graceEndsAt, holder);
   addSecret(db, holder, secret);
-  db.run(deleteExpired, holder, nowSecs);
   return true;
 }
 
@@ -118,9 +127,9 @@ export function deleteSecrets(db: StateDatabase, holder: string): void {
 }
 
 /** Rotated-out secrets past their grace period; they have stopped to work already. */
-export function secretSweep(db: StateDatabase): SweepDecision {
-  return (nowSecs, maxRows) => {
-    const deleted = db.run(sweepExpired, nowSecs, maxRows);
+export function secretSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+  return (maxRows) => {
+    const deleted = db.run(sweepExpired, clock.sweepableSecs(), maxRows);
     return { deleted, more: deleted === maxRows };
   };
 }

@@ -1,12 +1,18 @@
 import { StorageError } from "../../lib/sqlite/storage-error.ts";
 import type { StateDatabase } from "../database.ts";
-import type { StateCall, StateDecisions } from "../state-stores.ts";
+import { type StateClock, stateSecs } from "../state-clock.ts";
+import type { StateCall } from "../state-stores.ts";
 import { StateUnavailable } from "../unavailable.ts";
+import { saveClock } from "./saved-clock.ts";
+import type { AllDecisions } from "./stores.ts";
 import type { SweepDecision } from "./sweep.ts";
 import type { SweepName } from "./sweeps.ts";
 
 /** A transaction holds so many calls at most, so that it stays short. */
 const MAX_GROUP_CALLS = 256;
+/** How often the state's clock is saved while something is written, and while nothing is. */
+const SAVE_SECS = 10;
+const SAVE_IDLE_SECS = 60;
 /** How soon the writer tries again while somebody else holds the lock of the database. */
 const LOCK_RETRY_MS = 10;
 
@@ -51,8 +57,10 @@ export interface StateWriterStats {
 
 export interface StateWriterOptions {
   readonly db: StateDatabase;
-  readonly decisions: StateDecisions;
+  readonly decisions: AllDecisions;
   readonly sweeps: Readonly<Record<SweepName, SweepDecision>>;
+  /** Saved with what is written, and from time to time. */
+  readonly clock: StateClock;
   readonly nowMs?: () => number;
 }
 
@@ -69,6 +77,7 @@ export class StateWriter {
   readonly #methods: object;
   #waiting: Waiting[] = [];
   #isScheduled = false;
+  #savedSecs = 0;
   #stalledSinceMs: number | undefined;
   #commits = 0;
   #committedCalls = 0;
@@ -96,7 +105,7 @@ export class StateWriter {
     });
   }
 
-  /** Finds out whether the database can be written, by a transaction that changes nothing. */
+  /** Finds out whether the database can be written, and saves the clock where it was not saved for a while. */
   probe(): void {
     if (this.#waiting.length > 0 || this.#isScheduled) return;
     this.#options.db.retryWrite();
@@ -168,7 +177,10 @@ export class StateWriter {
     let results: unknown[];
     try {
       db.syncCommits(group.some(({ syncs }) => syncs));
-      results = db.transaction(() => group.map(({ decide }) => decide()));
+      results = db.transaction(() => {
+        this.#saveClock(group.length === 0 ? SAVE_IDLE_SECS : SAVE_SECS);
+        return group.map(({ decide }) => decide());
+      });
     } catch (cause) {
       if (isLock(cause)) {
         this.#stalledSinceMs ??= performance.now();
@@ -194,6 +206,14 @@ export class StateWriter {
         reject(isOfDatabase(cause) ? unavailable(cause) : cause);
       }
     }
+  }
+
+  #saveClock(afterSecs: number): void {
+    const { db, clock } = this.#options;
+    const nowSecs = stateSecs(clock);
+    if (nowSecs - this.#savedSecs < afterSecs) return;
+    saveClock(db, nowSecs);
+    this.#savedSecs = nowSecs;
   }
 
   #noteSuccess(calls: number): void {

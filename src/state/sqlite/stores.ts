@@ -1,9 +1,11 @@
 import type { StateDatabase } from "../database.ts";
+import type { StateClock } from "../state-clock.ts";
 import {
   type CallWriter,
   type StateDecisions,
   type StateStores,
   type WriteMethod,
+  type WrittenStore,
   writeMethods,
 } from "../state-stores.ts";
 import type { Sweep, Swept } from "../stores.ts";
@@ -14,13 +16,14 @@ import { deliveryLogDecisions, deliveryLogReads } from "./delivery-log.ts";
 import { publicationDecisions, publicationReads, type QueueLimits } from "./delivery-publications.ts";
 import { queueDecisions, queueReads } from "./delivery-queue.ts";
 import { nonceDecisions, nonceReads } from "./nonce-store.ts";
+import { ledgerOver, type PackedLedger } from "./packed-ledger.ts";
 import { sweepNames } from "./sweeps.ts";
 import { tokenDecisions, tokenReads } from "./token-store.ts";
 import { webhookDecisions, webhookReads } from "./webhook-store.ts";
 
 /** The stores over a connection for reads and the way to the writer of the same file. */
 export function createStateStores(db: StateDatabase, callWriter: CallWriter): StateStores {
-  const writes = <S extends keyof StateStores>(store: S): Pick<StateStores[S], WriteMethod<S>> =>
+  const writes = <S extends WrittenStore>(store: S): Pick<StateStores[S], WriteMethod<S>> =>
     Object.fromEntries(
       writeMethods[store].map((method) => [
         method,
@@ -34,7 +37,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     webhooks: { ...webhookReads(db), ...writes("webhooks") },
     tokens: { ...tokenReads(db), ...writes("tokens") },
     campaigns: { ...campaignReads(db), ...writes("campaigns") },
-    ledger: writes("ledger"),
+    ledger: ledgerOver(callWriter),
     publications: { ...publicationReads(db), ...writes("publications") },
     queue: { ...queueReads(db), ...writes("queue") },
     deliveryLog: { ...deliveryLogReads(db), ...writes("deliveryLog") },
@@ -45,22 +48,27 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
 export function createStateSweeps(callWriter: CallWriter): Sweep[] {
   return sweepNames.map((name) => ({
     name,
-    step: async (nowSecs, maxRows) =>
-      (await callWriter({ store: "sweeps", method: name, args: [nowSecs, maxRows] })) as Swept,
+    step: async (maxRows) => (await callWriter({ store: "sweeps", method: name, args: [maxRows] })) as Swept,
   }));
 }
 
+/** Every write of every store. */
+export type AllDecisions = StateDecisions & { readonly ledger: PackedLedger };
+
 /** Every write of every store over the writer's connection, each within a transaction of its caller. */
-export function stateDecisions(db: StateDatabase, limits: QueueLimits): StateDecisions {
+export function stateDecisions(
+  db: StateDatabase,
+  { limits, clock }: { readonly limits: QueueLimits; readonly clock: StateClock },
+): AllDecisions {
   return {
-    nonces: nonceDecisions(db),
-    apps: appDecisions(db),
-    webhooks: webhookDecisions(db),
-    tokens: tokenDecisions(db),
-    campaigns: campaignDecisions(db),
-    ledger: ledgerDecisions(db),
+    nonces: nonceDecisions(db, clock),
+    apps: appDecisions(db, clock),
+    webhooks: webhookDecisions(db, clock),
+    tokens: tokenDecisions(db, clock),
+    campaigns: campaignDecisions(db, clock),
+    ledger: ledgerDecisions(db, clock),
     publications: publicationDecisions(db, limits),
-    queue: queueDecisions(db),
+    queue: queueDecisions(db, clock),
     deliveryLog: deliveryLogDecisions(db, limits),
   };
 }

@@ -1,4 +1,5 @@
 import type { StateDatabase } from "../database.ts";
+import type { StateClock } from "../state-clock.ts";
 import { campaignProgressSweep, campaignSweep } from "./campaign-sweep.ts";
 import { dedupeSweep } from "./delivery-ledger.ts";
 import { deliverySweep, orphanedDeliverySweep } from "./delivery-sweep.ts";
@@ -25,17 +26,20 @@ export const sweepNames = [
 
 export type SweepName = (typeof sweepNames)[number];
 
-export function sweepDecisions(db: StateDatabase): Readonly<Record<SweepName, SweepDecision>> {
+export function sweepDecisions(
+  db: StateDatabase,
+  clock: StateClock,
+): Readonly<Record<SweepName, SweepDecision>> {
   return {
-    nonces: nonceSweep(db),
-    secrets: secretSweep(db),
-    token_changes: tokenChangeSweep(db),
+    nonces: nonceSweep(db, clock),
+    secrets: secretSweep(db, clock),
+    token_changes: tokenChangeSweep(db, clock),
     orphaned_tokens: orphanedTokenSweep(db),
-    dedupe: dedupeSweep(db),
+    dedupe: dedupeSweep(db, clock),
     campaign_progress: campaignProgressSweep(db),
-    campaigns: campaignSweep(db),
-    deliveries: deliverySweep(db),
+    campaigns: campaignSweep(db, clock),
+    deliveries: deliverySweep(db, clock),
     orphaned_deliveries: orphanedDeliverySweep(db),
-    webhook_changes: webhookChangeSweep(db),
+    webhook_changes: webhookChangeSweep(db, clock),
   };
 }

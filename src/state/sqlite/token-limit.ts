@@ -1,11 +1,15 @@
 import type { StateDatabase } from "../database.ts";
+import { type StateClock, stateSecs } from "../state-clock.ts";
 import { statement } from "../statement.ts";
 import type { ChangeLimit, ChangesExhausted, TokenChange } from "../stores.ts";
 import type { SweepDecision } from "./sweep.ts";
 
 /** The limit of token changes counts exactly: within any window of its length, no more than so many. */
 
-type Subject = Pick<TokenChange, "appId" | "fid" | "nowSecs">;
+interface Subject extends Pick<TokenChange, "appId" | "fid"> {
+  /** By the state's clock. */
+  readonly nowSecs: number;
+}
 
 const readChanges = statement<{ changed_at: string }, [appId: string, fid: number]>(
   "token-changes.read",
@@ -46,7 +50,7 @@ export function countChange(
   return undefined;
 }
 
-/** The times of the changes within the window, oldest first. A clock that was set back does not prolong it. */
+/** The times of the changes within the window, oldest first. */
 function recentChanges(db: StateDatabase, { appId, fid, nowSecs }: Subject, limit: ChangeLimit): number[] {
   const row = db.get(readChanges, appId, fid);
   const times: number[] = row ? JSON.parse(row.changed_at) : [];
@@ -64,9 +68,9 @@ function judge(
 }
 
 /** Counts that no window reaches back to. */
-export function tokenChangeSweep(db: StateDatabase): SweepDecision {
-  return (nowSecs, maxRows) => {
-    const deleted = db.run(sweepExpired, nowSecs, maxRows);
+export function tokenChangeSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+  return (maxRows) => {
+    const deleted = db.run(sweepExpired, stateSecs(clock), maxRows);
     return { deleted, more: deleted === maxRows };
   };
 }

@@ -1,9 +1,11 @@
 import type { StateDatabase } from "../database.ts";
 import type { TokenDetails, TokenEventName, TokenState } from "../records.ts";
+import { type StateClock, stateSecs } from "../state-clock.ts";
 import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import type { TokenChange, TokenPosition, TokenStore } from "../stores.ts";
 import { disableImported, replaceImported } from "./imported-tokens.ts";
+import { savedClockSecs } from "./saved-clock.ts";
 import { changesExhausted, countChange } from "./token-limit.ts";
 import {
   tokenColumns as columns,
@@ -101,7 +103,11 @@ export function tokenReads(
   db: StateDatabase,
 ): Pick<TokenStore, "exhausted" | "list" | "listOf" | "listLive" | "listLiveOf" | "listHosts" | "totals"> {
   return {
-    exhausted: async (subject, limit) => changesExhausted(db, subject, limit),
+    exhausted: async (subject, limit) => {
+      // The state's clock may be ahead of the machine's; where it is behind, the answer is only too lenient.
+      const nowSecs = Math.max(subject.nowSecs, savedClockSecs(db) ?? 0);
+      return changesExhausted(db, { ...subject, nowSecs }, limit);
+    },
 
     list: async ({ appId, after = START, max }) =>
       db.all(pageOfApp, appId, after.fid, after.clientFid, max).map(toRecord),
@@ -133,11 +139,11 @@ export function tokenReads(
   };
 }
 
-export function tokenDecisions(db: StateDatabase): StateDecisions["tokens"] {
+export function tokenDecisions(db: StateDatabase, clock: StateClock): StateDecisions["tokens"] {
   return {
     apply(change, limit) {
       if (!db.get(appExists, change.appId)) return "not-found";
-      const exhausted = countChange(db, change, limit);
+      const exhausted = countChange(db, { ...change, nowSecs: stateSecs(clock) }, limit);
       if (exhausted) return exhausted;
       applyEvent(db, change);
       return "applied";

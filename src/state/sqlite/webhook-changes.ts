@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import type { SubscriptionChanges } from "../deliveries.ts";
+import type { StateClock } from "../state-clock.ts";
 import { statement } from "../statement.ts";
 import type { SweepDecision } from "./sweep.ts";
 
@@ -75,9 +76,9 @@ export function hasWebhookChanged(db: StateDatabase, sinceVersion: number): bool
 }
 
 /** Notes on deleted webhooks that everybody has read. */
-export function webhookChangeSweep(db: StateDatabase): SweepDecision {
-  return (nowSecs, maxRows) => {
-    const deleted = db.run(sweepDeleted, nowSecs - TOMBSTONE_SECS, maxRows);
+export function webhookChangeSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+  return (maxRows) => {
+    const deleted = db.run(sweepDeleted, clock.sweepableSecs() - TOMBSTONE_SECS, maxRows);
     return { deleted, more: deleted === maxRows };
   };
 }

@@ -107,12 +107,14 @@ export function noteFailedDelivery(
   db: StateDatabase,
   webhook: number,
   nowSecs: number,
-  failure: { readonly isGone: boolean; readonly rule: FailureRule },
+  failure: { readonly isGone: boolean; readonly rule: FailureRule; readonly ranUntilSecs: number },
 ): string | undefined {
   const run = db.get(failFinally, webhook, nowSecs);
   const { failures, runSecs } = failure.rule;
   const isRunOver =
-    run !== undefined && run.consecutive_failures >= failures && nowSecs - run.failing_since >= runSecs;
+    run !== undefined &&
+    run.consecutive_failures >= failures &&
+    failure.ranUntilSecs - run.failing_since >= runSecs;
   if (!failure.isGone && !isRunOver) return undefined;
   const reason = failure.isGone
     ? GONE

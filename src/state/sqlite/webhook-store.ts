@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../database.ts";
 import type { Webhook, WebhookChanges } from "../records.ts";
+import type { StateClock } from "../state-clock.ts";
 import type { StateDecisions } from "../state-stores.ts";
 import { statement } from "../statement.ts";
 import type { WebhookStore } from "../stores.ts";
@@ -136,6 +137,6 @@ export function webhookReads(db: StateDatabase): Pick<WebhookStore, "find" | "li
   return ownedReads<Webhook, WebhookChanges>(db, table);
 }
 
-export function webhookDecisions(db: StateDatabase): StateDecisions["webhooks"] {
-  return ownedDecisions(db, table);
+export function webhookDecisions(db: StateDatabase, clock: StateClock): StateDecisions["webhooks"] {
+  return ownedDecisions(db, table, clock);
 }

@@ -5,6 +5,7 @@ import type {
   DeliveryLedger,
   Settlement,
 } from "../../../src/state/campaigns.ts";
+import { ManualClock } from "../../support/clock.ts";
 
 export interface LedgerFixture extends Disposable {
   readonly campaigns: CampaignStore;
@@ -29,14 +30,15 @@ const failed = (fid: number, reason = "timeout", isRetryable = false): Settlemen
 });
 
 /** What every implementation of the campaigns and their ledger keeps to. */
-export function deliveryLedgerContract(name: string, open: () => LedgerFixture): void {
+export function deliveryLedgerContract(name: string, open: (clock: ManualClock) => LedgerFixture): void {
   describe(`${name}: the contract of the delivery ledger`, () => {
     const opened: Disposable[] = [];
     afterEach(() => {
       for (const fixture of opened.splice(0)) fixture[Symbol.dispose]();
     });
     const start = () => {
-      const fixture = open();
+      const clock = new ManualClock(100);
+      const fixture = open(clock);
       opened.push(fixture);
       const { campaigns, ledger } = fixture;
       let made = 0;
@@ -48,7 +50,8 @@ export function deliveryLedgerContract(name: string, open: () => LedgerFixture):
         return work;
       }
       const claim = async (work: CampaignWork, fids: readonly number[], nowSecs = 100) => {
-        const claimed = await ledger.claim(work, tokens(...fids), { nowSecs, endsAt: nowSecs + 30 });
+        clock.setSecs(nowSecs);
+        const claimed = await ledger.claim(work, tokens(...fids), 30);
         const fidsOf = (list: readonly { fid: number }[]) => list.map(({ fid }) => fid);
         return {
           taken: fidsOf(claimed.taken),
@@ -56,8 +59,10 @@ export function deliveryLedgerContract(name: string, open: () => LedgerFixture):
           refused: fidsOf(claimed.refused),
         };
       };
-      const settle = (work: CampaignWork, settlements: readonly Settlement[], nowSecs = 100) =>
-        ledger.settle(work, "host", settlements, nowSecs + TTL_SECS);
+      const settle = (work: CampaignWork, settlements: readonly Settlement[], nowSecs = 100) => {
+        clock.setSecs(nowSecs);
+        return ledger.settle(work, "host", settlements, TTL_SECS);
+      };
       return { ...fixture, campaign, claim, settle };
     };
 
@@ -76,7 +81,7 @@ export function deliveryLedgerContract(name: string, open: () => LedgerFixture):
       const first = await campaign();
       await claim(first, [1]);
       const second = await campaign();
-      const other = await ledger.claim(second, [{ fid: 1, clientFid: 0 }], { nowSecs: 100, endsAt: 130 });
+      const other = await ledger.claim(second, [{ fid: 1, clientFid: 0 }], 30);
       expect(other.taken).toHaveLength(1);
       expect((await claim(await campaign("m"), [1])).taken).toEqual([1]);
       expect((await claim(await campaign("n", "app2"), [1])).taken).toEqual([1]);
@@ -130,6 +135,39 @@ export function deliveryLedgerContract(name: string, open: () => LedgerFixture):
         failure: 1,
         notAttempted: 4,
       });
+    });
+
+    test("a settlement that is repeated, since its response was lost, changes nothing", async () => {
+      const { campaigns, campaign, claim, settle } = start();
+      const work = await campaign();
+      await claim(work, [1, 2, 3]);
+      const settlements = [served(1), failed(2, "timeout"), failed(3, "rate_limited", true)];
+      await settle(work, settlements);
+      const before = [await campaigns.find(work.campaignId), await campaigns.breakdown(work.campaignId, 9)];
+      await settle(work, settlements);
+      expect([await campaigns.find(work.campaignId), await campaigns.breakdown(work.campaignId, 9)]).toEqual(
+        before,
+      );
+      expect(await campaigns.totals(work.campaignId, 9)).toMatchObject({
+        byClient: [{ clientFid: 9, tokens: 3, successes: 1 }],
+      });
+      // With what is new in it, that alone counts.
+      await claim(work, [4]);
+      await settle(work, [...settlements, served(4)]);
+      expect((await campaigns.find(work.campaignId))?.counts).toMatchObject({ success: 2, failure: 2 });
+    });
+
+    test("a settlement may have any number of outcomes", async () => {
+      const { campaigns, campaign, claim, settle } = start();
+      const work = await campaign();
+      const fids = Array.from({ length: 700 }, (_, at) => at);
+      await claim(work, fids);
+      await settle(
+        work,
+        fids.map((fid) => failed(fid, `http_${fid}`)),
+      );
+      expect((await campaigns.breakdown(work.campaignId, 9)).byReason).toHaveLength(700);
+      expect((await claim(work, fids)).counted).toEqual(fids);
     });
 
     test("counts add up by host and by reason, and hosts with the most tokens come first", async () => {
@@ -224,7 +262,7 @@ function create(
       notification: { notificationId, title: "T", body: "B", targetUrl: "https://app.example" },
       audience: { targetFids: [], excludeFids: [1], followingFid: 3 },
       createdAt: at,
-      ledgerEndsAt: at + TTL_SECS,
+      ledgerSecs: TTL_SECS,
     },
     maxUnderWay,
   );

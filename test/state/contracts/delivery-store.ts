@@ -13,6 +13,8 @@ import type {
 import { messageIdOf } from "../../../src/state/message-id.ts";
 import { UNTRIED, type Webhook } from "../../../src/state/records.ts";
 import type { Sweep, WebhookStore } from "../../../src/state/stores.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { SWEEP_MARGIN_SECS } from "../../support/state-stores.ts";
 import { makeSecret } from "./owned-store.ts";
 
 /** Stores over the same state. */
@@ -34,11 +36,12 @@ const NOW_MS = NOW * 1000;
 const DAY = 86_400;
 const WEEK = 7 * DAY;
 const LEASE_MS = 40_000;
+const LONGEST_WAIT_MS = 400 * DAY * 1000;
 const plenty: CallLimit = { calls: 1000, windowMs: 60_000, maxWaitMs: 900_000 };
 const rule = { failures: 3, runSecs: DAY };
 
 /** What every implementation of the delivery stores keeps to. */
-export function deliveryStoreContract(name: string, open: () => DeliveryFixture): void {
+export function deliveryStoreContract(name: string, open: (clock: ManualClock) => DeliveryFixture): void {
   describe(`${name}: the contract of delivery stores`, () => {
     const opened: Disposable[] = [];
     afterEach(() => {
@@ -46,7 +49,8 @@ export function deliveryStoreContract(name: string, open: () => DeliveryFixture)
     });
 
     function start() {
-      const fixture = open();
+      const clock = new ManualClock(NOW);
+      const fixture = open(clock);
       opened.push(fixture);
       const { webhooks, publications, queue, log } = fixture;
       const addWebhook = async (n: number, given: Partial<Webhook> = {}) => {
@@ -79,8 +83,16 @@ export function deliveryStoreContract(name: string, open: () => DeliveryFixture)
         const { version } = await publications.changesSince(0);
         return publications.publish({ version, nowSecs, events });
       };
-      const claim = (webhookId: string, nowMs = NOW_MS, limit = plenty) =>
-        queue.claim({ webhookId, nowMs, leaseEndsAtMs: nowMs + LEASE_MS, limit });
+      const claim = (webhookId: string, nowMs = NOW_MS, limit = plenty) => {
+        clock.setMs(nowMs);
+        return queue.claim({
+          webhookId,
+          nowMs,
+          leaseEndsAtMs: nowMs + LEASE_MS,
+          longestWaitMs: LONGEST_WAIT_MS,
+          limit,
+        });
+      };
       const take = async (webhookId: string, nowMs = NOW_MS): Promise<ClaimedDelivery> => {
         const delivery = (await claim(webhookId, nowMs))?.delivery;
         if (!delivery) throw new Error("nothing to claim");
@@ -90,8 +102,9 @@ export function deliveryStoreContract(name: string, open: () => DeliveryFixture)
         delivery: ClaimedDelivery,
         verdict: Verdict,
         { atMs = NOW_MS, holdUntilMs = null as number | null } = {},
-      ) =>
-        queue.settle(
+      ) => {
+        clock.setMs(atMs);
+        return queue.settle(
           {
             delivery,
             verdict,
@@ -100,16 +113,18 @@ export function deliveryStoreContract(name: string, open: () => DeliveryFixture)
           },
           rule,
         );
+      };
       const list = (webhookId: string, state?: LoggedDelivery["state"]) =>
         log.list({ webhookId, state, after: undefined, max: 100 });
       const own = (webhookId: string, nowSecs = NOW) => ({ id: webhookId, ownerFid: 3, nowSecs });
       const sweep = async (sweepName: string, nowSecs: number) => {
         const found = fixture.sweeps.find((one) => one.name === sweepName);
         if (!found) throw new Error(`no sweep ${sweepName}`);
-        let swept = await found.step(nowSecs, 7);
+        clock.setSecs(nowSecs + SWEEP_MARGIN_SECS);
+        let swept = await found.step(7);
         let deleted = swept.deleted;
         while (swept.more) {
-          swept = await found.step(nowSecs, 7);
+          swept = await found.step(7);
           deleted += swept.deleted;
         }
         return deleted;
@@ -381,7 +396,7 @@ export function deliveryStoreContract(name: string, open: () => DeliveryFixture)
         const claimed = await claim(hook, nowMs, limit);
         if (claimed?.delivery) {
           begunAt.push(nowMs);
-          await settle(claimed.delivery, { kind: "delivered" });
+          await settle(claimed.delivery, { kind: "delivered" }, { atMs: nowMs });
         }
         const nextAtMs = claimed?.nextAtMs ?? nowMs;
         expect(nextAtMs >= nowMs || claimed?.delivery !== undefined).toBe(true);

@@ -12,7 +12,7 @@ process.stdout.write("ready\n");
 for await (const _ of Bun.stdin.stream()) break;
 for (let from = 0; work && from < Number(count); from += 10) {
   const batch = Array.from({ length: 10 }, (_, at) => ({ fid: from + at, clientFid: 0 }));
-  const claimed = await ledger.claim(work, batch, { nowSecs: 100, endsAt: 130 });
+  const claimed = await ledger.claim(work, batch, 30);
   taken.push(...claimed.taken.map(({ fid }) => fid));
 }
 process.stdout.write(`${JSON.stringify(taken)}\n`);
