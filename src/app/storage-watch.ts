@@ -58,8 +58,9 @@ export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
 
   return {
     writeFaultReason() {
-      const [first] = faults;
-      return first && `the ${first[0]} cannot be written: ${first[1]}`;
+      // In the order of the sources, whichever of them was heard of first.
+      const first = Object.keys(writeFaults).find((database) => faults.has(database));
+      return first && `the ${first} cannot be written: ${faults.get(first)}`;
     },
     diskSpace: () => space,
     async look() {

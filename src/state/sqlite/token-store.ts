@@ -151,7 +151,9 @@ export function tokenDecisions(db: StateDatabase, clock: StateClock): StateDecis
 
     // Nobody would sweep what is counted for an app that was deleted meanwhile.
     countRefused: (subject, limit) =>
-      db.get(appExists, subject.appId) ? countChange(db, subject, limit) : undefined,
+      db.get(appExists, subject.appId)
+        ? countChange(db, { ...subject, nowSecs: stateSecs(clock) }, limit)
+        : undefined,
 
     deleteHeld(tokens) {
       const gone = tokens.flatMap(({ appId, fid, clientFid, token }) =>
