@@ -120,7 +120,7 @@ export class ExpressionPool {
     if (matched.by === "shard") return this.#run(matched.shard).includes(expression);
     if (matched.by === "gate" && !this.#admissions().has(expression)) return false;
     const startMs = this.#nowMs();
-    const isMatching = matched.single.isMatching(this.#event, this.#subjects);
+    const isMatching = this.#runSingle(expression, matched.single);
     const costMs = this.#costMs(expression, this.#nowMs() - startMs);
     matched.single.count(costMs, this.#chars);
     this.#budgets.charge(asker, costMs);
@@ -133,9 +133,9 @@ export class ExpressionPool {
     const matching: Expression[] = [];
     const atOnce = [...this.#shards];
     let startMs = this.#nowMs();
-    const runSingle = (expression: Expression, single: SingleExpression) => {
+    const run = (expression: Expression, single: SingleExpression) => {
       if (!expression.isWanted) return;
-      if (single.isMatching(this.#event, this.#subjects)) matching.push(expression);
+      if (this.#runSingle(expression, single)) matching.push(expression);
       const endMs = this.#nowMs();
       const costMs = this.#costMs(expression, endMs - startMs);
       single.count(costMs, this.#chars);
@@ -144,13 +144,24 @@ export class ExpressionPool {
       if (expression.matched.by === "itself") this.#judge(expression, single);
     };
     for (const expression of this.#admissions()) {
-      if (expression.matched.by !== "shard") runSingle(expression, expression.matched.single);
+      if (expression.matched.by !== "shard") run(expression, expression.matched.single);
     }
     for (const expression of this.#apart) {
-      if (expression.matched.by !== "shard") runSingle(expression, expression.matched.single);
+      if (expression.matched.by !== "shard") run(expression, expression.matched.single);
     }
     for (const shard of atOnce) matching.push(...this.#run(shard));
     return matching;
+  }
+
+  /** A fault of one expression is the affair of those who hold it, and costs nobody else the event. */
+  #runSingle({ subscribers }: Expression, single: SingleExpression): boolean {
+    try {
+      return single.isMatching(this.#event, this.#subjects);
+    } catch {
+      for (const subscriber of subscribers)
+        this.#budgets.refuse(subscriber, "its regular expression cannot be matched");
+      return false;
+    }
   }
 
   #admissions(): ReadonlySet<Expression> {

@@ -1,5 +1,7 @@
 import { folded, requiredLiterals } from "./required-literals.ts";
 
+/** Literals under one gram: each is compared at every place of a text that has the gram, and nobody is charged for that. */
+const MAX_PLACES_PER_GRAM = 64;
 /** Literals are looked up by so many of their characters at most. */
 const MAX_GRAM_CHARS = 4;
 
@@ -20,10 +22,13 @@ export class LiteralGate<Member extends { readonly source: string }> {
   readonly #byGram = new Map<number, Set<Place<Member>>>();
   readonly #gramLengths = new Map<number, number>();
 
-  /** False when nothing is known that a text would have to hold: then the gate does not keep the member. */
+  /**
+   * False when nothing is known that a text would have to hold, or when too many others hold about the same: then the gate
+   * does not keep the member.
+   */
   add(member: Member): boolean {
     const literals = requiredLiterals(member.source);
-    if (literals === undefined) return false;
+    if (literals === undefined || literals.some((literal) => this.#isCrowded(literal))) return false;
     for (const literal of literals) (this.#places.get(literal) ?? this.#list(literal)).members.add(member);
     return true;
   }
@@ -57,14 +62,29 @@ export class LiteralGate<Member extends { readonly source: string }> {
     }
   }
 
+  #isCrowded(literal: string): boolean {
+    if (this.#places.has(literal)) return false;
+    const length = gramLength(literal);
+    return this.#listedAt(literal, this.#loneliest(literal, length), length) >= MAX_PLACES_PER_GRAM;
+  }
+
+  /** Where in a literal that of its grams is under which the fewest are listed. */
+  #loneliest(literal: string, length: number): number {
+    let offset = 0;
+    for (let at = 1; at + length <= literal.length; at += 1) {
+      if (this.#listedAt(literal, at, length) < this.#listedAt(literal, offset, length)) offset = at;
+    }
+    return offset;
+  }
+
+  #listedAt(literal: string, at: number, length: number): number {
+    return this.#byGram.get(gramHash(literal, at, length))?.size ?? 0;
+  }
+
   /** Lists a literal under that of its grams under which the fewest are, since many literals begin alike. */
   #list(literal: string): Place<Member> {
     const length = gramLength(literal);
-    let offset = 0;
-    const listedAt = (at: number) => this.#byGram.get(gramHash(literal, at, length))?.size ?? 0;
-    for (let at = 1; at + length <= literal.length; at += 1) {
-      if (listedAt(at) < listedAt(offset)) offset = at;
-    }
+    const offset = this.#loneliest(literal, length);
     const place = { literal, offset, members: new Set<Member>() };
     this.#places.set(literal, place);
     const hash = gramHash(literal, offset, length);

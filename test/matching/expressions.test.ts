@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { ExpressionPool } from "../../src/matching/expressions.ts";
@@ -134,6 +134,18 @@ describe("the gate admits", () => {
     expect(admitted(["(?i)ship", "(?i)KIT", "nothing"], text)).toEqual(["(?i)KIT", "(?i)ship"]);
   });
 
+  test("however many literals are made of the same few letters, few of them are compared at a place", () => {
+    const gate = new LiteralGate<{ source: string }>();
+    const sources = Array.from({ length: 4_096 }, (_, at) =>
+      at.toString(2).padStart(16, "0").replaceAll("0", "a").replaceAll("1", "b"),
+    );
+    const isKept = sources.map((source) => gate.add({ source }));
+    // Of the sixteen grams of two letters, each has 64 at most.
+    expect(isKept.filter((kept) => kept).length).toBeWithin(64, 16 * 64 + 1);
+    expect(gate.add({ source: "another literal" })).toBe(true);
+    expect(gate.add({ source: sources[0] ?? "" })).toBe(true);
+  });
+
   test("only what the text holds, of many that begin or end alike", () => {
     const sources = Array.from({ length: 100 }, (_, at) => `https://x/${at}/z`);
     expect(admitted(sources, "https://x/7/z")).toEqual(["https://x/7/z"]);
@@ -227,6 +239,23 @@ test("who alone asks pays; who has searched together share", () => {
   pool.turnTo(["gm"]);
   pool.matching();
   expect([cost(one), cost(other)].map((ms) => Math.round(ms * 1e4))).toEqual([15, 5]);
+});
+
+test("an expression that fails when it is matched is refused with a reason, and costs nobody else the event", () => {
+  const { pool, add } = makePool();
+  const { subscriber: failing } = add("gm friends");
+  const { subscriber: other, expression } = add("gm");
+  const { test: run } = RE2JS.prototype;
+  const spy = spyOn(RE2JS.prototype, "test").mockImplementation(function (this: RE2JS, text) {
+    if (this.pattern() === failing.id) throw new RangeError("Maximum call stack size exceeded.");
+    return run.call(this, text);
+  });
+  pool.turnTo(["gm friends"]);
+  expect(pool.matching()).toEqual([expression]);
+  spy.mockRestore();
+  expect([failing.isOver, other.isOver]).toEqual([true, false]);
+  pool.turnTo(["gm friends"]);
+  expect(pool.matching()).toEqual([expression]);
 });
 
 test("an expression is kept while somebody uses it", () => {
