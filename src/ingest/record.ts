@@ -6,7 +6,8 @@ import { validateOnChainEvent } from "../protocol/validate/on-chain-event.ts";
 import { validateFnameProof } from "../protocol/validate/username-proof.ts";
 import { type FarcasterNetwork, UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
-import { ON_CHAIN_EVENT_FORM, USERNAME_PROOF_FORM, wireFault } from "../protocol/wire-form.ts";
+import { ON_CHAIN_EVENT_SCHEMA, USER_NAME_PROOF_SCHEMA } from "../protocol/wire/generated/wire-schemas.ts";
+import { findWireError } from "../protocol/wire-check.ts";
 
 /** What the node takes in, by name. */
 export type RecordKind = "message" | "onChainEvent" | "usernameProof";
@@ -36,9 +37,12 @@ export function decodeRecord({ kind, bytes }: EncodedRecord): IngestRecord | Rej
     const message = decodeMessage(bytes);
     return message instanceof Rejection ? message : { kind, message };
   }
-  const fault = wireFault(bytes, kind === "onChainEvent" ? ON_CHAIN_EVENT_FORM : USERNAME_PROOF_FORM);
-  if (fault !== undefined)
-    return new Rejection("bad_request.parse_failure", `record cannot be decoded: ${fault}`);
+  const error = findWireError(
+    bytes,
+    kind === "onChainEvent" ? ON_CHAIN_EVENT_SCHEMA : USER_NAME_PROOF_SCHEMA,
+  );
+  if (error !== undefined)
+    return new Rejection("bad_request.parse_failure", `record cannot be decoded: ${error}`);
   try {
     return kind === "onChainEvent"
       ? { kind, event: OnChainEvent.decode(bytes) }

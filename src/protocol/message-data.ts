@@ -1,6 +1,7 @@
 import { invalid, Rejection } from "./rejection.ts";
 import { MessageData } from "./wire/generated/message.ts";
-import { MESSAGE_DATA_FORM, wireFault } from "./wire-form.ts";
+import { MESSAGE_DATA_SCHEMA } from "./wire/generated/wire-schemas.ts";
+import { findWireError } from "./wire-check.ts";
 
 /**
  * The largest data of any message type (that of a compact link state). Larger data is refused before it is decoded.
@@ -16,7 +17,7 @@ export function decodeMessageData(dataBytes: Uint8Array): MessageData | Rejectio
   if (dataBytes.length > MAX_DATA_BYTES_OF_ANY_TYPE) {
     return invalid(`data is larger than ${MAX_DATA_BYTES_OF_ANY_TYPE} bytes`);
   }
-  const fault = wireFault(dataBytes, MESSAGE_DATA_FORM);
-  if (fault !== undefined) return new Rejection("bad_request.parse_failure", `data: ${fault}`);
+  const error = findWireError(dataBytes, MESSAGE_DATA_SCHEMA);
+  if (error !== undefined) return new Rejection("bad_request.parse_failure", `data: ${error}`);
   return MessageData.decode(dataBytes);
 }

@@ -2,7 +2,8 @@ import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { decodeMessageData } from "./message-data.ts";
 import { Rejection } from "./rejection.ts";
 import { Message, MessageData } from "./wire/generated/message.ts";
-import { MESSAGE_FORM, wireFault } from "./wire-form.ts";
+import { MESSAGE_SCHEMA } from "./wire/generated/wire-schemas.ts";
+import { findWireError } from "./wire-check.ts";
 
 /**
  * A decoded message: the fields of its envelope, and the data that its hash covers. `data` is always decoded from
@@ -25,8 +26,8 @@ export interface SignedMessage {
  */
 export function decodeMessage(bytes: Uint8Array): SignedMessage | Rejection {
   try {
-    const fault = wireFault(bytes, MESSAGE_FORM);
-    if (fault !== undefined) return parseFailure(fault);
+    const error = findWireError(bytes, MESSAGE_SCHEMA);
+    if (error !== undefined) return parseFailure(error);
     return fromWire(Message.decode(bytes));
   } catch (cause) {
     return parseFailure(cause);

@@ -4,7 +4,7 @@ import { authAddressOf, canonicalKey } from "../../src/protocol/auth-address.ts"
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 
-test("an address is one key, ABI-encoded or bare", () => {
+test("an ABI-encoded address and the bare address are the same key", () => {
   fc.assert(
     fc.property(bytes(20), (address) => {
       const encoded = Buffer.concat([Buffer.alloc(12), address]);
@@ -16,7 +16,7 @@ test("an address is one key, ABI-encoded or bare", () => {
   );
 });
 
-test("a key of other contents stays as it is and names no address", () => {
+test("a key with other contents is unchanged and has no address", () => {
   const padded = fc.tuple(bytes(12), bytes(20)).filter(([padding]) => padding.some((byte) => byte !== 0));
   const key = fc.oneof(
     padded.map((parts) => new Uint8Array(Buffer.concat(parts))),

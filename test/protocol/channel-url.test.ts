@@ -13,7 +13,7 @@ const parentUrl = fc.oneof(
   text.map((name) => `https://farcaster.xyz/~/channel/${name}`),
 );
 
-test("every parent URL is one of its channel's, and all of a channel's URLs are of that channel alone", () => {
+test("every parent URL is among the URLs of its channel, and belongs to no other channel", () => {
   fc.assert(
     fc.property(parentUrl, (url) => {
       const id = channelIdOf(url);
@@ -24,7 +24,7 @@ test("every parent URL is one of its channel's, and all of a channel's URLs are 
   );
 });
 
-test("a client's channel URL is a name on both hosts, anything else its own id", () => {
+test("the id is the name in a client's channel URL on both hosts, otherwise the URL itself", () => {
   for (const host of ["https://warpcast.com", "https://farcaster.xyz"])
     expect(channelIdOf(`${host}/~/channel/books`)).toBe("books");
   for (const url of [

@@ -20,7 +20,7 @@ const scalarOf = (...parts: Uint8Array[]) =>
       .digest(),
   ) % L;
 
-/** Verification without the refusal of small orders: what node:crypto does by itself. */
+/** Verifies with node:crypto only, without the refusal of small orders. */
 function verifyLeniently(publicKey: Uint8Array, text: Uint8Array, signature: Uint8Array): boolean {
   const x = Buffer.from(publicKey).toString("base64url");
   return verify(
@@ -31,7 +31,7 @@ function verifyLeniently(publicKey: Uint8Array, text: Uint8Array, signature: Uin
   );
 }
 
-/** All 32-byte encodings of points of small order: noble's eight, with y + p and a free sign bit where they fit. */
+/** All 32-byte encodings of points of small order: noble's eight, with y + p and either sign bit where they fit. */
 const smallOrder = [
   ...new Set(
     ED25519_TORSION_SUBGROUP.flatMap((hex) => {
@@ -46,11 +46,11 @@ const smallOrder = [
 ].map((hex) => new Uint8Array(Buffer.from(hex, "hex")));
 
 describe("verifyEd25519", () => {
-  test("knows fourteen encodings of small order", () => {
+  test("there are fourteen encodings of small-order points", () => {
     expect(smallOrder.length).toBe(14);
   });
 
-  test("refuses every public key of small order, also where node:crypto takes the signature", () => {
+  test("refuses every public key of small order, even if node:crypto accepts the signature", () => {
     let taken = 0;
     for (const key of smallOrder) {
       for (const r of smallOrder) {
@@ -65,7 +65,7 @@ describe("verifyEd25519", () => {
     expect(taken).toBeGreaterThan(50);
   });
 
-  test("refuses an R of small order under an honest key, which node:crypto takes", () => {
+  test("refuses an R of small order for a valid key, which node:crypto accepts", () => {
     const identity = Uint8Array.of(1, ...new Uint8Array(31));
     const { scalar } = ed25519.utils.getExtendedPublicKey(signer.privateKey);
     const k = scalarOf(identity, signer.publicKey, message);
@@ -74,18 +74,18 @@ describe("verifyEd25519", () => {
     expect(verifyEd25519(signer.publicKey, message, signature)).toBe(false);
   });
 
-  test("refuses s + L, the malleable twin of a signature", () => {
+  test("refuses s + L, the malleable form of a signature", () => {
     const signature = signBytes(message, signer);
     const twin = join(signature.subarray(0, 32), toBytes(toInteger(signature.subarray(32)) + L));
     expect(verifyEd25519(signer.publicKey, message, signature)).toBe(true);
     expect(verifyEd25519(signer.publicKey, message, twin)).toBe(false);
   });
 
-  test("takes a key with a part of small order when the equation holds, as the reference node does", () => {
+  test("accepts a key with a small-order component if the equation holds, as the reference node does", () => {
     const torsion = ed25519.Point.fromHex(ED25519_TORSION_SUBGROUP[1] ?? "");
     const { scalar, point } = ed25519.utils.getExtendedPublicKey(signer.privateKey);
     const key = point.add(torsion).toBytes();
-    // With k a multiple of 8 the small part vanishes from the equation; every eighth text gives one.
+    // If k is a multiple of 8 the small-order component cancels out; that is the case for every eighth text.
     for (let attempt = 0; attempt < 200; attempt++) {
       const text = Uint8Array.of(attempt);
       const r = ed25519.Point.BASE.multiply(BigInt(attempt + 2));
@@ -98,7 +98,7 @@ describe("verifyEd25519", () => {
     throw new Error("no text found");
   });
 
-  test("refuses keys and signatures of other lengths, and keys that are no point", () => {
+  test("refuses keys and signatures of other lengths, and keys that are not points", () => {
     const signature = signBytes(message, signer);
     expect(verifyEd25519(signer.publicKey.subarray(1), message, signature)).toBe(false);
     expect(verifyEd25519(join(signer.publicKey, Uint8Array.of(0)), message, signature)).toBe(false);
@@ -108,7 +108,7 @@ describe("verifyEd25519", () => {
     expect(verifyEd25519(new Uint8Array(32).fill(255), message, signature)).toBe(false);
   });
 
-  test("agrees with noble's strict verification on honest and on damaged signatures", () => {
+  test("agrees with noble's strict verification for valid and damaged signatures", () => {
     fc.assert(
       fc.property(
         fc.string(),
@@ -118,7 +118,7 @@ describe("verifyEd25519", () => {
         (seed, text, at, bit) => {
           const key = makeSigner(seed);
           const both = join(key.publicKey, signBytes(text, key));
-          // Bit 8 leaves the signature whole.
+          // Bit 8 leaves the signature unchanged.
           if (bit < 8) both[at] = (both[at] ?? 0) ^ (1 << bit);
           const [publicKey, signature] = [both.subarray(0, 32), both.subarray(32)];
           const expected = ed25519.verify(signature, text, publicKey, { zip215: false });

@@ -5,7 +5,7 @@ import { messageHash } from "../../src/protocol/message-hash.ts";
 
 const expected = (data: Uint8Array) => blake3(data, { dkLen: 20 }).toHex();
 
-// A hash that differs for one length would refuse every honest message of that length.
+// A wrong hash for one length would refuse every valid message of that length.
 test("is BLAKE3 at every length up to and beyond a chunk", () => {
   const data = Uint8Array.from({ length: 2100 }, (_, index) => index % 251);
   for (let length = 0; length <= data.length; length++) {
@@ -14,7 +14,7 @@ test("is BLAKE3 at every length up to and beyond a chunk", () => {
   }
 });
 
-test("is BLAKE3 of any bytes, wherever they lie in their buffer", () => {
+test("is BLAKE3 of any bytes at any offset of their buffer", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat({ max: 9 }), (data, from) => {
       expect(messageHash(data.subarray(from)).toHex()).toBe(expected(data.subarray(from)));
@@ -22,15 +22,15 @@ test("is BLAKE3 of any bytes, wherever they lie in their buffer", () => {
   );
 });
 
-// From the test vectors that the authors of BLAKE3 publish: no bytes, and the bytes 0 to 62.
-test("agrees with the published vectors", () => {
+// From the test vectors of the BLAKE3 authors: no bytes, and the bytes 0 to 62.
+test("matches the published test vectors", () => {
   expect(messageHash(new Uint8Array()).toHex()).toBe("af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9");
   expect(messageHash(Uint8Array.from({ length: 63 }, (_, index) => index)).toHex()).toBe(
     "e9bc37a594daad83be9470df7f7b3798297c3d83",
   );
 });
 
-test("hands out bytes of its own", () => {
+test("returns a new array for each call", () => {
   const first = messageHash(Uint8Array.of(1));
   const kept = first.toHex();
   messageHash(Uint8Array.of(2));

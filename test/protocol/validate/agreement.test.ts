@@ -6,7 +6,7 @@ import { validateUserData } from "../../../src/protocol/validate/user-data.ts";
 import { CastAddBody } from "../../../src/protocol/wire/generated/message.ts";
 import { DEFAULT_TIMESTAMP } from "../../support/messages.ts";
 
-describe("core's judgement of a body", () => {
+describe("validation of bodies by @farcaster/core", () => {
   const url = fc.constantFrom("u", "u".repeat(256), "é".repeat(128), "u".repeat(257), "é".repeat(129), "");
   const castId = fc.record({
     fid: fc.nat(19),
@@ -40,7 +40,7 @@ describe("core's judgement of a body", () => {
     parent: fc.option(fc.oneof(url, castId), { nil: undefined }),
   });
 
-  test("is ours too, for casts of random text, embeds, mentions and parents", () => {
+  test("agrees with ours for casts with random text, embeds, mentions and parents", () => {
     let accepted = 0;
     const ours = (value: core.CastAddBody) =>
       CastAddBody.decode(core.CastAddBody.encode(core.CastAddBody.fromPartial(value)).finish());
@@ -63,7 +63,7 @@ describe("core's judgement of a body", () => {
     expect(accepted).toBeGreaterThan(50);
   });
 
-  test("is ours too, for random user data of the types on whose rules we agree", () => {
+  test("agrees with ours for random user data of the types with the same rules", () => {
     const unit = fc.constantFrom(
       ..."ab-_.0:/,9".split(""),
       "geo:",

@@ -23,7 +23,17 @@ import {
   signMessage,
   type TestData,
 } from "../../support/messages.ts";
-import { FID, IDENTITY, judgeAll, MAINNET, type Refused, raw, signer, utf8, type Valid } from "./judge.ts";
+import {
+  FID,
+  IDENTITY,
+  MAINNET,
+  type Refused,
+  raw,
+  signer,
+  testMessages,
+  utf8,
+  type Valid,
+} from "./message-tables.ts";
 
 const T = MessageType;
 const ETH = VerificationProtocol.VERIFICATION_PROTOCOL_ETHEREUM;
@@ -150,7 +160,7 @@ const valid: readonly Valid[] = [
     }),
   ],
   [
-    "a contract's claim, left to its chain",
+    "a contract's claim, which only its chain can check",
     verification({ verificationType: 1, chainId: 10, claimSignature: new Uint8Array(2048 - 200) }),
   ],
   ["a solana claim", solanaVerification()],
@@ -175,7 +185,7 @@ const refused: readonly Refused[] = [
     /not the address's/,
   ],
   [
-    "a claim signature that is no point",
+    "a claim signature that is not a point",
     verification({ claimSignature: new Uint8Array(65) }),
     /not the address's/,
   ],
@@ -201,7 +211,7 @@ const refused: readonly Refused[] = [
     /64 bytes/,
   ],
   [
-    "a solana claim signed by another",
+    "a solana claim signed by another key",
     solanaVerification({ claimSignature: signBytes(utf8(solanaClaimText(solanaClaim)), signer) }),
     /not the address's/,
   ],
@@ -221,14 +231,14 @@ const refused: readonly Refused[] = [
   ["a gasless key with metadata type 2", keyAdd({ metadataType: 2 }), /metadata_type/],
   ["a gasless key without metadata", keyAdd({ metadata: raw() }), /metadata/],
   [
-    "a gasless key with cut metadata",
+    "a gasless key with truncated metadata",
     keyAdd({ metadata: requestMetadata(BigInt(DEFAULT_TIMESTAMP)).subarray(0, -32) }),
     /metadata/,
   ],
   ["a gasless key without scopes", keyAdd({ scopes: [] }), /scopes must be/],
   ["a gasless key with 17 scopes", keyAdd({ scopes: new Array(17).fill(1) }), /scopes must be/],
   ["a gasless key that may add keys", keyAdd({ scopes: [T.MESSAGE_TYPE_KEY_ADD] }), /cannot be granted/],
-  ["a gasless key that may do nothing known", keyAdd({ scopes: [18 as MessageType] }), /cannot be granted/],
+  ["a gasless key with an unknown scope", keyAdd({ scopes: [18 as MessageType] }), /cannot be granted/],
   [
     "a gasless key with a custody signature of 64 bytes",
     keyAdd({ custodySignature: new Uint8Array(64) }),
@@ -262,5 +272,5 @@ const refused: readonly Refused[] = [
 ];
 
 describe("verifications and gasless keys", () => {
-  judgeAll(valid, refused, "bad_request.validation_failure");
+  testMessages(valid, refused, "bad_request.validation_failure");
 });

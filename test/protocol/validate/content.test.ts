@@ -1,7 +1,17 @@
 import { describe } from "bun:test";
 import { CastType, MessageType, ReactionType } from "../../../src/protocol/wire/generated/message.ts";
 import { signMessage } from "../../support/messages.ts";
-import { type Body, cast, FID, HASH, judgeAll, type Refused, raw, signer, type Valid } from "./judge.ts";
+import {
+  type Body,
+  cast,
+  FID,
+  HASH,
+  type Refused,
+  raw,
+  signer,
+  testMessages,
+  type Valid,
+} from "./message-tables.ts";
 
 const T = MessageType;
 const TARGET = { fid: 3, hash: HASH };
@@ -68,7 +78,7 @@ const refused: readonly Refused[] = [
     cast({ embeds: Array.from({ length: 5 }, () => ({ embed: { $case: "url" as const, value: "u" } })) }),
     /4 embeds/,
   ],
-  ["an embed of nothing", cast({ text: "x", embeds: [{}] }), /embed is empty/],
+  ["an empty embed", cast({ text: "x", embeds: [{}] }), /embed is empty/],
   [
     "an embed url of 257 bytes",
     cast({ embeds: [{ embed: { $case: "url", value: "u".repeat(257) } }] }),
@@ -119,14 +129,14 @@ const refused: readonly Refused[] = [
     cast({ text: "x", mentions: [], mentionsPositions: [0] }),
     /differ in count/,
   ],
-  ["a mention of nobody", cast({ text: "x", mentions: [0], mentionsPositions: [0] }), /mention is missing/],
+  ["a mention of fid 0", cast({ text: "x", mentions: [0], mentionsPositions: [0] }), /mention is missing/],
   [
-    "a mention behind the text",
+    "a mention after the end of the text",
     cast({ text: "é", mentions: [1], mentionsPositions: [3] }),
     /beyond the text/,
   ],
   [
-    "mentions that go back",
+    "mentions in descending order",
     cast({ text: "xyz", mentions: [1, 2], mentionsPositions: [2, 1] }),
     /not decrease/,
   ],
@@ -147,11 +157,11 @@ const refused: readonly Refused[] = [
   ],
   ["an empty parent url", cast({ text: "x", parent: { $case: "parentUrl", value: "" } }), /parent_url/],
   ["an empty cast", cast({}), /cast is empty/],
-  ["a reply of nothing", cast({ parent: { $case: "parentCastId", value: TARGET } }), /cast is empty/],
+  ["an empty reply", cast({ parent: { $case: "parentCastId", value: TARGET } }), /cast is empty/],
   ["removal of a hash of 19 bytes", castRemove(HASH.subarray(1)), /target_hash/],
-  ["removal of no hash", castRemove(raw()), /target_hash/],
+  ["removal without hash", castRemove(raw()), /target_hash/],
   [
-    "a reaction of no type",
+    "a reaction without type",
     reaction({ type: 0, target: { $case: "targetUrl", value: "u" } }),
     /reaction type/,
   ],
@@ -160,7 +170,7 @@ const refused: readonly Refused[] = [
     reaction({ type: 3 as ReactionType, target: { $case: "targetUrl", value: "u" } }),
     /reaction type/,
   ],
-  ["a reaction to nothing", reaction({ type: LIKE }), /no target/],
+  ["a reaction without target", reaction({ type: LIKE }), /no target/],
   [
     "a reaction to an empty url",
     reaction({ type: LIKE, target: { $case: "targetUrl", value: "" } }),
@@ -172,7 +182,7 @@ const refused: readonly Refused[] = [
     /target_url/,
   ],
   [
-    "a reaction to a cast of nobody",
+    "a reaction to a cast of fid 0",
     reaction({ type: LIKE, target: { $case: "targetCastId", value: { fid: 0, hash: HASH } } }),
     /target fid/,
   ],
@@ -181,19 +191,19 @@ const refused: readonly Refused[] = [
     reaction({ type: LIKE, target: { $case: "targetCastId", value: { fid: 1, hash: HASH.subarray(1) } } }),
     /target hash/,
   ],
-  ["a link of no type", link({ type: "", target: { $case: "targetFid", value: 1 } }), /link type/],
+  ["a link without type", link({ type: "", target: { $case: "targetFid", value: 1 } }), /link type/],
   ["a link type of 9 bytes", link({ type: "ééééx", target: { $case: "targetFid", value: 1 } }), /link type/],
-  ["a link to nobody", link({ type: "follow" }), /target_fid/],
+  ["a link without target", link({ type: "follow" }), /target_fid/],
   [
     "a removed link to fid 0",
     link({ type: "follow", target: { $case: "targetFid", value: 0 } }, T.MESSAGE_TYPE_LINK_REMOVE),
     /target_fid/,
   ],
-  ["a compact state of no type", compact({ type: "", targetFids: [1] }), /link type/],
-  ["a compact state of nobody", compact({ type: "follow", targetFids: [] }), /is empty/],
+  ["a compact state without type", compact({ type: "", targetFids: [1] }), /link type/],
+  ["an empty compact state", compact({ type: "follow", targetFids: [] }), /is empty/],
   ["a compact state that lists fid 0", compact({ type: "follow", targetFids: [1, 0] }), /holds 0/],
 ];
 
 describe("casts, reactions and links", () => {
-  judgeAll(valid, refused, "bad_request.validation_failure");
+  testMessages(valid, refused, "bad_request.validation_failure");
 });

@@ -23,21 +23,21 @@ import {
 import {
   cast,
   castData,
+  checkMessage,
   ctx,
   FID,
   HASH,
   IDENTITY,
-  judge,
-  judgeAll,
   MAINNET,
   padded,
   type Refused,
   raw,
   seal,
   signer,
+  testMessages,
   utf8,
   type Valid,
-} from "./judge.ts";
+} from "./message-tables.ts";
 
 const T = MessageType;
 const LIKE = ReactionType.REACTION_TYPE_LIKE;
@@ -64,7 +64,7 @@ function addL(signature: Uint8Array): Uint8Array {
   return Buffer.concat([signature.subarray(0, 32), bytes]);
 }
 
-/** Varint field 2 (fid) of MessageData in place of the one that the encoder would write. */
+/** Replaces field 2 (fid) of MessageData by the given varint. */
 function withFid(fid: readonly number[]): Uint8Array {
   const data = encodeData({ ...castData({ text: "hi" }), fid: 0 });
   return seal(raw(data, 0x10, Uint8Array.from(fid)));
@@ -75,15 +75,15 @@ const malformed: readonly Refused[] = [
   ["an envelope without data", envelope({ dataBytes: undefined }), /neither/],
   ["truncated envelope", genuine.subarray(0, genuine.length - 1), /past the end/],
   ["truncated data", seal(sealedData.subarray(0, -1)), /past the end/],
-  ["an envelope that goes on behind a zero tag", raw(genuine, 0, 1, 2), /field number/],
+  ["an envelope that continues after a zero tag", raw(genuine, 0, 1, 2), /field number/],
   [
-    "data that goes on behind a zero tag",
+    "data that continues after a zero tag",
     seal(raw(encodeData(castData({ text: "x" })), 0, 9)),
     /number is 0/,
   ],
-  ["an end of a group that never began", seal(raw(encodeData(castData({ text: "x" })), 0x54)), /wire type/],
+  ["an end of a group without start", seal(raw(encodeData(castData({ text: "x" })), 0x54)), /wire type/],
   ["a group without end", seal(raw(0xf3, 0x01, 0x08, 0x01)), /group does not end/],
-  ["a group that ends as another", seal(raw(0xf3, 0x01, 0xfc, 0x01)), /another's tag/],
+  ["a group with the end tag of another", seal(raw(0xf3, 0x01, 0xfc, 0x01)), /another's tag/],
   ["a thousand nested groups", seal(Buffer.alloc(2000, raw(0xf3, 0x01))), /too deeply/],
   ["a varint of eleven bytes", withFid([...new Array(10).fill(0x80), 0x01]), /varint/],
   ["a varint of more than 64 bits", withFid([...new Array(9).fill(0xff), 0x02]), /varint/],
@@ -94,7 +94,7 @@ const malformed: readonly Refused[] = [
   ["a nested message that overruns its length", seal(raw(0x2a, 2, 0x22, 3, utf8("abc"))), /past the end/],
   ["a known field of the wrong wire type", seal(raw(0x0a, 1, 0x01)), /wrong wire type/],
   ["a body of the wrong wire type", seal(raw(0x28, 0x01)), /wrong wire type/],
-  ["one nested message given twice", seal(raw(encodeData(castData({ text: "x" })), 0x2a, 0)), /twice/],
+  ["one nested message twice", seal(raw(encodeData(castData({ text: "x" })), 0x2a, 0)), /twice/],
   ["invalid UTF-8 in a text", seal(raw(0x2a, 4, 0x22, 2, 0xc3, 0x28)), /UTF-8/],
   ["an encoded surrogate in a text", seal(raw(0x2a, 5, 0x22, 3, 0xed, 0xa0, 0x80)), /UTF-8/],
   ["an overlong NUL in a text", seal(raw(0x2a, 4, 0x22, 2, 0xc0, 0x80)), /UTF-8/],
@@ -110,7 +110,11 @@ const refused: readonly Refused[] = [
   ["a changed signature", envelope({ signature: flipped(sealed.signature, 40) }), /invalid signature/],
   ["a signature of 63 bytes", envelope({ signature: sealed.signature.subarray(1) }), /invalid signature/],
   ["no signature", envelope({ signature: raw() }), /invalid signature/],
-  ["another's public key", envelope({ signer: makeSigner("bob").publicKey }), /invalid signature/],
+  [
+    "the public key of another signer",
+    envelope({ signer: makeSigner("bob").publicKey }),
+    /invalid signature/,
+  ],
   ["a public key of 31 bytes", envelope({ signer: signer.publicKey.subarray(1) }), /invalid signature/],
   ["a malleable signature", envelope({ signature: addL(sealed.signature) }), /invalid signature/],
   [
@@ -140,7 +144,7 @@ const refused: readonly Refused[] = [
     /network/,
   ],
   ["601 seconds in the future", cast({ text: "x" }, { timestamp: DEFAULT_TIMESTAMP + 601 }), /future/],
-  ["the last timestamp there is", cast({ text: "x" }, { timestamp: 0xffff_ffff }), /future/],
+  ["the largest timestamp", cast({ text: "x" }, { timestamp: 0xffff_ffff }), /future/],
   ["no fid", cast({ text: "x" }, { fid: 0 }), /fid is missing/],
   [
     "2049 bytes of a reaction",
@@ -211,7 +215,7 @@ const refused: readonly Refused[] = [
     /type is unknown/,
   ],
   [
-    "a channel message, which no network has yet",
+    "a channel message, which no network supports yet",
     signMessage({ ...castData({ text: "x" }), type: 18 as MessageType }, signer),
     /type is unknown/,
   ],
@@ -287,14 +291,14 @@ const valid: readonly Valid[] = [
   ],
 ];
 
-describe("the wire form of a message", () => {
-  judgeAll([], malformed, "bad_request.parse_failure");
+describe("decodeMessage", () => {
+  testMessages([], malformed, "bad_request.parse_failure");
 });
 
 describe("the envelope", () => {
-  judgeAll(valid, refused, "bad_request.validation_failure");
+  testMessages(valid, refused, "bad_request.validation_failure");
 
-  test("takes what is signed, never the forged data beside it", () => {
+  test("uses the signed data_bytes and ignores forged data beside them", () => {
     const forged = MessageData.fromPartial({ ...castData({ text: "forged" }), fid: 1, network: MAINNET });
     const message = decodeMessage(envelope({ data: forged }));
     if (message instanceof Rejection) throw new Error(message.reason);
@@ -303,33 +307,35 @@ describe("the envelope", () => {
     expect(message.data.body?.$case === "castAddBody" && message.data.body.value.text).toBe("hi");
   });
 
-  test("takes data alone when its canonical form is what is signed", () => {
+  test("accepts data without data_bytes if its canonical form is signed", () => {
     const bytes = envelope({ dataBytes: undefined, data: MessageData.decode(sealedData) });
-    expect(judge(bytes)).toBeUndefined();
+    expect(checkMessage(bytes)).toBeUndefined();
     const other = MessageData.fromPartial({ ...castData({ text: "hj" }), network: MAINNET });
-    expect(judge(envelope({ dataBytes: undefined, data: other }))?.reason).toMatch(/^hash/);
+    expect(checkMessage(envelope({ dataBytes: undefined, data: other }))?.reason).toMatch(/^hash/);
   });
 
-  test("accepts the messages of its own network alone", () => {
+  test("accepts messages of its own network only", () => {
     const network = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
-    expect(judge(cast({ text: "x" }, { network }), { ...ctx, network })).toBeUndefined();
-    expect(judge(genuine, { ...ctx, network })?.reason).toMatch(/network/);
+    expect(checkMessage(cast({ text: "x" }, { network }), { ...ctx, network })).toBeUndefined();
+    expect(checkMessage(genuine, { ...ctx, network })?.reason).toMatch(/network/);
     const none = FarcasterNetwork.FARCASTER_NETWORK_NONE;
-    expect(judge(cast({ text: "x" }, { network: none }), { ...ctx, network: none })?.reason).toMatch(
+    expect(checkMessage(cast({ text: "x" }, { network: none }), { ...ctx, network: none })?.reason).toMatch(
       /network/,
     );
   });
 
-  test("names the first fault in the node's order: size, network, hash, signature, time, body", () => {
+  test("reports the first error in the node's order: size, network, hash, signature, time, body", () => {
     const faults = { hash: new Uint8Array(20), signature: new Uint8Array(64) };
     const data: TestData = { ...castData({}), network: 0, timestamp: DEFAULT_TIMESTAMP + 700 };
     const big = padded(data, 16_385);
-    expect(judge(Message.encode(sealDataBytes(big, signer, faults)).finish())?.reason).toMatch(/larger/);
-    expect(judge(envelope(faults, data))?.reason).toMatch(/network/);
-    expect(judge(envelope(faults, { ...data, network: MAINNET }))?.reason).toMatch(/^hash/);
+    expect(checkMessage(Message.encode(sealDataBytes(big, signer, faults)).finish())?.reason).toMatch(
+      /larger/,
+    );
+    expect(checkMessage(envelope(faults, data))?.reason).toMatch(/network/);
+    expect(checkMessage(envelope(faults, { ...data, network: MAINNET }))?.reason).toMatch(/^hash/);
     const late = { ...data, network: MAINNET };
-    expect(judge(envelope({ signature: faults.signature }, late))?.reason).toMatch(/signature/);
-    expect(judge(envelope({}, late))?.reason).toMatch(/future/);
-    expect(judge(envelope({}, { ...late, timestamp: 1 }))?.reason).toMatch(/cast is empty/);
+    expect(checkMessage(envelope({ signature: faults.signature }, late))?.reason).toMatch(/signature/);
+    expect(checkMessage(envelope({}, late))?.reason).toMatch(/future/);
+    expect(checkMessage(envelope({}, { ...late, timestamp: 1 }))?.reason).toMatch(/cast is empty/);
   });
 });

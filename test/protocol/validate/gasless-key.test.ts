@@ -43,7 +43,7 @@ const request = fc.record({
 });
 
 describe("decodeSignedKeyRequest", () => {
-  test("reads back what viem encodes", () => {
+  test("decodes what viem encodes", () => {
     fc.assert(
       fc.property(request, ({ requestFid, requestSigner, signature, deadline }) => {
         expect(decodeSignedKeyRequest(encode(requestFid, requestSigner, signature, deadline))).toEqual({
@@ -56,7 +56,7 @@ describe("decodeSignedKeyRequest", () => {
     );
   });
 
-  test("reads damaged bytes as viem reads them, or not at all, and throws for none", () => {
+  test("decodes damaged bytes like viem or returns undefined, and never throws", () => {
     const damaged = fc
       .tuple(request, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 }), fc.nat(40))
       .map(([{ requestFid, requestSigner, signature, deadline }, edits, cut]) => {
@@ -77,7 +77,7 @@ describe("decodeSignedKeyRequest", () => {
     );
   });
 
-  test("takes no fid above 2^53 - 1, no address of more than 20 bytes and no length of 2^256 - 1", () => {
+  test("refuses an fid above 2^53 - 1, an address of more than 20 bytes and a length of 2^256 - 1", () => {
     const valid = encode(9n, wallet.address, new Uint8Array(65), 1n);
     expect(decodeSignedKeyRequest(valid)?.requestFid).toBe(9);
     expect(decodeSignedKeyRequest(encode(2n ** 53n, wallet.address, new Uint8Array(65), 1n))).toBeUndefined();
@@ -90,24 +90,24 @@ describe("decodeSignedKeyRequest", () => {
   });
 });
 
-test("a request that is cut before its deadline is none, though its signature may stand elsewhere", () => {
+test("refuses a request that is truncated before its deadline, even if its signature is at another offset", () => {
   const words = [32, 0, 7, 0].map((value) => Uint8Array.of(...new Uint8Array(31), value));
   expect(decodeSignedKeyRequest(new Uint8Array(Buffer.concat(words)))).toBeUndefined();
   const whole = [...words, Uint8Array.of(...new Uint8Array(31), 9)];
   expect(decodeSignedKeyRequest(new Uint8Array(Buffer.concat(whole)))?.deadline).toBe(9n);
 });
 
-describe("the signer of", () => {
+describe("recovery of the signer", () => {
   const FID = 12;
 
-  test("a signed key request is recovered, and changes with the key", () => {
+  test("of a signed key request depends on the key", () => {
     const signature = signDigest(signedKeyRequestDigest(9, key, 77n), wallet);
     const decoded = { requestFid: 9, requestSigner: wallet.address, signature, deadline: 77n };
     expect(recoverSignedKeyRequestSigner(decoded, key)).toEqual(wallet.address);
     expect(recoverSignedKeyRequestSigner(decoded, makeSigner("other").publicKey)).not.toEqual(wallet.address);
   });
 
-  test("a KEY_ADD is recovered, and changes with every field that it signs", () => {
+  test("of a KEY_ADD depends on every signed field", () => {
     const body = KeyAddBody.fromPartial({ key, keyType: 1, deadline: 5, nonce: 6, scopes: [1, 2], ttl: 7 });
     const custodySignature = signDigest(keyAddDigest(FID, body), wallet);
     const recover = (over: Partial<KeyAddBody>, fid = FID) =>
@@ -129,7 +129,7 @@ describe("the signer of", () => {
     for (const over of changes) expect(recover(over)).not.toEqual(wallet.address);
   });
 
-  test("a KEY_REMOVE by custody is recovered, and there is none of one by the key itself", () => {
+  test("of a KEY_REMOVE works for custody and returns undefined for a removal by the key itself", () => {
     const body = KeyRemoveBody.fromPartial({ key, signatureType: 1, deadline: 5, nonce: 6 });
     const signature = signDigest(keyRemoveDigest(FID, body), wallet);
     const recover = (over: Partial<KeyRemoveBody>) =>
@@ -144,7 +144,7 @@ describe("the signer of", () => {
     expect(recover({ signatureType: 2 })).toBeUndefined();
   });
 
-  test("a message of another type is nobody", () => {
+  test("of a message of another type returns undefined", () => {
     const data = MessageData.fromPartial({ fid: FID });
     expect([recoverKeyAddCustody(data), recoverKeyRemoveCustody(data)]).toEqual([undefined, undefined]);
   });

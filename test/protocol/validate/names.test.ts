@@ -11,7 +11,7 @@ const label = fc
 const suffix = fc.constantFrom("", ".eth", ".base.eth");
 
 describe("names", () => {
-  test("a label is an fname, under .eth an ENS name and under .base.eth a basename, and never two of them", () => {
+  test("a label is an fname, with .eth an ENS name, with .base.eth a basename, and never more than one of them", () => {
     fc.assert(
       fc.property(label, suffix, (name, end) => {
         const kinds = [isFname(name + end), isEnsName(name + end), isBasename(name + end)];
@@ -21,7 +21,7 @@ describe("names", () => {
     );
   });
 
-  test("one foreign character, one character too many or a leading hyphen makes it no name", () => {
+  test("refuses an invalid character, one character too many and a leading hyphen", () => {
     const foreign = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 1 })
       .filter((c) => !/^[a-z0-9-]$/.test(c));
@@ -57,7 +57,7 @@ describe("names", () => {
 });
 
 describe("an address in EIP-55 form", () => {
-  test("is parsed in that form alone", () => {
+  test("is parsed only in this form", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), fc.nat(39), (address, at) => {
         const text = getAddress(toHex(address));

@@ -144,7 +144,7 @@ function usernameProof(type: core.UserNameType, name: string) {
   return core.makeUsernameProof(proof, options, signer);
 }
 
-/** Every message type that core can build, in each of the forms that have rules of their own. */
+/** Every message type that @farcaster/core can build, in each form with rules of its own. */
 const valid: Record<string, () => Promise<core.HubResult<core.Message>>> = {
   cast: () => castAdd({ text: "hello" }),
   "cast with a NUL and astral characters": () => castAdd({ text: "a\0b 🎩 é" }),
@@ -231,7 +231,7 @@ const valid: Record<string, () => Promise<core.HubResult<core.Message>>> = {
 
 describe("messages of @farcaster/core's builders", () => {
   for (const [name, build] of Object.entries(valid)) {
-    test(`${name}: is valid here, and keeps its bytes through decode and encode`, async () => {
+    test(`${name}: is valid here and unchanged by decoding and encoding`, async () => {
       const message = (await build())._unsafeUnwrap();
       const decoded = decodeMessage(core.Message.encode(message).finish());
       if (decoded instanceof Rejection) throw new Error(decoded.reason);
@@ -245,7 +245,7 @@ describe("messages of @farcaster/core's builders", () => {
     });
   }
 
-  test("frame action: is refused, since nodes do not store it", async () => {
+  test("frame action: is refused because nodes do not store it", async () => {
     const built = await core.makeFrameAction(
       core.FrameActionBody.create({ url: new TextEncoder().encode("https://x"), buttonIndex: 1 }),
       options,
@@ -256,7 +256,7 @@ describe("messages of @farcaster/core's builders", () => {
     expect(validateMessage(decoded, ctx)?.code).toBe("bad_request.validation_failure");
   });
 
-  test("our own test builders' cast is valid for core", async () => {
+  test("the cast of our test builders is valid for @farcaster/core", async () => {
     const bytes = signedCast(FID, "hello", key);
     expect((await core.validations.validateMessage(core.Message.decode(bytes))).isOk()).toBe(true);
   });

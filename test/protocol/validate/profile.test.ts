@@ -7,7 +7,16 @@ import {
   signMessage,
   type TestData,
 } from "../../support/messages.ts";
-import { type Body, FID, judgeAll, type Refused, raw, signer, utf8, type Valid } from "./judge.ts";
+import {
+  type Body,
+  FID,
+  type Refused,
+  raw,
+  signer,
+  testMessages,
+  utf8,
+  type Valid,
+} from "./message-tables.ts";
 
 const T = MessageType;
 const D = UserDataType;
@@ -59,7 +68,7 @@ const refused: readonly Refused[] = [
   ["a url of 257 bytes", userData(D.USER_DATA_TYPE_URL, "x".repeat(257)), /256/],
   ["a banner of 257 bytes", userData(D.USER_DATA_TYPE_BANNER, "x".repeat(257)), /256/],
   ["live at of 257 bytes", userData(D.USER_DATA_TYPE_LIVE_AT, "x".repeat(257)), /256/],
-  ["user data of no type", userData(0, "x"), /type is unknown/],
+  ["user data without type", userData(0, "x"), /type is unknown/],
   ["user data of type 4", userData(4, "x"), /type is unknown/],
   ["user data of type 15", userData(15, "x"), /type is unknown/],
   ["an upper-case username", userData(D.USER_DATA_TYPE_USERNAME, "Alice"), /username/],
@@ -100,11 +109,11 @@ const refused: readonly Refused[] = [
     /CAIP-19/,
   ],
   [
-    "an fname proof by message",
+    "an fname proof in a message",
     proof({ type: UserNameType.USERNAME_TYPE_FNAME, name: utf8("alice") }),
     /username type/,
   ],
-  ["a name proof of no type", proof({ type: 0 }), /username type/],
+  ["a name proof without type", proof({ type: 0 }), /username type/],
   ["an ens name of three labels", proof({ name: utf8("a.b.eth") }), /ENS name/],
   ["an ens name without .eth", proof({ name: utf8("alice") }), /ENS name/],
   ["an ens name of 21 characters", proof({ name: utf8(`${"a".repeat(17)}.eth`) }), /ENS name/],
@@ -120,7 +129,7 @@ const refused: readonly Refused[] = [
   ["a name claimed at another time", proof({ timestamp: DEFAULT_NOW_SECS + 1 }), /timestamp of the proof/],
   ["a lend of 5001 units", lend({ toFid: 2, numUnits: 5001 }), /5000 units/],
   ["a lend of an unknown unit", lend({ toFid: 2, numUnits: 1, unitType: 3 as never }), /unit type/],
-  ["a lend to nobody", lend({ toFid: 0, numUnits: 1 }), /to_fid/],
+  ["a lend to fid 0", lend({ toFid: 0, numUnits: 1 }), /to_fid/],
   [
     "a lend of 601 seconds ago",
     lend({ toFid: 2, numUnits: 1 }, { timestamp: DEFAULT_TIMESTAMP - 601 }),
@@ -129,5 +138,5 @@ const refused: readonly Refused[] = [
 ];
 
 describe("user data, username proofs and storage lends", () => {
-  judgeAll(valid, refused, "bad_request.validation_failure");
+  testMessages(valid, refused, "bad_request.validation_failure");
 });

@@ -12,7 +12,7 @@ import {
   VerificationProtocol,
 } from "../../../src/protocol/wire/generated/message.ts";
 import { makeSigner, makeWallet, signMessage, type TestData } from "../../support/messages.ts";
-import { castData, FID, padded, seal, utf8 } from "./judge.ts";
+import { castData, FID, padded, seal, utf8 } from "./message-tables.ts";
 
 const signer = makeSigner("alice");
 const wallet = makeWallet("alice");
@@ -33,14 +33,14 @@ const userData = (type: UserDataType, value: string) =>
   });
 
 describe("needsPro", () => {
-  test("names ten-k casts, casts above 2048 bytes and banners", () => {
+  test("returns a reason for ten-k casts, casts above 2048 bytes and banners", () => {
     expect(needsPro(built(castData({ text: "x", type: CastType.CAST_TYPE_TEN_K_CAST })))).toMatch(/ten-k/);
     expect(needsPro(decoded(seal(padded(castData({ text: "x" }), 2049))))).toMatch(/2048/);
     expect(needsPro(userData(UserDataType.USER_DATA_TYPE_BANNER, "x"))).toMatch(/banner/);
     expect(needsPro(userData(UserDataType.USER_DATA_TYPE_BANNER, ""))).toMatch(/banner/);
   });
 
-  test("names nothing else: casts of 2048 bytes with four embeds, and large proofs", () => {
+  test("returns undefined for casts of 2048 bytes with four embeds, and large proofs", () => {
     const embeds = Array.from({ length: 4 }, () => ({ embed: { $case: "url" as const, value: "u" } }));
     expect(needsPro(decoded(seal(padded(castData({ text: "x", embeds }), 2048))))).toBeUndefined();
     const type = MessageType.MESSAGE_TYPE_USERNAME_PROOF;
@@ -50,15 +50,15 @@ describe("needsPro", () => {
   });
 });
 
-describe("what user data refers to", () => {
-  test("a username that is set, and none when it is unset or other data", () => {
+describe("requiredUsername and requiredVerifiedAddress", () => {
+  test("return a username that is set, undefined if it is unset or for other data", () => {
     expect(requiredUsername(userData(UserDataType.USER_DATA_TYPE_USERNAME, "a.eth").data)).toBe("a.eth");
     expect(requiredUsername(userData(UserDataType.USER_DATA_TYPE_USERNAME, "").data)).toBeUndefined();
     expect(requiredUsername(userData(UserDataType.USER_DATA_TYPE_DISPLAY, "a").data)).toBeUndefined();
     expect(requiredUsername(built(castData({ text: "a" })).data)).toBeUndefined();
   });
 
-  test("a primary address as protocol and bytes, and none when it is unset or other data", () => {
+  test("return a primary address as protocol and bytes, undefined if it is unset or for other data", () => {
     const ethereum = UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM;
     const solana = UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA;
     expect(
@@ -99,7 +99,7 @@ describe("needsChainCheck", () => {
       },
     }).data;
 
-  test("gives a contract's claim as the hash that viem computes for its chain", () => {
+  test("returns a contract's claim as the hash that viem computes for its chain", () => {
     const claimHash = hashTypedData({
       domain: {
         name: "Farcaster Verify Ethereum Address",
@@ -132,7 +132,7 @@ describe("needsChainCheck", () => {
     });
   });
 
-  test("asks nothing of a key's claim, of Solana or of any other message", () => {
+  test("returns undefined for a claim of a key, for Solana and for other messages", () => {
     expect(needsChainCheck(verification(0))).toBeUndefined();
     expect(
       needsChainCheck(verification(1, VerificationProtocol.VERIFICATION_PROTOCOL_SOLANA)),

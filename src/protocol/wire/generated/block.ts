@@ -14,8 +14,8 @@ export const protobufPackage = "";
 export const protobufFileName = "block.proto";
 
 /**
- * Wire definitions of blocks: what was decided in which order, before it became hub events. Only the fields that a
- * follower reads; witnesses, commits and roots are skipped.
+ * Wire definitions of blocks, the ordered decisions from which hub events are derived. Only fields that a follower reads
+ * are defined; witnesses, commits and roots are skipped.
  */
 
 export enum BlockEventType {
@@ -28,7 +28,7 @@ export interface Height {
   blockNumber: number;
 }
 
-/** timestamp counts Farcaster seconds, here and in ShardHeader. */
+/** timestamp is in Farcaster seconds, here and in ShardHeader. */
 export interface BlockHeader {
   height: Height | undefined;
   timestamp: number;
@@ -41,7 +41,7 @@ export interface MergeMessageEventBody {
   message: Message | undefined;
 }
 
-/** seqnum counts the events of shard 0 without a gap, across blocks. */
+/** seqnum numbers the events of shard 0 across blocks, without gaps. */
 export interface BlockEventData {
   seqnum: number;
   type: BlockEventType;
@@ -91,7 +91,7 @@ export interface FnameTransfer {
   proof: UserNameProof | undefined;
 }
 
-/** What the validators themselves put into a block; one of the three is set. */
+/** A message that the validators themselves add to a block. One of the three fields is set. */
 export interface ValidatorMessage {
   onChainEvent: OnChainEvent | undefined;
   fnameTransfer: FnameTransfer | undefined;

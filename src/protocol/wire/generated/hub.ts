@@ -181,7 +181,7 @@ export interface EventsResponse {
   nextPageToken?: Uint8Array | undefined;
 }
 
-/** One record of an import file; records stand one after another, each behind its length as a varint. */
+/** One record of an import file. Each record is preceded by its length as a varint. */
 export interface ImportRecord {
   record: { $case: "message"; value: Message } | { $case: "onChainEvent"; value: OnChainEvent } | {
     $case: "usernameProof";

@@ -111,7 +111,7 @@ export interface Message {
   dataBytes?: Uint8Array | undefined;
 }
 
-/** timestamp counts seconds since 2021-01-01T00:00:00Z. */
+/** timestamp is in seconds since 2021-01-01T00:00:00Z. */
 export interface MessageData {
   type: MessageType;
   fid: number;
@@ -143,7 +143,7 @@ export interface Embed {
   embed: { $case: "url"; value: string } | { $case: "castId"; value: CastId } | undefined;
 }
 
-/** mentions_positions are byte offsets into text, which holds no names at those places. */
+/** mentions_positions are byte offsets into text. The text does not contain the names of the mentioned users. */
 export interface CastAddBody {
   embedsDeprecated: string[];
   mentions: number[];
@@ -193,7 +193,7 @@ export interface LinkCompactStateBody {
   targetFids: number[];
 }
 
-/** timestamp counts unix seconds here, unlike MessageData.timestamp. */
+/** timestamp is in unix seconds, unlike MessageData.timestamp. */
 export interface UserNameProof {
   timestamp: number;
   name: Uint8Array;

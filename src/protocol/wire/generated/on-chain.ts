@@ -11,7 +11,7 @@ export const protobufPackage = "";
 
 export const protobufFileName = "on-chain.proto";
 
-/** Wire definitions of on-chain registry events. block_timestamp counts unix seconds. */
+/** Wire definitions of on-chain registry events. block_timestamp is in unix seconds. */
 
 export enum OnChainEventType {
   EVENT_TYPE_NONE = 0,

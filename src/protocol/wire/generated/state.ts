@@ -13,7 +13,7 @@ export const protobufPackage = "";
 
 export const protobufFileName = "state.proto";
 
-/** Wire definitions of the questions about an fid's whole state, which a follower asks while it fills its index. */
+/** Wire definitions of the requests for the whole state of an fid, which a follower sends during backfill. */
 
 export enum SignerSource {
   SIGNER_SOURCE_NONE = 0,
@@ -40,7 +40,7 @@ export interface FidRequest {
   reverse?: boolean | undefined;
 }
 
-/** Timestamps count Farcaster seconds; both ends are inclusive. */
+/** Timestamps are in Farcaster seconds; both ends are inclusive. */
 export interface FidTimestampRequest {
   fid: number;
   pageSize?: number | undefined;
@@ -77,8 +77,8 @@ export interface OnChainEventResponse {
 }
 
 /**
- * An active key of either source. Times count unix seconds; request_fid, scopes, ttl, last_used_at and nonce are those
- * of a gasless key.
+ * An active key of either source. Times are in unix seconds. Only gasless keys have request_fid, scopes, ttl, last_used_at
+ * and nonce.
  */
 export interface Signer {
   source: SignerSource;

@@ -14,9 +14,9 @@ export const protobufPackage = "";
 export const protobufFileName = "upstream.proto";
 
 /**
- * The answers of a followed node as a follower reads them: field by field those of hub.proto, block.proto and
- * state.proto, but what lies in them as a message, event or proof stays bytes. Each of these is decoded by itself, so
- * that one with an integer beyond what this node can hold spoils nothing but itself.
+ * The responses of a followed node as a follower reads them. They have the fields of hub.proto, block.proto and
+ * state.proto, but messages, events and proofs in them are bytes. Each is decoded on its own, so that an integer above
+ * 2^53 - 1 makes only its own record unreadable.
  */
 
 export interface FollowedMerge {
@@ -88,7 +88,7 @@ export interface FollowedBlock {
   events: FollowedBlockEvent[];
 }
 
-/** Of a block of a data shard only whom it concerns is read. */
+/** From the blocks of a data shard, only the fids that they concern are read. */
 export interface FidOfEvent {
   fid: number;
 }

@@ -12,13 +12,12 @@ import {
   MessageType,
 } from "../../src/protocol/wire/generated/message.ts";
 import {
-  MESSAGE_DATA_FORM,
-  MESSAGE_FORM,
-  type MessageForm,
-  ON_CHAIN_EVENT_FORM,
-  USERNAME_PROOF_FORM,
-  wireFault,
-} from "../../src/protocol/wire-form.ts";
+  MESSAGE_DATA_SCHEMA,
+  MESSAGE_SCHEMA,
+  ON_CHAIN_EVENT_SCHEMA,
+  USER_NAME_PROOF_SCHEMA,
+} from "../../src/protocol/wire/generated/wire-schemas.ts";
+import { findWireError, type WireSchema } from "../../src/protocol/wire-check.ts";
 import {
   DEFAULT_NOW_SECS,
   encodeData,
@@ -63,7 +62,7 @@ const samples = [
   ),
 ];
 
-/** Samples with a few bytes replaced, inserted or cut away. */
+/** Samples with a few bytes replaced, inserted or removed. */
 const mutated = (originals: readonly Uint8Array[]) =>
   fc
     .tuple(
@@ -90,7 +89,7 @@ function dataBytesOf(sample: Uint8Array): Uint8Array {
 }
 
 describe("decoding", () => {
-  test("gives a message or a refusal for any bytes, and throws for none", () => {
+  test("returns a message or a refusal for any bytes and never throws", () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array({ maxLength: 300 }), mutated(samples)), (bytes) => {
         const message = decodeMessage(bytes);
@@ -102,7 +101,7 @@ describe("decoding", () => {
     );
   });
 
-  test("gives data that survives a second encoding, or a refusal, for any signed data bytes", () => {
+  test("returns data that encodes to the same data, or a refusal, for any signed data bytes", () => {
     fc.assert(
       fc.property(mutated(samples.map(dataBytesOf)), (dataBytes) => {
         const { hash, signature, signer: publicKey } = sealDataBytes(dataBytes, signer);
@@ -110,7 +109,7 @@ describe("decoding", () => {
         try {
           data = decodeMessageData(dataBytes);
         } catch (cause) {
-          // The one exception left to the caller: an integer that a number cannot hold.
+          // The only exception that the caller must handle: an integer that does not fit into a number.
           return cause instanceof Error && cause.message.includes("SAFE_INTEGER");
         }
         if (data instanceof Rejection) return true;
@@ -131,7 +130,7 @@ describe("decoding", () => {
     );
   });
 
-  test("takes every text that is well-formed Unicode as it is", () => {
+  test("decodes every well-formed Unicode text unchanged", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 80 }), (text) => {
         const data = decodeMessageData(
@@ -149,7 +148,7 @@ describe("decoding", () => {
     );
   });
 
-  test("takes a text only when its bytes are UTF-8, by the judgement of a strict TextDecoder", () => {
+  test("accepts a text if and only if a strict TextDecoder accepts its bytes", () => {
     const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     const bytesOfText = fc.array(
       fc.constantFrom(0x41, 0x80, 0xbf, 0xc2, 0xe0, 0xa0, 0xed, 0xf0, 0x90, 0xf4, 0xff),
@@ -175,7 +174,7 @@ describe("decoding", () => {
     );
   });
 
-  test("refuses 4 MiB of packed integers, groups or garbage, and comes back from each", () => {
+  test("refuses 4 MiB of packed integers, groups or garbage", () => {
     for (const fill of [0x01, 0x80, 0xff, 0x0b, 0xf3]) {
       const bytes = Buffer.alloc(4 * 1024 * 1024, fill);
       const packed = Buffer.concat([
@@ -184,54 +183,54 @@ describe("decoding", () => {
       ]);
       for (const input of [bytes, packed]) {
         expect(decodeMessageData(input)).toBeInstanceOf(Rejection);
-        expect(typeof (wireFault(input, MESSAGE_FORM) ?? "")).toBe("string");
+        expect(typeof (findWireError(input, MESSAGE_SCHEMA) ?? "")).toBe("string");
       }
     }
   });
 });
 
-describe("wireFault", () => {
-  const fault = (...bytes: number[]) => wireFault(Uint8Array.from(bytes), MESSAGE_DATA_FORM);
+describe("findWireError", () => {
+  const errorIn = (...bytes: number[]) => findWireError(Uint8Array.from(bytes), MESSAGE_DATA_SCHEMA);
   const nested = (depth: number) =>
     [...new Array(depth).fill(0xf3), ...new Array(depth).fill(0xf4)].flatMap((tag) => [tag, 0x01]);
 
-  test("lets unknown fields of every wire type through, empty ones too", () => {
-    expect(fault(0xf0, 0x01, 0x00)).toBeUndefined();
-    expect(fault(0xf2, 0x01, 0x00)).toBeUndefined();
-    expect(fault(0xf1, 0x01, ...new Array(8).fill(0))).toBeUndefined();
-    expect(fault(0xf5, 0x01, ...new Array(4).fill(0))).toBeUndefined();
-    expect(fault(0xf3, 0x01, 0xf4, 0x01)).toBeUndefined();
+  test("accepts unknown fields of every wire type, empty ones included", () => {
+    expect(errorIn(0xf0, 0x01, 0x00)).toBeUndefined();
+    expect(errorIn(0xf2, 0x01, 0x00)).toBeUndefined();
+    expect(errorIn(0xf1, 0x01, ...new Array(8).fill(0))).toBeUndefined();
+    expect(errorIn(0xf5, 0x01, ...new Array(4).fill(0))).toBeUndefined();
+    expect(errorIn(0xf3, 0x01, 0xf4, 0x01)).toBeUndefined();
   });
 
-  test("lets repeated integers through packed and one by one", () => {
-    expect(fault(0x2a, 4, 0x12, 2, 1, 2)).toBeUndefined();
-    expect(fault(0x2a, 4, 0x10, 1, 0x10, 2)).toBeUndefined();
+  test("accepts repeated integers packed and unpacked", () => {
+    expect(errorIn(0x2a, 4, 0x12, 2, 1, 2)).toBeUndefined();
+    expect(errorIn(0x2a, 4, 0x10, 1, 0x10, 2)).toBeUndefined();
   });
 
-  test("counts fifty groups within one another as the most", () => {
-    expect(fault(...nested(50))).toBeUndefined();
-    expect(fault(...nested(51))).toMatch(/too deeply/);
+  test("accepts 50 nested groups and refuses 51", () => {
+    expect(errorIn(...nested(50))).toBeUndefined();
+    expect(errorIn(...nested(51))).toMatch(/too deeply/);
   });
 
-  test("refuses a varint of eleven bytes or of 65 bits, and takes one of ten bytes and 64 bits", () => {
+  test("accepts a varint of ten bytes and 64 bits, refuses one of eleven bytes or 65 bits", () => {
     const ten = new Array(9).fill(0xff);
-    expect(fault(0xf0, 0x01, ...ten, 0x01)).toBeUndefined();
-    expect(fault(0xf0, 0x01, ...ten, 0x02)).toMatch(/varint/);
-    expect(fault(0xf0, 0x01, ...ten, 0x80, 0x01)).toMatch(/varint/);
+    expect(errorIn(0xf0, 0x01, ...ten, 0x01)).toBeUndefined();
+    expect(errorIn(0xf0, 0x01, ...ten, 0x02)).toMatch(/varint/);
+    expect(errorIn(0xf0, 0x01, ...ten, 0x80, 0x01)).toMatch(/varint/);
   });
 
-  test("refuses what crosses the end of the message that it stands in", () => {
-    expect(fault(0x2a, 2, 0x40, 0x80, 0x10, 0x01)).toMatch(/varint/);
-    expect(fault(0x2a, 3, 0x12, 2, 1, 0x10, 1)).toMatch(/past the end/);
-    expect(fault(0x2a, 4, 0x12, 2, 1, 0x80, 0x01)).toMatch(/varint/);
-    expect(fault(0x2a, 3, 0x22, 2, 0x61, 0x10, 1)).toMatch(/past the end/);
-    expect(fault(0xf1, 0x01, ...new Array(7).fill(0))).toMatch(/past the end/);
-    expect(fault(0xf5, 0x01, ...new Array(3).fill(0))).toMatch(/past the end/);
+  test("refuses a field that crosses the end of its message", () => {
+    expect(errorIn(0x2a, 2, 0x40, 0x80, 0x10, 0x01)).toMatch(/varint/);
+    expect(errorIn(0x2a, 3, 0x12, 2, 1, 0x10, 1)).toMatch(/past the end/);
+    expect(errorIn(0x2a, 4, 0x12, 2, 1, 0x80, 0x01)).toMatch(/varint/);
+    expect(errorIn(0x2a, 3, 0x22, 2, 0x61, 0x10, 1)).toMatch(/past the end/);
+    expect(errorIn(0xf1, 0x01, ...new Array(7).fill(0))).toMatch(/past the end/);
+    expect(errorIn(0xf5, 0x01, ...new Array(3).fill(0))).toMatch(/past the end/);
   });
 });
 
-describe("the table of wire forms", () => {
-  test("agrees with the definitions in every field", () => {
+describe("wire schemas", () => {
+  test("match every field of the .proto files", () => {
     const proto = ["message", "on-chain"]
       .map((name) => readFileSync(new URL(`../../src/protocol/wire/${name}.proto`, import.meta.url), "utf8"))
       .join("\n");
@@ -240,30 +239,30 @@ describe("the table of wire forms", () => {
       [...proto.matchAll(/^message (\w+) \{\n(.*?)^\}/gms)].map((m) => [m[1], m[2] ?? ""]),
     );
 
-    function formInProto(name: string): unknown {
+    function schemaInProto(name: string): unknown {
       const fields = [
         ...(messages.get(name) ?? "").matchAll(/^ +(repeated |optional )?(\w+) \w+ = (\d+);/gm),
       ];
-      const form: unknown[] = [];
+      const schema: unknown[] = [];
       for (const [, label, type = "", number] of fields) {
         const isRepeated = label === "repeated ";
         const isVarint = enums.has(type) || type === "uint32" || type === "uint64";
-        if (isVarint) form[Number(number)] = isRepeated ? "varints" : "varint";
-        else if (type === "string") form[Number(number)] = "text";
-        else if (type === "bytes") form[Number(number)] = "bytes";
-        else form[Number(number)] = { message: formInProto(type), repeated: isRepeated };
+        if (isVarint) schema[Number(number)] = isRepeated ? "varints" : "varint";
+        else if (type === "string") schema[Number(number)] = "text";
+        else if (type === "bytes") schema[Number(number)] = "bytes";
+        else schema[Number(number)] = { message: schemaInProto(type), repeated: isRepeated };
       }
-      return Array.from(form);
+      return Array.from(schema);
     }
 
-    const countFields = (form: MessageForm): number =>
-      form.reduce(
+    const countFields = (schema: WireSchema): number =>
+      schema.reduce(
         (sum, field) => sum + (typeof field === "object" ? countFields(field.message) : field ? 1 : 0),
         0,
       );
-    expect(MESSAGE_FORM as unknown).toEqual(formInProto("Message"));
-    expect(ON_CHAIN_EVENT_FORM as unknown).toEqual(formInProto("OnChainEvent"));
-    expect(USERNAME_PROOF_FORM as unknown).toEqual(formInProto("UserNameProof"));
-    expect(countFields(MESSAGE_FORM)).toBeGreaterThan(60);
+    expect(MESSAGE_SCHEMA as unknown).toEqual(schemaInProto("Message"));
+    expect(ON_CHAIN_EVENT_SCHEMA as unknown).toEqual(schemaInProto("OnChainEvent"));
+    expect(USER_NAME_PROOF_SCHEMA as unknown).toEqual(schemaInProto("UserNameProof"));
+    expect(countFields(MESSAGE_SCHEMA)).toBeGreaterThan(60);
   });
 });

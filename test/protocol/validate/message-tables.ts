@@ -13,7 +13,7 @@ import {
   type TestData,
 } from "../../support/messages.ts";
 
-/** What the tables of valid and refused messages share. */
+/** Helpers for tables of valid and refused messages. */
 
 export const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 export const FID = 100;
@@ -21,7 +21,7 @@ export const HASH = new Uint8Array(20).fill(7);
 export const signer = makeSigner("alice");
 export const ctx = { network: MAINNET, nowUnixSecs: DEFAULT_NOW_SECS };
 
-/** The point at zero. As key and as R, with s = 0, a lenient verifier takes it for the signature of any message. */
+/** The identity point. As public key and as R, with s = 0, a lenient verifier accepts it for every message. */
 export const IDENTITY = Uint8Array.of(1, ...new Uint8Array(31));
 
 /** The partial body of a `$case`. */
@@ -48,12 +48,12 @@ export function cast(value: Body<"castAddBody">, over: TestData = {}): Uint8Arra
   return signMessage({ ...castData(value), ...over }, signer);
 }
 
-/** The properly signed envelope of data bytes that need not be proper themselves. */
+/** A properly signed envelope of data bytes, which may be malformed. */
 export function seal(dataBytes: Uint8Array): Uint8Array {
   return Message.encode(sealDataBytes(dataBytes, signer)).finish();
 }
 
-/** Data bytes made to exactly `size` bytes by an unknown field, which decoders skip. */
+/** Data bytes padded to exactly `size` bytes with an unknown field, which decoders skip. */
 export function padded(data: TestData, size: number): Uint8Array {
   const bytes = encodeData(data);
   for (let length = size - bytes.length; length >= 0; length--) {
@@ -66,25 +66,27 @@ export function padded(data: TestData, size: number): Uint8Array {
   throw new RangeError(`cannot pad ${bytes.length} bytes to ${size}`);
 }
 
-export function judge(bytes: Uint8Array, context = ctx): Rejection | undefined {
+export function checkMessage(bytes: Uint8Array, context = ctx): Rejection | undefined {
   const message = decodeMessage(bytes);
   return message instanceof Rejection ? message : validateMessage(message, context);
 }
 
-/** A test for each message that must be valid and for each that must be refused, for the stated reason alone. */
-export function judgeAll(
+/**
+ * Defines one test for each message that must be valid, and one for each that must be refused for the given reason.
+ */
+export function testMessages(
   valid: readonly Valid[],
   refused: readonly Refused[],
   code: Rejection["code"],
 ): void {
   for (const [name, bytes] of valid) {
     test(`accepts ${name}`, () => {
-      expect(judge(bytes)).toBeUndefined();
+      expect(checkMessage(bytes)).toBeUndefined();
     });
   }
   for (const [name, bytes, reason] of refused) {
     test(`refuses ${name}: ${code}`, () => {
-      const rejection = judge(bytes);
+      const rejection = checkMessage(bytes);
       expect(rejection?.reason).toMatch(reason);
       expect(rejection?.code).toBe(code);
     });
