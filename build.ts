@@ -23,16 +23,16 @@ type Target = (typeof TARGETS)[number];
 /** Each worker is an entry of its own: a compiled program loads it by its path. */
 const ENTRYPOINTS = [
   "src/main.ts",
-  "src/workers/state.worker.ts",
-  "src/workers/ingest.worker.ts",
-  "src/workers/http.worker.ts",
-  "src/workers/hub.worker.ts",
-  "src/workers/ranking.worker.ts",
-  "src/workers/maintenance.worker.ts",
-  "src/workers/fan-out.worker.ts",
-  "src/workers/upstream.worker.ts",
-  "src/workers/matching.worker.ts",
-  "src/workers/delivery.worker.ts",
+  "src/node/workers/state.worker.ts",
+  "src/node/workers/ingest.worker.ts",
+  "src/node/workers/http.worker.ts",
+  "src/node/workers/hub.worker.ts",
+  "src/node/workers/ranking.worker.ts",
+  "src/node/workers/maintenance.worker.ts",
+  "src/node/workers/fan-out.worker.ts",
+  "src/node/workers/upstream.worker.ts",
+  "src/node/workers/matching.worker.ts",
+  "src/node/workers/delivery.worker.ts",
 ];
 
 const { values, positionals } = parseArgs({

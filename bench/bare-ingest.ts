@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
-import { openWriter } from "../src/lib/sqlite/open.ts";
+import { openWriter } from "../src/db/sqlite/open.ts";
 import { Rejection } from "../src/protocol/rejection.ts";
 import { encodeMessage, signedMessageFromWire } from "../src/protocol/signed-message.ts";
 import type { Message } from "../src/protocol/wire/generated/message.ts";

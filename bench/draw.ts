@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
+import { indexPath } from "../src/db/index/database.ts";
 import { seededRandom } from "../src/demo/random.ts";
-import { indexPath } from "../src/index/database.ts";
 import { makeWallet } from "../test/support/messages.ts";
 import type { BenchNetwork } from "./network.ts";
 

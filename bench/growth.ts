@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { indexPath } from "../src/index/database.ts";
+import { indexPath } from "../src/db/index/database.ts";
 import { compileInto, DIST, startNode } from "../test/support/program.ts";
 import { drawFrom } from "./draw.ts";
 import type { Figure } from "./main.ts";

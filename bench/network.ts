@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { indexPath, openIndexWriter } from "../src/db/index/database.ts";
+import { claimNetwork } from "../src/db/index/identity.ts";
+import { openState, statePath } from "../src/db/state/database.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
-import { indexPath, openIndexWriter } from "../src/index/database.ts";
-import { claimNetwork } from "../src/index/identity.ts";
 import { IngestEngine } from "../src/ingest/engine.ts";
 import type { IngestRecord } from "../src/ingest/record.ts";
 import { toFarcasterSecs } from "../src/protocol/time.ts";
@@ -15,7 +16,6 @@ import {
   ReactionType,
   UserDataType,
 } from "../src/protocol/wire/generated/message.ts";
-import { openState, statePath } from "../src/state/database.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "../test/support/events.ts";
 import { makeSigner, makeWallet } from "../test/support/messages.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openState, statePath } from "../src/state/database.ts";
+import { openState, statePath } from "../src/db/state/database.ts";
 import { createCertificateAuthority } from "../test/support/certificates.ts";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { insertTokens, notification, SECRET, type TokenSpec, testApp } from "../test/support/send.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { indexPath } from "../src/index/database.ts";
+import { indexPath } from "../src/db/index/database.ts";
 import { compileInto, DIST, startNode, tempDir } from "../test/support/program.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork } from "./network.ts";

@@ -2,6 +2,6 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "sqlite",
-  schema: "./src/index/schema/*.ts",
+  schema: "./src/db/index/schema/*.ts",
   out: "./drizzle/index",
 });

@@ -2,6 +2,6 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "sqlite",
-  schema: "./src/state/schema/*.ts",
+  schema: "./src/db/state/schema/*.ts",
   out: "./drizzle/state",
 });

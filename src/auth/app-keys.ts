@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { statement } from "../index/statement.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { statement } from "../db/index/statement.ts";
 import { KEY_TYPE_ED25519 } from "../protocol/validate/gasless-key.ts";
 import { SignerEventType } from "../protocol/wire/generated/on-chain.ts";
 

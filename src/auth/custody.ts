@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { statement } from "../index/statement.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { statement } from "../db/index/statement.ts";
 
 /** The 20-byte custody address of an fid as of now; undefined for an fid that nobody registered. */
 export type CustodyOf = (fid: number) => Uint8Array | undefined;

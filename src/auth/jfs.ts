@@ -1,5 +1,5 @@
-import { type Clock, nowSecs } from "../process/clock.ts";
 import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ActiveKeyOf } from "./app-keys.ts";
 
 /** A JSON Farcaster Signature as it is sent: three base64url texts. */

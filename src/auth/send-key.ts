@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
-import { type Clock, nowSecs } from "../process/clock.ts";
-import type { App, Secret } from "../state/records.ts";
-import { secretDigest } from "../state/secret-digest.ts";
-import type { AppStore } from "../state/stores.ts";
+import type { App, Secret } from "../db/state/records.ts";
+import { secretDigest } from "../db/state/secret-digest.ts";
+import type { AppStore } from "../db/state/stores.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 
 /**
  * Whether a key is one of the secrets. Digests are compared, and all of them, so that the time tells neither how much

@@ -1,9 +1,9 @@
 import type { ServiceNames } from "../config/names.ts";
+import type { NonceStore } from "../db/state/stores.ts";
 import { ApiError } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../http/params.ts";
-import { type Clock, nowSecs } from "../process/clock.ts";
-import type { Logger } from "../process/logger.ts";
-import type { NonceStore } from "../state/stores.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
 import type { CustodyOf } from "./custody.ts";
 import { isWellFormedSignature, recoverSigner } from "./recover.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { BadRow } from "../channels/registry-file.ts";
+import type { BadRow } from "../import/channels/registry-file.ts";
 import type { CommandContext } from "./context.ts";
 import { print, printError } from "./output.ts";
 
@@ -13,10 +13,10 @@ export function registerChannels(program: Command, context: CommandContext): voi
     .argument("<file>", "JSON as Farcaster's public all-channels endpoint answers it")
     .action(async (file: string) => {
       const { createCommon, runTask } = await import("./common.ts");
-      const { openDataDir } = await import("../process/data-dir.ts");
-      const { indexPath, openIndexWriter } = await import("../index/database.ts");
-      const { claimNetwork } = await import("../index/identity.ts");
-      const { importRegistry } = await import("../channels/import-registry.ts");
+      const { openDataDir } = await import("../runtime/data-dir.ts");
+      const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
+      const { claimNetwork } = await import("../db/index/identity.ts");
+      const { importRegistry } = await import("../import/channels/import-registry.ts");
       const common = createCommon(context);
       context.exitCode = await runTask(common, async () => {
         const dataDir = openDataDir(common.config.data.dir);

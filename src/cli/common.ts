@@ -1,10 +1,10 @@
 import { type LoadedConfig, loadConfig, processInput } from "../config/load.ts";
 import { EXIT_RETRYABLE } from "../lib/failure.ts";
-import { systemClock } from "../process/clock.ts";
-import type { Common } from "../process/common.ts";
-import { createLogger } from "../process/logger.ts";
-import { createMetrics } from "../process/metrics.ts";
-import { createShutdown, handleSignals } from "../process/shutdown.ts";
+import { systemClock } from "../runtime/clock.ts";
+import type { Common } from "../runtime/common.ts";
+import { createLogger } from "../runtime/logger.ts";
+import { createMetrics } from "../runtime/metrics.ts";
+import { createShutdown, handleSignals } from "../runtime/shutdown.ts";
 import type { CommandContext } from "./context.ts";
 
 /** Reads the settings that the flags, the environment and the files of this process give. */

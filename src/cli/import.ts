@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import type { ImportBrokeOff, ImportReport } from "../import/run-import.ts";
 import { EXIT_USER, RetryableError, UserError } from "../lib/failure.ts";
 import type { CommandContext } from "./context.ts";
-import { endingOf } from "./exit.ts";
 import { print } from "./output.ts";
+import { toExit } from "./to-exit.ts";
 
 const LOG_INTERVAL_MS = 5000;
 
@@ -15,18 +15,18 @@ export function registerImport(program: Command, context: CommandContext): void 
     .argument("<file>", "messages, on-chain events and username proofs, each behind its length")
     .action(async (file: string) => {
       const { createCommon, runTask } = await import("./common.ts");
-      const { openDataDir } = await import("../process/data-dir.ts");
+      const { openDataDir } = await import("../runtime/data-dir.ts");
       const { createImportSink } = await import("../import/import-sink.ts");
       const { formatProgress } = await import("../import/progress.ts");
       const { ImportBrokeOff, runImport } = await import("../import/run-import.ts");
       const { formatSummary } = await import("../import/summary.ts");
-      const { indexPath, openIndexWriter } = await import("../index/database.ts");
-      const { claimNetwork, isFollowing, mayLackState } = await import("../index/identity.ts");
-      const { getPosition } = await import("../index/positions.ts");
+      const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
+      const { claimNetwork, isFollowing, mayLackState } = await import("../db/index/identity.ts");
+      const { getPosition } = await import("../db/index/positions.ts");
       const { IngestEngine } = await import("../ingest/engine.ts");
-      const { openState, statePath } = await import("../state/database.ts");
+      const { openState, statePath } = await import("../db/state/database.ts");
       const { networkOf } = await import("../ingest/network.ts");
-      const { createProgressReporter, progressOnStderr } = await import("../process/progress-line.ts");
+      const { createProgressReporter, progressOnStderr } = await import("../runtime/progress-line.ts");
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;
       context.exitCode = await runTask(common, async () => {
@@ -92,7 +92,7 @@ function brokeOffError(file: string, { message, cause, report }: ImportBrokeOff)
     `${file}: the import broke off: ${message}.`,
     `${stored} records of this run are stored, up to byte ${report.toOffset}; run the same import again to go on there.`,
   ].join("\n");
-  return endingOf(cause).exitCode === EXIT_USER
+  return toExit(cause).exitCode === EXIT_USER
     ? new UserError(text, { cause })
     : new RetryableError(text, { cause });
 }

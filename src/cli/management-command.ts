@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import type { SignedOperationId } from "../auth/op-table.ts";
 import { UserError } from "../lib/failure.ts";
 import { printable } from "../lib/printable.ts";
-import type { Parameters } from "../management-client/client.ts";
+import type { Parameters } from "./client/client.ts";
 import type { CommandContext } from "./context.ts";
 import { type CallOptions, openClient, withCallOptions } from "./management-options.ts";
-import { answerJson, memberOf, recordsTable, recordTable } from "./management-table.ts";
+import { memberOf, recordsTable, recordTable, responseJson } from "./management-table.ts";
 import { print } from "./output.ts";
 
 /** What the commands of one kind of record have in common. */
@@ -82,7 +82,7 @@ export async function callAndPrint(
 ): Promise<void> {
   const client = await openClient(context, options);
   const answer = await client.call(operation, parameters);
-  print(options.json ? answerJson(answer) : table(answer));
+  print(options.json ? responseJson(answer) : table(answer));
 }
 
 /** The given fields of an update. An update of nothing is a slip of whoever typed it. */

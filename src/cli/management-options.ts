@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { ManagementClient } from "../management-client/client.ts";
+import type { ManagementClient } from "./client/client.ts";
 import type { CommandContext } from "./context.ts";
 import { printError } from "./output.ts";
 
@@ -33,7 +33,7 @@ export function withCallOptions(command: Command): Command {
 export async function openSigner(context: CommandContext, options: SignerOptions) {
   const { readConfig } = await import("./common.ts");
   const { serviceNames } = await import("../config/names.ts");
-  const { KEY_VARIABLE, readCustodyKey } = await import("../management-client/custody-key.ts");
+  const { KEY_VARIABLE, readCustodyKey } = await import("./client/custody-key.ts");
   const { config } = readConfig(context);
   const { account, warning } = readCustodyKey({ file: options.keyFile, variable: process.env[KEY_VARIABLE] });
   if (warning !== undefined) printError(`warning: ${warning}\n`);
@@ -42,8 +42,8 @@ export async function openSigner(context: CommandContext, options: SignerOptions
 
 /** The client of the node that the options or the settings name. */
 export async function openClient(context: CommandContext, options: CallOptions): Promise<ManagementClient> {
-  const { systemClock } = await import("../process/clock.ts");
-  const { createManagementClient } = await import("../management-client/client.ts");
+  const { systemClock } = await import("../runtime/clock.ts");
+  const { createManagementClient } = await import("./client/client.ts");
   const { isPlainOverNetwork, nodeUrl } = await import("./node-url.ts");
   const { config, signer } = await openSigner(context, options);
   const baseUrl = nodeUrl(options.url ?? config.http);

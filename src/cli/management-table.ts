@@ -101,6 +101,6 @@ export function memberOf(answer: unknown, key: string): unknown {
 }
 
 /** The JSON of an answer. */
-export function answerJson(answer: unknown): string {
+export function responseJson(answer: unknown): string {
   return `${JSON.stringify(answer, null, 2)}\n`;
 }

@@ -19,14 +19,14 @@ export function registerMigrate(program: Command, context: CommandContext): void
     .option("--new-state", "make an empty state.db although the index is filled: what it held is lost")
     .action(async ({ verify = false, newState = false }: MigrateOptions) => {
       const { createCommon, runTask } = await import("./common.ts");
-      const { openDataDir } = await import("../process/data-dir.ts");
-      const { indexPath, openIndexWriter } = await import("../index/database.ts");
-      const { claimNetwork, mayLackState } = await import("../index/identity.ts");
-      const { verifyIndex } = await import("../index/verify.ts");
-      const { openState, statePath } = await import("../state/database.ts");
-      const { verifyState } = await import("../state/verify.ts");
+      const { openDataDir } = await import("../runtime/data-dir.ts");
+      const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
+      const { claimNetwork, mayLackState } = await import("../db/index/identity.ts");
+      const { verifyIndex } = await import("../db/index/verify.ts");
+      const { openState, statePath } = await import("../db/state/database.ts");
+      const { verifyState } = await import("../node/state/verify.ts");
       const { UserError } = await import("../lib/failure.ts");
-      const { recoveryOf } = await import("../lib/sqlite/storage-error.ts");
+      const { recoveryOf } = await import("../db/sqlite/storage-error.ts");
       const common = createCommon(context);
       context.exitCode = await runTask(common, async () => {
         const dataDir = openDataDir(common.config.data.dir);

@@ -9,15 +9,15 @@ export function registerOpenApi(program: Command, context: CommandContext): void
     .description("print the OpenAPI document of the HTTP interface")
     .action(async () => {
       const { createCommon } = await import("./common.ts");
-      const { createFanOut } = await import("../app/fan-out.ts");
-      const { createManagement } = await import("../app/management.ts");
-      const { createPush } = await import("../app/push.ts");
-      const { openIndexInMemory } = await import("../index/database.ts");
+      const { createFanOut } = await import("../node/compose/fan-out.ts");
+      const { createManagement } = await import("../node/compose/management.ts");
+      const { createPush } = await import("../node/compose/push.ts");
+      const { openIndexInMemory } = await import("../db/index/database.ts");
       const { createHttpServer } = await import("../http/server.ts");
-      const { apiPlugins } = await import("../routes/plugins.ts");
-      const { openStateInMemory } = await import("../state/database.ts");
-      const { createLocalStores } = await import("../state/sqlite/local-stores.ts");
-      const { maxQueuedOf } = await import("../delivery/queue-limits.ts");
+      const { apiPlugins } = await import("../api/shared/plugins.ts");
+      const { openStateInMemory } = await import("../db/state/database.ts");
+      const { createLocalStores } = await import("../node/state/local-stores.ts");
+      const { maxQueuedOf } = await import("../webhooks/deliver/queue-limits.ts");
       const { HydrationCache } = await import("../read/hydrate/cache.ts");
       const { version } = await import("../version.ts");
       const common = createCommon(context);

@@ -8,15 +8,15 @@ import { type CommandContext, collect, flagsOf } from "./context.ts";
 import { registerDemo } from "./demo.ts";
 import { registerDemoClient } from "./demo-client.ts";
 import { addExamples } from "./examples.ts";
-import { endingOf } from "./exit.ts";
 import { registerHealthcheck } from "./healthcheck.ts";
 import { registerImport } from "./import.ts";
-import { registerListen } from "./listen.ts";
+import { registerListen } from "./listen/listen.ts";
 import { registerMigrate } from "./migrate.ts";
 import { registerOpenApi } from "./openapi.ts";
 import { flushOutput, printError } from "./output.ts";
 import { registerServe } from "./serve.ts";
 import { registerSign } from "./sign.ts";
+import { toExit } from "./to-exit.ts";
 import { registerTokens } from "./tokens.ts";
 import { registerVerify } from "./verify.ts";
 import { registerVersion } from "./version.ts";
@@ -54,7 +54,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: "user" });
     return context.exitCode;
   } catch (fault) {
-    const { exitCode, message } = endingOf(fault);
+    const { exitCode, message } = toExit(fault);
     if (message !== "") printError(message);
     return exitCode;
   } finally {

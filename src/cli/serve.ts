@@ -11,7 +11,7 @@ export function registerServe(program: Command, context: CommandContext): void {
     .option("--new-state", "begin with an empty state.db although the index is filled: what it held is lost")
     .action(async ({ demo = false, newState = false }: { demo?: boolean; newState?: boolean }) => {
       const { createCommon, runService } = await import("./common.ts");
-      const { serve } = await import("../app/serve.ts");
+      const { serve } = await import("../node/serve.ts");
       const { serviceNames } = await import("../config/names.ts");
       const common = createCommon(context, { isNode: true });
       context.exitCode = await runService(common, async () => {

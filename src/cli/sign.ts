@@ -28,8 +28,8 @@ export function registerSign(program: Command, context: CommandContext): void {
     .option("--body <file>", 'file with the body, byte for byte as it will be sent; "-" reads standard input')
     .option("--json", "print a JSON object")
     .action(async (method: string | undefined, path: string | undefined, options: SignOptions) => {
-      const { nowSecs, systemClock } = await import("../process/clock.ts");
-      const { signOperation } = await import("../management-client/sign-operation.ts");
+      const { nowSecs, systemClock } = await import("../runtime/clock.ts");
+      const { signOperation } = await import("./client/sign-operation.ts");
       const { signer } = await openSigner(context, options);
       const op = opFor({ method, path, op: options.op, basePath: signer.names.basePath });
       const body =

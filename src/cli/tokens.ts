@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
+import type { StateDatabase } from "../db/state/database.ts";
 import { printableLines } from "../lib/printable.ts";
 import type { UrlGuard } from "../net/guard.ts";
-import type { Common } from "../process/common.ts";
-import type { StateDatabase } from "../state/database.ts";
+import type { Common } from "../runtime/common.ts";
 import type { CommandContext } from "./context.ts";
 import { parseFid } from "./management-options.ts";
 import { print } from "./output.ts";
@@ -38,8 +38,8 @@ export function registerTokens(program: Command, context: CommandContext): void 
     .action(async (source: string, { appId, apiKeyFile, clientFid, dryRun = false }: ImportOptions) => {
       const { createUrlGuard, interfaceAddresses } = await import("../net/guard.ts");
       const { createCachedResolve } = await import("../net/resolve.ts");
-      const { openTokenImport } = await import("../state/sqlite/token-import.ts");
-      const { importTokens } = await import("../token-transfer/import-tokens.ts");
+      const { openTokenImport } = await import("../push/store/token-import.ts");
+      const { importTokens } = await import("../push/tokens/transfer/import-tokens.ts");
       await onState(context, appId, async (state, common) => {
         const { config, clock, log, shutdown } = common;
         // Asked for once: a list may have millions of URLs.
@@ -77,8 +77,8 @@ export function registerTokens(program: Command, context: CommandContext): void 
     .description("print the tokens of an app as such a list. The node must be stopped")
     .requiredOption("--app-id <id>", "app of this node")
     .action(async ({ appId }: { appId: string }) => {
-      const { tokenReads } = await import("../state/sqlite/token-store.ts");
-      const { exportTokens } = await import("../token-transfer/export-tokens.ts");
+      const { tokenReads } = await import("../push/store/token-store.ts");
+      const { exportTokens } = await import("../push/tokens/transfer/export-tokens.ts");
       await onState(context, appId, async (state, { shutdown }) => {
         const output = Bun.stdout.writer();
         for await (const part of exportTokens(tokenReads(state), appId)) {
@@ -99,10 +99,10 @@ async function onState(
   work: (state: StateDatabase, common: Common) => Promise<void>,
 ): Promise<void> {
   const { createCommon, runTask } = await import("./common.ts");
-  const { openDataDir } = await import("../process/data-dir.ts");
-  const { openState, statePath } = await import("../state/database.ts");
-  const { appReads } = await import("../state/sqlite/app-store.ts");
-  const { nowSecs } = await import("../process/clock.ts");
+  const { openDataDir } = await import("../runtime/data-dir.ts");
+  const { openState, statePath } = await import("../db/state/database.ts");
+  const { appReads } = await import("../apps/app-store.ts");
+  const { nowSecs } = await import("../runtime/clock.ts");
   const { UserError } = await import("../lib/failure.ts");
   const common = createCommon(context);
   context.exitCode = await runTask(common, async () => {
@@ -124,13 +124,13 @@ async function openSource(
   const { UserError } = await import("../lib/failure.ts");
   if (!/^https?:\/\//i.test(source)) {
     if (apiKeyFile !== undefined) throw new UserError("--api-key-file is for a URL");
-    const { tokensOfFile } = await import("../token-transfer/token-file.ts");
+    const { tokensOfFile } = await import("../push/tokens/transfer/token-file.ts");
     return tokensOfFile(source);
   }
   if (apiKeyFile === undefined) throw new UserError("a URL needs --api-key-file");
   if (!URL.canParse(source)) throw new UserError(`${JSON.stringify(source)} is no URL`);
   const { createOutboundClient } = await import("../net/client.ts");
-  const { tokensOfPages } = await import("../token-transfer/token-pages.ts");
+  const { tokensOfPages } = await import("../push/tokens/transfer/token-pages.ts");
   const { readInput } = await import("./input.ts");
   const apiKey = new TextDecoder().decode(await readInput(apiKeyFile, MAX_KEY_FILE_BYTES)).trim();
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new UserError(`${apiKeyFile} holds no API key`);

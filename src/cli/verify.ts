@@ -31,11 +31,11 @@ export function registerVerify(program: Command, context: CommandContext): void 
     .action(async ({ sample = DEFAULT_SAMPLE, fid: named, json = false }: VerifyOptions) => {
       const { createCommon, runTask } = await import("./common.ts");
       const { followedFids } = await import("../config/fid-file.ts");
-      const { indexPath, openIndexReader } = await import("../index/database.ts");
+      const { indexPath, openIndexReader } = await import("../db/index/database.ts");
       const { EXIT_OK, EXIT_USER, RetryableError, reasonOf, UserError } = await import("../lib/failure.ts");
       const { UpstreamClient } = await import("../upstream/client.ts");
       const { connectUpstream } = await import("../upstream/connection.ts");
-      const { DEFAULT_PACE, wait } = await import("../upstream/pace.ts");
+      const { DEFAULT_TIMINGS: DEFAULT_PACE, wait } = await import("../upstream/timings.ts");
       const { compareFids, knownFids, sampleOf } = await import("../upstream/verify-sample.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;

@@ -1,12 +1,12 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { markDemo } from "../index/identity.ts";
-import { readTotals } from "../index/totals.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { markDemo } from "../db/index/identity.ts";
+import { readTotals } from "../db/index/totals.ts";
 import { IngestEngine } from "../ingest/engine.ts";
 import { type IngestRecord, validateRecord } from "../ingest/record.ts";
-import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { signedMessageFromWire } from "../protocol/signed-message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { type DemoRecord, demoNetwork } from "./network.ts";
 
 const HOUR_SECS = 3600;

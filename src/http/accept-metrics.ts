@@ -1,6 +1,6 @@
 import { Counter, Gauge } from "prom-client";
-import type { Descriptors } from "../process/descriptors.ts";
-import type { Metrics } from "../process/metrics.ts";
+import type { Descriptors } from "../runtime/descriptors.ts";
+import type { Metrics } from "../runtime/metrics.ts";
 
 /** Registers what shows whether connections are accepted, beside `process_open_fds`. */
 export function createAcceptMetrics(

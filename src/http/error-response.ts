@@ -1,6 +1,6 @@
 import { ElysiaCustomStatusResponse, NotFoundError, ParseError, ValidationError } from "elysia";
-import type { Logger } from "../process/logger.ts";
-import { StateUnavailable } from "../state/unavailable.ts";
+import { StateUnavailable } from "../db/state/unavailable.ts";
+import type { Logger } from "../runtime/logger.ts";
 import { ApiError, type ErrorName, errorKinds } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { describeValidationError } from "./validation-message.ts";

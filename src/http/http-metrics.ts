@@ -1,9 +1,9 @@
 import { Counter } from "prom-client";
-import { type HistogramSeries, registerHistogram } from "../process/histogram.ts";
-import type { Metrics } from "../process/metrics.ts";
+import { type HistogramSeries, registerHistogram } from "../runtime/histogram.ts";
+import type { Metrics } from "../runtime/metrics.ts";
 
 /** Counts an answer. `route` is the template, so that the number of series has a bound. */
-export type ObserveAnswer = (method: string, route: string, status: number, seconds: number) => void;
+export type ObserveResponse = (method: string, route: string, status: number, seconds: number) => void;
 
 const bucketBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -49,7 +49,7 @@ function seriesOf({ method, route, buckets, sumSecs }: Tally): HistogramSeries {
  * Registers the metrics of the HTTP interface. Answers are tallied here and turned into series when they are asked
  * for: prom-client hashes the labels at each observation, which took a tenth of the time of a small request.
  */
-export function createHttpMetrics({ registry, prefix }: Metrics): ObserveAnswer {
+export function createHttpMetrics({ registry, prefix }: Metrics): ObserveResponse {
   const tallies = new Map<string, Map<string, Tally>>();
   const all = () => [...tallies.values()].flatMap((byMethod) => [...byMethod.values()]);
 

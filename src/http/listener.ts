@@ -1,5 +1,5 @@
-import type { Descriptors } from "../process/descriptors.ts";
-import type { Logger } from "../process/logger.ts";
+import type { Descriptors } from "../runtime/descriptors.ts";
+import type { Logger } from "../runtime/logger.ts";
 
 type Server = Bun.Server<undefined>;
 

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { Clock } from "../process/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { ApiError } from "./errors.ts";
 import { operation } from "./operation.ts";
 import { choice, optional } from "./params.ts";

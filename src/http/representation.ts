@@ -7,7 +7,7 @@ import { type BodySender, MAX_WHOLE_BYTES } from "./response-body.ts";
 import type { CacheOfRoute, RouteCache } from "./route-cache.ts";
 
 /** What the representation of an answer needs of Elysia's context. */
-export interface AnswerContext {
+export interface ResponseContext {
   readonly request: Request;
   readonly route: string;
   readonly responseValue: unknown;
@@ -35,7 +35,7 @@ export function tagBody(body: Uint8Array): TaggedBody {
   return { body, etag: `W/"${Bun.hash(body).toString(16)}"`, coded: new Map() };
 }
 
-function statusOf(status: AnswerContext["set"]["status"]): number {
+function statusOf(status: ResponseContext["set"]["status"]): number {
   return typeof status === "string" ? StatusMap[status] : (status ?? 200);
 }
 
@@ -53,7 +53,7 @@ export function readHeaders(etag: string): Record<string, string> {
  * Answers a read with its body, compressed where the client takes that, or with 304 where the client holds just that.
  * @throws ApiError `unavailable` where too much waits to be sent already.
  */
-export function answerRead(
+export function respondToRead(
   request: Request,
   tagged: TaggedBody,
   headers: Headers | Record<string, string>,
@@ -83,7 +83,7 @@ function wholeJson(value: unknown): Uint8Array | undefined {
 
 interface RepresentOptions {
   readonly given: unknown;
-  readonly set: AnswerContext["set"];
+  readonly set: ResponseContext["set"];
   readonly cache: RouteCache | undefined;
   readonly sender: BodySender;
 }
@@ -104,7 +104,7 @@ function asJson(exchange: Exchange, options: RepresentOptions): Response | Promi
     if (!isTagged) return sender.whole(request, body, untagged());
     const tagged = tagBody(body);
     if (method === "GET" && cache === "shared") exchange.cacheable = tagged;
-    return answerRead(request, tagged, readHeaders(tagged.etag), sender);
+    return respondToRead(request, tagged, readHeaders(tagged.etag), sender);
   };
 
   const body = value instanceof JsonStream ? undefined : wholeJson(value);
@@ -116,7 +116,7 @@ function asJson(exchange: Exchange, options: RepresentOptions): Response | Promi
 }
 
 /** What a handler has set. Only handlers of routes without a cache declaration set any. */
-function headersOf(set: AnswerContext["set"]): Record<string, string> {
+function headersOf(set: ResponseContext["set"]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name in set.headers) headers[name] = String(set.headers[name]);
   return headers;
@@ -130,7 +130,7 @@ function headersOf(set: AnswerContext["set"]): Record<string, string> {
  * prepares everything (all headers, query, cookies) for a hook that hands its context on.
  */
 export function createRepresent(cacheOf: CacheOfRoute, sender: BodySender) {
-  return ({ request, route, responseValue, set }: AnswerContext) => {
+  return ({ request, route, responseValue, set }: ResponseContext) => {
     const exchange = exchangeOf(request);
     exchange.route = route;
     if (responseValue instanceof Response) return undefined;

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { Semaphore } from "../lib/semaphore.ts";
-import type { Logger } from "../process/logger.ts";
+import type { Logger } from "../runtime/logger.ts";
 import { ApiError } from "./errors.ts";
 import { exchangeOf } from "./exchange.ts";
 import type { JsonStream } from "./json-stream.ts";

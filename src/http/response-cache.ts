@@ -1,4 +1,4 @@
-import { type Clock, nowSecs } from "../process/clock.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { TaggedBody } from "./exchange.ts";
 
 /** A response as it is sent, without what belongs to one request. */

@@ -1,12 +1,11 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { basePathOf, serviceNames } from "../config/names.ts";
 import type { Config } from "../config/schema.ts";
-import type { Common } from "../process/common.ts";
-import type { Descriptors } from "../process/descriptors.ts";
+import type { Common } from "../runtime/common.ts";
+import type { Descriptors } from "../runtime/descriptors.ts";
 import { createAcceptMetrics } from "./accept-metrics.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs.ts";
-import { createEdge } from "./edge.ts";
 import { errorResponse } from "./error-response.ts";
 import { exchangeOf, type TaggedBody } from "./exchange.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
@@ -14,8 +13,9 @@ import { Listener } from "./listener.ts";
 import { type ApiDocumentation, openApiDocument } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { type OpsProviders, opsRoutes } from "./ops.ts";
+import { createPipeline } from "./pipeline.ts";
 import { createPolicyLookup } from "./policy.ts";
-import { answerRead, createRepresent, readHeaders, tagBody } from "./representation.ts";
+import { createRepresent, readHeaders, respondToRead, tagBody } from "./representation.ts";
 import { createBodySender } from "./response-body.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { createCacheOfRoute } from "./route-cache.ts";
@@ -100,7 +100,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       tagBody(new TextEncoder().encode(JSON.stringify(document))),
     );
     const tagged = await documentBody;
-    return answerRead(request, tagged, readHeaders(tagged.etag), sender);
+    return respondToRead(request, tagged, readHeaders(tagged.etag), sender);
   };
 
   const app = new Elysia({
@@ -121,7 +121,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     .get("/openapi.json", ({ request }) => answerDocument(request), { detail: { hide: true } })
     .compile();
 
-  const handle = createEdge({
+  const handle = createPipeline({
     route: (request) => app.fetch(request),
     policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
     cors: createCors({ origins: config.http.cors_origins, names, isCompat: compatPrefixes.length > 0 }),

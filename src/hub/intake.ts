@@ -1,4 +1,3 @@
-import type { ChainChecker } from "../chain/chain-checker.ts";
 import type { Verdict } from "../ingest/engine.ts";
 import {
   decodeRecord,
@@ -7,11 +6,12 @@ import {
   type RecordKind,
   validateRecord,
 } from "../ingest/record.ts";
-import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import type { BulkMessageResponse } from "../protocol/wire/generated/hub.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { ChainChecker } from "./chain/chain-checker.ts";
 import { acceptedInBulk, refusedInBulk } from "./messages-on-the-wire.ts";
 import type { Checked, SubmissionCheck } from "./submission-check.ts";
 

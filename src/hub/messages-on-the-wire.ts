@@ -47,13 +47,13 @@ export function splitBulkRequest(bytes: Uint8Array, maxMessages: number): Uint8A
 const UNREADABLE = new Rejection("bad_request.parse_failure", "request cannot be decoded");
 
 /** A message as it is given back: with the data that its hash covers, whatever `data` came beside it. */
-export function answerWith(message: SignedMessage): Message {
+export function respondWith(message: SignedMessage): Message {
   return { ...toWire(message), data: message.data };
 }
 
 /** The result of a message that was taken, in the answer to a bulk request. */
 export function acceptedInBulk(message: SignedMessage): BulkMessageResponse {
-  return { response: { $case: "message", value: answerWith(message) } };
+  return { response: { $case: "message", value: respondWith(message) } };
 }
 
 /** The result of a message that was refused, in the answer to a bulk request. */
@@ -67,7 +67,7 @@ export function refusedInBulk(rejection: Rejection, received: Uint8Array | undef
 }
 
 /** Encodes `answerWith` of a message: its data goes out as the bytes that were signed, and is not encoded again. */
-export function encodeAnswer(message: SignedMessage): Uint8Array {
+export function encodeResponse(message: SignedMessage): Uint8Array {
   const data = new BinaryWriter().tag(DATA_FIELD, LENGTH_DELIMITED).bytes(message.dataBytes);
   return Message.encode(toWire(message), data).finish();
 }

@@ -1,4 +1,4 @@
-import { constants as http2, type ServerHttp2Stream } from "node:http2";
+import type { ServerHttp2Stream } from "node:http2";
 import {
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
@@ -6,6 +6,9 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { ByteBudget } from "../lib/byte-budget.ts";
+
+/** The HTTP/2 error code CANCEL (RFC 9113, section 7). */
+const HTTP2_CANCEL = 0x8;
 
 export interface ReceiveLimits {
   /** Of one request, before and after decompression, by the path of its method. */
@@ -79,7 +82,7 @@ export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
       release(maxBytes - contents.length);
       return contents;
     };
-    const end = () => call.stream.close(http2.NGHTTP2_CANCEL);
+    const end = () => call.stream.close(HTTP2_CANCEL);
     let deadline = setTimeout(() => {
       call.sendStatus(TOO_SLOW);
       // The client hears of it before the stream goes.

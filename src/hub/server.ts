@@ -1,7 +1,7 @@
 import type { Http2Server } from "node:http2";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
-import type { Descriptors } from "../process/descriptors.ts";
 import { HubServiceService } from "../protocol/wire/generated/hub.ts";
+import type { Descriptors } from "../runtime/descriptors.ts";
 import { Intake } from "./intake.ts";
 import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
 import { adminService, type HubContext, hubService } from "./service.ts";

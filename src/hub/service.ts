@@ -1,7 +1,6 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { readTotals } from "../index/totals.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { readTotals } from "../db/index/totals.ts";
 import { admit } from "../ingest/admit.ts";
-import { nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import {
   AdminServiceService,
@@ -12,9 +11,10 @@ import {
 } from "../protocol/wire/generated/hub.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
+import { nowSecs } from "../runtime/clock.ts";
 import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
 import type { Intake, IntakeContext } from "./intake.ts";
-import { answerWith, encodeAnswer, splitBulkRequest } from "./messages-on-the-wire.ts";
+import { encodeResponse, respondWith, splitBulkRequest } from "./messages-on-the-wire.ts";
 import { type RawMethod, rawService } from "./raw-service.ts";
 import type { SubmissionCheck } from "./submission-check.ts";
 import type { WriteThrough } from "./write-through.ts";
@@ -53,10 +53,10 @@ export function hubService(context: HubContext, intake: Intake) {
     submitMessage: async (request) => {
       if (upstream) {
         const forwarded = await upstream.submits.submit(request);
-        return "dataBytes" in forwarded ? encodeAnswer(forwarded) : forwarded;
+        return "dataBytes" in forwarded ? encodeResponse(forwarded) : forwarded;
       }
       const message = await intake.merge(request);
-      return message instanceof Rejection ? message : encodeAnswer(message);
+      return message instanceof Rejection ? message : encodeResponse(message);
     },
     submitBulkMessages: async (request) => {
       const received = splitBulkRequest(request, context.check.maxMessages);
@@ -71,7 +71,7 @@ export function hubService(context: HubContext, intake: Intake) {
       const { db, network, clock } = context;
       const refusal = admit({ db, network, nowSecs: nowSecs(clock) }, message);
       if (refusal) return refusal;
-      return ValidationResponse.encode({ valid: true, message: answerWith(message) }).finish();
+      return ValidationResponse.encode({ valid: true, message: respondWith(message) }).finish();
     },
     getInfo: async () => GetInfoResponse.encode(await nodeInfo(context)).finish(),
   });

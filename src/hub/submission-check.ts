@@ -1,11 +1,11 @@
-import type { IndexDatabase } from "../index/database.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
 import { admit, admitAuthor } from "../ingest/admit.ts";
 import { ByteBudget } from "../lib/byte-budget.ts";
-import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { isCostly, validateForm, verifyClaim } from "../protocol/validate/message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { EventLoopSlices } from "./event-loop-slices.ts";
 
 /** What checking submitted messages works with. */

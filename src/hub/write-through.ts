@@ -1,5 +1,4 @@
 import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import type { Clock } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { encodeMessage, type SignedMessage, toWire } from "../protocol/signed-message.ts";
 import {
@@ -8,6 +7,7 @@ import {
   SubmitBulkMessagesRequest,
   SubmitBulkMessagesResponse,
 } from "../protocol/wire/generated/hub.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { relayedFault, shownText } from "./grpc-errors.ts";
 import { acceptedInBulk, refusedInBulk } from "./messages-on-the-wire.ts";
 import type { SubmissionCheck } from "./submission-check.ts";

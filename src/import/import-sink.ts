@@ -1,8 +1,8 @@
 import type { IngestEngine, Verdict } from "../ingest/engine.ts";
 import { decodeRecord, type IngestRecord, validateRecord } from "../ingest/record.ts";
-import { type Clock, nowSecs } from "../process/clock.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ImportSink } from "./run-import.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { formatDuration, grouped, percentOf, progressLine } from "../process/progress-line.ts";
+import { formatDuration, grouped, percentOf, progressLine } from "../runtime/progress-line.ts";
 
 /** How far an import has come. */
 export interface ImportProgress {

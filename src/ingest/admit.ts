@@ -1,6 +1,6 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { lendsOf } from "../index/project/lends.ts";
-import { statement } from "../index/statement.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { lendsOf } from "../db/index/project/lends.ts";
+import { statement } from "../db/index/statement.ts";
 import { invalid, type Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { mayLend, purchasedUnits } from "../protocol/storage.ts";

@@ -1,4 +1,4 @@
-import type { ThreadRoot } from "../index/project/casts.ts";
+import type { ThreadRoot } from "../db/index/project/casts.ts";
 import { positionOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 

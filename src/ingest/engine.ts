@@ -1,11 +1,11 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { putPosition } from "../index/positions.ts";
-import { TotalsDelta } from "../index/totals.ts";
-import { StorageError } from "../lib/sqlite/storage-error.ts";
-import { type Clock, nowSecs } from "../process/clock.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { putPosition } from "../db/index/positions.ts";
+import { TotalsDelta } from "../db/index/totals.ts";
+import { StorageError } from "../db/sqlite/storage-error.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { admit } from "./admit.ts";
 import { Changes } from "./changes.ts";
 import { type Cause, causeOf, isHistory, writeEvents } from "./events.ts";

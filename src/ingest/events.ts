@@ -1,8 +1,8 @@
 import { hash as digest } from "node:crypto";
-import type { IndexDatabase } from "../index/database.ts";
-import { type OutboxEvent, putEvent } from "../index/outbox.ts";
-import { type ThreadRoot, threadRootOf } from "../index/project/casts.ts";
-import { FOLLOW } from "../index/project/links.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { type OutboxEvent, putEvent } from "../db/index/outbox.ts";
+import { type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
+import { FOLLOW } from "../db/index/project/links.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { toUnixSecs } from "../protocol/time.ts";

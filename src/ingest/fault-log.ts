@@ -1,7 +1,7 @@
-import { StorageError } from "../lib/sqlite/storage-error.ts";
-import type { Clock } from "../process/clock.ts";
-import { createLogThrottle } from "../process/log-throttle.ts";
-import type { Logger } from "../process/logger.ts";
+import { StorageError } from "../db/sqlite/storage-error.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { createLogThrottle } from "../runtime/log-throttle.ts";
+import type { Logger } from "../runtime/logger.ts";
 
 const INTERVAL_MS = 60_000;
 

@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { statement } from "../index/statement.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { statement } from "../db/index/statement.ts";
 import { Kind, Store } from "../protocol/merge-rules.ts";
 import { invalid, type Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";

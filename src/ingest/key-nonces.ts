@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { statement } from "../index/statement.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { statement } from "../db/index/statement.ts";
 
 /** The column that a nonce does not need: no user and no app has fid 0. */
 const NOBODY = 0;

@@ -1,6 +1,6 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { nameOf } from "../index/project/profile.ts";
-import { statement } from "../index/statement.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { nameOf } from "../db/index/project/profile.ts";
+import { statement } from "../db/index/statement.ts";
 import {
   compactSlot,
   Kind,

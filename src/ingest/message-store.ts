@@ -1,8 +1,8 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { type ThreadRoot, threadRootOf } from "../index/project/casts.ts";
-import { project, retract } from "../index/project/project.ts";
-import { statement } from "../index/statement.ts";
-import { type TotalsDelta, totalOf } from "../index/totals.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
+import { project, retract } from "../db/index/project/project.ts";
+import { statement } from "../db/index/statement.ts";
+import { type TotalsDelta, totalOf } from "../db/index/totals.ts";
 import { Kind, type Position, type Rank, type Store } from "../protocol/merge-rules.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";

@@ -1,5 +1,5 @@
 import { Counter, Gauge } from "prom-client";
-import type { Metrics } from "../process/metrics.ts";
+import type { Metrics } from "../runtime/metrics.ts";
 import type { WriterStats } from "./rpc.ts";
 
 /** Registers what ingest tells of itself; the figures are asked for when somebody scrapes. */

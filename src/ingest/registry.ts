@@ -1,7 +1,7 @@
-import { foldOnChainEvents } from "../index/project/on-chain.ts";
-import { addUsernameProof, dropUsernameProof, nameOf } from "../index/project/profile.ts";
-import { statement } from "../index/statement.ts";
-import type { TotalsDelta } from "../index/totals.ts";
+import { foldOnChainEvents } from "../db/index/project/on-chain.ts";
+import { addUsernameProof, dropUsernameProof, nameOf } from "../db/index/project/profile.ts";
+import { statement } from "../db/index/statement.ts";
+import type { TotalsDelta } from "../db/index/totals.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";

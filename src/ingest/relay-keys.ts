@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { statement } from "../index/statement.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { statement } from "../db/index/statement.ts";
 import { raiseAppNonce, raiseUserNonce } from "./key-nonces.ts";
 
 /** A gasless key as the followed node holds it. Times count unix seconds. */

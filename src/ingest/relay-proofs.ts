@@ -1,5 +1,5 @@
-import { addUsernameProof, dropUsernameProof, nameOf } from "../index/project/profile.ts";
-import { statement } from "../index/statement.ts";
+import { addUsernameProof, dropUsernameProof, nameOf } from "../db/index/project/profile.ts";
+import { statement } from "../db/index/statement.ts";
 import { UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
 import type { MergeContext } from "./merge.ts";
 

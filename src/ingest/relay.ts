@@ -1,6 +1,6 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { putPosition } from "../index/positions.ts";
-import type { TotalsDelta } from "../index/totals.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { putPosition } from "../db/index/positions.ts";
+import type { TotalsDelta } from "../db/index/totals.ts";
 import {
   addMentionedFid,
   addToTodo,
@@ -9,7 +9,7 @@ import {
   dropFromJournal,
   dropFromTodo,
   type JournaledBlock,
-} from "../index/upstream-work.ts";
+} from "../db/index/upstream-work.ts";
 import { positionOf, resolve, type Store } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";

@@ -1,6 +1,6 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { deleteEventsUpTo, hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../index/outbox.ts";
-import { type RankingSnapshot, storeRankings } from "../index/rankings.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { deleteEventsUpTo, hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../db/index/outbox.ts";
+import { type RankingSnapshot, storeRankings } from "../db/index/rankings.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { Rejection, type RejectionCode } from "../protocol/rejection.ts";
 import type { IngestEngine, Verdict } from "./engine.ts";
@@ -23,14 +23,14 @@ export type IngestRequest =
 /** A refusal as plain data, null for a record that was merged. */
 type PlainVerdict = { readonly code: RejectionCode; readonly reason: string } | null;
 
-export type IngestAnswer =
+export type IngestResponse =
   | { readonly type: "verdicts"; readonly verdicts: readonly PlainVerdict[] }
   | { readonly type: "stored" }
   | { readonly type: "events" }
   | { readonly type: "deleted" }
   | { readonly type: "stats"; readonly stats: WriterStats };
 
-export type IngestClient = RpcClient<IngestRequest, IngestAnswer>;
+export type IngestClient = RpcClient<IngestRequest, IngestResponse>;
 
 export interface WriterStats extends IngestStats {
   /** Events that wait to be published. */
@@ -49,7 +49,7 @@ export interface Writer {
 }
 
 /** Answers requests: records go through the queue, everything else is written at once, between two of its commits. */
-export async function handleIngestRequest(writer: Writer, request: IngestRequest): Promise<IngestAnswer> {
+export async function handleIngestRequest(writer: Writer, request: IngestRequest): Promise<IngestResponse> {
   const { db, engine, queue, newEvents } = writer;
   switch (request.type) {
     case "submit":

@@ -1,7 +1,7 @@
 /** Upper bounds of the buckets that calls are counted in by duration, in seconds. */
 export const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
-export interface DurationFigures {
+export interface DurationStats {
   /** Calls up to each bound of `CALL_SECONDS`, then all. */
   readonly byDuration: readonly number[];
   readonly secondsSum: number;
@@ -20,7 +20,7 @@ export class CallDurations {
     }
   }
 
-  figures(): DurationFigures {
+  figures(): DurationStats {
     return { byDuration: [...this.#byDuration], secondsSum: this.#secondsSum };
   }
 }

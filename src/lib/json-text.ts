@@ -11,7 +11,7 @@ const keyTexts = new Map<string, string>();
 const MAX_KEY_TEXTS = 1000;
 
 /** Marks an object that nobody changes from now on. */
-export function keepText<T extends object>(value: T): T {
+export function memoizeJson<T extends object>(value: T): T {
   texts.set(value, NOT_MADE);
   return value;
 }

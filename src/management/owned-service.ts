@@ -1,5 +1,5 @@
-import { type Clock, nowSecs } from "../process/clock.ts";
-import type { Claim, OwnedStore, StoreRefusal } from "../state/stores.ts";
+import type { Claim, OwnedStore, StoreRefusal } from "../db/state/stores.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { type JsonObject, ownValue, readObject } from "./fields.ts";
 import { badField, Refusal, refusalOf } from "./refusal.ts";
 import { createSecret } from "./secrets.ts";

@@ -1,4 +1,4 @@
-import type { StoreRefusal } from "../state/stores.ts";
+import type { StoreRefusal } from "../db/state/stores.ts";
 
 export type RefusalKind = "badRequest" | "unauthorized" | "notFound" | "forbidden" | "tooManyRequests";
 

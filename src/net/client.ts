@@ -19,12 +19,12 @@ export interface OutboundCall {
   /** Over everything: the name, the connection, the request and the answer to its last byte. */
   readonly timeoutMs: number;
   /** The body is cut after so many bytes; 64 KB when left out. */
-  readonly maxAnswerBytes?: number;
+  readonly maxResponseBytes?: number;
   /** Gives the call up, as at shutdown. */
   readonly signal?: AbortSignal;
 }
 
-export interface OutboundAnswer {
+export interface OutboundResponse {
   /** 200 to 299 or 400 to 599. */
   readonly status: number;
   readonly headers: Headers;
@@ -47,7 +47,7 @@ export interface OutboundAnswer {
  * - `too-large`: the head of the answer never ends;
  * - `redirect`: a 3xx, which is never followed.
  */
-export type OutboundFailureKind =
+export type OutboundErrorKind =
   | "refused"
   | "dns"
   | "connect"
@@ -60,9 +60,9 @@ export type OutboundFailureKind =
   | "redirect";
 
 /** A call that brought no answer. `message` holds no address and may be shown to the URL's owner. */
-export class OutboundFailure {
+export class OutboundError {
   constructor(
-    readonly kind: OutboundFailureKind,
+    readonly kind: OutboundErrorKind,
     readonly message: string,
     readonly durationMs: number,
   ) {}
@@ -74,7 +74,7 @@ export interface OutboundClient {
    *
    * @throws TypeError for headers that are none.
    */
-  request(call: OutboundCall): Promise<OutboundAnswer | OutboundFailure>;
+  request(call: OutboundCall): Promise<OutboundResponse | OutboundError>;
 }
 
 export interface OutboundClientOptions {
@@ -92,7 +92,7 @@ const FAILURE_MESSAGES = {
   malformed: "the answer is not valid HTTP",
   "too-large": "the head of the answer is too large",
   redirect: "the answer is a redirect, which is not followed",
-} as const satisfies Partial<Record<OutboundFailureKind, string>>;
+} as const satisfies Partial<Record<OutboundErrorKind, string>>;
 
 /**
  * The way out for everything that goes to somebody else's URL.
@@ -160,7 +160,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
       await response.body?.cancel();
       return failure("malformed");
     }
-    const { body, truncated } = await readUpTo(response, call.maxAnswerBytes ?? MAX_ANSWER_BYTES);
+    const { body, truncated } = await readUpTo(response, call.maxResponseBytes ?? MAX_ANSWER_BYTES);
     return { status: response.status, headers: response.headers, body, truncated };
   }
 
@@ -182,7 +182,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
         const outcome = await Promise.race([late.promise, attempt(call, ended.signal)]);
         const durationMs = performance.now() - startedAt;
         return "kind" in outcome
-          ? new OutboundFailure(outcome.kind, outcome.message, durationMs)
+          ? new OutboundError(outcome.kind, outcome.message, durationMs)
           : { ...outcome, durationMs };
       } finally {
         clearTimeout(timer);
@@ -192,10 +192,10 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
   };
 }
 
-type Reply = Omit<OutboundAnswer, "durationMs">;
+type Reply = Omit<OutboundResponse, "durationMs">;
 
 interface FailureKindAndMessage {
-  readonly kind: OutboundFailureKind;
+  readonly kind: OutboundErrorKind;
   readonly message: string;
 }
 

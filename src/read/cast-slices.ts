@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import type { IndexDatabase } from "../index/database.ts";
-import { answer, type ReadSource } from "./answers.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
 import type { Hash } from "./hydrate/casts.ts";
 import type { Hydration } from "./hydrate/hydrate.ts";
+import { type ReadSource, runQuery } from "./run-query.ts";
 
 /** Casts that are hydrated together: a page of a feed, which takes some milliseconds. */
 const SLICE_CASTS = 50;
@@ -42,7 +42,7 @@ export function answerCastsInSlices<Found, Shown>(
     hashes.slice(slice * SLICE_CASTS, (slice + 1) * SLICE_CASTS);
   const presentAll = (hashes: readonly Hash[], hydration: Hydration) =>
     hashes.map((hash) => present(hash, hydration));
-  const { found, hashes, firstSlice } = answer(
+  const { found, hashes, firstSlice } = runQuery(
     reads,
     (db) => {
       const found = find(db);
@@ -60,7 +60,7 @@ export function answerCastsInSlices<Found, Shown>(
     for (let slice = 1; slice * SLICE_CASTS < hashes.length; slice++) {
       await setImmediate();
       const wanted = sliceOf(hashes, slice);
-      yield answer(
+      yield runQuery(
         reads,
         () => wanted,
         () => ({ hashes: wanted, viewerFid }),

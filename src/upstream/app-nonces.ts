@@ -1,8 +1,8 @@
-import type { IndexDatabase } from "../index/database.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
 import { MAX_REQUESTERS_PER_CALL, type UpstreamClient } from "./client.ts";
-import { registeredFidsBehind } from "./held.ts";
 import type { OpBatcher } from "./op-batcher.ts";
-import { Backoff, type Pace } from "./pace.ts";
+import { registeredFidsAfter } from "./stored.ts";
+import { Backoff, type Timings } from "./timings.ts";
 
 /** What reading the nonces of apps works with. */
 export interface AppNonceContext {
@@ -11,7 +11,7 @@ export interface AppNonceContext {
   readonly batcher: OpBatcher;
   /** Calls in flight. */
   readonly concurrency: number;
-  readonly pace: Pace;
+  readonly pace: Timings;
   readonly signal: AbortSignal;
   /** Told of a fault that is recovered from. */
   readonly onFault: (what: string, cause: unknown) => void;
@@ -60,8 +60,8 @@ async function readPage(
 }
 
 function* pagesOfFids(db: IndexDatabase): Generator<readonly number[]> {
-  for (let page = registeredFidsBehind(db, 0, MAX_REQUESTERS_PER_CALL); page.length > 0; ) {
+  for (let page = registeredFidsAfter(db, 0, MAX_REQUESTERS_PER_CALL); page.length > 0; ) {
     yield page;
-    page = registeredFidsBehind(db, page.at(-1) ?? 0, MAX_REQUESTERS_PER_CALL);
+    page = registeredFidsAfter(db, page.at(-1) ?? 0, MAX_REQUESTERS_PER_CALL);
   }
 }

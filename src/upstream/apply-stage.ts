@@ -1,10 +1,10 @@
-import { todoBehind } from "../index/upstream-work.ts";
+import { todoBehind } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
-import { type ChainPosition, chainBlocks, LOOK_IS_OVER, numberOf, seqnumOf } from "./chain-blocks.ts";
+import { CAUGHT_UP, type ChainPosition, chainBlocks, numberOf, seqnumOf } from "./chain-blocks.ts";
 import { ChainGate } from "./chain-gate.ts";
-import { fillFromTodo } from "./fill.ts";
+import { runBackfill } from "./fill.ts";
 import { weightOf } from "./fill-stage.ts";
 import type { GapError } from "./gap.ts";
 import { inBatches } from "./in-batches.ts";
@@ -99,11 +99,11 @@ export class ApplyStage {
     const after: ChainPosition = { block: journaled, seqnum: positions.seqnum };
     let waiting: FollowedBlock[] = [];
     for await (const block of chainBlocks(sourceOf(this.#context, BLOCK_SHARD), after)) {
-      if (block !== LOOK_IS_OVER) waiting.push(block);
-      if (block !== LOOK_IS_OVER && waiting.length < CHAIN_BLOCKS_PER_BATCH) continue;
+      if (block !== CAUGHT_UP) waiting.push(block);
+      if (block !== CAUGHT_UP && waiting.length < CHAIN_BLOCKS_PER_BATCH) continue;
       await this.#writeChain(waiting, false);
       waiting = [];
-      if (block === LOOK_IS_OVER) {
+      if (block === CAUGHT_UP) {
         this.#gate.looked();
         await this.#gate.pause(pace.pollMs);
       }
@@ -146,7 +146,7 @@ export class ApplyStage {
   async #readMentioned(): Promise<void> {
     const context = this.#context;
     if (todoBehind(context.db, 0, 1).length === 0) return;
-    await fillFromTodo({ ...context, reader: context, batcher: new OpBatcher(context.writer) });
+    await runBackfill({ ...context, reader: context, batcher: new OpBatcher(context.writer) });
   }
 }
 

@@ -1,8 +1,8 @@
 import type { FollowedBlock, FollowedBlockEvent } from "../protocol/wire/generated/upstream.ts";
 import { GapError } from "./gap.ts";
-import { Backoff } from "./pace.ts";
 import type { ShardSource } from "./shard-blocks.ts";
 import { BLOCK_SHARD } from "./shards.ts";
+import { Backoff } from "./timings.ts";
 
 /** Where the reading of shard 0 stands: its last block and the number of its last event; undefined before the first. */
 export interface ChainPosition {
@@ -11,7 +11,7 @@ export interface ChainPosition {
 }
 
 /** Stands behind the last block that there is by now. */
-export const LOOK_IS_OVER = Symbol("look is over");
+export const CAUGHT_UP = Symbol("look is over");
 
 const TRIES_OF_A_BLOCK = 3;
 
@@ -24,7 +24,7 @@ const TRIES_OF_A_BLOCK = 3;
 export async function* chainBlocks(
   source: Omit<ShardSource, "shard">,
   after: ChainPosition,
-): AsyncGenerator<FollowedBlock | typeof LOOK_IS_OVER> {
+): AsyncGenerator<FollowedBlock | typeof CAUGHT_UP> {
   const { client, pace, signal, onFault, onHead } = source;
   const backoff = new Backoff(pace);
   let position = after;
@@ -49,7 +49,7 @@ export async function* chainBlocks(
       if (!signal.aborted) onFault("reading the blocks of shard 0 failed", cause);
       await backoff.wait(signal);
     }
-    if (isOver) yield LOOK_IS_OVER;
+    if (isOver) yield CAUGHT_UP;
   }
 }
 

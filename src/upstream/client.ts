@@ -29,8 +29,8 @@ import {
   FollowedOnChainEvents,
 } from "../protocol/wire/generated/upstream.ts";
 import { FOLLOWED_TYPES } from "./block-assembler.ts";
-import type { Pace } from "./pace.ts";
 import { peerErrorOf } from "./peer.ts";
+import type { Timings } from "./timings.ts";
 
 /** The calls that give every message of one kind of an fid, adds and removes alike. */
 export type MessagesMethod =
@@ -66,7 +66,7 @@ export const MAX_REQUESTERS_PER_CALL = 100;
 export class UpstreamClient {
   constructor(
     private readonly connection: Client,
-    private readonly pace: Pick<Pace, "callTimeoutMs" | "stallMs">,
+    private readonly pace: Pick<Timings, "callTimeoutMs" | "stallMs">,
     private readonly signal: AbortSignal,
   ) {}
 
@@ -148,12 +148,12 @@ export class UpstreamClient {
   }
 
   /** The blocks of shard 0 from `start` on that there are by now. */
-  blocks(start: number): AnswerStream<FollowedBlock> {
+  blocks(start: number): ResponseStream<FollowedBlock> {
     return this.#stream("getBlocks", BlocksRequest, { startBlockNumber: start }, FollowedBlock);
   }
 
   /** The events of a shard from now on. The call is under way when this returns, before anything is read from it. */
-  subscribe(shardIndex: number): AnswerStream<FollowedEvent> {
+  subscribe(shardIndex: number): ResponseStream<FollowedEvent> {
     const request = { shardIndex, eventTypes: [...FOLLOWED_TYPES] };
     return this.#stream("subscribe", SubscribeRequest, request, FollowedEvent);
   }
@@ -192,7 +192,7 @@ export class UpstreamClient {
     { encode }: Codec<Request>,
     request: Request,
     { decode }: Codec<Answer>,
-  ): AnswerStream<Answer> {
+  ): ResponseStream<Answer> {
     const call = this.connection.makeServerStreamRequest<Request, Answer>(
       HubServiceService[method].path,
       (value) => asBuffer(encode(value).finish()),
@@ -201,7 +201,7 @@ export class UpstreamClient {
       new Metadata(),
       {},
     );
-    return new AnswerStream(call, method, this.pace.stallMs, this.signal);
+    return new ResponseStream(call, method, this.pace.stallMs, this.signal);
   }
 }
 
@@ -217,7 +217,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
  * A stream of answers that is read as fast as its reader takes it, and no faster. It ends when it is let go of, when
  * `signal` aborts and, with a fault, when nothing comes for `stallMs` while the reader waits.
  */
-export class AnswerStream<Answer> implements AsyncIterableIterator<Answer>, Disposable {
+export class ResponseStream<Answer> implements AsyncIterableIterator<Answer>, Disposable {
   readonly #call: ClientReadableStream<Answer>;
   readonly #method: string;
   readonly #answers: AsyncIterator<Answer>;

@@ -1,4 +1,4 @@
-import type { IndexDatabase } from "../index/database.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
 import { Store } from "../protocol/merge-rules.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
@@ -6,9 +6,9 @@ import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../protocol/wire/generated/state.ts";
 import type { UpstreamClient } from "./client.ts";
-import { heldEvents, heldKeys, heldMessages, heldProofs } from "./held.ts";
 import { walkPages } from "./pages.ts";
 import { EVENT_TYPES, STORES } from "./read-fid.ts";
+import { storedEvents, storedKeys, storedMessages, storedProofs } from "./stored.ts";
 
 /** Something of an fid that one side holds and the other does not, in words such as `Casts 0x…`. */
 export type Difference = string;
@@ -40,7 +40,7 @@ export async function compareFid(
       for await (const page of walkPages((token) => client.messages(method, fid, token)))
         for (const bytes of page) for (const hash of hashIn(bytes)) hashes.add(hash);
     }
-    const held = new Set(heldMessages(db, fid, store).keys());
+    const held = new Set(storedMessages(db, fid, store).keys());
     parts.push(difference(hashes, held, (hash) => `${storeName(store)} 0x${hash}`));
   }
   return {
@@ -79,7 +79,7 @@ function compareEvents(
   type: OnChainEventType,
 ) {
   const theirs = answered.map((bytes) => OnChainEvent.encode(OnChainEvent.decode(bytes)).finish().toHex());
-  return difference(new Set(theirs), new Set(heldEvents(db, fid, type).keys()), (hex) => {
+  return difference(new Set(theirs), new Set(storedEvents(db, fid, type).keys()), (hex) => {
     const { blockNumber, logIndex } = OnChainEvent.decode(Buffer.from(hex, "hex"));
     return `${OnChainEventType[type]} of block ${blockNumber}, log ${logIndex}`;
   });
@@ -87,7 +87,7 @@ function compareEvents(
 
 function compareProofs(answered: readonly Uint8Array[], db: IndexDatabase, fid: number) {
   const theirs = answered.map((bytes) => UserNameProof.encode(UserNameProof.decode(bytes)).finish().toHex());
-  return difference(new Set(theirs), new Set(heldProofs(db, fid).keys()), (hex) => {
+  return difference(new Set(theirs), new Set(storedProofs(db, fid).keys()), (hex) => {
     const { name, timestamp } = UserNameProof.decode(Buffer.from(hex, "hex"));
     return `proof of the name ${JSON.stringify(Buffer.from(name).toString())} of ${timestamp}`;
   });
@@ -98,7 +98,7 @@ async function compareKeys(client: UpstreamClient, db: IndexDatabase, fid: numbe
   for await (const page of walkPages((token) => client.signers(fid, token, [])))
     for (const { source, key } of page)
       if (source === SignerSource.SIGNER_SOURCE_OFFCHAIN) theirs.add(key.toHex());
-  return difference(theirs, new Set(heldKeys(db, fid).keys()), (hex) => `gasless key 0x${hex}`);
+  return difference(theirs, new Set(storedKeys(db, fid).keys()), (hex) => `gasless key 0x${hex}`);
 }
 
 function difference(theirs: Set<string>, held: Set<string>, name: (id: string) => string) {

@@ -1,6 +1,6 @@
 import { Client, credentials } from "@grpc/grpc-js";
 import { STRICT_TLS } from "../net/strict-tls.ts";
-import { DEFAULT_PACE, type Pace } from "./pace.ts";
+import { DEFAULT_TIMINGS, type Timings } from "./timings.ts";
 
 /** The reference node bounds requests at 4 MiB and answers not at all; beyond this an answer is refused. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -11,7 +11,7 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
  */
 export function connectUpstream(
   url: string,
-  { retryMs, maxRetryMs }: Pick<Pace, "retryMs" | "maxRetryMs"> = DEFAULT_PACE,
+  { retryMs, maxRetryMs }: Pick<Timings, "retryMs" | "maxRetryMs"> = DEFAULT_TIMINGS,
 ): Client {
   const { protocol, hostname, port } = new URL(url);
   const isTls = protocol === "https:";

@@ -1,7 +1,7 @@
-import type { Clock } from "../process/clock.ts";
-import { createLogThrottle } from "../process/log-throttle.ts";
-import type { Logger } from "../process/logger.ts";
 import type { Rejection } from "../protocol/rejection.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { createLogThrottle } from "../runtime/log-throttle.ts";
+import type { Logger } from "../runtime/logger.ts";
 import type { PeerError } from "./peer.ts";
 
 /** Logs what goes wrong while following, which an upstream can make happen as often as it likes. */

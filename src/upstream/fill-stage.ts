@@ -1,17 +1,17 @@
 import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";
 import { readAppNonces } from "./app-nonces.ts";
 import type { ShardBlock } from "./block-assembler.ts";
-import { type ChainPosition, chainBlocks, LOOK_IS_OVER, numberOf, seqnumOf } from "./chain-blocks.ts";
-import { countTodo, fillFromTodo } from "./fill.ts";
+import { CAUGHT_UP, type ChainPosition, chainBlocks, numberOf, seqnumOf } from "./chain-blocks.ts";
+import { countTodo, runBackfill } from "./fill.ts";
 import type { GapError } from "./gap.ts";
 import { inBatches } from "./in-batches.ts";
 import { chainBlockToJournal, toJournal } from "./journal.ts";
 import { OpBatcher } from "./op-batcher.ts";
-import { wait } from "./pace.ts";
 import { journaledMove, Stage, seqnumMove, stageMove } from "./positions.ts";
 import { shardBlocks } from "./shard-blocks.ts";
 import { BLOCK_SHARD } from "./shards.ts";
 import { runParts, type StageContext, sourceOf } from "./stage.ts";
+import { wait } from "./timings.ts";
 
 /** Events of blocks that wait to be written into the journal. */
 const MAX_WAITING_EVENTS = 2000;
@@ -29,7 +29,7 @@ export class FillStage {
     for (let shard = 1; shard <= shards; shard++) parts.push(this.#takeDown(shard));
     const filling = async () => {
       const batcher = new OpBatcher(writer);
-      await fillFromTodo({ ...context, reader: context, batcher });
+      await runBackfill({ ...context, reader: context, batcher });
       if (positions.isFull && !signal.aborted) await readAppNonces({ ...context, batcher });
       if (!signal.aborted) await writer.apply({ ops: [], moves: [stageMove(Stage.Applying)] });
     };
@@ -55,7 +55,7 @@ export class FillStage {
     const { positions, writer, pace, signal } = context;
     const after: ChainPosition = { block: positions.taken(BLOCK_SHARD) ?? 0, seqnum: positions.seqnum };
     for await (const block of chainBlocks(sourceOf(context, BLOCK_SHARD), after)) {
-      if (block === LOOK_IS_OVER) {
+      if (block === CAUGHT_UP) {
         await wait(pace.pollMs, signal);
         continue;
       }

@@ -1,8 +1,8 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { todoBehind } from "../index/upstream-work.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { todoBehind } from "../db/index/upstream-work.ts";
 import type { OpBatcher } from "./op-batcher.ts";
-import { Backoff, type Pace } from "./pace.ts";
 import { type FidReader, readFid } from "./read-fid.ts";
+import { Backoff, type Timings } from "./timings.ts";
 
 /** What working the list of fids off works with. */
 export interface FillContext {
@@ -11,7 +11,7 @@ export interface FillContext {
   readonly db: IndexDatabase;
   /** Fids that are read at a time, each with one call in flight. */
   readonly concurrency: number;
-  readonly pace: Pace;
+  readonly pace: Timings;
   readonly signal: AbortSignal;
   /** Told of a fault that is recovered from. */
   readonly onFault: (what: string, cause: unknown) => void;
@@ -25,7 +25,7 @@ const TRIES_OF_A_FID = 3;
  * Reads every fid on the list, those included that come onto it meanwhile; an fid leaves it in the transaction that
  * completes it. Resolves when the list is empty and everything is written.
  */
-export async function fillFromTodo(context: FillContext): Promise<void> {
+export async function runBackfill(context: FillContext): Promise<void> {
   const { db, batcher, concurrency, pace, signal } = context;
   const backoff = new Backoff(pace);
   for (;;) {

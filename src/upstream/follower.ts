@@ -1,25 +1,25 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { mentionedBehind } from "../index/upstream-work.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { mentionedBehind } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import { reasonOf } from "../lib/failure.ts";
-import { type Clock, nowSecs } from "../process/clock.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { ApplyStage } from "./apply-stage.ts";
 import { checkPeer } from "./check-peer.ts";
 import { UpstreamClient } from "./client.ts";
 import { connectUpstream } from "./connection.ts";
 import { FillStage } from "./fill-stage.ts";
-import type { RelayRules } from "./judge.ts";
 import type { RelayWriter } from "./op-batcher.ts";
-import { Backoff, DEFAULT_PACE, type Pace } from "./pace.ts";
-import { beginFullPass, beginReconciliation } from "./passes.ts";
+import { startFullPass, startReconciliation } from "./passes.ts";
 import { PeerError } from "./peer.ts";
 import { Stage, UpstreamPositions } from "./positions.ts";
 import type { UpstreamProgress } from "./progress.ts";
 import { ProgressTracker } from "./progress-tracker.ts";
 import { Scope } from "./scope.ts";
 import type { StageContext } from "./stage.ts";
+import { Backoff, DEFAULT_TIMINGS, type Timings } from "./timings.ts";
+import type { RelayRules } from "./validate-relayed.ts";
 
 export interface FollowerOptions {
   /** Of the followed node: http (plain) or https (TLS), without path and credentials. */
@@ -33,7 +33,7 @@ export interface FollowerOptions {
   readonly fids: ReadonlySet<number> | undefined;
   /** Calls in flight while the index is being filled. */
   readonly concurrency: number;
-  readonly pace?: Pace;
+  readonly pace?: Timings;
   /** Told of each fault that is recovered from. */
   readonly onFault: (what: string, cause: unknown) => void;
   /** Told that the upstream is no Farcaster node that can be followed, and why: once until it is one or there is another reason. */
@@ -79,7 +79,7 @@ async function follow(
   report: (what: string, cause: unknown) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const pace = options.pace ?? DEFAULT_PACE;
+  const pace = options.pace ?? DEFAULT_TIMINGS;
   const connection = connectUpstream(options.url, pace);
   const positions = new UpstreamPositions(options.reader);
   const writer: RelayWriter = {
@@ -102,7 +102,7 @@ async function follow(
         const begin = { client, writer, positions, db: options.reader, scope };
         if (!isUnderWay(positions, shards, scope)) {
           tracker.enter("backfill");
-          await beginFullPass(begin);
+          await startFullPass(begin);
           continue;
         }
         const context: StageContext = {
@@ -122,7 +122,7 @@ async function follow(
         if (gap) {
           report("blocks were missed", gap);
           await backoff.wait(signal);
-          await beginReconciliation({ ...begin, client: new UpstreamClient(connection, pace, signal) }, gap);
+          await startReconciliation({ ...begin, client: new UpstreamClient(connection, pace, signal) }, gap);
         } else {
           backoff.reset();
         }

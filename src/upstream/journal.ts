@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { type JournaledBlock, journaledBlocksAfter } from "../index/upstream-work.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { type JournaledBlock, journaledBlocksAfter } from "../db/index/upstream-work.ts";
 import { HubEventType } from "../protocol/wire/generated/hub.ts";
 import { FollowedBlock, FollowedEvents } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";

@@ -1,5 +1,5 @@
 import { Counter, Gauge } from "prom-client";
-import type { Metrics } from "../process/metrics.ts";
+import type { Metrics } from "../runtime/metrics.ts";
 import { UPSTREAM_PHASES, type UpstreamProgress } from "./progress.ts";
 
 /** Registers how far following has come; the figures are read when somebody scrapes, and absent before there are any. */

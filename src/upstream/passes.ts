@@ -1,4 +1,4 @@
-import type { IndexDatabase } from "../index/database.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
@@ -8,7 +8,6 @@ import { numberOf } from "./chain-blocks.ts";
 import { shardCount } from "./check-peer.ts";
 import type { UpstreamClient } from "./client.ts";
 import { GapError } from "./gap.ts";
-import { registeredFidsBehind } from "./held.ts";
 import type { RelayWriter } from "./op-batcher.ts";
 import { walkFids } from "./pages.ts";
 import {
@@ -24,6 +23,7 @@ import {
 } from "./positions.ts";
 import type { Scope } from "./scope.ts";
 import { BLOCK_SHARD, blockOfEvent, firstEventId } from "./shards.ts";
+import { registeredFidsAfter } from "./stored.ts";
 
 /** What beginning a pass over fids works with. */
 export interface PassContext {
@@ -43,7 +43,7 @@ const CHUNKS_PER_CALL = 100;
  * Begins a pass that reads every fid: pins where each shard stands, then lists whom to read. What is taken down from the
  * pins on is applied behind it.
  */
-export async function beginFullPass(context: PassContext): Promise<void> {
+export async function startFullPass(context: PassContext): Promise<void> {
   const { client, writer, scope, db } = context;
   const info = await client.info();
   const shards = shardCount(info);
@@ -71,13 +71,13 @@ export async function beginFullPass(context: PassContext): Promise<void> {
  * been taken down of those shards: that is older than what will be read. Where nothing says whom they concern, everybody
  * is read.
  */
-export async function beginReconciliation(context: PassContext, found: GapError): Promise<void> {
+export async function startReconciliation(context: PassContext, found: GapError): Promise<void> {
   const { writer, positions } = context;
   const gaps = [found, ...(await otherGaps(context, found.shard))];
   let listed = 0;
   for (const gap of gaps) {
     const concerned = gap.shard === BLOCK_SHARD ? undefined : await listConcerned(context, gap);
-    if (concerned === undefined) return beginFullPass(context);
+    if (concerned === undefined) return startFullPass(context);
     listed += concerned;
   }
   const shards = Array.from({ length: (positions.shards ?? 0) + 1 }, (_, shard) => shard);
@@ -156,10 +156,10 @@ async function listKept(writer: RelayWriter, db: IndexDatabase, kept: readonly n
   for (let at = 0; at < kept.length; at += FIDS_PER_BATCH)
     await write(writer, { todo: kept.slice(at, at + FIDS_PER_BATCH) });
   let before = 0;
-  for (let page = registeredFidsBehind(db, 0, FIDS_PER_BATCH); page.length > 0; ) {
+  for (let page = registeredFidsAfter(db, 0, FIDS_PER_BATCH); page.length > 0; ) {
     before += page.length;
     await write(writer, { todo: page });
-    page = registeredFidsBehind(db, page.at(-1) ?? 0, FIDS_PER_BATCH);
+    page = registeredFidsAfter(db, page.at(-1) ?? 0, FIDS_PER_BATCH);
   }
   return Math.max(kept.length, before);
 }

@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../index/database.ts";
-import { getPosition } from "../index/positions.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { getPosition } from "../db/index/positions.ts";
 import type { PositionMove } from "../ingest/engine.ts";
 
 /** What following does, as it survives a restart. */

@@ -1,6 +1,6 @@
 import type { RelayedBatch } from "../ingest/relay.ts";
-import { type Clock, nowSecs } from "../process/clock.ts";
 import { toUnixSecs } from "../protocol/time.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ShardProgress, UpstreamPhase, UpstreamProgress } from "./progress.ts";
 
 const RATE_WINDOW_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { IndexDatabase } from "../index/database.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
 import type { RelayedNonces } from "../ingest/relay-keys.ts";
 import { positionOf, Store } from "../protocol/merge-rules.ts";
@@ -7,10 +7,10 @@ import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../protocol/wire/generated/state.ts";
 import { MAX_REQUESTERS_PER_CALL, type MessagesMethod, type UpstreamClient } from "./client.ts";
-import { heldEvents, heldKeys, heldMessages, heldProofs, isRegistered } from "./held.ts";
-import { judge, type RelayRules } from "./judge.ts";
 import { walkPages } from "./pages.ts";
 import { validatedEvent, validatedProof } from "./relayed.ts";
+import { isRegistered, storedEvents, storedKeys, storedMessages, storedProofs } from "./stored.ts";
+import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
 
 /** What reading the state of an fid works with. */
 export interface FidReader {
@@ -67,7 +67,7 @@ async function readEvents(
   type: OnChainEventType,
   mayBeUnknown: boolean,
 ): Promise<void> {
-  const held = heldEvents(db, fid, type);
+  const held = storedEvents(db, fid, type);
   const ops: RelayedOp[] = [];
   if (rules.scope.keepsEvent(fid, type)) {
     const answered = await client.onChainEvents(fid, type);
@@ -88,13 +88,13 @@ async function readEvents(
 /** Proofs and keys stand in tables of their own; their messages come from times in which nobody was followed. */
 async function dropUnheld({ db, emit }: FidReader, fid: number): Promise<void> {
   const held = [Store.UsernameProofs, Store.GaslessKeys].flatMap((store) => [
-    ...heldMessages(db, fid, store).values(),
+    ...storedMessages(db, fid, store).values(),
   ]);
   if (held.length > 0) await emit(held.map(dropOp), []);
 }
 
 async function readProofs({ client, db, rules, emit }: FidReader, fid: number): Promise<void> {
-  const held = heldProofs(db, fid);
+  const held = storedProofs(db, fid);
   const ops: RelayedOp[] = [];
   const answered = new Set<string>();
   for (const bytes of rules.scope.keepsNames(fid) ? await client.usernameProofs(fid) : []) {
@@ -118,7 +118,7 @@ async function readStore(
 ): Promise<void> {
   const { client, db, rules, emit } = reader;
   const isWhole = rules.scope.shareOf(fid) === "all";
-  const held = heldMessages(db, fid, store);
+  const held = storedMessages(db, fid, store);
   for (const method of methods) {
     for await (const page of walkPages((token) => client.messages(method, fid, token))) {
       const ops: RelayedOp[] = [];
@@ -126,7 +126,7 @@ async function readStore(
       for (const bytes of page) {
         // What the index holds has been validated; it is crossed off what it holds too much.
         if (held.size > 0 && held.delete(claimedHash(bytes)?.toHex() ?? "")) continue;
-        const message = judge(rules, bytes, (one) => isOf(fid, store, one));
+        const message = validateRelayed(rules, bytes, (one) => isOf(fid, store, one));
         if (!message) continue;
         ops.push({ kind: "hold", message: encodeMessage(message), ...NO_NEWS });
         if (isWhole) mentioned.push(...rules.scope.mention(message.data));
@@ -139,7 +139,7 @@ async function readStore(
 
 async function readKeys(reader: FidReader, fid: number): Promise<void> {
   const { client, db, rules, emit } = reader;
-  const held = heldKeys(db, fid);
+  const held = storedKeys(db, fid);
   const requesters = new Set([...held.values()].map(({ requestFid }) => requestFid));
   const ops: RelayedOp[] = [];
   if (rules.scope.shareOf(fid) === "all") {

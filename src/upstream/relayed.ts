@@ -10,8 +10,8 @@ import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/gener
 import type { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import type { FollowedBlock, FollowedEvent, FollowedProofs } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
-import { judge, type RelayRules } from "./judge.ts";
 import { BLOCK_SHARD, shardOf } from "./shards.ts";
+import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
 
 /** Operations, and the fids that have to be presented because of them. */
 export interface Relayed {
@@ -38,7 +38,7 @@ export function relayedChainBlocks(rules: RelayRules, blocks: readonly FollowedB
   const ops: RelayedOp[] = [];
   for (const { data } of blocks.flatMap(({ events }) => events)) {
     if (data?.body?.$case !== "merged") continue;
-    const message = judge(rules, data.body.value.message, isWanted);
+    const message = validateRelayed(rules, data.body.value.message, isWanted);
     if (!message) continue;
     const op = keyOp(message) ?? (isLend(message) ? mergeOp(message, []) : undefined);
     if (op) ops.push(op);
@@ -61,7 +61,11 @@ function relayEvent(block: BlockContext, { body }: FollowedEvent): void {
     case "merge": {
       const { message: bytes, deletedMessages } = body.value;
       const deleted = deletedMessages.flatMap((held) => refOf(rules, shard, held) ?? []);
-      const message = judge(rules, bytes, (one) => isOfShard(rules, shard, one) && keeps(rules, one));
+      const message = validateRelayed(
+        rules,
+        bytes,
+        (one) => isOfShard(rules, shard, one) && keeps(rules, one),
+      );
       if (message) {
         relayed.ops.push(mergeOp(message, deleted));
         if (rules.scope.shareOf(message.data.fid) === "all")
@@ -193,6 +197,6 @@ function proofOp({ rules, blockTime }: BlockContext, proofs: FollowedProofs): Re
 
 function addedProof(rules: RelayRules, { proof, proofMessage }: FollowedProofs): UserNameProof | undefined {
   if (!proofMessage) return proof && validatedProof(rules, proof);
-  const body = judge(rules, proofMessage, () => true)?.data.body;
+  const body = validateRelayed(rules, proofMessage, () => true)?.data.body;
   return body?.$case === "usernameProofBody" ? body.value : undefined;
 }

@@ -5,14 +5,14 @@ import type { ConcernedByChunks } from "../protocol/wire/generated/upstream.ts";
 import { BlockAssembler, OpenBlock, type ShardBlock } from "./block-assembler.ts";
 import type { UpstreamClient } from "./client.ts";
 import { GapError } from "./gap.ts";
-import { Backoff, type Pace } from "./pace.ts";
 import { blockOfEvent, firstEventId } from "./shards.ts";
+import { Backoff, type Timings } from "./timings.ts";
 
 /** What reading the blocks of a shard works with. */
 export interface ShardSource {
   readonly client: UpstreamClient;
   readonly shard: number;
-  readonly pace: Pace;
+  readonly pace: Timings;
   readonly signal: AbortSignal;
   /** Told of a fault that is recovered from. */
   readonly onFault: (what: string, cause: unknown) => void;

@@ -1,13 +1,13 @@
-import type { IndexDatabase } from "../index/database.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
 import type { UpstreamClient } from "./client.ts";
 import { GapError } from "./gap.ts";
-import type { RelayRules } from "./judge.ts";
 import type { RelayWriter } from "./op-batcher.ts";
-import type { Pace } from "./pace.ts";
 import type { UpstreamPositions } from "./positions.ts";
 import type { ProgressTracker } from "./progress-tracker.ts";
 import type { Scope } from "./scope.ts";
 import type { ShardSource } from "./shard-blocks.ts";
+import type { Timings } from "./timings.ts";
+import type { RelayRules } from "./validate-relayed.ts";
 
 /** What a stage of following works with. */
 export interface StageContext {
@@ -20,7 +20,7 @@ export interface StageContext {
   /** Number of data shards. */
   readonly shards: number;
   readonly tracker: ProgressTracker;
-  readonly pace: Pace;
+  readonly pace: Timings;
   readonly concurrency: number;
   /** Aborts when the stage ends; every call ends with it. */
   readonly signal: AbortSignal;

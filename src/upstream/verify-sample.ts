@@ -1,9 +1,9 @@
-import type { IndexDatabase } from "../index/database.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
 import type { UpstreamClient } from "./client.ts";
 import { compareFid, type FidDifferences, inBoth } from "./compare-fid.ts";
-import { registeredFidsBehind } from "./held.ts";
 import { walkFids } from "./pages.ts";
 import { UpstreamPositions } from "./positions.ts";
+import { registeredFidsAfter } from "./stored.ts";
 
 /** What a comparison works with. */
 export interface Comparison {
@@ -84,9 +84,9 @@ export async function knownFids({ client, db }: Pick<Comparison, "client" | "db"
       },
     );
   }
-  for (let page = registeredFidsBehind(db, 0, FIDS_PER_PAGE); page.length > 0; ) {
+  for (let page = registeredFidsAfter(db, 0, FIDS_PER_PAGE); page.length > 0; ) {
     for (const fid of page) fids.add(fid);
-    page = registeredFidsBehind(db, page.at(-1) ?? 0, FIDS_PER_PAGE);
+    page = registeredFidsAfter(db, page.at(-1) ?? 0, FIDS_PER_PAGE);
   }
   return [...fids];
 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openState, type StateDatabase, statePath } from "../../src/state/database.ts";
+import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
 import { registerEvent } from "../support/events.ts";
 import { startTestNode, type TestNode } from "../support/node.ts";
 import { startSignedApi } from "../support/signed-api.ts";

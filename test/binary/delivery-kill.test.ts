@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { indexPath, openIndexReader } from "../../src/index/database.ts";
-import { outboxBacklog } from "../../src/index/outbox.ts";
+import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { outboxBacklog } from "../../src/db/index/outbox.ts";
+import { openState, statePath } from "../../src/db/state/database.ts";
 import { Message, MessageData } from "../../src/protocol/wire/generated/message.ts";
-import { openState, statePath } from "../../src/state/database.ts";
 import {
   allDelivered,
   castNow,

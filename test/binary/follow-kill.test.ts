@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
+import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { getPosition } from "../../src/db/index/positions.ts";
+import { verifyIndex } from "../../src/db/index/verify.ts";
 import { seededRandom } from "../../src/demo/random.ts";
-import { type IndexDatabase, indexPath, openIndexReader } from "../../src/index/database.ts";
-import { getPosition } from "../../src/index/positions.ts";
-import { verifyIndex } from "../../src/index/verify.ts";
 import { compileInto, tempDir } from "../support/program.ts";
 import { heightAt, makeChain } from "../support/upstream/chain.ts";
 import { dumpFollowed } from "../support/upstream/followed.ts";

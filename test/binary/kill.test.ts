@@ -5,8 +5,8 @@ import {
   Message as TheirMessage,
   OnChainEvent as TheirOnChainEvent,
 } from "@farcaster/hub-nodejs";
-import { indexPath, openIndexReader } from "../../src/index/database.ts";
-import { verifyIndex } from "../../src/index/verify.ts";
+import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { verifyIndex } from "../../src/db/index/verify.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { Message } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";

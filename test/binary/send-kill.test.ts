@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openState, statePath } from "../../src/state/database.ts";
-import { BLOCK_FIDS, FidBlock } from "../../src/state/sqlite/fid-block.ts";
+import { openState, statePath } from "../../src/db/state/database.ts";
+import { BLOCK_FIDS, FidBlock } from "../../src/push/store/fid-block.ts";
 import { compileInto, startNode, tempDir } from "../support/program.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";

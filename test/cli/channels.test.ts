@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { indexPath, openIndexReader } from "../../src/index/database.ts";
-import { openDataDir } from "../../src/process/data-dir.ts";
+import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { openDataDir } from "../../src/runtime/data-dir.ts";
 import { emptyDir, run } from "./run.ts";
 
 const QUIET = ["--log-level", "silent"];

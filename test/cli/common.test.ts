@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { runService, runTask } from "../../src/cli/common.ts";
 import { UserError } from "../../src/lib/failure.ts";
-import { systemClock } from "../../src/process/clock.ts";
-import type { Common } from "../../src/process/common.ts";
-import { createLogger } from "../../src/process/logger.ts";
-import { createMetrics } from "../../src/process/metrics.ts";
-import { createShutdown } from "../../src/process/shutdown.ts";
-import { configWith } from "../process/config.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
+import type { Common } from "../../src/runtime/common.ts";
+import { createLogger } from "../../src/runtime/logger.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
+import { createShutdown } from "../../src/runtime/shutdown.ts";
+import { configWith } from "../runtime/config.ts";
 
 /** A process's shared things, and what happened to its one part. */
 function recorded(): { common: Common; did: string[]; open: () => void } {

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { indexPath } from "../../src/db/index/database.ts";
+import { statePath } from "../../src/db/state/database.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
-import { indexPath } from "../../src/index/database.ts";
-import { statePath } from "../../src/state/database.ts";
 import { accountRecords } from "../support/node.ts";
 import { type Ended, emptyDir, run, withFileLimit } from "./run.ts";
 

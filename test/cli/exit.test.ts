@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { CommanderError } from "commander";
-import { endingOf } from "../../src/cli/exit.ts";
+import { toExit } from "../../src/cli/to-exit.ts";
+import { asStorageError } from "../../src/db/sqlite/storage-error.ts";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
-import { asStorageError } from "../../src/lib/sqlite/storage-error.ts";
-import { openDataDir } from "../../src/process/data-dir.ts";
+import { openDataDir } from "../../src/runtime/data-dir.ts";
 import { sqliteError } from "../support/storage-faults.ts";
 import { emptyDir, run } from "./run.ts";
 
@@ -18,7 +18,7 @@ test.each([
   ["a usage error", new CommanderError(1, "commander.unknownOption", ""), 1, ""],
   ["no error at all", "words", 75, "error: words\n"],
 ])("%s decides the exit code, and only an unforeseen fault shows a stack", (_, fault, exitCode, message) => {
-  expect(endingOf(fault)).toEqual({ exitCode, message });
+  expect(toExit(fault)).toEqual({ exitCode, message });
 });
 
 test.each([
@@ -29,13 +29,13 @@ test.each([
   ["readOnly", 1],
 ] as const)("a database fault (%s) ends with %d, names the file and says what to do", (fault, exitCode) => {
   const where = { database: "state", file: "/data/state.db" } as const;
-  const ending = endingOf(asStorageError(where, sqliteError(fault)));
+  const ending = toExit(asStorageError(where, sqliteError(fault)));
   expect(ending.exitCode).toBe(exitCode);
   expect(ending.message).toMatch(/^error: \/data\/state\.db: [^\n]+ \(SQLITE_\w+\)\. [A-Z][^\n]+\.\n$/);
 });
 
 test("an unforeseen fault ends with 75 and shows where it comes from", () => {
-  const { exitCode, message } = endingOf(new Error("words"));
+  const { exitCode, message } = toExit(new Error("words"));
   expect(exitCode).toBe(75);
   expect(message).toStartWith("internal error: Error: words\n    at ");
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
+import type { IndexDatabase } from "../../src/db/index/database.ts";
+import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
+import { claimSource, markDemo } from "../../src/db/index/identity.ts";
+import { readTotals } from "../../src/db/index/totals.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
-import type { IndexDatabase } from "../../src/index/database.ts";
-import { indexPath, openIndexWriter } from "../../src/index/database.ts";
-import { claimSource, markDemo } from "../../src/index/identity.ts";
-import { readTotals } from "../../src/index/totals.ts";
 import { accountRecords } from "../support/node.ts";
 import { emptyDir, run } from "./run.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { signedHeaders } from "../../src/delivery/sign.ts";
-import { makeSecret } from "../state/contracts/owned-store.ts";
+import { signedHeaders } from "../../src/webhooks/deliver/sign.ts";
+import { makeSecret } from "../db/state/contracts/owned-store.ts";
 import { exampleEnv } from "../support/document-shell.ts";
 import { documentExample, ROOT } from "../support/documents.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { openDataDir } from "../../src/process/data-dir.ts";
-import { openState, statePath } from "../../src/state/database.ts";
+import { openState, statePath } from "../../src/db/state/database.ts";
+import { openDataDir } from "../../src/runtime/data-dir.ts";
 import { APP_ID, SECRET, startSendApi, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 import { emptyDir, run } from "./run.ts";

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Message as CoreMessage, validations } from "@farcaster/core";
+import { indexPath } from "../../src/db/index/database.ts";
+import { verifyIndex } from "../../src/db/index/verify.ts";
 import { EARLIEST_ANCHOR_SECS } from "../../src/demo/roster.ts";
-import { indexPath } from "../../src/index/database.ts";
-import { verifyIndex } from "../../src/index/verify.ts";
-import { nowSecs } from "../../src/process/clock.ts";
 import { Store } from "../../src/protocol/merge-rules.ts";
 import { storageLimits } from "../../src/protocol/storage.ts";
 import { Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { hydrate } from "../../src/read/hydrate/hydrate.ts";
-import { presentUser } from "../../src/read/present/user.ts";
+import { presentUser } from "../../src/read/present/native/user.ts";
+import { nowSecs } from "../../src/runtime/clock.ts";
 import { startTestNode, type TestNode } from "../support/node.ts";
 import { ANCHOR_SECS, encodedRecord, readNetwork } from "./records.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { openState, statePath } from "../../src/state/database.ts";
+import { openState, statePath } from "../../src/db/state/database.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
 import { documentExample, ROOT } from "../support/documents.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";

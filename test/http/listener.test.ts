@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { processDescriptors } from "../../src/process/descriptors.ts";
+import { processDescriptors } from "../../src/runtime/descriptors.ts";
 import { runHttp } from "../support/http.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
-import { createChainChecker } from "../../src/chain/chain-checker.ts";
+import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SubmissionCheck } from "../../src/hub/submission-check.ts";
-import { indexPath, openIndexReader } from "../../src/index/database.ts";
-import type { Descriptors } from "../../src/process/descriptors.ts";
 import {
   GetInfoResponse,
   SubmitBulkMessagesRequest,
@@ -20,6 +19,7 @@ import {
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { loadCasts } from "../../src/read/hydrate/casts.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
+import type { Descriptors } from "../../src/runtime/descriptors.ts";
 import { keyAddedEvent } from "../support/envelopes.ts";
 import { registerEvent } from "../support/events.ts";
 import {

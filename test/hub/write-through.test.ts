@@ -11,11 +11,11 @@ import {
   status,
 } from "@grpc/grpc-js";
 import fc from "fast-check";
-import { createChainChecker } from "../../src/chain/chain-checker.ts";
+import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SUBMISSION_LIMITS, SubmissionCheck } from "../../src/hub/submission-check.ts";
 import { WriteThrough } from "../../src/hub/write-through.ts";
-import { indexPath, openIndexReader } from "../../src/index/database.ts";
 import {
   type BulkMessageResponse,
   GetInfoResponse,

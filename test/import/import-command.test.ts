@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { appendFileSync, writeFileSync } from "node:fs";
+import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { readTotals } from "../../src/db/index/totals.ts";
+import { verifyIndex } from "../../src/db/index/verify.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
-import { indexPath, openIndexReader } from "../../src/index/database.ts";
-import { readTotals } from "../../src/index/totals.ts";
-import { verifyIndex } from "../../src/index/verify.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { type Place, run, withFileLimit } from "../cli/run.ts";
 import { demoRecords } from "../demo/records.ts";

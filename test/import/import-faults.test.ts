@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { createImportSink } from "../../src/import/import-sink.ts";
-import { writeRecords } from "../../src/import/record-writer.ts";
-import { ImportBrokeOff, runImport } from "../../src/import/run-import.ts";
 import {
   type IndexDatabase,
   indexPath,
   openIndexInMemory,
   openIndexWriter,
-} from "../../src/index/database.ts";
-import { getPosition } from "../../src/index/positions.ts";
-import { readTotals } from "../../src/index/totals.ts";
+} from "../../src/db/index/database.ts";
+import { getPosition } from "../../src/db/index/positions.ts";
+import { readTotals } from "../../src/db/index/totals.ts";
+import { StorageError } from "../../src/db/sqlite/storage-error.ts";
+import { createImportSink } from "../../src/import/import-sink.ts";
+import { writeRecords } from "../../src/import/record-writer.ts";
+import { ImportBrokeOff, runImport } from "../../src/import/run-import.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
-import { StorageError } from "../../src/lib/sqlite/storage-error.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, mkdirSync, renameSync } from "node:fs";
+import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
+import { getPosition } from "../../src/db/index/positions.ts";
+import { readTotals } from "../../src/db/index/totals.ts";
+import { verifyIndex } from "../../src/db/index/verify.ts";
 import { closeEnvelope } from "../../src/import/envelope.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import type { ImportProgress } from "../../src/import/progress.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
 import { type ImportOptions, type ImportSink, runImport } from "../../src/import/run-import.ts";
-import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/index/database.ts";
-import { getPosition } from "../../src/index/positions.ts";
-import { readTotals } from "../../src/index/totals.ts";
-import { verifyIndex } from "../../src/index/verify.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";

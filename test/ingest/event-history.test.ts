@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { IndexDatabase } from "../../src/index/database.ts";
-import type { StoredOutboxEvent } from "../../src/index/outbox.ts";
+import type { IndexDatabase } from "../../src/db/index/database.ts";
+import type { StoredOutboxEvent } from "../../src/db/index/outbox.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { positionOf } from "../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
-import { openIndexInMemory } from "../../src/index/database.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
 import { appNonce, userNonce } from "../../src/ingest/key-nonces.ts";
 import type { RelayedOp } from "../../src/ingest/relay.ts";
 import { toUnixSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
-import { keyOwner } from "../../src/read/skeleton/key-owner.ts";
+import { keyOwner } from "../../src/read/queries/users/key-owner.ts";
 import { ManualClock } from "../support/clock.ts";
 import { signerEvent } from "../support/events.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { deleteEventsUpTo, eventsAfter, outboxBacklog } from "../../src/index/outbox.ts";
+import { deleteEventsUpTo, eventsAfter, outboxBacklog } from "../../src/db/index/outbox.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord, type IngestRecord } from "../../src/ingest/record.ts";
 import {

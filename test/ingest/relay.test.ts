@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { openIndexInMemory } from "../../src/index/database.ts";
-import { getPosition } from "../../src/index/positions.ts";
-import { journaledBlocksAfter, todoBehind } from "../../src/index/upstream-work.ts";
+import { openIndexInMemory } from "../../src/db/index/database.ts";
+import { getPosition } from "../../src/db/index/positions.ts";
+import { journaledBlocksAfter, todoBehind } from "../../src/db/index/upstream-work.ts";
+import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
 import type { MessageRef, RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
-import { StorageError } from "../../src/lib/sqlite/storage-error.ts";
 import { positionOf } from "../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { type IndexDatabase, openIndexInMemory } from "../../src/index/database.ts";
-import { getPosition } from "../../src/index/positions.ts";
-import { todoBehind } from "../../src/index/upstream-work.ts";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { getPosition } from "../../src/db/index/positions.ts";
+import { todoBehind } from "../../src/db/index/upstream-work.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import { decodeRecord, type EncodedRecord, type IngestRecord } from "../../src/ingest/record.ts";

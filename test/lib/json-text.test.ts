@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonPieces, jsonText, jsonTextWithin, keepText } from "../../src/lib/json-text.ts";
+import { jsonPieces, jsonText, jsonTextWithin, memoizeJson } from "../../src/lib/json-text.ts";
 
 const keepAll = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value;
   for (const member of Object.values(value)) keepAll(member);
-  return keepText(value);
+  return memoizeJson(value);
 };
 
 test("any plain data gets the text that JSON.stringify makes of it, kept or not", () => {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { appliedMigrations, type Migrations, migrate } from "../../src/lib/sqlite/schema-version.ts";
+import { appliedMigrations, type Migrations, migrate } from "../../src/db/sqlite/schema-version.ts";
 
 const migration = (folderMillis: number, ...sql: string[]): Migrations[number] => ({
   folderMillis,

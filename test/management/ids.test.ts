@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createAppId } from "../../src/management/app-id.ts";
+import { createAppId } from "../../src/apps/app-id.ts";
 import { createSecret } from "../../src/management/secrets.ts";
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";

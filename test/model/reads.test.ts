@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { storeRankings } from "../../src/index/rankings.ts";
-import { computeRankings } from "../../src/ranking/compute.ts";
+import { storeRankings } from "../../src/db/index/rankings.ts";
+import { computeRankings } from "../../src/ingest/ranking/compute.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { pathsWithAliases } from "../support/openapi.ts";
 import { Generator } from "./actions.ts";

@@ -1,5 +1,5 @@
-import { importRegistry } from "../../src/channels/import-registry.ts";
-import type { IndexDatabase } from "../../src/index/database.ts";
+import type { IndexDatabase } from "../../src/db/index/database.ts";
+import { importRegistry } from "../../src/import/channels/import-registry.ts";
 import type { RegisteredChannel } from "./view.ts";
 
 /** What an operator imports about channels, once for the node and once for the model. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createBoundedResolve, LOOKUP_LIMITS, type LookupLimits } from "../../src/net/bounded-resolve.ts";
-import { createOutboundClient, type OutboundAnswer } from "../../src/net/client.ts";
+import { createOutboundClient, type OutboundResponse } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { startDnsServer } from "../support/dns.ts";
 
@@ -54,7 +54,7 @@ test("names that never answer delay no call to a name that does", async () => {
   const silent = Array.from({ length: 200 }, (_, at) => call(`silent-${at}`, `fid:${at % 10}`));
   const startedAt = performance.now();
   for (let at = 0; at < 10; at += 1) {
-    expect(((await call(`good-${at}`, "fid:77")) as OutboundAnswer).status).toBe(200);
+    expect(((await call(`good-${at}`, "fid:77")) as OutboundResponse).status).toBe(200);
   }
   expect(performance.now() - startedAt).toBeLessThan(1_500);
   // Few of each requester were asked for at all.

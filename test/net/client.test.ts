@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { createOutboundClient, type OutboundCall, OutboundFailure } from "../../src/net/client.ts";
+import { createOutboundClient, type OutboundCall, OutboundError } from "../../src/net/client.ts";
 import { createUrlGuard, type UrlGuardOptions } from "../../src/net/guard.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../support/certificates.ts";
@@ -33,10 +33,9 @@ const call = (url: string, options: Partial<OutboundCall> = {}): OutboundCall =>
   ...options,
 });
 
-const failureOf = async (outcome: Promise<unknown>): Promise<OutboundFailure> => {
+const failureOf = async (outcome: Promise<unknown>): Promise<OutboundError> => {
   const failure = await outcome;
-  if (!(failure instanceof OutboundFailure))
-    throw new Error(`expected a failure, got ${Bun.inspect(failure)}`);
+  if (!(failure instanceof OutboundError)) throw new Error(`expected a failure, got ${Bun.inspect(failure)}`);
   return failure;
 };
 
@@ -50,7 +49,7 @@ describe("a call over TLS", () => {
     const answer = await clientOf().request(
       call(url, { body: "ü", headers: { "x-sign": "1", host: "spoofed" } }),
     );
-    if (answer instanceof OutboundFailure) throw new Error(answer.message);
+    if (answer instanceof OutboundError) throw new Error(answer.message);
     expect(answer.status).toBe(202);
     expect(answer.headers.get("x-seen")).toBe("yes");
     expect(new TextDecoder().decode(answer.body)).toBe("accepted");
@@ -252,7 +251,7 @@ describe("plain http, where it is allowed", () => {
 
 describe("a receiver that misbehaves", () => {
   const head = "HTTP/1.1 200 OK\r\n";
-  const cases: readonly [string, OutboundFailure["kind"], (socket: Bun.Socket) => void][] = [
+  const cases: readonly [string, OutboundError["kind"], (socket: Bun.Socket) => void][] = [
     ["hangs up before the answer", "reset", (socket) => socket.end()],
     ["resets the connection", "reset", (socket) => socket.terminate()],
     ["hangs up inside the body", "reset", (socket) => socket.end(`${head}Content-Length: 9\r\n\r\nabc`)],
@@ -348,7 +347,7 @@ describe("a receiver that misbehaves", () => {
     });
     const client = clientOf({ allowHttp: true });
     const answer = await client.request(call(`http://huge.example:${receiver.port}/`));
-    if (answer instanceof OutboundFailure) throw new Error(answer.message);
+    if (answer instanceof OutboundError) throw new Error(answer.message);
     expect([answer.status, answer.body.length, answer.truncated]).toEqual([200, 65_536, true]);
     await receiver.hungUp;
   });
@@ -360,7 +359,9 @@ describe("a receiver that misbehaves", () => {
   ])("a body of %d bytes against a limit of %d: truncated %p", async (size, maxAnswerBytes, truncated) => {
     await using receiver = startReceiver({ answer: () => new Response("x".repeat(size)) });
     const client = clientOf({ allowHttp: true });
-    const answer = await client.request(call(`http://fit.example:${receiver.port}/`, { maxAnswerBytes }));
+    const answer = await client.request(
+      call(`http://fit.example:${receiver.port}/`, { maxResponseBytes: maxAnswerBytes }),
+    );
     expect(answer).toMatchObject({
       truncated,
       body: new TextEncoder().encode("x".repeat(Math.min(size, 10))),

@@ -33,12 +33,12 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "healthcheck asks the operator's own instance, at the address that the operator gives on the command line",
   },
   {
-    file: "src/management-client/client.ts",
+    file: "src/cli/client/client.ts",
     what: "the global fetch",
     why: "the app and webhook commands are the operator's own tool against a URL given on the command line",
   },
   {
-    file: "src/chain/chain-checker.ts",
+    file: "src/hub/chain/chain-checker.ts",
     what: "viem: createPublicClient, http",
     why: "the RPC URL is the operator's setting; the transport and the gateways are both given src/net's own fetch",
   },

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { openIndexInMemory } from "../../src/index/database.ts";
+import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { hex } from "../../src/read/hydrate/casts.ts";
-import { type Branch, growReplies } from "../../src/read/skeleton/conversation.ts";
+import { type Branch, growReplies } from "../../src/read/queries/casts/conversation.ts";
 import { hashFrom, type ModelCast, putCast, takeCast } from "../support/read-model.ts";
 
 const START = 1_700_000_000;

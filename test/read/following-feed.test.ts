@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type IndexDatabase, openIndexInMemory } from "../../src/index/database.ts";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import {
   type FollowingFeedBounds,
   followingFeed,
   followingFeedCursor,
-} from "../../src/read/skeleton/following-feed.ts";
+} from "../../src/read/queries/feeds/following-feed.ts";
 import { hashFrom, type ModelCast, putCast, setFollow, takeCast } from "../support/read-model.ts";
 
 const VIEWER = 1000;

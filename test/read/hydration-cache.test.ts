@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { HydrationCache, loadThrough } from "../../src/read/hydrate/cache.ts";
+import { HydrationCache, readThrough } from "../../src/read/hydrate/cache.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
 import { Generator } from "../model/actions.ts";
 import { Random } from "../model/random.ts";
@@ -16,7 +16,7 @@ test("an empty cache begins at the last commit, and drops what later ones change
   const answer = (fid: number) =>
     node.db.snapshot(() => {
       cache.sync(node.db);
-      return loadThrough(cache.users, [fid], (fids) => loadUsers(node.db, fids)).get(fid);
+      return readThrough(cache.users, [fid], (fids) => loadUsers(node.db, fids)).get(fid);
     });
 
   const fids = node.db.sqlite.query<{ fid: number }, []>("SELECT fid FROM fids").all();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type IndexDatabase, openIndexInMemory } from "../../src/index/database.ts";
-import { planSearch, type SearchPlan } from "../../src/read/skeleton/search-plan.ts";
-import { matchOf, type SearchQuery, searchQuery } from "../../src/read/skeleton/search-query.ts";
-import { MAX_LOOKED_AT, type Order, walkMatches } from "../../src/read/skeleton/search-walk.ts";
-import { hasWord } from "../../src/read/skeleton/text-matcher.ts";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { planSearch, type SearchPlan } from "../../src/read/queries/search/search-plan.ts";
+import { matchOf, type SearchQuery, searchQuery } from "../../src/read/queries/search/search-query.ts";
+import { MAX_LOOKED_AT, type Order, walkMatches } from "../../src/read/queries/search/search-walk.ts";
+import { hasWord } from "../../src/read/queries/search/text-matcher.ts";
 import { hashFrom, putCast } from "../support/read-model.ts";
 
 const AT = 1_700_000_000;

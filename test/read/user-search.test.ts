@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { type IndexDatabase, openIndexInMemory } from "../../src/index/database.ts";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import {
   MAX_MATCHES,
   MAX_MOST_FOLLOWED,
   searchUsers,
   userSearchCursor,
-} from "../../src/read/skeleton/user-search.ts";
+} from "../../src/read/queries/search/user-search.ts";
 
 interface User {
   readonly fid: number;

@@ -1,13 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { getInsecureHubRpcClient, Message as TheirMessage } from "@farcaster/hub-nodejs";
-import { indexPath, openIndexWriter } from "../../src/index/database.ts";
-import { claimNetwork } from "../../src/index/identity.ts";
+import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
+import { claimNetwork } from "../../src/db/index/identity.ts";
+import { openState, statePath } from "../../src/db/state/database.ts";
+import type { Webhook } from "../../src/db/state/records.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
-import { systemClock } from "../../src/process/clock.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork, MessageType, ReactionType } from "../../src/protocol/wire/generated/message.ts";
-import { openState, statePath } from "../../src/state/database.ts";
-import type { Webhook } from "../../src/state/records.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
 import { registerEvent, rentEvent, signerEvent } from "./events.ts";
 import { makeWallet, signedCast, signMessage } from "./messages.ts";
 import { accountSigner } from "./node.ts";

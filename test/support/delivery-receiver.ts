@@ -1,4 +1,4 @@
-import { UNTRIED, type Webhook } from "../../src/state/records.ts";
+import { UNTRIED, type Webhook } from "../../src/db/state/records.ts";
 
 /** A delivery as it arrived, verified. */
 export interface Heard {

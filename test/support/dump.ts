@@ -1,4 +1,4 @@
-import type { IndexDatabase } from "../../src/index/database.ts";
+import type { IndexDatabase } from "../../src/db/index/database.ts";
 
 /** The tables that hold facts of the network; row numbers are no such fact. */
 const TABLES = [

@@ -7,8 +7,8 @@ import type { OpsProviders } from "../../src/http/ops.ts";
 import type { ResponseCache } from "../../src/http/response-cache.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import type { UnsentBytes } from "../../src/http/unsent-bytes.ts";
-import type { Clock } from "../../src/process/clock.ts";
-import type { Descriptors } from "../../src/process/descriptors.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
+import type { Descriptors } from "../../src/runtime/descriptors.ts";
 
 /** A line of the log, as pino writes it. */
 export type LogLine = Readonly<Record<string, unknown>>;

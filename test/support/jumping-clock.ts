@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/process/clock.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
 
 /** A machine whose clock jumps, and whose monotonic time does not. */
 export class JumpingClock implements Clock {

@@ -1,5 +1,5 @@
-import type { After } from "../../src/process/after.ts";
-import type { Clock } from "../../src/process/clock.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
+import type { SetTimer } from "../../src/runtime/set-timer.ts";
 
 interface Timer {
   readonly atMs: number;
@@ -19,7 +19,7 @@ export class ManualTime implements Clock {
     return this.#nowMs;
   }
 
-  readonly after: After = (ms, work) => {
+  readonly after: SetTimer = (ms, work) => {
     const timer = { atMs: this.#nowMs + ms, work };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);

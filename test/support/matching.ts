@@ -1,6 +1,6 @@
 import { RpcClient } from "../../src/lib/port-rpc.ts";
-import type { MatchBudget } from "../../src/matching/owner-budgets.ts";
-import { createMatchThread, type MatchClient, matchClientOver } from "../../src/matching/rpc.ts";
+import type { MatchBudget } from "../../src/webhooks/match/owner-budgets.ts";
+import { createMatchThread, type MatchClient, matchClientOver } from "../../src/webhooks/match/rpc.ts";
 
 export const UNLIMITED: MatchBudget = {
   minuteMs: Number.POSITIVE_INFINITY,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/index/database.ts";
+import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { IngestEngine, type Verdict } from "../../src/ingest/engine.ts";
 import {
   decodeRecord,
@@ -9,10 +9,10 @@ import {
   type IngestRecord,
   validateRecord,
 } from "../../src/ingest/record.ts";
-import { nowSecs } from "../../src/process/clock.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { nowSecs } from "../../src/runtime/clock.ts";
 import { ManualClock } from "./clock.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "./events.ts";
 import { DEFAULT_NOW_SECS, makeSigner, makeWallet } from "./messages.ts";

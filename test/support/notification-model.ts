@@ -1,4 +1,4 @@
-import { NotificationKind } from "../../src/index/project/notifications.ts";
+import { NotificationKind } from "../../src/db/index/project/notifications.ts";
 
 /** The rules of in-app notifications, written for clarity: what the list of a viewer must be. */
 

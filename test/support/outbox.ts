@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../../src/index/database.ts";
-import { deleteEventsUpTo, eventsAfter, type StoredOutboxEvent } from "../../src/index/outbox.ts";
+import type { IndexDatabase } from "../../src/db/index/database.ts";
+import { deleteEventsUpTo, eventsAfter, type StoredOutboxEvent } from "../../src/db/index/outbox.ts";
 import { Message, MessageData } from "../../src/protocol/wire/generated/message.ts";
 
 /** The events that wait in the outbox, which is empty afterwards. */

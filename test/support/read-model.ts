@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { IndexDatabase } from "../../src/index/database.ts";
-import { addCast, dropCast } from "../../src/index/project/casts.ts";
-import { addLink, dropLink } from "../../src/index/project/links.ts";
-import { addReaction, dropReaction } from "../../src/index/project/reactions.ts";
+import type { IndexDatabase } from "../../src/db/index/database.ts";
+import { addCast, dropCast } from "../../src/db/index/project/casts.ts";
+import { addLink, dropLink } from "../../src/db/index/project/links.ts";
+import { addReaction, dropReaction } from "../../src/db/index/project/reactions.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import {
   CastAddBody,

@@ -1,8 +1,8 @@
-import type { FanOutPacing } from "../../src/app/fan-out.ts";
+import type { StateDatabase } from "../../src/db/state/database.ts";
+import type { App } from "../../src/db/state/records.ts";
 import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
-import type { StateDatabase } from "../../src/state/database.ts";
-import type { App } from "../../src/state/records.ts";
+import type { FanOutPacing } from "../../src/node/compose/fan-out.ts";
 import type { TestApiOptions } from "./api.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
 import { type Answer, type SignedApi, startSignedApi } from "./signed-api.ts";
@@ -51,7 +51,7 @@ export interface SendApi extends AsyncDisposable {
 export const testPacing: FanOutPacing = {
   timeoutMs: 400,
   backoffMs: 10,
-  hosts: { failuresUntilDown: 3, firstProbeMs: 50, maxProbeMs: 200, patienceMs: 500 },
+  hosts: { failuresUntilDown: 3, firstProbeMs: 50, maxProbeMs: 200, giveUpAfterMs: 500 },
   rerunAfterMs: 50,
 };
 

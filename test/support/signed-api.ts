@@ -1,4 +1,4 @@
-import { nowSecs } from "../../src/process/clock.ts";
+import { nowSecs } from "../../src/runtime/clock.ts";
 import { startTestApi, type TestApi, type TestApiOptions } from "./api.ts";
 import { registerEvent } from "./events.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";

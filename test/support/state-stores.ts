@@ -1,7 +1,7 @@
-import type { Clock } from "../../src/process/clock.ts";
-import { systemClock } from "../../src/process/clock.ts";
-import type { StateDatabase } from "../../src/state/database.ts";
-import { createLocalStores } from "../../src/state/sqlite/local-stores.ts";
+import type { StateDatabase } from "../../src/db/state/database.ts";
+import { createLocalStores } from "../../src/node/state/local-stores.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
 
 /** More than any test queues for one webhook. */
 const MAX_QUEUED = 1_000_000;

@@ -1,4 +1,4 @@
-import type { SqliteConnection } from "../../src/lib/sqlite/connection.ts";
+import type { SqliteConnection } from "../../src/db/sqlite/connection.ts";
 
 /** Faults of the storage as SQLite reports them. */
 const STORAGE_FAULTS = {

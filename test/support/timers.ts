@@ -1,4 +1,4 @@
-import type { After } from "../../src/process/after.ts";
+import type { SetTimer } from "../../src/runtime/set-timer.ts";
 import type { ManualClock } from "./clock.ts";
 
 /** Timers that go off when a test says so, of somebody who has one at a time. */
@@ -6,7 +6,7 @@ export class ManualTimers {
   #pending: { ms: number; work: () => void } | undefined;
   #next = Promise.withResolvers<void>();
 
-  readonly after: After = (ms, work) => {
+  readonly after: SetTimer = (ms, work) => {
     const timer = { ms, work };
     this.#pending = timer;
     this.#next.resolve();

@@ -1,20 +1,25 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type IndexDatabase, indexPath, openIndexReader, openIndexWriter } from "../../src/index/database.ts";
+import {
+  type IndexDatabase,
+  indexPath,
+  openIndexReader,
+  openIndexWriter,
+} from "../../src/db/index/database.ts";
+import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { IngestEngine } from "../../src/ingest/engine.ts";
 import { EventSignal } from "../../src/ingest/event-signal.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import {
   handleIngestRequest,
-  type IngestAnswer,
   type IngestClient,
   type IngestRequest,
+  type IngestResponse,
   submitRecords,
 } from "../../src/ingest/rpc.ts";
 import { RpcClient, serveRpc } from "../../src/lib/port-rpc.ts";
-import { StorageError } from "../../src/lib/sqlite/storage-error.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "./clock.ts";
 import { DEFAULT_NOW_SECS } from "./messages.ts";
@@ -51,7 +56,7 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   });
   const queue = new IngestQueue(engine);
   const { port1, port2 } = new MessageChannel();
-  serveRpc<IngestRequest, IngestAnswer>(port1, (request) =>
+  serveRpc<IngestRequest, IngestResponse>(port1, (request) =>
     handleIngestRequest({ db, engine, queue, newEvents }, request),
   );
   const client: IngestClient = new RpcClient(port2);

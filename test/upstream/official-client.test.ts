@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { getInsecureHubRpcClient, type HubRpcClient, Message as TheirMessage } from "@farcaster/hub-nodejs";
-import { indexPath, openIndexReader } from "../../src/index/database.ts";
+import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { loadCasts } from "../../src/read/hydrate/casts.ts";
 import { makeSigner, signedCast } from "../support/messages.ts";

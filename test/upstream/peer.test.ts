@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createServer as createHttp2Server } from "node:http2";
 import { type AddressInfo, createServer, type Server as NetServer } from "node:net";
 import { Server, ServerCredentials, status, type UntypedServiceImplementation } from "@grpc/grpc-js";
-import { openIndexInMemory } from "../../src/index/database.ts";
+import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
 import { startFollower } from "../../src/upstream/follower.ts";
 import { peerErrorOf } from "../../src/upstream/peer.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Client } from "@grpc/grpc-js";
 import fc from "fast-check";
-import type { IndexDatabase } from "../../src/index/database.ts";
+import type { IndexDatabase } from "../../src/db/index/database.ts";
 import { Store } from "../../src/protocol/merge-rules.ts";
 import { UpstreamClient } from "../../src/upstream/client.ts";
 import type { FidDifferences } from "../../src/upstream/compare-fid.ts";

@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../../index/database.ts";
-import { lastTouchedSeq, readTouched } from "../../index/touched.ts";
+import { lastInvalidationSeq, readInvalidations } from "../../db/index/cache-invalidations.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
 import type { CastState, Hash, Reply } from "./casts.ts";
 import type { ChannelState } from "./channels.ts";
@@ -28,10 +28,10 @@ export class HydrationCache {
   sync(db: IndexDatabase): void {
     if (this.#seq === undefined) {
       // Nothing is kept yet: the lists of what was changed before, which may be long, are of no use.
-      this.#seq = lastTouchedSeq(db);
+      this.#seq = lastInvalidationSeq(db);
       return;
     }
-    const touched = readTouched(db, this.#seq);
+    const touched = readInvalidations(db, this.#seq);
     if (!touched) return;
     this.#seq = touched.seq;
     if (touched.everything) {
@@ -52,7 +52,7 @@ export class HydrationCache {
 }
 
 /** Takes what is kept out of `cache` and loads the rest, which is kept from then on. */
-export function loadThrough<Key, State extends object>(
+export function readThrough<Key, State extends object>(
   cache: GenerationCache<Key, State>,
   keys: Iterable<Key>,
   load: (missing: readonly Key[]) => Iterable<readonly [Key, State]>,

@@ -1,6 +1,6 @@
-import type { IndexDatabase } from "../../index/database.ts";
-import type { StoredEmbed } from "../../index/project/casts.ts";
-import { statement } from "../../index/statement.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import type { StoredEmbed } from "../../db/index/project/casts.ts";
+import { statement } from "../../db/index/statement.ts";
 
 export type Hash = `0x${string}`;
 

@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../../index/database.ts";
-import { statement } from "../../index/statement.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { statement } from "../../db/index/statement.ts";
 import { parentUrlsOf } from "../../protocol/channel-url.ts";
 
 /** Everything that a Channel object is made of but its lead. Times in unix seconds. */

@@ -1,6 +1,6 @@
-import type { IndexDatabase } from "../../index/database.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
-import { type HydrationCache, loadThrough } from "./cache.ts";
+import { type HydrationCache, readThrough } from "./cache.ts";
 import { type CastState, type Hash, loadCasts } from "./casts.ts";
 import { type ChannelState, loadChannels } from "./channels.ts";
 import { loadUsers, type UserState } from "./users.ts";
@@ -19,7 +19,7 @@ export interface Hydration {
 }
 
 /** What a skeleton names. */
-export interface Wanted {
+export interface HydrationRequest {
   readonly fids?: Iterable<number>;
   readonly hashes?: Iterable<Hash>;
   readonly channelIds?: Iterable<string>;
@@ -36,19 +36,19 @@ export interface Wanted {
  */
 export function hydrate(
   db: IndexDatabase,
-  wanted: Wanted,
+  wanted: HydrationRequest,
   nowSecs: number,
   cache: HydrationCache,
 ): Hydration {
   const castsOf = (hashes: Iterable<Hash>) =>
-    loadThrough(cache.casts, hashes, (missing) => loadCasts(db, missing));
+    readThrough(cache.casts, hashes, (missing) => loadCasts(db, missing));
   const casts = castsOf(wanted.hashes ?? []);
   const given = wanted.given ?? [];
   const quoted = castsOf(quotedHashes([...casts.values(), ...given], casts));
   for (const [hash, cast] of quoted) casts.set(hash, cast);
   const referring = [...casts.values(), ...given];
   const channelIds = new Set(wanted.channelIds ?? []);
-  const channels = loadThrough(cache.channels, [...channelIds, ...channelsOf(referring)], (missing) =>
+  const channels = readThrough(cache.channels, [...channelIds, ...channelsOf(referring)], (missing) =>
     loadChannels(db, missing),
   );
   const fids = new Set(wanted.fids ?? []);
@@ -60,13 +60,13 @@ export function hydrate(
     fids.add(cast.fid);
     for (const [fid] of cast.mentions) fids.add(fid);
   }
-  const users = loadThrough(cache.users, fids, (missing) => loadUsers(db, missing));
+  const users = readThrough(cache.users, fids, (missing) => loadUsers(db, missing));
   const shown = { fids: users.keys(), casts: casts.values(), channelIds: channels.keys() };
   const { viewerFid } = wanted;
   const viewer = viewerFid === undefined ? undefined : loadViewerContexts(db, viewerFid, shown);
   const appFids = new Set(authAppsOf(users.values()));
   if (appFids.size > 0) {
-    const apps = loadThrough(cache.users, appFids.difference(users), (missing) => loadUsers(db, missing));
+    const apps = readThrough(cache.users, appFids.difference(users), (missing) => loadUsers(db, missing));
     for (const [fid, app] of apps) users.set(fid, app);
   }
   return { users, casts, channels, nowSecs, viewer };

@@ -1,5 +1,5 @@
-import type { IndexDatabase } from "../../index/database.ts";
-import { statement } from "../../index/statement.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { statement } from "../../db/index/statement.ts";
 import { ReactionType } from "../../protocol/wire/generated/message.ts";
 import type { CastState, Hash } from "./casts.ts";
 

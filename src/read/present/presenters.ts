@@ -1,8 +1,8 @@
 import type { Page } from "../cursor.ts";
 import type { Hash } from "../hydrate/casts.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
-import type { DatedUser } from "../skeleton/links.ts";
-import type { StorageState } from "../skeleton/storage.ts";
+import type { DatedUser } from "../queries/users/links.ts";
+import type { StorageState } from "../queries/users/storage.ts";
 
 type Present<Skeleton> = (skeleton: Skeleton, hydration: Hydration) => object;
 /** Undefined where the thing itself is not there. */

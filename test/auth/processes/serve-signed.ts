@@ -1,11 +1,11 @@
 import pino from "pino";
-import { createManagement } from "../../../src/app/management.ts";
-import { indexPath, openIndexReader } from "../../../src/index/database.ts";
-import { systemClock } from "../../../src/process/clock.ts";
-import { appRoutes } from "../../../src/routes/apps/routes.ts";
-import { webhookRoutes } from "../../../src/routes/webhooks/routes.ts";
-import { openState, statePath } from "../../../src/state/database.ts";
-import { configWith } from "../../process/config.ts";
+import { appRoutes } from "../../../src/api/native/apps/routes.ts";
+import { webhookRoutes } from "../../../src/api/native/webhooks/routes.ts";
+import { indexPath, openIndexReader } from "../../../src/db/index/database.ts";
+import { openState, statePath } from "../../../src/db/state/database.ts";
+import { createManagement } from "../../../src/node/compose/management.ts";
+import { systemClock } from "../../../src/runtime/clock.ts";
+import { configWith } from "../../runtime/config.ts";
 import { runHttp } from "../../support/http.ts";
 import { localStores } from "../../support/state-stores.ts";
 

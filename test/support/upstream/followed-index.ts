@@ -1,5 +1,5 @@
-import { type IndexDatabase, openIndexInMemory } from "../../../src/index/database.ts";
-import { getPosition } from "../../../src/index/positions.ts";
+import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
+import { getPosition } from "../../../src/db/index/positions.ts";
 import { IngestEngine } from "../../../src/ingest/engine.ts";
 import type { RelayedBatch } from "../../../src/ingest/relay.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";

@@ -1,4 +1,4 @@
-import type { IndexDatabase } from "../../../src/index/database.ts";
+import type { IndexDatabase } from "../../../src/db/index/database.ts";
 import type { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import { type Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { type Chain, isKeyEvent } from "./chain.ts";

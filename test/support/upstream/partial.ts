@@ -1,4 +1,4 @@
-import type { IndexDatabase } from "../../../src/index/database.ts";
+import type { IndexDatabase } from "../../../src/db/index/database.ts";
 import { Store } from "../../../src/protocol/merge-rules.ts";
 import { Message, type MessageData } from "../../../src/protocol/wire/generated/message.ts";
 import { OnChainEventType } from "../../../src/protocol/wire/generated/on-chain.ts";

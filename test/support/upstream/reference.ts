@@ -1,4 +1,4 @@
-import { openIndexInMemory } from "../../../src/index/database.ts";
+import { openIndexInMemory } from "../../../src/db/index/database.ts";
 import { IngestEngine } from "../../../src/ingest/engine.ts";
 import { userNonce } from "../../../src/ingest/key-nonces.ts";
 import {
@@ -7,13 +7,13 @@ import {
   type IngestRecord,
   validateRecord,
 } from "../../../src/ingest/record.ts";
-import { nowSecs } from "../../../src/process/clock.ts";
 import { Rejection } from "../../../src/protocol/rejection.ts";
 import {
   FarcasterNetwork,
   Message,
   type UserNameProof,
 } from "../../../src/protocol/wire/generated/message.ts";
+import { nowSecs } from "../../../src/runtime/clock.ts";
 import { ManualClock } from "../clock.ts";
 import { DEFAULT_NOW_SECS } from "../messages.ts";
 import { dumpFollowed } from "./followed.ts";

@@ -1,4 +1,4 @@
-import type { IndexDatabase } from "../../../src/index/database.ts";
+import type { IndexDatabase } from "../../../src/db/index/database.ts";
 import type { Chain } from "./chain.ts";
 import type { Faults } from "./faults.ts";
 import { FollowedIndex } from "./followed-index.ts";

@@ -1,0 +1,95 @@
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import type { compatPresenters } from "../../read/present/compat/presenters.ts";
+import { StorageUsageResponse } from "../native/storage/schemas.ts";
+import type { ResponseName, Undocumented } from "../shared/dialect.ts";
+import { Count, closed, Fid, Next, type Same } from "../shared/schemas.ts";
+import { Cast, Channel, IsoTime, NoItems, User, UserDehydrated, userFields } from "./schemas.ts";
+
+const one = <T extends Readonly<Record<string, TSchema>>>(fields: T) => Type.Object(fields, closed);
+
+export const UserPageResponse = one({ users: Type.Array(User), next: Next });
+export const CastPageResponse = one({ casts: Type.Array(Cast), next: Next });
+
+export const Follower = Type.Object(
+  { object: Type.Literal("follower"), ...userFields, user: User },
+  {
+    ...closed,
+    $id: "FarcasterFollower",
+    description: "The fields of the user, and the user again in `user`",
+  },
+);
+
+const MutualFollower = Type.Object(
+  {
+    object: Type.Literal("reciprocal_follower"),
+    ...userFields,
+    timestamp: IsoTime("The later of the two follows"),
+    user: User,
+  },
+  { ...closed, $id: "FarcasterReciprocalFollower" },
+);
+
+const Verification = one({
+  object: Type.Literal("verification"),
+  address: Type.String({ description: "Hex, of Solana base58" }),
+  protocol: Type.Union([Type.Literal("evm"), Type.Literal("solana")]),
+  verified_at: IsoTime("When it was signed"),
+});
+
+export const Member = Type.Object(
+  { object: Type.Literal("member"), role: Type.Literal("member"), user: User, channel: Channel },
+  { ...closed, $id: "FarcasterChannelMember" },
+);
+
+const Allocation = one({
+  object: Type.Literal("storage_allocation"),
+  fid: Fid,
+  user: Type.Optional(UserDehydrated),
+  units: Count,
+  expiry: IsoTime("When the units end"),
+  timestamp: IsoTime("When they were rented"),
+});
+
+const StoreUse = one({ object: Type.Literal("storage"), used: Count, capacity: Count });
+
+/** The answers that every dialect has, in this one's shapes. */
+export const responseSchemas = {
+  user: one({ user: User }),
+  users: one({ users: Type.Array(User) }),
+  userPage: UserPageResponse,
+  userSearch: one({ users: Type.Array(User), next: Next, result: UserPageResponse }),
+  verifications: one({ user: User, verifications: Type.Array(Verification) }),
+  followerPage: one({ users: Type.Array(Follower), next: Next }),
+  mutualFollowPage: one({ users: Type.Array(MutualFollower), next: Next }),
+  cast: one({ cast: Cast }),
+  casts: one({ casts: Type.Array(Cast) }),
+  castPage: CastPageResponse,
+  channel: one({ channel: Channel }),
+  channelPage: one({ channels: Type.Array(Channel), next: Next }),
+  membershipPage: one({ members: Type.Array(Member), channels: Type.Array(Channel), next: Next }),
+  storageAllocations: one({ total_active_units: Count, allocations: Type.Array(Allocation) }),
+  storageUsage: one({
+    object: Type.Literal("storage_usage"),
+    user: Type.Optional(UserDehydrated),
+    total_active_units: Count,
+    casts: StoreUse,
+    links: StoreUse,
+    reactions: StoreUse,
+    verified_addresses: StoreUse,
+    username_proofs: StoreUse,
+    units: StorageUsageResponse.properties.units,
+  }),
+  conversationSummary: one({
+    summary: one({ text: Type.String(), mentioned_profiles: NoItems, participants: NoItems }),
+  }),
+  embedMetadata: one({ metadata: one({ _status: Type.String({ description: "Always `NOT_FETCHED`" }) }) }),
+};
+
+/** Fails to compile when a presenter and its documented answer part ways. */
+export type ResponsesAreDocumented = Same<
+  Undocumented<
+    Pick<typeof compatPresenters, ResponseName>,
+    { [Name in ResponseName]: Static<(typeof responseSchemas)[Name]> }
+  >,
+  never
+>;

@@ -1,0 +1,144 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { aliasOf, operation } from "../../http/operation.ts";
+import { cursor, fid, optional, renamed, text } from "../../http/params.ts";
+import { presentChannelActivity, presentChannelMembers } from "../../read/present/compat/channel-lists.ts";
+import { countChannelCasts, MAX_COUNTED } from "../../read/queries/channels/channel-casts.ts";
+import {
+  channelMember,
+  channelMembers,
+  channelMembersCursor,
+  resolveChannelIds,
+} from "../../read/queries/channels/channels.ts";
+import { rankingCursors, rankingPage } from "../../read/queries/feeds/ranking.ts";
+import { type Reads, runQuery } from "../../read/run-query.ts";
+import { nowSecs } from "../../runtime/clock.ts";
+import { decodeCursor } from "../shared/cursor-param.ts";
+import type { Viewer } from "../shared/dialect.ts";
+import { closed, Next, type Same } from "../shared/schemas.ts";
+import { respondWithUserPage } from "../shared/user-page.ts";
+import { Member, UserPageResponse } from "./answers.ts";
+import { pageLimit, viewerFid } from "./dialect.ts";
+import { Channel, channelFields, User } from "./schemas.ts";
+
+const CastCount = (days: number) =>
+  Type.String({
+    pattern: "^[0-9]+$",
+    description: `Live casts directly in the channel within ${days} days, counted up to ${MAX_COUNTED} under each of its URLs`,
+  });
+
+const ChannelActivity = Type.Object(
+  {
+    object: Type.Literal("channel_activity"),
+    ...channelFields,
+    cast_count_1d: CastCount(1),
+    cast_count_7d: CastCount(7),
+    cast_count_30d: CastCount(30),
+    channel: Channel,
+  },
+  { ...closed, $id: "FarcasterChannelActivity" },
+);
+
+const ChannelActivityResponse = Type.Object({ channels: Type.Array(ChannelActivity), next: Next }, closed);
+const MembersResponse = Type.Object(
+  { members: Type.Array(Member), users: Type.Array(User), next: Next },
+  closed,
+);
+
+export type ObjectsAreDocumented = Same<
+  ReturnType<typeof presentChannelActivity>,
+  Static<typeof ChannelActivityResponse>
+> &
+  Same<ReturnType<typeof presentChannelMembers>, Static<typeof MembersResponse>>;
+
+/** A page costs the casts that it counts. */
+const MAX_TRENDING = 25;
+
+const tags = ["Channels"];
+
+interface MembersQuery extends Viewer {
+  readonly channel_id: string;
+  readonly fid: number | undefined;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/** Trending channels with their activity, members, and followers, who are the same. */
+export function channelListRoutes(reads: Reads) {
+  const members = ({ query }: { query: MembersQuery }) => {
+    const after = decodeCursor(channelMembersCursor, query.cursor);
+    const { channel_id: asked, fid, limit, viewer_fid: viewerFid } = query;
+    return runQuery(
+      reads,
+      (db) => {
+        const [channelId = asked] = resolveChannelIds(db, [asked]);
+        const page =
+          fid === undefined
+            ? channelMembers(db, { channelId, limit, after })
+            : channelMember(db, channelId, fid);
+        return { ...page, channelId };
+      },
+      ({ rows, channelId }) => ({ fids: rows.map((row) => row.fid), channelIds: [channelId], viewerFid }),
+      presentChannelMembers,
+    );
+  };
+  const page = () => ({ limit: pageLimit(), cursor: cursor(), viewer_fid: viewerFid() });
+  const membersHook = operation({
+    cache: "shared",
+    operationId: "getChannelMembers",
+    summary: "The users with casts directly in a channel, the most recently active first",
+    tags,
+    query: {
+      channel_id: renamed(text(), "channel_id", "id"),
+      fid: optional(fid({ description: "Only this user, where it is a member" })),
+      ...page(),
+    },
+    response: MembersResponse,
+  });
+  return new Elysia({ name: "farcaster-channels" })
+    .get("/channel/members", members, membersHook)
+    .get("/channel/member/list", members, aliasOf("/channel/members", membersHook))
+    .get(
+      "/channel/followers",
+      ({ query }) => {
+        const after = decodeCursor(channelMembersCursor, query.cursor);
+        const { id: channelId, limit } = query;
+        return respondWithUserPage(reads, query, (db) => channelMembers(db, { channelId, limit, after }));
+      },
+      operation({
+        cache: "shared",
+        operationId: "getChannelFollowers",
+        summary: "The members of a channel, who count as its followers",
+        tags,
+        query: { id: renamed(text(), "id", "channel_id"), ...page() },
+        response: UserPageResponse,
+      }),
+    )
+    .get(
+      "/channel/trending",
+      ({ query }) => {
+        const after = decodeCursor(rankingCursors.channels, query.cursor);
+        const limit = Math.min(query.limit, MAX_TRENDING);
+        return runQuery(
+          reads,
+          (db) => {
+            const { rows, cursor } = rankingPage(db, { kind: "channels", limit, after });
+            const ids = rows.map(({ ref }) => Buffer.from(ref).toString("utf8"));
+            const casts = countChannelCasts(db, ids, nowSecs(reads.clock));
+            return { rows: ids.map((id) => ({ id })), cursor, casts };
+          },
+          ({ rows }) => ({ channelIds: rows.map(({ id }) => id), viewerFid: query.viewer_fid }),
+          presentChannelActivity,
+        );
+      },
+      operation({
+        cache: "shared",
+        operationId: "getTrendingChannels",
+        summary: "Channels by the people and the engagement of the last day, with their recent casts",
+        description: `At most ${MAX_TRENDING} a page. A walk by cursor stays within one ranking.`,
+        tags,
+        query: page(),
+        response: ChannelActivityResponse,
+      }),
+    );
+}

@@ -1,0 +1,174 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { ApiError } from "../../http/errors.ts";
+import { JsonStream } from "../../http/json-stream.ts";
+import { operation } from "../../http/operation.ts";
+import { choice, cursor, fid, integer, limit, optional, text } from "../../http/params.ts";
+import { flag } from "../../http/word-params.ts";
+import { answerCastsInSlices } from "../../read/cast-slices.ts";
+import { presentCast } from "../../read/present/compat/cast.ts";
+import { presentCastSearch } from "../../read/present/compat/cast-lists.ts";
+import {
+  conversationText,
+  type CastWithReplies as PresentedCastWithReplies,
+} from "../../read/present/compat/conversation.ts";
+import {
+  conversationCursors,
+  conversationPage,
+  MAX_PARENTS,
+  MAX_SORTED,
+  pageNodes,
+} from "../../read/queries/casts/conversation-page.ts";
+import { filteredSearch, filteredSearchCursors } from "../../read/queries/search/filtered-search.ts";
+import { MAX_LOOKED_AT } from "../../read/queries/search/search-walk.ts";
+import { type Reads, runQuery } from "../../read/run-query.ts";
+import { castFinder } from "../native/casts/identifier.ts";
+import { decodeCursor } from "../shared/cursor-param.ts";
+import { closed, Next, type Same } from "../shared/schemas.ts";
+import { CastPageResponse } from "./answers.ts";
+import { pageLimit, viewerFid } from "./dialect.ts";
+import { Cast, castFields } from "./schemas.ts";
+
+const CastWithReplies = Type.Recursive(
+  (This) =>
+    Type.Object(
+      { ...castFields, direct_replies: Type.Array(This) },
+      { ...closed, description: "A cast and what answers it" },
+    ),
+  { $id: "FarcasterCastWithReplies" },
+);
+
+const ConversationResponse = Type.Object(
+  {
+    conversation: Type.Object(
+      {
+        cast: CastWithReplies,
+        chronological_parent_casts: Type.Optional(
+          Type.Array(Cast, { description: `From the root down, the ${MAX_PARENTS} nearest` }),
+        ),
+      },
+      closed,
+    ),
+    next: Next,
+  },
+  closed,
+);
+
+const SearchResponse = Type.Object({ casts: Type.Array(Cast), next: Next, result: CastPageResponse }, closed);
+
+export type ObjectsAreDocumented = Same<PresentedCastWithReplies, Static<typeof CastWithReplies>> &
+  Same<ReturnType<typeof presentCastSearch>, Static<typeof SearchResponse>>;
+
+const tags = ["Casts"];
+
+const MAX_DEPTH = 5;
+const DEFAULT_DEPTH = 2;
+const MAX_DIRECT_REPLIES = 50;
+const DEFAULT_DIRECT_REPLIES = 20;
+
+/** `/cast/conversation` and `/cast/search`. */
+export function conversationRoutes(reads: Reads) {
+  return new Elysia({ name: "farcaster-conversations" })
+    .get(
+      "/cast/conversation",
+      ({ query }) => {
+        const order = query.sort_type;
+        const after = decodeCursor(conversationCursors[order], query.cursor);
+        const find = castFinder(query.identifier, query.type);
+        const { found, first, slices } = answerCastsInSlices(reads, {
+          find(db) {
+            const hash = find(db);
+            const page =
+              hash &&
+              conversationPage(reads, {
+                hash,
+                order,
+                after,
+                depth: query.reply_depth,
+                withParents: query.include_chronological_parent_casts,
+                limit: Math.min(query.limit, MAX_DIRECT_REPLIES),
+              });
+            return page ? { page, nodes: pageNodes(reads, page) } : undefined;
+          },
+          hashesOf: (found) => [
+            ...(found?.nodes ?? []).map(({ hash }) => hash),
+            ...(found?.page.parents ?? []),
+          ],
+          viewerFid: query.viewer_fid,
+          present: presentCast,
+        });
+        if (!found || !first) throw new ApiError("notFound", "no such cast");
+        return new JsonStream(conversationText(found.page, found.nodes, slices));
+      },
+      operation({
+        cache: "shared",
+        operationId: "getCastConversation",
+        summary: "A cast with a page of its replies, and the replies below those",
+        description:
+          "Below the direct replies the 50 oldest of each cast are shown, 500 in all. `algorithmic` sorts by likes, " +
+          `twice the recasts and three times the replies, of the ${MAX_SORTED} oldest direct replies.`,
+        tags,
+        query: {
+          identifier: text({
+            description: "A cast hash, or a URL such as https://farcaster.xyz/<username>/0x…",
+          }),
+          type: optional(choice(["hash", "url"]), "hash"),
+          reply_depth: optional(
+            integer({ min: 0, max: MAX_DEPTH, description: "Levels of replies" }),
+            DEFAULT_DEPTH,
+          ),
+          include_chronological_parent_casts: flag(false),
+          sort_type: optional(choice(["chron", "desc_chron", "algorithmic"]), "chron"),
+          limit: limit(DEFAULT_DIRECT_REPLIES),
+          cursor: cursor(),
+          viewer_fid: viewerFid(),
+        },
+        response: ConversationResponse,
+        errors: ["notFound"],
+      }),
+    )
+    .get(
+      "/cast/search",
+      ({ query }) => {
+        const order = query.sort_type === "chron" ? "chron" : "desc_chron";
+        const after = decodeCursor(filteredSearchCursors[order], query.cursor);
+        return runQuery(
+          reads,
+          (db) =>
+            filteredSearch(db, {
+              asked: query.q,
+              order,
+              authorFid: query.author_fid,
+              parentUrl: query.parent_url,
+              channelId: query.channel_id,
+              limit: query.limit,
+              after,
+            }),
+          ({ rows }) => ({ hashes: rows.map(({ hash }) => hash), viewerFid: query.viewer_fid }),
+          presentCastSearch,
+        );
+      },
+      operation({
+        cache: "shared",
+        operationId: "searchCasts",
+        summary: "Casts whose text holds every word, by time",
+        description:
+          "Every word must match, the last one as the beginning of a word; quotes make a phrase; `before:2025-04-20` " +
+          "and `after:2025-04-20T12:00:00` (UTC) bound the time. There are no other operators, and `algorithmic` is " +
+          `\`desc_chron\`. With filters a page looks at ${MAX_LOOKED_AT} casts; where they let few of them through it may be ` +
+          "short, or empty, before the end.",
+        tags,
+        query: {
+          q: text({ examples: ["gm"] }),
+          sort_type: optional(choice(["desc_chron", "chron", "algorithmic"]), "desc_chron"),
+          author_fid: optional(fid()),
+          parent_url: optional(text({ description: "Only casts directly under this URL" })),
+          channel_id: optional(text({ description: "Only casts directly in this channel" })),
+          limit: pageLimit(),
+          cursor: cursor(),
+          viewer_fid: viewerFid(),
+        },
+        response: SearchResponse,
+      }),
+    );
+}

@@ -1,0 +1,120 @@
+import { Elysia } from "elysia";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { NotificationKind } from "../../db/index/project/notifications.ts";
+import { operation } from "../../http/operation.ts";
+import { cursor, fid, textList } from "../../http/params.ts";
+import { choiceList } from "../../http/word-params.ts";
+import type { Page } from "../../read/cursor.ts";
+import { presentNotifications } from "../../read/present/compat/notification.ts";
+import { notificationsCursor, walkOf } from "../../read/queries/notifications/notification-cursor.ts";
+import { byKind, type NotificationEntry } from "../../read/queries/notifications/notification-groups.ts";
+import {
+  channelNotificationsCursor,
+  notificationPage,
+  notificationsInThreads,
+  parentUrlNotificationsCursor,
+} from "../../read/queries/notifications/notifications.ts";
+import { countUnseen } from "../../read/queries/notifications/unseen.ts";
+import { type Reads, runQuery } from "../../read/run-query.ts";
+import { urlsOf } from "../native/notifications/routes.ts";
+import { decodeCursor } from "../shared/cursor-param.ts";
+import type { Viewer } from "../shared/dialect.ts";
+import { pageLimit, viewerFid } from "./dialect.ts";
+import { NotificationsResponse } from "./notification-schemas.ts";
+
+const tags = ["Notifications"];
+
+const KINDS = {
+  follows: [NotificationKind.Follow],
+  recasts: [NotificationKind.Recast],
+  likes: [NotificationKind.Like],
+  mentions: [NotificationKind.Mention],
+  replies: [NotificationKind.Reply],
+  // A quote is told of where it mentions its author, as a mention.
+  quotes: [],
+} as const;
+
+export const NOTIFICATION_TYPES = Object.keys(KINDS) as (keyof typeof KINDS)[];
+
+/** `/notifications`, `/notifications/channel`, `/notifications/parent_url`. */
+export function notificationListRoutes(reads: Reads) {
+  const { notificationWindowSecs: windowSecs } = reads;
+  const answerPage = (
+    { fid, viewer_fid: viewerFid }: Viewer & { readonly fid: number },
+    find: (db: IndexDatabase) => Page<NotificationEntry>,
+  ) =>
+    runQuery(
+      reads,
+      (db) => ({ ...find(db), unseen: countUnseen(db, fid) }),
+      ({ rows }) => ({
+        fids: rows.flatMap(({ acts }) => acts.map(({ actorFid }) => actorFid)),
+        hashes: rows.flatMap(({ hash }) => hash ?? []),
+        viewerFid,
+      }),
+      presentNotifications,
+    );
+  const page = () => ({ limit: pageLimit(), cursor: cursor(), viewer_fid: viewerFid() });
+  return new Elysia({ name: "farcaster-notifications" })
+    .get(
+      "/notifications",
+      ({ query }) => {
+        const key = decodeCursor(notificationsCursor, query.cursor);
+        const after = key && walkOf(key);
+        const { fid, limit, type: types } = query;
+        const isAll = types.length === NOTIFICATION_TYPES.length;
+        const kinds = isAll ? undefined : types.flatMap((type) => KINDS[type]);
+        return answerPage(query, (db) =>
+          notificationPage(db, { fid, limit, windowSecs, after, grouping: byKind, ...(kinds && { kinds }) }),
+        );
+      },
+      operation({
+        cache: "shared",
+        operationId: "getNotifications",
+        summary: "What a user is told of, newest first",
+        description:
+          "Likes of one cast, its recasts, and follows, are one entry each for each window of time, counted back from " +
+          "the newest of them. Own acts and those of users whom the user blocked or muted are left out. Quotes are " +
+          "told of only where they mention. With some types only, " +
+          "a page may be short, or empty, before the end.",
+        tags,
+        query: { fid: fid(), type: choiceList(NOTIFICATION_TYPES), ...page() },
+        response: NotificationsResponse,
+      }),
+    )
+    .get(
+      "/notifications/channel",
+      ({ query }) => {
+        const cursors = channelNotificationsCursor;
+        const after = decodeCursor(cursors, query.cursor);
+        const { fid, limit, channel_ids: ids } = query;
+        return answerPage(query, (db) =>
+          notificationsInThreads(db, { fid, urls: urlsOf(db, ids), limit, after, cursors }),
+        );
+      },
+      operation({
+        cache: "shared",
+        operationId: "getChannelNotifications",
+        summary: "Mentions and replies in the threads of some channels, newest first",
+        tags,
+        query: { fid: fid(), channel_ids: textList({ maxItems: reads.maxIds }), ...page() },
+        response: NotificationsResponse,
+      }),
+    )
+    .get(
+      "/notifications/parent_url",
+      ({ query }) => {
+        const cursors = parentUrlNotificationsCursor;
+        const after = decodeCursor(cursors, query.cursor);
+        const { fid, limit, parent_urls: urls } = query;
+        return answerPage(query, (db) => notificationsInThreads(db, { fid, urls, limit, after, cursors }));
+      },
+      operation({
+        cache: "shared",
+        operationId: "getParentUrlNotifications",
+        summary: "Mentions and replies in the threads under some parent URLs, newest first",
+        tags,
+        query: { fid: fid(), parent_urls: textList({ maxItems: reads.maxIds }), ...page() },
+        response: NotificationsResponse,
+      }),
+    );
+}

@@ -1,0 +1,60 @@
+import type { AnyElysia } from "elysia";
+import { appCampaignRoutes } from "../native/apps/campaign-routes.ts";
+import { appRoutes } from "../native/apps/routes.ts";
+import { appTokenRoutes } from "../native/apps/token-routes.ts";
+import { sendRoutes } from "../native/send/routes.ts";
+import { signerRoutes } from "../native/signers/routes.ts";
+import { tokenWebhookRoutes } from "../native/token-webhook/routes.ts";
+import { webhookDeliveryRoutes } from "../native/webhooks/delivery-routes.ts";
+import type { ApiParts } from "../shared/api-parts.ts";
+import { commonReads } from "../shared/common-reads.ts";
+import { readPartsOf } from "../shared/dialect.ts";
+import { alwaysEmptyRoutes } from "../stubs/always-empty.ts";
+import { notImplementedRoutes } from "../stubs/not-implemented.ts";
+import { castLookupRoutes } from "./cast-routes.ts";
+import { channelListRoutes } from "./channel-routes.ts";
+import { conversationRoutes } from "./conversation-routes.ts";
+import { compatDialect } from "./dialect.ts";
+import { filterFeedRoutes } from "./feed-routes.ts";
+import { interactionRoutes } from "./interaction-routes.ts";
+import { lookupRoutes } from "./lookup-routes.ts";
+import { clientWriteRoutes } from "./not-implemented.ts";
+import { notificationListRoutes } from "./notification-routes.ts";
+import { compatPushRoutes } from "./push-routes.ts";
+import { reactionListRoutes } from "./reaction-routes.ts";
+import { relationRoutes } from "./relation-routes.ts";
+import { authorFeedRoutes } from "./user-feed-routes.ts";
+import { vendorRoutes } from "./vendor-routes.ts";
+import { compatWebhookRoutes } from "./webhook-routes.ts";
+
+/** Every route of the API in the dialect of the compat prefixes, with paths within such a prefix. */
+export function compatPlugins({ source, management, push }: ApiParts): AnyElysia[] {
+  const parts = readPartsOf(source, compatDialect);
+  const { reads } = parts;
+  return [
+    ...commonReads(parts),
+    lookupRoutes(reads),
+    relationRoutes(reads),
+    interactionRoutes(reads),
+    castLookupRoutes(reads),
+    conversationRoutes(reads),
+    reactionListRoutes(reads),
+    channelListRoutes(reads),
+    notificationListRoutes(reads),
+    filterFeedRoutes(reads),
+    authorFeedRoutes(reads),
+    vendorRoutes(reads),
+    signerRoutes(reads, ["/onchain/signers", "/signers"]),
+    appRoutes(management),
+    appTokenRoutes(push),
+    appCampaignRoutes(push),
+    sendRoutes(push.sends),
+    compatPushRoutes(push),
+    tokenWebhookRoutes(push.tokenWebhook),
+    compatWebhookRoutes(management),
+    webhookDeliveryRoutes(management),
+    alwaysEmptyRoutes(reads, ["/signer/developer_managed"]),
+    notImplementedRoutes(),
+    clientWriteRoutes(),
+  ];
+}

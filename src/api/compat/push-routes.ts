@@ -1,0 +1,118 @@
+import { type AnyElysia, Elysia } from "elysia";
+import type { AppOfSendKey } from "../../auth/send-key.ts";
+import { parseJson, rawBody } from "../../http/body.ts";
+import { operation } from "../../http/operation.ts";
+import { cursor, fidList, limit, optional, text } from "../../http/params.ts";
+import type { SendService } from "../../push/send-service.ts";
+import type { SenderView } from "../../push/sender-view.ts";
+import { listToken } from "../../push/tokens/transfer/listed-token.ts";
+import { cursorCodec, cutPage } from "../../read/cursor.ts";
+import { executeSend } from "../native/send/execute-send.ts";
+import { presentQueued, QueuedCampaign } from "../native/send/schemas.ts";
+import { decodeCursor } from "../shared/cursor-param.ts";
+import {
+  CompatCampaigns,
+  CompatSendRequest,
+  CompatSendResult,
+  CompatTokens,
+  presentCampaign,
+  presentSend,
+} from "./push-schemas.ts";
+import { withFlatFilters } from "./send-body.ts";
+import { appOfRequest } from "./send-key.ts";
+
+/** What push in the shape of the hosted API works with. */
+export interface CompatPushDeps {
+  readonly sends: SendService;
+  readonly appOfKey: AppOfSendKey;
+  readonly senderView: SenderView;
+}
+
+const MAX_FIDS = 100;
+const CAMPAIGN_PAGE = { fallback: 100, max: 1000 };
+const TOKEN_PAGE = { fallback: 20, max: 100 };
+
+const campaignCursor = cursorCodec("sender-campaigns", ["int"]);
+const tokenCursor = cursorCodec("sender-tokens", ["int", "int"]);
+
+/**
+ * `/frame/notifications` and `/frame/notification_tokens` without an app id, as clients of the hosted API call them: the
+ * app follows from the send secret.
+ */
+export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps): AnyElysia {
+  const described = { tags: ["Mini apps"], security: "apiKey" } as const;
+  // Without the hook that decodes the body: the key is judged before it.
+  const { transform: _, ...sendHook } = operation({
+    ...described,
+    operationId: "sendNotificationOfKey",
+    summary: "Send a notification of the app that the key belongs to",
+    description:
+      "As the send with an app id. A send to at most 100 tokens also tells what became of each of them.",
+    body: CompatSendRequest,
+    response: { 200: CompatSendResult, 202: QueuedCampaign },
+    errors: ["tooManyRequests"],
+  });
+
+  return new Elysia({ name: "farcaster-push" })
+    .post(
+      "/frame/notifications",
+      async (context) => {
+        const { request } = context;
+        const app = await appOfRequest(request, appOfKey);
+        const body = withFlatFilters(parseJson(rawBody(request)));
+        const { campaignId, ended } = await executeSend(context, sends, app, body);
+        return ended ? presentSend(campaignId, ended) : presentQueued(campaignId);
+      },
+      sendHook,
+    )
+    .get(
+      "/frame/notifications",
+      async ({ request, query }) => {
+        const app = await appOfRequest(request, appOfKey);
+        const [before] = decodeCursor(campaignCursor, query.cursor) ?? [];
+        const found = await senderView.campaigns(app, {
+          campaignId: query.campaign_id,
+          before,
+          max: query.limit + 1,
+        });
+        const page = cutPage(found, query.limit, (last) => campaignCursor.encode([last.seq]));
+        return { notificationCampaigns: page.rows.map(presentCampaign), next: { cursor: page.cursor } };
+      },
+      operation({
+        ...described,
+        operationId: "listCampaignsOfKey",
+        summary: "The notification campaigns of the app that the key belongs to",
+        description: "Newest first. A campaign is kept for 30 days.",
+        query: {
+          campaign_id: optional(text({ description: "That campaign alone" })),
+          limit: limit(CAMPAIGN_PAGE.fallback, CAMPAIGN_PAGE.max),
+          cursor: cursor(),
+        },
+        response: CompatCampaigns,
+      }),
+    )
+    .get(
+      "/frame/notification_tokens",
+      async ({ request, query }) => {
+        const app = await appOfRequest(request, appOfKey);
+        const [fid, clientFid] = decodeCursor(tokenCursor, query.cursor) ?? [];
+        const after = fid === undefined || clientFid === undefined ? undefined : { fid, clientFid };
+        const found = await senderView.tokens(app, { fids: query.fids, after, max: query.limit + 1 });
+        const page = cutPage(found, query.limit, (last) => tokenCursor.encode([last.fid, last.clientFid]));
+        return { notification_tokens: page.rows.map(listToken), next: { cursor: page.cursor } };
+      },
+      operation({
+        ...described,
+        operationId: "listTokensOfKey",
+        summary: "The notification tokens of the app that the key belongs to",
+        description:
+          "Whole, so that they can be taken along to another service. By fid; a user has one for each client app.",
+        query: {
+          fids: optional(fidList({ maxItems: MAX_FIDS, description: "Of these fids alone" })),
+          limit: limit(TOKEN_PAGE.fallback, TOKEN_PAGE.max),
+          cursor: cursor(),
+        },
+        response: CompatTokens,
+      }),
+    );
+}

@@ -1,0 +1,197 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { isoTime } from "../../lib/iso-time.ts";
+import type { SendResult } from "../../push/send-service.ts";
+import type { CampaignWithTotals } from "../../push/sender-view.ts";
+import type { CampaignStatus, Settlement } from "../../push/store/campaigns.ts";
+import type { ListedToken } from "../../push/tokens/transfer/listed-token.ts";
+import {
+  audienceFilters,
+  presentResult,
+  SentNotification,
+  sendCounts,
+  TargetFids,
+} from "../native/send/schemas.ts";
+import { closed, Fid, nullable } from "../shared/management.ts";
+import { Next, type Same } from "../shared/schemas.ts";
+
+/** Push as clients of the hosted API know it. */
+
+const Time = (description: string) => Type.String({ format: "date-time", description });
+const Count = Type.Integer({ minimum: 0 });
+const CountByAppFid = (description: string) => Type.Record(Type.String(), Count, { description });
+/** 0 stands for client apps whose signing keys name no fid. */
+const AppFid = Type.Integer({ format: "int64", minimum: 0 });
+
+export const CompatSendRequest = Type.Object(
+  {
+    notification: SentNotification,
+    target_fids: Type.Optional(TargetFids),
+    filters: Type.Optional(Type.Object(audienceFilters)),
+  },
+  { $id: "FarcasterSendRequest" },
+);
+
+const deliveryStatuses = [
+  "success",
+  "failed",
+  "http_error",
+  "invalid_target_url",
+  "invalid_token",
+  "rate_limited",
+] as const;
+
+export const CompatSendResult = Type.Object(
+  {
+    ...sendCounts,
+    notification_deliveries: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            object: Type.Literal("notification_delivery"),
+            fid: Fid,
+            app_fid: AppFid,
+            status: Type.Unsafe<(typeof deliveryStatuses)[number]>({
+              type: "string",
+              enum: [...deliveryStatuses],
+            }),
+          },
+          closed,
+        ),
+        { description: "Each token that was sent to, where they are at most 100" },
+      ),
+    ),
+  },
+  { ...closed, $id: "FarcasterSendResult" },
+);
+
+const statuses = ["queued", "running", "completed", "failed"] as const;
+
+const FarcasterCampaign = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    title: Type.String(),
+    body: Type.String(),
+    status: Type.Unsafe<(typeof statuses)[number]>({ type: "string", enum: [...statuses] }),
+    created_at: Time("When it was accepted"),
+    queued_at: Time("The same moment"),
+    completed_at: nullable(Time("When it ended")),
+    stats: Type.Object(
+      {
+        intended_recipient_app_fids: Type.Array(AppFid, {
+          description: "Client apps whose tokens were sent to, at most 100",
+        }),
+        intended_recipient_notification_token_count: Count,
+        successful_sends: Count,
+        successful_sends_by_app_fid: CountByAppFid("The same client apps"),
+        error_breakdown: Type.Object(
+          {
+            delivery_errors: Type.Record(Type.String(), Count),
+            http_errors: Type.Record(Type.String(), Count, { description: "By status" }),
+          },
+          closed,
+        ),
+        total_opens: Type.Literal(0, { description: "Opens are not tracked" }),
+        total_opens_by_app_fid: CountByAppFid("Always empty"),
+        unique_opens: Type.Literal(0),
+        unique_opens_by_app_fid: CountByAppFid("Always empty"),
+      },
+      closed,
+    ),
+  },
+  { ...closed, $id: "FarcasterCampaign" },
+);
+
+export const CompatCampaigns = Type.Object(
+  { notificationCampaigns: Type.Array(FarcasterCampaign), next: Next },
+  closed,
+);
+
+const FarcasterToken = Type.Object(
+  {
+    object: Type.Literal("notification_token"),
+    fid: Fid,
+    status: Type.Union([Type.Literal("enabled"), Type.Literal("disabled")]),
+    url: Type.Optional(Type.String({ description: "Absent where the app was added without notifications" })),
+    token: Type.Optional(Type.String({ description: "As `url`" })),
+    created_at: Time("First event"),
+    updated_at: Time("Last event"),
+  },
+  { ...closed, $id: "FarcasterToken" },
+);
+
+export const CompatTokens = Type.Object(
+  { notification_tokens: Type.Array(FarcasterToken), next: Next },
+  closed,
+);
+
+export function presentSend(campaignId: string, result: SendResult): Static<typeof CompatSendResult> {
+  const counts = presentResult(campaignId, result);
+  return result.deliveries
+    ? { ...counts, notification_deliveries: result.deliveries.map(presentDelivery) }
+    : counts;
+}
+
+function presentDelivery(settlement: Settlement) {
+  const { fid, clientFid } = settlement;
+  const status = statusOf(settlement);
+  return { object: "notification_delivery" as const, fid, app_fid: clientFid, status };
+}
+
+function statusOf({ kind, reason }: Settlement): (typeof deliveryStatuses)[number] {
+  if (kind === "success") return "success";
+  if (HTTP_REASON.test(reason)) return "http_error";
+  if (reason === "failed_domain_mismatch" || reason === "failed_target_url_mismatch") {
+    return "invalid_target_url";
+  }
+  return reason === "invalid_token" || reason === "rate_limited" ? reason : "failed";
+}
+
+/** How failures are named that the client's host answered with a status. */
+const HTTP_REASON = /^http_(\d{3})$/;
+
+export function presentCampaign(campaign: CampaignWithTotals): Static<typeof FarcasterCampaign> {
+  const { campaignId, notification, status, counts, createdAt, endedAt, totals } = campaign;
+  const createdTime = isoTime(createdAt);
+  return {
+    id: campaignId,
+    title: notification.title,
+    body: notification.body,
+    status: wordOf(status),
+    created_at: createdTime,
+    queued_at: createdTime,
+    completed_at: endedAt === null ? null : isoTime(endedAt),
+    stats: {
+      intended_recipient_app_fids: totals.byClient.map(({ clientFid }) => clientFid),
+      intended_recipient_notification_token_count: counts.success + counts.failure + counts.notAttempted,
+      successful_sends: counts.success,
+      successful_sends_by_app_fid: Object.fromEntries(
+        totals.byClient.map(({ clientFid, successes }) => [String(clientFid), successes]),
+      ),
+      error_breakdown: presentErrors(totals.byReason),
+      total_opens: 0,
+      total_opens_by_app_fid: {},
+      unique_opens: 0,
+      unique_opens_by_app_fid: {},
+    },
+  };
+}
+
+/** The campaigns that this node ends early are those that it could not carry out. */
+function wordOf(status: CampaignStatus): (typeof statuses)[number] {
+  return status === "aborted" ? "failed" : status;
+}
+
+function presentErrors(byReason: CampaignWithTotals["totals"]["byReason"]) {
+  const deliveryErrors: Record<string, number> = {};
+  const httpErrors: Record<string, number> = {};
+  for (const { kind, reason, count } of byReason) {
+    if (kind !== "failure") continue;
+    const [, status] = HTTP_REASON.exec(reason) ?? [];
+    if (status === undefined) deliveryErrors[reason] = count;
+    else httpErrors[status] = count;
+  }
+  return { delivery_errors: deliveryErrors, http_errors: httpErrors };
+}
+
+/** Fails to compile when the objects of a list and their documentation part ways. */
+export type TokensAreDocumented = Same<ListedToken, Static<typeof FarcasterToken>>;

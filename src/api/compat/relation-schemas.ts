@@ -1,0 +1,76 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type {
+  presentBestFriends,
+  presentBlocks,
+  presentMutes,
+  presentRelevantFollowers,
+} from "../../read/present/compat/relations.ts";
+import { closed, Next, type Same } from "../shared/schemas.ts";
+import { IsoTime, User, UserDehydrated, userFields } from "./schemas.ts";
+
+export const RelevantFollowersResponse = Type.Object(
+  {
+    top_relevant_followers_hydrated: Type.Array(
+      Type.Object({ object: Type.Literal("follower"), user: User }, closed),
+    ),
+    all_relevant_followers_dehydrated: Type.Array(
+      Type.Object({ object: Type.Literal("follower_dehydrated"), user: UserDehydrated }, closed),
+    ),
+  },
+  closed,
+);
+
+const BestFriend = Type.Object(
+  {
+    object: Type.Literal("user"),
+    ...userFields,
+    mutual_affinity_score: Type.Number({
+      minimum: 0,
+      exclusiveMaximum: 1,
+      description:
+        "m / (m + 1), where m is the smaller of the numbers of likes and recasts that each of the two gave to casts " +
+        "of the other, counted up to 200 each",
+    }),
+  },
+  { ...closed, $id: "FarcasterBestFriend" },
+);
+
+export const BestFriendsResponse = Type.Object({ users: Type.Array(BestFriend), next: Next }, closed);
+
+export const BlocksResponse = Type.Object(
+  {
+    users: Type.Array(User),
+    blocks: Type.Array(
+      Type.Object(
+        {
+          object: Type.Literal("block"),
+          blocked: Type.Optional(User),
+          blocker: Type.Optional(User),
+          blocked_at: IsoTime("When it began"),
+        },
+        closed,
+      ),
+    ),
+    next: Next,
+  },
+  closed,
+);
+
+export const MutesResponse = Type.Object(
+  {
+    users: Type.Array(User),
+    mutes: Type.Array(
+      Type.Object({ object: Type.Literal("mute"), muted: User, muted_at: IsoTime("When it began") }, closed),
+    ),
+    next: Next,
+  },
+  closed,
+);
+
+export type ObjectsAreDocumented = Same<
+  ReturnType<typeof presentRelevantFollowers>,
+  Static<typeof RelevantFollowersResponse>
+> &
+  Same<ReturnType<typeof presentBestFriends>, Static<typeof BestFriendsResponse>> &
+  Same<ReturnType<typeof presentBlocks>, Static<typeof BlocksResponse>> &
+  Same<ReturnType<typeof presentMutes>, Static<typeof MutesResponse>>;

@@ -1,0 +1,214 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Cast as PresentedCast } from "../../read/present/compat/cast.ts";
+import type { Channel as PresentedChannel } from "../../read/present/compat/channel.ts";
+import type {
+  User as PresentedUser,
+  UserDehydrated as PresentedUserDehydrated,
+} from "../../read/present/compat/user.ts";
+import { Count, closed, EthAddress, Fid, Hash, nullable, type Same, SolAddress } from "../shared/schemas.ts";
+
+/** The objects of answers in this dialect, as the OpenAPI document shows them. */
+
+export const IsoTime = (description: string) =>
+  Type.String({ format: "date-time", description: `${description}, ISO 8601 with milliseconds` });
+
+export const NoItems = Type.Array(Type.Never(), { description: "Always empty" });
+
+export const UserDehydrated = Type.Object(
+  {
+    object: Type.Literal("user_dehydrated"),
+    fid: Fid,
+    username: Type.String(),
+    display_name: nullable(Type.String()),
+    pfp_url: nullable(Type.String()),
+    custody_address: EthAddress,
+  },
+  { ...closed, $id: "FarcasterUserDehydrated" },
+);
+
+const UserContext = Type.Object(
+  {
+    following: Type.Boolean({ description: "The viewer follows the user" }),
+    followed_by: Type.Boolean({ description: "The user follows the viewer" }),
+    blocking: Type.Boolean({ description: "The viewer blocks the user" }),
+    blocked_by: Type.Boolean({ description: "The user blocks the viewer" }),
+  },
+  { ...closed, description: "Where `viewer_fid` was given" },
+);
+
+export const userFields = {
+  fid: Fid,
+  username: Type.String({ description: "`!<fid>` while the user has no live name" }),
+  display_name: nullable(Type.String()),
+  custody_address: EthAddress,
+  pfp_url: nullable(Type.String()),
+  registered_at: IsoTime("First registration"),
+  profile: Type.Object(
+    {
+      bio: Type.Object({ text: Type.String() }, closed),
+      location: Type.Optional(Type.Object({ latitude: Type.Number(), longitude: Type.Number() }, closed)),
+      banner: Type.Optional(Type.Object({ url: Type.String() }, closed)),
+      url: Type.Optional(Type.String()),
+    },
+    closed,
+  ),
+  follower_count: Count,
+  following_count: Count,
+  verifications: Type.Array(EthAddress),
+  auth_addresses: Type.Array(
+    Type.Object(
+      {
+        address: EthAddress,
+        app: Type.Union([
+          UserDehydrated,
+          Type.Object({ object: Type.Literal("user_dehydrated"), fid: Type.Integer({ minimum: 0 }) }, closed),
+        ]),
+      },
+      closed,
+    ),
+    { description: "Addresses that may sign in as the user, each with the app that asked for it" },
+  ),
+  verified_addresses: Type.Object(
+    {
+      eth_addresses: Type.Array(EthAddress),
+      sol_addresses: Type.Array(SolAddress),
+      primary: Type.Object({ eth_address: nullable(EthAddress), sol_address: nullable(SolAddress) }, closed),
+    },
+    closed,
+  ),
+  verified_accounts: Type.Array(
+    Type.Object(
+      { platform: Type.Union([Type.Literal("x"), Type.Literal("github")]), username: Type.String() },
+      closed,
+    ),
+  ),
+  pro: Type.Optional(
+    Type.Object(
+      {
+        status: Type.Union([Type.Literal("subscribed"), Type.Literal("unsubscribed")]),
+        subscribed_at: IsoTime("Start of the subscription"),
+        expires_at: IsoTime("Its end"),
+      },
+      closed,
+    ),
+  ),
+  power_badge: Type.Boolean({ description: "Always false" }),
+  viewer_context: Type.Optional(UserContext),
+};
+
+export const User = Type.Object(
+  { object: Type.Literal("user"), ...userFields },
+  { ...closed, $id: "FarcasterUser" },
+);
+
+const ChannelContext = Type.Object(
+  { following: Type.Boolean(), role: Type.Optional(Type.Literal("member")) },
+  { ...closed, description: "Where `viewer_fid` was given; who has casts in a channel follows it" },
+);
+
+const ChannelDehydrated = Type.Object(
+  {
+    object: Type.Literal("channel_dehydrated"),
+    id: Type.String(),
+    name: Type.String(),
+    image_url: Type.Optional(Type.String()),
+    parent_url: Type.String(),
+    viewer_context: Type.Optional(ChannelContext),
+  },
+  { ...closed, $id: "FarcasterChannelDehydrated" },
+);
+
+export const channelFields = {
+  id: Type.String({ description: "The name in a client's channel URL, else the parent URL itself" }),
+  url: Type.String(),
+  parent_url: Type.String(),
+  name: Type.String(),
+  image_url: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  lead: Type.Optional(User),
+  hosts: Type.Array(User, { description: "The lead, where there is one" }),
+  moderator_fids: Type.Array(Fid),
+  follower_count: Count,
+  member_count: Count,
+  created_at: IsoTime("As imported, else the first live cast"),
+  pinned_cast_hash: Type.Optional(Hash),
+  viewer_context: Type.Optional(ChannelContext),
+};
+
+export const Channel = Type.Object(
+  { object: Type.Literal("channel"), ...channelFields },
+  { ...closed, $id: "FarcasterChannel" },
+);
+
+export const CastDehydrated = Type.Object(
+  { object: Type.Literal("cast_dehydrated"), hash: Hash, author: UserDehydrated, app: Type.Null() },
+  { ...closed, $id: "FarcasterCastDehydrated" },
+);
+
+const CastId = Type.Object({ fid: Fid, hash: Hash }, closed);
+const UrlEmbed = Type.Object({ url: Type.String() }, closed);
+
+const bodyFields = {
+  hash: Hash,
+  parent_hash: nullable(Hash),
+  parent_url: nullable(Type.String()),
+  root_parent_url: nullable(Type.String()),
+  parent_author: Type.Object({ fid: nullable(Fid) }, closed),
+  text: Type.String({ description: "With `@username` at the places of the mentions" }),
+  timestamp: IsoTime("When it was cast"),
+  channel: nullable(ChannelDehydrated),
+  app: Type.Null(),
+};
+
+const orUrl = "A quoted cast that is not here stands as its URL in a client";
+
+const EmbeddedCast = Type.Object(
+  {
+    ...bodyFields,
+    author: UserDehydrated,
+    embeds: Type.Array(
+      Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: CastDehydrated }, closed)]),
+      { description: orUrl },
+    ),
+  },
+  { ...closed, $id: "FarcasterEmbeddedCast" },
+);
+
+export const castFields = {
+  object: Type.Literal("cast"),
+  ...bodyFields,
+  thread_hash: Hash,
+  author: User,
+  embeds: Type.Array(Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: EmbeddedCast }, closed)]), {
+    description: orUrl,
+  }),
+  type: Type.Optional(Type.Literal("cast-reply")),
+  reactions: Type.Object(
+    { likes_count: Count, recasts_count: Count, likes: NoItems, recasts: NoItems },
+    closed,
+  ),
+  replies: Type.Object({ count: Count }, closed),
+  mentioned_profiles: Type.Array(User),
+  mentioned_profiles_ranges: Type.Array(
+    Type.Object(
+      { start: Count, end: Count },
+      { ...closed, description: "UTF-16 offsets into `text`, the end exclusive" },
+    ),
+  ),
+  mentioned_channels: NoItems,
+  mentioned_channels_ranges: NoItems,
+  viewer_context: Type.Optional(
+    Type.Object(
+      { liked: Type.Boolean(), recasted: Type.Boolean() },
+      { ...closed, description: "Where `viewer_fid` was given" },
+    ),
+  ),
+};
+
+export const Cast = Type.Object(castFields, { ...closed, $id: "FarcasterCast" });
+
+/** Fails to compile when a presenter and its documented object part ways. */
+export type ObjectsAreDocumented = Same<PresentedUser, Static<typeof User>> &
+  Same<PresentedUserDehydrated, Static<typeof UserDehydrated>> &
+  Same<PresentedChannel, Static<typeof Channel>> &
+  Same<PresentedCast, Static<typeof Cast>>;

@@ -1,0 +1,27 @@
+import { ApiError } from "../../http/errors.ts";
+import { ownValue, readObject } from "../../management/fields.ts";
+import { Refusal } from "../../management/refusal.ts";
+import { audienceFilters } from "../native/send/schemas.ts";
+import { unwrapOrThrow } from "../shared/management.ts";
+
+/**
+ * The body of a send with what stands in its `filters` beside the other fields, where the service reads it. A body that
+ * is no object is left for the service to refuse.
+ *
+ * @throws ApiError `badRequest`
+ */
+export function withFlatFilters(body: unknown): unknown {
+  const request = readObject(body, "request body");
+  if (request instanceof Refusal) return body;
+  const filters = unwrapOrThrow(readObject(ownValue(request, "filters") ?? {}, "filters"));
+  const flat: Record<string, unknown> = { ...request };
+  for (const name of Object.keys(audienceFilters)) {
+    const value = ownValue(filters, name);
+    if (value === undefined) continue;
+    if (Object.hasOwn(request, name)) {
+      throw new ApiError("badRequest", `${name} stands both in the body and in filters`);
+    }
+    flat[name] = value;
+  }
+  return flat;
+}

@@ -1,0 +1,19 @@
+import type { AppOfSendKey } from "../../auth/send-key.ts";
+import type { App } from "../../db/state/records.ts";
+import { ApiError } from "../../http/errors.ts";
+
+/** What clients of the hosted API send their key in; the second is the name of older ones. */
+const KEY_HEADERS = ["x-api-key", "api_key"] as const;
+
+/**
+ * The app that the send secret in a request's headers belongs to.
+ *
+ * @throws ApiError `unauthorized`
+ */
+export async function appOfRequest({ headers }: Request, appOfKey: AppOfSendKey): Promise<App> {
+  const key = KEY_HEADERS.map((name) => headers.get(name) ?? "").find((value) => value !== "");
+  if (key === undefined) throw new ApiError("unauthorized", "missing header x-api-key");
+  const app = await appOfKey(key);
+  if (!app) throw new ApiError("unauthorized", "x-api-key is no send secret of an app");
+  return app;
+}

@@ -1,0 +1,100 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { ApiError } from "../../http/errors.ts";
+import { aliasOf, operation } from "../../http/operation.ts";
+import { cursor, fid, limit, optional, text } from "../../http/params.ts";
+import { keyOwner } from "../../read/queries/users/key-owner.ts";
+import { allFids, hexFidsCursor } from "../../read/queries/users/users.ts";
+import type { ReadSource } from "../../read/run-query.ts";
+import { nowSecs } from "../../runtime/clock.ts";
+import { DEFAULT_EVENTS, listSigners } from "../native/signers/routes.ts";
+import { SignerEventPageResponse } from "../native/signers/schemas.ts";
+import { FidPageResponse } from "../native/users/schemas.ts";
+import { decodeCursor } from "../shared/cursor-param.ts";
+import { closed, Fid } from "../shared/schemas.ts";
+
+const tags = ["Signers and on-chain events"];
+
+const NO_SIGNERS = "this service keeps no signers; with fid it lists the on-chain keys of a user";
+const NO_FRESH_FIDS = "this service registers no fids";
+
+const DeveloperManagedSigner = Type.Object(
+  {
+    public_key: Type.String({ pattern: "^0x[0-9a-f]{64}$" }),
+    status: Type.Union([Type.Literal("approved"), Type.Literal("revoked")]),
+    fid: Fid,
+  },
+  { ...closed, $id: "FarcasterDeveloperManagedSigner" },
+);
+
+/**
+ * What a hosted API answers from keys and fids in its own care. Here there are none, which is said rather than hidden
+ * behind a body of another kind; what the registries tell is answered.
+ */
+export function vendorRoutes(reads: ReadSource) {
+  const eventsHook = operation({
+    cache: "revalidate",
+    operationId: "getManagedSignerEvents",
+    summary: "Every event of an fid's on-chain keys, in chain order; 501 without an fid",
+    tags,
+    query: { fid: optional(fid()), limit: optional(limit(), DEFAULT_EVENTS), cursor: cursor() },
+    response: SignerEventPageResponse,
+    notImplemented: { when: "Without `fid`: the service manages no signers.", message: NO_SIGNERS },
+  });
+  interface EventsQuery {
+    readonly fid: number | undefined;
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  }
+  const list = ({ query }: { readonly query: EventsQuery }) => {
+    if (query.fid === undefined) throw new ApiError("notImplemented", NO_SIGNERS);
+    return listSigners(reads, { ...query, fid: query.fid });
+  };
+  return new Elysia({ name: "farcaster-vendor" })
+    .get("/signer", list, eventsHook)
+    .get("/signer/list", list, aliasOf("/signer", eventsHook))
+    .get(
+      "/signer/developer_managed",
+      ({ query: { public_key: key } }): Static<typeof DeveloperManagedSigner> => {
+        if (!/^(?:0x)?[0-9a-f]{64}$/i.test(key))
+          throw new ApiError("badRequest", "public_key must be 0x and 64 hex digits");
+        const hex = key.toLowerCase().replace(/^0x/, "");
+        const owner = keyOwner(reads.db, Buffer.from(hex, "hex"), nowSecs(reads.clock));
+        if (!owner) throw new ApiError("notFound", "no fid ever had this key");
+        return { public_key: `0x${hex}`, status: owner.isActive ? "approved" : "revoked", fid: owner.fid };
+      },
+      operation({
+        // Not cached: later these keys may be in the care of the state database.
+        operationId: "getDeveloperManagedSigner",
+        summary: "Whose key this is, on chain or without gas, and whether it still is",
+        tags,
+        query: { public_key: text({ description: "0x and 64 hex digits" }) },
+        response: DeveloperManagedSigner,
+        errors: ["notFound"],
+      }),
+    )
+    .get(
+      "/user/fid",
+      ({ query, request }) => {
+        // Clients of the hosted API send the wallet that a new fid is to be paid from.
+        if (request.headers.has("x-wallet-id")) throw new ApiError("notImplemented", NO_FRESH_FIDS);
+        const after = decodeCursor(hexFidsCursor, query.cursor);
+        const { rows, cursor } = allFids(reads.db, { limit: query.limit, after });
+        return { fids: rows.map((row) => row.fid), next: { cursor } };
+      },
+      operation({
+        // The handler looks at a header.
+        cache: "revalidate",
+        operationId: "getFids",
+        summary:
+          "Every fid that exists, ascending; 501 with the header x-wallet-id, which asks for a fresh one",
+        tags: ["Users"],
+        query: { limit: limit(), cursor: cursor() },
+        response: FidPageResponse,
+        notImplemented: {
+          when: "With the header `x-wallet-id`, which requests a new fid.",
+          message: NO_FRESH_FIDS,
+        },
+      }),
+    );
+}

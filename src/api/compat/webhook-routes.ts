@@ -1,0 +1,120 @@
+import type { AnyElysia } from "elysia";
+import type { SignedOperationId } from "../../auth/op-table.ts";
+import { createSignedRoutes } from "../../auth/signed-routes.ts";
+import type { Webhook } from "../../db/state/records.ts";
+import { fid as fidParam, optional, text } from "../../http/params.ts";
+import { ownValue, readObject } from "../../management/fields.ts";
+import { Refusal } from "../../management/refusal.ts";
+import { CreateWebhookRequest, UpdateWebhookRequest } from "../native/webhooks/schemas.ts";
+import { idToDelete, type ManagementParts, unwrapOrThrow } from "../shared/management.ts";
+import { withStatedMatch } from "./subscription-match.ts";
+import {
+  CompatWebhookDeleted,
+  CompatWebhookResponse,
+  CompatWebhooksResponse,
+  presentCompatWebhook,
+} from "./webhook-schemas.ts";
+
+/**
+ * `/webhook` as clients of the hosted API know it: the same operations, signed in the same way, on the same webhooks. The
+ * owner is the signing fid, and a filter that does not say how its fields combine takes what matches any of them.
+ */
+export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementParts): AnyElysia {
+  const routes = createSignedRoutes(auth, { name: "farcaster-webhooks", tag: "Webhooks" });
+  const webhookId = text({ description: "The webhook's id" });
+  const respond = (outcome: Webhook | Refusal) => ({
+    success: true,
+    webhook: presentCompatWebhook(unwrapOrThrow(outcome), delivery),
+  });
+
+  routes.add(
+    "createWebhook",
+    {
+      summary: "Register a webhook",
+      description:
+        "Assigns the webhook's id and its first secret. Its deliveries also carry `X-Neynar-Signature`, with the value of " +
+        "the service's own signature header.",
+      query: { owner_fid: optional(fidParam({ description: "The signing fid" })) },
+      body: CreateWebhookRequest,
+      response: CompatWebhookResponse,
+      errors: ["forbidden", "tooManyRequests"],
+    },
+    async ({ fid, query, body, prefix }) =>
+      respond(await webhooks.create(fid, query.owner_fid ?? fid, withAnyMatch(body), prefix)),
+  );
+
+  routes.add(
+    "getWebhook",
+    {
+      summary: "One webhook",
+      query: { webhook_id: webhookId },
+      response: CompatWebhookResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query }) => respond(await webhooks.get(fid, query.webhook_id)),
+  );
+
+  routes.add(
+    "listWebhooks",
+    {
+      summary: "Every webhook of the signing fid",
+      description: "Oldest first, all in one answer.",
+      response: CompatWebhooksResponse,
+    },
+    async ({ fid }) => ({
+      success: true,
+      webhooks: (await webhooks.list(fid)).map((webhook) => presentCompatWebhook(webhook, delivery)),
+    }),
+  );
+
+  const update = (id: SignedOperationId, summary: string) =>
+    routes.add(
+      id,
+      {
+        summary,
+        description: "Only what is given changes; a subscription replaces the whole subscription.",
+        body: UpdateWebhookRequest,
+        response: CompatWebhookResponse,
+        errors: ["forbidden", "notFound"],
+      },
+      async ({ fid, body }) => respond(await webhooks.update(fid, withAnyMatch(body))),
+    );
+  update("updateWebhook", "Change a webhook");
+  update("patchWebhook", "Turn a webhook on or off");
+
+  routes.add(
+    "deleteWebhook",
+    {
+      summary: "Delete a webhook",
+      description: "The id comes as `webhook_id` in a JSON body, or in the query.",
+      query: { webhook_id: optional(webhookId) },
+      response: CompatWebhookDeleted,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query, rawBody }) => {
+      unwrapOrThrow(await webhooks.delete(fid, idToDelete("webhook_id", query.webhook_id, rawBody)));
+      return { success: true, message: "the webhook is deleted" };
+    },
+  );
+
+  routes.add(
+    "rotateWebhookSecret",
+    {
+      summary: "Rotate the secret of a webhook",
+      description: "Adds a secret. The ones before sign on until the end of their grace period.",
+      query: { webhook_id: webhookId },
+      response: CompatWebhookResponse,
+      errors: ["forbidden", "notFound", "tooManyRequests"],
+    },
+    async ({ fid, query }) => respond(await webhooks.rotateSecret(fid, query.webhook_id)),
+  );
+
+  return routes.plugin;
+}
+
+function withAnyMatch(body: unknown): unknown {
+  const given = readObject(body, "request body");
+  if (given instanceof Refusal) return body;
+  const subscription = ownValue(given, "subscription");
+  return subscription === undefined ? body : { ...given, subscription: withStatedMatch(subscription, "any") };
+}

@@ -1,0 +1,115 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Secret, Subscription, Webhook } from "../../db/state/records.ts";
+import { isoTime } from "../../lib/iso-time.ts";
+import { SubscriptionSchema } from "../native/webhooks/schemas.ts";
+import { closed, type DeliverySettings, Fid, nullable } from "../shared/management.ts";
+import { withStatedMatch } from "./subscription-match.ts";
+
+/** The record of a webhook as clients of the hosted API know it. */
+
+const Time = (description: string) => Type.String({ format: "date-time", description });
+
+const FarcasterSecret = Type.Object(
+  {
+    uid: Type.String({ format: "uuid" }),
+    value: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    expires_at: Time("When it stops to work; the end of the year 9999 while it was not rotated out"),
+    created_at: Time("Creation"),
+    updated_at: Time("The same moment"),
+    deleted_at: Type.Null(),
+  },
+  { ...closed, $id: "FarcasterSecret" },
+);
+
+const FarcasterWebhook = Type.Object(
+  {
+    object: Type.Literal("webhook"),
+    webhook_id: Type.String({ format: "uuid" }),
+    developer_uuid: Type.String({ format: "uuid", description: "Stands for the owner's fid" }),
+    owner_fid: Fid,
+    target_url: Type.String(),
+    title: Type.String(),
+    description: Type.String({ description: "Empty without one" }),
+    active: Type.Boolean(),
+    secrets: Type.Array(FarcasterSecret, { description: "The unexpired ones, oldest first" }),
+    subscription: Type.Object(
+      {
+        object: Type.Literal("webhook_subscription"),
+        subscription_id: Type.String({ format: "uuid", description: "A webhook has one: its own id" }),
+        filters: SubscriptionSchema,
+        created_at: Time("Creation of the webhook"),
+        updated_at: Time("Last change of the webhook"),
+      },
+      closed,
+    ),
+    http_timeout: Type.String({ pattern: "^[0-9]+$", description: "Seconds" }),
+    rate_limit: Type.Integer(),
+    rate_limit_duration: Type.String({ pattern: "^[0-9]+$", description: "Seconds" }),
+    created_at: Time("Creation"),
+    updated_at: Time("Last change"),
+    deleted_at: nullable(Time("Always null: a deleted webhook is gone")),
+  },
+  { ...closed, $id: "FarcasterWebhook" },
+);
+
+const success = Type.Literal(true);
+
+export const CompatWebhookResponse = Type.Object({ success, webhook: FarcasterWebhook }, closed);
+export const CompatWebhooksResponse = Type.Object(
+  { success, webhooks: Type.Array(FarcasterWebhook) },
+  closed,
+);
+export const CompatWebhookDeleted = Type.Object({ success, message: Type.String() }, closed);
+
+/** Types of the hosted API have a date here, so that "never" is the last one that every reader knows. */
+const NEVER = "9999-12-31T23:59:59.999Z";
+
+export function presentCompatWebhook(
+  webhook: Webhook,
+  delivery: DeliverySettings,
+): Static<typeof FarcasterWebhook> {
+  const created = isoTime(webhook.createdAt);
+  const updated = isoTime(webhook.updatedAt);
+  return {
+    object: "webhook",
+    webhook_id: webhook.webhookId,
+    developer_uuid: uuidOf(webhook.ownerFid),
+    owner_fid: webhook.ownerFid,
+    target_url: webhook.targetUrl,
+    title: webhook.title,
+    description: webhook.description ?? "",
+    active: webhook.active,
+    secrets: webhook.secrets.map(presentSecret),
+    subscription: {
+      object: "webhook_subscription",
+      subscription_id: webhook.webhookId,
+      filters: withStatedMatch(webhook.subscription, "all") as Subscription,
+      created_at: created,
+      updated_at: updated,
+    },
+    http_timeout: String(delivery.timeoutSecs),
+    rate_limit: delivery.rateLimit,
+    rate_limit_duration: String(delivery.rateLimitSecs),
+    created_at: created,
+    updated_at: updated,
+    deleted_at: null,
+  };
+}
+
+function presentSecret({ uid, value, expiresAt, createdAt }: Secret): Static<typeof FarcasterSecret> {
+  const created = isoTime(createdAt);
+  return {
+    uid,
+    value,
+    expires_at: expiresAt === null ? NEVER : isoTime(expiresAt),
+    created_at: created,
+    updated_at: created,
+    deleted_at: null,
+  };
+}
+
+/** The fid in the node part of a UUID of the version that leaves its meaning to the maker (RFC 9562, 8). */
+function uuidOf(fid: number): string {
+  const digits = fid.toString(16).padStart(14, "0");
+  return `00000000-0000-8000-80${digits.slice(0, 2)}-${digits.slice(2)}`;
+}

@@ -1,0 +1,164 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { AnyElysia } from "elysia";
+import { createSignedRoutes } from "../../../auth/signed-routes.ts";
+import type { AuthParts } from "../../../auth/verify.ts";
+import { cursor, limit, text } from "../../../http/params.ts";
+import {
+  type CampaignDetails,
+  type CampaignService,
+  MAX_SHOWN_HOSTS,
+} from "../../../push/campaign-service.ts";
+import type { Campaign, CampaignStatus, OutcomeCount, OutcomeKind } from "../../../push/store/campaigns.ts";
+import { cursorCodec, cutPage } from "../../../read/cursor.ts";
+import { decodeCursor } from "../../shared/cursor-param.ts";
+import { closed, Fid, nullable, UnixSecs, unwrapOrThrow } from "../../shared/management.ts";
+import { Next } from "../../shared/schemas.ts";
+
+const Count = Type.Integer({ minimum: 0 });
+const counts = { success_count: Count, failure_count: Count, not_attempted_count: Count };
+const reasons = (description: string) => Type.Record(Type.String(), Count, { description });
+
+const notifications = {
+  campaign_id: Type.String({ format: "uuid" }),
+  app_id: Type.String(),
+  status: Type.Unsafe<CampaignStatus>({
+    type: "string",
+    enum: ["queued", "running", "completed", "aborted"],
+    description:
+      "`aborted`: the app was deleted, or the node was down for longer than notifications are remembered",
+  }),
+  notification: Type.Object(
+    {
+      uuid: Type.String({ description: "The id that clients got: the sender's, or that of the campaign" }),
+      title: Type.String(),
+      body: Type.String(),
+      target_url: Type.String(),
+    },
+    closed,
+  ),
+  ...counts,
+  created_at: UnixSecs("When it was accepted"),
+  started_at: nullable(UnixSecs("When it was begun")),
+  completed_at: nullable(UnixSecs("When it ended")),
+};
+
+const NotificationCampaign = Type.Object(notifications, { ...closed, $id: "NotificationCampaign" });
+
+const CampaignHost = Type.Object(
+  { host: Type.String(), ...counts, errors: reasons("Failed tokens by reason") },
+  { ...closed, $id: "CampaignHost" },
+);
+
+const NotificationCampaignDetails = Type.Object(
+  {
+    ...notifications,
+    client_hosts: Type.Array(CampaignHost, {
+      maxItems: MAX_SHOWN_HOSTS,
+      description: `Counts by client host, the ${MAX_SHOWN_HOSTS} with the most tokens`,
+    }),
+    client_host_count: Type.Integer({ minimum: 0, description: "Client hosts in all" }),
+    errors: reasons("Failed tokens by reason, over all client hosts"),
+    not_attempted: reasons("Tokens that were not attempted, by reason"),
+    retryable_fids: Type.Array(Fid, { description: "Fids with a rate-limited token, ascending" }),
+  },
+  { ...closed, $id: "NotificationCampaignDetails" },
+);
+
+const CampaignsResponse = Type.Object({ campaigns: Type.Array(NotificationCampaign), next: Next }, closed);
+const CampaignResponse = Type.Object({ campaign: NotificationCampaignDetails }, closed);
+
+const campaignCursor = cursorCodec("app-campaigns", ["int"]);
+
+/** `/frame/app/campaigns` and `/frame/app/campaign`: what was sent, for the owner of an app. */
+export function appCampaignRoutes(parts: {
+  readonly auth: AuthParts;
+  readonly campaigns: CampaignService;
+}): AnyElysia {
+  const { auth, campaigns } = parts;
+  const routes = createSignedRoutes(auth, { name: "app-campaigns", tag: "Mini apps" });
+
+  routes.add(
+    "listAppCampaigns",
+    {
+      summary: "The notification campaigns of a mini app",
+      description: "Newest first. A campaign is kept for 30 days.",
+      query: { app_id: text({ description: "The app's id" }), limit: limit(), cursor: cursor() },
+      response: CampaignsResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query }) => {
+      const [before] = decodeCursor(campaignCursor, query.cursor) ?? [];
+      const found = unwrapOrThrow(
+        await campaigns.list(fid, { appId: query.app_id, before, max: query.limit + 1 }),
+      );
+      const page = cutPage(found, query.limit, (last) => campaignCursor.encode([last.seq]));
+      return { campaigns: page.rows.map(presentCampaign), next: { cursor: page.cursor } };
+    },
+  );
+
+  routes.add(
+    "getAppCampaign",
+    {
+      summary: "One notification campaign",
+      description: "With its counts by client host and by reason, also while it runs.",
+      query: { campaign_id: text({ description: "As the send answered it" }) },
+      response: CampaignResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query }) => ({
+      campaign: presentDetails(unwrapOrThrow(await campaigns.get(fid, query.campaign_id.toLowerCase()))),
+    }),
+  );
+
+  return routes.plugin;
+}
+
+function presentCampaign(campaign: Campaign): Static<typeof NotificationCampaign> {
+  const { notificationId, title, body, targetUrl } = campaign.notification;
+  return {
+    campaign_id: campaign.campaignId,
+    app_id: campaign.appId,
+    status: campaign.status,
+    notification: { uuid: notificationId, title, body, target_url: targetUrl },
+    success_count: campaign.counts.success,
+    failure_count: campaign.counts.failure,
+    not_attempted_count: campaign.counts.notAttempted,
+    created_at: campaign.createdAt,
+    started_at: campaign.startedAt,
+    completed_at: campaign.endedAt,
+  };
+}
+
+function presentDetails(campaign: CampaignDetails): Static<typeof NotificationCampaignDetails> {
+  const { byHost, byReason, hostCount } = campaign.breakdown;
+  const hosts = Map.groupBy(byHost, ({ host }) => host);
+  return {
+    ...presentCampaign(campaign),
+    client_hosts: [...hosts].map(([host, parts]) => presentHost(host, parts)),
+    client_host_count: hostCount,
+    errors: countsByReason(byReason, "failure"),
+    not_attempted: countsByReason(byReason, "not_attempted"),
+    retryable_fids: [...campaign.retryableFids],
+  };
+}
+
+function presentHost(host: string, parts: readonly OutcomeCount[]): Static<typeof CampaignHost> {
+  const total = (kind: OutcomeKind) =>
+    parts.reduce((sum, part) => sum + (part.kind === kind ? part.count : 0), 0);
+  return {
+    host,
+    success_count: total("success"),
+    failure_count: total("failure"),
+    not_attempted_count: total("not_attempted"),
+    errors: countsByReason(parts, "failure"),
+  };
+}
+
+function countsByReason(
+  parts: readonly Omit<OutcomeCount, "host">[],
+  kind: OutcomeKind,
+): Record<string, number> {
+  return Object.fromEntries(
+    parts.filter((part) => part.kind === kind).map(({ reason, count }) => [reason, count]),
+  );
+}

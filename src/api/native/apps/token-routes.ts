@@ -1,0 +1,87 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { AnyElysia } from "elysia";
+import { createSignedRoutes } from "../../../auth/signed-routes.ts";
+import type { AuthParts } from "../../../auth/verify.ts";
+import { type TokenRecord, tokenStates } from "../../../db/state/records.ts";
+import { cursor, limit, text } from "../../../http/params.ts";
+import type { TokenService } from "../../../push/tokens/token-service.ts";
+import { cursorCodec, cutPage } from "../../../read/cursor.ts";
+import { decodeCursor } from "../../shared/cursor-param.ts";
+import { closed, Fid, nullable, UnixSecs, unwrapOrThrow } from "../../shared/management.ts";
+import { Next } from "../../shared/schemas.ts";
+
+/** As much of a token as tells it from others, and too little to send with it. */
+const SHOWN_TOKEN_CHARS = 8;
+
+const NotificationToken = Type.Object(
+  {
+    fid: Fid,
+    client_fid: Type.Integer({
+      format: "int64",
+      minimum: 0,
+      description: "Fid of the client app; 0 where its key names none",
+    }),
+    state: Type.Unsafe<TokenRecord["state"]>({ type: "string", enum: [...tokenStates] }),
+    url: nullable(Type.String({ description: "Where the client takes notifications" })),
+    token: nullable(Type.String({ description: `The first ${SHOWN_TOKEN_CHARS} characters of the token` })),
+    last_event: Type.String({
+      description: "The client's last event about this row; `imported` for one of another service's list",
+    }),
+    created_at: UnixSecs("First event"),
+    updated_at: UnixSecs("Last event"),
+  },
+  { ...closed, $id: "NotificationToken" },
+);
+
+const TokensResponse = Type.Object({ tokens: Type.Array(NotificationToken), next: Next }, closed);
+
+const tokenCursor = cursorCodec("app-tokens", ["int", "int"]);
+
+/** `/frame/app/tokens`: who can be reached, for the owner of an app. */
+export function appTokenRoutes(parts: {
+  readonly auth: AuthParts;
+  readonly tokens: TokenService;
+}): AnyElysia {
+  const routes = createSignedRoutes(parts.auth, { name: "app-tokens", tag: "Mini apps" });
+  routes.add(
+    "listAppTokens",
+    {
+      summary: "The notification tokens of a mini app",
+      description: "By fid and client. A user has one for each client app in which the mini app was added.",
+      query: { app_id: text({ description: "The app's id" }), limit: limit(), cursor: cursor() },
+      response: TokensResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query }) => {
+      const [afterFid, afterClient] = decodeCursor(tokenCursor, query.cursor) ?? [];
+      const after =
+        afterFid === undefined || afterClient === undefined
+          ? undefined
+          : { fid: afterFid, clientFid: afterClient };
+      const found = unwrapOrThrow(
+        await parts.tokens.list(fid, { appId: query.app_id, after, max: query.limit + 1 }),
+      );
+      const page = cutPage(found, query.limit, (last) => tokenCursor.encode([last.fid, last.clientFid]));
+      return { tokens: page.rows.map(presentToken), next: { cursor: page.cursor } };
+    },
+  );
+  return routes.plugin;
+}
+
+function presentToken(token: TokenRecord): Static<typeof NotificationToken> {
+  return {
+    fid: token.fid,
+    client_fid: token.clientFid,
+    state: token.state,
+    url: token.details?.url ?? null,
+    token: token.details ? firstCharacters(token.details.token) : null,
+    last_event: token.lastEvent,
+    created_at: token.createdAt,
+    updated_at: token.updatedAt,
+  };
+}
+
+/** Whole characters: half a surrogate pair is no text. */
+function firstCharacters(token: string): string {
+  return [...token].slice(0, SHOWN_TOKEN_CHARS).join("");
+}

@@ -1,0 +1,83 @@
+import type { TSchema } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { rawBody } from "../../../http/body.ts";
+import { operation } from "../../../http/operation.ts";
+import {
+  presentActiveSigner,
+  presentFollow,
+  presentReactionTarget,
+} from "../../../read/present/native/batch.ts";
+import { presentIdRegistration } from "../../../read/present/native/registry-event.ts";
+import {
+  activeSigners,
+  idRegistrations,
+  newestCastInteractions,
+  newestFollows,
+  newestReactions,
+} from "../../../read/queries/users/batch.ts";
+import type { Reads } from "../../../read/run-query.ts";
+import { exactFids } from "./fids.ts";
+import {
+  BatchCastInteractionsResponse,
+  BatchFollowingResponse,
+  BatchIdRegistrationsResponse,
+  BatchReactionsResponse,
+  BatchRequest,
+  BatchSignersResponse,
+} from "./schemas.ts";
+import { streamByFid } from "./stream.ts";
+
+/** Reads of up to 100 fids at once, by POST. */
+export function batchRoutes(reads: Reads) {
+  const { db } = reads;
+  const batch =
+    (listOf: (db: IndexDatabase, fid: number) => unknown) =>
+    ({ request }: { readonly request: Request }) =>
+      streamByFid(exactFids(rawBody(request)), (fid) => db.snapshot(() => listOf(db, fid)));
+  const described = (operationId: string, summary: string, response: TSchema) =>
+    operation({ operationId, summary, tags: ["Batch"], body: BatchRequest, response });
+
+  return new Elysia({ name: "batch" })
+    .post(
+      "/batch/following",
+      batch((db, fid) => newestFollows(db, fid).map(presentFollow)),
+      described("batchFollowing", "Whom each fid follows, the newest 10,000", BatchFollowingResponse),
+    )
+    .post(
+      "/batch/reactions",
+      batch((db, fid) => newestReactions(db, fid).map(presentReactionTarget)),
+      described(
+        "batchReactions",
+        "Whose live casts each fid liked or recasted, the newest 1,000",
+        BatchReactionsResponse,
+      ),
+    )
+    .post(
+      "/batch/cast-interactions",
+      batch(newestCastInteractions),
+      described(
+        "batchCastInteractions",
+        "The live casts of others that each fid liked, recasted or replied to, the newest 1,000",
+        BatchCastInteractionsResponse,
+      ),
+    )
+    .post(
+      "/batch/signers",
+      batch((db, fid) => activeSigners(db, fid).map(presentActiveSigner)),
+      described(
+        "batchSigners",
+        "The on-chain keys of each fid that are active, in the order of addition",
+        BatchSignersResponse,
+      ),
+    )
+    .post(
+      "/batch/id-registrations",
+      batch((db, fid) => idRegistrations(db, fid).flatMap((event) => presentIdRegistration(event) ?? [])),
+      described(
+        "batchIdRegistrations",
+        "The id-registry events of each fid, in chain order",
+        BatchIdRegistrationsResponse,
+      ),
+    );
+}

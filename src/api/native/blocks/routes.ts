@@ -1,0 +1,38 @@
+import { Elysia } from "elysia";
+import { cursor, fid, limit } from "../../../http/params.ts";
+import { linkTargets, targetCursors } from "../../../read/queries/users/links.ts";
+import { decodeCursor } from "../../shared/cursor-param.ts";
+import type { ReadParts, Viewer } from "../../shared/dialect.ts";
+import { respondWithUserPage } from "../../shared/user-page.ts";
+
+interface Context {
+  readonly query: Viewer & {
+    readonly fid: number;
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  };
+}
+
+/** `/block/list` and `/mute/list`. */
+export function blockRoutes({ reads, describe }: ReadParts) {
+  const list =
+    (type: "block" | "mute") =>
+    ({ query }: Context) => {
+      const after = decodeCursor(targetCursors[type], query.cursor);
+      return respondWithUserPage(reads, query, (db) =>
+        linkTargets(db, type, { fid: query.fid, limit: query.limit, after }),
+      );
+    };
+  const described = (operationId: string, summary: string) =>
+    describe({
+      cache: "shared",
+      operationId,
+      summary,
+      tags: ["Blocks"],
+      query: { fid: fid(), limit: limit(), cursor: cursor() },
+      answer: "userPage",
+    });
+  return new Elysia({ name: "blocks" })
+    .get("/block/list", list("block"), described("getBlocks", "Whom a user blocks, the newest block first"))
+    .get("/mute/list", list("mute"), described("getMutes", "Whom a user mutes, the newest mute first"));
+}

@@ -1,0 +1,28 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { CastWithReplies as PresentedCastWithReplies } from "../../../read/present/native/conversation.ts";
+import { Cast, closed, Next, type Same } from "../../shared/schemas.ts";
+
+/** The objects of answers about casts, as the OpenAPI document shows them. */
+
+const CastWithReplies = Type.Recursive(
+  (This) =>
+    Type.Object(
+      { cast: Cast, replies: Type.Array(This, { description: "Oldest first, at most 50" }) },
+      { ...closed, description: "A cast and what answers it; 500 replies in all" },
+    ),
+  { $id: "CastWithReplies" },
+);
+
+export const ConversationResponse = CastWithReplies;
+
+export const CastMetricsResponse = Type.Object(
+  { metrics: Type.Array(Type.Never(), { description: "Always empty" }), next: Next },
+  closed,
+);
+
+export const ConversationSummaryResponse = Type.Object({ summary: Type.String() }, closed);
+
+export const EmbedMetadataResponse = Type.Object({ metadata: Type.Null() }, closed);
+
+/** Fails to compile when the presenter and its documented object part ways. */
+export type ConversationIsDocumented = Same<PresentedCastWithReplies, Static<typeof CastWithReplies>>;

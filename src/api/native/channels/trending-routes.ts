@@ -1,0 +1,30 @@
+import { Elysia } from "elysia";
+import { cursor, limit } from "../../../http/params.ts";
+import { rankingCursors, rankingPage } from "../../../read/queries/feeds/ranking.ts";
+import { decodeCursor } from "../../shared/cursor-param.ts";
+import type { ReadParts } from "../../shared/dialect.ts";
+import { respondWithChannelPage } from "./channel-page.ts";
+
+/** `/channel/trending`. */
+export function trendingChannelRoutes({ reads, describe }: ReadParts) {
+  return new Elysia({ name: "trending-channels" }).get(
+    "/channel/trending",
+    ({ query }) => {
+      const after = decodeCursor(rankingCursors.channels, query.cursor);
+      return respondWithChannelPage(reads, query, (db) => {
+        const page = rankingPage(db, { kind: "channels", limit: query.limit, after });
+        const rows = page.rows.map(({ ref }) => ({ id: Buffer.from(ref).toString("utf8") }));
+        return { rows, cursor: page.cursor };
+      });
+    },
+    describe({
+      cache: "shared",
+      operationId: "getTrendingChannels",
+      summary: "Channels by the people and the engagement of the last day",
+      description: "The ranking is made in the background; a walk by cursor stays within one ranking.",
+      tags: ["Channels"],
+      query: { limit: limit(), cursor: cursor() },
+      answer: "channelPage",
+    }),
+  );
+}

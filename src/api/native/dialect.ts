@@ -1,0 +1,47 @@
+import type { Static } from "@sinclair/typebox";
+import { nativePresenters } from "../../read/present/native/presenters.ts";
+import type { Dialect, ResponseName, Undocumented } from "../shared/dialect.ts";
+import {
+  CastPageResponse,
+  CastResponse,
+  CastsResponse,
+  type Same,
+  UserPageResponse,
+  UserResponse,
+  UsersResponse,
+} from "../shared/schemas.ts";
+import { ConversationSummaryResponse, EmbedMetadataResponse } from "./casts/schemas.ts";
+import { ChannelPageResponse, ChannelResponse, MembershipPageResponse } from "./channels/schemas.ts";
+import { StorageAllocationsResponse, StorageUsageResponse } from "./storage/schemas.ts";
+
+const schemas = {
+  user: UserResponse,
+  users: UsersResponse,
+  userPage: UserPageResponse,
+  userSearch: UserPageResponse,
+  verifications: UserResponse,
+  followerPage: UserPageResponse,
+  mutualFollowPage: UserPageResponse,
+  cast: CastResponse,
+  casts: CastsResponse,
+  castPage: CastPageResponse,
+  channel: ChannelResponse,
+  channelPage: ChannelPageResponse,
+  membershipPage: MembershipPageResponse,
+  storageAllocations: StorageAllocationsResponse,
+  storageUsage: StorageUsageResponse,
+  conversationSummary: ConversationSummaryResponse,
+  embedMetadata: EmbedMetadataResponse,
+};
+
+/** The service's own dialect, under its own prefix. */
+export const nativeDialect: Dialect = { present: nativePresenters, schemas, adapt: (query) => query };
+
+/** Fails to compile when a presenter and its documented answer part ways. */
+export type ResponsesAreDocumented = Same<
+  Undocumented<
+    Pick<typeof nativePresenters, ResponseName>,
+    { [Name in ResponseName]: Static<(typeof schemas)[Name]> }
+  >,
+  never
+>;

@@ -1,0 +1,29 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { hex } from "../../../read/hydrate/casts.ts";
+import { rankedCastsUnder, rankingCursors, rankingPage } from "../../../read/queries/feeds/ranking.ts";
+import type { Reads } from "../../../read/run-query.ts";
+import { respondWithCastPage } from "../../shared/cast-page.ts";
+import { decodeCursor } from "../../shared/cursor-param.ts";
+import type { Viewer } from "../../shared/dialect.ts";
+
+export const TRENDING =
+  "By likes, recasts and replies against age, over a rolling window. The ranking is refreshed every minute; a walk by " +
+  "cursor stays in the one in which it began.";
+
+/**
+ * Answers a page of the trending feed.
+ * @param urlsOf the URLs under one of which casts must stand directly; left out for all casts
+ */
+export function respondWithTrending(
+  reads: Reads,
+  query: Viewer & { readonly limit: number; readonly cursor: string | undefined },
+  urlsOf?: (db: IndexDatabase) => readonly string[],
+): object {
+  const after = decodeCursor(rankingCursors.casts, query.cursor);
+  return respondWithCastPage(reads, query, (db) => {
+    const page = urlsOf
+      ? rankedCastsUnder(db, { urls: urlsOf(db), limit: query.limit, after })
+      : rankingPage(db, { kind: "casts", limit: query.limit, after });
+    return { rows: page.rows.map(({ ref }) => ({ hash: hex(ref) })), cursor: page.cursor };
+  });
+}

@@ -1,0 +1,115 @@
+import { Elysia } from "elysia";
+import { aliasOf } from "../../../http/operation.ts";
+import { cursor, fid, limit } from "../../../http/params.ts";
+import {
+  followers,
+  followersCursor,
+  linkTargets,
+  mutualFollows,
+  mutualFollowsCursor,
+  targetCursors,
+} from "../../../read/queries/users/links.ts";
+import {
+  MAX_FOLLOWING_OF_SOURCE,
+  MAX_SOURCES,
+  suggestedFollows,
+  suggestedFollowsCursor,
+} from "../../../read/queries/users/suggested-follows.ts";
+import { decodeCursor } from "../../shared/cursor-param.ts";
+import type { ReadParts, ResponseName, Viewer } from "../../shared/dialect.ts";
+import { respondWithUserPage } from "../../shared/user-page.ts";
+
+interface Context {
+  readonly query: Viewer & {
+    readonly fid: number;
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  };
+}
+
+/** Followers, followed users, mutual follows and suggestions, with all their aliases. */
+export function followRoutes({ reads, describe }: ReadParts) {
+  const userPage = (answer: ResponseName, operationId: string, summary: string, description?: string) =>
+    describe({
+      cache: "shared",
+      operationId,
+      summary,
+      ...(description === undefined ? {} : { description }),
+      tags: ["Follows"],
+      query: { fid: fid(), limit: limit(), cursor: cursor() },
+      answer,
+    });
+
+  const listFollowers = ({ query }: Context) => {
+    const after = decodeCursor(followersCursor, query.cursor);
+    return respondWithUserPage(
+      reads,
+      query,
+      (db) => followers(db, { fid: query.fid, limit: query.limit, after }),
+      reads.present.followerPage,
+    );
+  };
+  const listFollowing = ({ query }: Context) => {
+    const after = decodeCursor(targetCursors.follow, query.cursor);
+    return respondWithUserPage(
+      reads,
+      query,
+      (db) => linkTargets(db, "follow", { fid: query.fid, limit: query.limit, after }),
+      reads.present.followerPage,
+    );
+  };
+  const listMutual = ({ query }: Context) => {
+    const after = decodeCursor(mutualFollowsCursor, query.cursor);
+    return respondWithUserPage(
+      reads,
+      query,
+      (db) => mutualFollows(db, { fid: query.fid, limit: query.limit, after }),
+      reads.present.mutualFollowPage,
+    );
+  };
+  const listSuggested = ({ query }: Context) => {
+    const after = decodeCursor(suggestedFollowsCursor, query.cursor);
+    return respondWithUserPage(reads, query, (db) =>
+      suggestedFollows(db, { fid: query.fid, limit: query.limit, after }),
+    );
+  };
+
+  const followersHook = userPage(
+    "followerPage",
+    "getFollowers",
+    "The followers of a user, the newest follow first",
+  );
+  const followingHook = userPage(
+    "followerPage",
+    "getFollowing",
+    "The users that a user follows, the newest follow first",
+  );
+  return new Elysia({ name: "follows" })
+    .get("/user/followers", listFollowers, followersHook)
+    .get("/followers", listFollowers, aliasOf("/user/followers", followersHook))
+    .get("/user/following", listFollowing, followingHook)
+    .get("/following", listFollowing, aliasOf("/user/following", followingHook))
+    .get("/follows", listFollowing, aliasOf("/user/following", followingHook))
+    .get(
+      "/followers/reciprocal",
+      listMutual,
+      userPage(
+        "mutualFollowPage",
+        "getReciprocalFollowers",
+        "Users who follow a user and are followed by it, the latest mutual follow first",
+      ),
+    )
+    .get(
+      "/following/suggested",
+      listSuggested,
+      userPage(
+        "userPage",
+        "getSuggestedFollows",
+        "Whom a user could follow: friends of friends",
+        "By the number of the user's follows that follow the candidate, of equals by number of followers, then by " +
+          "fid; never the user itself nor anybody that it follows, blocks or mutes. What is counted are the newest " +
+          `${MAX_SOURCES} follows, without those who follow more than ${MAX_FOLLOWING_OF_SOURCE} themselves, and no ` +
+          "more of them than follow 100,000 users together.",
+      ),
+    );
+}

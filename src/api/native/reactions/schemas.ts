@@ -1,0 +1,17 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Reaction as PresentedReaction } from "../../../read/present/native/reaction.ts";
+import { Cast, closed, Next, type Same, UnixSecs, User } from "../../shared/schemas.ts";
+
+const Reaction = Type.Object(
+  {
+    reaction_type: Type.Union([Type.Literal("like"), Type.Literal("recast")]),
+    user: User,
+    cast: Cast,
+    timestamp: UnixSecs("When the user reacted"),
+  },
+  { ...closed, $id: "Reaction" },
+);
+
+export const ReactionPageResponse = Type.Object({ reactions: Type.Array(Reaction), next: Next }, closed);
+
+export type ObjectsAreDocumented = Same<PresentedReaction, Static<typeof Reaction>>;

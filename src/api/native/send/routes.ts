@@ -1,0 +1,48 @@
+import { type AnyElysia, Elysia } from "elysia";
+import { isSendKey } from "../../../auth/send-key.ts";
+import { parseJson, rawBody } from "../../../http/body.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { operation } from "../../../http/operation.ts";
+import type { SendService } from "../../../push/send-service.ts";
+import { unwrapOrThrow } from "../../shared/management.ts";
+import { executeSend } from "./execute-send.ts";
+import {
+  presentQueued,
+  presentResult,
+  QueuedCampaign,
+  SendNotificationRequest,
+  SendNotificationResult,
+} from "./schemas.ts";
+
+/** `/frame/notifications/<app_id>`: sends a notification to users of a mini app. */
+export function sendRoutes(sends: SendService): AnyElysia {
+  // Without the hook that decodes the body: app and key are judged before it.
+  const { transform: _, ...hook } = operation({
+    operationId: "sendNotification",
+    summary: "Send a notification",
+    description:
+      "Answers when every client was asked. With `Prefer: respond-async` it answers 202 as soon as the campaign is " +
+      "stored. Either way the campaign runs to its end, also over a restart of the node.",
+    tags: ["Mini apps"],
+    security: "apiKey",
+    body: SendNotificationRequest,
+    response: { 200: SendNotificationResult, 202: QueuedCampaign },
+    errors: ["notFound", "tooManyRequests"],
+  });
+
+  return new Elysia({ name: "send" }).post(
+    "/frame/notifications/:app_id",
+    async (context) => {
+      const { params, request } = context;
+      const app = unwrapOrThrow(await sends.findApp(params.app_id));
+      const key = request.headers.get("x-api-key") ?? "";
+      if (key === "") throw new ApiError("unauthorized", "missing header x-api-key");
+      if (!isSendKey(key, app.secrets)) {
+        throw new ApiError("unauthorized", "x-api-key is no send secret of the app");
+      }
+      const { campaignId, ended } = await executeSend(context, sends, app, parseJson(rawBody(request)));
+      return ended ? presentResult(campaignId, ended) : presentQueued(campaignId);
+    },
+    hook,
+  );
+}

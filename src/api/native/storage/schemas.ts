@@ -1,0 +1,54 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { LIMITED_STORES } from "../../../protocol/storage.ts";
+import type {
+  StorageAllocations as PresentedAllocations,
+  StorageUsage as PresentedUsage,
+} from "../../../read/present/native/storage.ts";
+import { Count, closed, Fid, type Same, UnixSecs } from "../../shared/schemas.ts";
+
+const StorageAllocation = Type.Object(
+  {
+    object: Type.Literal("storage_allocation"),
+    fid: Fid,
+    units: Count,
+    expiry: UnixSecs("When the units end"),
+    timestamp: UnixSecs("When they were rented"),
+  },
+  { ...closed, $id: "StorageAllocation" },
+);
+
+type StoreName = (typeof LIMITED_STORES)[number][1];
+
+export const StorageAllocationsResponse = Type.Object(
+  {
+    total_active_units: Type.Integer({
+      minimum: 0,
+      description: "Units that have not ended, without those lent to others and with those borrowed",
+    }),
+    allocations: Type.Array(StorageAllocation, { description: "In chain order, ended ones too" }),
+  },
+  closed,
+);
+
+export const StorageUsageResponse = Type.Object(
+  {
+    object: Type.Literal("storage_usage"),
+    units: Type.Array(
+      Type.Object(
+        {
+          store_type: Type.Unsafe<StoreName>({
+            type: "string",
+            enum: LIMITED_STORES.map(([, name]) => name),
+          }),
+          used: Type.Integer({ minimum: 0, description: "Live messages, removes too" }),
+          capacity: Count,
+        },
+        closed,
+      ),
+    ),
+  },
+  { ...closed, $id: "StorageUsage" },
+);
+
+export type ObjectsAreDocumented = Same<PresentedAllocations, Static<typeof StorageAllocationsResponse>> &
+  Same<PresentedUsage, Static<typeof StorageUsageResponse>>;

@@ -1,0 +1,74 @@
+import { Type } from "@sinclair/typebox";
+import { type AnyElysia, Elysia } from "elysia";
+import { EnvelopeRefusal, type VerifyEnvelope } from "../../../auth/jfs.ts";
+import type { StaleReason } from "../../../auth/staleness.ts";
+import { jsonBodyDecoder, rawBody } from "../../../http/body.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { operation } from "../../../http/operation.ts";
+import type { TokenEvents } from "../../../push/tokens/token-events.ts";
+import type { CountTokenEvent } from "../../../push/tokens/token-metrics.ts";
+import { closed, unwrapOrThrow } from "../../shared/management.ts";
+
+const Base64Url = (description: string) => Type.String({ description: `${description}, base64url` });
+
+const SignedEnvelope = Type.Object(
+  {
+    header: Base64Url('JSON `{ fid, type: "app_key", key }`'),
+    payload: Base64Url("JSON `{ event, notificationDetails?: { url, token } }`"),
+    signature: Base64Url("Ed25519 signature by `key` of the text `<header>.<payload>`"),
+  },
+  { $id: "SignedEnvelope" },
+);
+
+const Accepted = Type.Object({ success: Type.Literal(true) }, closed);
+
+const Refused = Type.Object(
+  { success: Type.Literal(false), message: Type.String({ description: "What is wrong, for people" }) },
+  { ...closed, $id: "TokenEventRefusal" },
+);
+
+/** What the token webhook works with. */
+export interface TokenWebhookParts {
+  readonly verify: VerifyEnvelope;
+  readonly staleReason: StaleReason;
+  readonly events: TokenEvents;
+  readonly count: CountTokenEvent;
+}
+
+/** `/frame/webhook/<app_id>`: where clients report what their users do with a mini app. */
+export function tokenWebhookRoutes({ verify, staleReason, events, count }: TokenWebhookParts): AnyElysia {
+  const decodeEnvelope = jsonBodyDecoder(SignedEnvelope);
+  // Without the hook that decodes the body: an app that is not there is reported before a broken body.
+  const { transform: _, ...hook } = operation({
+    operationId: "receiveTokenEvent",
+    summary: "Report an event of a user",
+    description:
+      "Called by clients of the protocol. Events are `miniapp_added`, `miniapp_removed`, `notifications_enabled` and " +
+      "`notifications_disabled`. An envelope names neither an app nor a time, so a repeat is applied like any other; " +
+      "the app's allowlist and a limit of events per user (60 an hour, those that are refused with 400 included) bound what " +
+      "repeats can do.",
+    tags: ["Mini apps"],
+    security: "signedEnvelope",
+    body: SignedEnvelope,
+    response: Accepted,
+    errorResponse: Refused,
+    errors: ["notFound", "tooManyRequests", "unavailable"],
+  });
+  return new Elysia({ name: "token-webhook" }).post(
+    "/frame/webhook/:app_id",
+    async ({ params, request }) => {
+      const app = unwrapOrThrow(await events.findApp(params.app_id));
+      const sender = verify(decodeEnvelope(rawBody(request)), app.signerFidAllowlist);
+      if (sender instanceof EnvelopeRefusal) {
+        const stale = sender.isOfIndex ? await staleReason() : undefined;
+        if (stale !== undefined) throw new ApiError("unavailable", `the key is not known yet: ${stale}`);
+        count({ outcome: "unauthorized" });
+        throw new ApiError("unauthorized", sender.reason);
+      }
+      unwrapOrThrow(await events.apply(app, sender, exchangeOf(request).requestId));
+      return { success: true };
+    },
+    hook,
+  );
+}

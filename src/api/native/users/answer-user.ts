@@ -1,0 +1,27 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { ApiError } from "../../../http/errors.ts";
+import { type Reads, runQuery } from "../../../read/run-query.ts";
+import type { Viewer } from "../../shared/dialect.ts";
+
+/**
+ * Answers with the user that `find` names.
+ * @throws ApiError `notFound` with the message, where it names none or one that does not exist.
+ */
+export function respondWithUser(
+  reads: Reads,
+  { viewer_fid: viewerFid }: Viewer,
+  find: (db: IndexDatabase) => number | undefined,
+  message: string,
+  present = reads.present.user,
+): object {
+  return runQuery(
+    reads,
+    find,
+    (fid) => ({ fids: fid === undefined ? [] : [fid], viewerFid }),
+    (fid, hydration) => {
+      const body = fid === undefined ? undefined : present(fid, hydration);
+      if (!body) throw new ApiError("notFound", message);
+      return body;
+    },
+  );
+}

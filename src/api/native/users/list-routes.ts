@@ -1,0 +1,69 @@
+import { Elysia } from "elysia";
+import { ApiError } from "../../../http/errors.ts";
+import { operation } from "../../../http/operation.ts";
+import { cursor, fid, limit, optional } from "../../../http/params.ts";
+import { presentInteractions } from "../../../read/present/native/interactions.ts";
+import { interactionsOf } from "../../../read/queries/casts/interactions.ts";
+import { mutualFollows, mutualFollowsCursor } from "../../../read/queries/users/links.ts";
+import { allFids, hexFidsCursor } from "../../../read/queries/users/users.ts";
+import { decodeCursor } from "../../shared/cursor-param.ts";
+import type { ReadParts } from "../../shared/dialect.ts";
+import { respondWithUserPage } from "../../shared/user-page.ts";
+import { FidPageResponse, InteractionsResponse } from "./schemas.ts";
+
+const tags = ["Users"];
+
+/** All fids, best friends, and what two users have to do with each other. */
+export function userListRoutes({ reads, describe }: ReadParts) {
+  return new Elysia({ name: "user-lists" })
+    .get(
+      "/user/fid",
+      ({ query }) => {
+        const after = decodeCursor(hexFidsCursor, query.cursor);
+        const { rows, cursor } = allFids(reads.db, { limit: query.limit, after });
+        return { fids: rows.map((row) => row.fid), next: { cursor } };
+      },
+      operation({
+        cache: "shared",
+        operationId: "getFids",
+        summary: "Every fid that exists, ascending",
+        tags,
+        query: { limit: limit(), cursor: cursor() },
+        response: FidPageResponse,
+      }),
+    )
+    .get(
+      "/user/best_friends",
+      ({ query }) => {
+        const after = decodeCursor(mutualFollowsCursor, query.cursor);
+        return respondWithUserPage(reads, query, (db) =>
+          mutualFollows(db, { fid: query.fid, limit: query.limit, after }),
+        );
+      },
+      describe({
+        cache: "shared",
+        operationId: "getBestFriends",
+        summary: "Users who follow a user and are followed by it, the latest mutual follow first",
+        tags,
+        query: { fid: fid(), limit: limit(), cursor: cursor() },
+        answer: "userPage",
+      }),
+    )
+    .get(
+      "/user/interactions",
+      ({ query }) => {
+        const found = reads.db.snapshot(() => interactionsOf(reads.db, query.fid, query.target_fid));
+        if (!found) throw new ApiError("notFound", "no user has this fid");
+        return { interactions: presentInteractions(found) };
+      },
+      operation({
+        cache: "shared",
+        operationId: "getInteractions",
+        summary: "What a user had to do with another; all zero without another",
+        tags,
+        query: { fid: fid(), target_fid: optional(fid()) },
+        response: InteractionsResponse,
+        errors: ["notFound"],
+      }),
+    );
+}

@@ -1,0 +1,44 @@
+import { Elysia } from "elysia";
+import { cursor, limit, text } from "../../../http/params.ts";
+import {
+  MAX_MATCHES,
+  MAX_MOST_FOLLOWED,
+  searchUsers,
+  userSearchCursor,
+} from "../../../read/queries/search/user-search.ts";
+import { decodeCursor } from "../../shared/cursor-param.ts";
+import type { ReadParts } from "../../shared/dialect.ts";
+import { respondWithUserPage } from "../../shared/user-page.ts";
+
+/** `/user/search`. */
+export function userSearchRoutes({ reads, describe }: ReadParts) {
+  return new Elysia({ name: "user-search" }).get(
+    "/user/search",
+    ({ query }) => {
+      const after = decodeCursor(userSearchCursor, query.cursor);
+      return respondWithUserPage(
+        reads,
+        query,
+        (db) => searchUsers(db, { text: query.q, limit: query.limit, after }),
+        reads.present.userSearch,
+      );
+    },
+    describe({
+      cache: "shared",
+      operationId: "searchUsers",
+      summary: "Users whose name begins with a text, whatever the case",
+      description:
+        "The very username first, then usernames with the prefix by number of followers, then users with such a " +
+        "word in their display name, also by number of followers; each user once. Where more than " +
+        `${MAX_MATCHES} names or words begin so, the first ${MAX_MATCHES} of them in alphabetical order and the ` +
+        `${MAX_MOST_FOLLOWED} most followed users of the network are searched.`,
+      tags: ["Users"],
+      query: {
+        q: text({ description: "A leading @ does not count", examples: ["user"] }),
+        limit: limit(),
+        cursor: cursor(),
+      },
+      answer: "userSearch",
+    }),
+  );
+}

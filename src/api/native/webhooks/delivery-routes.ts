@@ -1,0 +1,175 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { AnyElysia } from "elysia";
+import { createSignedRoutes } from "../../../auth/signed-routes.ts";
+import type { AuthParts } from "../../../auth/verify.ts";
+import { choice, cursor, limit, optional, text } from "../../../http/params.ts";
+import type { EventKind } from "../../../protocol/event-kind.ts";
+import { cursorCodec, cutPage } from "../../../read/cursor.ts";
+import { type DeliveryService, MAX_REPLAYED } from "../../../webhooks/delivery-service.ts";
+import {
+  type Attempt,
+  type DeliveryState,
+  deliveryStates,
+  type LoggedDelivery,
+} from "../../../webhooks/store/deliveries.ts";
+import { eventKinds } from "../../../webhooks/subscription.ts";
+import { decodeCursor } from "../../shared/cursor-param.ts";
+import { closed, nullable, UnixSecs, unwrapOrThrow } from "../../shared/management.ts";
+import { Next } from "../../shared/schemas.ts";
+
+const Kind = Type.Unsafe<EventKind>({ type: "string", enum: eventKinds.map(({ kind }) => kind) });
+const MessageId = Type.String({ description: "As the receiver got it in `webhook-id`" });
+
+const WebhookAttempt = Type.Object(
+  {
+    attempted_at: UnixSecs("When it began"),
+    status: nullable(Type.Integer({ description: "Status of the answer" })),
+    error: nullable(Type.String({ description: "Class of the failure that left it without an answer" })),
+    duration_ms: Type.Integer({ minimum: 0 }),
+    response: Type.String({ description: "The first 2 KB of the answer's body" }),
+  },
+  { ...closed, $id: "WebhookAttempt" },
+);
+
+const WebhookDelivery = Type.Object(
+  {
+    message_id: MessageId,
+    event_id: Type.String({ description: "The same for all webhooks that the event matched" }),
+    type: Kind,
+    test: Type.Boolean({ description: "Whether it was made up by a test" }),
+    state: Type.Unsafe<DeliveryState>({
+      type: "string",
+      enum: [...deliveryStates],
+      description: "`dropped`: it waited too long for its turn",
+    }),
+    created_at: UnixSecs("When it was queued"),
+    next_attempt_at: nullable(UnixSecs("When it is tried next; null also while it is tried")),
+    ended_at: nullable(UnixSecs("When it was taken or given up")),
+    attempts: Type.Array(WebhookAttempt, { description: "Oldest first, at most the last 20" }),
+  },
+  { ...closed, $id: "WebhookDelivery" },
+);
+
+const DeliveriesResponse = Type.Object({ deliveries: Type.Array(WebhookDelivery), next: Next }, closed);
+
+const ReplayRequest = Type.Object(
+  {
+    webhook_id: Type.String(),
+    message_id: Type.Optional(MessageId),
+    from: Type.Optional(UnixSecs("In place of message_id: the failed and dropped ones queued from then on")),
+    to: Type.Optional(UnixSecs("And until then; now when left out")),
+  },
+  { $id: "ReplayWebhookDeliveriesRequest" },
+);
+const ReplayResponse = Type.Object(
+  {
+    replayed: Type.Integer({ minimum: 0, maximum: MAX_REPLAYED }),
+    more: Type.Boolean({ description: "Whether the time range may hold more" }),
+  },
+  closed,
+);
+
+const TestRequest = Type.Object({ webhook_id: Type.String() }, { $id: "TestWebhookRequest" });
+const TestResponse = Type.Object(
+  { deliveries: Type.Array(Type.Object({ message_id: MessageId, type: Kind }, closed)) },
+  closed,
+);
+
+const deliveryCursor = cursorCodec("webhook-deliveries", ["int", "int"]);
+
+/** `/webhook/deliveries` and `/webhook/test`: what a webhook was sent, for the fid that owns it. */
+export function webhookDeliveryRoutes(parts: {
+  readonly auth: AuthParts;
+  readonly deliveries: DeliveryService;
+}): AnyElysia {
+  const { auth, deliveries } = parts;
+  const routes = createSignedRoutes(auth, { name: "webhook-deliveries", tag: "Webhooks" });
+
+  routes.add(
+    "listWebhookDeliveries",
+    {
+      summary: "The deliveries of a webhook",
+      description: "Newest first, each with its attempts. A delivery is kept for 7 days from its end.",
+      query: {
+        webhook_id: text({ description: "The webhook's id" }),
+        state: optional(choice(deliveryStates, { description: "Only those in this state" })),
+        limit: limit(),
+        cursor: cursor(),
+      },
+      response: DeliveriesResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, query }) => {
+      const [createdAt, seq] = decodeCursor(deliveryCursor, query.cursor) ?? [];
+      const after = createdAt === undefined || seq === undefined ? undefined : { createdAt, seq };
+      const found = unwrapOrThrow(
+        await deliveries.list(fid, {
+          webhookId: query.webhook_id,
+          state: query.state,
+          after,
+          max: query.limit + 1,
+        }),
+      );
+      const page = cutPage(found, query.limit, (last) => deliveryCursor.encode([last.createdAt, last.seq]));
+      return { deliveries: page.rows.map(presentDelivery), next: { cursor: page.cursor } };
+    },
+  );
+
+  routes.add(
+    "replayWebhookDeliveries",
+    {
+      summary: "Send deliveries of a webhook again",
+      description:
+        "One by its `message_id`, or all that failed or were dropped within a time, the oldest first and at most " +
+        `${MAX_REPLAYED}. They keep their \`webhook-id\` and get as many attempts as new ones.`,
+      body: ReplayRequest,
+      response: ReplayResponse,
+      errors: ["forbidden", "notFound"],
+    },
+    async ({ fid, body }) => unwrapOrThrow(await deliveries.replay(fid, body)),
+  );
+
+  routes.add(
+    "testWebhook",
+    {
+      summary: "Send a webhook a test of each subscribed kind",
+      description:
+        "Made-up events about the owner that pass through the same queue and are signed as all others; the body says " +
+        "`test: true`. Filters do not apply to them.",
+      body: TestRequest,
+      response: TestResponse,
+      errors: ["forbidden", "notFound", "tooManyRequests"],
+    },
+    async ({ fid, body }) => {
+      const queued = unwrapOrThrow(await deliveries.test(fid, body));
+      return { deliveries: queued.map(({ messageId, kind }) => ({ message_id: messageId, type: kind })) };
+    },
+  );
+
+  return routes.plugin;
+}
+
+function presentDelivery(delivery: LoggedDelivery): Static<typeof WebhookDelivery> {
+  const { nextAttemptAtMs } = delivery;
+  return {
+    message_id: delivery.messageId,
+    event_id: delivery.eventId,
+    type: delivery.kind,
+    test: delivery.isTest,
+    state: delivery.state,
+    created_at: delivery.createdAt,
+    next_attempt_at: nextAttemptAtMs === null ? null : Math.ceil(nextAttemptAtMs / 1000),
+    ended_at: delivery.endedAt,
+    attempts: delivery.attempts.map(presentAttempt),
+  };
+}
+
+function presentAttempt({ atMs, status, error, durationMs, answer }: Attempt): Static<typeof WebhookAttempt> {
+  return {
+    attempted_at: Math.floor(atMs / 1000),
+    status,
+    error,
+    duration_ms: durationMs,
+    response: answer,
+  };
+}

@@ -1,0 +1,19 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import type { Page } from "../../read/cursor.ts";
+import type { Hash } from "../../read/hydrate/casts.ts";
+import { type Reads, runQuery } from "../../read/run-query.ts";
+import type { Viewer } from "./dialect.ts";
+
+/** Answers one page of a list of casts; `find` names casts that are live. */
+export function respondWithCastPage(
+  reads: Reads,
+  { viewer_fid: viewerFid }: Viewer,
+  find: (db: IndexDatabase) => Page<{ readonly hash: Hash }>,
+): object {
+  return runQuery(
+    reads,
+    find,
+    ({ rows }) => ({ hashes: rows.map(({ hash }) => hash), viewerFid }),
+    reads.present.castPage,
+  );
+}

@@ -1,0 +1,35 @@
+import type { AnyElysia } from "elysia";
+import { batchRoutes } from "../native/batch/routes.ts";
+import { castPlaceholderRoutes } from "../native/casts/placeholder-routes.ts";
+import { castRoutes } from "../native/casts/routes.ts";
+import { channelRoutes } from "../native/channels/routes.ts";
+import { userChannelRoutes } from "../native/channels/user-routes.ts";
+import { popularFeedRoutes } from "../native/feeds/popular-routes.ts";
+import { feedRoutes } from "../native/feeds/routes.ts";
+import { followRoutes } from "../native/follows/routes.ts";
+import { registryRoutes } from "../native/signers/routes.ts";
+import { storageRoutes } from "../native/storage/routes.ts";
+import { usernameRoutes } from "../native/usernames/routes.ts";
+import { userRoutes } from "../native/users/routes.ts";
+import { userSearchRoutes } from "../native/users/search-routes.ts";
+import type { ReadParts } from "./dialect.ts";
+
+/** The reads that every dialect has, each in its own words. */
+export function commonReads(parts: ReadParts): AnyElysia[] {
+  const { reads } = parts;
+  return [
+    userRoutes(parts),
+    userSearchRoutes(parts),
+    followRoutes(parts),
+    castRoutes(parts),
+    castPlaceholderRoutes(parts),
+    feedRoutes(parts),
+    popularFeedRoutes(parts),
+    registryRoutes(reads),
+    storageRoutes(parts),
+    usernameRoutes(reads),
+    batchRoutes(reads),
+    channelRoutes(parts),
+    userChannelRoutes(parts),
+  ];
+}

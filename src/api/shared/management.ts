@@ -1,0 +1,89 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { AppService } from "../../apps/app-service.ts";
+import type { AuthParts } from "../../auth/verify.ts";
+import type { Secret } from "../../db/state/records.ts";
+import { parseJson } from "../../http/body.ts";
+import { ApiError } from "../../http/errors.ts";
+import { ownValue, readObject } from "../../management/fields.ts";
+import { Refusal } from "../../management/refusal.ts";
+import { standardSecret } from "../../webhooks/deliver/sign.ts";
+import type { DeliveryService } from "../../webhooks/delivery-service.ts";
+import type { WebhookService } from "../../webhooks/webhook-service.ts";
+
+/** What the signed management routes work with. */
+export interface ManagementParts {
+  readonly auth: AuthParts;
+  readonly apps: AppService;
+  readonly webhooks: WebhookService;
+  readonly deliveries: DeliveryService;
+  readonly delivery: DeliverySettings;
+}
+
+/** How deliveries of every webhook are made; shown in its record. */
+export interface DeliverySettings {
+  readonly timeoutSecs: number;
+  readonly rateLimit: number;
+  readonly rateLimitSecs: number;
+}
+
+/** @throws ApiError of the refusal's kind. */
+export function unwrapOrThrow<T>(outcome: T | Refusal): T {
+  if (!(outcome instanceof Refusal)) return outcome;
+  const { kind, message, retryAfterSecs } = outcome;
+  throw new ApiError(kind, message, retryAfterSecs === undefined ? {} : { retryAfterSecs });
+}
+
+/**
+ * The id of the record that a DELETE means: from the query, or from a JSON body, as clients differ. Given in both, they
+ * must be the same.
+ *
+ * @throws ApiError `badRequest`
+ */
+export function idToDelete(key: string, inQuery: string | undefined, rawBody: Uint8Array): string {
+  const body = rawBody.byteLength === 0 ? {} : unwrapOrThrow(readObject(parseJson(rawBody), "request body"));
+  const inBody = ownValue(body, key);
+  if (inBody !== undefined && typeof inBody !== "string") {
+    throw new ApiError("badRequest", `${key} must be a string`);
+  }
+  const id = inQuery ?? inBody;
+  if (id === undefined || id === "") throw new ApiError("badRequest", `missing query parameter ${key}`);
+  if (inBody !== undefined && inBody !== id) {
+    throw new ApiError("badRequest", `${key} differs between query and body`);
+  }
+  return id;
+}
+
+export const closed = { additionalProperties: false } as const;
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const UnixSecs = (description: string) =>
+  Type.Integer({ description: `${description}, unix seconds` });
+
+export const Fid = Type.Integer({ format: "int64", minimum: 0 });
+
+export const SendSecret = Type.Object(
+  {
+    uid: Type.String({ format: "uuid" }),
+    value: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    standard_secret: Type.String({
+      pattern: "^whsec_[A-Za-z0-9+/]{86}==$",
+      description: "The same secret as Standard Webhooks libraries take it",
+    }),
+    expires_at: nullable(UnixSecs("When it stops to work after it was rotated out")),
+    created_at: UnixSecs("Creation"),
+  },
+  { ...closed, $id: "SendSecret" },
+);
+
+export const Deleted = Type.Object({ deleted: Type.Literal(true) }, closed);
+
+export function presentSecret(secret: Secret) {
+  return {
+    uid: secret.uid,
+    value: secret.value,
+    standard_secret: standardSecret(secret.value),
+    expires_at: secret.expiresAt,
+    created_at: secret.createdAt,
+  };
+}

@@ -1,0 +1,69 @@
+import type { AnyElysia } from "elysia";
+import type { HttpServerOptions } from "../../http/server.ts";
+import { compatPlugins } from "../compat/plugins.ts";
+import { appCampaignRoutes } from "../native/apps/campaign-routes.ts";
+import { appRoutes } from "../native/apps/routes.ts";
+import { appTokenRoutes } from "../native/apps/token-routes.ts";
+import { blockRoutes } from "../native/blocks/routes.ts";
+import { castListRoutes } from "../native/casts/list-routes.ts";
+import { channelMemberRoutes } from "../native/channels/member-routes.ts";
+import { trendingChannelRoutes } from "../native/channels/trending-routes.ts";
+import { nativeDialect } from "../native/dialect.ts";
+import { followingFeedRoutes } from "../native/feeds/following-routes.ts";
+import { userFeedRoutes } from "../native/feeds/user-routes.ts";
+import { relevantFollowerRoutes } from "../native/follows/relevant-routes.ts";
+import { notificationRoutes } from "../native/notifications/routes.ts";
+import { reactionRoutes } from "../native/reactions/routes.ts";
+import { sendRoutes } from "../native/send/routes.ts";
+import { signerRoutes } from "../native/signers/routes.ts";
+import { tokenWebhookRoutes } from "../native/token-webhook/routes.ts";
+import { userListRoutes } from "../native/users/list-routes.ts";
+import { userLookupRoutes } from "../native/users/lookup-routes.ts";
+import { webhookDeliveryRoutes } from "../native/webhooks/delivery-routes.ts";
+import { webhookRoutes } from "../native/webhooks/routes.ts";
+import { alwaysEmptyRoutes } from "../stubs/always-empty.ts";
+import { notImplementedRoutes } from "../stubs/not-implemented.ts";
+import type { ApiParts } from "./api-parts.ts";
+import { commonReads } from "./common-reads.ts";
+import { readPartsOf } from "./dialect.ts";
+import { loadDocumentation } from "./documentation.ts";
+
+/** Every route of the API, in the service's own dialect and in that of the compat prefixes. */
+export function apiPlugins(
+  parts: ApiParts,
+): Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation"> {
+  return {
+    plugins: specPlugins(parts),
+    compatPlugins: () => compatPlugins(parts),
+    documentation: loadDocumentation,
+  };
+}
+
+function specPlugins({ source, management, push }: ApiParts): AnyElysia[] {
+  const parts = readPartsOf(source, nativeDialect);
+  const { reads } = parts;
+  return [
+    ...commonReads(parts),
+    userLookupRoutes(parts),
+    userListRoutes(parts),
+    relevantFollowerRoutes(parts),
+    castListRoutes(parts),
+    followingFeedRoutes(parts),
+    userFeedRoutes(parts),
+    reactionRoutes(reads),
+    signerRoutes(reads, ["/signer", "/signers", "/signer/list", "/onchain/signers"]),
+    blockRoutes(parts),
+    channelMemberRoutes(parts),
+    trendingChannelRoutes(parts),
+    notificationRoutes(reads),
+    appRoutes(management),
+    appTokenRoutes(push),
+    appCampaignRoutes(push),
+    sendRoutes(push.sends),
+    tokenWebhookRoutes(push.tokenWebhook),
+    webhookRoutes(management),
+    webhookDeliveryRoutes(management),
+    alwaysEmptyRoutes(reads),
+    notImplementedRoutes(),
+  ];
+}

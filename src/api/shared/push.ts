@@ -1,0 +1,18 @@
+import type { AppOfSendKey } from "../../auth/send-key.ts";
+import type { AuthParts } from "../../auth/verify.ts";
+import type { CampaignService } from "../../push/campaign-service.ts";
+import type { SendService } from "../../push/send-service.ts";
+import type { SenderView } from "../../push/sender-view.ts";
+import type { TokenService } from "../../push/tokens/token-service.ts";
+import type { TokenWebhookParts } from "../native/token-webhook/routes.ts";
+
+/** What the routes of mini-app push work with. */
+export interface PushParts {
+  readonly auth: AuthParts;
+  readonly tokens: TokenService;
+  readonly tokenWebhook: TokenWebhookParts;
+  readonly sends: SendService;
+  readonly campaigns: CampaignService;
+  readonly appOfKey: AppOfSendKey;
+  readonly senderView: SenderView;
+}

@@ -1,0 +1,152 @@
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import type { Cast as PresentedCast } from "../../read/present/native/cast.ts";
+import type { User as PresentedUser } from "../../read/present/native/user.ts";
+
+/** The objects of answers, as the OpenAPI document shows them. */
+
+export const closed = { additionalProperties: false } as const;
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const UnixSecs = (description: string) =>
+  Type.Integer({ minimum: 0, description: `${description}, unix seconds` });
+
+export const Fid = Type.Integer({ format: "int64", minimum: 0 });
+export const Hash = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
+export const EthAddress = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
+export const SolAddress = Type.String({ minLength: 32, maxLength: 44, description: "base58" });
+export const Count = Type.Integer({ minimum: 0 });
+
+export const Next = Type.Object(
+  { cursor: nullable(Type.String({ description: "Opaque; send it back to get the next page" })) },
+  { ...closed, $id: "Next", description: "Where the list goes on; `cursor` is null at its end" },
+);
+
+export const User = Type.Object(
+  {
+    object: Type.Literal("user"),
+    fid: Fid,
+    username: Type.String({ description: "`!<fid>` while the user has no live name" }),
+    display_name: nullable(Type.String()),
+    custody_address: nullable(EthAddress),
+    pfp_url: nullable(Type.String()),
+    registered_at: nullable(UnixSecs("First registration")),
+    profile: Type.Object(
+      {
+        bio: Type.Object({ text: Type.String() }, closed),
+        location: nullable(Type.Object({ latitude: Type.Number(), longitude: Type.Number() }, closed)),
+        banner: nullable(Type.Object({ url: Type.String() }, closed)),
+        url: nullable(Type.String()),
+      },
+      closed,
+    ),
+    follower_count: Count,
+    following_count: Count,
+    verifications: Type.Array(EthAddress),
+    auth_addresses: Type.Array(
+      Type.Object({ address: EthAddress, app: Type.Object({ fid: nullable(Fid) }, closed) }, closed),
+      { description: "Addresses that may sign in as the user, each with the app that asked for it" },
+    ),
+    verified_addresses: Type.Object(
+      {
+        eth_addresses: Type.Array(EthAddress),
+        sol_addresses: Type.Array(SolAddress),
+        primary: Type.Object(
+          { eth_address: nullable(EthAddress), sol_address: nullable(SolAddress) },
+          closed,
+        ),
+      },
+      closed,
+    ),
+    verified_accounts: Type.Array(
+      Type.Object(
+        { platform: Type.Union([Type.Literal("x"), Type.Literal("github")]), username: Type.String() },
+        closed,
+      ),
+    ),
+    pro: nullable(
+      Type.Object(
+        {
+          status: Type.Union([Type.Literal("subscribed"), Type.Literal("unsubscribed")]),
+          subscribed_at: UnixSecs("Start of the subscription"),
+          expires_at: UnixSecs("Its end"),
+        },
+        closed,
+      ),
+    ),
+    power_badge: Type.Boolean({ description: "Always false" }),
+  },
+  { ...closed, $id: "User" },
+);
+
+const ChannelDehydrated = Type.Object(
+  {
+    object: Type.Literal("channel_dehydrated"),
+    id: Type.String(),
+    name: Type.String(),
+    image_url: nullable(Type.String()),
+    parent_url: Type.String({
+      description: "The channel's URL, the same whichever client's host the cast used",
+    }),
+  },
+  { ...closed, $id: "ChannelDehydrated" },
+);
+
+const CastId = Type.Object({ fid: Fid, hash: Hash }, closed);
+const UrlEmbed = Type.Object({ url: Type.String() }, closed);
+
+const castFields = <Embed extends TSchema>(embed: Embed) => ({
+  object: Type.Literal("cast"),
+  hash: Hash,
+  thread_hash: Hash,
+  parent_hash: nullable(Hash),
+  parent_url: nullable(Type.String()),
+  root_parent_url: nullable(Type.String()),
+  parent_author: Type.Object({ fid: nullable(Fid) }, closed),
+  author: User,
+  text: Type.String({ description: "With `@username` at the places of the mentions" }),
+  timestamp: UnixSecs("When it was cast"),
+  embeds: Type.Array(embed),
+  type: Type.Union([Type.Literal("cast"), Type.Literal("cast-reply")]),
+  reactions: Type.Object(
+    {
+      likes_count: Count,
+      recasts_count: Count,
+      likes: Type.Array(Type.Never(), { description: "Always empty" }),
+      recasts: Type.Array(Type.Never(), { description: "Always empty" }),
+    },
+    closed,
+  ),
+  replies: Type.Object({ count: Count }, closed),
+  mentioned_profiles: Type.Array(User),
+  mentioned_profiles_ranges: Type.Array(
+    Type.Object(
+      { start: Count, end: Count },
+      { ...closed, description: "UTF-16 offsets into `text`, the end exclusive" },
+    ),
+  ),
+  channel: nullable(ChannelDehydrated),
+  app: Type.Null(),
+});
+
+const EmbeddedCast = Type.Object(
+  castFields(Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: Type.Null() }, closed)])),
+  { ...closed, $id: "EmbeddedCast", description: "A quoted cast; the casts that it quotes are only named" },
+);
+
+export const Cast = Type.Object(
+  castFields(Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: nullable(EmbeddedCast) }, closed)])),
+  { ...closed, $id: "Cast" },
+);
+
+export const UserResponse = Type.Object({ user: User }, closed);
+export const UsersResponse = Type.Object({ users: Type.Array(User) }, closed);
+export const UserPageResponse = Type.Object({ users: Type.Array(User), next: Next }, closed);
+export const CastResponse = Type.Object({ cast: Cast }, closed);
+export const CastsResponse = Type.Object({ casts: Type.Array(Cast) }, closed);
+export const CastPageResponse = Type.Object({ casts: Type.Array(Cast), next: Next }, closed);
+
+/** Fails to compile when a presenter and its documented object part ways. */
+export type Same<A extends B, B> = [A] extends [B] ? true : never;
+export type ObjectsAreDocumented = Same<PresentedUser, Static<typeof User>> &
+  Same<PresentedCast, Static<typeof Cast>>;

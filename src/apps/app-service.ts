@@ -1,0 +1,77 @@
+import type { App } from "../db/state/records.ts";
+import type { AppStore } from "../db/state/stores.ts";
+import {
+  type FieldTable,
+  readDescription,
+  readFid,
+  readFields,
+  readList,
+  readName,
+  readObject,
+} from "../management/fields.ts";
+import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
+import { badField, Refusal } from "../management/refusal.ts";
+import { createSecret } from "../management/secrets.ts";
+import { readGuardedUrl } from "../management/url-field.ts";
+import type { UrlGuard } from "../net/guard.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { createAppId } from "./app-id.ts";
+
+export const MAX_ALLOWLIST_ENTRIES = 1024;
+
+/** Mini apps as their owners manage them. `fid` is the acting fid, `body` the JSON that it sent. */
+export interface AppService extends OwnedService<App> {
+  create(fid: number, body: unknown): Promise<App | Refusal>;
+  update(fid: number, body: unknown): Promise<App | Refusal>;
+}
+
+export function createAppService(options: {
+  readonly store: AppStore;
+  readonly guard: UrlGuard;
+  readonly clock: Clock;
+  readonly settings: OwnedSettings;
+}): AppService {
+  const parts = createOwnedParts({ ...options, noun: "app", idKey: "app_id" });
+  // The URL comes last: it is the only field that takes time.
+  const fieldsOf = (fid: number) =>
+    ({
+      name: { key: "name", read: readName },
+      description: { key: "description", read: readDescription },
+      signerFidAllowlist: {
+        key: "signer_fid_allowlist",
+        read: readList(MAX_ALLOWLIST_ENTRIES, readFid),
+      },
+      appUrl: { key: "app_url", read: readGuardedUrl(options.guard, fid) },
+    }) satisfies FieldTable;
+
+  return {
+    get: parts.get,
+    list: parts.list,
+    delete: parts.delete,
+    rotateSecret: parts.rotateSecret,
+
+    async create(fid, body) {
+      const given = readObject(body, "request body");
+      if (given instanceof Refusal) return given;
+      const values = await readFields(fieldsOf(fid), given);
+      if (values instanceof Refusal) return values;
+      const { name, appUrl, description = null, signerFidAllowlist = [] } = values;
+      if (name === undefined) return badField("missing field name");
+      if (appUrl === undefined) return badField("missing field app_url");
+      const now = parts.now();
+      return parts.create({
+        appId: createAppId(),
+        ownerFid: fid,
+        name,
+        appUrl,
+        description,
+        signerFidAllowlist,
+        secrets: [createSecret(now)],
+        createdAt: now,
+        updatedAt: now,
+      });
+    },
+
+    update: (fid, body) => parts.update(fid, body, (given) => readFields(fieldsOf(fid), given)),
+  };
+}

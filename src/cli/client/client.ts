@@ -1,0 +1,104 @@
+import type { PrivateKeyAccount } from "viem/accounts";
+import { type SignedOperationId, signedOperations } from "../../auth/op-table.ts";
+import type { ServiceNames } from "../../config/names.ts";
+import { RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
+import { STRICT_TLS } from "../../net/strict-tls.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { signOperation } from "./sign-operation.ts";
+
+const TIMEOUT_MS = 30_000;
+/** More than the longest list of records that a node answers with. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_SHOWN_CHARS = 500;
+
+/** What goes with a request beside its operation. */
+export interface Parameters {
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON; no body when left out. */
+  readonly body?: unknown;
+}
+
+export interface ManagementClient {
+  /**
+   * Signs a request and sends it once.
+   *
+   * @returns the JSON of the answer, of whatever shape.
+   * @throws UserError with the status and the message of a node that refuses, RetryableError when none answers.
+   */
+  call(operation: SignedOperationId, parameters?: Parameters): Promise<unknown>;
+}
+
+export interface ManagementClientOptions {
+  /** Where the node's paths start: an origin, or a path below one where a proxy put it. */
+  readonly baseUrl: URL;
+  readonly names: ServiceNames;
+  readonly account: PrivateKeyAccount;
+  /** The acting fid. */
+  readonly fid: number;
+  readonly clock: Clock;
+}
+
+/** The signed management API of a node, for the operator's own tools. */
+export function createManagementClient(options: ManagementClientOptions): ManagementClient {
+  const { baseUrl, clock, ...signer } = options;
+
+  return {
+    async call(operation, { query = {}, body } = {}) {
+      const { method, path, op } = signedOperations[operation];
+      const url = new URL(baseUrl);
+      url.pathname = `${baseUrl.pathname.replace(/\/+$/, "")}${signer.names.basePath}${path}`;
+      url.search = new URLSearchParams(query).toString();
+      const bytes = new TextEncoder().encode(body === undefined ? "" : JSON.stringify(body));
+      const headers = await signOperation({ ...signer, op, body: bytes, signedAt: nowSecs(clock) });
+      const { status, text } = await exchange(url, {
+        method,
+        headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+        ...(body === undefined ? {} : { body: bytes }),
+      });
+      const answer = parseJson(text);
+      if (status < 200 || status > 299) throw new UserError(`${status}: ${messageOf(answer, text)}`);
+      if (answer === undefined) throw new UserError(`${url.origin} answered ${status} without JSON`);
+      return answer;
+    },
+  };
+}
+
+async function exchange(url: URL, init: RequestInit): Promise<{ status: number; text: string }> {
+  try {
+    // A redirect would carry the signature to a place that nobody named.
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await fetch(url, { ...init, redirect: "manual", signal, tls: STRICT_TLS });
+    return { status: response.status, text: await readUpToLimit(response) };
+  } catch (cause) {
+    if (cause instanceof UserError) throw cause;
+    throw new RetryableError(`no answer from ${url.origin}: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+async function readUpToLimit(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new UserError(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the answer says went wrong: its message, or the start of it where it is no node's answer. */
+function messageOf(answer: unknown, text: string): string {
+  const hasMessage = typeof answer === "object" && answer !== null && "message" in answer;
+  const said =
+    hasMessage && typeof answer.message === "string" ? answer.message : text.slice(0, MAX_SHOWN_CHARS);
+  return said.replaceAll(/\p{Cc}+/gu, " ").trim() || "no message";
+}

@@ -1,0 +1,110 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { UserError } from "../../lib/failure.ts";
+import { printable } from "../../lib/printable.ts";
+import { type CommandContext, collect } from "../context.ts";
+import { readInput } from "../input.ts";
+import { responseJson } from "../management-table.ts";
+import { print } from "../output.ts";
+import type { IncomingDelivery } from "./listener.ts";
+
+const DEFAULT_PORT = 9200;
+const MAX_SECRETS = 100;
+const MAX_SECRETS_BYTES = 16 * 1024;
+/** What is shown of one delivery. */
+const MAX_SHOWN_CHARS = 200_000;
+/** As Standard Webhooks recommends. */
+const MAX_AGE_SECS = 300;
+
+interface ListenOptions {
+  readonly secret: readonly string[];
+  readonly secretFile?: string;
+  readonly answer: number;
+}
+
+/** `listen`: a receiver of webhook deliveries for people. */
+export function registerListen(program: Command, context: CommandContext): void {
+  program
+    .command("listen")
+    .description(
+      `take webhook deliveries on this machine (at --port, or ${DEFAULT_PORT}), verify and print them`,
+    )
+    .option(
+      "--secret <text>",
+      "a secret of the webhook, in either form, the oldest first; may be repeated",
+      collect,
+      [],
+    )
+    .option("--secret-file <file>", "file with a secret on each line, - for standard input")
+    .option("--answer <status>", "what to answer genuine deliveries, 200 to 599", parseStatus, 200)
+    .action(async ({ secret, secretFile, answer }: ListenOptions) => {
+      const { createCommon, runService } = await import("../common.ts");
+      const { serviceNames } = await import("../../config/names.ts");
+      const { startListener } = await import("./listener.ts");
+      const { secretText } = await import("../../webhooks/deliver/sign.ts");
+      const filed =
+        secretFile === undefined
+          ? []
+          : linesOf(new TextDecoder().decode(await readInput(secretFile, MAX_SECRETS_BYTES)));
+      const secrets = [...secret, ...filed].map(secretText);
+      if (secrets.length === 0) throw new UserError("give --secret or --secret-file");
+      if (secrets.includes("")) throw new UserError("a secret is empty");
+      if (secrets.length > MAX_SECRETS) throw new UserError(`give at most ${MAX_SECRETS} secrets`);
+      const common = createCommon(context);
+      const { http, service } = common.config;
+      const signatureHeader = `${serviceNames(service.name).headerPrefix}Signature`;
+      context.exitCode = await runService(common, async () => {
+        const listener = startListener({
+          port: context.flags().port === undefined ? DEFAULT_PORT : http.port,
+          secrets,
+          signatureHeader,
+          status: answer,
+          clock: common.clock,
+          show: (delivery) => print(shown(delivery, secrets, signatureHeader)),
+        });
+        common.shutdown.add("listener", () => listener.stop());
+        print(`Takes deliveries at ${listener.url}\n`);
+      });
+    });
+}
+
+/** A delivery in words, and its body below. */
+function shown(delivery: IncomingDelivery, secrets: readonly string[], signatureHeader: string): string {
+  const { messageId, body, verified, isAgain } = delivery;
+  const name = (place: number | undefined) =>
+    place === undefined ? "NOT GENUINE" : `by secret ${place + 1} (${masked(secrets[place] ?? "")})`;
+  const { ageSecs } = verified;
+  const isOld = ageSecs !== undefined && Math.abs(ageSecs) > MAX_AGE_SECS;
+  return [
+    `${printable(messageId ?? "no webhook-id")}${isAgain ? ", again" : ""}\n`,
+    `  ${signatureHeader}: ${name(verified.own)}\n`,
+    `  webhook-signature: ${name(verified.standard)}${isOld ? `, but signed ${ageSecs} seconds ago` : ""}\n`,
+    pretty(body),
+  ].join("");
+}
+
+/** Enough to tell secrets apart. */
+function masked(secret: string): string {
+  return `${printable(secret.slice(0, 4))}…`;
+}
+
+function pretty(body: string): string {
+  const cut = body.slice(0, MAX_SHOWN_CHARS);
+  try {
+    return responseJson(JSON.parse(cut));
+  } catch {
+    return `${printable(cut)}\n`;
+  }
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
+
+function parseStatus(text: string): number {
+  const status = /^[2-5]\d\d$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(status)) throw new InvalidArgumentError("It is a status from 200 to 599.");
+  return status;
+}

@@ -1,0 +1,39 @@
+import { CommanderError } from "commander";
+import { StorageError } from "../db/sqlite/storage-error.ts";
+import {
+  EXIT_OK,
+  EXIT_RETRYABLE,
+  EXIT_USER,
+  isTransient,
+  RetryableError,
+  UserError,
+} from "../lib/failure.ts";
+
+/** How a command that threw ends: its exit code, and what is said on standard error. */
+export interface Exit {
+  readonly exitCode: number;
+  readonly message: string;
+}
+
+/** Codes of the system that say that the operator asked for what cannot be had. */
+const USER_CODES = new Set(["EACCES", "EPERM", "EROFS", "EADDRNOTAVAIL", "ENOENT", "EISDIR", "ENOTDIR"]);
+
+/** Decides the exit code of a fault and words it. Only an unforeseen fault shows its stack. */
+export function toExit(fault: unknown): Exit {
+  if (fault instanceof CommanderError) {
+    // The parser has written its message itself; help and version are "errors" with code 0.
+    return { exitCode: fault.exitCode === 0 ? EXIT_OK : EXIT_USER, message: "" };
+  }
+  if (fault instanceof UserError) return { exitCode: EXIT_USER, message: `error: ${fault.message}\n` };
+  if (fault instanceof RetryableError)
+    return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
+  if (fault instanceof StorageError && fault.fault !== "other") {
+    const exitCode = isTransient(fault) ? EXIT_RETRYABLE : EXIT_USER;
+    return { exitCode, message: `error: ${fault.message}.\n` };
+  }
+  if (!(fault instanceof Error)) return { exitCode: EXIT_RETRYABLE, message: `error: ${String(fault)}\n` };
+  const code = "code" in fault ? String(fault.code) : "";
+  if (USER_CODES.has(code)) return { exitCode: EXIT_USER, message: `error: ${fault.message}\n` };
+  if (isTransient(fault)) return { exitCode: EXIT_RETRYABLE, message: `error: ${fault.message}\n` };
+  return { exitCode: EXIT_RETRYABLE, message: `internal error: ${fault.stack ?? fault.message}\n` };
+}

@@ -1,0 +1,122 @@
+import type { EventKind } from "../../protocol/event-kind.ts";
+import type { IndexDatabase } from "./database.ts";
+import type { ThreadRoot } from "./project/casts.ts";
+import { statement } from "./statement.ts";
+
+/** An event that waits to be published. */
+export interface OutboxEvent {
+  /** 16 bytes; the same on every node for the same event. */
+  readonly eventId: Uint8Array;
+  readonly kind: EventKind;
+  /** Whose cast, follow or reaction it is, or the user it is about. */
+  readonly fid: number;
+  /** The time of its cause on the network, such as the message that deleted a cast, in unix seconds. */
+  readonly happenedAt: number;
+  /** When the node applied it, in unix seconds. */
+  readonly appliedAt: number;
+  /** The signed message that became live or ceased to be; null for an event about a user. */
+  readonly subject: Uint8Array | null;
+  /** The thread of a cast as it stood when it was created or deleted; null for other events. */
+  readonly root: ThreadRoot | null;
+}
+
+export interface StoredOutboxEvent extends OutboxEvent {
+  /** Rises with every event; never given twice. */
+  readonly seq: number;
+}
+
+export interface OutboxBacklog {
+  readonly events: number;
+  /** When the oldest of them was applied, in unix seconds; null without any. */
+  readonly oldestAt: number | null;
+}
+
+interface Row {
+  seq: number;
+  eventId: Uint8Array;
+  kind: EventKind;
+  fid: number;
+  happenedAt: number;
+  appliedAt: number;
+  subject: Uint8Array | null;
+  rootHash: Uint8Array | null;
+  rootParentUrl: string | null;
+}
+
+const insertEvent = statement<
+  unknown,
+  [
+    eventId: Uint8Array,
+    kind: EventKind,
+    fid: number,
+    happenedAt: number,
+    appliedAt: number,
+    subject: Uint8Array | null,
+    rootHash: Uint8Array | null,
+    rootParentUrl: string | null,
+  ]
+>(
+  "outbox.insert",
+  `INSERT INTO event_outbox (event_id, kind, fid, happened_at, applied_at, subject, root_hash, root_parent_url)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const eventsBehind = statement<Row, [afterSeq: number, limit: number]>(
+  "outbox.events-after",
+  `SELECT seq, event_id AS eventId, kind, fid, happened_at AS happenedAt, applied_at AS appliedAt,
+     subject, root_hash AS rootHash, root_parent_url AS rootParentUrl
+   FROM event_outbox WHERE seq > ? ORDER BY seq LIMIT ?`,
+);
+const oldestEvent = statement<{ seq: number; appliedAt: number }, [afterSeq: number]>(
+  "outbox.oldest",
+  "SELECT seq, applied_at AS appliedAt FROM event_outbox WHERE seq > ? ORDER BY seq LIMIT 1",
+);
+const newestEvent = statement<{ seq: number }, [afterSeq: number]>(
+  "outbox.newest",
+  "SELECT seq FROM event_outbox WHERE seq > ? ORDER BY seq DESC LIMIT 1",
+);
+const deleteUpTo = statement<unknown, [seq: number]>(
+  "outbox.delete-up-to",
+  "DELETE FROM event_outbox WHERE seq <= ?",
+);
+
+/** Adds an event, inside the transaction of what caused it. */
+export function putEvent(db: IndexDatabase, event: OutboxEvent): void {
+  const { eventId, kind, fid, happenedAt, appliedAt, subject, root } = event;
+  db.run(
+    insertEvent,
+    eventId,
+    kind,
+    fid,
+    happenedAt,
+    appliedAt,
+    subject,
+    root?.hash ?? null,
+    root?.parentUrl ?? null,
+  );
+}
+
+/** The next `limit` events behind `afterSeq`, in the order in which they happened. */
+export function eventsAfter(db: IndexDatabase, afterSeq: number, limit: number): StoredOutboxEvent[] {
+  return db.all(eventsBehind, afterSeq, limit).map(({ rootHash, rootParentUrl, ...event }) => ({
+    ...event,
+    root: event.kind.startsWith("cast.") ? { hash: rootHash, parentUrl: rootParentUrl } : null,
+  }));
+}
+
+/** Whether any event stands behind `afterSeq`. */
+export function hasEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
+  return db.get(oldestEvent, afterSeq) !== undefined;
+}
+
+/** Deletes what is published; a row never goes before those ahead of it. */
+export function deleteEventsUpTo(db: IndexDatabase, seq: number): void {
+  db.run(deleteUpTo, seq);
+}
+
+/** How much waits. Rows go from the front alone and are numbered without gaps, so nothing needs to be counted. */
+export function outboxBacklog(db: IndexDatabase): OutboxBacklog {
+  const oldest = db.get(oldestEvent, 0);
+  const newest = db.get(newestEvent, 0);
+  if (!oldest || !newest) return { events: 0, oldestAt: null };
+  return { events: newest.seq - oldest.seq + 1, oldestAt: oldest.appliedAt };
+}

@@ -1,0 +1,127 @@
+import { canonicalKey } from "../../../protocol/auth-address.ts";
+import { decodeSignedKeyRequest } from "../../../protocol/validate/gasless-key.ts";
+import {
+  IdRegisterEventType,
+  OnChainEvent,
+  OnChainEventType,
+  SignerEventType,
+} from "../../../protocol/wire/generated/on-chain.ts";
+import type { IndexDatabase } from "../database.ts";
+import { statement } from "../statement.ts";
+
+const eventsOfFid = statement<{ bytes: Uint8Array }, [type: number, fid: number]>(
+  "project.on-chain.events-of-fid",
+  "SELECT bytes FROM on_chain_events WHERE type = ? AND fid = ? ORDER BY block_number, log_index",
+);
+const putFid = statement<unknown, [fid: number, custody: Uint8Array | null, registeredAt: number | null]>(
+  "project.fids.put",
+  `INSERT INTO fids (fid, custody, registered_at) VALUES (?1, ?2, ?3)
+   ON CONFLICT (fid) DO UPDATE SET custody = ?2, registered_at = ?3`,
+);
+const putSigner = statement<
+  unknown,
+  [
+    fid: number,
+    key: Uint8Array,
+    state: number,
+    keyType: number,
+    metadataType: number,
+    requestFid: number,
+    addedAt: number,
+  ]
+>(
+  "project.signers.put",
+  `INSERT INTO signers (fid, key, state, key_type, metadata_type, request_fid, added_at)
+   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+   ON CONFLICT (fid, key) DO UPDATE SET
+     state = ?3, key_type = ?4, metadata_type = ?5, request_fid = ?6, added_at = ?7`,
+);
+const putPro = statement<unknown, [fid: number, subscribedAt: number, expiresAt: number]>(
+  "project.pro-tiers.put",
+  `INSERT INTO pro_tiers (fid, subscribed_at, expires_at) VALUES (?1, ?2, ?3)
+   ON CONFLICT (fid) DO UPDATE SET subscribed_at = ?2, expires_at = ?3`,
+);
+const dropFid = statement<unknown, [fid: number]>("project.fids.drop", "DELETE FROM fids WHERE fid = ?");
+const dropSigner = statement<unknown, [fid: number, key: Uint8Array]>(
+  "project.signers.drop",
+  "DELETE FROM signers WHERE fid = ? AND key = ?",
+);
+const dropPro = statement<unknown, [fid: number]>(
+  "project.pro-tiers.drop",
+  "DELETE FROM pro_tiers WHERE fid = ?",
+);
+
+/** Folds the events of one kind of an fid again, after one of them came or went; the order of arrival leaves no trace. */
+export function foldOnChainEvents(db: IndexDatabase, changed: OnChainEvent): void {
+  const { type, fid } = changed;
+  db.touched.user(fid);
+  if (type === OnChainEventType.EVENT_TYPE_ID_REGISTER) foldRegistry(db, fid, onChainEventsOf(db, type, fid));
+  if (type === OnChainEventType.EVENT_TYPE_SIGNER && changed.body?.$case === "signerEventBody") {
+    foldSigner(db, fid, canonicalKey(changed.body.value.key), onChainEventsOf(db, type, fid));
+  }
+  if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) foldPro(db, fid, onChainEventsOf(db, type, fid));
+}
+
+/** The events of one type of an fid, in chain order. */
+export function onChainEventsOf(db: IndexDatabase, type: OnChainEventType, fid: number): OnChainEvent[] {
+  return db.all(eventsOfFid, type, fid).map((row) => OnChainEvent.decode(row.bytes));
+}
+
+/** Custody is the `to` of the latest register or transfer. */
+function foldRegistry(db: IndexDatabase, fid: number, events: OnChainEvent[]): void {
+  if (events.length === 0) {
+    db.run(dropFid, fid);
+    return;
+  }
+  let custody: Uint8Array | null = null;
+  let registeredAt: number | null = null;
+  for (const event of events) {
+    if (event.body?.$case !== "idRegisterEventBody") continue;
+    const { eventType, to } = event.body.value;
+    if (eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_CHANGE_RECOVERY) continue;
+    custody = to;
+    if (eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER)
+      registeredAt ??= event.blockTimestamp;
+  }
+  db.run(putFid, fid, custody, registeredAt);
+}
+
+/** `key` is in its canonical form. A removal carries no key type and no metadata, so these stay those of the latest add. */
+function foldSigner(db: IndexDatabase, fid: number, key: Uint8Array, events: OnChainEvent[]): void {
+  let state = SignerEventType.SIGNER_EVENT_TYPE_NONE;
+  let added = { keyType: 0, metadataType: 0, requestFid: 0, addedAt: 0 };
+  for (const event of events) {
+    if (event.body?.$case !== "signerEventBody") continue;
+    const body = event.body.value;
+    if (Buffer.compare(canonicalKey(body.key), key) !== 0) continue;
+    state = body.eventType;
+    if (state === SignerEventType.SIGNER_EVENT_TYPE_ADD) {
+      added = {
+        keyType: body.keyType,
+        metadataType: body.metadataType,
+        requestFid: decodeSignedKeyRequest(body.metadata)?.requestFid ?? 0,
+        addedAt: event.blockTimestamp,
+      };
+    }
+  }
+  if (state === SignerEventType.SIGNER_EVENT_TYPE_NONE) db.run(dropSigner, fid, key);
+  else db.run(putSigner, fid, key, state, added.keyType, added.metadataType, added.requestFid, added.addedAt);
+}
+
+const DAY_SECS = 86_400;
+
+/** Each purchase adds its days to what is left; one that comes after the end starts a new run. */
+function foldPro(db: IndexDatabase, fid: number, events: OnChainEvent[]): void {
+  if (events.length === 0) {
+    db.run(dropPro, fid);
+    return;
+  }
+  let subscribedAt = 0;
+  let expiresAt = 0;
+  for (const event of events) {
+    if (event.body?.$case !== "tierPurchaseEventBody") continue;
+    if (event.blockTimestamp >= expiresAt) subscribedAt = event.blockTimestamp;
+    expiresAt = Math.max(expiresAt, event.blockTimestamp) + event.body.value.forDays * DAY_SECS;
+  }
+  db.run(putPro, fid, subscribedAt, expiresAt);
+}

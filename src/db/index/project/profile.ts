@@ -1,0 +1,121 @@
+import { toUnixSecs } from "../../../protocol/time.ts";
+import {
+  type MessageData,
+  type UserDataBody,
+  UserDataType,
+  type UserNameProof,
+  type VerificationAddBody,
+} from "../../../protocol/wire/generated/message.ts";
+import type { IndexDatabase } from "../database.ts";
+import { statement } from "../statement.ts";
+
+const insertUserData = statement<unknown, [fid: number, type: number, value: string]>(
+  "project.user-data.insert",
+  "INSERT INTO user_data (fid, type, value) VALUES (?, ?, ?)",
+);
+const deleteUserData = statement<unknown, [fid: number, type: number]>(
+  "project.user-data.delete",
+  "DELETE FROM user_data WHERE fid = ? AND type = ?",
+);
+const insertWord = statement<unknown, [word: string, fid: number]>(
+  "project.display-name-words.insert",
+  "INSERT OR IGNORE INTO display_name_words (word, fid) VALUES (?, ?)",
+);
+const deleteWord = statement<unknown, [word: string, fid: number]>(
+  "project.display-name-words.delete",
+  "DELETE FROM display_name_words WHERE word = ? AND fid = ?",
+);
+const insertVerification = statement<
+  unknown,
+  [fid: number, address: Uint8Array, protocol: number, timestamp: number]
+>(
+  "project.verifications.insert",
+  "INSERT INTO verifications (fid, address, protocol, timestamp) VALUES (?, ?, ?, ?)",
+);
+const deleteVerification = statement<unknown, [fid: number, address: Uint8Array]>(
+  "project.verifications.delete",
+  "DELETE FROM verifications WHERE fid = ? AND address = ?",
+);
+const insertProof = statement<
+  unknown,
+  [
+    name: string,
+    type: number,
+    fid: number,
+    owner: Uint8Array,
+    signature: Uint8Array,
+    timestamp: number,
+    messageTimestamp: number | null,
+    messageHash: Uint8Array | null,
+  ]
+>(
+  "project.username-proofs.insert",
+  `INSERT INTO username_proofs (name, type, fid, owner, signature, timestamp, message_timestamp, message_hash)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const deleteProof = statement<{ fid: number }, [name: string]>(
+  "project.username-proofs.delete",
+  "DELETE FROM username_proofs WHERE name = ? RETURNING fid",
+);
+
+/** An empty value is how the protocol unsets a field: it holds its slot and shows nothing. */
+export function addUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
+  if (body.value !== "") db.run(insertUserData, data.fid, body.type, body.value);
+  db.touched.user(data.fid);
+  for (const word of displayNameWords(body)) db.run(insertWord, word, data.fid);
+}
+
+export function dropUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
+  db.run(deleteUserData, data.fid, body.type);
+  db.touched.user(data.fid);
+  for (const word of displayNameWords(body)) db.run(deleteWord, word, data.fid);
+}
+
+/** The words by which a display name is found, as `wordsOf` cuts them. */
+function displayNameWords(body: UserDataBody): Set<string> {
+  return new Set(body.type === UserDataType.USER_DATA_TYPE_DISPLAY ? wordsOf(body.value) : []);
+}
+
+/** Lower-case runs of letters and digits. */
+export function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+}
+
+export function addVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {
+  db.run(insertVerification, data.fid, body.address, body.protocol, toUnixSecs(data.timestamp));
+  db.touched.user(data.fid);
+}
+
+export function dropVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {
+  db.run(deleteVerification, data.fid, body.address);
+  db.touched.user(data.fid);
+}
+
+/** The proof becomes the live one of its name; `message` orders it when it came as a message. */
+export function addUsernameProof(
+  db: IndexDatabase,
+  proof: UserNameProof,
+  message: { timestamp: number; hash: Uint8Array } | undefined,
+): void {
+  db.run(
+    insertProof,
+    nameOf(proof),
+    proof.type,
+    proof.fid,
+    proof.owner,
+    proof.signature,
+    proof.timestamp,
+    message?.timestamp ?? null,
+    message?.hash ?? null,
+  );
+  db.touched.user(proof.fid);
+}
+
+export function dropUsernameProof(db: IndexDatabase, proof: UserNameProof): void {
+  for (const { fid } of db.all(deleteProof, nameOf(proof))) db.touched.user(fid);
+}
+
+/** Names are ASCII by rule, so their bytes are their text. */
+export function nameOf(proof: { name: Uint8Array }): string {
+  return Buffer.from(proof.name).toString("utf8");
+}

@@ -1,0 +1,138 @@
+import { Database } from "bun:sqlite";
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { reasonOf, UserError } from "../../lib/failure.ts";
+import { closeToOthers, makePrivateFile } from "../../lib/private-file.ts";
+import { appliedMigrations, type Migrations, migrate, refuseNewer, refuseOlder } from "./schema-version.ts";
+import { asStorageError, type DatabaseFile, recoveryOf } from "./storage-error.ts";
+import { isReadableWal } from "./wal-header.ts";
+
+export interface WriterOptions {
+  readonly migrations: Migrations;
+  /** Pages that stay in memory. */
+  readonly cacheKib: number;
+  /** Pages of write-ahead log after which a commit writes it back into the database. */
+  readonly checkpointPages: number;
+  /** Whether a database that is not there, or empty, is made. */
+  readonly mayCreate: boolean;
+}
+
+/**
+ * Opens a database for writing and brings its schema up to date. Its files are for their owner alone, whatever the mode
+ * of the directory.
+ *
+ * @throws UserError when the operator has to do something about the file; StorageError when SQLite cannot work with it.
+ */
+export function openWriter(where: DatabaseFile, options: WriterOptions): Database {
+  const { file } = where;
+  const { migrations, mayCreate } = options;
+  checkFile(where, mayCreate);
+  return opened(
+    where,
+    () => {
+      makePrivateFile(file);
+      // SQLite gives new companions the mode of the database, and leaves those alone that are there.
+      for (const companion of [`${file}-wal`, `${file}-shm`]) closeToOthers(companion);
+      return new Database(file, { readwrite: true, strict: true });
+    },
+    (sqlite) => {
+      // First, so that every later statement waits for another's lock instead of failing.
+      sqlite.exec("PRAGMA busy_timeout = 10000");
+      const applied = appliedMigrations(sqlite);
+      refuseNewer(where, applied, migrations);
+      if (applied.length === 0 && !mayCreate) throw new UserError(missing(where, "is empty"));
+      // Readers never wait for the writer, nor the writer for them.
+      sqlite.exec("PRAGMA journal_mode = WAL");
+      // What was accepted is on the disk before its sender hears OK: the log is synced at every commit.
+      sqlite.exec("PRAGMA synchronous = FULL");
+      sqlite.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
+      // After a checkpoint the log file shrinks again, so that one burst does not hold the disk for good.
+      sqlite.exec("PRAGMA journal_size_limit = 67108864");
+      sqlite.exec(`PRAGMA cache_size = -${options.cacheKib}`);
+      sqlite.exec("PRAGMA temp_store = MEMORY");
+      migrate(sqlite, migrations);
+    },
+  );
+}
+
+/**
+ * Opens a database for reading; its writer has created it before.
+ *
+ * @throws UserError when the operator has to do something about the file; StorageError when SQLite cannot work with it.
+ */
+export function openReader(
+  where: DatabaseFile,
+  { migrations, cacheKib }: Pick<WriterOptions, "migrations" | "cacheKib">,
+): Database {
+  checkFile(where, false);
+  return opened(
+    where,
+    () => new Database(where.file, { readonly: true, strict: true }),
+    (sqlite) => {
+      sqlite.exec("PRAGMA busy_timeout = 10000");
+      // A reader that could write would be a bug; SQLite itself says no.
+      sqlite.exec("PRAGMA query_only = ON");
+      // No mmap: it saves a sixth of the time of pages that are not here, and a large database then counts as resident memory.
+      sqlite.exec(`PRAGMA cache_size = -${cacheKib}`);
+      sqlite.exec("PRAGMA temp_store = MEMORY");
+      const applied = appliedMigrations(sqlite);
+      refuseNewer(where, applied, migrations);
+      refuseOlder(where, applied, migrations);
+    },
+  );
+}
+
+/** Opens an empty database in memory with the schema of this version. */
+export function openInMemory(migrations: Migrations): Database {
+  const sqlite = new Database(":memory:", { strict: true });
+  migrate(sqlite, migrations);
+  return sqlite;
+}
+
+function opened(where: DatabaseFile, open: () => Database, prepare: (sqlite: Database) => void): Database {
+  let sqlite: Database | undefined;
+  try {
+    sqlite = open();
+    prepare(sqlite);
+    return sqlite;
+  } catch (cause) {
+    sqlite?.close();
+    throw asStorageError(where, cause);
+  }
+}
+
+/** Says what is wrong with a file before SQLite does, which knows but "unable to open database file". */
+function checkFile(where: DatabaseFile, mayCreate: boolean): void {
+  const { database, file } = where;
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    // SQLite deletes the write-ahead log of an empty database, and with it what may be the last of the state.
+    if (database === "state" && !found?.size && statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
+      throw new UserError(orphanedLog(file));
+    if (!found && !mayCreate) throw new UserError(missing(where, "is missing"));
+    if (found && !found.isFile()) {
+      const what = found.isDirectory() ? "a directory" : "no regular file";
+      throw new UserError(`${file} is ${what}, where the ${database} should be. Move it away.`);
+    }
+    accessSync(found ? file : dirname(file), constants.R_OK | constants.W_OK);
+    if (isReadableWal(`${file}-wal`)) return;
+  } catch (cause) {
+    if (cause instanceof UserError) throw cause;
+    throw new UserError(
+      `${file}: the ${database} cannot be opened: ${reasonOf(cause)}. The user of this process must be able to read and write it.`,
+      { cause },
+    );
+  }
+  throw new UserError(
+    `${file}-wal is damaged: the changes in it, the latest of the ${database}, cannot be read. ${recoveryOf(where)}. To go on without those changes, delete it.`,
+  );
+}
+
+function missing({ database, file }: DatabaseFile, state: "is missing" | "is empty"): string {
+  if (database === "index") return `${file} ${state}: there is no index yet. Start the node first.`;
+  return `${file} ${state}. It holds the apps, webhooks, secrets, notification tokens, deliveries and nonces of this node, and cannot be rebuilt: restore it from a backup. If there never was one, or all of that may be lost, run serve or migrate once with --new-state.`;
+}
+
+function orphanedLog(file: string): string {
+  return `${file} is missing or empty, and ${file}-wal still holds the latest changes of the state. Move both away, because the log fits no other database, and restore ${file} from a backup.`;
+}

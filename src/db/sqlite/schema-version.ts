@@ -1,0 +1,86 @@
+import type { Database } from "bun:sqlite";
+import type { MigrationMeta } from "drizzle-orm/migrator";
+import { UserError } from "../../lib/failure.ts";
+import type { DatabaseFile } from "./storage-error.ts";
+
+/** The migrations of one database, oldest first, as they are embedded in the program. */
+export type Migrations = readonly MigrationMeta[];
+
+/** As drizzle-kit makes it, so that its tools can read the database. */
+const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (
+  id SERIAL PRIMARY KEY,
+  hash text NOT NULL,
+  created_at numeric
+)`;
+
+/**
+ * Runs the embedded migrations that this database has not seen, all or none. Drizzle's own migrator is not used: it answers
+ * a disk that is full with "cannot rollback", because SQLite has rolled back by itself then.
+ */
+export function migrate(sqlite: Database, migrations: Migrations): void {
+  const seen = appliedMigrations(sqlite);
+  const missing = migrations.filter(({ folderMillis }) => !seen.includes(folderMillis));
+  if (missing.length === 0) return;
+  const run = sqlite.transaction(() => {
+    sqlite.run(MIGRATIONS_TABLE);
+    for (const { sql, hash, folderMillis } of missing) {
+      for (const statement of sql) sqlite.run(statement);
+      sqlite.run('INSERT INTO "__drizzle_migrations" (hash, created_at) VALUES (?, ?)', [hash, folderMillis]);
+    }
+  });
+  run.immediate();
+}
+
+/** When the migrations were made that this database has seen, oldest first, unix milliseconds. */
+export function appliedMigrations(sqlite: Database): number[] {
+  const table = sqlite.query(
+    "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '__drizzle_migrations'",
+  );
+  if (table.get() === null) return [];
+  return sqlite
+    .query<{ at: number }, []>("SELECT created_at AS at FROM __drizzle_migrations ORDER BY created_at")
+    .all()
+    .map(({ at }) => at);
+}
+
+/**
+ * Refuses a database that a newer version of the program has migrated: this one would misread it, and write rows that
+ * the newer one does not expect.
+ *
+ * @throws UserError with the file, its version and this program's.
+ */
+export function refuseNewer(
+  { database, file }: DatabaseFile,
+  applied: readonly number[],
+  known: Migrations,
+): void {
+  const ours = known.map(({ folderMillis }) => folderMillis);
+  if (applied.every((at) => ours.includes(at))) return;
+  throw new UserError(
+    `${file}: the ${database} was written by a newer version of this program. Its schema is ${versionOf(applied)}; this program knows ${versionOf(ours)}. Run the newer version, or restore what was there before the upgrade.`,
+  );
+}
+
+/**
+ * Refuses to read a database that lacks migrations of this version.
+ *
+ * @throws UserError with the file, its version and this program's.
+ */
+export function refuseOlder(
+  { database, file }: DatabaseFile,
+  applied: readonly number[],
+  known: Migrations,
+): void {
+  const ours = known.map(({ folderMillis }) => folderMillis);
+  if (ours.every((at) => applied.includes(at))) return;
+  throw new UserError(
+    `${file}: the ${database} is of an older version of this program. Its schema is ${versionOf(applied)}; this program needs ${versionOf(ours)}. Run the migrate command first, or start the node.`,
+  );
+}
+
+function versionOf(migrations: readonly number[]): string {
+  const last = migrations.at(-1);
+  return last === undefined
+    ? "empty"
+    : `version ${migrations.length} of ${new Date(last).toISOString().slice(0, 10)}`;
+}

@@ -1,0 +1,154 @@
+import { channelIdOf } from "../../protocol/channel-url.ts";
+
+/** What the registry says of one channel, checked. Times in unix seconds. */
+export interface RegisteredChannel {
+  /** What its URL stands for: the id of the channel in answers. */
+  readonly id: string;
+  /** The registry's own name for it. */
+  readonly registryId: string;
+  readonly url: string | null;
+  readonly name: string;
+  readonly imageUrl: string | null;
+  readonly description: string | null;
+  readonly leadFid: number | null;
+  readonly moderatorFids: readonly number[];
+  readonly followerCount: number;
+  readonly createdAt: number | null;
+  readonly pinnedCastHash: string | null;
+}
+
+/** A row of the file that cannot be taken. `index` counts from 0 in the file's list. */
+export interface BadRow {
+  readonly index: number;
+  readonly reason: string;
+}
+
+export interface RegistryRows {
+  readonly channels: readonly RegisteredChannel[];
+  readonly badRows: readonly BadRow[];
+}
+
+/** The protocol's limit of a parent URL; an id that is no name in a client's URL is one. */
+const MAX_URL_BYTES = 256;
+const MAX_NAME_CHARS = 256;
+const MAX_IMAGE_URL_CHARS = 4096;
+const MAX_DESCRIPTION_CHARS = 16_384;
+const MAX_MODERATORS = 1000;
+/** Above it a time is in milliseconds: in seconds it would be the year 5138. */
+const MAX_SECONDS = 99_999_999_999;
+const MAX_MILLISECONDS = 8.64e15;
+
+/**
+ * Reads the parsed text of a registry file: `{ result: { channels: [...] } }` as the public `all-channels` endpoint
+ * answers, `{ channels: [...] }`, or the bare list. Keys are taken in camelCase and in snake_case, unknown ones ignored.
+ *
+ * @returns undefined where the value is none of these shapes
+ */
+export function readRegistry(value: unknown): RegistryRows | undefined {
+  const rows = listIn(value);
+  if (!rows) return undefined;
+  const channels: RegisteredChannel[] = [];
+  const badRows: BadRow[] = [];
+  const seen = new Map<string, number>();
+  rows.forEach((row, index) => {
+    try {
+      const channel = readChannel(row);
+      // Two rows of one channel would undo each other at every import.
+      const keys = [`id ${channel.id}`, `registry ${channel.registryId}`];
+      const twin = keys.map((key) => seen.get(key)).find((at) => at !== undefined);
+      if (twin !== undefined) throw new BadRowError(`it is the same channel as row ${twin}`);
+      for (const key of keys) seen.set(key, index);
+      channels.push(channel);
+    } catch (cause) {
+      if (!(cause instanceof BadRowError)) throw cause;
+      badRows.push({ index, reason: cause.message });
+    }
+  });
+  return { channels, badRows };
+}
+
+class BadRowError extends Error {}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function listIn(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  if (!isFields(value)) return undefined;
+  return listIn(value.result) ?? (Array.isArray(value.channels) ? value.channels : undefined);
+}
+
+function readChannel(row: unknown): RegisteredChannel {
+  if (!isFields(row)) throw new BadRowError("it is no object");
+  const registryId = readText(row, "id", MAX_URL_BYTES);
+  if (registryId === null || registryId === "") throw new BadRowError("id is missing");
+  const url = readText(row, "url", MAX_URL_BYTES) || null;
+  for (const [key, text] of [["id", registryId] as const, ["url", url] as const]) {
+    if (text !== null && Buffer.byteLength(text) > MAX_URL_BYTES)
+      throw new BadRowError(`${key} is longer than ${MAX_URL_BYTES} bytes`);
+  }
+  const id = channelIdOf(url ?? registryId);
+  return {
+    id,
+    registryId,
+    url,
+    name: readText(row, "name", MAX_NAME_CHARS) || registryId,
+    imageUrl: readText(row, "imageUrl", MAX_IMAGE_URL_CHARS) || null,
+    description: readText(row, "description", MAX_DESCRIPTION_CHARS) || null,
+    leadFid: readInteger(row, "leadFid") || null,
+    moderatorFids: readFids(row, "moderatorFids"),
+    followerCount: readInteger(row, "followerCount") ?? 0,
+    createdAt: readTime(row, "createdAt"),
+    pinnedCastHash: readHash(row, "pinnedCastHash"),
+  };
+}
+
+function field(row: Fields, name: string): unknown {
+  const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return row[name] ?? row[snake] ?? null;
+}
+
+function readText(row: Fields, name: string, maxChars: number): string | null {
+  const value = field(row, name);
+  if (value === null) return null;
+  if (typeof value !== "string") throw new BadRowError(`${name} is no text`);
+  if (value.length > maxChars) throw new BadRowError(`${name} is longer than ${maxChars} characters`);
+  if (!value.isWellFormed()) throw new BadRowError(`${name} is no valid Unicode`);
+  return value;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function readInteger(row: Fields, name: string): number | null {
+  const value = field(row, name);
+  if (value === null) return null;
+  if (!isCount(value)) throw new BadRowError(`${name} is no unsigned integer`);
+  return value;
+}
+
+function readTime(row: Fields, name: string): number | null {
+  const value = readInteger(row, name);
+  if (value === null || value <= MAX_SECONDS) return value || null;
+  if (value > MAX_MILLISECONDS) throw new BadRowError(`${name} is no time`);
+  return Math.floor(value / 1000);
+}
+
+function readFids(row: Fields, name: string): number[] {
+  const value = field(row, name);
+  if (value === null) return [];
+  if (!Array.isArray(value) || !value.every(isCount)) throw new BadRowError(`${name} is no list of fids`);
+  if (value.length > MAX_MODERATORS) throw new BadRowError(`${name} holds more than ${MAX_MODERATORS} fids`);
+  return [...new Set(value)];
+}
+
+function readHash(row: Fields, name: string): string | null {
+  const value = readText(row, name, MAX_URL_BYTES);
+  if (value === null || value === "") return null;
+  if (!/^0x[0-9a-f]{40}$/i.test(value)) throw new BadRowError(`${name} is no cast hash`);
+  return value.toLowerCase();
+}

@@ -1,4 +1,0 @@
-import { createStatementRegistry } from "../lib/sqlite/statement-registry.ts";
-
-/** The statements of the index. */
-export const { statement, declaredStatements } = createStatementRegistry();

@@ -1,0 +1,157 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { firstCastIdAt } from "../../db/index/project/cast-id.ts";
+import type { RankedRef, RankingSnapshot } from "../../db/index/rankings.ts";
+import { statement } from "../../db/index/statement.ts";
+import { channelIdOf } from "../../protocol/channel-url.ts";
+
+/** Longest ranking that is kept. */
+const MAX_RANKED = 1000;
+
+/** Rows of one read: short, so that no read holds up the checkpoint of the writer's log. */
+const ROWS_PER_READ = 5000;
+
+/** Casts whose exact engagement one statement counts. */
+const CASTS_PER_COUNT = 250;
+
+const HOUR_SECS = 3600;
+
+interface Counts {
+  readonly likes: number;
+  readonly recasts: number;
+  readonly replies: number;
+}
+
+interface WindowRow {
+  id: number;
+  hash: Uint8Array;
+  fid: number;
+  timestamp: number;
+  parentUrl: string | null;
+  likes: number | null;
+  recasts: number | null;
+  replies: number | null;
+}
+
+const windowRows = statement<WindowRow, [afterId: number, limit: number]>(
+  "ranking.window",
+  `SELECT c.id, c.hash, c.fid, c.timestamp, c.parent_url AS parentUrl, n.likes, n.recasts, n.replies
+   FROM casts c LEFT JOIN cast_counts n ON n.hash = c.hash AND n.fid = c.fid
+   WHERE c.id > ? ORDER BY c.id LIMIT ?`,
+);
+const engagementOf = statement<Counts & { id: number }, [idsJson: string]>(
+  "ranking.engagement",
+  // The protocol keeps one like and one recast of a fid for a cast, so that their rows are distinct fids already.
+  `SELECT c.id,
+     (SELECT count(*) FROM reactions r
+      WHERE r.target_hash = c.hash AND r.target_fid = c.fid AND r.type = 1 AND r.fid != c.fid) AS likes,
+     (SELECT count(*) FROM reactions r
+      WHERE r.target_hash = c.hash AND r.target_fid = c.fid AND r.type = 2 AND r.fid != c.fid) AS recasts,
+     (SELECT count(DISTINCT r.fid) FROM casts r
+      WHERE r.parent_hash = c.hash AND r.parent_fid = c.fid AND r.fid != c.fid) AS replies
+   FROM json_each(?) j CROSS JOIN casts c ON c.id = j.value`,
+);
+
+interface Candidate {
+  readonly id: number;
+  readonly hash: Uint8Array;
+  readonly timestamp: number;
+  /** The score by the plain counts: never below the exact one. */
+  readonly bound: number;
+}
+
+interface ChannelTally {
+  readonly authors: Set<number>;
+  engagement: number;
+}
+
+/**
+ * Ranks the live casts of the last `windowHours` and the channels that they stand under.
+ *
+ * Casts: (likes + 2 recasts + 3 replies) / (age in hours + 2)^1.5, by distinct fids and without the author's own; those
+ * without any are not ranked; ties newest first. Channels: 3 for each distinct author, plus likes + 2 recasts +
+ * 3 replies, as the casts show them, of their casts; ties by id.
+ *
+ * One walk over the casts of the window, in the order of their ids. What the index counts for a cast bounds its score
+ * from above, so that the exact count is made for the leaders only: from the top of the bounds down, until the last
+ * place is above every bound that is left.
+ */
+export function computeRankings(
+  db: IndexDatabase,
+  options: { nowMs: number; windowHours: number },
+): RankingSnapshot {
+  const nowSecs = Math.floor(options.nowMs / 1000);
+  const since = nowSecs - options.windowHours * HOUR_SECS;
+  const candidates: Candidate[] = [];
+  const channels = new Map<string, ChannelTally>();
+  for (const row of castsSince(db, since)) {
+    const engagement = weigh({ likes: row.likes ?? 0, recasts: row.recasts ?? 0, replies: row.replies ?? 0 });
+    if (row.parentUrl !== null) tally(channels, channelIdOf(row.parentUrl), row.fid, engagement);
+    if (engagement === 0) continue;
+    const { id, hash, timestamp } = row;
+    candidates.push({ id, hash, timestamp, bound: decay(engagement, timestamp, nowSecs) });
+  }
+  return {
+    snapshot: options.nowMs,
+    rankings: { casts: rankCasts(db, candidates, nowSecs), channels: rankChannels(channels) },
+  };
+}
+
+function* castsSince(db: IndexDatabase, since: number): Generator<WindowRow> {
+  let after = firstCastIdAt(since) - 1;
+  for (;;) {
+    const rows = db.all(windowRows, after, ROWS_PER_READ);
+    // The last ids of a second can run over into the next one.
+    for (const row of rows) if (row.timestamp >= since) yield row;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < ROWS_PER_READ) return;
+    after = last.id;
+  }
+}
+
+function weigh({ likes, recasts, replies }: Counts): number {
+  return likes + 2 * recasts + 3 * replies;
+}
+
+/** A cast may be dated a little in the future, which makes it no younger than new. */
+function decay(engagement: number, timestamp: number, nowSecs: number): number {
+  const ageHours = Math.max(0, nowSecs - timestamp) / HOUR_SECS;
+  return engagement / (ageHours + 2) ** 1.5;
+}
+
+function rankCasts(db: IndexDatabase, candidates: Candidate[], nowSecs: number): RankedRef[] {
+  candidates.sort((a, b) => b.bound - a.bound);
+  let ranked: (Candidate & { score: number })[] = [];
+  for (let at = 0; at < candidates.length; at += CASTS_PER_COUNT) {
+    const lastPlace = ranked[MAX_RANKED - 1];
+    if (lastPlace && lastPlace.score > (candidates[at]?.bound ?? 0)) break;
+    const batch = candidates.slice(at, at + CASTS_PER_COUNT);
+    const engagement = new Map<number, number>();
+    for (const row of db.all(engagementOf, JSON.stringify(batch.map(({ id }) => id))))
+      engagement.set(row.id, weigh(row));
+    for (const candidate of batch) {
+      const score = decay(engagement.get(candidate.id) ?? 0, candidate.timestamp, nowSecs);
+      if (score > 0) ranked.push({ ...candidate, score });
+    }
+    ranked.sort((a, b) => b.score - a.score || b.id - a.id);
+    ranked = ranked.slice(0, MAX_RANKED);
+  }
+  return ranked.map(({ hash, score }) => ({ ref: hash, score }));
+}
+
+function tally(channels: Map<string, ChannelTally>, id: string, fid: number, engagement: number): void {
+  let channel = channels.get(id);
+  if (!channel) {
+    channel = { authors: new Set(), engagement: 0 };
+    channels.set(id, channel);
+  }
+  channel.authors.add(fid);
+  channel.engagement += engagement;
+}
+
+function rankChannels(channels: ReadonlyMap<string, ChannelTally>): RankedRef[] {
+  return [...channels]
+    .map(([id, { authors, engagement }]) => ({ id, score: 3 * authors.size + engagement }))
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+    .slice(0, MAX_RANKED)
+    .map(({ id, score }) => ({ ref: Buffer.from(id), score }));
+}

@@ -1,0 +1,123 @@
+import { serviceNames } from "../../config/names.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { createOutboundClient, type OutboundClient } from "../../net/client.ts";
+import { createUrlGuard } from "../../net/guard.ts";
+import type { Common } from "../../runtime/common.ts";
+import { type SetTimer, setTimer } from "../../runtime/set-timer.ts";
+import { version } from "../../version.ts";
+import { createCallReceiver } from "../../webhooks/deliver/call-receiver.ts";
+import { DeliveryCounters } from "../../webhooks/deliver/delivery-stats.ts";
+import { startDeliveryEngine } from "../../webhooks/deliver/engine.ts";
+import { callLimitOf, MAX_QUEUED } from "../../webhooks/deliver/queue-limits.ts";
+import { longestRetryWaitMs } from "../../webhooks/deliver/schedule.ts";
+import type { MatchClient } from "../../webhooks/match/rpc.ts";
+import type { OutboxClient } from "../../webhooks/publish/outbox-client.ts";
+import { startPublisher } from "../../webhooks/publish/publisher.ts";
+import type { DeliveryNode } from "../../webhooks/rpc.ts";
+import type { DeliveryPublications } from "../../webhooks/store/deliveries.ts";
+import type { StateStores } from "../state/state-stores.ts";
+
+const PER_WEBHOOK = 4;
+const FAILURES = { failures: 100, runSecs: 86_400 };
+/** How much longer a lease is than a call may take. */
+const LEASE_MARGIN_MS = 30_000;
+const LOOK_EVERY_MS = 30_000;
+const FAULT_PAUSE_MS = 5_000;
+
+export interface RunningDelivery extends DeliveryNode {
+  /** Begins nothing new, gives calls under way `graceMs`, then ends. What has not ended goes on after the next start. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Composes webhook deliveries over the index and the state, as the settings say, and starts them. */
+export async function startDelivery(options: {
+  readonly common: Pick<Common, "config" | "clock" | "log">;
+  readonly index: IndexDatabase;
+  readonly state: Pick<StateStores, "queue" | "publications" | "deliveryLog">;
+  readonly outbox: OutboxClient;
+  readonly matching: MatchClient;
+  /** The outbound client of the settings in `net` when left out. */
+  readonly client?: OutboundClient;
+  readonly after?: SetTimer;
+  readonly random?: () => number;
+}): Promise<RunningDelivery> {
+  const { index, state, outbox, matching, after = setTimer, random = Math.random } = options;
+  const { config, clock } = options.common;
+  const { net, webhooks, service } = config;
+  const log = options.common.log.child({ subsystem: "delivery" });
+  const client =
+    options.client ??
+    createOutboundClient({
+      guard: createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http }),
+    });
+  const timeoutMs = webhooks.delivery_timeout_secs * 1000;
+  const leaseMs = timeoutMs + LEASE_MARGIN_MS;
+  const retries = {
+    maxAttempts: webhooks.retry_max_attempts,
+    initialBackoffMs: webhooks.retry_initial_backoff_ms,
+  };
+  const stats = new DeliveryCounters();
+  const engine = await startDeliveryEngine({
+    queue: state.queue,
+    call: createCallReceiver({
+      client,
+      clock,
+      timeoutMs,
+      userAgent: `${service.name}/${version}`,
+      signatureHeader: `${serviceNames(service.name).headerPrefix}Signature`,
+    }),
+    stats,
+    clock,
+    after,
+    random,
+    log,
+    settings: {
+      lanes: { total: webhooks.delivery_concurrency, perWebhook: PER_WEBHOOK },
+      limit: callLimitOf(webhooks),
+      retries,
+      failures: FAILURES,
+      leaseMs,
+      longestWaitMs: Math.max(longestRetryWaitMs(retries), leaseMs),
+      pollIntervalMs: LOOK_EVERY_MS,
+      errorBackoffMs: FAULT_PAUSE_MS,
+    },
+  });
+  const store = countingDropped(state.publications, stats);
+  const { totals } = state.deliveryLog;
+  const publisher = startPublisher({
+    index,
+    outbox,
+    store,
+    matching,
+    hasRoom: async () => (await totals()).queued < MAX_QUEUED,
+    onQueued: (webhookIds) => engine.wake(webhookIds),
+    onDeactivated: () => stats.countDeactivated(),
+    clock,
+    log,
+    after,
+  });
+
+  return {
+    wake: async (webhookId) => engine.wake([webhookId]),
+    stats: async () => ({
+      ...stats.figures(),
+      ...engine.figures(),
+      ...publisher.figures(),
+      deliveries: await totals(),
+    }),
+    async stop(graceMs) {
+      await Promise.all([publisher.stop(), engine.stop(graceMs)]);
+    },
+  };
+}
+
+function countingDropped(store: DeliveryPublications, stats: DeliveryCounters): DeliveryPublications {
+  return {
+    ...store,
+    async publish(matched) {
+      const publication = await store.publish(matched);
+      if (publication !== "changed") stats.countDropped(publication.dropped);
+      return publication;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { createOutboundClient, type OutboundClient } from "../../net/client.ts";
+import { createUrlGuard } from "../../net/guard.ts";
+import { type CircuitBreakerSettings, DEFAULT_CIRCUIT_BREAKER } from "../../push/circuit-breaker.ts";
+import { type FanOutEngine, startFanOut } from "../../push/fan-out.ts";
+import { followersFromIndex } from "../../push/followers.ts";
+import { createPostBatch } from "../../push/post-batch.ts";
+import { SendCounters } from "../../push/send-stats.ts";
+import { createSlots } from "../../push/slots.ts";
+import type { Common } from "../../runtime/common.ts";
+import { version } from "../../version.ts";
+import type { StateStores } from "../state/state-stores.ts";
+
+const MAX_ATTEMPTS = 3;
+const BACKOFF_MS = 500;
+const RERUN_AFTER_MS = 5_000;
+
+/** How fast batches are tried again, and hosts given up; the defaults are those of the service. */
+export interface FanOutPacing {
+  readonly timeoutMs: number;
+  readonly backoffMs: number;
+  readonly hosts: CircuitBreakerSettings;
+  readonly rerunAfterMs: number;
+}
+
+/** Composes the fan-out over the index and the state, as the settings say, and starts it. */
+export function createFanOut(options: {
+  readonly common: Pick<Common, "config" | "clock" | "log">;
+  readonly index: IndexDatabase;
+  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "ledger">;
+  /** The outbound client of the settings in `net` when left out. */
+  readonly client?: OutboundClient;
+  readonly pacing?: Partial<FanOutPacing>;
+  /** `performance.now()` when left out. */
+  readonly monotonicMs?: () => number;
+}): Promise<FanOutEngine> {
+  const { index, state, pacing = {} } = options;
+  const { config, clock, log } = options.common;
+  const { net, send } = config;
+  const client =
+    options.client ??
+    createOutboundClient({
+      guard: createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http }),
+    });
+  const timeoutMs = pacing.timeoutMs ?? send.send_timeout_secs * 1000;
+  return startFanOut({
+    apps: state.apps,
+    tokens: state.tokens,
+    campaigns: state.campaigns,
+    ledger: state.ledger,
+    followersAmong: followersFromIndex(index),
+    post: createPostBatch({ client, clock, timeoutMs, userAgent: `${config.service.name}/${version}` }),
+    slots: createSlots({ total: send.send_concurrency, pacing: pacing.hosts ?? DEFAULT_CIRCUIT_BREAKER }),
+    clock,
+    log,
+    stats: new SendCounters(),
+    monotonicMs: options.monotonicMs ?? (() => performance.now()),
+    rerunAfterMs: pacing.rerunAfterMs ?? RERUN_AFTER_MS,
+    settings: {
+      dedupeTtlSecs: send.dedupe_ttl_secs,
+      timeoutMs,
+      maxAttempts: MAX_ATTEMPTS,
+      backoffMs: pacing.backoffMs ?? BACKOFF_MS,
+    },
+  });
+}

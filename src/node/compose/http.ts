@@ -1,0 +1,56 @@
+import { apiPlugins } from "../../api/shared/plugins.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { ResponseCache } from "../../http/response-cache.ts";
+import { createHttpServer, type HttpServer } from "../../http/server.ts";
+import type { UnsentBytes } from "../../http/unsent-bytes.ts";
+import type { FanOut } from "../../push/fan-out.ts";
+import { HydrationCache } from "../../read/hydrate/cache.ts";
+import type { Common } from "../../runtime/common.ts";
+import type { Descriptors } from "../../runtime/descriptors.ts";
+import { version } from "../../version.ts";
+import type { DeliveryNode } from "../../webhooks/rpc.ts";
+import type { NodeOps } from "../node-ops.ts";
+import type { StateStores } from "../state/state-stores.ts";
+import { createManagement } from "./management.ts";
+import { createPush } from "./push.ts";
+
+/** Composes the HTTP interface over the index, the state and the parts that run elsewhere. */
+export function createNodeHttp(parts: {
+  readonly common: Pick<Common, "config" | "log" | "clock" | "metrics">;
+  readonly db: IndexDatabase;
+  readonly state: StateStores;
+  readonly fanOut: FanOut;
+  readonly delivery: DeliveryNode;
+  readonly ops: NodeOps;
+  /** The budget of bytes that wait to be sent, which all threads that respond share. */
+  readonly unsent: UnsentBytes;
+  /** Of the process; undefined where the system does not tell its limit. */
+  readonly descriptors: Descriptors | undefined;
+  /** Aborts when the process is told to stop. */
+  readonly stopping: AbortSignal;
+}): HttpServer {
+  const { common, db, state, fanOut, delivery, ops, unsent, descriptors, stopping } = parts;
+  const { config, clock } = common;
+  // Only a node that follows another one can be behind it.
+  const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
+  const management = createManagement({ common, index: db, state, delivery, staleReason });
+  return createHttpServer({
+    common,
+    version,
+    ...apiPlugins({
+      source: {
+        db,
+        cache: new HydrationCache(),
+        clock,
+        maxIds: config.http.max_ids,
+        notificationWindowSecs: config.notifications.aggregation_window_secs,
+      },
+      management,
+      push: createPush({ common, index: db, state, management, fanOut, stopping }),
+    }),
+    ops,
+    unsent,
+    descriptors,
+    cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),
+  });
+}

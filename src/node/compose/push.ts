@@ -1,0 +1,58 @@
+import type { ManagementParts } from "../../api/shared/management.ts";
+import type { PushParts } from "../../api/shared/push.ts";
+import { activeKeysFromIndex } from "../../auth/app-keys.ts";
+import { createEnvelopeVerifier } from "../../auth/jfs.ts";
+import { createSendKeyLookup } from "../../auth/send-key.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { createUrlGuard, type UrlGuard } from "../../net/guard.ts";
+import { createCampaignService } from "../../push/campaign-service.ts";
+import type { FanOut } from "../../push/fan-out.ts";
+import { createSendService } from "../../push/send-service.ts";
+import { createSenderView } from "../../push/sender-view.ts";
+import { createTokenEvents } from "../../push/tokens/token-events.ts";
+import { registerTokenMetrics } from "../../push/tokens/token-metrics.ts";
+import { createTokenService } from "../../push/tokens/token-service.ts";
+import type { Common } from "../../runtime/common.ts";
+import type { StateStores } from "../state/state-stores.ts";
+
+/** Composes mini-app push over the index and the state, as the settings say. */
+export function createPush(options: {
+  readonly common: Pick<Common, "config" | "clock" | "log" | "metrics">;
+  readonly index: IndexDatabase;
+  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns">;
+  readonly management: ManagementParts;
+  /** Carries out what is sent. */
+  readonly fanOut: FanOut;
+  /** Aborts when the process is told to stop. */
+  readonly stopping?: AbortSignal;
+  /** The guard of the settings in `net` when left out. */
+  readonly guard?: UrlGuard;
+}): PushParts {
+  const { index, state, management, fanOut } = options;
+  const { config, clock, log, metrics } = options.common;
+  const { net } = config;
+  const guard = options.guard ?? createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http });
+  const { tokens, apps, campaigns } = state;
+  const count = registerTokenMetrics(metrics, tokens);
+  return {
+    auth: management.auth,
+    tokens: createTokenService({ apps: management.apps, tokens }),
+    tokenWebhook: {
+      verify: createEnvelopeVerifier({ activeKeyOf: activeKeysFromIndex(index), clock }),
+      staleReason: management.auth.staleReason,
+      events: createTokenEvents({ apps, tokens, guard, clock, log, count }),
+      count,
+    },
+    sends: createSendService({
+      apps,
+      campaigns,
+      fanOut,
+      clock,
+      dedupeTtlSecs: config.send.dedupe_ttl_secs,
+      stopping: options.stopping ?? new AbortController().signal,
+    }),
+    campaigns: createCampaignService({ apps: management.apps, campaigns }),
+    appOfKey: createSendKeyLookup({ apps, clock }),
+    senderView: createSenderView({ campaigns, tokens }),
+  };
+}

@@ -1,0 +1,24 @@
+import type { StateDatabase } from "../../db/state/database.ts";
+import type { Sweep } from "../../db/state/stores.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
+import { openWriterOf } from "./open-writer.ts";
+import { createStateStores, createStateSweeps } from "./sqlite-stores.ts";
+import type { StateStores } from "./state-stores.ts";
+
+export interface LocalStoresOptions {
+  readonly limits: QueueLimits;
+  readonly clock: Clock;
+  /** Of `createSteadyClock`. */
+  readonly monotonicMs?: () => number;
+}
+
+/** The stores and sweeps over one connection, with the writer in this thread. */
+export function createLocalStores(
+  db: StateDatabase,
+  options: LocalStoresOptions,
+): StateStores & { readonly sweeps: readonly Sweep[] } {
+  const writer = openWriterOf(db, options);
+  const call = writer.call.bind(writer);
+  return { ...createStateStores(db, call), sweeps: createStateSweeps(call) };
+}

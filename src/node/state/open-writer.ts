@@ -1,0 +1,27 @@
+import type { StateDatabase } from "../../db/state/database.ts";
+import { savedClockSecs } from "../../db/state/saved-clock.ts";
+import { createSteadyClock } from "../../db/state/state-clock.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
+import { stateDecisions } from "./sqlite-stores.ts";
+import { StateWriter } from "./state-writer.ts";
+import { sweepDecisions } from "./sweeps.ts";
+
+/** The writer of a state database over its connection; the state's clock goes on where it was saved. */
+export function openWriterOf(
+  db: StateDatabase,
+  options: { readonly limits: QueueLimits; readonly clock: Clock; readonly monotonicMs?: () => number },
+): StateWriter {
+  const saved = savedClockSecs(db);
+  const clock = createSteadyClock({
+    clock: options.clock,
+    monotonicMs: options.monotonicMs,
+    savedMs: saved === undefined ? undefined : saved * 1000,
+  });
+  return new StateWriter({
+    db,
+    decisions: stateDecisions(db, { limits: options.limits, clock }),
+    sweeps: sweepDecisions(db, clock),
+    clock,
+  });
+}

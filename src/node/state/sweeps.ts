@@ -1,0 +1,45 @@
+import { nonceSweep } from "../../auth/nonce-store.ts";
+import type { StateDatabase } from "../../db/state/database.ts";
+import { secretSweep } from "../../db/state/secrets.ts";
+import type { StateClock } from "../../db/state/state-clock.ts";
+import type { SweepDecision } from "../../db/state/sweep.ts";
+import { campaignProgressSweep, campaignSweep } from "../../push/store/campaign-sweep.ts";
+import { dedupeSweep } from "../../push/store/delivery-ledger.ts";
+import { orphanedTokenSweep } from "../../push/store/orphan-sweep.ts";
+import { tokenChangeSweep } from "../../push/store/token-limit.ts";
+import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/delivery-sweep.ts";
+import { webhookChangeSweep } from "../../webhooks/store/webhook-changes.ts";
+
+/** Everything in the state database that outlives its use, as metrics and the status name it. */
+export const sweepNames = [
+  "nonces",
+  "secrets",
+  "token_changes",
+  "orphaned_tokens",
+  "dedupe",
+  "campaign_progress",
+  "campaigns",
+  "deliveries",
+  "orphaned_deliveries",
+  "webhook_changes",
+] as const;
+
+export type SweepName = (typeof sweepNames)[number];
+
+export function sweepDecisions(
+  db: StateDatabase,
+  clock: StateClock,
+): Readonly<Record<SweepName, SweepDecision>> {
+  return {
+    nonces: nonceSweep(db, clock),
+    secrets: secretSweep(db, clock),
+    token_changes: tokenChangeSweep(db, clock),
+    orphaned_tokens: orphanedTokenSweep(db),
+    dedupe: dedupeSweep(db, clock),
+    campaign_progress: campaignProgressSweep(db),
+    campaigns: campaignSweep(db, clock),
+    deliveries: deliverySweep(db, clock),
+    orphaned_deliveries: orphanedDeliverySweep(db),
+    webhook_changes: webhookChangeSweep(db, clock),
+  };
+}

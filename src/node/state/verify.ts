@@ -1,0 +1,116 @@
+import type { StateDatabase } from "../../db/state/database.ts";
+
+/** Rows of the state that contradict others. */
+export interface StateFinding {
+  readonly what: string;
+  readonly rows: number;
+}
+
+const LIVE_WEBHOOKS = "webhook IN (SELECT seq FROM webhooks)";
+
+/**
+ * What holds after every commit, each with a query that counts the rows against it. What a deleted app or webhook leaves
+ * behind, and what has expired, is no contradiction: maintenance deletes it a few rows at a time.
+ */
+const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = [
+  {
+    what: "secrets without an app or webhook",
+    rows: `secrets WHERE holder NOT IN (SELECT app_id FROM apps)
+           AND holder NOT IN (SELECT webhook_id FROM webhooks)`,
+  },
+  {
+    what: "apps without a secret in force",
+    rows: `apps WHERE NOT EXISTS (SELECT 1 FROM secrets WHERE holder = app_id AND expires_at IS NULL)`,
+  },
+  {
+    what: "webhooks without a secret in force",
+    rows: `webhooks WHERE NOT EXISTS (SELECT 1 FROM secrets WHERE holder = webhook_id AND expires_at IS NULL)`,
+  },
+  { what: "apps with an unreadable allowlist", rows: "apps WHERE NOT json_valid(signer_fid_allowlist)" },
+  { what: "webhooks with an unreadable subscription", rows: "webhooks WHERE NOT json_valid(subscription)" },
+  {
+    what: "webhooks without a record of their health",
+    rows: "webhooks WHERE seq NOT IN (SELECT webhook FROM webhook_health)",
+  },
+  {
+    what: "webhooks without a change that delivery workers would see",
+    rows: `webhooks w WHERE NOT EXISTS
+           (SELECT 1 FROM webhook_changes c WHERE c.webhook_id = w.webhook_id AND c.deleted_at IS NULL)`,
+  },
+  {
+    what: "webhooks whose count of queued deliveries is not that of the deliveries",
+    rows: `webhook_health h WHERE ${LIVE_WEBHOOKS} AND queued !=
+           (SELECT count(*) FROM deliveries d WHERE d.webhook = h.webhook AND d.state = 'queued')`,
+  },
+  {
+    what: "deliveries without their event",
+    rows: "deliveries WHERE event NOT IN (SELECT seq FROM delivery_events)",
+  },
+  {
+    what: "deliveries whose state contradicts their times",
+    rows: `deliveries WHERE (state = 'queued') = (due_at_ms IS NULL) OR (state = 'queued') = (ended_at IS NOT NULL)`,
+  },
+  {
+    what: "delivery attempts without their delivery",
+    rows: "delivery_attempts WHERE delivery NOT IN (SELECT seq FROM deliveries)",
+  },
+  {
+    what: "totals of deliveries that are not those of the deliveries",
+    rows: differingTotals(
+      "delivery_totals",
+      "SELECT state, count(*) AS count FROM deliveries GROUP BY state",
+    ),
+  },
+  {
+    what: "totals of notification tokens that are not those of the tokens",
+    rows: differingTotals(
+      "token_totals",
+      `SELECT CASE WHEN token IS NULL THEN 'no_token' WHEN enabled = 1 THEN 'enabled' ELSE 'disabled' END AS state,
+              count(*) AS count FROM tokens GROUP BY 1`,
+    ),
+  },
+  {
+    what: "notification tokens that are there in part",
+    rows: "tokens WHERE (url IS NULL) + (host IS NULL) + (token IS NULL) NOT IN (0, 3)",
+  },
+  {
+    what: "campaigns under way without their audience",
+    rows: "campaigns WHERE ended_at IS NULL AND seq NOT IN (SELECT campaign FROM campaign_audiences)",
+  },
+  {
+    what: "campaigns under way without the key of their notification",
+    rows: "campaigns WHERE ended_at IS NULL AND dedupe_key NOT IN (SELECT key FROM dedupe_keys)",
+  },
+  ...[
+    "campaign_audiences",
+    "campaign_counts",
+    "campaign_clients",
+    "campaign_failures",
+    "campaign_retryable",
+  ].map((table) => ({
+    what: `rows of ${table} without their campaign`,
+    rows: `${table} WHERE campaign NOT IN (SELECT seq FROM campaigns)`,
+  })),
+  {
+    what: "recipients of notifications without the key of the notification",
+    rows: "dedupe WHERE key NOT IN (SELECT key FROM dedupe_keys)",
+  },
+];
+
+/**
+ * Looks for rows that contradict others; the empty list when there are none. Nobody may write
+ * to the state meanwhile. Statements here walk whole tables on
+ * purpose, so they are not declared among those that serve the node.
+ */
+export function verifyState(db: StateDatabase): StateFinding[] {
+  return INVARIANTS.flatMap(({ what, rows }) => {
+    const count = db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${rows}`).get()?.n ?? 0;
+    return count > 0 ? [{ what, rows: count }] : [];
+  });
+}
+
+/** States whose kept total is not the counted one; a total of nothing may or may not have a row. */
+function differingTotals(kept: string, counted: string): string {
+  return `(SELECT state FROM (SELECT state, count FROM ${kept} UNION ALL SELECT state, -count FROM (${counted}))
+           GROUP BY state HAVING sum(count) != 0)`;
+}

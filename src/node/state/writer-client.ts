@@ -1,0 +1,101 @@
+import type { CallWriter, StateCall } from "../../db/state/store-writes.ts";
+import { StateUnavailable } from "../../db/state/unavailable.ts";
+import type { StateOutcome, StateRpcClient } from "./writer-rpc.ts";
+
+/** For so long a caller waits for the writer. */
+const TIMEOUT_MS = 5_000;
+/** What one thread may have waiting at the writer; beyond that, calls fail at once. */
+const MAX_WAITING_CALLS = 8_192;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** Many calls in one message would wait for each other. */
+const MAX_BATCH_CALLS = 256;
+
+export interface StateWriterClientOptions {
+  readonly timeoutMs?: number;
+  readonly maxWaitingCalls?: number;
+  readonly maxWaitingBytes?: number;
+}
+
+interface Pending {
+  readonly call: StateCall;
+  readonly bytes: number;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+/**
+ * The way to the state writer in another thread. Calls of one turn of the event loop travel in one message, because a
+ * message costs more than most calls.
+ *
+ * A call fails with `StateUnavailable` when there is no response in time, and at once when too much waits already. What
+ * waits counts until the writer has responded, also where the caller has stopped waiting, so that a writer that is stuck
+ * cannot pile up memory.
+ */
+export function createStateWriterClient(
+  client: StateRpcClient,
+  options: StateWriterClientOptions = {},
+): CallWriter {
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  const maxWaitingCalls = options.maxWaitingCalls ?? MAX_WAITING_CALLS;
+  const maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
+  let batch: Pending[] = [];
+  let waitingCalls = 0;
+  let waitingBytes = 0;
+
+  function send(): void {
+    const sent = batch;
+    if (sent.length === 0) return;
+    batch = [];
+    const timer = setTimeout(() => {
+      const cause = new StateUnavailable("the state writer did not respond in time");
+      for (const { reject } of sent) reject(cause);
+    }, timeoutMs);
+    const done = () => {
+      clearTimeout(timer);
+      waitingCalls -= sent.length;
+      for (const { bytes } of sent) waitingBytes -= bytes;
+    };
+    const calls = sent.map(({ call }) => call);
+    client.call({ type: "write", calls, sentAtMs: performance.now(), timeoutMs }).then(
+      (response) => {
+        done();
+        const outcomes = response.type === "write" ? response.outcomes : [];
+        for (const [at, pending] of sent.entries()) settle(pending, outcomes[at]);
+      },
+      (cause) => {
+        done();
+        for (const { reject } of sent) reject(cause);
+      },
+    );
+  }
+
+  return (call) => {
+    const bytes = estimatedBytes(call.args);
+    if (waitingCalls >= maxWaitingCalls || waitingBytes + bytes > maxWaitingBytes) {
+      return Promise.reject(new StateUnavailable("too many writes of the state wait already"));
+    }
+    waitingCalls += 1;
+    waitingBytes += bytes;
+    return new Promise((resolve, reject) => {
+      if (batch.length === 0) setImmediate(send);
+      batch.push({ call, bytes, resolve, reject });
+      if (batch.length >= MAX_BATCH_CALLS) send();
+    });
+  };
+}
+
+function settle({ resolve, reject }: Pending, outcome: StateOutcome | undefined): void {
+  if (outcome?.kind === "done") resolve(outcome.result);
+  else if (outcome?.kind === "unavailable") reject(new StateUnavailable(outcome.message));
+  else reject(new Error(outcome?.message ?? "the state writer responded to another request"));
+}
+
+/** Roughly what a value takes in memory on its way to another thread. */
+function estimatedBytes(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  if (value instanceof Uint8Array) return value.byteLength;
+  let bytes = 16;
+  for (const part of Object.values(value)) bytes += estimatedBytes(part);
+  return bytes;
+}

@@ -1,0 +1,229 @@
+import { Registry } from "prom-client";
+import type { Config } from "../config/schema.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { isDemo } from "../db/index/identity.ts";
+import { readTotals } from "../db/index/totals.ts";
+import { registerIngestMetrics } from "../ingest/metrics.ts";
+import { type IngestClient, ingestStats, type WriterStats } from "../ingest/rpc.ts";
+import type { RpcClient } from "../lib/port-rpc.ts";
+import type { FanOut, FanOutStats } from "../push/fan-out.ts";
+import { registerSendMetrics } from "../push/send-metrics.ts";
+import type { Common } from "../runtime/common.ts";
+import type { Metrics } from "../runtime/metrics.ts";
+import { registerUpstreamMetrics } from "../upstream/metrics.ts";
+import { registerDeliveryMetrics } from "../webhooks/deliver/delivery-metrics.ts";
+import { registerMatchMetrics } from "../webhooks/match/match-metrics.ts";
+import {
+  type MatchRequest,
+  type MatchResponse,
+  type MatchThreadStats,
+  matchThreadStats,
+} from "../webhooks/match/rpc.ts";
+import type { DeliveryNode, DeliveryNodeStats } from "../webhooks/rpc.ts";
+import type { MaintenanceStats } from "./maintenance/maintenance.ts";
+import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
+import { type MaintenanceClient, maintenanceStats } from "./maintenance/rpc.ts";
+import type { NodeOps, PartMetrics } from "./node-ops.ts";
+import { PartStats } from "./part-stats.ts";
+import { registerStateMetrics } from "./state/metrics.ts";
+import type { StateWriterStats } from "./state/state-writer.ts";
+import { type StateRpcClient, stateWriterStats } from "./state/writer-rpc.ts";
+import { createStateWatch, type StateWatch } from "./state-watch.ts";
+import {
+  createStorageWatch,
+  registerDiskMetrics,
+  type StorageWatch,
+  type StorageWatchOptions,
+} from "./storage-watch.ts";
+import { type UpstreamWatch, upstreamStatus } from "./upstream-watch.ts";
+
+/** The parts of the node that tell of themselves. */
+interface NodeParts {
+  readonly common: Common;
+  readonly db: IndexDatabase;
+  readonly ingest: IngestClient;
+  readonly maintenance: MaintenanceClient;
+  readonly fanOut: FanOut;
+  readonly delivery: DeliveryNode;
+  readonly matching: RpcClient<MatchRequest, MatchResponse>;
+  readonly state: StateRpcClient;
+  /** Of the node that is followed, if any. */
+  readonly upstream: UpstreamWatch | undefined;
+  /** Whether every part runs. */
+  readonly isStarted: () => boolean;
+  readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced">;
+}
+
+/** The parts on other threads, asked with a deadline. */
+interface NodeStats {
+  readonly ingest: PartStats<WriterStats>;
+  readonly maintenance: PartStats<MaintenanceStats>;
+  readonly fanOut: PartStats<FanOutStats>;
+  readonly delivery: PartStats<DeliveryNodeStats>;
+  readonly matching: PartStats<MatchThreadStats>;
+  readonly state: PartStats<StateWriterStats>;
+}
+
+/** What the main thread answers the HTTP workers, but for their own metrics. */
+export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
+  readonly partMetrics: readonly PartMetrics[];
+  readonly stateWatch: StateWatch;
+  readonly storageWatch: StorageWatch;
+} {
+  const { common, db, ingest, maintenance, fanOut, delivery, matching, state, upstream, isStarted, storage } =
+    parts;
+  const { config, log, metrics, shutdown } = common;
+  const stats: NodeStats = {
+    ingest: new PartStats("ingest", () => ingestStats(ingest)),
+    maintenance: new PartStats("maintenance", () => maintenanceStats(maintenance)),
+    fanOut: new PartStats("fan_out", () => fanOut.stats()),
+    delivery: new PartStats("delivery", () => delivery.stats()),
+    matching: new PartStats("matching", () => matchThreadStats(matching)),
+    state: new PartStats("state", () => stateWriterStats(state)),
+  };
+  const stateWatch = createStateWatch(stats.state);
+  const partMetrics = [
+    partMetricsOf(metrics, stats.ingest, (own, read) =>
+      registerIngestMetrics(own, { totals: () => readTotals(db), stats: read }),
+    ),
+    partMetricsOf(metrics, stats.maintenance, registerMaintenanceMetrics),
+    partMetricsOf(metrics, stats.fanOut, registerSendMetrics),
+    partMetricsOf(metrics, stats.delivery, registerDeliveryMetrics),
+    partMetricsOf(metrics, stats.matching, registerMatchMetrics),
+    partMetricsOf(metrics, stats.state, registerStateMetrics),
+  ];
+  if (upstream) registerUpstreamMetrics(metrics, () => upstream.latest());
+  const storageWatch = createStorageWatch({
+    ...storage,
+    dataDir: config.data.dir,
+    writeFaults: {
+      index: async () => (await stats.ingest.ask())?.writeFault,
+      state: async () => (await stats.state.ask())?.failure,
+    },
+    log,
+  });
+  registerDiskMetrics(metrics, storageWatch);
+  return {
+    partMetrics,
+    stateWatch,
+    storageWatch,
+    notReadyReason({ forState }) {
+      if (shutdown.signal.aborted) return "the node is shutting down";
+      if (!isStarted()) return "the node is starting";
+      return (
+        storageWatch.writeFaultReason() ??
+        upstream?.behindReason() ??
+        (forState ? stateWatch.stalledReason() : undefined)
+      );
+    },
+    staleReason: async () => upstream?.behindReason(),
+    status: () => nodeStatus(config, { db, upstream, stats, storageWatch }),
+  };
+}
+
+/** Registers the metrics of a part in a registry of their own, which is rendered once the part has answered. */
+function partMetricsOf<Stats>(
+  { prefix }: Metrics,
+  stats: PartStats<Stats>,
+  register: (metrics: Metrics, read: () => Promise<Stats>) => void,
+): PartMetrics {
+  const registry = new Registry();
+  register({ registry, prefix }, () => stats.requireLatest());
+  return { stats, registry };
+}
+
+/** Sections of a part that does not answer in time are null, and `unavailable` names the part. */
+async function nodeStatus(
+  config: Config,
+  parts: Pick<NodeParts, "db" | "upstream"> & {
+    readonly stats: NodeStats;
+    readonly storageWatch: StorageWatch;
+  },
+) {
+  const { db, upstream, stats, storageWatch } = parts;
+  const space = storageWatch.diskSpace();
+  const [writer, swept, sends, deliveries, matching, state] = await Promise.all([
+    stats.ingest.ask(),
+    stats.maintenance.ask(),
+    stats.fanOut.ask(),
+    stats.delivery.ask(),
+    stats.matching.ask(),
+    stats.state.ask(),
+  ]);
+  const answers = {
+    ingest: writer,
+    maintenance: swept,
+    fan_out: sends,
+    delivery: deliveries,
+    matching,
+    state,
+  };
+  return {
+    network: config.protocol.network,
+    demo: isDemo(db),
+    unavailable: Object.entries(answers).flatMap(([part, answer]) => (answer === undefined ? [part] : [])),
+    index: { size_bytes: db.sizeBytes(), rows: readTotals(db) },
+    disk: {
+      free_bytes: space?.freeBytes ?? null,
+      total_bytes: space?.totalBytes ?? null,
+      write_fault: storageWatch.writeFaultReason() ?? null,
+    },
+    upstream: upstream ? upstreamStatus(upstream) : null,
+    ingest: writer
+      ? {
+          queued_records: writer.queuedRecords,
+          merged_records: writer.mergedRecords,
+          refused_records: writer.refusedRecords,
+          commits: writer.commits,
+        }
+      : null,
+    state: state
+      ? {
+          waiting_writes: state.waiting,
+          writes: state.committedCalls,
+          commits: state.commits,
+          expired_writes: state.expiredCalls,
+          stalled_secs: Math.floor(state.stalledMs / 1000),
+          last_success_at: state.lastSuccessAtMs === null ? null : Math.floor(state.lastSuccessAtMs / 1000),
+          failure: state.failure,
+        }
+      : null,
+    maintenance: swept
+      ? {
+          runs: swept.runs,
+          faults: swept.faults,
+          last_run_at: swept.lastRunAt,
+          last_run_ms: swept.lastRunMs,
+          deleted_rows: swept.deletedRows,
+          behind: swept.behind,
+        }
+      : null,
+    send: sends
+      ? {
+          campaigns_running: sends.campaignsRunning,
+          campaigns_queued: sends.campaignsQueued,
+          oldest_queued_secs: Math.round(sends.oldestQueuedSecs),
+          calls_in_flight: sends.inFlight,
+          batches_waiting: sends.waiting,
+          hosts_down: sends.hostsDown,
+        }
+      : null,
+    webhooks: {
+      outbox_events: writer?.outbox.events ?? null,
+      outbox_oldest_at: writer?.outbox.oldestAt ?? null,
+      subscribed: deliveries?.subscribedWebhooks ?? null,
+      deliveries: deliveries?.deliveries ?? null,
+      oldest_due_secs: deliveries ? Math.round(deliveries.oldestDueMs / 1000) : null,
+      calls_in_flight: deliveries?.inFlight ?? null,
+      waiting: deliveries?.waiting ?? null,
+      slow: deliveries?.slowWebhooks ?? null,
+      matching: matching
+        ? {
+            events: matching.events,
+            busy_secs: Math.round(matching.busyMs) / 1000,
+            over_budget: matching.overBudget,
+          }
+        : null,
+    },
+  };
+}

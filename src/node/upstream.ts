@@ -1,0 +1,25 @@
+import { RpcClient } from "../lib/port-rpc.ts";
+import type { Common } from "../runtime/common.ts";
+import { progressOnStderr } from "../runtime/progress-line.ts";
+import type { UpstreamProgress } from "../upstream/progress.ts";
+import { type UpstreamRequest, upstreamProgress } from "../upstream/rpc.ts";
+import { createUpstreamWatch, type UpstreamWatch } from "./upstream-watch.ts";
+import type { WorkerChannels } from "./workers/worker-handle.ts";
+
+/** An eye on the worker that follows the node that the settings name; undefined where they name none. */
+export function watchUpstream(
+  { config, clock, log }: Pick<Common, "config" | "clock" | "log">,
+  worker: WorkerChannels,
+): UpstreamWatch | undefined {
+  if (config.upstream.url === "") return undefined;
+  const client = new RpcClient<UpstreamRequest, UpstreamProgress>(worker.connect());
+  const output = progressOnStderr();
+  return createUpstreamWatch({
+    ask: () => upstreamProgress(client),
+    clock,
+    log: log.child({ subsystem: "upstream" }),
+    readyLagSecs: config.upstream.ready_lag_secs,
+    // Among JSON lines, which a program may read, a line that is redrawn would be garbage.
+    output: { ...output, isTerminal: output.isTerminal && config.log.format === "pretty" },
+  });
+}

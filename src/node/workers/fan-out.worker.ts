@@ -1,0 +1,41 @@
+import type { Config } from "../../config/schema.ts";
+import { indexPath, openIndexReader } from "../../db/index/database.ts";
+import { openStateReader, statePath } from "../../db/state/database.ts";
+import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import { type FanOutRequest, type FanOutResponse, handleFanOutRequest } from "../../push/rpc.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { createLogger } from "../../runtime/logger.ts";
+import { createFanOut } from "../compose/fan-out.ts";
+import { createStateStores } from "../state/sqlite-stores.ts";
+import { createStateWriterClient } from "../state/writer-client.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** What the fan-out worker starts with; `state` leads to the writer of the state. */
+export interface FanOutWorkerInit {
+  readonly config: Config;
+  readonly state: MessagePort;
+}
+
+/** How long clients may still answer once the process is told to stop. */
+const STOP_GRACE_MS = 1_500;
+
+/** Carries notification campaigns out, off the thread of the reads. */
+runWorker<FanOutWorkerInit>(async ({ config, state }) => {
+  const log = createLogger(config, {});
+  const index = openIndexReader(indexPath(config.data.dir));
+  const stateReader = openStateReader(statePath(config.data.dir));
+  const fanOut = await createFanOut({
+    common: { config, clock: systemClock, log },
+    index,
+    state: createStateStores(stateReader, createStateWriterClient(new RpcClient(state))),
+  });
+  return {
+    connect: (port) =>
+      serveRpc<FanOutRequest, FanOutResponse>(port, (request) => handleFanOutRequest(fanOut, request)),
+    async stop() {
+      await fanOut.stop(STOP_GRACE_MS);
+      stateReader[Symbol.dispose]();
+      index[Symbol.dispose]();
+    },
+  };
+});

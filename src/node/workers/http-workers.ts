@@ -1,0 +1,102 @@
+import { availableParallelism } from "node:os";
+import { Gauge } from "prom-client";
+import type { Config } from "../../config/schema.ts";
+import { UnsentBytes } from "../../http/unsent-bytes.ts";
+import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import type { Metrics } from "../../runtime/metrics.ts";
+import {
+  createMetricsPage,
+  type HttpWorkerRequest,
+  handleNodeRequest,
+  type NodeOps,
+  type NodeRequest,
+  type NodeResponse,
+  type PartMetrics,
+  type WorkerMetrics,
+} from "../node-ops.ts";
+import { PartStats } from "../part-stats.ts";
+import { workerUrls } from "../worker-urls.ts";
+import type { HttpWorkerInit } from "./http.worker.ts";
+import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
+
+/** The workers of the HTTP interface, which accept on one port. */
+export interface HttpWorkers {
+  /** Resolves when all of them accept. */
+  readonly url: Promise<string>;
+  /** Stops accepting and lets what was accepted finish. */
+  stop(): Promise<void>;
+}
+
+/** Starts as many HTTP workers as the settings say; the first one takes the port, and the others share it. */
+export function startHttpWorkers(
+  config: Config,
+  parts: {
+    readonly ops: Omit<NodeOps, "metrics">;
+    readonly metrics: Metrics;
+    /** The metrics of the other parts. */
+    readonly partMetrics: readonly PartMetrics[];
+    readonly fanOut: WorkerChannels;
+    readonly delivery: WorkerChannels;
+    readonly state: WorkerChannels;
+    readonly onCrash: (message: string) => void;
+  },
+): HttpWorkers {
+  const { ops, metrics, partMetrics, fanOut, delivery, state, onCrash } = parts;
+  const count = config.http.workers || availableParallelism();
+  const sharesPort = count > 1;
+  const stats: PartStats<WorkerMetrics>[] = [];
+  const answering: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
+
+  const unsent = new UnsentBytes();
+  new Gauge({
+    name: `${metrics.prefix}http_unsent_bytes`,
+    help: `Bytes of responses that clients have not taken yet; new large ones are refused from ${unsent.maxBytes} on`,
+    registers: [metrics.registry],
+    collect() {
+      this.set(unsent.usedBytes);
+    },
+  });
+
+  const start = (port: number): WorkerHandle => {
+    const { port1: mine, port2: node } = new MessageChannel();
+    serveRpc<NodeRequest, NodeResponse>(mine, (request) => handleNodeRequest(answering, request));
+    const fanOutPort = fanOut.connect();
+    const deliveryPort = delivery.connect();
+    const statePort = state.connect();
+    const init: HttpWorkerInit = {
+      config: { ...config, http: { ...config.http, port } },
+      node,
+      fanOut: fanOutPort,
+      delivery: deliveryPort,
+      unsent: unsent.shared,
+      state: statePort,
+      sharesPort,
+    };
+    const worker = startWorker({
+      name: "http",
+      url: workerUrls.http,
+      init,
+      transfer: [node, fanOutPort, deliveryPort, statePort],
+      onCrash,
+    });
+    const ways = new WorkerChannels();
+    const client = new RpcClient<HttpWorkerRequest, WorkerMetrics>(ways.connect());
+    stats.push(new PartStats(`http_${stats.length + 1}`, () => client.call({ type: "collect" })));
+    return ways.attach(worker);
+  };
+
+  const first = start(config.http.port);
+  const workers = [first];
+  const openAll = async () => {
+    const { url, port } = await first.ready;
+    while (workers.length < count) workers.push(start(Number(port)));
+    await Promise.all(workers.map(({ ready }) => ready));
+    return String(url);
+  };
+  return {
+    url: openAll(),
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    },
+  };
+}

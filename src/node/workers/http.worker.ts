@@ -1,0 +1,70 @@
+import { Registry } from "prom-client";
+import { serviceNames } from "../../config/names.ts";
+import type { Config } from "../../config/schema.ts";
+import { indexPath, openIndexReader } from "../../db/index/database.ts";
+import { openStateReader, statePath } from "../../db/state/database.ts";
+import { UnsentBytes } from "../../http/unsent-bytes.ts";
+import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import { fanOutOver } from "../../push/rpc.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { processDescriptors } from "../../runtime/descriptors.ts";
+import { createLogger } from "../../runtime/logger.ts";
+import { deliveryNodeOver } from "../../webhooks/rpc.ts";
+import { createNodeHttp } from "../compose/http.ts";
+import {
+  type HttpWorkerRequest,
+  type NodeRequest,
+  type NodeResponse,
+  nodeOpsOver,
+  type WorkerMetrics,
+} from "../node-ops.ts";
+import { createStateStores } from "../state/sqlite-stores.ts";
+import { createStateWriterClient } from "../state/writer-client.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** What an HTTP worker starts with. */
+export interface HttpWorkerInit {
+  readonly config: Config;
+  /** Leads to the main thread, for the operator's endpoints. */
+  readonly node: MessagePort;
+  readonly fanOut: MessagePort;
+  readonly delivery: MessagePort;
+  /** Counts the bytes that wait to be sent, of all workers together. */
+  readonly unsent: SharedArrayBuffer;
+  /** Leads to the writer of the state. */
+  readonly state: MessagePort;
+  /** Whether other workers accept on the same port. */
+  readonly sharesPort: boolean;
+}
+
+/** Serves the HTTP interface. Any number of them share one port; what they decide together stands in the state database. */
+runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, state, unsent, sharesPort }) => {
+  const log = createLogger(config, {});
+  const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
+  const db = openIndexReader(indexPath(config.data.dir));
+  const stateReader = openStateReader(statePath(config.data.dir));
+  const stopping = new AbortController();
+  const http = createNodeHttp({
+    common: { config, log, metrics, clock: systemClock },
+    db,
+    state: createStateStores(stateReader, createStateWriterClient(new RpcClient(state))),
+    fanOut: fanOutOver(new RpcClient(fanOut)),
+    delivery: deliveryNodeOver(new RpcClient(delivery)),
+    ops: nodeOpsOver(new RpcClient<NodeRequest, NodeResponse>(node)),
+    unsent: new UnsentBytes(unsent),
+    descriptors: processDescriptors(),
+    stopping: stopping.signal,
+  });
+  const { url, port } = http.listen({ sharesPort });
+  return {
+    facts: { url, port },
+    connect: (asking) =>
+      serveRpc<HttpWorkerRequest, WorkerMetrics>(asking, () => metrics.registry.getMetricsAsJSON()),
+    async stop() {
+      stopping.abort();
+      await http.stop();
+      stateReader[Symbol.dispose]();
+      db[Symbol.dispose]();
+    },
+  };
+});

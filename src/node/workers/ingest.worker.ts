@@ -1,0 +1,43 @@
+import type { Config } from "../../config/schema.ts";
+import { indexPath, openIndexWriter } from "../../db/index/database.ts";
+import { IngestEngine } from "../../ingest/engine.ts";
+import { EventSignal } from "../../ingest/event-signal.ts";
+import { createIngestFaultLog } from "../../ingest/fault-log.ts";
+import { networkOf } from "../../ingest/network.ts";
+import { IngestQueue } from "../../ingest/queue.ts";
+import { handleIngestRequest, type IngestRequest, type IngestResponse } from "../../ingest/rpc.ts";
+import { serveRpc } from "../../lib/port-rpc.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { createLogger } from "../../runtime/logger.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** How often a database that could not be written is tried again while nobody else writes. */
+const RETRY_INTERVAL_MS = 5_000;
+
+/** The one writer of the index: merges what the other workers validated. */
+runWorker<Config>(async (config) => {
+  const log = createLogger(config, { subsystem: "ingest" });
+  const db = openIndexWriter(indexPath(config.data.dir));
+  const newEvents = new EventSignal();
+  const engine = new IngestEngine({
+    db,
+    network: networkOf(config.protocol.network),
+    clock: systemClock,
+    onFault: createIngestFaultLog({ log, clock: systemClock }),
+    onEvents: () => newEvents.raise(),
+  });
+  const queue = new IngestQueue(engine);
+  const retrying = setInterval(() => db.retryWrite(), RETRY_INTERVAL_MS);
+  return {
+    connect: (port) =>
+      serveRpc<IngestRequest, IngestResponse>(port, (request) =>
+        handleIngestRequest({ db, engine, queue, newEvents }, request),
+      ),
+    async stop() {
+      clearInterval(retrying);
+      await queue.drain();
+      db.checkpoint();
+      db[Symbol.dispose]();
+    },
+  };
+});

@@ -1,0 +1,35 @@
+import type { Config } from "../../config/schema.ts";
+import { createFaultLog } from "../../db/state/unavailable-log.ts";
+import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { createLogger } from "../../runtime/logger.ts";
+import { createMaintenance, type MaintenanceStats } from "../maintenance/maintenance.ts";
+import type { MaintenanceRequest } from "../maintenance/rpc.ts";
+import { scheduleMaintenance } from "../maintenance/schedule.ts";
+import { createStateSweeps } from "../state/sqlite-stores.ts";
+import { createStateWriterClient } from "../state/writer-client.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** What the maintenance worker starts with; `state` leads to the writer of the state. */
+export interface MaintenanceWorkerInit {
+  readonly config: Config;
+  readonly state: MessagePort;
+}
+
+/** Deletes what has outlived its use from the state database. */
+runWorker<MaintenanceWorkerInit>(async ({ config, state }) => {
+  const log = createLogger(config, { subsystem: "maintenance" });
+  const logFault = createFaultLog({ log, clock: systemClock });
+  const maintenance = createMaintenance({
+    sweeps: createStateSweeps(createStateWriterClient(new RpcClient(state))),
+    clock: systemClock,
+    onFault: (sweep, cause) => logFault(cause, { sweep }, "A sweep failed"),
+  });
+  const end = scheduleMaintenance(maintenance);
+  return {
+    connect: (port) => serveRpc<MaintenanceRequest, MaintenanceStats>(port, () => maintenance.stats()),
+    async stop() {
+      await end();
+    },
+  };
+});

@@ -1,0 +1,34 @@
+import type { Config } from "../../config/schema.ts";
+import { indexPath, openIndexReader } from "../../db/index/database.ts";
+import { keepRankingsFresh } from "../../ingest/ranking/refresh.ts";
+import { type IngestRequest, type IngestResponse, submitRankings } from "../../ingest/rpc.ts";
+import { RpcClient } from "../../lib/port-rpc.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { createLogger } from "../../runtime/logger.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** What the ranking worker starts with; `ingest` leads to the writer. */
+export interface RankingWorkerInit {
+  readonly config: Config;
+  readonly ingest: MessagePort;
+}
+
+/** Ranks casts and channels in the background. It is ready when there is a ranking to serve. */
+runWorker<RankingWorkerInit>(async ({ config, ingest }) => {
+  const log = createLogger(config, { subsystem: "ranking" });
+  const db = openIndexReader(indexPath(config.data.dir));
+  const client = new RpcClient<IngestRequest, IngestResponse>(ingest);
+  const rankings = await keepRankingsFresh({
+    db,
+    clock: systemClock,
+    windowHours: config.trending.window_hours,
+    store: (snapshot) => submitRankings(client, snapshot),
+    onFault: (cause) => log.error({ err: cause }, "the rankings could not be refreshed"),
+  });
+  return {
+    async stop() {
+      await rankings.stop();
+      db[Symbol.dispose]();
+    },
+  };
+});

@@ -1,0 +1,46 @@
+import { followedFids } from "../../config/fid-file.ts";
+import type { Config } from "../../config/schema.ts";
+import { indexPath, openIndexReader } from "../../db/index/database.ts";
+import { networkOf } from "../../ingest/network.ts";
+import { type IngestRequest, type IngestResponse, submitRelayed } from "../../ingest/rpc.ts";
+import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { createLogger } from "../../runtime/logger.ts";
+import { createFaultLog } from "../../upstream/fault-log.ts";
+import { startFollower } from "../../upstream/follower.ts";
+import type { UpstreamProgress } from "../../upstream/progress.ts";
+import type { UpstreamRequest } from "../../upstream/rpc.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** What the upstream worker starts with; `ingest` leads to the writer. */
+export interface UpstreamWorkerInit {
+  readonly config: Config;
+  readonly ingest: MessagePort;
+}
+
+/** Follows another node: asks, listens, validates, and hands to the writer what the index then has to hold. */
+runWorker<UpstreamWorkerInit>(async ({ config, ingest }) => {
+  const log = createLogger(config, { subsystem: "upstream" });
+  const reader = openIndexReader(indexPath(config.data.dir));
+  const client = new RpcClient<IngestRequest, IngestResponse>(ingest);
+  const faults = createFaultLog({ log, clock: systemClock });
+  const follower = startFollower({
+    url: config.upstream.url,
+    reader,
+    writer: { apply: (batch) => submitRelayed(client, batch) },
+    network: networkOf(config.protocol.network),
+    clock: systemClock,
+    fids: followedFids(config.upstream),
+    concurrency: config.upstream.concurrency,
+    onFault: faults.fault,
+    onPeerError: faults.peer,
+    onRefused: faults.refused,
+  });
+  return {
+    connect: (port) => serveRpc<UpstreamRequest, UpstreamProgress>(port, () => follower.progress()),
+    async stop() {
+      await follower.stop();
+      reader[Symbol.dispose]();
+    },
+  };
+});

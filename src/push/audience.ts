@@ -1,0 +1,111 @@
+import type { LiveToken } from "../db/state/records.ts";
+import type { TokenPosition, TokenStore } from "../db/state/stores.ts";
+import type { FollowersAmong } from "./followers.ts";
+import type { Audience } from "./store/campaigns.ts";
+
+const PAGE_TOKENS = 1000;
+const PAGE_HOSTS = 100;
+
+/** Tokens of one client host: those to send to, and how many are not, by reason. */
+export interface AudiencePage {
+  readonly tokens: readonly LiveToken[];
+  readonly notAttempted: { readonly excluded: number; readonly not_following: number };
+}
+
+/** The tokens that a notification is for, by the host of the client that takes them. */
+export interface AudienceReader {
+  hosts(): AsyncIterable<string>;
+  /** A page at a time, each read when it is asked for. */
+  pagesOf(host: string): AsyncIterable<AudiencePage>;
+}
+
+/**
+ * Reads an audience host by host, so that the tokens of a client that does not answer wait in the database and not in
+ * memory. An explicit list of fids is sorted by host first, which takes a few bytes for each fid.
+ */
+export async function openAudience(parts: {
+  readonly appId: string;
+  readonly audience: Audience;
+  readonly tokens: TokenStore;
+  readonly followersAmong: FollowersAmong;
+}): Promise<AudienceReader> {
+  const { appId, audience, tokens, followersAmong } = parts;
+  const { targetFids, followingFid } = audience;
+  const excluded = new Set(audience.excludeFids);
+
+  function filter(found: readonly LiveToken[]): AudiencePage {
+    const included = excluded.size === 0 ? found : found.filter(({ fid }) => !excluded.has(fid));
+    const kept = followingFid === null ? included : following(included, followingFid);
+    const notAttempted = {
+      excluded: found.length - included.length,
+      not_following: included.length - kept.length,
+    };
+    return { tokens: kept, notAttempted };
+  }
+
+  function following(found: readonly LiveToken[], target: number): readonly LiveToken[] {
+    const followers = followersAmong(
+      found.map(({ fid }) => fid),
+      target,
+    );
+    return found.filter(({ fid }) => followers.has(fid));
+  }
+
+  if (targetFids.length > 0) {
+    const fidsByHost = await sortByHost(tokens, appId, targetFids);
+    return {
+      async *hosts() {
+        yield* fidsByHost.keys();
+      },
+      async *pagesOf(host) {
+        for (const fids of chunks(fidsByHost.get(host) ?? [])) {
+          const found = await tokens.listLiveOf(appId, fids);
+          yield filter(found.filter(({ details }) => details.host === host));
+        }
+      },
+    };
+  }
+
+  return {
+    async *hosts() {
+      let after = "";
+      for (;;) {
+        const hosts = await tokens.listHosts(appId, after, PAGE_HOSTS);
+        yield* hosts;
+        if (hosts.length < PAGE_HOSTS) return;
+        after = hosts.at(-1) ?? after;
+      }
+    },
+    async *pagesOf(host) {
+      let after: TokenPosition | undefined;
+      for (;;) {
+        const found = await tokens.listLive({ appId, after, max: PAGE_TOKENS, host });
+        yield filter(found);
+        if (found.length < PAGE_TOKENS) return;
+        after = found.at(-1);
+      }
+    },
+  };
+}
+
+async function sortByHost(
+  tokens: TokenStore,
+  appId: string,
+  targetFids: readonly number[],
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const fidsByHost = new Map<string, number[]>();
+  for (const fids of chunks([...new Set(targetFids)])) {
+    for (const { fid, details } of await tokens.listLiveOf(appId, fids)) {
+      const known = fidsByHost.get(details.host);
+      // Tokens come by fid, so two of one fid follow each other.
+      if (!known) fidsByHost.set(details.host, [fid]);
+      else if (known.at(-1) !== fid) known.push(fid);
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return fidsByHost;
+}
+
+function* chunks(fids: readonly number[]): Generator<readonly number[]> {
+  for (let at = 0; at < fids.length; at += PAGE_TOKENS) yield fids.slice(at, at + PAGE_TOKENS);
+}

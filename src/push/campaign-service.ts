@@ -1,0 +1,49 @@
+import type { AppService } from "../apps/app-service.ts";
+import { Refusal } from "../management/refusal.ts";
+import { allRetryableFids } from "./send-service.ts";
+import type { Campaign, CampaignBreakdown, CampaignStore } from "./store/campaigns.ts";
+
+/** Client hosts that the details of a campaign name, those with the most tokens. */
+export const MAX_SHOWN_HOSTS = 100;
+
+/** A campaign with its counts by client host and by reason. */
+export interface CampaignDetails extends Campaign {
+  readonly breakdown: CampaignBreakdown;
+  /** Ascending. */
+  readonly retryableFids: readonly number[];
+}
+
+/** The campaigns of an app, as its owner sees them. `fid` is the acting fid. */
+export interface CampaignService {
+  /** At most `max` campaigns that are older than the one numbered `before`, newest first. */
+  list(
+    fid: number,
+    page: { readonly appId: string; readonly before: number | undefined; readonly max: number },
+  ): Promise<Campaign[] | Refusal>;
+  get(fid: number, campaignId: string): Promise<CampaignDetails | Refusal>;
+}
+
+export function createCampaignService(parts: {
+  readonly apps: AppService;
+  readonly campaigns: CampaignStore;
+}): CampaignService {
+  const { apps, campaigns } = parts;
+  return {
+    async list(fid, { appId, before = Number.MAX_SAFE_INTEGER, max }) {
+      const app = await apps.get(fid, appId);
+      return app instanceof Refusal ? app : campaigns.list({ appId, before, max });
+    },
+
+    async get(fid, campaignId) {
+      const campaign = await campaigns.find(campaignId);
+      if (!campaign) return new Refusal("notFound", "no such campaign");
+      const app = await apps.get(fid, campaign.appId);
+      if (app instanceof Refusal) return app;
+      return {
+        ...campaign,
+        breakdown: await campaigns.breakdown(campaignId, MAX_SHOWN_HOSTS),
+        retryableFids: await allRetryableFids(campaigns, campaignId),
+      };
+    },
+  };
+}

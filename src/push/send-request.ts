@@ -1,0 +1,111 @@
+import { hasUnprintable } from "../lib/printable.ts";
+import { type JsonObject, ownValue, readList, readObject, readText } from "../management/fields.ts";
+import { badField, Refusal } from "../management/refusal.ts";
+import type { Audience, Notification } from "./store/campaigns.ts";
+
+/** Stands for every fid above 2^53 - 1, of which there is none. */
+const NOBODY = -1;
+
+/** A send as its sender asks for it. */
+export interface SendRequest {
+  /** Without the id, which the campaign gives it where the sender does not. */
+  readonly notification: Omit<Notification, "notificationId">;
+  /** Lower case with hyphens. */
+  readonly uuid: string | undefined;
+  readonly audience: Audience;
+}
+
+export const MAX_TITLE_CHARS = 32;
+export const MAX_BODY_CHARS = 128;
+export const MAX_TARGET_URL_CHARS = 256;
+
+const readTitle = readText({ min: 1, max: MAX_TITLE_CHARS });
+const readBody = readText({ min: 1, max: MAX_BODY_CHARS });
+const readUrlText = readText({ min: 1, max: MAX_TARGET_URL_CHARS });
+// The body's size is what bounds these lists.
+const readFids = readList(Number.MAX_SAFE_INTEGER, readAnyFid);
+
+/** Reads the body of a send for the app that stands at `appUrl`; a refusal names the field. */
+export function readSendRequest(body: unknown, appUrl: string): SendRequest | Refusal {
+  const request = readObject(body, "request body");
+  if (request instanceof Refusal) return request;
+  const notification = readNotification(request, appUrl);
+  if (notification instanceof Refusal) return notification;
+  const audience = readAudience(request);
+  return audience instanceof Refusal ? audience : { ...notification, audience };
+}
+
+function readNotification(request: JsonObject, appUrl: string): Omit<SendRequest, "audience"> | Refusal {
+  const given = ownValue(request, "notification");
+  if (given === undefined) return badField("missing field notification");
+  const notification = readObject(given, "notification");
+  if (notification instanceof Refusal) return notification;
+  const field = <T>(key: string, read: (value: unknown, name: string) => T | Refusal): T | Refusal => {
+    const value = ownValue(notification, key);
+    const name = `notification.${key}`;
+    return value === undefined ? badField(`missing field ${name}`) : read(value, name);
+  };
+  const title = field("title", readTitle);
+  if (title instanceof Refusal) return title;
+  const body = field("body", readBody);
+  if (body instanceof Refusal) return body;
+  const targetUrl = field("target_url", (value, name) => readTargetUrl(value, name, appUrl));
+  if (targetUrl instanceof Refusal) return targetUrl;
+  const givenUuid = ownValue(notification, "uuid") ?? null;
+  const uuid = givenUuid === null ? undefined : readUuid(givenUuid);
+  if (uuid instanceof Refusal) return uuid;
+  return { notification: { title, body, targetUrl }, uuid };
+}
+
+/** Clients open it only on the host of the app, and report the sender who names another one. */
+function readTargetUrl(value: unknown, name: string, appUrl: string): string | Refusal {
+  const text = readUrlText(value, name);
+  if (text instanceof Refusal) return text;
+  if (hasUnprintable(text)) return badField(`${name} must not contain control characters or invisible ones`);
+  const url = /^https:\/\/[^/?#\\\s]/i.test(text) && !/[\s\\]/.test(text) ? URL.parse(text) : null;
+  if (url === null) return badField(`${name} must be an absolute https URL`);
+  if (url.username !== "" || url.password !== "") return badField(`${name} must not contain credentials`);
+  const { host } = new URL(appUrl);
+  return url.host === host ? text : badField(`${name} must be on the host of the app, ${host}`);
+}
+
+/** Every form that RFC 9562 and its readers have: with or without hyphens, braces or `urn:uuid:`, in either case. */
+function readUuid(value: unknown): string | Refusal {
+  const bare = typeof value === "string" ? /^(?:urn:uuid:)?(.{32,38})$/i.exec(value)?.[1] : undefined;
+  const unbraced = bare?.startsWith("{") && bare.endsWith("}") ? bare.slice(1, -1) : bare;
+  const parts =
+    unbraced === undefined
+      ? null
+      : (/^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i.exec(unbraced) ??
+        /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i.exec(unbraced));
+  return parts === null
+    ? badField("notification.uuid must be a UUID")
+    : parts.slice(1).join("-").toLowerCase();
+}
+
+function readAudience(request: JsonObject): Audience | Refusal {
+  const targetFids = readOptionalFids(request, "target_fids");
+  if (targetFids instanceof Refusal) return targetFids;
+  const excludeFids = readOptionalFids(request, "exclude_fids");
+  if (excludeFids instanceof Refusal) return excludeFids;
+  const following = ownValue(request, "following_fid") ?? null;
+  const followingFid = following === null ? null : readAnyFid(following, "following_fid");
+  if (followingFid instanceof Refusal) return followingFid;
+  const score = ownValue(request, "minimum_user_score") ?? null;
+  if (score !== null && typeof score !== "number") return badField("minimum_user_score must be a number");
+  return { targetFids, excludeFids, followingFid };
+}
+
+/** `null` is no empty list: who means nobody must not reach everybody. */
+function readOptionalFids(request: JsonObject, key: string): readonly number[] | Refusal {
+  const given = ownValue(request, key);
+  return given === undefined ? [] : readFids(given, key);
+}
+
+/** A u64 as a JSON number. Above 2^53 - 1 there is no fid, so that it does not matter to what the number was rounded. */
+function readAnyFid(value: unknown, name: string): number | Refusal {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 2 ** 64) {
+    return badField(`${name} must be an unsigned 64-bit integer`);
+  }
+  return Number.isSafeInteger(value) ? value : NOBODY;
+}

@@ -1,0 +1,101 @@
+import type { App } from "../db/state/records.ts";
+import type { AppStore } from "../db/state/stores.ts";
+import { Refusal } from "../management/refusal.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { CampaignEnd, FanOut } from "./fan-out.ts";
+import { readSendRequest } from "./send-request.ts";
+import type { Campaign, CampaignStore } from "./store/campaigns.ts";
+
+/** Campaigns of one app that have not ended, queued ones included. */
+const MAX_UNDER_WAY = 100;
+const PAGE_FIDS = 10_000;
+
+/** What became of a campaign. */
+export interface SendResult extends CampaignEnd {
+  readonly counts: Campaign["counts"];
+  /** Ascending. */
+  readonly retryableFids: readonly number[];
+}
+
+/** A campaign that is stored: it will be carried out, whatever happens to this process. */
+export interface StartedCampaign {
+  readonly campaignId: string;
+  /** Resolves when it has ended. Undefined when the process is stopped before: the campaign goes on after the next start. */
+  readonly result: Promise<SendResult | undefined>;
+}
+
+/** Sends of apps. */
+export interface SendService {
+  findApp(appId: string): Promise<App | Refusal>;
+  start(app: App, body: unknown): Promise<StartedCampaign | Refusal>;
+}
+
+export interface SendServiceParts {
+  readonly apps: AppStore;
+  readonly campaigns: CampaignStore;
+  readonly fanOut: FanOut;
+  readonly clock: Clock;
+  readonly dedupeTtlSecs: number;
+  /** Aborts when the process is told to stop. */
+  readonly stopping: AbortSignal;
+}
+
+export function createSendService(parts: SendServiceParts): SendService {
+  const { apps, campaigns, fanOut, clock, dedupeTtlSecs, stopping } = parts;
+  const stopped = new Promise<"stopped">((resolve) => {
+    if (stopping.aborted) resolve("stopped");
+    else stopping.addEventListener("abort", () => resolve("stopped"), { once: true });
+  });
+
+  async function resultOf(campaignId: string, ended: Promise<CampaignEnd>): Promise<SendResult | undefined> {
+    const end = await Promise.race([ended, stopped]);
+    if (end === "stopped") return undefined;
+    const campaign = await campaigns.find(campaignId);
+    if (!campaign) throw new Error(`campaign ${campaignId} is not there after its end`);
+    const retryableFids = await allRetryableFids(campaigns, campaignId);
+    return { ...end, counts: campaign.counts, retryableFids };
+  }
+
+  return {
+    async findApp(appId) {
+      return (await apps.find(appId, nowSecs(clock))) ?? new Refusal("notFound", "no such app");
+    },
+
+    async start({ appId, appUrl }, body) {
+      const request = readSendRequest(body, appUrl);
+      if (request instanceof Refusal) return request;
+      const { notification, uuid, audience } = request;
+      const campaignId = crypto.randomUUID();
+      const createdAt = nowSecs(clock);
+      const outcome = await campaigns.create(
+        {
+          campaignId,
+          appId,
+          notification: { ...notification, notificationId: uuid ?? campaignId },
+          audience,
+          createdAt,
+          ledgerSecs: dedupeTtlSecs,
+        },
+        MAX_UNDER_WAY,
+      );
+      if (outcome === "too-many") {
+        return new Refusal("tooManyRequests", `an app may have at most ${MAX_UNDER_WAY} campaigns under way`);
+      }
+      const result = resultOf(campaignId, fanOut.run({ campaignId, appId }));
+      // Whoever does not wait for it need not hear of its fault, which the fan-out logs.
+      result.catch(() => undefined);
+      return { campaignId, result };
+    },
+  };
+}
+
+/** Read in parts, since there can be as many as the app has users. */
+export async function allRetryableFids(campaigns: CampaignStore, campaignId: string): Promise<number[]> {
+  const all: number[] = [];
+  for (;;) {
+    const page = await campaigns.retryableFids(campaignId, all.at(-1) ?? -1, PAGE_FIDS);
+    for (const fid of page) all.push(fid);
+    if (page.length < PAGE_FIDS) return all;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

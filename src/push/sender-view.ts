@@ -1,0 +1,66 @@
+import type { App, TokenRecord } from "../db/state/records.ts";
+import type { TokenPosition, TokenStore } from "../db/state/stores.ts";
+import type { Campaign, CampaignStore, CampaignTotals } from "./store/campaigns.ts";
+
+/** Client apps that the totals of a campaign name. */
+const MAX_SHOWN_CLIENTS = 100;
+
+/** A campaign with its counts over all hosts. */
+export interface CampaignWithTotals extends Campaign {
+  readonly totals: CampaignTotals;
+}
+
+/** What the holder of an app's send secret may look at. */
+export interface SenderView {
+  /** Newest first; `campaignId` narrows them to one. */
+  campaigns(
+    app: App,
+    page: {
+      readonly campaignId: string | undefined;
+      readonly before: number | undefined;
+      readonly max: number;
+    },
+  ): Promise<CampaignWithTotals[]>;
+  /** By fid and client; `fids` narrows them to some. */
+  tokens(
+    app: App,
+    page: {
+      readonly fids: readonly number[] | undefined;
+      readonly after: TokenPosition | undefined;
+      readonly max: number;
+    },
+  ): Promise<TokenRecord[]>;
+}
+
+export function createSenderView(parts: {
+  readonly campaigns: CampaignStore;
+  readonly tokens: TokenStore;
+}): SenderView {
+  const { campaigns, tokens } = parts;
+
+  async function find({ appId }: App, campaignId: string): Promise<Campaign[]> {
+    const campaign = await campaigns.find(campaignId);
+    return campaign?.appId === appId ? [campaign] : [];
+  }
+
+  return {
+    async campaigns(app, { campaignId, before = Number.MAX_SAFE_INTEGER, max }) {
+      const { appId } = app;
+      const found =
+        campaignId === undefined
+          ? await campaigns.list({ appId, before, max })
+          : await find(app, campaignId.toLowerCase());
+      const withTotals: CampaignWithTotals[] = [];
+      for (const campaign of found) {
+        const totals = await campaigns.totals(campaign.campaignId, MAX_SHOWN_CLIENTS);
+        withTotals.push({ ...campaign, totals });
+        // A campaign may have counts of many hosts, and a page may have many campaigns.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return withTotals;
+    },
+
+    tokens: async ({ appId }, { fids, after, max }) =>
+      fids === undefined ? tokens.list({ appId, after, max }) : tokens.listOf({ appId, after, max, fids }),
+  };
+}

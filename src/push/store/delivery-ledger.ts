@@ -1,0 +1,165 @@
+import type { StateDatabase } from "../../db/state/database.ts";
+import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
+import { statement } from "../../db/state/statement.ts";
+import type { TokenPosition } from "../../db/state/stores.ts";
+import type { SweepDecision } from "../../db/state/sweep.ts";
+import { addToCampaignClients, addToCampaignCounts, addToCampaignTotals } from "./campaign-counts.ts";
+import type { CampaignWork, Claimed, Settlement } from "./campaigns.ts";
+import { inBlocks, LedgerBlock } from "./ledger-blocks.ts";
+import { type PackedLedger, packVerdicts, unpackSettlements, unpackTokens } from "./packed-ledger.ts";
+
+const noteRetryable = statement<unknown, [fids: string, campaign: number]>(
+  "campaign-retryable.add",
+  `INSERT INTO campaign_retryable (campaign, fid)
+   SELECT ?2, value FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`,
+);
+const prolongKey = statement<unknown, [key: number, expiresAt: number]>(
+  "dedupe-keys.prolong",
+  "UPDATE dedupe_keys SET expires_at = ?2 WHERE key = ?1 AND expires_at < ?2",
+);
+const expiredKey = statement<{ key: number }, [nowSecs: number]>(
+  "dedupe-keys.expired",
+  `SELECT key FROM dedupe_keys WHERE expires_at <= ? AND NOT EXISTS
+     (SELECT 1 FROM campaigns c WHERE c.app_id = dedupe_keys.app_id AND c.ended_at IS NULL
+        AND c.dedupe_key = dedupe_keys.key)
+   ORDER BY expires_at LIMIT 1`,
+);
+const deleteOfKey = statement<unknown, [key: number, max: number]>(
+  "dedupe.delete-of-key",
+  `DELETE FROM dedupe WHERE (key, client_fid, block, campaign, sent) IN
+   (SELECT key, client_fid, block, campaign, sent FROM dedupe WHERE key = ?
+    ORDER BY client_fid, block, campaign, sent LIMIT ?)`,
+);
+const deleteKey = statement<unknown, [key: number]>(
+  "dedupe-keys.delete",
+  "DELETE FROM dedupe_keys WHERE key = ?",
+);
+
+export function ledgerDecisions(db: StateDatabase, clock: StateClock): PackedLedger {
+  return {
+    claim(campaign, packed, leaseSecs) {
+      const tokens = unpackTokens(packed);
+      const nowSecs = stateSecs(clock);
+      const lease = { nowSecs, endsAt: nowSecs + leaseSecs };
+      const parts = inBlocks(tokens).map((part) =>
+        claimInBlock(new LedgerBlock(db, campaign, part), part.tokens, lease),
+      );
+      return packVerdicts(tokens, {
+        taken: parts.flatMap(({ taken }) => taken),
+        counted: parts.flatMap(({ counted }) => counted),
+        refused: parts.flatMap(({ refused }) => refused),
+      });
+    },
+
+    settle(campaign, host, packed, keptSecs) {
+      const settlements = unpackSettlements(packed);
+      const { seq, ledgerKey } = campaign;
+      const keptUntil = stateSecs(clock) + keptSecs;
+      // A settlement that is repeated, because its response was lost, is counted once.
+      const fresh = inBlocks(settlements).flatMap((part) =>
+        settleInBlock(new LedgerBlock(db, campaign, part), part.tokens, keptUntil),
+      );
+      if (settlements.some(({ kind }) => kind === "success")) db.run(prolongKey, ledgerKey, keptUntil);
+      const retryable = settlements.filter(({ isRetryable }) => isRetryable);
+      if (retryable.length > 0) {
+        db.run(noteRetryable, JSON.stringify(retryable.map(({ fid }) => fid)), seq);
+      }
+      count(db, seq, host, fresh);
+    },
+
+    countNotAttempted({ seq }, host, reasons) {
+      let total = 0;
+      for (const [reason, added] of Object.entries(reasons)) {
+        if (added === 0) continue;
+        addToCampaignCounts(db, seq, { host, kind: "not_attempted", reason, count: added });
+        total += added;
+      }
+      if (total > 0) addToCampaignTotals(db, seq, { success: 0, failure: 0, notAttempted: total });
+    },
+  };
+}
+
+/** What other campaigns need not know any more. */
+export function dedupeSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+  return (maxRows) => {
+    const expired = db.get(expiredKey, stateSecs(clock));
+    if (!expired) return { deleted: 0, more: false };
+    const deleted = db.run(deleteOfKey, expired.key, maxRows);
+    if (deleted < maxRows) db.run(deleteKey, expired.key);
+    return { deleted, more: true };
+  };
+}
+
+function count(
+  db: StateDatabase,
+  seq: CampaignWork["seq"],
+  host: string,
+  settlements: readonly Settlement[],
+): void {
+  if (settlements.length === 0) return;
+  for (const [reason, own] of Map.groupBy(settlements, (settlement) => settlement.reason)) {
+    // A reason is empty for a success, and for nothing else.
+    const kind = reason === "" ? "success" : "failure";
+    addToCampaignCounts(db, seq, { host, kind, reason, count: own.length });
+  }
+  for (const [clientFid, own] of Map.groupBy(settlements, (settlement) => settlement.clientFid)) {
+    const successes = own.filter(({ kind }) => kind === "success").length;
+    addToCampaignClients(db, seq, { clientFid, tokens: own.length, successes });
+  }
+  const success = settlements.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
+  addToCampaignTotals(db, seq, { success, failure: settlements.length - success, notAttempted: 0 });
+}
+
+/** By the state's clock, unix seconds. */
+interface Lease {
+  readonly nowSecs: number;
+  readonly endsAt: number;
+}
+
+function claimInBlock<Token extends TokenPosition>(
+  ledger: LedgerBlock,
+  tokens: readonly Token[],
+  { nowSecs, endsAt }: Lease,
+): Claimed<Token> {
+  const held = ledger.own(0);
+  const sent = ledger.own(1);
+  const failed = ledger.failures();
+  const taken = ledger.takenByOthers(nowSecs);
+  const claimed = { taken: [] as Token[], counted: [] as Token[], refused: [] as Token[] };
+  for (const token of tokens) {
+    const { fid } = token;
+    if (sent.has(fid) || failed.has(fid)) claimed.counted.push(token);
+    else if (held.has(fid) || !taken.some((fids) => fids.has(fid))) claimed.taken.push(token);
+    else claimed.refused.push(token);
+  }
+  if (claimed.taken.length > 0) {
+    ledger.takeFromOthers(claimed.taken.map(({ fid }) => fid));
+    for (const { fid } of claimed.taken) held.add(fid);
+    ledger.putOwn(0, held, endsAt);
+  }
+  return claimed;
+}
+
+/** Answers the settlements of tokens that the campaign had not counted yet. */
+function settleInBlock(
+  ledger: LedgerBlock,
+  settlements: readonly Settlement[],
+  keptUntil: number,
+): readonly Settlement[] {
+  const held = ledger.own(0);
+  const sent = ledger.own(1);
+  const failed = ledger.failures();
+  const fresh = settlements.filter(({ fid }) => !sent.has(fid) && !failed.has(fid));
+  for (const { fid, kind } of settlements) {
+    held.delete(fid);
+    if (kind === "success") sent.add(fid);
+  }
+  ledger.putOwn(0, held, 0);
+  ledger.putOwn(1, sent, keptUntil);
+  const failures = settlements.filter(({ kind }) => kind === "failure");
+  if (failures.length > 0) {
+    for (const { fid } of failures) failed.add(fid);
+    ledger.putFailures(failed);
+  }
+  return fresh;
+}

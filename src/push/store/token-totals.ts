@@ -1,0 +1,48 @@
+import type { StateDatabase } from "../../db/state/database.ts";
+import { type TokenState, tokenStates } from "../../db/state/records.ts";
+import { statement } from "../../db/state/statement.ts";
+
+/** How many rows of each state come (or go, where negative). */
+export type StateCounts = { readonly [state in TokenState]?: number };
+
+/** What tells the state of a row; 1 for true. */
+export interface StateRow {
+  readonly enabled: number;
+  readonly has_token: number;
+}
+
+export function stateOf(row: StateRow): TokenState {
+  if (row.has_token !== 1) return "no_token";
+  return row.enabled === 1 ? "enabled" : "disabled";
+}
+
+/** How the totals change when rows come (`by` 1) or go (-1). */
+export function countStates(rows: readonly StateRow[], by: 1 | -1): StateCounts {
+  const counts: { [state in TokenState]?: number } = {};
+  for (const row of rows) counts[stateOf(row)] = (counts[stateOf(row)] ?? 0) + by;
+  return counts;
+}
+
+const add = statement<unknown, [state: TokenState, count: number]>(
+  "token-totals.add",
+  `INSERT INTO token_totals (state, count) VALUES (?1, ?2)
+   ON CONFLICT (state) DO UPDATE SET count = count + ?2`,
+);
+const read = statement<{ state: TokenState; count: number }>(
+  "token-totals.read",
+  "SELECT state, count FROM token_totals",
+);
+
+/** Keeps the totals in step with the rows, within the transaction that changes these. */
+export function addToTotals(db: StateDatabase, counts: StateCounts): void {
+  for (const state of tokenStates) {
+    const count = counts[state] ?? 0;
+    if (count !== 0) db.run(add, state, count);
+  }
+}
+
+export function readTotals(db: StateDatabase): Record<TokenState, number> {
+  const totals = { enabled: 0, disabled: 0, no_token: 0 };
+  for (const { state, count } of db.all(read)) totals[state] = count;
+  return totals;
+}

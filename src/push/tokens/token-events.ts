@@ -1,0 +1,94 @@
+import type { App, TokenEvent } from "../../db/state/records.ts";
+import type { AppStore, ChangeLimit, ChangesExhausted, TokenStore } from "../../db/state/stores.ts";
+import { badField, Refusal } from "../../management/refusal.ts";
+import { type UrlGuard, UrlRefusal } from "../../net/guard.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import { type GivenEvent, readTokenEvent } from "./token-event.ts";
+import type { CountTokenEvent } from "./token-metrics.ts";
+
+/**
+ * Whoever holds one envelope of a user can send it again, to any app and at any time, and nothing in it tells a repeat
+ * from the first. This bounds what can be done with it.
+ */
+export const TOKEN_CHANGE_LIMIT: ChangeLimit = { maxChanges: 60, windowSecs: 3600 };
+
+export interface TokenEventsParts {
+  readonly apps: AppStore;
+  readonly tokens: TokenStore;
+  readonly guard: UrlGuard;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly count: CountTokenEvent;
+}
+
+/** What a client says, and for whom; proven by an envelope. */
+export interface EventSender {
+  readonly fid: number;
+  /** 0 for a client whose key names none. */
+  readonly clientFid: number;
+  readonly payload: Uint8Array;
+}
+
+/** Takes what clients tell of their users and the mini apps. */
+export interface TokenEvents {
+  findApp(appId: string): Promise<App | Refusal>;
+  /** Judges what an envelope says and applies it; a refusal changes nothing but the count of the sender's events. */
+  apply(app: App, sender: EventSender, requestId: string): Promise<Refusal | undefined>;
+}
+
+export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
+  const { apps, tokens, guard, clock, count } = parts;
+  const log = parts.log.child({ subsystem: "tokens" });
+  const now = () => nowSecs(clock);
+
+  async function apply({ appId }: App, sender: EventSender, requestId: string): Promise<Refusal | undefined> {
+    const { fid, clientFid } = sender;
+    // Before the name of the URL's host is resolved, which costs more than all the rest.
+    const early = await tokens.exhausted({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
+    if (early) return tooManyChanges(early);
+    const given = readTokenEvent(sender.payload);
+    const event = given instanceof Refusal ? given : await checkUrl(given, fid);
+    if (event instanceof Refusal) {
+      const exhausted = await tokens.countRefused({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
+      return exhausted ? tooManyChanges(exhausted) : event;
+    }
+    const outcome = await tokens.apply({ appId, fid, clientFid, event, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
+    if (outcome === "not-found") return noSuchApp();
+    if (outcome !== "applied") return tooManyChanges(outcome);
+    log.info({ appId, event: event.name, fid, clientFid, requestId }, "Applied a token event");
+    count({ outcome: "applied", event: event.name });
+    return undefined;
+  }
+
+  /** The URL is one that this process will call, so it is judged as one: here, and again at every call. */
+  async function checkUrl(given: GivenEvent, fid: number): Promise<TokenEvent | Refusal> {
+    if (given.name === "miniapp_removed" || given.name === "notifications_disabled") return given;
+    if (given.details === undefined) return { name: "miniapp_added", details: undefined };
+    const checked = await guard.check(given.details.url, `fid:${fid}`);
+    if (checked instanceof UrlRefusal) return badField(`notificationDetails.url ${checked.reason}`);
+    return { ...given, details: { ...given.details, host: checked.url.host } };
+  }
+
+  return {
+    async findApp(appId) {
+      return (await apps.find(appId, now())) ?? noSuchApp();
+    },
+
+    async apply(app, sender, requestId) {
+      const refusal = await apply(app, sender, requestId);
+      if (refusal) count({ outcome: refusal.kind });
+      return refusal;
+    },
+  };
+}
+
+function noSuchApp(): Refusal {
+  return new Refusal("notFound", "no such app");
+}
+
+function tooManyChanges({ retryAfterSecs }: ChangesExhausted): Refusal {
+  const { maxChanges } = TOKEN_CHANGE_LIMIT;
+  const message = `an fid may change its tokens of an app ${maxChanges} times an hour`;
+  return new Refusal("tooManyRequests", message, retryAfterSecs);
+}

@@ -1,0 +1,25 @@
+import type { AppService } from "../../apps/app-service.ts";
+import type { TokenRecord } from "../../db/state/records.ts";
+import type { TokenPosition, TokenStore } from "../../db/state/stores.ts";
+import { Refusal } from "../../management/refusal.ts";
+
+/** The notification tokens of an app, as its owner sees them. */
+export interface TokenService {
+  /** At most `max` rows behind `after`, by fid and client. `fid` is the acting fid. */
+  list(
+    fid: number,
+    page: { readonly appId: string; readonly after: TokenPosition | undefined; readonly max: number },
+  ): Promise<TokenRecord[] | Refusal>;
+}
+
+export function createTokenService(parts: {
+  readonly apps: AppService;
+  readonly tokens: TokenStore;
+}): TokenService {
+  return {
+    async list(fid, page) {
+      const app = await parts.apps.get(fid, page.appId);
+      return app instanceof Refusal ? app : parts.tokens.list(page);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { TokenPosition, TokenStore } from "../../../db/state/stores.ts";
+import { listToken } from "./listed-token.ts";
+
+const PAGE_TOKENS = 1000;
+
+/** The tokens of an app as one page of a list, in parts of a text. Rows without a token are left out. */
+export async function* exportTokens(store: Pick<TokenStore, "list">, appId: string): AsyncGenerator<string> {
+  yield '{"notification_tokens":[';
+  let separator = "\n";
+  let after: TokenPosition | undefined;
+  for (;;) {
+    const records = await store.list({ appId, after, max: PAGE_TOKENS });
+    let part = "";
+    for (const record of records) {
+      if (record.details === null) continue;
+      part += separator + JSON.stringify(listToken(record));
+      separator = ",\n";
+    }
+    yield part;
+    if (records.length < PAGE_TOKENS) break;
+    after = records.at(-1);
+  }
+  yield '\n],"next":{"cursor":null}}\n';
+}

@@ -1,0 +1,72 @@
+import type { TokenRecord } from "../../../db/state/records.ts";
+import { isoTime } from "../../../lib/iso-time.ts";
+import { ownValue, readObject } from "../../../management/fields.ts";
+import { badField, Refusal } from "../../../management/refusal.ts";
+import { readDetailsToken, readDetailsUrl } from "../token-event.ts";
+
+/** A token as the lists of the hosted API have it. */
+export interface ListedToken {
+  readonly object: "notification_token";
+  readonly fid: number;
+  readonly status: "enabled" | "disabled";
+  /** Absent, with `token`, where the app was added without notifications. */
+  readonly url?: string;
+  readonly token?: string;
+  /** ISO 8601. */
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** A token of such a list, read; nobody has looked yet at where the URL leads. Times are unix seconds. */
+export interface GivenToken {
+  readonly fid: number;
+  readonly url: string;
+  readonly token: string;
+  readonly isEnabled: boolean;
+  readonly createdAt: number | undefined;
+  readonly updatedAt: number | undefined;
+}
+
+export function listToken({ fid, state, details, createdAt, updatedAt }: TokenRecord): ListedToken {
+  return {
+    object: "notification_token",
+    fid,
+    status: state === "enabled" ? "enabled" : "disabled",
+    ...(details ? { url: details.url, token: details.token } : {}),
+    created_at: isoTime(createdAt),
+    updated_at: isoTime(updatedAt),
+  };
+}
+
+/** Reads a token of a list. Keys that it does not know are passed over; the refusals are a few texts. */
+export function readListedToken(value: unknown): GivenToken | Refusal {
+  const given = readObject(value, "the token");
+  if (given instanceof Refusal) return given;
+  const fid = ownValue(given, "fid");
+  if (typeof fid !== "number" || !Number.isSafeInteger(fid) || fid < 1) {
+    return badField("fid must be a positive integer");
+  }
+  const status = ownValue(given, "status") ?? "enabled";
+  if (status === "invalid") return badField("status is invalid: the client takes nothing for it");
+  if (status !== "enabled" && status !== "disabled") {
+    return badField("status must be enabled, disabled or invalid");
+  }
+  const url = readDetailsUrl(ownValue(given, "url"), "url");
+  if (url instanceof Refusal) return url;
+  const token = readDetailsToken(ownValue(given, "token"), "token");
+  if (token instanceof Refusal) return token;
+  const createdAt = readTime(ownValue(given, "created_at"), "created_at");
+  if (createdAt instanceof Refusal) return createdAt;
+  const updatedAt = readTime(ownValue(given, "updated_at"), "updated_at");
+  if (updatedAt instanceof Refusal) return updatedAt;
+  return { fid, url, token, isEnabled: status === "enabled", createdAt, updatedAt };
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
+
+/** Unix seconds of a time in ISO 8601; undefined for none. */
+function readTime(value: unknown, name: string): number | undefined | Refusal {
+  if (value === undefined || value === null) return undefined;
+  const ms = typeof value === "string" && ISO_TIME.test(value) ? Date.parse(value) : Number.NaN;
+  return ms >= 0 ? Math.floor(ms / 1000) : badField(`${name} must be a time in ISO 8601`);
+}

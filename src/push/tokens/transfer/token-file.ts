@@ -1,0 +1,101 @@
+import { JSONParser } from "@streamparser/json";
+import { reasonOf, UserError } from "../../../lib/failure.ts";
+
+/** Where the tokens stand: in a page, in every page of a row of them, or in those of one array. */
+const TOKEN_PATHS = ["$.notification_tokens.*", "$.*.notification_tokens.*"];
+/** Far more than a token has; what is longer is no list of tokens. */
+const MAX_TOKEN_BYTES = 64 * 1024;
+
+/**
+ * The tokens of a file, one after the other, in the memory that one of them takes. The file holds pages
+ * (`{ "notification_tokens": […], "next": … }`), one, many behind each other or in an array, or a token on each line.
+ *
+ * @throws UserError when the file cannot be read or is no such list; what came before its fault is good.
+ */
+export async function* tokensOfFile(path: string): AsyncGenerator<unknown> {
+  const file = Bun.file(path);
+  const head = await reading(path, () => file.slice(0, MAX_TOKEN_BYTES).text());
+  yield* isTokenLine(head) ? tokensOfLines(path) : tokensOfPages(path);
+}
+
+async function* tokensOfPages(path: string): AsyncGenerator<unknown> {
+  const found: unknown[] = [];
+  let tokenBytes = 0;
+  let fault: unknown;
+  const parser = new JSONParser({ paths: TOKEN_PATHS, keepStack: false, separator: "" });
+  parser.onValue = ({ value }) => {
+    found.push(value);
+    tokenBytes = 0;
+  };
+  parser.onError = (cause) => {
+    fault ??= cause;
+  };
+  for await (const chunk of chunksOf(path)) {
+    // In small parts, so that the bytes since the last token are known.
+    for (let at = 0; at < chunk.length; at += MAX_TOKEN_BYTES) {
+      const part = chunk.subarray(at, at + MAX_TOKEN_BYTES);
+      tokenBytes += part.length;
+      parser.write(part);
+      yield* found.splice(0);
+      if (fault !== undefined) throw new UserError(`${path} is no JSON: ${reasonOf(fault)}`);
+      if (tokenBytes > 2 * MAX_TOKEN_BYTES) throw new UserError(`${path} is no list of notification tokens`);
+    }
+  }
+  if (!parser.isEnded) {
+    parser.end();
+    if (fault !== undefined) throw new UserError(`${path} ends in the middle: ${reasonOf(fault)}`);
+  }
+}
+
+async function* tokensOfLines(path: string): AsyncGenerator<unknown> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let rest = "";
+  let number = 0;
+  const parsed = (line: string): unknown => {
+    number += 1;
+    try {
+      return line.trim() === "" ? undefined : JSON.parse(line);
+    } catch (cause) {
+      throw new UserError(`${path}: line ${number} is no JSON: ${reasonOf(cause)}`, { cause });
+    }
+  };
+  for await (const chunk of chunksOf(path)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > MAX_TOKEN_BYTES)
+      throw new UserError(`${path}: line ${number + lines.length + 1} is too long`);
+    for (const line of lines) {
+      const token = parsed(line);
+      if (token !== undefined) yield token;
+    }
+  }
+  const last = parsed(rest);
+  if (last !== undefined) yield last;
+}
+
+async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+  const chunks = Bun.file(path).stream()[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await reading(path, () => chunks.next());
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+async function reading<T>(path: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    throw new UserError(`${path} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** Whether a file begins with a line that is a token by itself. */
+function isTokenLine(head: string): boolean {
+  try {
+    const first: unknown = JSON.parse(head.split("\n", 1)[0] ?? "");
+    return typeof first === "object" && first !== null && Object.hasOwn(first, "fid");
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,104 @@
+import { RetryableError, UserError } from "../../../lib/failure.ts";
+import { ownValue, readObject } from "../../../management/fields.ts";
+import { Refusal } from "../../../management/refusal.ts";
+import { type OutboundClient, OutboundError, type OutboundResponse } from "../../../net/client.ts";
+
+/** Where another service lists an app's tokens, and with which key. */
+export interface TokenPages {
+  readonly client: OutboundClient;
+  readonly url: string;
+  readonly apiKey: string;
+  readonly signal: AbortSignal;
+  /** Resolves after so many milliseconds; throws when the signal aborts before. */
+  readonly wait: (ms: number) => Promise<unknown>;
+}
+
+const PAGE_TOKENS = "100";
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+const MAX_CURSOR_CHARS = 4096;
+const CALL_TIMEOUT_MS = 30_000;
+const MAX_ATTEMPTS = 5;
+const FIRST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 60_000;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * The tokens that a service lists page by page, each page fetched when the one before was taken.
+ *
+ * @throws UserError for an answer that is no such page, RetryableError where the service does not answer; the tokens
+ *   before are good.
+ */
+export async function* tokensOfPages(pages: TokenPages): AsyncGenerator<unknown> {
+  let cursor = "";
+  for (;;) {
+    const page = await fetchPage(pages, cursor);
+    yield* page.tokens;
+    if (page.cursor === "") return;
+    if (page.cursor === cursor) throw new UserError("the service answers the same page again and again");
+    cursor = page.cursor;
+  }
+}
+
+async function fetchPage(pages: TokenPages, cursor: string) {
+  const url = new URL(pages.url);
+  if (!url.searchParams.has("limit")) url.searchParams.set("limit", PAGE_TOKENS);
+  if (cursor !== "") url.searchParams.set("cursor", cursor);
+  for (let attempt = 1; ; attempt++) {
+    const answer = await pages.client.request({
+      method: "GET",
+      url: url.href,
+      headers: { "x-api-key": pages.apiKey, accept: "application/json" },
+      timeoutMs: CALL_TIMEOUT_MS,
+      maxResponseBytes: MAX_PAGE_BYTES,
+      signal: pages.signal,
+    });
+    pages.signal.throwIfAborted();
+    const fault = faultOf(answer);
+    if (!(answer instanceof OutboundError) && fault === undefined) return readPage(answer);
+    if (fault?.isPassing === false)
+      throw new UserError(`the list of tokens cannot be fetched: ${fault.reason}`);
+    if (attempt === MAX_ATTEMPTS) {
+      throw new RetryableError(`the list of tokens could not be fetched: ${fault?.reason}`);
+    }
+    await pages.wait(Math.min(fault?.waitMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS));
+  }
+}
+
+/** Why an answer is none, and whether the next may be one. */
+function faultOf(answer: OutboundResponse | OutboundError) {
+  if (answer instanceof OutboundError) {
+    return { reason: answer.message, isPassing: answer.kind !== "refused" && answer.kind !== "redirect" };
+  }
+  const { status, headers } = answer;
+  if (status < 300) return undefined;
+  const waitSecs = /^\d{1,6}$/.exec(headers.get("retry-after") ?? "")?.[0];
+  return {
+    reason: `status ${status}`,
+    isPassing: status === 408 || status === 429 || status >= 500,
+    ...(waitSecs === undefined ? {} : { waitMs: Number(waitSecs) * 1000 }),
+  };
+}
+
+function readPage({ body, truncated }: OutboundResponse): { tokens: readonly unknown[]; cursor: string } {
+  const page = truncated ? undefined : readObject(parseJson(body), "page");
+  if (page === undefined || page instanceof Refusal) throw noPage();
+  const tokens = ownValue(page, "notification_tokens");
+  if (!Array.isArray(tokens)) throw noPage();
+  const next = readObject(ownValue(page, "next") ?? {}, "next");
+  const cursor = next instanceof Refusal ? undefined : (ownValue(next, "cursor") ?? "");
+  if (typeof cursor !== "string" || cursor.length > MAX_CURSOR_CHARS) throw noPage();
+  return { tokens, cursor };
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+function noPage(): UserError {
+  return new UserError("the answer is no page of notification tokens");
+}

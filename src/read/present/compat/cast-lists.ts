@@ -1,0 +1,39 @@
+import type { Page } from "../../cursor.ts";
+import type { CastState, Hash } from "../../hydrate/casts.ts";
+import type { Hydration } from "../../hydrate/hydrate.ts";
+import { presentCasts } from "./cast.ts";
+
+/** Casts of a list of hashes, under both keys that clients read. */
+export function presentBulkCasts(hashes: readonly Hash[], hydration: Hydration) {
+  const found = { casts: presentCasts(hashes, hydration) };
+  return { ...found, result: found };
+}
+
+/** A page of found casts, under both keys that clients read. */
+export function presentCastSearch({ rows, cursor }: Page<{ readonly hash: Hash }>, hydration: Hydration) {
+  const hashes = rows.map(({ hash }) => hash);
+  const found = { casts: presentCasts(hashes, hydration), next: { cursor } };
+  return { ...found, result: found };
+}
+
+const keys = {
+  trending: ({ likes, recasts, replies }: CastState) => likes + 2 * recasts + 3 * replies,
+  likes: ({ likes }: CastState) => likes,
+  recasts: ({ recasts }: CastState) => recasts,
+  replies: ({ replies }: CastState) => replies,
+  recent: ({ timestamp }: CastState) => timestamp,
+} as const;
+
+/** What a list of casts may be sorted by, the greatest first. */
+export type CastSort = keyof typeof keys;
+
+export const CAST_SORTS = Object.keys(keys) as CastSort[];
+
+/** The hashes of casts that are live, sorted; equal ones as they were. */
+export function sortCasts(hashes: readonly Hash[], sort: CastSort, hydration: Hydration): Hash[] {
+  const keyOf = keys[sort];
+  return hashes
+    .flatMap((hash) => hydration.casts.get(hash) ?? [])
+    .sort((a, b) => keyOf(b) - keyOf(a))
+    .map(({ hash }) => hash);
+}

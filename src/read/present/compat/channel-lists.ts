@@ -1,0 +1,46 @@
+import type { Page } from "../../cursor.ts";
+import type { Hydration } from "../../hydrate/hydrate.ts";
+import type { ChannelCasts } from "../../queries/channels/channel-casts.ts";
+import { presentChannel } from "./channel.ts";
+import { presentUser, presentUsers } from "./user.ts";
+
+/** A page of trending channels: the fields of each, the channel again in `channel`, and its recent casts as text. */
+export function presentChannelActivity(
+  {
+    rows,
+    cursor,
+    casts,
+  }: Page<{ readonly id: string }> & { readonly casts: ReadonlyMap<string, ChannelCasts> },
+  hydration: Hydration,
+) {
+  const channels = rows.flatMap(({ id }) => {
+    const channel = presentChannel(id, hydration);
+    if (!channel) return [];
+    const { day = 0, week = 0, month = 0 } = casts.get(id) ?? {};
+    return [
+      {
+        ...channel,
+        object: "channel_activity" as const,
+        cast_count_1d: String(day),
+        cast_count_7d: String(week),
+        cast_count_30d: String(month),
+        channel,
+      },
+    ];
+  });
+  return { channels, next: { cursor } };
+}
+
+/** A page of the members of a channel. */
+export function presentChannelMembers(
+  { rows, cursor, channelId }: Page<{ readonly fid: number }> & { readonly channelId: string },
+  hydration: Hydration,
+) {
+  const channel = presentChannel(channelId, hydration);
+  const members = rows.flatMap(({ fid }) => {
+    const user = presentUser(fid, hydration);
+    return user && channel ? [{ object: "member" as const, role: "member" as const, user, channel }] : [];
+  });
+  const fids = rows.map(({ fid }) => fid);
+  return { members, users: presentUsers(fids, hydration), next: { cursor } };
+}

@@ -1,0 +1,86 @@
+import { NotificationKind } from "../../../db/index/project/notifications.ts";
+import { isoTime } from "../../../lib/iso-time.ts";
+import type { Page } from "../../cursor.ts";
+import type { Hash } from "../../hydrate/casts.ts";
+import type { Hydration } from "../../hydrate/hydrate.ts";
+import type { ActType, PairAct } from "../../queries/casts/pair-interactions.ts";
+import type { NotificationEntry } from "../../queries/notifications/notification-groups.ts";
+import { presentCast, presentCastDehydrated } from "./cast.ts";
+import { presentUser } from "./user.ts";
+
+const TYPES = {
+  [NotificationKind.Mention]: "mention",
+  [NotificationKind.Reply]: "reply",
+  [NotificationKind.Like]: "likes",
+  [NotificationKind.Recast]: "recasts",
+  [NotificationKind.Follow]: "follows",
+} as const;
+
+/** Acts of one type that are shown together. Times in unix seconds. */
+interface Acts {
+  readonly type: ActType;
+  readonly newestAt: number;
+  /** The newest one first, never empty. */
+  readonly actorFids: readonly number[];
+  /** The cast that mentions, replies, quotes or was reacted to; undefined for follows. */
+  readonly hash: Hash | undefined;
+  readonly count: number;
+}
+
+/**
+ * A notification, with the newest actor and time beside the lists, for clients that show each act on its own; undefined
+ * when its cast is not live or its newest actor is not there.
+ */
+function presentActs({ type, newestAt, actorFids, hash, count }: Acts, hydration: Hydration) {
+  const cast = hash === undefined ? undefined : presentCast(hash, hydration);
+  const named = hash === undefined ? undefined : presentCastDehydrated(hash, hydration);
+  const actors = actorFids.flatMap((fid) => presentUser(fid, hydration) ?? []);
+  const [user] = actors;
+  if (!user || user.fid !== actorFids[0] || (hash !== undefined && !cast)) return undefined;
+  return {
+    object: "notification" as const,
+    type,
+    most_recent_timestamp: isoTime(newestAt),
+    timestamp: isoTime(newestAt),
+    seen: false as const,
+    user,
+    ...(cast && { cast }),
+    ...((type === "likes" || type === "recasts") &&
+      named && { reactions: actors.map((actor) => ({ object: type, user: actor, cast: named })) }),
+    ...(type === "follows" && {
+      follows: actors.map((actor) => ({ object: "follower" as const, user: actor })),
+    }),
+    count,
+  };
+}
+
+/** An entry of the in-app list. */
+export function presentNotification(entry: NotificationEntry, hydration: Hydration) {
+  const { newest, acts, hash, count } = entry;
+  const actorFids = acts.map(({ actorFid }) => actorFid);
+  const type = TYPES[newest.kind];
+  return presentActs({ type, newestAt: newest.timestamp, actorFids, hash, count }, hydration);
+}
+
+/** What two users did to each other, each act as a notification. */
+export function presentInteractions(acts: readonly PairAct[], hydration: Hydration) {
+  const interactions = acts.flatMap(
+    ({ type, timestamp, actorFid, hash }) =>
+      presentActs({ type, newestAt: timestamp, actorFids: [actorFid], hash, count: 1 }, hydration) ?? [],
+  );
+  return { interactions };
+}
+
+export type Notification = NonNullable<ReturnType<typeof presentNotification>>;
+
+/** A page of entries. `unseen`: how many acts there are in all, none of which was marked as seen. */
+export function presentNotifications(
+  { rows, cursor, unseen }: Page<NotificationEntry> & { readonly unseen: number },
+  hydration: Hydration,
+) {
+  return {
+    unseen_notifications_count: unseen,
+    notifications: rows.flatMap((entry) => presentNotification(entry, hydration) ?? []),
+    next: { cursor },
+  };
+}

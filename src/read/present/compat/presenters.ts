@@ -1,0 +1,51 @@
+import { encodeBase58 } from "../../../lib/base58.ts";
+import { isoTime } from "../../../lib/iso-time.ts";
+import { hex } from "../../hydrate/casts.ts";
+import type { Hydration } from "../../hydrate/hydrate.ts";
+import { plainResponses } from "../plain-responses.ts";
+import { NO_SUMMARY, type Presenters } from "../presenters.ts";
+import { presentCast } from "./cast.ts";
+import { presentChannel } from "./channel.ts";
+import { presentFollowerPage, presentMutualFollowPage } from "./follower.ts";
+import { presentStorageAllocations, presentUsage } from "./storage.ts";
+import { presentUser } from "./user.ts";
+
+const plain = plainResponses({ user: presentUser, cast: presentCast, channel: presentChannel });
+
+/** The answers in the dialect of the hosted API that most clients are written for. */
+export const compatPresenters = {
+  ...plain,
+  userSearch(page, hydration) {
+    const found = plain.userPage(page, hydration);
+    return { ...found, result: found };
+  },
+  verifications(fid, hydration) {
+    const user = presentUser(fid, hydration);
+    return user && { user, verifications: presentVerifications(fid, hydration) };
+  },
+  followerPage: presentFollowerPage,
+  mutualFollowPage: presentMutualFollowPage,
+  storageAllocations: presentStorageAllocations,
+  storageUsage: presentUsage,
+  conversationSummary: () => ({
+    summary: { text: NO_SUMMARY, mentioned_profiles: [], participants: [] },
+  }),
+  embedMetadata: () => ({ metadata: { _status: "NOT_FETCHED" } }),
+  emptyList: ({ key, clientKey, paged }) => ({
+    [key]: [],
+    ...(clientKey !== undefined && { [clientKey]: [] }),
+    ...(paged && { next: { cursor: null } }),
+  }),
+} satisfies Presenters;
+
+const ETHEREUM = 0;
+
+function presentVerifications(fid: number, hydration: Hydration) {
+  const verifications = hydration.users.get(fid)?.verifications ?? [];
+  return verifications.map(({ address, protocol, timestamp }) => ({
+    object: "verification" as const,
+    address: protocol === ETHEREUM ? hex(address) : encodeBase58(address),
+    protocol: protocol === ETHEREUM ? ("evm" as const) : ("solana" as const),
+    verified_at: isoTime(timestamp),
+  }));
+}

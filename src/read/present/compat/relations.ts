@@ -1,0 +1,70 @@
+import { isoTime } from "../../../lib/iso-time.ts";
+import type { Page } from "../../cursor.ts";
+import type { Hydration } from "../../hydrate/hydrate.ts";
+import type { DatedUser } from "../../queries/users/links.ts";
+import { presentUser, presentUserDehydrated, presentUsers } from "./user.ts";
+
+/** Of relevant followers so many are shown in full. */
+export const MAX_TOP_RELEVANT = 10;
+
+/** Followers whom the viewer follows too: all of them briefly, the first ones in full. */
+export function presentRelevantFollowers(fids: readonly number[], hydration: Hydration) {
+  return {
+    top_relevant_followers_hydrated: presentUsers(fids.slice(0, MAX_TOP_RELEVANT), hydration).map((user) => ({
+      object: "follower" as const,
+      user,
+    })),
+    all_relevant_followers_dehydrated: fids.flatMap((fid) => {
+      const user = presentUserDehydrated(fid, hydration);
+      return user ? [{ object: "follower_dehydrated" as const, user }] : [];
+    }),
+  };
+}
+
+/** A page of best friends. `affinity` holds the score of each. */
+export function presentBestFriends(
+  { rows, cursor, affinity }: Page<DatedUser> & { readonly affinity: ReadonlyMap<number, number> },
+  hydration: Hydration,
+) {
+  const users = presentUsers(
+    rows.map(({ fid }) => fid),
+    hydration,
+  );
+  return {
+    users: users.map((user) => ({ ...user, mutual_affinity_score: affinity.get(user.fid) ?? 0 })),
+    next: { cursor },
+  };
+}
+
+/** A page of blocks. `side` says whom the rows name: those who are blocked, or those who block. */
+export function presentBlocks(
+  { rows, cursor, side }: Page<DatedUser> & { readonly side: "blocked" | "blocker" },
+  hydration: Hydration,
+) {
+  const dated = withUsers(rows, hydration);
+  return {
+    users: dated.map(({ user }) => user),
+    blocks: dated.map(({ user, at }) => ({
+      object: "block" as const,
+      ...(side === "blocked" ? { blocked: user } : { blocker: user }),
+      blocked_at: isoTime(at),
+    })),
+    next: { cursor },
+  };
+}
+
+export function presentMutes({ rows, cursor }: Page<DatedUser>, hydration: Hydration) {
+  const dated = withUsers(rows, hydration);
+  return {
+    users: dated.map(({ user }) => user),
+    mutes: dated.map(({ user, at }) => ({ object: "mute" as const, muted: user, muted_at: isoTime(at) })),
+    next: { cursor },
+  };
+}
+
+function withUsers(rows: readonly DatedUser[], hydration: Hydration) {
+  return rows.flatMap(({ fid, at }) => {
+    const user = presentUser(fid, hydration);
+    return user ? [{ user, at }] : [];
+  });
+}

@@ -1,0 +1,99 @@
+import { encodeBase58 } from "../../../lib/base58.ts";
+import { UserDataType } from "../../../protocol/wire/generated/message.ts";
+import { hex } from "../../hydrate/casts.ts";
+import type { Hydration } from "../../hydrate/hydrate.ts";
+import type { UserState, Verification } from "../../hydrate/users.ts";
+import { memoizePresenter } from "../memoize.ts";
+
+const ETHEREUM = 0;
+const SOLANA = 1;
+
+/** The User object; undefined for an fid that does not exist. */
+export function presentUser(fid: number, hydration: Hydration) {
+  const user = hydration.users.get(fid);
+  return user && presentState(user, (user.pro?.expiresAt ?? 0) > hydration.nowSecs);
+}
+
+const presentState = memoizePresenter((user: UserState, isPro: boolean) => {
+  const { fid, data } = user;
+  const ethAddresses = addresses(user.verifications, ETHEREUM, hex);
+  const solAddresses = addresses(user.verifications, SOLANA, encodeBase58);
+  const banner = data.get(UserDataType.USER_DATA_TYPE_BANNER);
+  return {
+    object: "user" as const,
+    fid,
+    username: usernameOf(user),
+    display_name: data.get(UserDataType.USER_DATA_TYPE_DISPLAY) ?? null,
+    custody_address: user.custody && hex(user.custody),
+    pfp_url: data.get(UserDataType.USER_DATA_TYPE_PFP) ?? null,
+    registered_at: user.registeredAt,
+    profile: {
+      bio: { text: data.get(UserDataType.USER_DATA_TYPE_BIO) ?? "" },
+      location: locationOf(data.get(UserDataType.USER_DATA_TYPE_LOCATION)),
+      banner: banner === undefined ? null : { url: banner },
+      url: data.get(UserDataType.USER_DATA_TYPE_URL) ?? null,
+    },
+    follower_count: user.followers,
+    following_count: user.following,
+    verifications: ethAddresses,
+    auth_addresses: user.authAddresses.map(({ address, appFid }) => ({
+      address: hex(address),
+      app: { fid: appFid === 0 ? null : appFid },
+    })),
+    verified_addresses: {
+      eth_addresses: ethAddresses,
+      sol_addresses: solAddresses,
+      primary: {
+        eth_address: primary(
+          ethAddresses,
+          data.get(UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM)?.toLowerCase(),
+        ),
+        sol_address: primary(solAddresses, data.get(UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA)),
+      },
+    },
+    verified_accounts: accounts(user),
+    pro: user.pro
+      ? {
+          status: isPro ? ("subscribed" as const) : ("unsubscribed" as const),
+          subscribed_at: user.pro.subscribedAt,
+          expires_at: user.pro.expiresAt,
+        }
+      : null,
+    power_badge: false,
+  };
+});
+
+export type User = NonNullable<ReturnType<typeof presentUser>>;
+
+/** The name that an fid goes by: its USERNAME while the proof is live, else `!<fid>`. */
+export function usernameOf(user: UserState): string {
+  return user.username ?? `!${user.fid}`;
+}
+
+function addresses<T extends string>(
+  verifications: readonly Verification[],
+  protocol: number,
+  format: (address: Uint8Array) => T,
+): T[] {
+  return verifications.filter((v) => v.protocol === protocol).map((v) => format(v.address));
+}
+
+/** The declared address while it is verified, else the one verified first. */
+function primary<T extends string>(verified: readonly T[], declared: string | undefined): T | null {
+  return verified.find((address) => address === declared) ?? verified[0] ?? null;
+}
+
+function accounts(user: UserState): { platform: "x" | "github"; username: string }[] {
+  const list: { platform: "x" | "github"; username: string }[] = [];
+  const x = user.data.get(UserDataType.USER_DATA_TYPE_TWITTER);
+  const github = user.data.get(UserDataType.USER_DATA_TYPE_GITHUB);
+  if (x !== undefined) list.push({ platform: "x", username: x });
+  if (github !== undefined) list.push({ platform: "github", username: github });
+  return list;
+}
+
+/** Reads `geo:<lat>,<lon>`, the only form that validation lets in. */
+function locationOf(value: string | undefined): { latitude: number; longitude: number } | null {
+  const match = value?.match(/^geo:(-?[\d.]+),(-?[\d.]+)$/);
+  return match ? { latitude: Number(match[1]), longitude: Number(match[2]) } : null;
+}

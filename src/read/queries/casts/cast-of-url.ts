@@ -1,0 +1,52 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { type Hash, hex } from "../../hydrate/casts.ts";
+import { fidByUsername } from "../users/users.ts";
+
+const byPrefix = statement<{ hash: Uint8Array }, [from: Uint8Array, to: Uint8Array, fid: number]>(
+  "skeleton.casts.by-hash-prefix",
+  // The range of hashes is the narrow side; `+fid` keeps the planner from walking all casts of the author.
+  `SELECT hash FROM casts WHERE hash >= ? AND hash <= ? AND +fid = ?
+   ORDER BY timestamp DESC, hash DESC LIMIT 1`,
+);
+
+const HOSTS = "https://(?:www\\.)?(?:warpcast\\.com|farcaster\\.xyz)";
+const CONVERSATION_URL = new RegExp(`^${HOSTS}/~/conversations/(0x[0-9a-f]{40})/?$`, "i");
+const CAST_URL = new RegExp(`^${HOSTS}/([^/~?#]+)/0x([0-9a-f]{8,40})/?$`, "i");
+
+/** What a client-style URL of a cast says; undefined when it is no such URL. */
+export type CastUrl = { readonly hash: Hash } | { readonly username: string; readonly hashPrefix: string };
+
+/** Reads `https://<client>/<username>/0x<at least 8 digits>` and `https://<client>/~/conversations/<hash>`. */
+export function parseCastUrl(url: string): CastUrl | undefined {
+  const conversation = CONVERSATION_URL.exec(url)?.[1];
+  if (conversation !== undefined) return { hash: conversation.toLowerCase() as Hash };
+  const [, username, hashPrefix] = CAST_URL.exec(url) ?? [];
+  if (username === undefined || hashPrefix === undefined) return undefined;
+  return { username: decodeName(username), hashPrefix: hashPrefix.toLowerCase() };
+}
+
+/** The cast that a URL means: of several with the prefix the newest of that author. */
+export function castOfUrl(db: IndexDatabase, url: CastUrl): Hash | undefined {
+  if ("hash" in url) return url.hash;
+  const fid = fidByUsername(db, url.username) ?? fidOfFallbackName(url.username);
+  if (fid === undefined) return undefined;
+  const from = Buffer.from(url.hashPrefix.padEnd(40, "0"), "hex");
+  const to = Buffer.from(url.hashPrefix.padEnd(40, "f"), "hex");
+  const row = db.get(byPrefix, from, to, fid);
+  return row && hex(row.hash);
+}
+
+/** `!<fid>` is how an fid without a live name is shown, so a URL may hold it. */
+function fidOfFallbackName(name: string): number | undefined {
+  const digits = /^!([1-9][0-9]{0,15})$/.exec(name)?.[1];
+  return digits !== undefined && Number.isSafeInteger(Number(digits)) ? Number(digits) : undefined;
+}
+
+function decodeName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,29 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import type { Page } from "../../cursor.ts";
+import type { Hash } from "../../hydrate/casts.ts";
+import { belowOf, type TimedKey, type TimedRow, timedCursor, timedPage } from "../feeds/time-order.ts";
+
+const quotesOf = statement<
+  TimedRow,
+  [hash: Uint8Array, belowTimestamp: number, belowHash: Uint8Array, limit: number]
+>(
+  "skeleton.cast-quotes",
+  // The author comes from the cast: a quote that names another one quotes nothing.
+  `SELECT q.timestamp, q.hash FROM casts c
+   CROSS JOIN cast_quotes q ON q.quoted_hash = c.hash AND q.quoted_fid = c.fid
+   WHERE c.hash = ? AND (q.timestamp, q.hash) < (?, ?)
+   ORDER BY q.timestamp DESC, q.hash DESC LIMIT ?`,
+);
+
+export const castQuotesCursor = timedCursor("cast/quotes");
+
+/** The live casts that quote a live cast, newest first; none for a cast that is not there. */
+export function castQuotes(
+  db: IndexDatabase,
+  query: { hash: Hash; limit: number; after: TimedKey | undefined },
+): Page<{ hash: Hash }> {
+  const { hash, limit, after } = query;
+  const quoted = Buffer.from(hash.slice(2), "hex");
+  return timedPage(db.all(quotesOf, quoted, ...belowOf(after), limit + 1), limit, castQuotesCursor);
+}

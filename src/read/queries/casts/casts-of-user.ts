@@ -1,0 +1,40 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import type { Page } from "../../cursor.ts";
+import type { Hash } from "../../hydrate/casts.ts";
+import { belowOf, type TimedKey, type TimedRow, timedCursor, timedPage } from "../feeds/time-order.ts";
+
+type From = [fid: number, belowTimestamp: number, belowHash: Uint8Array, limit: number];
+
+const castsOf = statement<TimedRow, From>(
+  "skeleton.casts-of-user",
+  `SELECT timestamp, hash FROM casts WHERE fid = ? AND (timestamp, hash) < (?, ?)
+   ORDER BY timestamp DESC, hash DESC LIMIT ?`,
+);
+const repliesOf = statement<TimedRow, From>(
+  "skeleton.replies-of-user",
+  `SELECT timestamp, hash FROM casts
+   WHERE fid = ? AND parent_hash IS NOT NULL AND (timestamp, hash) < (?, ?)
+   ORDER BY timestamp DESC, hash DESC LIMIT ?`,
+);
+
+interface UserQuery {
+  readonly fid: number;
+  readonly limit: number;
+  readonly after: TimedKey | undefined;
+}
+
+export const castsOfUserCursor = timedCursor("feed/user/casts");
+export const repliesOfUserCursor = timedCursor("feed/user/replies_and_recasts");
+
+/** All live casts of an fid, replies too, newest first. */
+export function castsOfUser(db: IndexDatabase, query: UserQuery): Page<{ hash: Hash }> {
+  const { fid, limit, after } = query;
+  return timedPage(db.all(castsOf, fid, ...belowOf(after), limit + 1), limit, castsOfUserCursor);
+}
+
+/** The live casts of an fid that answer a cast, newest first. */
+export function repliesOfUser(db: IndexDatabase, query: UserQuery): Page<{ hash: Hash }> {
+  const { fid, limit, after } = query;
+  return timedPage(db.all(repliesOf, fid, ...belowOf(after), limit + 1), limit, repliesOfUserCursor);
+}

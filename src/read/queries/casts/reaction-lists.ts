@@ -1,0 +1,69 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import type { Hash } from "../../hydrate/casts.ts";
+import {
+  type HashedReaction,
+  type Reaction,
+  type ReactionKind,
+  reactionsOfUser,
+  reactionsOnCast,
+} from "./reactions.ts";
+
+/** Lists of likes and recasts together. */
+
+export const mixedCastReactionsCursor = cursorCodec("reactions/cast mixed", ["int", "int", "int"]);
+export const mixedUserReactionsCursor = cursorCodec("reactions/user mixed", ["int", "hash"]);
+
+/**
+ * Likes and recasts of a live cast, newest first, of one second the greater fid, of one fid the recast. `authorFid` must
+ * be the author of the cast where it is given.
+ */
+export function mixedReactionsOnCast(
+  db: IndexDatabase,
+  query: {
+    hash: Hash;
+    authorFid?: number | undefined;
+    kinds: readonly ReactionKind[];
+    limit: number;
+    after: readonly [timestamp: number, fid: number, type: number] | undefined;
+  },
+): Page<Reaction> {
+  const { hash, authorFid, kinds, limit, after } = query;
+  const isBehind = ({ timestamp, fid, type }: Reaction) =>
+    !after || compare([timestamp, fid, type], after) < 0;
+  // A row with the fid of the cursor may be of the type behind it.
+  const from = after && ([after[0], after[1] + 1] as const);
+  const rows = kinds
+    .flatMap((kind) => [
+      ...reactionsOnCast(db, { hash, authorFid, kind, limit: limit + 2, after: from }).rows,
+    ])
+    .filter(isBehind)
+    .sort((a, b) => compare([b.timestamp, b.fid, b.type], [a.timestamp, a.fid, a.type]));
+  return cutPage(rows.slice(0, limit + 1), limit, ({ timestamp, fid, type }) =>
+    mixedCastReactionsCursor.encode([timestamp, fid, type]),
+  );
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((value, place) => value !== b[place]);
+  return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+}
+
+/** The live casts that an fid liked or recasted, the newest reaction first. */
+export function mixedReactionsOfUser(
+  db: IndexDatabase,
+  query: {
+    fid: number;
+    kinds: readonly ReactionKind[];
+    limit: number;
+    after: readonly [timestamp: number, hash: Hash] | undefined;
+  },
+): Page<HashedReaction> {
+  const { kinds, limit } = query;
+  const rows = kinds
+    .flatMap((kind) => [...reactionsOfUser(db, { ...query, kind, limit: limit + 1 }).rows])
+    .sort((a, b) => b.timestamp - a.timestamp || (a.hash < b.hash ? 1 : -1));
+  return cutPage(rows.slice(0, limit + 1), limit, ({ timestamp, hash }) =>
+    mixedUserReactionsCursor.encode([timestamp, hash]),
+  );
+}

@@ -1,0 +1,97 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+import { packId, unpackId } from "./channels.ts";
+
+/**
+ * Prefix search by member count has two exact ways. A rare prefix: read all channels that have it and sort them. A
+ * common one: walk the channels by members and take those that have it. With few hits the first is short, with many
+ * the second, so that a search reads some thousands of index entries at most unless names are made to defeat it.
+ */
+const MAX_SORTED = 1000;
+
+type Prefix = [from: string, to: string, nameFrom: string, nameTo: string];
+
+const inRange = (column: string) => `${column} COLLATE NOCASE >= ?1 AND ${column} COLLATE NOCASE < ?2`;
+
+const withPrefix = statement<{ id: string }, [...Prefix, limit: number]>(
+  "skeleton.channel-search.with-prefix",
+  `SELECT id FROM (SELECT id FROM channel_activity WHERE ${inRange("id")} LIMIT ?5)
+   UNION ALL SELECT id FROM (SELECT id FROM channel_registry WHERE ${inRange("id")} LIMIT ?5)
+   UNION ALL SELECT id FROM (SELECT id FROM channel_registry WHERE ${inRange("registry_id")} LIMIT ?5)
+   UNION ALL SELECT id FROM (SELECT id FROM channel_registry WHERE name_key >= ?3 AND name_key < ?4 LIMIT ?5)`,
+);
+
+interface Hit {
+  id: string;
+  members: number;
+}
+
+const sorted = statement<Hit, [idsJson: string, members: number, afterId: string, limit: number]>(
+  "skeleton.channel-search.sorted",
+  `SELECT j.value AS id, coalesce(a.members, 0) AS members
+   FROM json_each(?1) j LEFT JOIN channel_activity a ON a.id = j.value
+   WHERE coalesce(a.members, 0) < ?2 OR (coalesce(a.members, 0) = ?2 AND j.value > ?3)
+   ORDER BY members DESC, id LIMIT ?4`,
+);
+
+/** The registry's part of the match; `+` keeps the planner on the order asked for. */
+const REGISTRY_MATCH = `${inRange("+r.registry_id")} OR (+r.name_key >= ?3 AND +r.name_key < ?4)`;
+
+const walkActive = statement<Hit, [...Prefix, members: number, afterId: string, limit: number]>(
+  "skeleton.channel-search.walk-active",
+  `SELECT a.id, a.members FROM channel_activity a INDEXED BY channel_activity_by_members
+   WHERE a.members <= ?5 AND (a.members < ?5 OR a.id > ?6)
+     AND ((${inRange("+a.id")})
+       OR EXISTS (SELECT 1 FROM channel_registry r WHERE r.id = a.id AND (${REGISTRY_MATCH})))
+   ORDER BY a.members DESC, a.id LIMIT ?7`,
+);
+const walkInactive = statement<Hit, [...Prefix, afterId: string, limit: number]>(
+  "skeleton.channel-search.walk-inactive",
+  `SELECT r.id, 0 AS members FROM channel_registry r
+   WHERE r.id > ?5 AND NOT EXISTS (SELECT 1 FROM channel_activity a WHERE a.id = r.id)
+     AND ((${inRange("+r.id")}) OR ${REGISTRY_MATCH})
+   ORDER BY r.id LIMIT ?6`,
+);
+
+export const channelSearchCursor = cursorCodec("channel/search", ["int", "text"]);
+
+/**
+ * The channels whose id or name begins with `text` in any case (of ids the ASCII letters), the one with the most
+ * members first, then by id.
+ */
+export function searchChannels(
+  db: IndexDatabase,
+  query: { text: string; limit: number; after: Key<["int", "text"]> | undefined },
+): Page<{ id: string }> {
+  const { text, limit, after } = query;
+  const prefix: Prefix = [...rangeOf(text), ...rangeOf(text.toLowerCase())];
+  const members = after ? after[0] : Number.MAX_SAFE_INTEGER;
+  const afterId = after ? unpackId(after[1]) : "";
+  const candidates = db.all(withPrefix, ...prefix, MAX_SORTED + 1);
+  const rows =
+    candidates.length <= MAX_SORTED
+      ? db.all(sorted, idsJson(candidates), members, afterId, limit + 1)
+      : walk(db, prefix, { members, afterId, limit: limit + 1 });
+  return cutPage(rows, limit, (last) => channelSearchCursor.encode([last.members, packId(last.id)]));
+}
+
+function walk(
+  db: IndexDatabase,
+  prefix: Prefix,
+  { members, afterId, limit }: { members: number; afterId: string; limit: number },
+): Hit[] {
+  const active = db.all(walkActive, ...prefix, members, afterId, limit);
+  if (active.length === limit) return active;
+  // A channel without activity has no members, so these follow all others.
+  return [...active, ...db.all(walkInactive, ...prefix, members === 0 ? afterId : "", limit - active.length)];
+}
+
+function idsJson(candidates: readonly { id: string }[]): string {
+  return JSON.stringify([...new Set(candidates.map(({ id }) => id))]);
+}
+
+/** From the prefix to behind everything that begins with it. */
+function rangeOf(prefix: string): [from: string, to: string] {
+  return [prefix, `${prefix}\u{10ffff}`];
+}

@@ -1,0 +1,134 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { channelIdOf, parentUrlsOf } from "../../../protocol/channel-url.ts";
+import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+
+const registryIds = statement<{ asked: string; id: string }, [idsJson: string]>(
+  "skeleton.channels.registry-ids",
+  `SELECT j.value AS asked, r.id FROM json_each(?) j CROSS JOIN channel_registry r ON r.registry_id = j.value
+   WHERE NOT EXISTS (SELECT 1 FROM channel_activity a WHERE a.id = j.value)
+     AND NOT EXISTS (SELECT 1 FROM channel_registry s WHERE s.id = j.value)`,
+);
+const nextById = statement<{ id: string }, [after: string, limit: number]>(
+  "skeleton.channels.by-id",
+  `SELECT id FROM (SELECT id FROM channel_activity WHERE id > ?1 ORDER BY id LIMIT ?2)
+   UNION SELECT id FROM (SELECT id FROM channel_registry WHERE id > ?1 ORDER BY id LIMIT ?2)
+   ORDER BY id LIMIT ?2`,
+);
+
+interface MemberRow {
+  fid: number;
+  lastCastAt: number;
+}
+
+const membersOf = statement<
+  MemberRow,
+  [channelId: string, beforeCastAt: number, beforeFid: number, limit: number]
+>(
+  "skeleton.channels.members",
+  `SELECT fid, last_cast_at AS lastCastAt FROM channel_members
+   WHERE channel_id = ? AND (last_cast_at, fid) < (?, ?)
+   ORDER BY last_cast_at DESC, fid DESC LIMIT ?`,
+);
+
+const memberOf = statement<MemberRow, [channelId: string, fid: number]>(
+  "skeleton.channels.member",
+  "SELECT fid, last_cast_at AS lastCastAt FROM channel_members WHERE channel_id = ? AND fid = ?",
+);
+
+interface ChannelOfUserRow {
+  id: string;
+  lastCastAt: number;
+}
+
+const newestChannelsOf = statement<ChannelOfUserRow, [fid: number, limit: number]>(
+  "skeleton.channels.of-user.first",
+  `SELECT channel_id AS id, last_cast_at AS lastCastAt FROM channel_members WHERE fid = ?
+   ORDER BY last_cast_at DESC, channel_id DESC LIMIT ?`,
+);
+const olderChannelsOf = statement<
+  ChannelOfUserRow,
+  [fid: number, beforeCastAt: number, beforeId: string, limit: number]
+>(
+  "skeleton.channels.of-user.next",
+  `SELECT channel_id AS id, last_cast_at AS lastCastAt FROM channel_members
+   WHERE fid = ? AND (last_cast_at, channel_id) < (?, ?)
+   ORDER BY last_cast_at DESC, channel_id DESC LIMIT ?`,
+);
+
+/** A channel id as a part of a cursor. JSON would stretch control characters beyond what a cursor may hold. */
+export function packId(id: string): string {
+  return Buffer.from(id).toString("base64url");
+}
+
+export function unpackId(packed: string): string {
+  return Buffer.from(packed, "base64url").toString("utf8");
+}
+
+/**
+ * The ids of the channels that texts name: ids as they are, the URLs of a channel, and, where no channel has that id,
+ * the registry's own name for a channel that stands under another URL. Of unknown ones their own text.
+ */
+export function resolveChannelIds(db: IndexDatabase, asked: readonly string[]): string[] {
+  const ids = asked.map(channelIdOf);
+  const byRegistry = new Map(db.all(registryIds, JSON.stringify(ids)).map((row) => [row.asked, row.id]));
+  return [...new Set(ids.map((id) => byRegistry.get(id) ?? id))];
+}
+
+/**
+ * The URLs under one of which a cast must stand to be in a channel, or under a URL; of both together those that are
+ * both. Undefined where neither is asked for.
+ */
+export function urlsOfPlace(
+  db: IndexDatabase,
+  { parentUrl, channelId }: { parentUrl: string | undefined; channelId: string | undefined },
+): readonly string[] | undefined {
+  if (channelId === undefined) return parentUrl === undefined ? undefined : [parentUrl];
+  const urls = resolveChannelIds(db, [channelId]).flatMap(parentUrlsOf);
+  return parentUrl === undefined ? urls : urls.filter((url) => url === parentUrl);
+}
+
+export const allChannelsCursor = cursorCodec("channel/all", ["text"]);
+
+/** All channels by id. */
+export function allChannels(
+  db: IndexDatabase,
+  query: { limit: number; after: Key<["text"]> | undefined },
+): Page<{ id: string }> {
+  const { limit, after } = query;
+  const rows = db.all(nextById, after ? unpackId(after[0]) : "", limit + 1);
+  return cutPage(rows, limit, (last) => allChannelsCursor.encode([packId(last.id)]));
+}
+
+export const channelMembersCursor = cursorCodec("channel/members", ["int", "int"]);
+
+/** Who has live casts directly under a channel's URLs, the most recently active first. */
+export function channelMembers(
+  db: IndexDatabase,
+  query: { channelId: string; limit: number; after: Key<["int", "int"]> | undefined },
+): Page<{ fid: number }> {
+  const { channelId, limit, after = [Number.MAX_SAFE_INTEGER, 0] } = query;
+  const [id = channelId] = resolveChannelIds(db, [channelId]);
+  const rows = db.all(membersOf, id, after[0], after[1], limit + 1);
+  return cutPage(rows, limit, (last) => channelMembersCursor.encode([last.lastCastAt, last.fid]));
+}
+
+/** Whether one fid has live casts directly under a channel's URLs, as a list of one or none. */
+export function channelMember(db: IndexDatabase, channelId: string, fid: number): Page<{ fid: number }> {
+  const row = db.get(memberOf, channelId, fid);
+  return { rows: row ? [{ fid: row.fid }] : [], cursor: null };
+}
+
+export const channelsOfUserCursor = cursorCodec("channel/user-active", ["int", "text"]);
+
+/** The channels in which a user has live casts, the one with the latest first. */
+export function channelsOfUser(
+  db: IndexDatabase,
+  query: { fid: number; limit: number; after: Key<["int", "text"]> | undefined },
+): Page<{ id: string }> {
+  const { fid, limit, after } = query;
+  const rows = after
+    ? db.all(olderChannelsOf, fid, after[0], unpackId(after[1]), limit + 1)
+    : db.all(newestChannelsOf, fid, limit + 1);
+  return cutPage(rows, limit, (last) => channelsOfUserCursor.encode([last.lastCastAt, packId(last.id)]));
+}

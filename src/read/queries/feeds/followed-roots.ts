@@ -1,0 +1,35 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import type { Page } from "../../cursor.ts";
+import type { Hash } from "../../hydrate/casts.ts";
+import { authorsFeed } from "./authors-feed.ts";
+import { followingFeed, followingFeedCursor } from "./following-feed.ts";
+import type { TimedKey } from "./time-order.ts";
+
+/** With more follows than this recasts are left out of the feed. */
+export const MAX_FOLLOWS_WITH_RECASTS = 2000;
+
+const follows = statement<{ fid: number }, [fid: number, limit: number]>(
+  "skeleton.followed-roots.follows",
+  "SELECT target_fid AS fid FROM links WHERE fid = ? AND type = 'follow' LIMIT ?",
+);
+
+/**
+ * The casts of those whom an fid follows that answer no cast, and what they recasted, newest first; a recast stands at
+ * its own time.
+ */
+export function followedRoots(
+  db: IndexDatabase,
+  query: { fid: number; limit: number; after: TimedKey | undefined; withRecasts: boolean },
+): Page<{ hash: Hash }> {
+  const { fid, withRecasts } = query;
+  const fids = withRecasts ? db.all(follows, fid, MAX_FOLLOWS_WITH_RECASTS + 1) : [];
+  if (!withRecasts || fids.length > MAX_FOLLOWS_WITH_RECASTS)
+    return followingFeed(db, { ...query, rootsOnly: true });
+  return authorsFeed(db, {
+    ...query,
+    fids: fids.map((row) => row.fid),
+    streams: ["roots", "recasts"],
+    cursor: followingFeedCursor,
+  });
+}

@@ -1,0 +1,87 @@
+import { cursorCodec, type Key } from "../../cursor.ts";
+import type { GroupKey, NotificationRow } from "./notification-groups.ts";
+
+/**
+ * How a walk through notifications goes on. Beside the place it carries the windows that reach from shown entries over
+ * the place downwards, so that whatever is written above it meanwhile changes nothing below.
+ */
+export interface NotificationWalk {
+  /** Time of the newest row when the walk began; nothing newer is part of it. */
+  readonly anchor: number;
+  /** The newest row of the last entry shown. */
+  readonly last: NotificationRow;
+  /** Where windows of shown entries end, below `last`; of casts by the first bytes of their hash. */
+  readonly ends: ReadonlyMap<string, number>;
+  /** False when there were more such windows than a cursor holds. */
+  readonly isComplete: boolean;
+}
+
+const SHAPE = ["int", "int", "int", "int", "text", "int", "int", "text"] as const;
+type Shape = typeof SHAPE;
+
+const codec = cursorCodec("notifications", SHAPE);
+
+const NO_WINDOW = -1;
+const PREFIX_BYTES = 5;
+/** A window is at most 7 days long, which is below 2^24 seconds. */
+const OFFSET_BYTES = 3;
+const WINDOW_BYTES = PREFIX_BYTES + OFFSET_BYTES;
+/** As many as fit into a cursor of 512 characters beside the rest. */
+export const MAX_CARRIED_WINDOWS = 24;
+
+/** Under which key `ends` holds a group. */
+export function windowKey(group: GroupKey): string {
+  return group === "follows" ? group : group.slice(2, 2 + 2 * PREFIX_BYTES);
+}
+
+/** The cursor behind `last`; of `ends` those count that lie below it. */
+export function encodeWalk(walk: NotificationWalk): string {
+  const { anchor, last } = walk;
+  const reaching = [...walk.ends].filter(([, end]) => end < last.timestamp);
+  const follows = reaching.find(([key]) => key === "follows")?.[1] ?? NO_WINDOW;
+  const casts = reaching.filter(([key]) => key !== "follows").sort(([, a], [, b]) => a - b);
+  const carried = casts.slice(0, MAX_CARRIED_WINDOWS);
+  const isComplete = walk.isComplete && carried.length === casts.length;
+  return codec.encode([
+    anchor,
+    last.timestamp,
+    last.kind,
+    last.actorFid,
+    Buffer.from(last.ref).toString("hex"),
+    follows,
+    isComplete ? 1 : 0,
+    packWindows(carried, last.timestamp),
+  ]);
+}
+
+/** Reads cursors, as `decodeCursor` wants it. */
+export const notificationsCursor = codec;
+
+export function walkOf(key: Key<Shape>): NotificationWalk {
+  const [anchor, timestamp, kind, actorFid, ref, follows, isComplete, packed] = key;
+  const ends = new Map(unpackWindows(packed, timestamp));
+  if (follows !== NO_WINDOW) ends.set("follows", follows);
+  return {
+    anchor,
+    last: { timestamp, kind, actorFid, ref: Buffer.from(ref, "hex") },
+    ends,
+    isComplete: isComplete === 1,
+  };
+}
+
+function packWindows(windows: readonly (readonly [key: string, end: number])[], from: number): string {
+  const bytes = Buffer.alloc(windows.length * WINDOW_BYTES);
+  windows.forEach(([key, end], at) => {
+    bytes.write(key, at * WINDOW_BYTES, PREFIX_BYTES, "hex");
+    bytes.writeUIntBE(from - end, at * WINDOW_BYTES + PREFIX_BYTES, OFFSET_BYTES);
+  });
+  return bytes.toString("base64url");
+}
+
+function* unpackWindows(packed: string, from: number): Iterable<[key: string, end: number]> {
+  const bytes = Buffer.from(packed, "base64url");
+  for (let at = 0; at + WINDOW_BYTES <= bytes.length; at += WINDOW_BYTES) {
+    const key = bytes.toString("hex", at, at + PREFIX_BYTES);
+    yield [key, from - bytes.readUIntBE(at + PREFIX_BYTES, OFFSET_BYTES)];
+  }
+}

@@ -1,0 +1,76 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { firstCastIdAt } from "../../../db/index/project/cast-id.ts";
+import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { type Hash, hex } from "../../hydrate/casts.ts";
+import { urlsOfPlace } from "../channels/channels.ts";
+import { searchQuery } from "./search-query.ts";
+import { type Order, walkMatches } from "./search-walk.ts";
+
+export const filteredSearchCursors = {
+  desc_chron: cursorCodec("cast/search newest first", ["int"]),
+  chron: cursorCodec("cast/search oldest first", ["int"]),
+} as const;
+
+/** What to search, with what the text itself says of dates taken out of it. Unix seconds. */
+interface Dated {
+  readonly text: string;
+  readonly from: number;
+  readonly until: number;
+}
+
+const DATE = /(?<=^|\s)(before|after):(\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2})?)Z?(?=\s|$)/gi;
+
+/** Beyond every id: ids stay within 2^53 until the year 2242. */
+const END_OF_TIME_SECS = 2 ** 33 - 1;
+
+/** Reads `before:2025-04-20` and `after:2025-04-20T23:59:59` (UTC) in a text; what is no date stays a word. */
+export function takeDates(asked: string): Dated {
+  let from = 0;
+  let until = END_OF_TIME_SECS;
+  const text = asked.replaceAll(DATE, (whole, side: string, date: string) => {
+    const atMs = Date.parse(date.includes("T") ? `${date}Z` : `${date}T00:00:00Z`);
+    if (Number.isNaN(atMs) || atMs < 0) return whole;
+    const at = Math.min(Math.floor(atMs / 1000), END_OF_TIME_SECS);
+    if (side.toLowerCase() === "before") until = Math.min(until, at);
+    else from = Math.max(from, at);
+    return " ";
+  });
+  return { text, from, until };
+}
+
+/**
+ * Live casts that match the words, the dates in the text, and the filters, by time. Where filters let few casts
+ * through a page may be short, or empty, before the end.
+ */
+export function filteredSearch(
+  db: IndexDatabase,
+  query: {
+    asked: string;
+    order: Order;
+    authorFid: number | undefined;
+    parentUrl: string | undefined;
+    channelId: string | undefined;
+    limit: number;
+    after: readonly [id: number] | undefined;
+  },
+): Page<{ id: number; hash: Hash }> {
+  const { asked, order, authorFid, limit, after } = query;
+  const { text, from, until } = takeDates(asked);
+  const words = searchQuery(text);
+  if (words === undefined) return { rows: [], cursor: null };
+  const above = firstCastIdAt(from) - 1;
+  const below = firstCastIdAt(until);
+  const { rows, gaveUpAt } = walkMatches(db, {
+    query: words,
+    order,
+    above: order === "chron" && after ? Math.max(above, after[0]) : above,
+    below: order === "desc_chron" && after ? Math.min(below, after[0]) : below,
+    authorFid,
+    urls: urlsOfPlace(db, query),
+    wanted: limit + 1,
+  });
+  const found = rows.map(({ id, hash }) => ({ id, hash: hex(hash) }));
+  const cursor = filteredSearchCursors[order];
+  if (gaveUpAt !== undefined) return { rows: found, cursor: cursor.encode([gaveUpAt]) };
+  return cutPage(found, limit, (last) => cursor.encode([last.id]));
+}

@@ -1,0 +1,184 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { UserDataType } from "../../../protocol/wire/generated/message.ts";
+import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { prefixEnd } from "../users/users.ts";
+
+/** Names and words with the prefix, of each so many, are looked at in alphabetical order. */
+export const MAX_MATCHES = 2000;
+/** Where a prefix has more, so many of the most followed users are looked at too. */
+export const MAX_MOST_FOLLOWED = 5000;
+
+/** How a user matches, the best first. The numbers stand in cursors. */
+type Tier = 0 | 1 | 2;
+
+interface Match {
+  readonly fid: number;
+  readonly tier: Tier;
+  readonly followers: number;
+}
+
+type Params = [
+  prefix: string,
+  prefixEnd: string,
+  withMostFollowed: number,
+  tier: number,
+  followers: number,
+  fid: number,
+  limit: number,
+];
+
+const countMatches = statement<{ names: number; words: number }, [prefix: string, prefixEnd: string]>(
+  "skeleton.user-search.count",
+  `SELECT
+     (SELECT count(*) FROM (SELECT 1 FROM username_proofs WHERE name >= ?1 AND name < ?2
+        LIMIT ${MAX_MATCHES + 1})) AS names,
+     (SELECT count(*) FROM (SELECT 1 FROM display_name_words WHERE word >= ?1 AND word < ?2
+        LIMIT ${MAX_MATCHES + 1})) AS words`,
+);
+// Candidates may come from anywhere; whether and how each matches is judged by what it is called now.
+const matches = statement<Match, Params>(
+  "skeleton.user-search.matches",
+  `SELECT found AS fid, tier, followers FROM
+     (SELECT f.fid AS found, coalesce(n.followers, 0) AS followers,
+        CASE WHEN p.name = ?1 THEN 0 WHEN p.name >= ?1 AND p.name < ?2 THEN 1 ELSE 2 END AS tier
+      FROM
+        (SELECT fid AS candidate FROM
+           (SELECT fid FROM username_proofs WHERE name >= ?1 AND name < ?2 ORDER BY name LIMIT ${MAX_MATCHES})
+         UNION
+         SELECT fid FROM
+           (SELECT fid FROM display_name_words WHERE word >= ?1 AND word < ?2
+            ORDER BY word, fid LIMIT ${MAX_MATCHES})
+         UNION
+         SELECT fid FROM
+           (SELECT fid FROM follow_counts WHERE ?3 = 1 AND followers > 0
+            ORDER BY followers DESC, fid DESC LIMIT ${MAX_MOST_FOLLOWED}))
+      CROSS JOIN fids f ON f.fid = candidate
+      LEFT JOIN user_data u ON u.fid = f.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}
+      LEFT JOIN username_proofs p ON p.name = u.value AND p.fid = f.fid
+      LEFT JOIN follow_counts n ON n.fid = f.fid)
+   WHERE (tier, -followers, found) > (?4, -?5, ?6)
+     AND (tier < 2 OR EXISTS
+       (SELECT 1 FROM display_name_words w WHERE w.fid = found AND w.word >= ?1 AND w.word < ?2))
+   ORDER BY tier, followers DESC, found LIMIT ?7`,
+);
+
+type WalkParams = [prefix: string, prefixEnd: string, followers: number, fid: number, limit: number];
+
+/** The most followed users below one of them, each with how it matches, if it does. */
+const walkOf = (name: string, wordTier: string) =>
+  statement<{ fid: number; followers: number; tier: number | null }, WalkParams>(
+    `skeleton.user-search.${name}`,
+    `SELECT below.fid, below.followers,
+       CASE WHEN p.name = ?1 THEN 0 WHEN p.name >= ?1 AND p.name < ?2 THEN 1 ${wordTier} END AS tier
+     FROM (SELECT fid, followers FROM follow_counts WHERE followers > 0 AND (followers, fid) < (?3, ?4)
+           ORDER BY followers DESC, fid DESC LIMIT ?5) below
+     LEFT JOIN fids f ON f.fid = below.fid
+     LEFT JOIN user_data u ON u.fid = f.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}
+     LEFT JOIN username_proofs p ON p.name = u.value AND p.fid = f.fid`,
+  );
+const walks = {
+  1: walkOf("walk-names", ""),
+  2: walkOf(
+    "walk-words",
+    `WHEN EXISTS (SELECT 1 FROM display_name_words w
+       WHERE w.fid = f.fid AND w.word >= ?1 AND w.word < ?2) THEN 2`,
+  ),
+} as const;
+const rankOf = statement<{ rank: number }, [followers: number, fid: number]>(
+  "skeleton.user-search.rank",
+  `SELECT count(*) AS rank FROM (SELECT 1 FROM follow_counts WHERE followers > 0 AND (followers, fid) >= (?, ?)
+   LIMIT ${MAX_MOST_FOLLOWED})`,
+);
+const named = statement<Match, [name: string]>(
+  "skeleton.user-search.named",
+  `SELECT f.fid, 0 AS tier, coalesce(n.followers, 0) AS followers
+   FROM username_proofs p
+   CROSS JOIN fids f ON f.fid = p.fid
+   CROSS JOIN user_data u ON u.fid = p.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME} AND u.value = p.name
+   LEFT JOIN follow_counts n ON n.fid = f.fid
+   WHERE p.name = ?`,
+);
+const FIRST_WALKED = 128;
+const WALK_GROWTH = 4;
+
+export const userSearchCursor = cursorCodec("user/search", ["int", "int", "int"]);
+
+const FROM_THE_BEST = [0, Number.MAX_SAFE_INTEGER, 0] as const;
+
+/**
+ * Users whose current username begins with a text, whatever the case: the very name first, then the most followed;
+ * behind them, ranked alike, users with such a word in their display name. Where more than `MAX_MATCHES` names or words
+ * begin so, the first of these and the `MAX_MOST_FOLLOWED` most followed users of the network are looked at.
+ */
+export function searchUsers(
+  db: IndexDatabase,
+  query: {
+    text: string;
+    limit: number;
+    after: readonly [tier: number, followers: number, fid: number] | undefined;
+  },
+): Page<Match> {
+  const { text, limit, after = FROM_THE_BEST } = query;
+  const prefix = text.trim().toLowerCase().replace(/^@/, "");
+  if (prefix === "") return { rows: [], cursor: null };
+  const end = prefixEnd(prefix);
+  const { names, words } = db.get(countMatches, prefix, end) ?? { names: 0, words: 0 };
+  const withMostFollowed = names > MAX_MATCHES || words > MAX_MATCHES ? 1 : 0;
+  const search: Search = { prefix, end, after, wanted: limit + 1 };
+  const rows =
+    (names > MAX_MATCHES && after[0] < 2 ? mostFollowedNamed(db, search) : undefined) ??
+    (names === 0 && words > MAX_MATCHES ? mostFollowedMatches(db, search, 2) : undefined) ??
+    db.all(matches, prefix, end, withMostFollowed, ...after, limit + 1);
+  return cutPage(rows, limit, (last) => userSearchCursor.encode([last.tier, last.followers, last.fid]));
+}
+
+interface Search {
+  readonly prefix: string;
+  readonly end: string;
+  readonly after: readonly [tier: number, followers: number, fid: number];
+  readonly wanted: number;
+}
+
+/** The very name, then the most followed with such names; undefined where more have to be looked at. */
+function mostFollowedNamed(db: IndexDatabase, search: Search): Match[] | undefined {
+  const exact = db.all(named, search.prefix).filter((match) => isBehind(match, search.after));
+  const others = mostFollowedMatches(db, { ...search, wanted: search.wanted - exact.length }, 1);
+  return others && [...exact, ...others];
+}
+
+/**
+ * The matches of the tier that comes first, found on the way down the most followed users of the network: nobody else
+ * who matches has more followers. Undefined where so many are not among them.
+ */
+function mostFollowedMatches(
+  db: IndexDatabase,
+  { prefix, end, after, wanted }: Search,
+  tier: 1 | 2,
+): Match[] | undefined {
+  const found: Match[] = [];
+  let position: [followers: number, fid: number] =
+    after[0] === tier ? [after[1], Number.MAX_SAFE_INTEGER] : [Number.MAX_SAFE_INTEGER, 0];
+  let left = MAX_MOST_FOLLOWED - (after[0] === tier ? (db.get(rankOf, ...position)?.rank ?? 0) : 0);
+  for (let chunk = FIRST_WALKED; left > 0; chunk *= WALK_GROWTH) {
+    const limit = Math.min(chunk, left);
+    const users = db.all(walks[tier], prefix, end, ...position, limit);
+    for (const { fid, followers, tier: matched } of users) {
+      const match: Match = { fid, followers, tier };
+      if (matched === tier && isBehind(match, after)) found.push(match);
+    }
+    const last = users.at(-1);
+    if (last === undefined || users.length < limit) return undefined;
+    // Of those with as many followers as the last one some may be still to come.
+    const sure = found.filter(({ followers }) => followers > last.followers);
+    if (sure.length >= wanted)
+      return sure.sort((a, b) => b.followers - a.followers || a.fid - b.fid).slice(0, wanted);
+    position = [last.followers, last.fid];
+    left -= limit;
+  }
+  return undefined;
+}
+
+function isBehind({ tier, followers, fid }: Match, after: Search["after"]): boolean {
+  return tier - after[0] > 0 || (tier === after[0] && (after[1] - followers || fid - after[2]) > 0);
+}

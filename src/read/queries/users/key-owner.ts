@@ -1,0 +1,28 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { SignerEventType } from "../../../protocol/wire/generated/on-chain.ts";
+
+const onChainOwner = statement<{ fid: number; isActive: number }, [key: Uint8Array]>(
+  "skeleton.on-chain-key-owner",
+  `SELECT fid, state = ${SignerEventType.SIGNER_EVENT_TYPE_ADD} AS isActive FROM signers WHERE key = ?
+   ORDER BY isActive DESC, added_at DESC, fid LIMIT 1`,
+);
+const gaslessOwner = statement<{ fid: number; isActive: number }, [key: Uint8Array, nowSecs: number]>(
+  "skeleton.gasless-key-owner",
+  "SELECT fid, last_used_at + ttl_secs >= ?2 AS isActive FROM gasless_keys WHERE key = ?1",
+);
+
+/**
+ * The fid that has a key now, on chain or without gas, else the last that is known to have had it; undefined where none
+ * did. A gasless key that was removed leaves no trace.
+ */
+export function keyOwner(
+  db: IndexDatabase,
+  key: Uint8Array,
+  nowSecs: number,
+): { readonly fid: number; readonly isActive: boolean } | undefined {
+  const onChain = db.get(onChainOwner, key);
+  const gasless = onChain?.isActive === 1 ? undefined : db.get(gaslessOwner, key, nowSecs);
+  const row = gasless?.isActive === 1 ? gasless : (onChain ?? gasless);
+  return row && { fid: row.fid, isActive: row.isActive === 1 };
+}

@@ -1,0 +1,133 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { UserDataType } from "../../../protocol/wire/generated/message.ts";
+import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+
+/** Users further away than this are not near. */
+export const RADIUS_KM = 50;
+/** Users around a place that are looked at, those on the nearest latitudes first. */
+export const MAX_CANDIDATES = 10_000;
+
+/** Locations have two decimals, so each hundredth of a degree of latitude is a prefix of its own. */
+const STEPS_PER_DEGREE = 100;
+const KM_PER_DEGREE = 111.195;
+const EARTH_RADIUS_KM = 6371.01;
+
+interface Candidate {
+  fid: number;
+  value: string;
+}
+
+// `,` is followed by `-` in the order of characters, so that a row of latitude is all between `geo:<lat>,` and `geo:<lat>-`.
+const candidates = statement<
+  Candidate,
+  [rowsJson: string, west: number, east: number, westToo: number, eastToo: number, limit: number]
+>(
+  "skeleton.users.near-location",
+  `SELECT d.fid, d.value FROM json_each(?1) j
+   CROSS JOIN user_data d ON d.type IN (7, 8) AND d.type = ${UserDataType.USER_DATA_TYPE_LOCATION}
+     AND d.value COLLATE NOCASE > j.value || ',' AND d.value COLLATE NOCASE < j.value || '-'
+   WHERE CAST(substr(d.value, length(j.value) + 2) AS REAL) BETWEEN ?2 AND ?3
+     OR CAST(substr(d.value, length(j.value) + 2) AS REAL) BETWEEN ?4 AND ?5
+   LIMIT ?6`,
+);
+
+export const nearLocationCursor = cursorCodec("user/by_location by distance", ["int", "int"]);
+
+export interface Place {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+interface NearUser {
+  readonly fid: number;
+  readonly metres: number;
+}
+
+/**
+ * The users whose declared location is within `RADIUS_KM` of a place, the nearest first, then by fid. Where more than
+ * `MAX_CANDIDATES` declare one between its meridians, those on the nearest latitudes are looked at.
+ */
+export function usersNearLocation(
+  db: IndexDatabase,
+  query: {
+    place: Place;
+    limit: number;
+    after: readonly [metres: number, fid: number] | undefined;
+  },
+): Page<NearUser> {
+  const { place, limit, after = [-1, 0] } = query;
+  const [metresBefore, fidBefore] = after;
+  const [range, wrapped] = longitudes(place);
+  const json = JSON.stringify(latitudeRows(place.latitude));
+  const near = db
+    .all(candidates, json, ...range, ...wrapped, MAX_CANDIDATES)
+    .map(({ fid, value }) => ({ fid, metres: Math.round(distanceKm(place, placeOf(value)) * 1000) }))
+    .filter(({ metres }) => metres <= RADIUS_KM * 1000)
+    .filter(({ fid, metres }) => metres > metresBefore || (metres === metresBefore && fid > fidBefore))
+    .sort((a, b) => a.metres - b.metres || a.fid - b.fid);
+  return cutPage(near.slice(0, limit + 1), limit, (last) =>
+    nearLocationCursor.encode([last.metres, last.fid]),
+  );
+}
+
+/** The prefixes of the latitudes within the radius, as locations spell them, the nearest first. */
+function latitudeRows(latitude: number): string[] {
+  const centre = Math.round(latitude * STEPS_PER_DEGREE);
+  const reach = Math.ceil((RADIUS_KM / KM_PER_DEGREE) * STEPS_PER_DEGREE) + 1;
+  const rows: string[] = [];
+  for (let away = 0; away <= reach; away++) {
+    for (const step of away === 0 ? [centre] : [centre - away, centre + away]) {
+      if (Math.abs(step) > 90 * STEPS_PER_DEGREE) continue;
+      const degrees = (Math.abs(step) / STEPS_PER_DEGREE).toFixed(2);
+      const padded = [degrees, degrees.padStart(5, "0")];
+      // `-0.00` is a spelling of zero, and `05.00` one of five.
+      const signs = step === 0 ? ["", "-"] : [step < 0 ? "-" : ""];
+      for (const sign of signs) for (const text of new Set(padded)) rows.push(`geo:${sign}${text}`);
+    }
+  }
+  return rows;
+}
+
+type Range = [from: number, to: number];
+const EMPTY: Range = [1, 0];
+const ALL: Range = [-180, 180];
+
+/** The longitudes within the radius, in two parts where they reach over the date line; all of them near a pole. */
+function longitudes({ latitude, longitude }: Place): [Range, Range] {
+  const widest = Math.abs(latitude) + RADIUS_KM / KM_PER_DEGREE + 1 / STEPS_PER_DEGREE;
+  if (widest >= 90) return [ALL, EMPTY];
+  const reach = RADIUS_KM / (KM_PER_DEGREE * Math.cos(radians(widest)));
+  const [west, east] = [longitude - reach, longitude + reach];
+  if (reach >= 180) return [ALL, EMPTY];
+  if (west < -180)
+    return [
+      [-180, east],
+      [west + 360, 180],
+    ];
+  if (east > 180)
+    return [
+      [west, 180],
+      [-180, east - 360],
+    ];
+  return [[west, east], EMPTY];
+}
+
+function placeOf(value: string): Place {
+  const [latitude = "", longitude = ""] = value.slice("geo:".length).split(",");
+  return { latitude: Number(latitude), longitude: Number(longitude) };
+}
+
+/** The way along the great circle (haversine). */
+function distanceKm(a: Place, b: Place): number {
+  const north = radians(b.latitude - a.latitude) / 2;
+  const east = radians(b.longitude - a.longitude) / 2;
+  const chord =
+    Math.sin(north) ** 2 +
+    Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(east) ** 2;
+  return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(chord)));
+}
+
+function radians(degrees: number): number {
+  return (degrees * Math.PI) / 180;
+}

@@ -1,0 +1,41 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { resolveChannelIds } from "../channels/channels.ts";
+
+/** The newest follows of a viewer that are looked at. */
+export const MAX_FOLLOWS = 10_000;
+/** Relevant users that are told of. */
+export const MAX_RELEVANT = 200;
+
+type Row = { fid: number };
+
+/** Those whom the viewer follows and of whom the condition holds, the one with the most followers first. */
+const among = (condition: string) =>
+  `SELECT below.target_fid AS fid
+   FROM (SELECT target_fid FROM links WHERE fid = ?1 AND type = 'follow'
+         ORDER BY linked_at DESC, target_fid DESC LIMIT ${MAX_FOLLOWS}) below
+   CROSS JOIN fids f ON f.fid = below.target_fid
+   CROSS JOIN follow_counts n ON n.fid = below.target_fid
+   WHERE ${condition}
+   ORDER BY n.followers DESC, below.target_fid LIMIT ${MAX_RELEVANT}`;
+
+const followersOfUser = statement<Row, [viewerFid: number, targetFid: number]>(
+  "skeleton.relevant-followers.of-user",
+  among(`EXISTS (SELECT 1 FROM links l
+     WHERE l.fid = below.target_fid AND l.type = 'follow' AND l.target_fid = ?2)`),
+);
+const followersOfChannel = statement<Row, [viewerFid: number, channelId: string]>(
+  "skeleton.relevant-followers.of-channel",
+  among("EXISTS (SELECT 1 FROM channel_members m WHERE m.channel_id = ?2 AND m.fid = below.target_fid)"),
+);
+
+/** Those whom the viewer follows and who follow a user, the one with the most followers first. */
+export function relevantFollowers(db: IndexDatabase, viewerFid: number, targetFid: number): number[] {
+  return db.all(followersOfUser, viewerFid, targetFid).map(({ fid }) => fid);
+}
+
+/** Those whom the viewer follows and who are active in a channel, the one with the most followers first. */
+export function relevantChannelFollowers(db: IndexDatabase, viewerFid: number, channel: string): number[] {
+  const [id = channel] = resolveChannelIds(db, [channel]);
+  return db.all(followersOfChannel, viewerFid, id).map(({ fid }) => fid);
+}

@@ -1,0 +1,114 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+
+/** The newest follows of the fid that are asked whom they follow. */
+export const MAX_SOURCES = 1000;
+/** All follows of these together: what one request may read, some tens of milliseconds. */
+const MAX_LINKS = 100_000;
+/** Who follows more than this follows everybody, and says nothing about taste. */
+export const MAX_FOLLOWING_OF_SOURCE = 10_000;
+
+interface Candidate {
+  readonly fid: number;
+  /** How many of the fid's follows follow the candidate. */
+  readonly overlap: number;
+  readonly followers: number;
+}
+
+const sourceRows = statement<{ fid: number; following: number }, [fid: number]>(
+  "skeleton.suggested-follows.sources",
+  `SELECT target_fid AS fid, n.following FROM
+     (SELECT target_fid FROM links WHERE fid = ? AND type = 'follow'
+      ORDER BY linked_at DESC, target_fid DESC LIMIT ${MAX_SOURCES})
+   CROSS JOIN follow_counts n ON n.fid = target_fid`,
+);
+// One text for all of them: as rows they would take half as long again.
+const followedBy = statement<{ fids: string }, [sourcesJson: string]>(
+  "skeleton.suggested-follows.followed-by",
+  `SELECT json_group_array(l.target_fid) AS fids
+   FROM json_each(?) j CROSS JOIN links l ON l.fid = j.value AND l.type = 'follow'`,
+);
+const ranked = statement<
+  Candidate,
+  [countedJson: string, fid: number, overlap: number, followers: number, afterFid: number, limit: number]
+>(
+  "skeleton.suggested-follows.ranked",
+  `SELECT f.fid, j.value ->> 1 AS overlap, n.followers
+   FROM json_each(?1) j
+   CROSS JOIN fids f ON f.fid = j.value ->> 0
+   CROSS JOIN follow_counts n ON n.fid = f.fid
+   WHERE f.fid != ?2 AND (-(j.value ->> 1), -n.followers, f.fid) > (-?3, -?4, ?5)
+     AND NOT EXISTS (SELECT 1 FROM links own
+       WHERE own.fid = ?2 AND own.type IN ('follow', 'block', 'mute') AND own.target_fid = f.fid)
+   ORDER BY overlap DESC, n.followers DESC, f.fid LIMIT ?6`,
+);
+/** Candidates that are ranked first; most pages need no more, unless the fid follows most of them already. */
+const FIRST_RANKED = 512;
+const RANKED_GROWTH = 8;
+
+export const suggestedFollowsCursor = cursorCodec("following/suggested", ["int", "int", "int"]);
+
+/**
+ * Friends of friends: whom most of the fid's follows follow, of equals who has more followers, then the lower fid.
+ * Never the fid itself nor anybody that it follows, blocks or mutes.
+ */
+export function suggestedFollows(
+  db: IndexDatabase,
+  query: {
+    fid: number;
+    limit: number;
+    after: readonly [overlap: number, followers: number, fid: number] | undefined;
+  },
+): Page<Candidate> {
+  const { fid, limit, after = [Number.MAX_SAFE_INTEGER, 0, 0] } = query;
+  const rows: Candidate[] = [];
+  for (const counted of mostFollowedFirst(db, sourcesOf(db, fid), after[0])) {
+    rows.push(...db.all(ranked, JSON.stringify(counted), fid, ...after, limit + 1 - rows.length));
+    if (rows.length > limit) break;
+  }
+  return cutPage(rows, limit, (last) =>
+    suggestedFollowsCursor.encode([last.overlap, last.followers, last.fid]),
+  );
+}
+
+/**
+ * Whom the sources follow, with by how many of them, in portions that grow: no one of a portion is followed by more than
+ * anybody of the one before, nor by as many.
+ */
+function* mostFollowedFirst(
+  db: IndexDatabase,
+  sources: readonly number[],
+  maxOverlap: number,
+): Iterable<[fid: number, overlap: number][]> {
+  const fids: number[] = JSON.parse(db.get(followedBy, JSON.stringify(sources))?.fids ?? "[]");
+  const overlaps = new Map<number, number>();
+  for (const fid of fids) overlaps.set(fid, (overlaps.get(fid) ?? 0) + 1);
+  const byOverlap: number[][] = [];
+  for (const [fid, overlap] of overlaps) {
+    byOverlap[overlap] ??= [];
+    byOverlap[overlap].push(fid);
+  }
+  let portion: [fid: number, overlap: number][] = [];
+  let size = FIRST_RANKED;
+  for (let overlap = Math.min(maxOverlap, byOverlap.length - 1); overlap > 0; overlap--) {
+    for (const fid of byOverlap[overlap] ?? []) portion.push([fid, overlap]);
+    if (portion.length < size && overlap > 1) continue;
+    yield portion;
+    portion = [];
+    size *= RANKED_GROWTH;
+  }
+}
+
+/** The newest follows of an fid whose own follows one request can count. */
+function sourcesOf(db: IndexDatabase, fid: number): number[] {
+  const sources: number[] = [];
+  let links = 0;
+  for (const source of db.all(sourceRows, fid)) {
+    if (source.following > MAX_FOLLOWING_OF_SOURCE) continue;
+    links += source.following;
+    if (links > MAX_LINKS) break;
+    sources.push(source.fid);
+  }
+  return sources;
+}

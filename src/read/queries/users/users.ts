@@ -1,0 +1,129 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { UserDataType } from "../../../protocol/wire/generated/message.ts";
+import { type CursorCodec, cursorCodec, cutPage, type Page } from "../../cursor.ts";
+
+/** More users of one list of addresses than this are not shown: anybody can verify an address for many fids. */
+const MAX_USERS_OF_ADDRESSES = 1000;
+
+interface LocatedUser {
+  readonly fid: number;
+  /** The location as declared. */
+  readonly value: string;
+}
+
+const fidByName = statement<{ fid: number }, [name: string]>(
+  "skeleton.users.by-name",
+  "SELECT fid FROM username_proofs WHERE name = ? AND fid != 0",
+);
+const fidByCustody = statement<{ fid: number }, [custody: Uint8Array]>(
+  "skeleton.users.by-custody",
+  "SELECT fid FROM fids WHERE custody = ? ORDER BY fid LIMIT 1",
+);
+// `type IN (7, 8)` is the condition of the index, in its own words.
+const fidByXName = statement<{ fid: number }, [name: string]>(
+  "skeleton.users.by-x-name",
+  `SELECT fid FROM user_data
+   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_TWITTER} AND value = ? COLLATE NOCASE
+   ORDER BY fid LIMIT 1`,
+);
+// Two statements, because a comparison of pairs under a collation would not seek in the index.
+const fidsAtLocation = statement<LocatedUser, [value: string, fid: number, limit: number]>(
+  "skeleton.users.at-location",
+  `SELECT fid, value FROM user_data
+   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_LOCATION} AND value = ? COLLATE NOCASE AND fid > ?
+   ORDER BY fid LIMIT ?`,
+);
+const fidsBeyondLocation = statement<LocatedUser, [value: string, below: string, limit: number]>(
+  "skeleton.users.beyond-location",
+  `SELECT fid, value FROM user_data
+   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_LOCATION}
+     AND value COLLATE NOCASE > ? AND value COLLATE NOCASE < ?
+   ORDER BY value COLLATE NOCASE, fid LIMIT ?`,
+);
+const fidsByAddress = statement<{ fid: number }, [addressesJson: string]>(
+  "skeleton.users.by-verified-address",
+  `SELECT v.fid FROM json_each(?) j CROSS JOIN verifications v ON v.address = unhex(j.value)
+   WHERE v.protocol = 0 ORDER BY j.key, v.fid LIMIT ${MAX_USERS_OF_ADDRESSES}`,
+);
+const xNames = statement<{ fid: number }, [name: string, limit: number]>(
+  "skeleton.users.all-by-x-name",
+  `SELECT fid FROM user_data
+   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_TWITTER} AND value = ? COLLATE NOCASE
+   ORDER BY fid LIMIT ?`,
+);
+const fidsFrom = statement<{ fid: number }, [after: number, limit: number]>(
+  "skeleton.users.all",
+  "SELECT fid FROM fids WHERE fid > ? ORDER BY fid LIMIT ?",
+);
+
+/** The fid that a live fname, ENS name or basename proof names, by exact match. */
+export function fidByUsername(db: IndexDatabase, name: string): number | undefined {
+  return db.get(fidByName, name)?.fid;
+}
+
+/** The lowest fid in the custody of an address now. */
+export function fidByCustodyAddress(db: IndexDatabase, address: `0x${string}`): number | undefined {
+  return db.get(fidByCustody, Buffer.from(address.slice(2), "hex"))?.fid;
+}
+
+/** The lowest fid that declares this name on X, whatever the case. */
+export function fidByXUsername(db: IndexDatabase, name: string): number | undefined {
+  return db.get(fidByXName, name)?.fid;
+}
+
+/** Every fid that declares this name on X, whatever the case, the lowest first. */
+export function fidsByXUsername(db: IndexDatabase, name: string, limit: number): number[] {
+  return db.all(xNames, name, limit).map(({ fid }) => fid);
+}
+
+/** The fids that verified one of these Ethereum addresses, by the order of addresses, then by fid; each once. */
+export function fidsByVerifiedAddress(db: IndexDatabase, addresses: readonly `0x${string}`[]): number[] {
+  const json = JSON.stringify(addresses.map((address) => address.slice(2)));
+  return [...new Set(db.all(fidsByAddress, json).map(({ fid }) => fid))];
+}
+
+/** Behind every text that begins with `prefix`. */
+export function prefixEnd(prefix: string): string {
+  return `${prefix}\u{10ffff}`;
+}
+
+export const locationCursor = cursorCodec("user/by_location", ["text", "int"]);
+
+/** Users whose declared location begins with a text, by location, then by fid. */
+export function usersByLocation(
+  db: IndexDatabase,
+  query: {
+    prefix: string;
+    limit: number;
+    after: readonly [location: string, fid: number] | undefined;
+  },
+): Page<LocatedUser> {
+  const { prefix, limit, after = [prefix, 0] } = query;
+  const [location, fid] = after;
+  // A cursor of a walk through other locations has nothing behind it here.
+  if (!location.toLowerCase().startsWith(prefix.toLowerCase())) return { rows: [], cursor: null };
+  const rows = db.all(fidsAtLocation, location, fid, limit + 1);
+  const missing = limit + 1 - rows.length;
+  if (missing > 0) rows.push(...db.all(fidsBeyondLocation, location, prefixEnd(prefix), missing));
+  return cutPage(rows, limit, (last) => locationCursor.encode([last.value, last.fid]));
+}
+
+const fidsCursor = cursorCodec("user/fid", ["int"]);
+
+/** The cursors of `allFids`, which are hexadecimal by contract. */
+export const hexFidsCursor: CursorCodec<readonly ["int"]> = {
+  encode: (key) => Buffer.from(fidsCursor.encode(key), "base64url").toString("hex"),
+  decode(cursor) {
+    if (!/^(?:[0-9a-f]{2})+$/.test(cursor)) return undefined;
+    return fidsCursor.decode(Buffer.from(cursor, "hex").toString("base64url"));
+  },
+};
+
+/** Every fid that exists, ascending. */
+export function allFids(
+  db: IndexDatabase,
+  { limit, after = [0] }: { limit: number; after: readonly [fid: number] | undefined },
+): Page<{ fid: number }> {
+  return cutPage(db.all(fidsFrom, ...after, limit + 1), limit, (last) => hexFidsCursor.encode([last.fid]));
+}

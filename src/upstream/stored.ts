@@ -1,0 +1,74 @@
+import type { IndexDatabase } from "../db/index/database.ts";
+import { statement } from "../db/index/statement.ts";
+import type { OnChainPlace } from "../ingest/registry.ts";
+import type { MessageRef } from "../ingest/relay.ts";
+import { keysOfFid } from "../ingest/relay-keys.ts";
+import { proofsOfFid, rivalsOfFid } from "../ingest/relay-proofs.ts";
+import type { Store } from "../protocol/merge-rules.ts";
+import { UserNameProof } from "../protocol/wire/generated/message.ts";
+
+const messagesOf = statement<{ slot: Uint8Array; hash: Uint8Array }, [fid: number, store: number]>(
+  "upstream-held.messages",
+  "SELECT slot, hash FROM messages WHERE fid = ? AND store = ?",
+);
+const eventsOf = statement<
+  { blockNumber: number; logIndex: number; bytes: Uint8Array },
+  [type: number, fid: number]
+>(
+  "upstream-held.events",
+  `SELECT block_number AS blockNumber, log_index AS logIndex, bytes FROM on_chain_events
+   WHERE type = ? AND fid = ?`,
+);
+const fidsAfter = statement<{ fid: number }, [fid: number, limit: number]>(
+  "upstream-held.fids-after",
+  "SELECT fid FROM fids WHERE fid > ? ORDER BY fid LIMIT ?",
+);
+const isRegisteredFid = statement<{ one: number }, [fid: number]>(
+  "upstream-held.is-registered",
+  "SELECT 1 AS one FROM fids WHERE fid = ?",
+);
+
+/** The live messages of an fid in a store, by their hashes in hex. */
+export function storedMessages(db: IndexDatabase, fid: number, store: Store): Map<string, MessageRef> {
+  const rows = db.all(messagesOf, fid, store);
+  return new Map(rows.map(({ slot, hash }) => [hash.toHex(), { fid, store, slot, hash }]));
+}
+
+/** The on-chain events of one type of an fid, by their bytes in hex. */
+export function storedEvents(db: IndexDatabase, fid: number, type: number): Map<string, OnChainPlace> {
+  const rows = db.all(eventsOf, type, fid);
+  return new Map(
+    rows.map(({ blockNumber, logIndex, bytes }) => [bytes.toHex(), { type, fid, blockNumber, logIndex }]),
+  );
+}
+
+/** The proofs of an fid, shown or not, by their bytes in hex. */
+export function storedProofs(db: IndexDatabase, fid: number): Map<string, Uint8Array> {
+  const rows = [...db.all(proofsOfFid, fid), ...db.all(rivalsOfFid, fid)];
+  return new Map(
+    rows.map((row) => {
+      const bytes = UserNameProof.encode({ ...row, name: Buffer.from(row.name) }).finish();
+      return [bytes.toHex(), bytes];
+    }),
+  );
+}
+
+/** A gasless key and the app that requested it. */
+interface HeldKey {
+  readonly key: Uint8Array;
+  readonly requestFid: number;
+}
+
+/** The gasless keys of an fid, by their bytes in hex. */
+export function storedKeys(db: IndexDatabase, fid: number): Map<string, HeldKey> {
+  return new Map(db.all(keysOfFid, fid).map((held) => [held.key.toHex(), held]));
+}
+
+export function isRegistered(db: IndexDatabase, fid: number): boolean {
+  return db.get(isRegisteredFid, fid) !== undefined;
+}
+
+/** The next registered fids behind `fid`. */
+export function registeredFidsAfter(db: IndexDatabase, fid: number, limit: number): number[] {
+  return db.all(fidsAfter, fid, limit).map((row) => row.fid);
+}

@@ -1,0 +1,40 @@
+import type { OutboundClient, OutboundError, OutboundResponse } from "../../net/client.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { ClaimedDelivery } from "../store/deliveries.ts";
+import { MAX_LOGGED_RESPONSE_BYTES } from "./classify-outcome.ts";
+import { COMPAT_SIGNATURE_HEADER, signedHeaders } from "./sign.ts";
+
+/** Sends a delivery to its receiver, signed anew. It never throws for what a receiver does. */
+export type CallReceiver = (
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+) => Promise<OutboundResponse | OutboundError>;
+
+export function createCallReceiver(parts: {
+  readonly client: OutboundClient;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly userAgent: string;
+  /** Name of the service's own signature header. */
+  readonly signatureHeader: string;
+}): CallReceiver {
+  const { client, clock, timeoutMs, userAgent, signatureHeader } = parts;
+  return async ({ messageId, body, ownerFid, targetUrl, compatPrefix, secrets }, signal) => {
+    const ownHeaders = compatPrefix === null ? [signatureHeader] : [signatureHeader, COMPAT_SIGNATURE_HEADER];
+    const content = { messageId, timestamp: nowSecs(clock), body };
+    return client.request({
+      url: targetUrl,
+      requester: `fid:${ownerFid}`,
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "user-agent": userAgent,
+        ...signedHeaders(content, secrets, ownHeaders),
+      },
+      body,
+      timeoutMs,
+      maxResponseBytes: MAX_LOGGED_RESPONSE_BYTES,
+      signal,
+    });
+  };
+}

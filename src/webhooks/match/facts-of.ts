@@ -1,0 +1,45 @@
+import type { Hydration } from "../../read/hydrate/hydrate.ts";
+import { presentText } from "../../read/present/native/cast.ts";
+import type { NodeEvent } from "../publish/event.ts";
+import type { EventFacts } from "./facts.ts";
+
+/** The fids whose names `factsOf` puts into texts. */
+export function fidsNamedIn(event: NodeEvent): number[] {
+  return "cast" in event ? event.cast.mentions.map(([fid]) => fid) : [];
+}
+
+/** What the filters of subscriptions ask of an event; `users` are those whom the texts name. */
+export function factsOf(event: NodeEvent, users: Hydration["users"]): EventFacts {
+  switch (event.kind) {
+    case "cast.created":
+    case "cast.deleted": {
+      const { cast, kind } = event;
+      return {
+        kind,
+        authorFid: cast.fid,
+        mentionedFids: cast.mentions.map(([fid]) => fid),
+        parentUrl: cast.parentUrl,
+        rootParentUrl: cast.rootParentUrl,
+        parentHash: cast.parent?.hash ?? null,
+        parentAuthorFid: cast.parent?.fid ?? null,
+        text: presentText(cast, users).text,
+        embedUrls: cast.embeds.flatMap((embed) => ("url" in embed ? [embed.url] : [])),
+        embeddedCasts: cast.embeds.flatMap((embed) => ("hash" in embed ? [embed] : [])),
+      };
+    }
+    case "follow.created":
+    case "follow.deleted":
+      return { kind: event.kind, fid: event.fid, targetFid: event.targetFid };
+    case "reaction.created":
+    case "reaction.deleted":
+      return {
+        kind: event.kind,
+        fid: event.fid,
+        targetFid: event.target?.fid ?? null,
+        targetHash: event.target?.hash ?? null,
+      };
+    case "user.created":
+    case "user.updated":
+      return { kind: event.kind, fid: event.fid };
+  }
+}

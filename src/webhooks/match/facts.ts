@@ -1,0 +1,37 @@
+import type { Hash } from "../../read/hydrate/casts.ts";
+
+/** What the filters of a subscription ask of one event. Hashes are in lower case. */
+export type EventFacts = CastFacts | FollowFacts | ReactionFacts | UserFacts;
+
+export interface CastFacts {
+  readonly kind: "cast.created" | "cast.deleted";
+  readonly authorFid: number;
+  readonly mentionedFids: readonly number[];
+  readonly parentUrl: string | null;
+  readonly rootParentUrl: string | null;
+  readonly parentHash: Hash | null;
+  readonly parentAuthorFid: number | null;
+  /** As in the Cast object: the names of mentioned users are put in. */
+  readonly text: string;
+  readonly embedUrls: readonly string[];
+  readonly embeddedCasts: readonly { readonly fid: number; readonly hash: Hash }[];
+}
+
+export interface FollowFacts {
+  readonly kind: "follow.created" | "follow.deleted";
+  readonly fid: number;
+  readonly targetFid: number;
+}
+
+export interface ReactionFacts {
+  readonly kind: "reaction.created" | "reaction.deleted";
+  readonly fid: number;
+  /** Author of the target cast; null where the target is a URL. */
+  readonly targetFid: number | null;
+  readonly targetHash: Hash | null;
+}
+
+export interface UserFacts {
+  readonly kind: "user.created" | "user.updated";
+  readonly fid: number;
+}

@@ -1,0 +1,165 @@
+import type { CastFilter, FollowFilter, ReactionFilter, UserUpdatedFilter } from "../../db/state/records.ts";
+import {
+  type EventKeys,
+  type Key,
+  LIST_FIELDS,
+  type ListField,
+  REGEX_FIELDS,
+  type RegexField,
+} from "./event-keys.ts";
+import { type Expression, ExpressionPool } from "./expressions.ts";
+import type { OwnerBudgets, Subscriber } from "./owner-budgets.ts";
+import type { RegexProgram } from "./regex-program.ts";
+
+/** A filter of any kind; each kind has some of the fields. */
+export type Filter = CastFilter & FollowFilter & ReactionFilter & UserUpdatedFilter;
+
+interface ListCondition {
+  readonly field: ListField;
+  readonly values: ReadonlySet<Key>;
+}
+interface RegexCondition {
+  readonly field: RegexField;
+  readonly expression: Expression;
+}
+type Condition = ListCondition | RegexCondition;
+
+/** A subscription's filter. */
+interface Rule {
+  readonly subscriber: Subscriber;
+  /** Any of them finds it; without any, every event does. */
+  readonly paths: readonly Condition[];
+  /** What must hold besides. */
+  readonly rest: readonly Condition[];
+  readonly excludedFids: ReadonlySet<number>;
+  /** The event that last found it: several ways to it lead there once. */
+  event: number;
+}
+
+/** The programs of a filter's regular expressions. */
+export type FieldPrograms = Readonly<Partial<Record<RegexField, RegexProgram>>>;
+
+type Pools = Readonly<Record<RegexField, ExpressionPool>>;
+
+/** The filters of one kind of event. An event finds by its own values those that may want it. */
+export class KindIndex {
+  readonly #rules = new Map<string, Rule>();
+  readonly #unconditional = new Set<Rule>();
+  readonly #byValue = new Map<ListField, Map<Key, Set<Rule>>>();
+  readonly #byExpression = new Map<Expression, Set<Rule>>();
+  /** Expressions that every event is matched against, because filters are found by them. */
+  readonly #searched: Pools;
+  /** Expressions that are asked for once all else of a filter holds. */
+  readonly #asked: Pools;
+  #event = 0;
+
+  constructor(budgets: OwnerBudgets, nowMs: () => number) {
+    const pool = () => new ExpressionPool(budgets, nowMs);
+    const pools = () => ({ text: pool(), embeds: pool() });
+    this.#searched = pools();
+    this.#asked = pools();
+  }
+
+  /** Adds a subscription that has no filter here. @param programs those of its regular expressions, by field. */
+  add(subscriber: Subscriber, filter: Filter, programs: FieldPrograms): void {
+    const paths: Condition[] = [];
+    const rest: Condition[] = [];
+    const isPath = () => filter.match === "any" || paths.length === 0;
+    for (const field of LIST_FIELDS) {
+      const values = filter[field];
+      if (values?.length) (isPath() ? paths : rest).push({ field, values: new Set<Key>(values) });
+    }
+    for (const field of REGEX_FIELDS) {
+      const program = programs[field];
+      if (program === undefined) continue;
+      if (isPath()) paths.push({ field, expression: this.#searched[field].add(program, subscriber) });
+      else rest.push({ field, expression: this.#asked[field].add(program, subscriber) });
+    }
+    const excludedFids = new Set(filter.exclude_author_fids);
+    const rule: Rule = { subscriber, paths, rest, excludedFids, event: this.#event };
+    this.#rules.set(subscriber.id, rule);
+    if (paths.length === 0) this.#unconditional.add(rule);
+    for (const path of paths) this.#listUnder(path, rule);
+  }
+
+  delete(id: string): void {
+    const rule = this.#rules.get(id);
+    if (rule === undefined) return;
+    this.#rules.delete(id);
+    this.#unconditional.delete(rule);
+    for (const path of rule.paths) {
+      this.#unlist(path, rule);
+      if ("expression" in path) this.#searched[path.field].remove(path.expression, rule.subscriber);
+    }
+    for (const condition of rule.rest) {
+      if ("expression" in condition)
+        this.#asked[condition.field].remove(condition.expression, rule.subscriber);
+    }
+  }
+
+  /** Subscriptions whose filters take the event, in no order. */
+  match(keys: EventKeys): string[] {
+    if (this.#rules.size === 0) return [];
+    this.#event += 1;
+    const matched: string[] = [];
+    const judge = (rules: ReadonlySet<Rule> | undefined) => {
+      if (rules === undefined) return;
+      for (const rule of rules) {
+        if (rule.event === this.#event) continue;
+        rule.event = this.#event;
+        if (!rule.subscriber.isOver && this.#takes(rule, keys)) matched.push(rule.subscriber.id);
+      }
+    };
+    for (const field of REGEX_FIELDS) this.#asked[field].turnTo(keys.subjects[field] ?? []);
+    judge(this.#unconditional);
+    for (const [field, rulesByValue] of this.#byValue) {
+      for (const key of keys.lists[field] ?? []) judge(rulesByValue.get(key));
+    }
+    for (const field of REGEX_FIELDS) {
+      const pool = this.#searched[field];
+      pool.turnTo(keys.subjects[field] ?? []);
+      for (const expression of pool.matching()) judge(this.#byExpression.get(expression));
+    }
+    return matched;
+  }
+
+  #takes({ subscriber, rest, excludedFids }: Rule, keys: EventKeys): boolean {
+    if (keys.authorFid !== null && excludedFids.has(keys.authorFid)) return false;
+    return rest.every((condition) =>
+      "values" in condition
+        ? keys.lists[condition.field]?.some((key) => condition.values.has(key))
+        : this.#asked[condition.field].isMatching(condition.expression, subscriber),
+    );
+  }
+
+  #listUnder(path: Condition, rule: Rule): void {
+    if ("expression" in path) {
+      list(this.#byExpression, path.expression, rule);
+    } else {
+      const rulesByValue = this.#byValue.get(path.field) ?? new Map<Key, Set<Rule>>();
+      this.#byValue.set(path.field, rulesByValue);
+      for (const value of path.values) list(rulesByValue, value, rule);
+    }
+  }
+
+  #unlist(path: Condition, rule: Rule): void {
+    if ("expression" in path) {
+      unlist(this.#byExpression, path.expression, rule);
+    } else {
+      const rulesByValue = this.#byValue.get(path.field);
+      if (rulesByValue) for (const value of path.values) unlist(rulesByValue, value, rule);
+    }
+  }
+}
+
+function list<By>(rules: Map<By, Set<Rule>>, by: By, rule: Rule): void {
+  const listed = rules.get(by);
+  if (listed) listed.add(rule);
+  else rules.set(by, new Set([rule]));
+}
+
+function unlist<By>(rules: Map<By, Set<Rule>>, by: By, rule: Rule): void {
+  const listed = rules.get(by);
+  listed?.delete(rule);
+  if (listed?.size === 0) rules.delete(by);
+}

@@ -1,0 +1,36 @@
+import type { Subscription } from "../../db/state/records.ts";
+import type { EventKind } from "../../protocol/event-kind.ts";
+import { REGEX_FIELDS } from "./event-keys.ts";
+import type { FieldPrograms } from "./kind-index.ts";
+import { RegexFault, readRegexProgram } from "./regex-program.ts";
+
+/** Instructions of all regular expressions of one owner's active subscriptions together. */
+export const MAX_OWNER_PROGRAM_SIZE = 10_000;
+
+/** The regular expressions of a subscription. */
+export interface SubscriptionProgram {
+  readonly byKind: Readonly<Partial<Record<EventKind, FieldPrograms>>>;
+  /** Instructions of all of them. */
+  readonly size: number;
+  /** The field with the most instructions, such as `cast.created.text`; undefined without any expression. */
+  readonly largestField: string | undefined;
+}
+
+/** Reads the regular expressions of a subscription; a fault names the field. */
+export function readSubscriptionProgram(subscription: Subscription): SubscriptionProgram | RegexFault {
+  const byKind: Partial<Record<EventKind, FieldPrograms>> = {};
+  let size = 0;
+  let largest: { readonly field: string; readonly size: number } | undefined;
+  for (const [kind, filter] of Object.entries(subscription) as [EventKind, Record<string, unknown>][]) {
+    for (const name of REGEX_FIELDS) {
+      if (filter[name] === undefined) continue;
+      const field = `${kind}.${name}`;
+      const program = readRegexProgram(filter[name]);
+      if (program instanceof RegexFault) return new RegexFault(`${field} ${program.reason}`);
+      byKind[kind] = { ...byKind[kind], [name]: program };
+      size += program.size;
+      if (largest === undefined || program.size > largest.size) largest = { field, size: program.size };
+    }
+  }
+  return { byKind, size, largestField: largest?.field };
+}

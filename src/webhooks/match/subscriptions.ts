@@ -1,0 +1,55 @@
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { SubscriptionChanges } from "../store/deliveries.ts";
+import type { EventFacts } from "./facts.ts";
+import type { SubscriptionEntry, SubscriptionRefusal } from "./match-service.ts";
+import type { MatchClient } from "./rpc.ts";
+
+/** Who wants which events, as of the last changes that were applied. */
+export class Subscriptions {
+  readonly #matching: MatchClient;
+  readonly #clock: Clock;
+  readonly #createdAt = new Map<string, number>();
+
+  /** @param matching a client of nobody else's. */
+  constructor(matching: MatchClient, clock: Clock) {
+    this.#matching = matching;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#createdAt.size;
+  }
+
+  async apply({ changed, deleted }: SubscriptionChanges): Promise<void> {
+    const set: SubscriptionEntry[] = [];
+    const removed = [...deleted];
+    for (const { webhookId, ownerFid, active, subscription } of changed) {
+      if (active) set.push({ id: webhookId, ownerId: `fid:${ownerFid}`, subscription });
+      else removed.push(webhookId);
+    }
+    if (set.length + removed.length > 0) await this.#matching.update({ set, removed });
+    for (const webhookId of removed) this.#createdAt.delete(webhookId);
+    for (const { webhookId, active, createdAt } of changed)
+      if (active) this.#createdAt.set(webhookId, createdAt);
+  }
+
+  /**
+   * The webhooks that are to hear of the first of the given events: those that it matches and that were there when it was
+   * applied. `refused` names webhooks that may lack, and are to be deactivated first.
+   */
+  async receivers(events: readonly { readonly facts: EventFacts; readonly appliedAt: number }[]): Promise<{
+    readonly receivers: readonly (readonly string[])[];
+    readonly refused: readonly SubscriptionRefusal[];
+  }> {
+    const { matches, refused } = await this.#matching.match(events.map(({ facts }) => facts));
+    const now = nowSecs(this.#clock);
+    const receivers = matches.map((ids, at) =>
+      ids.filter((id) => {
+        const createdAt = this.#createdAt.get(id) ?? 0;
+        // A webhook of the future was made before the clock went back, and hears of what happens now.
+        return createdAt <= (events[at]?.appliedAt ?? 0) || createdAt > now;
+      }),
+    );
+    return { receivers, refused };
+  }
+}

@@ -1,0 +1,93 @@
+import type { StoredOutboxEvent } from "../../db/index/outbox.ts";
+import { embedsOf, mentionsOf, type ThreadRoot } from "../../db/index/project/casts.ts";
+import { linkedAtOf } from "../../db/index/project/links.ts";
+import { Rejection } from "../../protocol/rejection.ts";
+import { decodeMessage, type SignedMessage } from "../../protocol/signed-message.ts";
+import { toUnixSecs } from "../../protocol/time.ts";
+import type { CastAddBody, ReactionType } from "../../protocol/wire/generated/message.ts";
+import { type CastContent, type Hash, hex } from "../../read/hydrate/casts.ts";
+
+interface Event {
+  /** Hex. */
+  readonly eventId: string;
+  /** When the node applied it, in unix seconds. */
+  readonly appliedAt: number;
+}
+
+export interface CastEvent extends Event {
+  readonly kind: "cast.created" | "cast.deleted";
+  /** The cast as it was when it came or went. */
+  readonly cast: CastContent;
+}
+
+export interface FollowEvent extends Event {
+  readonly kind: "follow.created" | "follow.deleted";
+  readonly fid: number;
+  readonly targetFid: number;
+  /** When the one followed the other, or ceased to, in unix seconds. */
+  readonly timestamp: number;
+}
+
+export interface ReactionEvent extends Event {
+  readonly kind: "reaction.created" | "reaction.deleted";
+  readonly fid: number;
+  readonly type: ReactionType;
+  /** Undefined where the target is a URL. */
+  readonly target: { readonly fid: number; readonly hash: Hash } | undefined;
+  /** When it was made or taken back, in unix seconds. */
+  readonly timestamp: number;
+}
+
+export interface UserEvent extends Event {
+  readonly kind: "user.created" | "user.updated";
+  readonly fid: number;
+}
+
+/** What happened, as a row of the outbox tells it. */
+export type NodeEvent = CastEvent | FollowEvent | ReactionEvent | UserEvent;
+
+/** @throws for a row that this version of the node cannot read. */
+export function readEvent(row: StoredOutboxEvent): NodeEvent {
+  const { kind, fid, appliedAt, happenedAt } = row;
+  const common = { eventId: row.eventId.toHex(), appliedAt };
+  if (kind === "user.created" || kind === "user.updated") return { ...common, kind, fid };
+  const message = subjectOf(row);
+  const { data } = message;
+  const body = data.body;
+  if ((kind === "cast.created" || kind === "cast.deleted") && body?.$case === "castAddBody")
+    return { ...common, kind, cast: contentOf(message, body.value, row.root) };
+  if ((kind === "follow.created" || kind === "follow.deleted") && body?.$case === "linkBody") {
+    const timestamp = kind === "follow.created" ? linkedAtOf(data, body.value) : happenedAt;
+    return { ...common, kind, fid, targetFid: body.value.target?.value ?? 0, timestamp };
+  }
+  if ((kind === "reaction.created" || kind === "reaction.deleted") && body?.$case === "reactionBody") {
+    const { type, target } = body.value;
+    const cast = target?.$case === "targetCastId" ? target.value : undefined;
+    const timestamp = kind === "reaction.created" ? toUnixSecs(data.timestamp) : happenedAt;
+    return { ...common, kind, fid, type, target: cast && { fid: cast.fid, hash: hex(cast.hash) }, timestamp };
+  }
+  throw new Error(`outbox row ${row.seq} (${kind}) has a subject of another kind`);
+}
+
+function subjectOf({ seq, subject }: StoredOutboxEvent): SignedMessage {
+  const message = subject === null ? undefined : decodeMessage(subject);
+  if (message === undefined) throw new Error(`outbox row ${seq} has no subject`);
+  if (message instanceof Rejection) throw new Error(`outbox row ${seq} is unreadable: ${message.reason}`);
+  return message;
+}
+
+function contentOf({ data, hash }: SignedMessage, body: CastAddBody, root: ThreadRoot | null): CastContent {
+  const parent = body.parent?.$case === "parentCastId" ? body.parent.value : undefined;
+  return {
+    hash: hex(hash),
+    fid: data.fid,
+    timestamp: toUnixSecs(data.timestamp),
+    text: body.text,
+    parent: parent && { fid: parent.fid, hash: hex(parent.hash) },
+    parentUrl: body.parent?.$case === "parentUrl" ? body.parent.value : null,
+    threadHash: hex(root?.hash ?? hash),
+    rootParentUrl: root?.parentUrl ?? null,
+    mentions: mentionsOf(body),
+    embeds: embedsOf(body),
+  };
+}

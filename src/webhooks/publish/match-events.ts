@@ -1,0 +1,58 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { loadUsers } from "../../read/hydrate/users.ts";
+import { factsOf, fidsNamedIn } from "../match/facts-of.ts";
+import type { SubscriptionRefusal } from "../match/match-service.ts";
+import type { Subscriptions } from "../match/subscriptions.ts";
+import type { QueuedEvent } from "../store/deliveries.ts";
+import type { NodeEvent } from "./event.ts";
+import { bodiesOf } from "./payload.ts";
+
+/** Deliveries that one transaction queues at most, unless a single event has more receivers. */
+const MAX_DELIVERIES = 5_000;
+
+/** What is to be queued for the first events of a list. */
+export interface MatchedEvents {
+  readonly queue: readonly QueuedEvent[];
+  /** How many events of the list it covers. */
+  readonly events: number;
+  /** Webhooks that were not matched. Where there are any, nothing is to be queued before they are deactivated. */
+  readonly refused: readonly SubscriptionRefusal[];
+}
+
+/**
+ * Matches events and makes the bodies of those that somebody is to hear of. Covers as many events as one short transaction
+ * can queue.
+ */
+export async function matchEvents(
+  db: IndexDatabase,
+  subscriptions: Subscriptions,
+  events: readonly NodeEvent[],
+  nowSecs: number,
+): Promise<MatchedEvents> {
+  if (subscriptions.size === 0 || events.length === 0)
+    return { queue: [], events: events.length, refused: [] };
+  const facts = db.snapshot(() => {
+    const users = loadUsers(db, events.flatMap(fidsNamedIn));
+    return events.map((event) => ({ facts: factsOf(event, users), appliedAt: event.appliedAt }));
+  });
+  const matched = await subscriptions.receivers(facts);
+  const receivers = new Map<NodeEvent, readonly string[]>();
+  let covered = 0;
+  let deliveries = 0;
+  for (const [at, found] of matched.receivers.entries()) {
+    const event = events[at];
+    if (!event || (deliveries > 0 && deliveries + found.length > MAX_DELIVERIES)) break;
+    if (found.length > 0) receivers.set(event, found);
+    deliveries += found.length;
+    covered++;
+  }
+  const bodies = db.snapshot(() => bodiesOf(db, [...receivers.keys()], nowSecs));
+  const queue = [...bodies].map(([event, body]) => ({
+    eventId: event.eventId,
+    kind: event.kind,
+    createdAt: event.appliedAt,
+    body,
+    webhookIds: receivers.get(event) ?? [],
+  }));
+  return { queue, events: covered, refused: matched.refused };
+}

@@ -1,0 +1,145 @@
+import type { StateDatabase } from "../../db/state/database.ts";
+import type { Webhook, WebhookChanges } from "../../db/state/records.ts";
+import type { StateClock } from "../../db/state/state-clock.ts";
+import { statement } from "../../db/state/statement.ts";
+import type { Decisions } from "../../db/state/store-writes.ts";
+import type { WebhookStore } from "../../db/state/stores.ts";
+import { type OwnedTable, ownedDecisions, ownedReads } from "../../management/owned-store.ts";
+import { noteWebhookChanged, noteWebhookDeleted } from "./webhook-changes.ts";
+import { forgiveFailures, HEALTH_COLUMNS, type HealthRow, insertHealth, toHealth } from "./webhook-health.ts";
+
+interface WebhookRow extends HealthRow {
+  readonly webhook_id: string;
+  readonly owner_fid: number;
+  readonly title: string;
+  readonly target_url: string;
+  readonly description: string | null;
+  readonly active: number;
+  readonly subscription: string;
+  readonly compat_prefix: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+const columns =
+  "webhook_id, owner_fid, title, target_url, description, active, subscription, compat_prefix, created_at, updated_at";
+const withHealth = `SELECT ${columns}, ${HEALTH_COLUMNS} FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq`;
+
+const insertWebhook = statement<
+  unknown,
+  [
+    webhookId: string,
+    ownerFid: number,
+    title: string,
+    targetUrl: string,
+    description: string | null,
+    active: number,
+    subscription: string,
+    compatPrefix: string | null,
+    createdAt: number,
+    updatedAt: number,
+  ]
+>("webhooks.insert", `INSERT INTO webhooks (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+const updateWebhook = statement<
+  unknown,
+  [
+    title: string,
+    targetUrl: string,
+    description: string | null,
+    active: number,
+    subscription: string,
+    updatedAt: number,
+    webhookId: string,
+  ]
+>(
+  "webhooks.update",
+  `UPDATE webhooks SET title = ?, target_url = ?, description = ?, active = ?, subscription = ?, updated_at = ?
+   WHERE webhook_id = ?`,
+);
+const deleteWebhook = statement<unknown, [webhookId: string]>(
+  "webhooks.delete",
+  "DELETE FROM webhooks WHERE webhook_id = ?",
+);
+const webhookById = statement<WebhookRow, [webhookId: string]>(
+  "webhooks.find",
+  `${withHealth} WHERE webhook_id = ?`,
+);
+const webhooksByOwner = statement<WebhookRow, [ownerFid: number]>(
+  "webhooks.by-owner",
+  `${withHealth} WHERE owner_fid = ? ORDER BY seq`,
+);
+const countWebhooks = statement<{ count: number }, [ownerFid: number]>(
+  "webhooks.count",
+  "SELECT count(*) AS count FROM webhooks WHERE owner_fid = ?",
+);
+
+function toWebhook(row: WebhookRow): Omit<Webhook, "secrets"> {
+  return {
+    webhookId: row.webhook_id,
+    ownerFid: row.owner_fid,
+    title: row.title,
+    targetUrl: row.target_url,
+    description: row.description,
+    active: row.active === 1,
+    subscription: JSON.parse(row.subscription),
+    compatPrefix: row.compat_prefix,
+    health: toHealth(row),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+const table: OwnedTable<Webhook> = {
+  idOf: (webhook) => webhook.webhookId,
+  insert(db, webhook) {
+    const { webhookId, ownerFid, title, targetUrl, description, compatPrefix, createdAt, updatedAt } =
+      webhook;
+    const active = webhook.active ? 1 : 0;
+    const subscription = JSON.stringify(webhook.subscription);
+    db.run(
+      insertWebhook,
+      webhookId,
+      ownerFid,
+      title,
+      targetUrl,
+      description,
+      active,
+      subscription,
+      compatPrefix,
+      createdAt,
+      updatedAt,
+    );
+    insertHealth(db, webhookId);
+    noteWebhookChanged(db, webhookId);
+  },
+  write(db, webhook) {
+    const { webhookId, title, targetUrl, description, updatedAt } = webhook;
+    const active = webhook.active ? 1 : 0;
+    const subscription = JSON.stringify(webhook.subscription);
+    if (webhook.active) forgiveFailures(db, webhookId);
+    db.run(updateWebhook, title, targetUrl, description, active, subscription, updatedAt, webhookId);
+    noteWebhookChanged(db, webhookId);
+  },
+  // Its deliveries are never read again from here on; maintenance deletes them a few at a time.
+  delete(db, id, nowSecs) {
+    db.run(deleteWebhook, id);
+    noteWebhookDeleted(db, id, nowSecs);
+  },
+  find(db, id) {
+    const row = db.get(webhookById, id);
+    return row && toWebhook(row);
+  },
+  listByOwner: (db, ownerFid) => db.all(webhooksByOwner, ownerFid).map(toWebhook),
+  countByOwner: (db, ownerFid) => db.get(countWebhooks, ownerFid)?.count ?? 0,
+};
+
+export function webhookReads(db: StateDatabase): Pick<WebhookStore, "find" | "listByOwner"> {
+  return ownedReads<Webhook, WebhookChanges>(db, table);
+}
+
+export function webhookDecisions(
+  db: StateDatabase,
+  clock: StateClock,
+): Decisions<WebhookStore, "create" | "update" | "delete" | "rotateSecret"> {
+  return ownedDecisions(db, table, clock);
+}

@@ -1,0 +1,132 @@
+import { type Subscription, UNTRIED, type Webhook } from "../db/state/records.ts";
+import type { WebhookStore } from "../db/state/stores.ts";
+import { type FieldTable, readDescription, readFields, readName, readObject } from "../management/fields.ts";
+import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
+import { badField, Refusal } from "../management/refusal.ts";
+import { createSecret } from "../management/secrets.ts";
+import { readGuardedUrl } from "../management/url-field.ts";
+import type { UrlGuard } from "../net/guard.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { ownerProgramFault } from "./match/owner-budgets.ts";
+import { RegexFault } from "./match/regex-program.ts";
+import {
+  MAX_OWNER_PROGRAM_SIZE,
+  readSubscriptionProgram,
+  type SubscriptionProgram,
+} from "./match/subscription-program.ts";
+import { readSubscription } from "./subscription.ts";
+
+/** Webhooks as their owners manage them. `fid` is the acting fid, `body` the JSON that it sent. */
+export interface WebhookService extends OwnedService<Webhook> {
+  /**
+   * @param ownerFid whom the webhook is to belong to: the acting fid, or it is refused.
+   * @param compatPrefix the compat prefix under which it is made; null for the service's own.
+   */
+  create(
+    fid: number,
+    ownerFid: number,
+    body: unknown,
+    compatPrefix: string | null,
+  ): Promise<Webhook | Refusal>;
+  update(fid: number, body: unknown): Promise<Webhook | Refusal>;
+}
+
+/** Clients of this kind of API also send the two words as text. */
+function readActive(value: unknown, name: string): boolean | Refusal {
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  return badField(`${name} must be true or false`);
+}
+
+export function createWebhookService(options: {
+  readonly store: WebhookStore;
+  readonly guard: UrlGuard;
+  readonly clock: Clock;
+  readonly settings: OwnedSettings;
+  /** Told of a webhook that may be active again. */
+  readonly wake: (webhookId: string) => Promise<void>;
+}): WebhookService {
+  const parts = createOwnedParts({ ...options, noun: "webhook", idKey: "webhook_id" });
+  // The URL comes last: it is the only field that takes time.
+  const createFields = (fid: number) =>
+    ({
+      title: { key: "name", read: readName },
+      description: { key: "description", read: readDescription },
+      subscription: { key: "subscription", read: readSubscription },
+      targetUrl: { key: "url", read: readGuardedUrl(options.guard, fid) },
+    }) satisfies FieldTable;
+  const updateFields = (fid: number) =>
+    ({ active: { key: "active", read: readActive }, ...createFields(fid) }) satisfies FieldTable;
+
+  /** Why the owner may not have these expressions active beside those of its other webhooks, if so. */
+  async function programRefusal(
+    fid: number,
+    { webhookId, subscription }: Pick<Webhook, "webhookId" | "subscription">,
+  ): Promise<Refusal | undefined> {
+    const own = programOf(subscription);
+    if (own.size === 0) return undefined;
+    const others = (await options.store.listByOwner(fid, parts.now())).filter(
+      (webhook) => webhook.active && webhook.webhookId !== webhookId,
+    );
+    const sum = others.reduce((size, webhook) => size + programOf(webhook.subscription).size, own.size);
+    if (sum <= MAX_OWNER_PROGRAM_SIZE) return undefined;
+    return badField(`subscription.${own.largestField} is too large: ${ownerProgramFault(sum)}`);
+  }
+
+  return {
+    get: parts.get,
+    list: parts.list,
+    delete: parts.delete,
+    rotateSecret: parts.rotateSecret,
+
+    async create(fid, ownerFid, body, compatPrefix) {
+      const given = readObject(body, "request body");
+      if (given instanceof Refusal) return given;
+      if (ownerFid !== fid) return new Refusal("forbidden", "owner_fid must be the signing fid");
+      const values = await readFields(createFields(fid), given);
+      if (values instanceof Refusal) return values;
+      const { title, targetUrl, description = null, subscription } = values;
+      if (title === undefined) return badField("missing field name");
+      if (targetUrl === undefined) return badField("missing field url");
+      if (subscription === undefined) return badField("missing field subscription");
+      const webhookId = crypto.randomUUID();
+      const refusal = await programRefusal(fid, { webhookId, subscription });
+      if (refusal) return refusal;
+      const now = parts.now();
+      return parts.create({
+        webhookId,
+        ownerFid: fid,
+        title,
+        targetUrl,
+        description,
+        active: true,
+        subscription,
+        compatPrefix,
+        health: UNTRIED,
+        secrets: [createSecret(now)],
+        createdAt: now,
+        updatedAt: now,
+      });
+    },
+
+    async update(fid, body) {
+      const webhook = await parts.update(fid, body, async (given, before) => {
+        const changes = await readFields(updateFields(fid), given);
+        if (changes instanceof Refusal) return changes;
+        const after = { ...before, ...changes };
+        if (!after.active || !(changes.subscription || changes.active)) return changes;
+        return (await programRefusal(fid, after)) ?? changes;
+      });
+      if (!(webhook instanceof Refusal) && webhook.active) await options.wake(webhook.webhookId);
+      return webhook;
+    },
+  };
+}
+
+const NO_PROGRAM = { size: 0, largestField: undefined };
+
+/** Expressions that do not pass any more, as an older version let them pass, are not matched and so cost nothing. */
+function programOf(subscription: Subscription): Pick<SubscriptionProgram, "size" | "largestField"> {
+  const program = readSubscriptionProgram(subscription);
+  return program instanceof RegexFault ? NO_PROGRAM : program;
+}

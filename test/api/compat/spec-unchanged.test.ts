@@ -1,0 +1,53 @@
+import { afterAll, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { ANCHOR_SECS, encodedRecord, readNetwork } from "../../demo/records.ts";
+import { startTestApi } from "../../support/api.ts";
+import { specPaths } from "./spec-paths.ts";
+
+/**
+ * The answers under the service's own prefix, status and every byte, as they were before there was another dialect. Who
+ * changes them on purpose writes the file anew: `UPDATE_SPEC_ANSWERS=1 bun test test/api/compat/spec-unchanged.test.ts`.
+ */
+const recordedPath = join(import.meta.dir, "spec-answers.json");
+const recorded: Readonly<Record<string, string>> = await Bun.file(recordedPath).json();
+
+const api = await startTestApi({ compatPrefixes: ["farcaster"] });
+afterAll(() => api[Symbol.asyncDispose]());
+api.node.clock.advanceSecs(ANCHOR_SECS - Math.floor(api.node.clock.nowMs() / 1000));
+api.node.takeAll(readNetwork().records.map(encodedRecord));
+
+const ask = (path: string, init: RequestInit = {}) => fetch(`${api.url}/v2/svc${path}`, init);
+
+const { casts } = (await (await ask("/feed/user/casts?fid=4&limit=5")).json()) as {
+  casts: { hash: string }[];
+};
+const paths = specPaths({
+  fids: [1, 3, 4, 77, 9_999_999],
+  hashes: casts.map(({ hash }) => hash),
+  channels: ["books", "cats", "nochannel"],
+  urls: ["https://warpcast.com/~/channel/books", "https://example.com"],
+  names: ["mirawren", "harbor", "nobodyhere"],
+  addresses: ["0x39dfd74a51c190aca89413131a916139f6c14445", "0x658a61548f7fce1c5d62c50d167f129551c319e0"],
+});
+
+async function digest(path: string, init?: RequestInit): Promise<string> {
+  const response = await ask(path, init);
+  const text = await response.text();
+  return `${response.status} ${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+}
+
+test("every answer is what it was, to the byte", async () => {
+  const answers: Record<string, string> = {};
+  for (const path of paths) answers[path] = await digest(path);
+  if (process.env.UPDATE_SPEC_ANSWERS) await Bun.write(recordedPath, `${JSON.stringify(answers, null, 2)}\n`);
+  else expect(answers).toEqual(recorded);
+});
+
+test("what clients of the other dialect send beside changes nothing", async () => {
+  const headers = { "x-api-key": "KEY", "x-sdk": "node", "x-sdk-version": "3.177.0" };
+  for (const path of paths.filter((_, at) => at % 7 === 0)) {
+    const more = `${path}${path.includes("?") ? "&" : "?"}viewer_fid=6&with_recasts=false&sort_type=algorithmic`;
+    expect([path, await digest(more, { headers })]).toEqual([path, await digest(path)]);
+  }
+});

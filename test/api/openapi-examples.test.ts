@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { errorKinds } from "../../src/http/errors.ts";
+import { isObject, type Json, type JsonObject } from "../../src/http/openapi-document.ts";
+import { eventKinds } from "../../src/webhooks/subscription.ts";
+import type { TestApi } from "../support/api.ts";
+import { makeHttp } from "../support/http.ts";
+import { aliasesOf, expectMatchesOpenApi, expectMatchesWebhook } from "../support/openapi.ts";
+import { startDemoApi } from "./openapi-examples/demo-api.ts";
+import {
+  examplesPath,
+  generateExamples,
+  REFRESH,
+  readExamples,
+  textOf,
+} from "./openapi-examples/generate.ts";
+import { documentedOperations, queryText } from "./openapi-examples/operations.ts";
+
+const MAX_DOCUMENT_BYTES = 600_000;
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startDemoApi();
+}, 60_000);
+afterAll(() => api[Symbol.asyncDispose]());
+
+const child = (value: Json | undefined, ...keys: string[]): Json | undefined =>
+  keys.reduce<Json | undefined>((at, key) => (isObject(at) ? at[key] : undefined), value);
+
+const operations = () => documentedOperations(api.document.paths);
+const exampleIn = (holder: Json | undefined) => child(holder, "content", "application/json", "example");
+
+/** The example request of a GET, as the parameters of the document show it. */
+function exampleQuery(operation: JsonObject): JsonObject {
+  const parameters = Array.isArray(operation.parameters) ? operation.parameters : [];
+  const shown = parameters.flatMap((parameter): [string, Json][] =>
+    isObject(parameter) && parameter.example !== undefined
+      ? [[String(parameter.name), parameter.example]]
+      : [],
+  );
+  return Object.fromEntries(shown);
+}
+
+test("every operation has an example of each successful response, as its schema says", () => {
+  for (const { method, path, operation } of operations()) {
+    for (const [status, response] of Object.entries(operation.responses as JsonObject)) {
+      if (!status.startsWith("2")) continue;
+      const example = exampleIn(response);
+      expect({ method, path, status, example }).toEqual({ method, path, status, example: expect.anything() });
+      expectMatchesOpenApi(api.document, method, path, Number(status), example);
+    }
+  }
+});
+
+test("every operation with a body has an example of it", () => {
+  for (const { method, path, operation } of operations()) {
+    if (operation.requestBody === undefined) continue;
+    const example = exampleIn(operation.requestBody);
+    expect({ method, path, example }).toEqual({ method, path, example: expect.anything() });
+  }
+});
+
+test("no example belongs to an operation that does not exist", async () => {
+  const { native, compat } = await readExamples();
+  const ids = (dialect: string) => operations().flatMap((one) => (one.dialect === dialect ? [one.id] : []));
+  expect(Object.keys(native).filter((id) => !ids("native").includes(id))).toEqual([]);
+  expect(Object.keys(compat).filter((id) => !ids("compat").includes(id))).toEqual([]);
+});
+
+test("the document stays within its size and does not name the service where it has another name", async () => {
+  expect(JSON.stringify(api.document).length).toBeLessThan(MAX_DOCUMENT_BYTES);
+  const { server } = makeHttp({ ...api.plugins, serviceName: "hub" });
+  expect(JSON.stringify(await server.openApi())).not.toMatch(/svc/i);
+});
+
+describe("aliases", () => {
+  test("answer the example request as their canonical path does, to the byte", async () => {
+    let compared = 0;
+    for (const { method, path, operation } of operations()) {
+      const request = queryText(exampleQuery(operation));
+      const responseOf = async (at: string) => {
+        const response = await fetch(api.url + at + request, { method: method.toUpperCase() });
+        return { status: response.status, text: await response.text() };
+      };
+      for (const alias of aliasesOf(operation)) {
+        const canonical = await responseOf(path);
+        expect({ alias, ...(await responseOf(alias)) }).toEqual({ alias, ...canonical });
+        expect(canonical.status).toBe(method === "get" ? 200 : 501);
+        expect(operation.description).toContain(`\`${alias}\``);
+        expect(api.document.paths[alias]).toBeUndefined();
+        compared++;
+      }
+    }
+    expect(compared).toBeGreaterThan(30);
+  });
+});
+
+describe("operations that can answer 501", () => {
+  test("all of whose requests do send the documented message", async () => {
+    for (const { method, path, operation } of operations()) {
+      const responses = operation.responses as JsonObject;
+      if (Object.keys(responses).join() !== "501") continue;
+      const response = await fetch(api.url + path, { method: method.toUpperCase() });
+      expect({ path, status: response.status }).toEqual({ path, status: 501 });
+      expect((await response.json()) as Json).toEqual(exampleIn(responses["501"]) ?? null);
+      expect(child(responses["501"], "description")).toStartWith("Always. ");
+    }
+  });
+
+  test.each([
+    ["/v2/farcaster/signer", {}],
+    ["/v2/farcaster/user/fid", { "x-wallet-id": "w" }],
+    ["/v2/farcaster/feed?feed_type=filter&filter_type=embed_types", {}],
+  ])("%s sends the documented message", async (path, headers) => {
+    const response = await fetch(api.url + path, { headers: headers as Record<string, string> });
+    expect(response.status).toBe(501);
+    const [route = ""] = path.split("?");
+    const documented = child(api.document.paths, route, "get", "responses", "501");
+    expect((await response.json()) as Json).toEqual(exampleIn(documented) ?? null);
+    expect(child(documented, "description")).not.toBe(errorKinds.notImplemented.message);
+  });
+});
+
+describe("webhooks", () => {
+  const posts = () =>
+    Object.entries(api.document.webhooks as JsonObject).map(
+      ([kind, item]) => [kind, child(item, "post") as JsonObject] as const,
+    );
+
+  test("stand in the document by kind of event", () => {
+    expect(posts().map(([kind]) => kind)).toEqual(eventKinds.map(({ kind }) => kind));
+    const ids = [...operations().map(({ operation }) => operation), ...posts().map(([, post]) => post)];
+    expect(new Set(ids.map(({ operationId }) => operationId)).size).toBe(ids.length);
+  });
+
+  test("show a body as their schema says", () => {
+    for (const [kind, { requestBody }] of posts()) {
+      const example = exampleIn(requestBody);
+      expect(child(example, "type")).toBe(kind);
+      expectMatchesWebhook(api.document, kind, example);
+      const other = { ...(example as JsonObject), data: {} };
+      expect(() => expectMatchesWebhook(api.document, kind, other)).toThrow();
+    }
+  });
+
+  test("show a delivery whose signatures verify", () => {
+    for (const [, { parameters, requestBody, description }] of posts()) {
+      const headers = (parameters as JsonObject[]).map(({ name, example, required }) => ({
+        name,
+        example,
+        required,
+      }));
+      const [, secret = ""] = /secret `(\w+)`/.exec(String(description)) ?? [];
+      const body = JSON.stringify(exampleIn(requestBody));
+      const own = createHmac("sha512", secret).update(body).digest("hex");
+      const [, , id, timestamp] = headers.map(({ example }) => String(example));
+      const signed = `${id}.${timestamp}.${body}`;
+      const standard = createHmac("sha256", secret).update(signed).digest("base64");
+      expect(headers).toEqual([
+        { name: "X-Svc-Signature", required: true, example: own },
+        { name: "X-Neynar-Signature", required: false, example: own },
+        { name: "webhook-id", required: true, example: expect.stringMatching(/^msg_[0-9a-f]{32}$/) },
+        { name: "webhook-timestamp", required: true, example: expect.stringMatching(/^\d{10}$/) },
+        { name: "webhook-signature", required: true, example: `v1,${standard}` },
+      ]);
+    }
+  });
+});
+
+// The last one, because it lets the network of the others go on.
+test(`the examples are those of a fresh demo network (after a change of responses: ${REFRESH})`, async () => {
+  expect(await Bun.file(examplesPath).text()).toBe(textOf(await generateExamples(api, await readExamples())));
+}, 60_000);

@@ -1,0 +1,39 @@
+import { storeRankings } from "../../../src/db/index/rankings.ts";
+import { createKeyring } from "../../../src/demo/keys.ts";
+import { refreshRankings } from "../../../src/ingest/ranking/refresh.ts";
+import type { OutboundClient } from "../../../src/net/client.ts";
+import { ANCHOR_SECS, demoRecords } from "../../demo/records.ts";
+import { startTestApi, type TestApi } from "../../support/api.ts";
+
+/** The fid that the examples of signed operations act for. */
+export const OWNER_FID = 3;
+
+export const keyring = createKeyring();
+
+/** The HTTP interface over the demo network, at the end of its week. The clock stands still. */
+export async function startDemoApi(): Promise<TestApi> {
+  const api = await startTestApi({ compatPrefixes: ["farcaster"], client: pushClient });
+  const { db, clock } = api.node;
+  clock.advanceSecs(ANCHOR_SECS - Math.floor(clock.nowMs() / 1000));
+  const refused = api.node.takeAll(demoRecords()).filter((outcome) => outcome !== "ok");
+  if (refused.length > 0) throw new Error(`the node refuses records of the demo network: ${refused[0]}`);
+  const store = async (snapshot: Parameters<typeof storeRankings>[1]) => storeRankings(db, snapshot);
+  await refreshRankings({ db, clock, windowHours: 24, store });
+  return api;
+}
+
+/** The notification server of a client app: it accepts every token. */
+const pushClient: OutboundClient = {
+  async request({ body }) {
+    const { tokens } = JSON.parse(String(body)) as { tokens: string[] };
+    const result = { successfulTokens: tokens, invalidTokens: [], rateLimitedTokens: [] };
+    const response = Buffer.from(JSON.stringify({ result }));
+    return {
+      status: 200,
+      headers: new Headers({ "content-type": "application/json" }),
+      body: new Uint8Array(response),
+      truncated: false,
+      durationMs: 12,
+    };
+  },
+};

@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from "node:util";
+import type { DocumentationExamples } from "../../../src/api/shared/documentation.ts";
+import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import type { TestApi } from "../../support/api.ts";
+import { managedExamples } from "./managed-examples.ts";
+import { type DialectName, documentedOperations, exampleOf, send } from "./operations.ts";
+import { opsExamples } from "./ops-examples.ts";
+import { readRequests } from "./read-requests.ts";
+import { withStableIds } from "./stable-ids.ts";
+import { webhookExamples } from "./webhook-examples.ts";
+
+/**
+ * Examples for every operation and every webhook, from requests to the demo network. Each run gives the same.
+ * @param api as `startDemoApi` starts it; afterwards its network has gone on
+ * @param known the examples of the file, for those whose numbers differ in every run
+ */
+export async function generateExamples(
+  api: TestApi,
+  known: DocumentationExamples,
+): Promise<DocumentationExamples> {
+  const operations = documentedOperations(api.document.paths);
+  const requestOf = await readRequests(api);
+  const examplesOf = async (dialect: DialectName): Promise<Record<string, OperationExample>> => {
+    const examples: Record<string, OperationExample> = {};
+    for (const one of operations) {
+      const { responses, security } = one.operation as { responses: object; security?: unknown };
+      const isRead = security === undefined && "200" in responses && one.path.startsWith("/v2/");
+      if (one.dialect !== dialect || !isRead) continue;
+      const request = requestOf(one);
+      examples[one.id] = exampleOf(request, await send(api, one, request));
+    }
+    return { ...examples, ...(await managedExamples(api, dialect, operations)) };
+  };
+  const ops = await opsExamples(known.native);
+  const native = withStableIds({ ...ops, ...(await examplesOf("native")) });
+  const compat = withStableIds(await examplesOf("compat"));
+  return { native, compat: withoutRepetitions(compat, native), webhooks: await webhookExamples(api) };
+}
+
+/** The examples that differ from those of the same ids in `known`. */
+function withoutRepetitions(
+  examples: Readonly<Record<string, OperationExample>>,
+  known: Readonly<Record<string, OperationExample>>,
+): Record<string, OperationExample> {
+  const differing = Object.entries(examples).filter(
+    ([id, example]) => !isDeepStrictEqual(example, known[id]),
+  );
+  return Object.fromEntries(differing);
+}
+
+/** The file's text: one example a line, so that a change shows which one it is. */
+export function textOf(examples: DocumentationExamples): string {
+  const sections = Object.entries(examples).map(([name, entries]) => {
+    const lines = Object.entries(entries).map(
+      ([id, example]) => `    ${JSON.stringify(id)}: ${JSON.stringify(example)}`,
+    );
+    return `  ${JSON.stringify(name)}: {\n${lines.join(",\n")}\n  }`;
+  });
+  return `{\n${sections.join(",\n")}\n}\n`;
+}
+
+export async function readExamples(): Promise<DocumentationExamples> {
+  return JSON.parse(await Bun.file(examplesPath).text()) as DocumentationExamples;
+}
+
+export const examplesPath = new URL("../../../src/api/shared/openapi-examples.json", import.meta.url)
+  .pathname;
+
+/** How the file comes up to date, for the message of a failing test. */
+export const REFRESH = "bun run openapi:examples";

@@ -1,0 +1,164 @@
+import { sealEnvelope } from "../../../src/demo/envelope.ts";
+import { clientFidsOf } from "../../../src/demo/roster.ts";
+import type { Json, JsonObject } from "../../../src/http/openapi-document.ts";
+import type { OperationExample } from "../../../src/http/openapi-examples.ts";
+import { nowSecs } from "../../../src/runtime/clock.ts";
+import type { TestApi } from "../../support/api.ts";
+import { type Method, signedHeaders } from "../../support/signing.ts";
+import { localStores } from "../../support/state-stores.ts";
+import { keyring, OWNER_FID } from "./demo-api.ts";
+import {
+  type DialectName,
+  type DocumentedOperation,
+  type ExampleRequest,
+  type ExampleResponse,
+  exampleOf,
+  queryText,
+  relativePathOf,
+  send,
+} from "./operations.ts";
+
+const APP_URL = "https://chess.example";
+const NOTIFIED_FID = 4;
+
+/**
+ * The examples of apps, notifications and webhooks of one dialect, each from a request in the life of an app and of a
+ * webhook: created, used, deleted. All requests are about the same ids, so that the examples fit together.
+ */
+export async function managedExamples(
+  api: TestApi,
+  dialect: DialectName,
+  operations: readonly DocumentedOperation[],
+): Promise<Record<string, OperationExample>> {
+  const examples: Record<string, OperationExample> = {};
+  const operationOf = (id: string): DocumentedOperation => {
+    const operation = operations.find((one) => one.dialect === dialect && one.id === id);
+    if (!operation) throw new Error(`the ${dialect} dialect has no operation ${id}`);
+    return operation;
+  };
+  async function call(id: string, request: ExampleRequest): Promise<ExampleResponse> {
+    const response = await send(api, operationOf(id), request);
+    examples[id] = exampleOf(request, response);
+    return response;
+  }
+  async function signed(id: string, request: ExampleRequest = {}): Promise<Json> {
+    const operation = operationOf(id);
+    const headers = await signedHeaders({
+      method: operation.method.toUpperCase() as Method,
+      path: relativePathOf(operation) + queryText(request.query),
+      body: request.body === undefined ? "" : JSON.stringify(request.body),
+      fid: OWNER_FID,
+      signedAt: nowSecs(api.node.clock),
+      wallet: keyring.custody(OWNER_FID),
+    });
+    return (await call(id, { ...request, headers })).body;
+  }
+
+  const created = (await signed("createApp", { body: { name: "Chess", app_url: APP_URL } })) as unknown as {
+    app: { app_id: string; send_secrets: { value: string }[] };
+  };
+  const appId = created.app.app_id;
+  const apiKey = { "x-api-key": created.app.send_secrets[0]?.value ?? "" };
+  const ofApp = { query: { app_id: appId } };
+  await signed("getApp", ofApp);
+  await signed("listApps");
+  await signed("updateApp", { body: { app_id: appId, description: "Chess with friends" } });
+
+  const pathParams = { app_id: appId };
+  await call("receiveTokenEvent", { pathParams, body: tokenEvent() });
+  await signed("listAppTokens", { query: { ...ofApp.query, limit: 1 } });
+  const notification = {
+    title: "Your move",
+    body: "tove took your rook.",
+    target_url: `${APP_URL}/game/7`,
+    uuid: "3f2b8d9c-5c0e-4f6a-9d0b-7a1e2c3d4e5f",
+  };
+  const body = { notification, target_fids: [NOTIFIED_FID] };
+  const sends: [id: string, request: ExampleRequest][] = [
+    ["sendNotification", { pathParams, headers: apiKey, body }],
+  ];
+  if (dialect === "compat") {
+    const another = { ...notification, uuid: "9b6c1f0e-2d3a-4b5c-8e7f-0a1b2c3d4e5f" };
+    sends.push(["sendNotificationOfKey", { headers: apiKey, body: { ...body, notification: another } }]);
+  }
+  for (const [id, request] of sends) await call(id, request);
+  if (dialect === "compat") {
+    await call("listCampaignsOfKey", { query: { limit: 1 }, headers: apiKey });
+    await call("listTokensOfKey", { query: { limit: 1 }, headers: apiKey });
+  }
+  await signed("listAppCampaigns", { query: { ...ofApp.query, limit: 1 } });
+  const sent = (examples.sendNotification?.responses["200"] ?? {}) as JsonObject;
+  await signed("getAppCampaign", { query: { campaign_id: sent.campaign_id ?? null } });
+  // These last, because their campaigns run on after the response.
+  for (const [id, request] of sends) {
+    const headers = { ...request.headers, prefer: "respond-async" };
+    const queued = await send(api, operationOf(id), { ...request, headers, status: 202 });
+    const { responses } = exampleOf(request, queued);
+    examples[id] = { ...examples[id], responses: { ...examples[id]?.responses, ...responses } };
+  }
+  await signed("rotateAppSecret", ofApp);
+  await signed("deleteApp", ofApp);
+
+  await webhookExamples(api, dialect, signed);
+  return examples;
+}
+
+async function webhookExamples(
+  api: TestApi,
+  dialect: DialectName,
+  signed: (id: string, request?: ExampleRequest) => Promise<Json>,
+): Promise<void> {
+  const kind = "cast.created" as const;
+  const hook = {
+    name: "Bread",
+    url: "https://hooks.example/bread",
+    subscription: { [kind]: { text: "(?i)bread" } },
+  };
+  const query: JsonObject = dialect === "native" ? { owner_fid: OWNER_FID } : {};
+  const { webhook } = (await signed("createWebhook", { query, body: hook })) as unknown as {
+    webhook: { webhook_id: string };
+  };
+  const webhookId = webhook.webhook_id;
+  const ofHook = { query: { webhook_id: webhookId } };
+  await signed("getWebhook", ofHook);
+  await signed("listWebhooks");
+  await signed("updateWebhook", { body: { webhook_id: webhookId, name: "Bread and butter" } });
+  await signed("patchWebhook", { body: { webhook_id: webhookId, active: true } });
+  const messageId = await deliverOnce(api, webhookId);
+  await signed("listWebhookDeliveries", { query: { webhook_id: webhookId, limit: 1 } });
+  await signed("replayWebhookDeliveries", { body: { webhook_id: webhookId, message_id: messageId } });
+  await signed("testWebhook", { body: { webhook_id: webhookId } });
+  await signed("rotateWebhookSecret", ofHook);
+  await signed("deleteWebhook", ofHook);
+}
+
+/** Queues an event for a webhook and settles its delivery, as the worker does; returns the message id. */
+async function deliverOnce({ state, node }: TestApi, webhookId: string): Promise<string> {
+  const nowMs = node.clock.nowMs();
+  const { publications, queue } = localStores(state);
+  const event = {
+    eventId: "0123456789abcdef0123456789abcdef",
+    kind: "cast.created" as const,
+    createdAt: nowSecs(node.clock),
+    body: "{}",
+    webhookIds: [webhookId],
+  };
+  const { version } = await publications.changesSince(0);
+  await publications.publish({ version, nowSecs: event.createdAt, events: [event] });
+  const limit = { calls: 1000, windowMs: 60_000, maxWaitMs: 900_000 };
+  const claim = { webhookId, nowMs, leaseEndsAtMs: nowMs + 40_000, longestWaitMs: 3_600_000, limit };
+  const delivery = (await queue.claim(claim))?.delivery;
+  if (!delivery) throw new Error("no delivery is due");
+  const attempt = { atMs: nowMs, status: 204, error: null, durationMs: 38, answer: "" };
+  const settlement = { delivery, attempt, verdict: { kind: "delivered" as const }, holdUntilMs: null };
+  await queue.settle(settlement, { failures: 100, runSecs: 86_400 });
+  return delivery.messageId;
+}
+
+/** A user adds the mini app in a client app, which hands in a token. */
+function tokenEvent(): Json {
+  const [clientFid = 0] = clientFidsOf(NOTIFIED_FID);
+  const details = { url: "https://client.example/notify", token: "3a1f0c2e-9d7b-4c55-8e21-6b0f4d2a7c90" };
+  const payload = { event: "miniapp_added", notificationDetails: details };
+  return { ...sealEnvelope(NOTIFIED_FID, keyring.signer(NOTIFIED_FID, clientFid), payload) };
+}

@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import { standardSecret } from "../../../src/webhooks/deliver/sign.ts";
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
+const MESSAGE_ID = /msg_[0-9a-f]{32}/g;
+const SECRET = /(?<=")[0-9a-f]{64}(?=")/g;
+const APP_ID = /(?<="app_id":")[A-Za-z0-9]{16}(?=")/g;
+
+/**
+ * The same JSON with other ids and secrets in the place of random ones: each is derived from its position among them, so
+ * that every run gives the same, and equal ones stay equal.
+ */
+export function withStableIds<T>(value: T): T {
+  let text = JSON.stringify(value);
+  const replaceAll = (pattern: RegExp, stable: (digest: Buffer) => string, alike = (id: string) => [id]) => {
+    for (const [at, random] of [...new Set(text.match(pattern))].entries()) {
+      const digest = createHash("sha256").update(`${pattern.source} ${at}`).digest();
+      const replacements = alike(stable(digest));
+      for (const [form, old] of alike(random).entries())
+        text = text.replaceAll(old, replacements[form] ?? "");
+    }
+  };
+  replaceAll(UUID, uuidOf);
+  replaceAll(MESSAGE_ID, (digest) => `msg_${digest.toString("hex", 0, 16)}`);
+  replaceAll(
+    SECRET,
+    (digest) => digest.toString("hex"),
+    (secret) => [secret, standardSecret(secret)],
+  );
+  // An app id is base58, which has no zero.
+  replaceAll(APP_ID, (digest) => digest.toString("hex", 0, 8).replaceAll("0", "z"));
+  return JSON.parse(text) as T;
+}
+
+function uuidOf(digest: Buffer): string {
+  const hex = digest.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { storeRankings } from "../../src/db/index/rankings.ts";
+import { fillWithDemo } from "../../src/demo/fill.ts";
+import { refreshRankings } from "../../src/ingest/ranking/refresh.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { startTestApi, type TestApi } from "../support/api.ts";
+import { pathsWithAliases } from "../support/openapi.ts";
+
+/** Statements of the fullest page: a few for the skeleton, six to hydrate, three for how a viewer stands to it. */
+const MOST = 19;
+/** The demo network begins after the default time of tests. */
+const A_YEAR_SECS = 365 * 86_400;
+
+let api: TestApi;
+let lists: string[];
+
+beforeAll(async () => {
+  api = await startTestApi({ compatPrefixes: ["farcaster"] });
+  const { db, clock } = api.node;
+  clock.advanceSecs(A_YEAR_SECS);
+  fillWithDemo({ db, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET, clock });
+  const store = async (snapshot: Parameters<typeof storeRankings>[1]) => storeRankings(db, snapshot);
+  await refreshRankings({ db, clock, windowHours: 24, store });
+  const paths = pathsWithAliases(api.document) as Record<
+    string,
+    { get?: { parameters?: { name: string }[]; security?: unknown } }
+  >;
+  lists = Object.entries(paths).flatMap(([route, { get }]) =>
+    get?.security === undefined && get?.parameters?.some(({ name }) => name === "limit") ? [route] : [],
+  );
+}, 60_000);
+
+afterAll(() => api[Symbol.asyncDispose]());
+
+/** Parameters with which the lists have something to show. */
+const COMMON =
+  "fid=3&q=the&channel_id=bread&channel_ids=bread,books,trail&location=geo&username=mirawren&ids=bread&target_fid=5" +
+  "&parent_urls=https://warpcast.com/~/channel/bread&blocker_fid=3&viewer_fid=5";
+
+async function busiestHash(): Promise<string> {
+  const row = api.node.db.sqlite
+    .query<{ hash: string }, []>(
+      "SELECT lower(hex(hash)) AS hash FROM cast_counts ORDER BY likes DESC LIMIT 1",
+    )
+    .get();
+  return `0x${row?.hash}`;
+}
+
+test("a page of any list takes a bounded number of statements, whatever it holds", async () => {
+  const hash = await busiestHash();
+  const counts = new Map<string, number>();
+  let fullPages = 0;
+  for (const route of lists) {
+    for (const limit of [1, 100]) {
+      api.takeStatements();
+      const response = await fetch(
+        `${api.url}${route}?${COMMON}&hash=${hash}&identifier=${hash}&limit=${limit}`,
+      );
+      expect({ route, status: response.status }).toEqual({ route, status: 200 });
+      const rows = Object.values((await response.json()) as Record<string, unknown>).find(Array.isArray);
+      if (limit === 100 && (rows?.length ?? 0) > 10) fullPages++;
+      counts.set(`${route} ${limit}`, api.takeStatements().length);
+    }
+  }
+  expect(lists.length).toBeGreaterThan(40);
+  expect(fullPages).toBeGreaterThan(20);
+  expect([...counts].filter(([, count]) => count > MOST)).toEqual([]);
+});

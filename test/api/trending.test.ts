@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { openIndexInMemory } from "../../src/db/index/database.ts";
+import { newestSnapshot, type RankedRef, storeRankings } from "../../src/db/index/rankings.ts";
+import { computeRankings } from "../../src/ingest/ranking/compute.ts";
+import { keepRankingsFresh, REFRESH_MS, refreshRankings } from "../../src/ingest/ranking/refresh.ts";
+import { ReactionType } from "../../src/protocol/wire/generated/message.ts";
+import { rankingCursors, rankingPage } from "../../src/read/queries/feeds/ranking.ts";
+import { startTestApi, type TestApi } from "../support/api.ts";
+import { ManualClock } from "../support/clock.ts";
+import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
+import { accountRecords, accountSigner } from "../support/node.ts";
+import { fromSources, startNode, tempDir } from "../support/program.ts";
+import { hashFrom, type ModelCast, putCast, setReaction, takeCast } from "../support/read-model.ts";
+import { hashOf, reactionMessage } from "../support/social.ts";
+import { walkPages } from "../support/walk-pages.ts";
+
+const NOW = 1_700_000_000;
+const HOUR = 3600;
+const { REACTION_TYPE_LIKE: LIKE, REACTION_TYPE_RECAST: RECAST } = ReactionType;
+
+const FIDS = 6;
+const fid = fc.integer({ min: 1, max: FIDS });
+
+interface PlannedCast {
+  fid: number;
+  ageSecs: number;
+  channel: string | undefined;
+  replyTo: number | undefined;
+}
+
+const plan = fc.record({
+  casts: fc.array(
+    fc.record<PlannedCast>({
+      fid,
+      ageSecs: fc.integer({ min: -600, max: 26 * HOUR }),
+      channel: fc.constantFrom(
+        undefined,
+        "https://warpcast.com/~/channel/art",
+        "https://farcaster.xyz/~/channel/art",
+        "chain://eip155:1/erc721:0xabc",
+      ),
+      replyTo: fc.option(fc.nat(), { nil: undefined }),
+    }),
+    { maxLength: 30 },
+  ),
+  reactions: fc.array(fc.tuple(fid, fc.nat(), fc.constantFrom(LIKE, RECAST)), { maxLength: 80 }),
+  removed: fc.array(fc.nat(), { maxLength: 5 }),
+});
+
+/** The formulas, word for word, over everything. */
+function expectedRankings(
+  live: readonly ModelCast[],
+  reactions: readonly { fid: number; type: ReactionType; target: ModelCast }[],
+) {
+  const inWindow = live.filter(({ at }) => at >= NOW - 24 * HOUR);
+  const parentOf = (cast: ModelCast) =>
+    cast.body?.parent?.$case === "parentCastId" ? cast.body.parent.value?.hash : undefined;
+  const repliesTo = (target: ModelCast) =>
+    live.filter((cast) => {
+      const parent = parentOf(cast);
+      return parent !== undefined && Buffer.compare(parent as Uint8Array, target.hash) === 0;
+    });
+  const reactorsOf = (target: ModelCast, type: ReactionType) =>
+    reactions.filter((one) => one.target === target && one.type === type).map((one) => one.fid);
+  const weigh = (likes: number, recasts: number, replies: number) => likes + 2 * recasts + 3 * replies;
+  const casts = inWindow
+    .map((cast) => {
+      const others = (fids: number[]) => new Set(fids.filter((one) => one !== cast.fid)).size;
+      const engagement = weigh(
+        others(reactorsOf(cast, LIKE)),
+        others(reactorsOf(cast, RECAST)),
+        others(repliesTo(cast).map((reply) => reply.fid)),
+      );
+      return { cast, score: engagement / (Math.max(0, NOW - cast.at) / HOUR + 2) ** 1.5 };
+    })
+    .filter(({ score }) => score > 0);
+  const channels = new Map<string, { authors: Set<number>; engagement: number }>();
+  for (const cast of inWindow) {
+    if (cast.body?.parent?.$case !== "parentUrl") continue;
+    const url = cast.body.parent.value ?? "";
+    const id = url.endsWith("/art") ? "art" : url;
+    const channel = channels.get(id) ?? { authors: new Set(), engagement: 0 };
+    channels.set(id, channel);
+    channel.authors.add(cast.fid);
+    channel.engagement += weigh(
+      reactorsOf(cast, LIKE).length,
+      reactorsOf(cast, RECAST).length,
+      repliesTo(cast).length,
+    );
+  }
+  return {
+    casts: new Map(casts.map(({ cast, score }) => [cast.hash.toHex(), score])),
+    channels: new Map([...channels].map(([id, c]) => [id, 3 * c.authors.size + c.engagement])),
+  };
+}
+
+function scores(ranked: readonly RankedRef[], name: (ref: Uint8Array) => string): Map<string, number> {
+  return new Map(ranked.map(({ ref, score }) => [name(ref), score]));
+}
+
+describe("rankings", () => {
+  test("are what the formulas say, by distinct others, over the window alone, without what is removed", () => {
+    fc.assert(
+      fc.property(plan, ({ casts: planned, reactions, removed }) => {
+        using db = openIndexInMemory();
+        const casts: ModelCast[] = [];
+        for (const { fid: author, ageSecs, channel, replyTo } of planned) {
+          const target = replyTo === undefined ? undefined : casts[replyTo % Math.max(1, casts.length)];
+          const parent = target
+            ? ({ $case: "parentCastId", value: { fid: target.fid, hash: target.hash } } as const)
+            : channel === undefined
+              ? undefined
+              : ({ $case: "parentUrl", value: channel } as const);
+          const hash = hashFrom(`${casts.length}`);
+          const cast: ModelCast = { fid: author, at: NOW - ageSecs, hash, body: parent ? { parent } : {} };
+          putCast(db, cast);
+          casts.push(cast);
+        }
+        const made = new Map<string, { fid: number; type: ReactionType; target: ModelCast }>();
+        for (const [by, at, type] of reactions) {
+          const target = casts[at % Math.max(1, casts.length)];
+          const key = `${by} ${type} ${target?.hash.toHex()}`;
+          if (!target || made.has(key)) continue;
+          made.set(key, { fid: by, type, target });
+          setReaction(db, { fid: by, type, target, at: NOW, on: true });
+        }
+        const gone = new Set(removed.flatMap((at) => casts[at % Math.max(1, casts.length)] ?? []));
+        for (const cast of gone) takeCast(db, cast);
+        const { rankings, snapshot } = computeRankings(db, { nowMs: NOW * 1000, windowHours: 24 });
+        const live = casts.filter((cast) => !gone.has(cast));
+        const expected = expectedRankings(live, [...made.values()]);
+        expect(snapshot).toBe(NOW * 1000);
+        expect(scores(rankings.casts, (ref) => ref.toHex())).toEqual(expected.casts);
+        expect(scores(rankings.channels, (ref) => Buffer.from(ref).toString())).toEqual(expected.channels);
+        for (const ranked of [rankings.casts, rankings.channels])
+          expect(ranked.map(({ score }) => score)).toEqual(
+            ranked.map(({ score }) => score).toSorted((a, b) => b - a),
+          );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("hold the best 1,000 of more, also where the counts of self-made replies promise more", () => {
+    using db = openIndexInMemory();
+    const casts = Array.from({ length: 1600 }, (_, n) => ({
+      fid: 1,
+      at: NOW - HOUR,
+      hash: hashFrom(`c${n}`),
+    }));
+    db.transaction(() => {
+      casts.forEach((cast, n) => {
+        putCast(db, cast);
+        // Every other cast answers itself a lot, and is liked once less than its neighbour.
+        for (let like = 0; like <= n % 5; like++)
+          setReaction(db, { fid: 10 + like, type: LIKE, target: cast, at: NOW, on: true });
+        const parent = { $case: "parentCastId", value: { fid: 1, hash: cast.hash } } as const;
+        if (n % 2 === 0)
+          putCast(db, { fid: 1, at: NOW - 30 * HOUR, hash: hashFrom(`r${n}`), body: { parent } });
+      });
+    });
+    const { casts: ranked } = computeRankings(db, { nowMs: NOW * 1000, windowHours: 24 }).rankings;
+    const likesOf = new Map(casts.map(({ hash }, n) => [hash.toHex(), 1 + (n % 5)]));
+    expect(ranked).toHaveLength(1000);
+    const counts = ranked.map(({ ref }) => likesOf.get(ref.toHex()) ?? 0);
+    expect(counts).toEqual(
+      [5, 4, 3].flatMap((likes) => Array<number>(320).fill(likes)).concat(Array(40).fill(2)),
+    );
+  });
+
+  test("are kept for an hour and the newest for good; an empty one replaces one that is not", () => {
+    using db = openIndexInMemory();
+    const cast = { fid: 1, at: NOW, hash: hashFrom("one") };
+    putCast(db, cast);
+    const store = (snapshot: number, casts: RankedRef[]) =>
+      storeRankings(db, { snapshot, rankings: { casts, channels: [] } });
+    const entry = { ref: cast.hash, score: 1 };
+    const kept = () =>
+      db.sqlite
+        .query<{ at: number }, []>(
+          "SELECT DISTINCT snapshot AS at FROM rankings WHERE kind = 'casts' ORDER BY 1",
+        )
+        .all()
+        .map(({ at }) => at);
+    store(0, [entry]);
+    store(1_800_000, [entry]);
+    store(3_600_001, []);
+    expect(kept()).toEqual([1_800_000, 3_600_001]);
+    expect(rankingPage(db, { kind: "casts", limit: 10, after: undefined })).toEqual({
+      rows: [],
+      cursor: null,
+    });
+    store(90_000_000, [entry]);
+    expect(kept()).toEqual([90_000_000]);
+    // The clock was set back: what was made in its future is no newer.
+    store(50_000_000, [entry]);
+    expect(newestSnapshot(db, "casts")).toBe(50_000_000);
+  });
+
+  test("a walk sees one ranking; what is removed vanishes and the page is filled from below", () => {
+    using db = openIndexInMemory();
+    const casts = Array.from({ length: 9 }, (_, n) => ({ fid: 1, at: NOW, hash: hashFrom(`c${n}`) }));
+    for (const cast of casts) putCast(db, cast);
+    const ranked = casts.map(({ hash }, n) => ({ ref: hash, score: 9 - n }));
+    storeRankings(db, { snapshot: 1, rankings: { casts: ranked, channels: [] } });
+    const first = rankingPage(db, { kind: "casts", limit: 3, after: undefined });
+    expect(first.rows.map(({ ref }) => ref.toHex())).toEqual(
+      casts.slice(0, 3).map(({ hash }) => hash.toHex()),
+    );
+    storeRankings(db, { snapshot: 2, rankings: { casts: ranked.toReversed(), channels: [] } });
+    for (const at of [3, 5]) takeCast(db, casts[at] as ModelCast);
+    const after = rankingCursors.casts.decode(first.cursor ?? "");
+    const second = rankingPage(db, { kind: "casts", limit: 3, after });
+    expect(second.rows.map(({ rank }) => rank)).toEqual([5, 7, 8]);
+    const last = rankingPage(db, {
+      kind: "casts",
+      limit: 3,
+      after: rankingCursors.casts.decode(second.cursor ?? ""),
+    });
+    expect(last).toMatchObject({ rows: [{ rank: 9 }], cursor: null });
+    expect(rankingPage(db, { kind: "casts", limit: 1, after: undefined }).rows[0]?.ref.toHex()).toBe(
+      casts[8]?.hash.toHex(),
+    );
+    expect(rankingPage(db, { kind: "casts", limit: 3, after: [77, 0] })).toEqual({ rows: [], cursor: null });
+  });
+
+  test("a channel is ranked while it has a live cast", () => {
+    using db = openIndexInMemory();
+    const url = "chain://eip155:1/erc721:0xabc";
+    const parent = { $case: "parentUrl", value: url } as const;
+    const cast = { fid: 1, at: NOW, hash: hashFrom("in channel"), body: { parent } };
+    putCast(db, cast);
+    storeRankings(db, computeRankings(db, { nowMs: NOW * 1000, windowHours: 1 }));
+    const page = () => rankingPage(db, { kind: "channels", limit: 5, after: undefined }).rows;
+    expect(page().map(({ ref }) => Buffer.from(ref).toString())).toEqual([url]);
+    takeCast(db, cast);
+    expect(page()).toEqual([]);
+  });
+
+  test("are refreshed when a minute has passed or the clock was ahead, and not before", async () => {
+    using db = openIndexInMemory();
+    const clock = new ManualClock(NOW);
+    const stored: number[] = [];
+    const refresh = {
+      db,
+      clock,
+      windowHours: 24,
+      store: async (snapshot: Parameters<typeof storeRankings>[1]) => {
+        stored.push(snapshot.snapshot);
+        storeRankings(db, snapshot);
+      },
+    };
+    await refreshRankings(refresh);
+    clock.advanceSecs(REFRESH_MS / 1000 - 1);
+    await refreshRankings(refresh);
+    expect(stored).toEqual([NOW * 1000]);
+    clock.advanceSecs(1);
+    const fresh = await keepRankingsFresh({ ...refresh, onFault: () => expect.unreachable() });
+    await fresh.stop();
+    clock.advanceSecs(-1000);
+    await refreshRankings(refresh);
+    expect(stored).toEqual([NOW, NOW + 60, NOW + 60 - 1000].map((secs) => secs * 1000));
+    expect(newestSnapshot(db, "channels")).toBe((NOW + 60 - 1000) * 1000);
+  });
+});
+
+describe("the trending feed", () => {
+  let api: TestApi;
+  const casts = Array.from({ length: 5 }, (_, n) =>
+    signedCast(1, `cast ${n}`, accountSigner(1), { timestamp: DEFAULT_TIMESTAMP - n }),
+  );
+  const names = ["/feed/trending", "/feed/for_you", "/feed/topic", "/feed?feed_type=trending"];
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    for (const one of [1, 2, 3, 4, 5, 6]) api.node.takeAll(accountRecords(one));
+    for (const message of casts) expect(api.node.takeMessage(message)).toBe("ok");
+    casts.forEach((message, n) => {
+      for (let by = 1; by <= n + 1; by++)
+        expect(api.node.takeMessage(reactionMessage(by, LIKE, { fid: 1, hash: hashOf(message) }))).toBe("ok");
+    });
+  });
+
+  afterAll(() => api[Symbol.asyncDispose]());
+
+  test("is empty before there is a ranking, and the same under all its names", async () => {
+    for (const name of names)
+      expect((await api.get(name)).body).toEqual({ casts: [], next: { cursor: null } });
+    storeRankings(
+      api.node.db,
+      computeRankings(api.node.db, { nowMs: DEFAULT_NOW_SECS * 1000, windowHours: 24 }),
+    );
+    // The first cast is liked by its author alone.
+    const expected = casts.slice(1).map(hashOf).toReversed();
+    for (const name of names) {
+      for (const limit of [1, 3, 100]) {
+        const found = await walkPages<{ hash: string }>(api, name, "casts", limit);
+        expect(found.map(({ hash }) => hash)).toEqual(expected);
+      }
+      const query = name.includes("?") ? "&" : "?";
+      for (const [given, param] of [
+        ["limit=0", "limit"],
+        ["limit=x", "limit"],
+        ["cursor=AAAA", "cursor"],
+      ] as const) {
+        const { status, body } = await api.get(`${name}${query}${given}`);
+        expect(status).toBe(400);
+        expect(body.message).toContain(param);
+      }
+    }
+  });
+});
+
+test("a demo node serves a trending feed as soon as it listens", async () => {
+  using dir = tempDir();
+  await using node = await startNode({ command: fromSources, dataDir: `${dir.path}/data`, demo: true });
+  const response = await fetch(`${node.url}/v2/svc/feed/trending?limit=100`);
+  const { casts } = (await response.json()) as { casts: { reactions: { likes_count: number } }[] };
+  expect(casts.length).toBeGreaterThan(5);
+  expect(casts[0]?.reactions.likes_count).toBeGreaterThan(0);
+  expect(await node.stop()).toBe(0);
+}, 30_000);

@@ -1,0 +1,295 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { MAX_REPLAYED } from "../../src/webhooks/delivery-service.ts";
+import type { Verdict } from "../../src/webhooks/store/deliveries.ts";
+import { type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
+import { localStores } from "../support/state-stores.ts";
+
+let signed: SignedApi;
+let hook: string;
+let events = 0;
+beforeEach(async () => {
+  signed = await startSignedApi();
+  hook = await createHook();
+});
+afterEach(() => signed[Symbol.asyncDispose]());
+
+async function createHook(subscription: object = { cast_created: {} }, fid = 3): Promise<string> {
+  const body = { name: "Hook", url: "https://hook.example/in", subscription };
+  const answer = await signed.call({ method: "POST", path: `/webhook?owner_fid=${fid}`, body, fid });
+  return answer.body.webhook.webhook_id;
+}
+
+const nowMs = () => signed.nowSecs() * 1000;
+const limit = { calls: 1_000_000, windowMs: 60_000, maxWaitMs: 900_000 };
+
+async function publish(count: number, webhookId = hook): Promise<void> {
+  const publications = localStores(signed.api.state).publications;
+  const queue = Array.from({ length: count }, () => ({
+    eventId: `e${String(events++).padStart(6, "0")}`,
+    kind: "cast.created" as const,
+    createdAt: signed.nowSecs(),
+    body: "{}",
+    webhookIds: [webhookId],
+  }));
+  const { version } = await publications.changesSince(0);
+  await publications.publish({ version, nowSecs: signed.nowSecs(), events: queue });
+}
+
+/** Lets the worker's part happen: the next delivery is attempted, with this outcome. */
+async function attempt(verdict: Verdict, answer = "said"): Promise<void> {
+  const queue = localStores(signed.api.state).queue;
+  const claim = {
+    webhookId: hook,
+    nowMs: nowMs(),
+    leaseEndsAtMs: nowMs() + 40_000,
+    longestWaitMs: 3_600_000,
+    limit,
+  };
+  const delivery = (await queue.claim(claim))?.delivery;
+  if (!delivery) throw new Error("nothing is due");
+  const attempt = { atMs: nowMs(), status: 500, error: null, durationMs: 12, answer };
+  await queue.settle({ delivery, attempt, verdict, holdUntilMs: null }, { failures: 100, runSecs: 86_400 });
+}
+
+const list = (query = "", fid = 3) =>
+  signed.call({ method: "GET", path: `/webhook/deliveries?webhook_id=${hook}${query}`, fid });
+const deliveries = async (query = "") => (await list(query)).body.deliveries;
+const replay = (body: object, fid = 3) =>
+  signed.call({ method: "POST", path: "/webhook/deliveries/replay", body, fid });
+const ping = (body: object, fid = 3) => signed.call({ method: "POST", path: "/webhook/test", body, fid });
+
+describe("the list", () => {
+  test("shows each delivery with its attempts", async () => {
+    await publish(1);
+    const queued = {
+      message_id: expect.stringMatching(/^msg_[0-9a-f]{32}$/),
+      event_id: expect.any(String),
+      type: "cast.created",
+      test: false,
+      state: "queued",
+      created_at: signed.nowSecs(),
+      next_attempt_at: signed.nowSecs(),
+      ended_at: null,
+      attempts: [],
+    };
+    expect(await deliveries()).toEqual([queued]);
+    await attempt({ kind: "retry", dueAtMs: nowMs() + 1_500 }, "no\u0000t now 🎈");
+    const attempted = {
+      attempted_at: signed.nowSecs(),
+      status: 500,
+      error: null,
+      duration_ms: 12,
+      response: "no\u0000t now 🎈",
+    };
+    expect(await deliveries()).toEqual([
+      { ...queued, next_attempt_at: signed.nowSecs() + 2, attempts: [attempted] },
+    ]);
+    signed.api.node.clock.advanceSecs(2);
+    await attempt({ kind: "delivered" });
+    expect(await deliveries("&state=delivered")).toMatchObject([
+      { state: "delivered", next_attempt_at: null, ended_at: signed.nowSecs(), attempts: [{}, {}] },
+    ]);
+    expect(await deliveries("&state=failed")).toEqual([]);
+  });
+
+  test("pages, newest first, by state where one is given", async () => {
+    await publish(7);
+    await attempt({ kind: "failed" });
+    await attempt({ kind: "failed" });
+    const walk = async (query: string) => {
+      const seen: string[] = [];
+      let cursor: string | null = "";
+      while (cursor !== null) {
+        const { body } = await list(`${query}&limit=3${cursor === "" ? "" : `&cursor=${cursor}`}`);
+        seen.push(...body.deliveries.map((one: { event_id: string }) => one.event_id));
+        cursor = body.next.cursor;
+      }
+      return seen;
+    };
+    const all = await walk("");
+    expect(all).toEqual([...all].sort().reverse());
+    expect(all).toHaveLength(7);
+    expect(await walk("&state=failed")).toEqual(all.slice(5));
+    expect(await walk("&state=queued")).toEqual(all.slice(0, 5));
+  });
+
+  test("is the owner's alone", async () => {
+    expect(await list("", 4)).toMatchObject({ status: 403 });
+    const path = `/webhook/deliveries?webhook_id=${crypto.randomUUID()}`;
+    expect(await signed.call({ method: "GET", path })).toMatchObject({ status: 404 });
+    expect(await list("&state=lost")).toMatchObject({ status: 400 });
+    expect(await list("&cursor=never")).toMatchObject({ status: 400 });
+  });
+});
+
+describe("the record", () => {
+  test("tells how deliveries went", async () => {
+    const record = async () =>
+      (await signed.call({ method: "GET", path: `/webhook?webhook_id=${hook}` })).body.webhook;
+    await publish(3);
+    await attempt({ kind: "failed" });
+    await attempt({ kind: "failed" });
+    expect(await record()).toMatchObject({
+      last_success_at: null,
+      last_failure_at: signed.nowSecs(),
+      consecutive_failures: 2,
+      queued_deliveries: 1,
+    });
+    signed.api.node.clock.advanceSecs(5);
+    await attempt({ kind: "delivered" });
+    expect(await record()).toMatchObject({
+      last_success_at: signed.nowSecs(),
+      last_failure_at: signed.nowSecs() - 5,
+      consecutive_failures: 0,
+      queued_deliveries: 0,
+    });
+    await publish(1);
+    await attempt({ kind: "gone" });
+    expect(await record()).toMatchObject({
+      active: false,
+      deactivated_at: signed.nowSecs(),
+      deactivation_reason: "the receiver answered 410 Gone",
+    });
+    const body = { webhook_id: hook, active: true };
+    expect((await signed.call({ method: "PUT", path: "/webhook", body })).body.webhook).toMatchObject({
+      active: true,
+      deactivated_at: null,
+      deactivation_reason: null,
+      consecutive_failures: 0,
+    });
+  });
+});
+
+describe("sending again", () => {
+  test("one delivery, by the id that its receiver knows", async () => {
+    await publish(2);
+    await attempt({ kind: "failed" });
+    const [failed] = await deliveries("&state=failed");
+    const body = { webhook_id: hook, message_id: failed.message_id };
+    expect(await replay(body)).toEqual({ status: 200, body: { replayed: 1, more: false } });
+    expect(await deliveries("&state=queued")).toContainEqual({
+      ...failed,
+      state: "queued",
+      ended_at: null,
+      next_attempt_at: signed.nowSecs(),
+    });
+    expect(await replay(body)).toEqual({
+      status: 400,
+      body: { message: "the delivery has not ended yet" },
+    });
+    expect(await replay({ webhook_id: hook, message_id: "msg_never" })).toMatchObject({ status: 404 });
+  });
+
+  test("those that failed within a time, both ends included", async () => {
+    const startedAt = signed.nowSecs();
+    for (let n = 0; n < 6; n += 1) {
+      await publish(1);
+      await attempt({ kind: n === 3 ? "delivered" : "failed" });
+      signed.api.node.clock.advanceSecs(10);
+    }
+    const range = { webhook_id: hook, from: startedAt + 10, to: startedAt + 40 };
+    expect((await replay(range)).body).toEqual({ replayed: 3, more: false });
+    expect((await replay(range)).body).toEqual({ replayed: 0, more: false });
+    expect((await replay({ webhook_id: hook, from: startedAt })).body).toEqual({ replayed: 2, more: false });
+  });
+
+  test(`at most ${MAX_REPLAYED} at a time, and tells that there are more`, async () => {
+    const startedAt = signed.nowSecs();
+    await publish(MAX_REPLAYED + 7);
+    const { sqlite } = signed.api.state;
+    sqlite.run("UPDATE deliveries SET state = 'failed', due_at_ms = NULL, ended_at = 1");
+    const body = { webhook_id: hook, from: startedAt };
+    expect((await replay(body)).body).toEqual({ replayed: MAX_REPLAYED, more: true });
+    expect((await replay(body)).body).toEqual({ replayed: 7, more: false });
+  }, 20_000);
+
+  const bad: [string, object][] = [
+    ["missing field webhook_id", {}],
+    ["give either message_id or from", { webhook_id: "own" }],
+    ["give either message_id or from", { webhook_id: "own", message_id: "m", from: 1 }],
+    ["message_id must be a string", { webhook_id: "own", message_id: 7 }],
+    ["from must be a whole number of unix seconds", { webhook_id: "own", from: "1" }],
+    ["from must be a whole number of unix seconds", { webhook_id: "own", from: -1 }],
+    ["to must be a whole number of unix seconds", { webhook_id: "own", from: 1, to: 1.5 }],
+    ["from must not be after to", { webhook_id: "own", from: 2, to: 1 }],
+  ];
+  test.each(bad)("400: %s", async (message, given) => {
+    const body = "webhook_id" in given ? { ...given, webhook_id: hook } : given;
+    expect(await replay(body)).toEqual({ status: 400, body: { message } });
+  });
+
+  test("is refused to others, and while the webhook is inactive", async () => {
+    const body = { webhook_id: hook, from: 0 };
+    expect(await replay(body, 4)).toMatchObject({ status: 403 });
+    expect(await replay({ ...body, webhook_id: crypto.randomUUID() })).toMatchObject({ status: 404 });
+    await signed.call({ method: "PUT", path: "/webhook", body: { webhook_id: hook, active: false } });
+    const message = "the webhook is inactive: activate it first";
+    expect(await replay(body)).toEqual({ status: 400, body: { message } });
+    expect(await ping({ webhook_id: hook })).toEqual({ status: 400, body: { message } });
+  });
+});
+
+describe("a test", () => {
+  const kinds = [
+    "cast.created",
+    "cast.deleted",
+    "follow.created",
+    "follow.deleted",
+    "reaction.created",
+    "reaction.deleted",
+    "user.created",
+    "user.updated",
+  ];
+  const bodies = () =>
+    signed.api.state.sqlite
+      .query<{ body: string }, []>("SELECT body FROM delivery_events ORDER BY seq")
+      .all()
+      .map(({ body }) => JSON.parse(body));
+
+  test("queues a made-up event of each kind, marked as one, whatever the filters", async () => {
+    const filtered = await createHook(Object.fromEntries(kinds.map((kind) => [kind, {}])));
+    const { status, body } = await ping({ webhook_id: filtered });
+    expect(status).toBe(200);
+    expect(body.deliveries.map((one: { type: string }) => one.type).sort()).toEqual(kinds);
+    const path = `/webhook/deliveries?webhook_id=${filtered}&limit=50`;
+    const listed = (await signed.call({ method: "GET", path })).body.deliveries;
+    expect(listed).toHaveLength(8);
+    for (const delivery of listed) {
+      expect(delivery).toMatchObject({ state: "queued", test: true });
+      expect(body.deliveries).toContainEqual({ message_id: delivery.message_id, type: delivery.type });
+    }
+    for (const { created_at, type, test: isTest, data } of bodies()) {
+      expect([created_at, isTest]).toEqual([signed.nowSecs(), true]);
+      const author = { object: "user", fid: 3 };
+      const shown: Record<string, object> = {
+        cast: { object: "cast", author },
+        follow: { user: author, target_user: author },
+        reaction: { object: "reaction", user: author, cast: { object: "cast", author } },
+        user: author,
+      };
+      expect([type, data]).toEqual([type, expect.objectContaining({})]);
+      expect(data).toMatchObject(shown[type.split(".")[0]] ?? { never: true });
+    }
+  });
+
+  test("only of the subscribed kinds, and for the owner alone", async () => {
+    expect((await ping({ webhook_id: hook })).body.deliveries).toMatchObject([{ type: "cast.created" }]);
+    expect(await ping({ webhook_id: hook }, 4)).toMatchObject({ status: 403 });
+    expect(await ping({})).toEqual({ status: 400, body: { message: "missing field webhook_id" } });
+    expect(await ping({ webhook_id: crypto.randomUUID() })).toMatchObject({ status: 404 });
+  });
+
+  test("is refused while more wait than could be delivered in time", async () => {
+    await publish(15_000);
+    expect(await ping({ webhook_id: hook })).toMatchObject({ status: 429 });
+  });
+});
+
+test("what is sent again or tested is told to nobody who is not signed in", async () => {
+  const calls: TestCall[] = [
+    { method: "GET", path: `/webhook/deliveries?webhook_id=${hook}` },
+    { method: "POST", path: "/webhook/deliveries/replay", body: { webhook_id: hook, from: 0 } },
+    { method: "POST", path: "/webhook/test", body: { webhook_id: hook } },
+  ];
+  for (const call of calls) expect(await signed.send(call, {})).toMatchObject({ status: 401 });
+});

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { readInvalidations } from "../../../src/db/index/cache-invalidations.ts";
+import { Generator } from "../../model/actions.ts";
+import { Random } from "../../model/random.ts";
+import { startTestNode } from "../../support/node.ts";
+
+/** Every table whose rows a User, a Cast or a Channel is made of, and the column that names the object. */
+const PARTS = [
+  ["fids", "fids", "fid"],
+  ["fids", "follow_counts", "fid"],
+  ["fids", "pro_tiers", "fid"],
+  ["fids", "signers", "fid"],
+  ["fids", "user_data", "fid"],
+  ["fids", "username_proofs", "fid"],
+  ["fids", "verifications", "fid"],
+  ["hashes", "casts", "lower(hex($.hash))"],
+  ["hashes", "cast_counts", "lower(hex($.hash))"],
+  ["channelIds", "channel_activity", "id"],
+] as const;
+
+// What a reader keeps is dropped by these lists alone: an object that is missing from them would be shown as it was.
+test("each commit lists every object of which it changed a row", () => {
+  using node = startTestNode();
+  const { sqlite } = node.db;
+  // SQLite's own triggers say what was changed, whatever wrote it.
+  sqlite.exec("CREATE TEMP TABLE changed (kind, key)");
+  for (const [kind, table, column] of PARTS) {
+    const key = (row: "OLD" | "NEW") =>
+      column.includes("$") ? column.replace("$", row) : `${row}.${column}`;
+    const note = (row: "OLD" | "NEW") => `INSERT INTO changed VALUES ('${kind}', ${key(row)});`;
+    sqlite.exec(
+      `CREATE TEMP TRIGGER ${table}_insert AFTER INSERT ON main.${table} BEGIN ${note("NEW")} END;
+       CREATE TEMP TRIGGER ${table}_update AFTER UPDATE ON main.${table} BEGIN ${note("OLD")} ${note("NEW")} END;
+       CREATE TEMP TRIGGER ${table}_delete AFTER DELETE ON main.${table} BEGIN ${note("OLD")} END;`,
+    );
+  }
+  // The replies to a cast are kept with the cast: whatever comes or goes among them lists it, also while it is not there.
+  for (const [event, row] of [
+    ["INSERT", "NEW"],
+    ["DELETE", "OLD"],
+  ] as const) {
+    sqlite.exec(
+      `CREATE TEMP TRIGGER replies_${event} AFTER ${event} ON main.casts WHEN ${row}.parent_hash IS NOT NULL
+       BEGIN INSERT INTO changed VALUES ('parents', lower(hex(${row}.parent_hash))); END`,
+    );
+  }
+  const random = new Random(11);
+  const generator = new Generator(random);
+  const records = [...generator.accounts(), ...generator.actions(900, true)].map(({ record }) => record);
+  const seen = { fids: 0, hashes: 0, channelIds: 0, parents: 0 };
+  let seq = 0;
+  for (let at = 0; at < records.length; ) {
+    const commit = records.slice(at, at + 1 + random.below(12));
+    const wasThere = new Set(sqlite.query("SELECT lower(hex(hash)) FROM casts").values().flat());
+    node.takeAll(commit);
+    at += commit.length;
+    const touched = readInvalidations(node.db, seq);
+    seq = touched?.seq ?? seq;
+    const changed = sqlite.query("SELECT DISTINCT kind, key FROM changed").all() as {
+      kind: keyof typeof seen;
+      key: string | number;
+    }[];
+    sqlite.exec("DELETE FROM changed");
+    for (const { kind, key } of changed) {
+      // A name that nobody holds has a row, and no user.
+      if (kind === "fids" && key === 0) continue;
+      seen[kind] += 1;
+      // A cast that a commit brings is in nobody's memory: not yet, or no longer since it left.
+      const isNew = kind === "hashes" && !wasThere.has(key);
+      const listed = touched?.[kind === "parents" ? "hashes" : kind] as readonly unknown[];
+      if (!isNew) expect(listed).toContain(key);
+    }
+  }
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
+});
+
+test("a reader that missed too many commits is told so, and one that missed none hears nothing", () => {
+  using node = startTestNode();
+  const generator = new Generator(new Random(12));
+  for (const { record } of [...generator.accounts(), ...generator.actions(700, false)]) node.take(record);
+  const late = readInvalidations(node.db, 0);
+  expect(late).toMatchObject({ everything: true, fids: [], hashes: [], channelIds: [] });
+  expect(readInvalidations(node.db, late?.seq ?? 0)).toBeUndefined();
+  // The index was made anew: its numbers begin again.
+  expect(readInvalidations(node.db, 1_000_000)).toMatchObject({ everything: true });
+});

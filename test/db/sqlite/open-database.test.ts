@@ -1,0 +1,176 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { toExit } from "../../../src/cli/to-exit.ts";
+import { indexPath, openIndexReader, openIndexWriter } from "../../../src/db/index/database.ts";
+import { openState, statePath } from "../../../src/db/state/database.ts";
+import { openDataDir } from "../../../src/runtime/data-dir.ts";
+import { tempDir } from "../../support/program.ts";
+
+const databases = [
+  { name: "index", pathIn: indexPath, open: openIndexWriter, recovery: "The index can be rebuilt" },
+  { name: "index, to read", pathIn: indexPath, open: openIndexReader, recovery: "The index can be rebuilt" },
+  { name: "state", pathIn: statePath, open: openState, recovery: "restore" },
+];
+
+/** How a command ends that opens the database. */
+function endingOfOpening(open: (path: string) => Disposable, path: string) {
+  try {
+    open(path)[Symbol.dispose]();
+  } catch (fault) {
+    return toExit(fault);
+  }
+  return { exitCode: 0, message: "" };
+}
+
+/** Sound databases without a write-ahead log, to be copied: a closed connection may live on in this process. */
+const made = tempDir();
+for (const db of [openIndexWriter(indexPath(made.path)), openState(statePath(made.path))]) {
+  db.checkpoint();
+  db[Symbol.dispose]();
+}
+afterAll(() => made[Symbol.dispose]());
+
+function makeDatabases(dir: string): void {
+  for (const pathIn of [indexPath, statePath]) copyFileSync(pathIn(made.path), pathIn(dir));
+}
+
+describe.each(databases)("the $name", ({ pathIn, open, recovery }) => {
+  /** @param damage what happens to the file of a good database. */
+  function openedAfter(damage: (path: string) => void) {
+    using dir = tempDir();
+    makeDatabases(dir.path);
+    const path = pathIn(dir.path);
+    damage(path);
+    const ending = endingOfOpening(open, path);
+    expect(ending.message).toStartWith(`error: ${path}`);
+    expect(ending.message).not.toContain("    at ");
+    return ending;
+  }
+
+  test("of a newer version is refused, and both versions are named", () => {
+    const { exitCode, message } = openedAfter((path) => {
+      using db = new Database(path);
+      db.run("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('h', 4102444800000)");
+    });
+    expect(exitCode).toBe(1);
+    const [, theirs, ours] =
+      /newer version of this program\. Its schema is version (\d+) of 2100-01-01; this program knows version (\d+) of 20/.exec(
+        message,
+      ) ?? [];
+    expect(Number(theirs)).toBe(Number(ours) + 1);
+  });
+
+  test.each([
+    ["is overwritten by something else", (path: string) => writeFileSync(path, "x".repeat(9000))],
+    ["is damaged in its first page", (path: string) => overwrite(path, 100, 3000)],
+    ["is cut off", (path: string) => truncateSync(path, 4096)],
+  ])("that %s says so, and how it comes back", (_, damage) => {
+    const { exitCode, message } = openedAfter(damage);
+    expect(exitCode).toBe(1);
+    expect(message).toMatch(/SQLITE_(NOTADB|CORRUPT)/);
+    expect(message).toContain(recovery);
+  });
+
+  test("whose write-ahead log is damaged is not opened without it", () => {
+    const { exitCode, message } = openedAfter((path) => {
+      writeFileSync(`${path}-wal`, new Uint8Array(40_000).fill(7));
+    });
+    expect(exitCode).toBe(1);
+    expect(message).toContain("-wal is damaged");
+    expect(message).toContain(recovery);
+  });
+
+  test("whose write-ahead log was never begun, as after a power failure, is opened", () => {
+    using dir = tempDir();
+    makeDatabases(dir.path);
+    writeFileSync(`${pathIn(dir.path)}-wal`, new Uint8Array(4096));
+    expect(endingOfOpening(open, pathIn(dir.path)).exitCode).toBe(0);
+  });
+
+  test("that is a directory says so", () => {
+    const { exitCode, message } = openedAfter((path) => {
+      rmSync(path);
+      mkdirSync(path);
+    });
+    expect(exitCode).toBe(1);
+    expect(message).toContain("is a directory, where the");
+  });
+});
+
+test.each([
+  ["missing", (path: string) => rmSync(path)],
+  ["empty", (path: string) => truncateSync(path)],
+])("a state that is %s beside a log of its changes is not begun anew, and the log stays", (_, lose) => {
+  using dir = tempDir();
+  makeDatabases(dir.path);
+  const path = statePath(dir.path);
+  using db = openState(path);
+  db.transaction(() => db.sqlite.exec("CREATE TABLE a (b)"));
+  using lost = tempDir();
+  copyFileSync(`${path}-wal`, `${statePath(lost.path)}-wal`);
+  copyFileSync(path, statePath(lost.path));
+  lose(statePath(lost.path));
+  const { exitCode, message } = endingOfOpening(openState, statePath(lost.path));
+  expect(exitCode).toBe(1);
+  expect(message).toContain("-wal still holds the latest changes");
+  expect(statSync(`${statePath(lost.path)}-wal`).size).toBeGreaterThan(0);
+});
+
+test("files are their owner's alone, whatever the modes of the directory and of what was there before", () => {
+  using dir = tempDir();
+  chmodSync(dir.path, 0o777);
+  for (const name of ["state.db", "index.db", "lock", "lock.pid"])
+    writeFileSync(`${dir.path}/${name}`, "", { mode: 0o666 });
+  const dataDir = openDataDir(dir.path);
+  using index = openIndexWriter(indexPath(dir.path));
+  using state = openState(statePath(dir.path));
+  for (const db of [index, state]) db.transaction(() => db.sqlite.exec("CREATE TABLE a (b)"));
+  const modes = Object.fromEntries(
+    readdirSync(dir.path).map((name) => [name, (statSync(`${dir.path}/${name}`).mode & 0o777).toString(8)]),
+  );
+  dataDir.release();
+  const files = [
+    "index.db",
+    "index.db-shm",
+    "index.db-wal",
+    "lock",
+    "lock-journal",
+    "lock.pid",
+    "state.db",
+    "state.db-shm",
+    "state.db-wal",
+  ];
+  expect(modes).toEqual(Object.fromEntries(files.map((name) => [name, "600"])));
+});
+
+test("an older index is not read before it was brought up to date", () => {
+  using dir = tempDir();
+  openIndexWriter(indexPath(dir.path))[Symbol.dispose]();
+  {
+    using db = new Database(indexPath(dir.path));
+    db.run(
+      "DELETE FROM __drizzle_migrations WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)",
+    );
+  }
+  const { exitCode, message } = endingOfOpening(openIndexReader, indexPath(dir.path));
+  expect(exitCode).toBe(1);
+  expect(message).toContain("older version");
+  expect(message).toContain("Run the migrate command");
+});
+
+function overwrite(path: string, from: number, bytes: number): void {
+  const content = readFileSync(path);
+  content.fill(0xee, from, from + bytes);
+  writeFileSync(path, content);
+}

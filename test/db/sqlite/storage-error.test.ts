@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import { openIndexInMemory } from "../../../src/db/index/database.ts";
+import { getPosition, putPosition } from "../../../src/db/index/positions.ts";
+import { StorageError } from "../../../src/db/sqlite/storage-error.ts";
+import { failStatement, statementsOf } from "../../support/storage-faults.ts";
+
+const put = (db: ReturnType<typeof openIndexInMemory>, position: number) =>
+  db.transaction(() => putPosition(db, "work", position));
+
+describe("a write that fails", () => {
+  test("leaves the connection usable, whichever statement it was and whoever rolled back", () => {
+    using db = openIndexInMemory();
+    const statements = statementsOf(db, () => put(db, 1));
+    expect(statements).toEqual(["BEGIN IMMEDIATE", "positions.put", "COMMIT"]);
+    for (const rollsBack of [false, true]) {
+      for (let n = 1; n <= statements.length; n++) {
+        failStatement(db, n, "io", { rollsBack });
+        expect(() => put(db, 2)).toThrow(StorageError);
+        expect(db.sqlite.inTransaction).toBe(false);
+        expect(getPosition(db, "work")).toBe(1);
+      }
+    }
+    put(db, 3);
+    expect(getPosition(db, "work")).toBe(3);
+  });
+
+  test("and cannot be rolled back reports the first fault, and is rolled back before the next transaction", () => {
+    using db = openIndexInMemory();
+    db.beforeStatement = (name) => {
+      if (name !== "COMMIT" && name !== "ROLLBACK") return;
+      const [code, errno] = name === "COMMIT" ? ["SQLITE_FULL", 13] : ["SQLITE_IOERR", 10];
+      throw Object.assign(new Error(name), { name: "SQLiteError", code, errno });
+    };
+    expect(() => put(db, 1)).toThrow("COMMIT (SQLITE_FULL)");
+    expect(db.sqlite.inTransaction).toBe(true);
+    db.beforeStatement = undefined;
+    put(db, 2);
+    expect(getPosition(db, "work")).toBe(2);
+  });
+
+  test("is remembered until one succeeds that changes something", () => {
+    using db = openIndexInMemory();
+    put(db, 1);
+    expect(db.writeFault).toBeUndefined();
+    failStatement(db, 3, "full");
+    expect(() => put(db, 2)).toThrow(StorageError);
+    expect(db.writeFault).toMatchObject({ fault: "full", database: "index", file: ":memory:" });
+    db.transaction(() => getPosition(db, "work"));
+    expect(db.writeFault).toBeDefined();
+    put(db, 2);
+    expect(db.writeFault).toBeUndefined();
+  });
+
+  test("because of what it was given is no fault of the database", () => {
+    using db = openIndexInMemory();
+    expect(() => db.transaction(() => putPosition(db, "work", null as unknown as number))).toThrow(
+      "NOT NULL constraint failed",
+    );
+    expect(() => put(db, Number.NaN)).not.toThrow(StorageError);
+    expect(db.writeFault).toBeUndefined();
+  });
+});

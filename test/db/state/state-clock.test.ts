@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createSteadyClock, stateSecs } from "../../../src/db/state/state-clock.ts";
+import { JumpingClock } from "../../support/jumping-clock.ts";
+
+const START = 1_750_000_000;
+const HOUR = 3_600;
+const DAY = 86_400;
+
+function startClock(savedSecs?: number) {
+  const machine = new JumpingClock(START);
+  const options = { clock: machine, monotonicMs: machine.monotonicMs };
+  const savedMs = savedSecs === undefined ? undefined : savedSecs * 1000;
+  return { machine, clock: createSteadyClock({ ...options, savedMs }) };
+}
+
+/** Passes time with a look at the clock each minute, as the writer does. */
+function run(machine: JumpingClock, clock: { nowMs(): number }, secs: number): void {
+  for (let passed = 0; passed < secs; passed += 60) {
+    machine.pass(Math.min(60, secs - passed));
+    clock.nowMs();
+  }
+}
+
+describe("the state's clock", () => {
+  test("goes with the machine's while that runs steadily, small corrections included", () => {
+    const { machine, clock } = startClock();
+    run(machine, clock, HOUR);
+    machine.jump(2);
+    run(machine, clock, HOUR);
+    expect(stateSecs(clock)).toBe(machine.nowSecs());
+    machine.jump(-5);
+    run(machine, clock, HOUR);
+    expect(stateSecs(clock)).toBeWithin(machine.nowSecs(), machine.nowSecs() + 6);
+  });
+
+  test("does not follow a jump forward that is undone within an hour, and deletes nothing because of it", () => {
+    const { machine, clock } = startClock();
+    machine.jump(2 * DAY);
+    run(machine, clock, HOUR - 60);
+    expect([stateSecs(clock), clock.sweepableSecs()]).toEqual([START + HOUR - 60, START + HOUR - 120]);
+    machine.jump(-2 * DAY);
+    run(machine, clock, 3 * HOUR);
+    expect(stateSecs(clock)).toBe(machine.nowSecs());
+  });
+
+  test("believes a jump forward after an hour without another one", () => {
+    const { machine, clock } = startClock();
+    machine.jump(2 * DAY);
+    run(machine, clock, HOUR + 60);
+    expect(stateSecs(clock)).toBe(machine.nowSecs());
+  });
+
+  test("goes on by itself while the machine's clock is behind, which deletes nothing of the time between", () => {
+    const { machine, clock } = startClock();
+    machine.jump(-2 * DAY);
+    run(machine, clock, 3 * HOUR);
+    expect(stateSecs(clock)).toBe(START + 3 * HOUR);
+    expect(clock.sweepableSecs()).toBe(machine.nowSecs() - 60);
+  });
+
+  test("does not go back over a restart, and believes a longer time off after an hour", () => {
+    const later = startClock(START + 2 * DAY);
+    expect(stateSecs(later.clock)).toBe(START + 2 * DAY);
+    run(later.machine, later.clock, 100);
+    expect(stateSecs(later.clock)).toBe(START + 2 * DAY + 100);
+    const earlier = startClock(START - 3 * DAY);
+    run(earlier.machine, earlier.clock, HOUR - 60);
+    expect(stateSecs(earlier.clock)).toBe(START - 3 * DAY + HOUR - 60);
+    run(earlier.machine, earlier.clock, 120);
+    expect(stateSecs(earlier.clock)).toBe(earlier.machine.nowSecs());
+  });
+
+  test("whatever happens, it never goes back, never stands still, and is at most what a steady hour allowed", () => {
+    const act = fc.oneof(
+      fc.record({ kind: fc.constant("pass" as const), secs: fc.integer({ min: 1, max: 5_000 }) }),
+      fc.record({ kind: fc.constant("jump" as const), secs: fc.integer({ min: -3 * DAY, max: 3 * DAY }) }),
+    );
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
+        const { machine, clock } = startClock();
+        let before = clock.nowMs();
+        let steadySecs = Number.POSITIVE_INFINITY;
+        for (const { kind, secs } of acts) {
+          const wallBefore = machine.nowMs();
+          if (kind === "pass") machine.pass(secs);
+          else machine.jump(secs);
+          if (kind === "jump" && Math.abs(secs) > 60) steadySecs = 0;
+          const now = clock.nowMs();
+          if (kind === "pass") steadySecs += secs;
+          expect(now).toBeGreaterThanOrEqual(before + (kind === "pass" ? secs * 1000 : 0));
+          if (steadySecs < HOUR)
+            expect(now).toBeLessThanOrEqual(before + (kind === "pass" ? secs * 1000 : 0));
+          expect(clock.sweepableSecs()).toBeLessThanOrEqual(Math.floor(machine.nowMs() / 1000) - 60);
+          expect(clock.sweepableSecs() * 1000).toBeLessThan(now);
+          expect(wallBefore).toBeNumber();
+          before = now;
+        }
+      }),
+    );
+  });
+});

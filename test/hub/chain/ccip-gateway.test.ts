@@ -1,0 +1,57 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { createGatewayRequest } from "../../../src/hub/chain/ccip-gateway.ts";
+import { createOutboundClient } from "../../../src/net/client.ts";
+import { createUrlGuard } from "../../../src/net/guard.ts";
+import { startRawReceiver, startReceiver } from "../../support/receiver.ts";
+
+const sender = "0xAbCdEf0000000000000000000000000000000001";
+const data = "0x1234";
+
+const requestOf = (allowCidrs: string[]) =>
+  createGatewayRequest(createOutboundClient({ guard: createUrlGuard({ allowCidrs, allowHttp: true }) }));
+
+describe("the gateways of a contract", () => {
+  let request: ReturnType<typeof requestOf>;
+  beforeAll(() => {
+    request = requestOf(["127.0.0.1/32"]);
+  });
+
+  test("are asked by GET where the URL has a place for the data, else by POST", async () => {
+    await using gateway = startReceiver({ answer: () => Response.json({ data: "0xabcd" }) });
+    const base = `http://127.0.0.1:${gateway.port}`;
+    expect(await request({ data, sender, urls: [`${base}/{sender}/{data}.json`] })).toBe("0xabcd");
+    expect(await request({ data, sender, urls: [`${base}/{sender}`] })).toBe("0xabcd");
+    const path = `/${sender.toLowerCase()}`;
+    expect(gateway.requests).toMatchObject([
+      { method: "GET", path: `${path}/${data}.json`, body: "" },
+      { method: "POST", path, body: JSON.stringify({ data, sender }) },
+    ]);
+  });
+
+  test("the next one is asked after a fault or an answer that is none, but not after a 4xx", async () => {
+    const answers = [
+      () => new Response("{}", { status: 503 }),
+      () => new Response("nonsense"),
+      () => Response.json({ data: "not hex" }),
+      () => Response.json({ data: "0x01" }),
+    ];
+    let at = 0;
+    await using gateway = startReceiver({
+      answer: () => answers[at++]?.() ?? new Response(null, { status: 500 }),
+    });
+    const urls = ["a", "b", "c", "d"].map((name) => `http://127.0.0.1:${gateway.port}/${name}`);
+    expect(await request({ data, sender, urls })).toBe("0x01");
+    await using refusing = startReceiver({ answer: () => new Response(null, { status: 404 }) });
+    const refused = [`http://127.0.0.1:${refusing.port}/`, ...urls];
+    await expect(request({ data, sender, urls: refused })).rejects.toThrow("no gateway");
+  });
+
+  test("a contract cannot have this machine called, and at most 4 of its gateways are tried", async () => {
+    await using inside = startRawReceiver((socket) => socket.end());
+    const url = `http://127.0.0.1:${inside.port}/`;
+    await expect(requestOf([])({ data, sender, urls: [url] })).rejects.toThrow("no gateway");
+    expect(inside.connections).toBe(0);
+    await expect(request({ data, sender, urls: Array(20).fill(url) })).rejects.toThrow("no gateway");
+    expect(inside.connections).toBe(4);
+  });
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { encodeAbiParameters } from "viem/utils";
+import { type ChainChecker, createChainChecker } from "../../../src/hub/chain/chain-checker.ts";
+import { Rejection } from "../../../src/protocol/rejection.ts";
+import { decodeMessage } from "../../../src/protocol/signed-message.ts";
+import { MessageType, UserNameType } from "../../../src/protocol/wire/generated/message.ts";
+import { DEFAULT_NOW_SECS, makeWallet, signedCast, signMessage } from "../../support/messages.ts";
+import { accountRecords, accountSigner, startTestNode, type TestNode } from "../../support/node.ts";
+
+/** A small Ethereum node: answers every `eth_call` with what the test says. */
+let answer: () => string | undefined = () => undefined;
+let calls = 0;
+/** Calls that are being answered, and the most at a time; with a gate, none is answered before it opens. */
+let running = 0;
+let mostRunning = 0;
+let gate: Promise<void> | undefined;
+let rpc: Bun.Server<undefined>;
+let node: TestNode;
+let chain: ChainChecker;
+
+beforeAll(() => {
+  rpc = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const { id } = (await request.json()) as { id: number };
+      calls++;
+      running++;
+      mostRunning = Math.max(mostRunning, running);
+      await gate;
+      running--;
+      const result = answer();
+      if (result === undefined) return new Response("no", { status: 500 });
+      return Response.json({ jsonrpc: "2.0", id, result });
+    },
+  });
+  node = startTestNode();
+  node.takeAll(accountRecords(1));
+  chain = createChainChecker({ db: node.db, l1RpcUrl: `http://127.0.0.1:${rpc.port}` });
+});
+
+afterAll(async () => {
+  await rpc.stop(true);
+  node[Symbol.dispose]();
+});
+
+const custody = makeWallet("custody 1").address;
+
+function resolvesTo(address: Uint8Array): string {
+  const inner = encodeAbiParameters([{ type: "address" }], [`0x${Buffer.from(address).toString("hex")}`]);
+  return encodeAbiParameters([{ type: "bytes" }, { type: "address" }], [inner, `0x${"11".repeat(20)}`]);
+}
+
+async function check(bytes: Uint8Array): Promise<string> {
+  const message = decodeMessage(bytes);
+  if (message instanceof Rejection) throw new Error(message.reason);
+  return (await chain.check(message))?.code ?? "ok";
+}
+
+function nameProof(owner: Uint8Array): Uint8Array {
+  const value = {
+    name: Buffer.from("alice.eth"),
+    owner,
+    fid: 1,
+    type: UserNameType.USERNAME_TYPE_ENS_L1,
+    timestamp: DEFAULT_NOW_SECS,
+    signature: Buffer.alloc(65, 1),
+  };
+  const body = { $case: "usernameProofBody", value } as const;
+  return signMessage({ type: MessageType.MESSAGE_TYPE_USERNAME_PROOF, fid: 1, body }, accountSigner(1));
+}
+
+function contractVerification(chainId: number): Uint8Array {
+  const value = {
+    address: Buffer.alloc(20, 5),
+    claimSignature: Buffer.alloc(65, 6),
+    blockHash: Buffer.alloc(32, 7),
+    verificationType: 1,
+    chainId,
+  };
+  const body = { $case: "verificationAddBody", value } as const;
+  return signMessage({ type: MessageType.MESSAGE_TYPE_VERIFICATION_ADD, fid: 1, body }, accountSigner(1));
+}
+
+describe("a message that only a chain can judge", () => {
+  test("a name passes when it resolves to its owner and the owner is the fid's", async () => {
+    answer = () => resolvesTo(custody);
+    expect(await check(nameProof(custody))).toBe("ok");
+  });
+
+  test("a name that resolves to somebody else, or to an owner that is not the fid's, is refused", async () => {
+    const stranger = makeWallet("stranger").address;
+    answer = () => resolvesTo(stranger);
+    expect(await check(nameProof(custody))).toBe("bad_request.validation_failure");
+    expect(await check(nameProof(stranger))).toBe("bad_request.validation_failure");
+  });
+
+  test("a contract's yes passes, its no is refused, and a chain without an RPC is unavailable", async () => {
+    answer = () => encodeAbiParameters([{ type: "bool" }], [true]);
+    expect(await check(contractVerification(1))).toBe("ok");
+    answer = () => encodeAbiParameters([{ type: "bool" }], [false]);
+    expect(await check(contractVerification(1))).toBe("bad_request.validation_failure");
+    expect(await check(contractVerification(10))).toBe("unavailable");
+  });
+
+  test("an RPC that fails makes the message unavailable, not wrong", async () => {
+    answer = () => undefined;
+    expect(await check(nameProof(custody))).toBe("unavailable");
+    expect(await check(contractVerification(1))).toBe("unavailable");
+  });
+
+  test("an owner that is not the fid's costs no call", async () => {
+    calls = 0;
+    expect(await check(nameProof(makeWallet("stranger").address))).toBe("bad_request.validation_failure");
+    expect(calls).toBe(0);
+  });
+
+  test("eight are asked about at a time, a hundred wait, and more are unavailable", async () => {
+    answer = () => encodeAbiParameters([{ type: "bool" }], [true]);
+    mostRunning = 0;
+    const opening = Promise.withResolvers<void>();
+    gate = opening.promise;
+    const checks = Array.from({ length: 120 }, () => check(contractVerification(1)));
+    // Nobody who waits is answered before the gate opens, so the first answers are of those who were turned away.
+    expect(await Promise.race(checks)).toBe("unavailable");
+    opening.resolve();
+    const answers = Map.groupBy(await Promise.all(checks), (code) => code);
+    expect([answers.get("ok")?.length, answers.get("unavailable")?.length]).toEqual([108, 12]);
+    expect(mostRunning).toBeLessThanOrEqual(8);
+  });
+
+  test("other messages ask no chain", async () => {
+    calls = 0;
+    expect(await check(signedCast(1, "plain", accountSigner(1)))).toBe("ok");
+    expect(calls).toBe(0);
+  });
+});

@@ -1,0 +1,154 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { indexPath } from "../../src/db/index/database.ts";
+import { openState, statePath } from "../../src/db/state/database.ts";
+import {
+  allDelivered,
+  castNow,
+  deliveryArgs,
+  hubClient,
+  prepareDeliveries,
+} from "../support/delivery-network.ts";
+import { type DeliveryReceiver, startDeliveryReceiver } from "../support/delivery-receiver.ts";
+import { makeWallet } from "../support/messages.ts";
+import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { allServed, type PushClient, startPushClient } from "../support/push-client.ts";
+import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
+import { signedHeaders } from "../support/signing.ts";
+import { hashOf } from "../support/social.ts";
+import { localStores } from "../support/state-stores.ts";
+
+/** Whatever another process does with the databases, reads go on, and nothing that was taken is lost. */
+
+const FID = 1;
+const TOKENS = 150;
+const CASTS = 12;
+
+const dir = tempDir();
+const dataDir = `${dir.path}/data`;
+const isLocked = Promise.withResolvers<void>();
+let node: RunningNode;
+let receiver: DeliveryReceiver;
+let client: PushClient;
+
+beforeAll(async () => {
+  receiver = await startDeliveryReceiver();
+  // The first notification is with its client when the lock comes.
+  client = startPushClient(async (request, nth) => {
+    await isLocked.promise;
+    return allServed(request, nth);
+  });
+  await prepareDeliveries(dataDir, { fids: [FID], webhooks: [receiver.webhook("/in")] });
+  {
+    using state = openState(statePath(dataDir));
+    await localStores(state).apps.create(testApp(), 10);
+    const url = `http://127.0.0.1:${client.port}/notify`;
+    insertTokens(
+      state,
+      Array.from({ length: TOKENS }, (_, at) => ({ fid: 10 + at, url, token: `${10 + at}` })),
+    );
+  }
+  node = await startNode({
+    command: fromSources,
+    dataDir,
+    args: [...deliveryArgs, "--set", "http.workers=2"],
+  });
+}, 60_000);
+
+afterAll(async () => {
+  await node.stop();
+  await client[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
+  dir[Symbol.dispose]();
+});
+
+/** Holds the write lock of a database, as a tool of the operator may. */
+function holdLock(path: string): Disposable {
+  const db = new Database(path);
+  db.exec("PRAGMA busy_timeout = 10000");
+  db.exec("BEGIN IMMEDIATE");
+  return { [Symbol.dispose]: () => db.close() };
+}
+
+const get = (path: string) => fetch(`${node.url}${path}`, { keepalive: false });
+
+async function signedList(): Promise<Response> {
+  const call = { method: "GET", path: "/frame/app/list", fid: FID } as const;
+  const signedAt = Math.floor(Date.now() / 1000);
+  const headers = await signedHeaders({ ...call, signedAt, wallet: makeWallet(`custody ${FID}`) });
+  return fetch(`${node.url}/v2/svc${call.path}`, { headers });
+}
+
+const send = (headers: Record<string, string> = {}) =>
+  fetch(`${node.url}/v2/svc/frame/notifications/${APP_ID}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": SECRET, ...headers },
+    body: JSON.stringify({ notification }),
+  });
+
+/** Everything that asks for no write; the time of the slowest one, ms. */
+async function readEverything(): Promise<number> {
+  let slowestMs = 0;
+  for (const path of ["/health", "/health", "/ready", "/status", "/metrics", "/v2/svc/user?fid=1"]) {
+    const startedAt = performance.now();
+    const response = await get(path);
+    await response.arrayBuffer();
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    expect([path, response.status]).toEqual([path, 200]);
+  }
+  const feed = await get(`/v2/svc/feed/user/casts?fid=${FID}`);
+  expect(feed.status).toBe(200);
+  return slowestMs;
+}
+
+test("while another process holds the lock of the state, reads go on, writes are 503, and nothing is lost", async () => {
+  using hub = hubClient(node.hubAddress);
+  const firstSend = send();
+  while (client.requests.length === 0) await Bun.sleep(5);
+  const casts = Array.from({ length: CASTS }, (_, at) => castNow(FID, `cast ${at}`));
+  {
+    using _lock = holdLock(statePath(dataDir));
+    isLocked.resolve();
+    const refused = signedList();
+    // The index is written meanwhile: what is acknowledged here has to be delivered later.
+    expect(await hub.submit(casts)).toEqual(Array(CASTS).fill(true));
+    expect(await readEverything()).toBeLessThan(2_000);
+    const response = await refused;
+    expect([response.status, Number(response.headers.get("retry-after"))]).toEqual([503, expect.any(Number)]);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await response.json()).toEqual({ message: expect.stringContaining("in time") });
+    expect(await readEverything()).toBeLessThan(2_000);
+    let ready = await get("/ready?for=state");
+    while (ready.status === 200) {
+      await Bun.sleep(50);
+      ready = await get("/ready?for=state");
+    }
+    expect((await ready.json()) as object).toEqual({ message: expect.stringMatching(/locked .* for \d+s/) });
+    expect(receiver.accepted).toEqual([]);
+  }
+  expect((await signedList()).status).toBe(200);
+  expect(await (await firstSend).json()).toMatchObject({ success_count: TOKENS, failure_count: 0 });
+  expect(client.shown.size).toBe(TOKENS);
+  expect(client.requests.flatMap(({ tokens }) => tokens)).toHaveLength(TOKENS);
+  await allDelivered(node.url);
+  const events = receiver.accepted.map(({ event }) => event).toSorted();
+  expect(events).toEqual(casts.map((bytes) => `cast.created ${hashOf(bytes)}`).toSorted());
+  const second = (await (await send()).json()) as object;
+  expect(second).toMatchObject({ success_count: TOKENS });
+  while ((await get("/ready?for=state")).status !== 200) await Bun.sleep(50);
+}, 60_000);
+
+test("while another process holds the lock of the index, reads and writes of the state go on", async () => {
+  using hub = hubClient(node.hubAddress);
+  let submitted: Promise<boolean[] | undefined>;
+  {
+    using _lock = holdLock(indexPath(dataDir));
+    submitted = hub.submit([castNow(FID, "late")]);
+    for (const path of ["/health", "/v2/svc/user?fid=1", `/v2/svc/feed/user/casts?fid=${FID}`]) {
+      expect((await get(path)).status).toBe(200);
+    }
+    expect((await signedList()).status).toBe(200);
+    expect((await send()).status).toBe(200);
+  }
+  expect(await submitted).toEqual([true]);
+}, 60_000);

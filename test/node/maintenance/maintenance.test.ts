@@ -1,0 +1,271 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Registry } from "prom-client";
+import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
+import type { Sweep } from "../../../src/db/state/stores.ts";
+import {
+  createMaintenance,
+  MAX_STEPS_PER_SWEEP,
+  ROWS_PER_STEP,
+} from "../../../src/node/maintenance/maintenance.ts";
+import { registerMaintenanceMetrics } from "../../../src/node/maintenance/metrics.ts";
+import { scheduleMaintenance } from "../../../src/node/maintenance/schedule.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { localStores, SWEEP_MARGIN_SECS } from "../../support/state-stores.ts";
+
+const START = 1_000_000;
+let db: StateDatabase;
+let clock: ManualClock;
+beforeEach(() => {
+  db = openStateInMemory();
+  clock = new ManualClock(START);
+  // Made here, so that every store of the test has this clock.
+  localStores(db, { clock });
+});
+afterEach(() => db[Symbol.dispose]());
+
+const rows = (table: string) =>
+  db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
+
+function maintain(sweeps: readonly Sweep[] = localStores(db, { clock }).sweeps) {
+  return createMaintenance({
+    sweeps,
+    clock,
+    onFault: (_, cause) => {
+      throw cause;
+    },
+  });
+}
+
+async function addApp(appId: string, secretLives: readonly (number | null)[] = []) {
+  const secrets = secretLives.map((lifeSecs, n) => ({
+    uid: `${appId} ${n}`,
+    value: "00".repeat(32),
+    createdAt: START,
+    expiresAt: lifeSecs === null ? null : START + lifeSecs,
+  }));
+  const fields = { name: "App", appUrl: "https://app.example", description: null, signerFidAllowlist: [] };
+  await localStores(db).apps.create(
+    { appId, ownerFid: 3, ...fields, secrets, createdAt: 1, updatedAt: 1 },
+    1e6,
+  );
+}
+
+async function addTokens(appId: string, count: number) {
+  const tokens = localStores(db).tokens;
+  const details = { url: "https://client.example", host: "client.example", token: "t" };
+  const limit = { maxChanges: 60, windowSecs: 3600 };
+  for (let fid = 1; fid <= count; fid += 1) {
+    const event = { name: "miniapp_added", details: fid % 3 === 0 ? undefined : details } as const;
+    await tokens.apply({ appId, fid, clientFid: 0, event, nowSecs: START }, limit);
+  }
+}
+
+const deleteApp = (appId: string) => localStores(db).apps.delete({ id: appId, ownerFid: 3, nowSecs: START });
+
+describe("what has outlived its use goes, and nothing else", () => {
+  test("nonces, from the second after their last, and a margin", async () => {
+    const nonces = localStores(db).nonces;
+    for (const [n, lifeSecs] of [10, 600].entries()) {
+      const nonce = { fid: 3, nonce: new Uint8Array(32).fill(n) };
+      await nonces.spend(nonce, {
+        nowSecs: START,
+        validUntil: START + lifeSecs,
+        expiresAt: START + lifeSecs,
+      });
+    }
+    const maintenance = maintain();
+    clock.advanceSecs(10 + SWEEP_MARGIN_SECS);
+    await maintenance.run();
+    expect(rows("nonces")).toBe(2);
+    clock.advanceSecs(1);
+    await maintenance.run();
+    expect(rows("nonces")).toBe(1);
+  });
+
+  test("secrets, from the second at which they stop to work, and a margin", async () => {
+    await addApp("app", [10, 11, null]);
+    const maintenance = maintain();
+    clock.advanceSecs(9 + SWEEP_MARGIN_SECS);
+    await maintenance.run();
+    expect(rows("secrets")).toBe(3);
+    clock.advanceSecs(1);
+    await maintenance.run();
+    expect(rows("secrets")).toBe(2);
+    clock.advanceSecs(1_000_000);
+    await maintenance.run();
+    expect(rows("secrets")).toBe(1);
+    expect(
+      (await localStores(db).apps.find("app", START))?.secrets.map(({ expiresAt }) => expiresAt),
+    ).toEqual([null]);
+  });
+
+  test("counts of token changes, from the second at which their window has passed", async () => {
+    await addApp("app");
+    await addTokens("app", 3);
+    const maintenance = maintain();
+    clock.advanceSecs(3599);
+    await maintenance.run();
+    expect(rows("token_changes")).toBe(3);
+    clock.advanceSecs(1);
+    await maintenance.run();
+    expect(rows("token_changes")).toBe(0);
+    expect(rows("tokens")).toBe(3);
+  });
+
+  test("tokens of deleted apps, whatever stands around them; the totals stay right", async () => {
+    for (const appId of ["a", "b", "c", "d", "e"]) {
+      await addApp(appId);
+      await addTokens(appId, 6);
+    }
+    for (const appId of ["a", "c", "e"]) await deleteApp(appId);
+    await maintain().run();
+    const left = db.sqlite.query("SELECT app_id, count(*) AS n FROM tokens GROUP BY app_id").all();
+    expect(left).toEqual([
+      { app_id: "b", n: 6 },
+      { app_id: "d", n: 6 },
+    ]);
+    expect(await localStores(db).tokens.totals()).toEqual({ enabled: 8, disabled: 0, no_token: 4 });
+  });
+});
+
+describe("a run is bounded", () => {
+  test("no step deletes more rows than its share, and what one run leaves the next takes up", async () => {
+    await addApp("gone");
+    await addTokens("gone", 2 * ROWS_PER_STEP + 1);
+    await deleteApp("gone");
+    const counts: number[] = [];
+    const sweeps = localStores(db, { clock }).sweeps.map((sweep) => ({
+      ...sweep,
+      async step(maxRows: number) {
+        const swept = await sweep.step(maxRows);
+        if (sweep.name === "orphaned_tokens") counts.push(swept.deleted);
+        return swept;
+      },
+    }));
+    await maintain(sweeps).run();
+    expect(counts).toEqual([ROWS_PER_STEP, ROWS_PER_STEP, 1, 0]);
+  });
+
+  test("a sweep that has always more to do ends with the run's share, and is told to be behind", async () => {
+    let steps = 0;
+    const endless: Sweep = {
+      name: "endless",
+      async step(maxRows) {
+        steps += 1;
+        return { deleted: maxRows, more: true };
+      },
+    };
+    const after: Sweep = { name: "after", step: async () => ({ deleted: 1, more: false }) };
+    const maintenance = maintain([endless, after]);
+    await maintenance.run();
+    expect(steps).toBe(MAX_STEPS_PER_SWEEP);
+    expect(maintenance.stats()).toEqual({
+      runs: 1,
+      faults: 0,
+      lastRunAt: START,
+      lastRunMs: expect.any(Number),
+      deletedRows: { endless: MAX_STEPS_PER_SWEEP * ROWS_PER_STEP, after: 1 },
+      behind: ["endless"],
+    });
+  });
+
+  test("thousands of apps with tokens are gone over in parts", async () => {
+    const insert = db.sqlite.prepare(
+      "INSERT INTO tokens (app_id, fid, client_fid, enabled, last_event, created_at, updated_at) VALUES (?, 1, 0, 0, '', 0, 0)",
+    );
+    for (let n = 0; n < 1200; n += 1) {
+      await addApp(`app ${n}`);
+      insert.run(`app ${n}`);
+    }
+    insert.run("zzz orphan");
+    const orphans = localStores(db, { clock }).sweeps.find(({ name }) => name === "orphaned_tokens");
+    expect(await orphans?.step(100)).toEqual({ deleted: 0, more: true });
+    expect(await orphans?.step(100)).toEqual({ deleted: 0, more: true });
+    expect(await orphans?.step(100)).toEqual({ deleted: 1, more: true });
+    expect(await orphans?.step(100)).toEqual({ deleted: 0, more: false });
+  });
+});
+
+test("a sweep that fails does not keep the others from theirs, and is tried again in the next run", async () => {
+  let fails = true;
+  const faults: string[] = [];
+  const broken: Sweep = {
+    name: "broken",
+    async step() {
+      if (fails) throw new Error("disk full");
+      return { deleted: 2, more: false };
+    },
+  };
+  const sound: Sweep = { name: "sound", step: async () => ({ deleted: 1, more: false }) };
+  const maintenance = createMaintenance({
+    sweeps: [broken, sound],
+    clock,
+    onFault: (sweep, cause) => faults.push(`${sweep}: ${cause}`),
+  });
+  await maintenance.run();
+  expect(faults).toEqual(["broken: Error: disk full"]);
+  expect(maintenance.stats()).toMatchObject({ faults: 1, deletedRows: { broken: 0, sound: 1 } });
+  fails = false;
+  await maintenance.run();
+  expect(maintenance.stats()).toMatchObject({ runs: 2, faults: 1, deletedRows: { broken: 2, sound: 2 } });
+});
+
+test("the schedule runs at once and again at its intervals, and an ended one runs no more", async () => {
+  let runs = 0;
+  const thirdRun = Promise.withResolvers<void>();
+  const counting: Sweep = {
+    name: "counting",
+    async step() {
+      runs += 1;
+      if (runs === 3) thirdRun.resolve();
+      return { deleted: 0, more: false };
+    },
+  };
+  const end = scheduleMaintenance(maintain([counting]), 20);
+  expect(runs).toBe(1);
+  await thirdRun.promise;
+  await end();
+  expect(runs).toBe(3);
+});
+
+test("a run under way ends after its present step when the schedule ends, and no other overtakes it", async () => {
+  const inStep = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  let steps = 0;
+  const slow: Sweep = {
+    name: "slow",
+    async step() {
+      steps += 1;
+      inStep.resolve();
+      await goOn.promise;
+      return { deleted: 1, more: true };
+    },
+  };
+  const end = scheduleMaintenance(maintain([slow]), 20);
+  await inStep.promise;
+  const ended = end();
+  goOn.resolve();
+  await ended;
+  expect(steps).toBe(1);
+});
+
+test("metrics tell what the first scrape finds", async () => {
+  const registry = new Registry();
+  const maintenance = maintain([
+    { name: "nonces", step: async () => ({ deleted: 7, more: false }) },
+    { name: "tokens", step: async () => ({ deleted: 1, more: true }) },
+  ]);
+  await maintenance.run();
+  registerMaintenanceMetrics({ registry, prefix: "svc_" }, async () => maintenance.stats());
+  const text = (await registry.metrics()).split("\n");
+  for (const line of [
+    "svc_maintenance_runs_total 1",
+    "svc_maintenance_faults_total 0",
+    'svc_maintenance_deleted_rows_total{kind="nonces"} 7',
+    'svc_maintenance_behind{kind="nonces"} 0',
+    'svc_maintenance_behind{kind="tokens"} 1',
+    `svc_maintenance_last_run_timestamp_seconds ${START}`,
+  ]) {
+    expect(text).toContain(line);
+  }
+});

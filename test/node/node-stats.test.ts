@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test";
+import pino from "pino";
+import { Gauge, Registry } from "prom-client";
+import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { RpcClient, serveRpc } from "../../src/lib/port-rpc.ts";
+import { createMetricsPage, type WorkerMetrics } from "../../src/node/node-ops.ts";
+import { PartStats, STATS_DEADLINE_MS } from "../../src/node/part-stats.ts";
+import { createNodeOps } from "../../src/node/status.ts";
+import { fanOutOver } from "../../src/push/rpc.ts";
+import { createShutdown } from "../../src/runtime/shutdown.ts";
+import { deliveryNodeOver } from "../../src/webhooks/rpc.ts";
+import { configWith } from "../runtime/config.ts";
+import { ManualTime } from "../support/manual-time.ts";
+import { startTestNode } from "../support/node.ts";
+
+const log = pino({ level: "silent" });
+
+/** A part whose requests a test answers, or leaves without an answer. */
+function makePart<Stats>(name: string, time = new ManualTime(0)) {
+  const requests: PromiseWithResolvers<Stats>[] = [];
+  const read = () => {
+    const request = Promise.withResolvers<Stats>();
+    requests.push(request);
+    return request.promise;
+  };
+  return { stats: new PartStats<Stats>(name, read, time.after), requests };
+}
+
+test("a part that is stuck costs a deadline and one waiting request, however often it is asked", async () => {
+  const time = new ManualTime(0);
+  const { stats, requests } = makePart<number>("stuck", time);
+  for (let scrape = 0; scrape < 5; scrape += 1) {
+    const asked = stats.ask();
+    time.advanceMs(STATS_DEADLINE_MS);
+    expect(await asked).toBeUndefined();
+  }
+  expect(requests.length).toBe(1);
+  requests[0]?.resolve(7);
+  await Bun.sleep(0);
+  const asked = stats.ask();
+  requests[1]?.resolve(8);
+  expect([await asked, stats.latest]).toEqual([8, 8]);
+});
+
+test("a part that answers with a fault is unavailable, and is asked again", async () => {
+  const { stats, requests } = makePart<number>("faulty");
+  const asked = stats.ask();
+  requests[0]?.reject(new Error("the disk is full"));
+  expect(await asked).toBeUndefined();
+  expect(stats.requireLatest()).rejects.toThrow("faulty has not answered yet");
+  const again = stats.ask();
+  requests[1]?.resolve(1);
+  expect(await again).toBe(1);
+});
+
+test("metrics leave out a part that does not answer, say which one, and keep the sums of HTTP workers", async () => {
+  const time = new ManualTime(0);
+  const registry = new Registry();
+  const parts = ["ingest", "delivery"].map((name) => {
+    const part = makePart<number>(name, time);
+    const own = new Registry();
+    const gauge = new Gauge({
+      name: `svc_${name}_gauge`,
+      help: "A figure",
+      registers: [own],
+      async collect() {
+        gauge.set(await part.stats.requireLatest());
+      },
+    });
+    return { ...part, registry: own };
+  });
+  const http = makePart<WorkerMetrics>("http_1", time);
+  const page = createMetricsPage({ registry, prefix: "svc_" }, parts, [http.stats]);
+  const samples = async (...answers: (() => void)[]) => {
+    const text = page();
+    for (const answer of answers) answer();
+    await Bun.sleep(0);
+    time.advanceMs(STATS_DEADLINE_MS);
+    return (await text).text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  };
+  const requests = { value: 3, labels: {} };
+  const ofHttp = [
+    { name: "svc_requests", help: "h", type: "counter", aggregator: "sum", values: [requests] },
+  ];
+  expect(
+    await samples(
+      () => parts[0]?.requests[0]?.resolve(4),
+      () => parts[1]?.requests[0]?.resolve(5),
+      () => http.requests[0]?.resolve(ofHttp as unknown as WorkerMetrics),
+    ),
+  ).toEqual([
+    'svc_node_part_up{part="ingest"} 1',
+    'svc_node_part_up{part="delivery"} 1',
+    'svc_node_part_up{part="http_1"} 1',
+    "svc_ingest_gauge 4",
+    "svc_delivery_gauge 5",
+    "svc_requests 3",
+  ]);
+  expect(await samples(() => parts[0]?.requests[1]?.resolve(6))).toEqual([
+    'svc_node_part_up{part="ingest"} 1',
+    'svc_node_part_up{part="delivery"} 0',
+    'svc_node_part_up{part="http_1"} 0',
+    "svc_ingest_gauge 6",
+    "svc_requests 3",
+  ]);
+});
+
+test("the status and the metrics answer while no part does", async () => {
+  using node = startTestNode();
+  using db = openIndexReader(indexPath(node.dir));
+  const registry = new Registry();
+  const stuck = <Request, Answer>() => new RpcClient<Request, Answer>(new MessageChannel().port1);
+  const swept = { runs: 2, faults: 0, lastRunAt: 5, lastRunMs: 1, deletedRows: { nonces: 3 }, behind: [] };
+  const { port1, port2 } = new MessageChannel();
+  serveRpc(port2, () => swept);
+  const ops = createNodeOps({
+    common: {
+      config: configWith(),
+      clock: node.clock,
+      log,
+      metrics: { registry, prefix: "svc_" },
+      shutdown: createShutdown({ deadlineMs: 1, log, routineLevel: "info" }),
+    },
+    db,
+    ingest: stuck(),
+    maintenance: new RpcClient(port1),
+    fanOut: fanOutOver(stuck()),
+    delivery: deliveryNodeOver(stuck()),
+    matching: stuck(),
+    state: stuck(),
+    upstream: undefined,
+    isStarted: () => true,
+    storage: { replaced: async () => undefined, onReplaced: () => {} },
+  });
+  const startedAt = performance.now();
+  const [status, { text }] = await Promise.all([
+    ops.status(),
+    createMetricsPage({ registry, prefix: "svc_" }, ops.partMetrics, [])(),
+  ]);
+  expect(performance.now() - startedAt).toBeLessThan(4 * STATS_DEADLINE_MS);
+  expect(status).toMatchObject({
+    unavailable: ["ingest", "fan_out", "delivery", "matching", "state"],
+    ingest: null,
+    send: null,
+    maintenance: { runs: 2 },
+    webhooks: { outbox_events: null, deliveries: null, matching: null },
+  });
+  expect(text).toContain('svc_node_part_up{part="delivery"} 0\n');
+  expect(text).toContain('svc_node_part_up{part="maintenance"} 1\n');
+  expect(text).toContain('svc_maintenance_deleted_rows_total{kind="nonces"} 3\n');
+  expect(text).not.toContain("svc_webhook_");
+  port1.close();
+});

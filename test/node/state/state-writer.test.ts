@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { openState, openStateWriter, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
+import type { StateCall } from "../../../src/db/state/store-writes.ts";
+import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
+import { RpcClient } from "../../../src/lib/port-rpc.ts";
+import { openWriterOf } from "../../../src/node/state/open-writer.ts";
+import type { StateWriter } from "../../../src/node/state/state-writer.ts";
+import { createStateWriterClient } from "../../../src/node/state/writer-client.ts";
+import {
+  type StateRpcClient,
+  serveStateWriter,
+  stateWriterStats,
+} from "../../../src/node/state/writer-rpc.ts";
+import { systemClock } from "../../../src/runtime/clock.ts";
+import { until } from "../../support/manual-time.ts";
+import { tempDir } from "../../support/program.ts";
+
+let dir: ReturnType<typeof tempDir>;
+let db: StateDatabase;
+/** Another process that uses the same file. */
+let other: StateDatabase;
+let writer: StateWriter;
+
+beforeEach(() => {
+  dir = tempDir();
+  db = openStateWriter(statePath(dir.path));
+  other = openState(statePath(dir.path));
+  writer = openWriterOf(db, { limits: { maxQueued: 100 }, clock: systemClock });
+});
+afterEach(() => {
+  other[Symbol.dispose]();
+  db[Symbol.dispose]();
+  dir[Symbol.dispose]();
+});
+
+const NOW = Math.floor(Date.now() / 1000);
+const spend = (n: number): StateCall => ({
+  store: "nonces",
+  method: "spend",
+  args: [
+    { fid: n, nonce: new Uint8Array(32) },
+    { nowSecs: NOW, validUntil: NOW + 300, expiresAt: NOW + 600 },
+  ],
+});
+/** Names an app that does not fit into its table. */
+const broken: StateCall = { store: "apps", method: "create", args: [{ ownerFid: 3, secrets: [] }, 10] };
+const nonces = () =>
+  other.sqlite
+    .query<{ fid: number }, []>("SELECT fid FROM nonces ORDER BY fid")
+    .all()
+    .map(({ fid }) => fid);
+const lock = () => other.sqlite.exec("BEGIN IMMEDIATE");
+const unlock = () => other.sqlite.exec("ROLLBACK");
+/** `expect(…).rejects` would wait without letting messages between ports through. */
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+const statuses = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
+  outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : outcome.reason.name));
+
+describe("the writer", () => {
+  test("carries out in order what waits, in one transaction", async () => {
+    const calls = [1, 2, 1, 3].map((n) => writer.call(spend(n)));
+    expect(await Promise.all(calls)).toEqual([true, true, false, true]);
+    expect(writer.stats()).toMatchObject({ waiting: 0, commits: 1, committedCalls: 4, failure: null });
+  });
+
+  test("lets a call that fails fail alone", async () => {
+    const outcomes = await Promise.allSettled([spend(1), broken, spend(2)].map((call) => writer.call(call)));
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(nonces()).toEqual([1, 2]);
+    expect(() => writer.call({ store: "nonces", method: "constructor", args: [] })).toThrow("no write");
+    expect(() => writer.call({ store: "toString", method: "call", args: [] })).toThrow("no write");
+  });
+
+  test("waits for a lock without blocking its thread, and then loses nothing", async () => {
+    lock();
+    const calls = [1, 2].map((n) => writer.call(spend(n)));
+    // Turns of the event loop go on while the lock is held.
+    await until(() => writer.stats().stalledMs > 30);
+    expect(writer.stats()).toMatchObject({ waiting: 2, commits: 0 });
+    unlock();
+    expect(await Promise.all(calls)).toEqual([true, true]);
+    expect(writer.stats()).toMatchObject({ waiting: 0, stalledMs: 0 });
+  });
+
+  test("does not carry out what came to its turn too late", async () => {
+    lock();
+    const late = writer.call(spend(1), performance.now() + 40);
+    const patient = writer.call(spend(2), performance.now() + 60_000);
+    await expect(late).rejects.toBeInstanceOf(StateUnavailable);
+    unlock();
+    expect(await patient).toBe(true);
+    expect(nonces()).toEqual([2]);
+    expect(writer.stats().expiredCalls).toBe(1);
+  });
+
+  test("finds a lock by itself, and that it is gone", async () => {
+    lock();
+    writer.probe();
+    await until(() => writer.stats().stalledMs > 10);
+    unlock();
+    writer.probe();
+    expect(writer.stats().stalledMs).toBe(0);
+  });
+
+  test("says of a full disk that the state is unavailable, until something is written again", async () => {
+    expect(await writer.call(spend(1))).toBe(true);
+    const pages = db.sqlite
+      .query<{ n: number }, []>("SELECT page_count AS n FROM pragma_page_count")
+      .get()?.n;
+    db.sqlite.exec(`PRAGMA max_page_count = ${pages}`);
+    const many = Array.from({ length: 2_000 }, (_, n) => writer.call(spend(10 + n)));
+    const outcomes = statuses(await Promise.allSettled(many));
+    expect(new Set(outcomes)).toContain("StateUnavailable");
+    expect(outcomes.every((outcome) => outcome === true || outcome === "StateUnavailable")).toBe(true);
+    expect(nonces()).toHaveLength(1 + outcomes.filter((outcome) => outcome === true).length);
+    expect(writer.stats().failure).toContain("full");
+    writer.probe();
+    expect(writer.stats().failure).not.toBeNull();
+    db.sqlite.exec("PRAGMA max_page_count = 1073741823");
+    // By itself: a balancer sends nothing to a node that is not ready.
+    writer.probe();
+    expect(writer.stats().failure).toBeNull();
+    expect(await writer.call(spend(5_000))).toBe(true);
+  });
+});
+
+describe("the way to the writer from another thread", () => {
+  let port: MessagePort;
+  let client: StateRpcClient;
+  beforeEach(() => {
+    const { port1, port2 } = new MessageChannel();
+    serveStateWriter(port1, writer);
+    port = port2;
+    client = new RpcClient(port2);
+  });
+  afterEach(() => port.close());
+
+  test("hands over calls and results, and faults by their message", async () => {
+    const call = createStateWriterClient(client);
+    expect(await Promise.all([call(spend(1)), call(spend(1)), call(spend(2))])).toEqual([true, false, true]);
+    expect(await failure(call(broken))).toMatchObject({
+      message: expect.stringMatching(/NOT NULL|constraint|bind/i),
+    });
+    expect(await failure(call({ store: "nonces", method: "forget", args: [] }))).toMatchObject({
+      message: expect.stringMatching("no write"),
+    });
+    expect((await stateWriterStats(client)).commits).toBeGreaterThan(0);
+  });
+
+  test("a caller waits no longer than its deadline, and what it gave up is not done", async () => {
+    const call = createStateWriterClient(client, { timeoutMs: 60 });
+    lock();
+    const startedAt = performance.now();
+    expect(await failure(call(spend(1)))).toBeInstanceOf(StateUnavailable);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    unlock();
+    await until(() => writer.stats().expiredCalls === 1);
+    expect(await call(spend(2))).toBe(true);
+    expect(nonces()).toEqual([2]);
+  });
+
+  test("what waits is bounded in number and in bytes, also when its callers have given up", async () => {
+    const call = createStateWriterClient(client, {
+      timeoutMs: 500,
+      maxWaitingCalls: 3,
+      maxWaitingBytes: 1_000,
+    });
+    lock();
+    const waiting = [1, 2, 3].map((n) => call(spend(n)));
+    const refused = call(spend(4));
+    expect(await failure(refused)).toMatchObject({ message: expect.stringMatching("too many writes") });
+    expect(statuses(await Promise.allSettled(waiting))).toEqual(Array(3).fill("StateUnavailable"));
+    unlock();
+    await until(async () => (await stateWriterStats(client)).expiredCalls === 3);
+    const large: StateCall = {
+      store: "tokens",
+      method: "deleteHeld",
+      args: [[{ token: "x".repeat(2_000) }]],
+    };
+    expect(await failure(call(large))).toMatchObject({ message: expect.stringMatching("too many writes") });
+    expect(await call(spend(5))).toBe(true);
+  });
+});

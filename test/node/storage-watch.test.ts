@@ -1,0 +1,162 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import pino from "pino";
+import { Registry } from "prom-client";
+import { ingestStats } from "../../src/ingest/rpc.ts";
+import {
+  createStorageWatch,
+  registerDiskMetrics,
+  type StorageWatchOptions,
+  scheduleStorageWatch,
+} from "../../src/node/storage-watch.ts";
+import { watchForReplacement } from "../../src/runtime/replacement.ts";
+import { ManualClock } from "../support/clock.ts";
+import { tempDir } from "../support/program.ts";
+import { cast } from "../support/records.ts";
+import { failStatement, statementsOf } from "../support/storage-faults.ts";
+import { ManualTimers } from "../support/timers.ts";
+import { startTestWriter } from "../support/writer.ts";
+
+function watchOver(given: Partial<StorageWatchOptions>) {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const watch = createStorageWatch({
+    dataDir: "/",
+    replaced: async () => undefined,
+    writeFaults: {},
+    onReplaced: () => {},
+    log,
+    ...given,
+  });
+  return { watch, lines };
+}
+
+const faultOf = (work: Promise<void>): Promise<unknown> => work.catch((cause) => cause);
+
+test("a writer that fails is the reason until one of its writes succeeds, and the log says so once each", async () => {
+  using writer = await startTestWriter(1);
+  const { watch, lines } = watchOver({
+    writeFaults: { index: async () => (await ingestStats(writer.client)).writeFault },
+  });
+  await watch.look();
+  expect(watch.writeFaultReason()).toBeUndefined();
+
+  const { max_page_count: most } = writer.db.sqlite.query("PRAGMA max_page_count").get() as Record<
+    string,
+    number
+  >;
+  writer.db.sqlite.exec("PRAGMA max_page_count = 1");
+  const casts = Array.from({ length: 80 }, (_, at) => cast(1, `cast ${at} ${"x".repeat(300)}`));
+  for (let round = 0; round < 3; round++) {
+    expect(String(await faultOf(writer.submit(...casts)))).toContain("could not store");
+    await watch.look();
+    writer.db.retryWrite();
+    await watch.look();
+    expect(watch.writeFaultReason()).toBe("the index cannot be written: database or disk is full");
+  }
+  writer.db.sqlite.exec(`PRAGMA max_page_count = ${most}`);
+  await writer.submit(...casts);
+  await watch.look();
+  expect(watch.writeFaultReason()).toBeUndefined();
+  expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+    [50, "Failed to write the database"],
+    [30, "Could write the database again"],
+  ]);
+});
+
+test("a writer that does not answer has neither failed nor succeeded", async () => {
+  const answers: (string | null | undefined)[] = ["disk I/O error", undefined, null, undefined];
+  const { watch } = watchOver({ writeFaults: { state: async () => answers.shift() } });
+  const reasons: (string | undefined)[] = [];
+  for (let look = 0; look < 4; look++) {
+    await watch.look();
+    reasons.push(watch.writeFaultReason());
+  }
+  const failing = "the state cannot be written: disk I/O error";
+  expect(reasons).toEqual([failing, failing, undefined, undefined]);
+});
+
+test("a database that failed is tried again without anybody writing, and without waiting for a lock", async () => {
+  using writer = await startTestWriter(1);
+  const { db } = writer;
+  failStatement(db, statementsOf(db, () => db.transaction(() => {})).length, "io");
+  expect(() => db.transaction(() => {})).toThrow("disk I/O error");
+  {
+    using other = new Database(db.file);
+    other.run("BEGIN IMMEDIATE");
+    db.retryWrite();
+    expect(db.writeFault?.fault).toBe("io");
+    other.run("ROLLBACK");
+  }
+  const rows = () => db.sqlite.query("SELECT * FROM __drizzle_migrations").all();
+  const before = rows();
+  db.retryWrite();
+  expect(db.writeFault).toBeUndefined();
+  expect(rows()).toEqual(before);
+});
+
+test.each([
+  ["deleted", "deleted", (dir: string) => rmSync(dir, { recursive: true })],
+  [
+    "deleted and made anew",
+    "replaced",
+    (dir: string) => {
+      renameSync(dir, `${dir}.old`);
+      mkdirSync(dir);
+    },
+  ],
+  ["emptied", "deleted", (dir: string) => rmSync(`${dir}/index.db`)],
+  [
+    "given another database",
+    "replaced",
+    (dir: string) => {
+      writeFileSync(`${dir}/new`, "");
+      renameSync(`${dir}/new`, `${dir}/index.db`);
+    },
+  ],
+])("a data directory that is %s is noticed, and told once", async (_, what, change) => {
+  using place = tempDir();
+  const dataDir = `${place.path}/data`;
+  mkdirSync(dataDir);
+  writeFileSync(`${dataDir}/index.db`, "");
+  const told: string[] = [];
+  const replaced = await watchForReplacement([dataDir, `${dataDir}/index.db`]);
+  const { watch } = watchOver({ dataDir, replaced, onReplaced: (found) => told.push(found) });
+  writeFileSync(`${dataDir}/index.db`, "it may change");
+  await watch.look();
+  expect(told).toEqual([]);
+  change(dataDir);
+  await watch.look();
+  await watch.look();
+  expect(told).toEqual([expect.stringMatching(new RegExp(`^${dataDir}(/index.db)? was ${what}$`))]);
+});
+
+test("looks come a second after the end of the one before, until the end", async () => {
+  const timers = new ManualTimers();
+  const clock = new ManualClock(0);
+  let looks = 0;
+  const next = timers.next();
+  const end = scheduleStorageWatch({ look: async () => void looks++ }, timers.after);
+  await next;
+  for (let n = 2; n < 5; n++) {
+    expect(timers.pendingMs).toBe(1000);
+    const again = timers.next();
+    timers.fire(clock);
+    await again;
+    expect(looks).toBe(n);
+  }
+  end();
+  expect(timers.pendingMs).toBeUndefined();
+});
+
+test("the free bytes of the file system are a metric", async () => {
+  const registry = new Registry();
+  const { watch } = watchOver({ dataDir: import.meta.dir });
+  registerDiskMetrics({ registry, prefix: "svc_" }, watch);
+  await watch.look();
+  const { freeBytes, totalBytes } = watch.diskSpace() ?? { freeBytes: 0, totalBytes: 0 };
+  expect(freeBytes).toBeGreaterThan(0);
+  expect(totalBytes).toBeGreaterThan(freeBytes);
+  expect(await registry.metrics()).toContain(`svc_disk_free_bytes ${freeBytes}`);
+});

@@ -1,0 +1,152 @@
+import { expect, test } from "bun:test";
+import pino from "pino";
+import { Registry } from "prom-client";
+import { createUpstreamWatch, upstreamStatus } from "../../src/node/upstream-watch.ts";
+import { registerUpstreamMetrics } from "../../src/upstream/metrics.ts";
+import type { UpstreamProgress } from "../../src/upstream/progress.ts";
+import { ManualClock } from "../support/clock.ts";
+
+const backfill: UpstreamProgress = {
+  phase: "backfill",
+  shards: [
+    { shard: 0, appliedBlock: 0, headBlock: 70, lagSecs: undefined },
+    { shard: 1, appliedBlock: 40, headBlock: 50, lagSecs: 10.4 },
+  ],
+  fids: { done: 5, total: 20 },
+  messages: 1234,
+  messagesPerSec: 99.6,
+  etaSecs: 15.2,
+  peerError: undefined,
+  lastFault: "14 UNAVAILABLE",
+};
+
+function live(lagSecs: number): UpstreamProgress {
+  const shards = backfill.shards.map((shard) => ({ ...shard, appliedBlock: 50, lagSecs }));
+  return { ...backfill, phase: "live", shards, etaSecs: undefined };
+}
+
+function watchOn({ isTerminal = false } = {}) {
+  const clock = new ManualClock(1_700_000_000);
+  const logged: string[] = [];
+  const written: string[] = [];
+  let answer: UpstreamProgress | Error = backfill;
+  const watch = createUpstreamWatch({
+    ask: async () => {
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    clock,
+    log: pino({ base: null }, { write: (line: string) => logged.push(JSON.parse(line).msg) }),
+    readyLagSecs: 30,
+    output: { isTerminal, columns: () => 80, write: (text) => written.push(text) },
+  });
+  /** Looks once a second. */
+  const look = async (progress: UpstreamProgress | Error, times = 1) => {
+    answer = progress;
+    for (let second = 0; second < times; second += 1) {
+      clock.advanceSecs(1);
+      await watch.look();
+    }
+  };
+  const takeLogged = () => logged.splice(0);
+  return { watch, look, clock, takeLogged, written };
+}
+
+test("before the first figures, and when they stop coming, the index is not up to date", async () => {
+  const { watch, look, clock, takeLogged } = watchOn();
+  expect(watch.behindReason()).toBe("the upstream has not been reached yet");
+  expect(upstreamStatus(watch)).toEqual({ behind: "the upstream has not been reached yet" });
+  await look(live(1));
+  expect(watch.behindReason()).toBeUndefined();
+  await look(new Error("stuck"));
+  clock.advanceSecs(14);
+  expect(watch.behindReason()).toBeUndefined();
+  clock.advanceSecs(1);
+  expect(watch.behindReason()).toBe("the worker that follows the upstream does not answer");
+  expect(takeLogged()).toContain("The worker that follows the upstream gave no figures");
+});
+
+test("an upstream that is no Farcaster node is the reason, in whatever phase, and nothing is counted", async () => {
+  for (const isTerminal of [false, true]) {
+    const { watch, look, takeLogged, written } = watchOn({ isTerminal });
+    const peerError = "upstream.url does not lead to a Farcaster node";
+    await look({ ...backfill, phase: "connecting", peerError }, 120);
+    expect(watch.behindReason()).toBe(peerError);
+    expect(upstreamStatus(watch)).toMatchObject({ behind: peerError });
+    // The phase, as ever; no figures each half a minute, and no bar.
+    expect([takeLogged(), written]).toEqual([["Following the upstream"], []]);
+    await look(backfill, 2);
+    expect(watch.behindReason()).toContain("filling the index");
+  }
+});
+
+test("on a terminal there is a line of progress until the index is up to date, and again when it is not", async () => {
+  const { watch, look, written } = watchOn({ isTerminal: true });
+  await look(backfill, 3);
+  expect(written).toHaveLength(3);
+  expect(written[0]).toContain("25%  filling");
+  await look(live(1), 60);
+  expect(written).toHaveLength(5);
+  expect(written.at(-1)).toBe("\n");
+  await look(live(40), 2);
+  expect(written).toHaveLength(7);
+  watch.finish();
+  expect(written.at(-1)).toBe("\n");
+});
+
+test("elsewhere two log lines a minute tell of it, and none once the index is up to date", async () => {
+  const { look, takeLogged, written } = watchOn();
+  await look(backfill, 301);
+  const lines = takeLogged();
+  expect(lines.length).toBeWithin(10, 12);
+  expect(new Set(lines)).toEqual(new Set(["Following the upstream"]));
+  await look(live(1), 300);
+  expect(takeLogged()).toEqual(["Following the upstream", "Caught up with the upstream"]);
+  expect(written).toEqual([]);
+});
+
+test("a lag that swings around its bound is told at most four times a minute", async () => {
+  const { look, takeLogged } = watchOn();
+  await look(live(1), 31);
+  takeLogged();
+  for (let swing = 0; swing < 60; swing += 1) {
+    await look(live(31));
+    await look(live(29));
+  }
+  expect(takeLogged().length).toBeWithin(1, 9);
+});
+
+test("/status has the figures of every shard, and the metrics the same ones", async () => {
+  const { watch, look } = watchOn();
+  const registry = new Registry();
+  registerUpstreamMetrics({ registry, prefix: "svc_" }, () => watch.latest());
+  expect(await registry.metrics()).not.toContain("svc_upstream_lag_seconds{");
+  await look(backfill);
+  expect(upstreamStatus(watch)).toEqual({
+    behind: "filling the index from the upstream: 5 of 20 fids (25%), about 15s left",
+    phase: "backfill",
+    shards: [
+      { shard: 0, applied_block: 0, head_block: 70, lag_secs: null },
+      { shard: 1, applied_block: 40, head_block: 50, lag_secs: 10 },
+    ],
+    fids_done: 5,
+    fids_total: 20,
+    messages: 1234,
+    messages_per_sec: 100,
+    eta_secs: 15,
+    last_fault: "14 UNAVAILABLE",
+  });
+  const lines = (await registry.metrics()).split("\n");
+  for (const line of [
+    'svc_upstream_phase{phase="backfill"} 1',
+    'svc_upstream_phase{phase="live"} 0',
+    'svc_upstream_applied_block{shard="1"} 40',
+    'svc_upstream_head_block{shard="0"} 70',
+    'svc_upstream_lag_seconds{shard="1"} 10.4',
+    'svc_upstream_fids{state="done"} 5',
+    "svc_upstream_messages_total 1234",
+  ]) {
+    expect(lines).toContain(line);
+  }
+  expect(lines.filter((line) => line.startsWith("svc_upstream_lag_seconds{"))).toHaveLength(1);
+});

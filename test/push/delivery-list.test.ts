@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { DeliveryList } from "../../src/push/delivery-list.ts";
+import type { Settlement } from "../../src/push/store/campaigns.ts";
+
+const settlement = (fid: number): Settlement => ({
+  fid,
+  clientFid: 1,
+  kind: "success",
+  reason: "",
+  isRetryable: false,
+});
+
+test("up to 100 tokens are listed, each once; of more none", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(60), { maxLength: 8 }), (sizes) => {
+      const list = new DeliveryList();
+      const added: Settlement[] = [];
+      for (const size of sizes) {
+        const batch = Array.from({ length: size }, (_, at) => settlement(added.length + at));
+        added.push(...batch);
+        list.add(batch);
+      }
+      expect(list.all()).toEqual(added.length > 100 ? undefined : added);
+    }),
+  );
+});

@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import pino from "pino";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
+import { createFanOut } from "../../src/node/compose/fan-out.ts";
+import { configWith } from "../runtime/config.ts";
+import { ManualClock } from "../support/clock.ts";
+import { tempDir } from "../support/program.ts";
+import { allServed, nested, type PushClient, startPushClient } from "../support/push-client.ts";
+import { APP_ID, insertTokens, loopbackClient, testApp, testPacing } from "../support/send.ts";
+import { localStores } from "../support/state-stores.ts";
+
+const START = 1_000_000;
+const DAY_SECS = 86_400;
+const campaign = { campaignId: "c", appId: APP_ID };
+
+let dir: ReturnType<typeof tempDir>;
+let state: StateDatabase;
+let index: IndexDatabase;
+let clock: ManualClock;
+beforeEach(async () => {
+  dir = tempDir();
+  state = openState(statePath(dir.path));
+  index = openIndexInMemory();
+  clock = new ManualClock(START);
+  await localStores(state, { clock }).apps.create(testApp(), 10);
+});
+afterEach(() => {
+  state[Symbol.dispose]();
+  index[Symbol.dispose]();
+  dir[Symbol.dispose]();
+});
+
+function startEngine(timeoutMs = testPacing.timeoutMs) {
+  const common = { config: configWith(), clock, log: pino({ level: "silent" }) };
+  return createFanOut({
+    common,
+    index,
+    state: localStores(state, { clock }),
+    monotonicMs: () => clock.nowMs(),
+    client: loopbackClient(),
+    pacing: { ...testPacing, timeoutMs },
+  });
+}
+
+function store(
+  audience = { targetFids: [], excludeFids: [] as number[], followingFid: null },
+  campaignId = campaign.campaignId,
+) {
+  return localStores(state).campaigns.create(
+    {
+      ...campaign,
+      campaignId,
+      notification: { notificationId: "n", title: "T", body: "B", targetUrl: "https://app.example" },
+      audience,
+      createdAt: START,
+      ledgerSecs: DAY_SECS,
+    },
+    10,
+  );
+}
+
+function addTokens(client: PushClient, count: number): void {
+  insertTokens(
+    state,
+    Array.from({ length: count }, (_, at) => ({
+      fid: 10 + at,
+      url: `http://c.example:${client.port}/`,
+      token: `t${at}`,
+    })),
+  );
+}
+
+const found = () => localStores(state).campaigns.find("c");
+
+test("a process that stops ends its calls after a grace, and the next one takes the campaign up where it was", async () => {
+  const hangs = Promise.withResolvers<void>();
+  let isWell = false;
+  await using client = startPushClient((request, nth) => {
+    if (isWell || nth < 2) return allServed(request, nth);
+    hangs.resolve();
+    return new Promise(() => undefined);
+  });
+  addTokens(client, 1_000);
+  await store({ targetFids: [], excludeFids: [10], followingFid: null });
+  const first = await startEngine(60_000);
+  let hasEnded = false;
+  void first.run(campaign).then(() => {
+    hasEnded = true;
+  });
+  await hangs.promise;
+  await first.stop(20);
+  expect(hasEnded).toBe(false);
+  expect(await found()).toMatchObject({ status: "running", counts: { failure: 0, notAttempted: 1 } });
+
+  isWell = true;
+  const second = await startEngine();
+  await second.run(campaign);
+  expect(await found()).toMatchObject({
+    status: "completed",
+    counts: { success: 999, failure: 0, notAttempted: 1 },
+  });
+  expect(Math.max(...client.shown.values())).toBe(1);
+  expect(client.shown.size).toBe(999);
+  await second.stop(0);
+});
+
+test("calls that are answered within the grace count", async () => {
+  const gate = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  await using client = startPushClient(async (request, nth) => {
+    arrived.resolve();
+    await gate.promise;
+    return allServed(request, nth);
+  });
+  addTokens(client, 1);
+  await store();
+  const engine = await startEngine(60_000);
+  void engine.run(campaign);
+  await arrived.promise;
+  const stopped = engine.stop(10_000);
+  gate.resolve();
+  await stopped;
+  expect((await found())?.counts).toEqual({ success: 1, failure: 0, notAttempted: 0 });
+});
+
+test("a campaign that was left behind for longer than the ledger remembers is not sent any more", async () => {
+  await using client = startPushClient();
+  addTokens(client, 1);
+  await store();
+  clock.advanceSecs(DAY_SECS);
+  const engine = await startEngine();
+  await engine.run(campaign);
+  expect(await found()).toMatchObject({ status: "aborted", counts: { success: 0 } });
+  expect(client.requests).toEqual([]);
+  await engine.stop(0);
+});
+
+test("where a claim has ended before another attempt, who has been taken by another campaign is left to it", async () => {
+  const campaigns = localStores(state).campaigns;
+  await using client = startPushClient(async (request, nth) => {
+    if (nth > 0) return allServed(request, nth);
+    clock.advanceSecs(60);
+    await store({ targetFids: [], excludeFids: [], followingFid: null }, "d");
+    const other = await campaigns.start("d", START);
+    if (!other) throw new Error("the campaign cannot be started");
+    await localStores(state).ledger.claim(other, [{ fid: 10, clientFid: 9152 }], 30);
+    return new Response("", { status: 500 });
+  });
+  addTokens(client, 2);
+  await store();
+  const engine = await startEngine();
+  await engine.run(campaign);
+  expect(client.requests.map(({ tokens }) => tokens)).toEqual([["t0", "t1"], ["t1"]]);
+  expect((await found())?.counts).toEqual({ success: 1, failure: 1, notAttempted: 0 });
+  const { byReason } = await campaigns.breakdown("c", 1);
+  expect(byReason).toContainEqual({ kind: "failure", reason: "claimed_by_another", count: 1 });
+  await engine.stop(0);
+});
+
+test("a fault of the database ends a run; the campaign is taken up again and counts every token once", async () => {
+  await using client = startPushClient(({ tokens }, nth) => {
+    // As a full disk would, this fails what is written next.
+    if (nth === 2) state.sqlite.run("ALTER TABLE campaign_counts RENAME TO away");
+    return nested({ successful: tokens.filter((token) => token !== "t5"), rateLimited: ["t5"] });
+  });
+  addTokens(client, 1_000);
+  await store();
+  const engine = await startEngine();
+  const ended = engine.run(campaign);
+  while (state.sqlite.query("SELECT 1 FROM sqlite_master WHERE name = 'away'").get() === null)
+    await Bun.sleep(1);
+  await Bun.sleep(20);
+  state.sqlite.run("ALTER TABLE away RENAME TO campaign_counts");
+  await ended;
+  expect(await found()).toMatchObject({
+    status: "completed",
+    counts: { success: 999, failure: 1, notAttempted: 0 },
+  });
+  await engine.stop(0);
+});
+
+test("asked twice for one campaign it runs once, and asked for one that has ended it says so", async () => {
+  await using client = startPushClient();
+  addTokens(client, 250);
+  await store();
+  const engine = await startEngine();
+  await Promise.all([engine.run(campaign), engine.run(campaign)]);
+  await engine.run(campaign);
+  expect(client.requests).toHaveLength(3);
+  await engine.stop(0);
+});

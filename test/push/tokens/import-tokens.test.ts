@@ -1,0 +1,328 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
+import type { TokenEvent } from "../../../src/db/state/records.ts";
+import { createUrlGuard } from "../../../src/net/guard.ts";
+import { openTokenImport } from "../../../src/push/store/token-import.ts";
+import { exportTokens } from "../../../src/push/tokens/transfer/export-tokens.ts";
+import { importTokens } from "../../../src/push/tokens/transfer/import-tokens.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { APP_ID, testApp } from "../../support/send.ts";
+import { localStores } from "../../support/state-stores.ts";
+
+const NOW = 2_000_000_000;
+const guard = createUrlGuard({
+  allowCidrs: [],
+  allowHttp: false,
+  resolve: async (name) => [name.startsWith("private.") ? "10.0.0.1" : "93.184.216.34"],
+});
+
+interface Listed {
+  readonly fid: number;
+  readonly host?: string;
+  readonly token?: string;
+  readonly status?: string;
+  /** Unix seconds. */
+  readonly at?: number;
+}
+
+const isoOf = (secs: number) => new Date(secs * 1000).toISOString();
+
+function listed({ fid, host = "a.example", token = `t${fid}`, status = "enabled", at = 1000 }: Listed) {
+  const times = { created_at: isoOf(500), updated_at: isoOf(at) };
+  return { object: "notification_token", fid, url: `https://${host}/n`, token, status, ...times };
+}
+
+async function openApp() {
+  const db = openStateInMemory();
+  await localStores(db).apps.create(testApp(), 10);
+  const store = localStores(db).tokens;
+  const rows = () => db.sqlite.query("SELECT * FROM tokens ORDER BY app_id, fid, client_fid").all();
+  return { db, store, rows, [Symbol.dispose]: () => db[Symbol.dispose]() };
+}
+
+async function take(
+  db: StateDatabase,
+  tokens: readonly unknown[],
+  options: { readonly clients?: Record<string, number>; readonly dryRun?: boolean } = {},
+) {
+  using into = openTokenImport(db, { dryRun: options.dryRun ?? false });
+  const report = await importTokens({
+    appId: APP_ID,
+    tokens: (async function* () {
+      yield* tokens;
+    })(),
+    into,
+    guard,
+    clientFids: new Map(Object.entries(options.clients ?? {})),
+    clock: new ManualClock(NOW),
+    signal: new AbortController().signal,
+  });
+  return { ...report.outcomes, refused: Object.fromEntries(report.refused), lines: report.lines() };
+}
+
+const counts = (given: Partial<Record<"added" | "updated" | "unchanged" | "newer_here", number>> = {}) => ({
+  added: 0,
+  updated: 0,
+  unchanged: 0,
+  newer_here: 0,
+  refused: {},
+  ...given,
+});
+
+/** What a client reports. */
+function report(
+  app: Awaited<ReturnType<typeof openApp>>,
+  fid: number,
+  clientFid: number,
+  event: TokenEvent,
+  at = 1500,
+) {
+  const change = { appId: APP_ID, fid, clientFid, event, nowSecs: at };
+  return app.store.apply(change, { maxChanges: 1000, windowSecs: 1 });
+}
+const details = (host: string, token: string) => ({ url: `https://${host}/n`, host, token });
+
+test("tokens come into the app with their client, their state and their times", async () => {
+  using app = await openApp();
+  const tokens = [
+    listed({ fid: 5 }),
+    listed({ fid: 5, host: "b.example:8443", token: "second" }),
+    listed({ fid: 6, status: "disabled" }),
+    { fid: 7, url: "https://a.example/n", token: "timeless" },
+  ];
+  const clients = { "a.example": 9152, "b.example:8443": 309857 };
+  expect(await take(app.db, tokens, { clients })).toMatchObject(counts({ added: 4 }));
+  const row = (fid: number, client_fid: number, host: string, token: string, times = [500, 1000]) => ({
+    app_id: APP_ID,
+    fid,
+    client_fid,
+    url: `https://${host}/n`,
+    host,
+    token,
+    enabled: fid === 6 ? 0 : 1,
+    last_event: "imported",
+    created_at: times[0],
+    updated_at: times[1],
+  });
+  expect(app.rows()).toEqual([
+    row(5, 9152, "a.example", "t5"),
+    row(5, 309857, "b.example:8443", "second"),
+    row(6, 9152, "a.example", "t6"),
+    row(7, 9152, "a.example", "timeless", [NOW, NOW]),
+  ]);
+  expect(await app.store.totals()).toEqual({ enabled: 3, disabled: 1, no_token: 0 });
+});
+
+test("what is no token that can be sent to is refused, by reason", async () => {
+  using app = await openApp();
+  const tokens = [
+    listed({ fid: 5, status: "invalid" }),
+    listed({ fid: 6, host: "private.example" }),
+    { ...listed({ fid: 7 }), url: "http://a.example/n" },
+    { ...listed({ fid: 8 }), url: "http://a.example/n" },
+    "nonsense",
+    listed({ fid: 9 }),
+  ];
+  const { lines, ...result } = await take(app.db, tokens);
+  expect(result).toEqual(
+    counts({
+      added: 1,
+      refused: {
+        "status is invalid: the client takes nothing for it": 1,
+        "url must have a host that resolves to public addresses only": 1,
+        "url must use https": 2,
+        "the token must be an object": 1,
+      },
+    } as object),
+  );
+  expect(lines).toEqual([
+    "Tokens: 1 added, 0 updated, 0 unchanged, 0 newer here, 5 refused",
+    "  a.example: 1 (client unknown)",
+    "  refused 1: status is invalid: the client takes nothing for it",
+    "  refused 1: url must have a host that resolves to public addresses only",
+    "  refused 2: url must use https",
+    "  refused 1: the token must be an object",
+  ]);
+});
+
+test("a later change in the list updates the row, an earlier one does not", async () => {
+  using app = await openApp();
+  await take(app.db, [listed({ fid: 5 })]);
+  const later = listed({ fid: 5, token: "new", status: "disabled", at: 1001 });
+  expect(await take(app.db, [later])).toMatchObject(counts({ updated: 1 }));
+  expect(app.rows()).toMatchObject([{ token: "new", enabled: 0, created_at: 500, updated_at: 1001 }]);
+  expect(await take(app.db, [listed({ fid: 5 })])).toMatchObject(counts({ newer_here: 1 }));
+  const timeless = { fid: 5, url: "https://a.example/n", token: "timeless" };
+  expect(await take(app.db, [timeless])).toMatchObject(counts({ newer_here: 1 }));
+  expect(app.rows()).toMatchObject([{ token: "new", enabled: 0 }]);
+  expect(await app.store.totals()).toEqual({ enabled: 0, disabled: 1, no_token: 0 });
+});
+
+test("what a client told this node later than the list stays, whether or not the list's client is named", async () => {
+  const namings: readonly Record<string, number>[] = [{}, { "a.example": 9152 }];
+  for (const clients of namings) {
+    using app = await openApp();
+    await report(app, 5, 9152, { name: "notifications_enabled", details: details("a.example", "mine") });
+    await report(app, 6, 9152, { name: "notifications_enabled", details: details("a.example", "mine") });
+    await report(app, 6, 9152, { name: "notifications_disabled" });
+    const before = app.rows();
+    const tokens = [listed({ fid: 5 }), listed({ fid: 6, token: "mine" })];
+    expect(await take(app.db, tokens, { clients })).toMatchObject(counts({ newer_here: 2 }));
+    expect(app.rows()).toEqual(before);
+    const moved = [listed({ fid: 5, at: 3000 })];
+    expect(await take(app.db, moved, { clients })).toMatchObject(counts({ updated: 1 }));
+    expect(app.rows()[0]).toMatchObject({ fid: 5, client_fid: 9152, token: "t5" });
+  }
+});
+
+test("an unnamed client's token gives way to the first that the client of its host reports", async () => {
+  using app = await openApp();
+  await take(app.db, [listed({ fid: 5 }), listed({ fid: 6 })]);
+  await report(app, 5, 9152, { name: "notifications_enabled", details: details("a.example", "mine") });
+  await report(app, 6, 309857, { name: "miniapp_added", details: details("b.example", "theirs") });
+  expect(app.rows()).toMatchObject([
+    { fid: 5, client_fid: 9152, token: "mine" },
+    { fid: 6, client_fid: 0, token: "t6", enabled: 1 },
+    { fid: 6, client_fid: 309857, token: "theirs" },
+  ]);
+  expect(await app.store.totals()).toEqual({ enabled: 3, disabled: 0, no_token: 0 });
+});
+
+test.each<[string, TokenEvent]>([
+  ["turns notifications off", { name: "notifications_disabled" }],
+  ["adds the app without notifications", { name: "miniapp_added", details: undefined }],
+])("nobody whose client %s is sent to by a token that was imported without a client", async (_, event) => {
+  using app = await openApp();
+  await take(app.db, [listed({ fid: 5 })]);
+  await report(app, 5, 9152, event);
+  expect(await app.store.listLiveOf(APP_ID, [5])).toEqual([]);
+  expect((await app.store.totals()).enabled).toBe(0);
+  // Nor does the next import bring it back.
+  expect(await take(app.db, [listed({ fid: 5 })])).toMatchObject({ added: 0, updated: 0 });
+  expect(await app.store.listLiveOf(APP_ID, [5])).toEqual([]);
+});
+
+test("a client that had a row of its own before concerns that row alone", async () => {
+  using app = await openApp();
+  await report(app, 5, 309857, { name: "miniapp_added", details: details("b.example", "theirs") });
+  await take(app.db, [listed({ fid: 5, at: 2000 })]);
+  await report(app, 5, 309857, { name: "notifications_disabled" }, 2001);
+  expect((await app.store.listLiveOf(APP_ID, [5])).map(({ details: { token } }) => token)).toEqual(["t5"]);
+});
+
+test("a client that is named later takes its tokens over, and none is there twice", async () => {
+  using app = await openApp();
+  await take(app.db, [listed({ fid: 5 })]);
+  const clients = { "a.example": 9152 };
+  expect(await take(app.db, [listed({ fid: 5 })], { clients })).toMatchObject(counts({ updated: 1 }));
+  expect(app.rows()).toMatchObject([{ fid: 5, client_fid: 9152, token: "t5" }]);
+  expect(await take(app.db, [listed({ fid: 5 })], { clients })).toMatchObject(counts({ unchanged: 1 }));
+});
+
+test("of two unnamed hosts of a user the second has no place, and the report tells what to do", async () => {
+  using app = await openApp();
+  const tokens = [listed({ fid: 5 }), listed({ fid: 5, host: "b.example" })];
+  for (const added of [1, 0]) {
+    const { refused, ...result } = await take(app.db, tokens);
+    expect(result).toMatchObject({ added, unchanged: 1 - added });
+    expect(Object.entries(refused)).toEqual([[expect.stringContaining("--client-fid"), 1]]);
+  }
+  const clients = { "b.example": 309857 };
+  expect(await take(app.db, tokens, { clients })).toMatchObject(counts({ added: 1, unchanged: 1 }));
+});
+
+test("a dry run says what an import does, and does nothing", async () => {
+  using app = await openApp();
+  await take(app.db, [listed({ fid: 5 })]);
+  const tokens = Array.from({ length: 2500 }, (_, at) => listed({ fid: 5 + (at % 2000), at: 1000 + at }));
+  const before = app.rows();
+  const said = await take(app.db, tokens, { dryRun: true });
+  expect(app.rows()).toEqual(before);
+  expect(await app.store.totals()).toEqual({ enabled: 1, disabled: 0, no_token: 0 });
+  expect(await take(app.db, tokens)).toEqual(said);
+});
+
+test("a client that reported from one host is not moved to another by a list, so that the list can be taken again", async () => {
+  using app = await openApp();
+  await report(app, 4, 1, { name: "miniapp_added", details: details("b.example", "own") });
+  const before = app.rows();
+  const list = [listed({ fid: 4, host: "b.example" }), listed({ fid: 4, at: NOW + 1 })];
+  for (let time = 0; time < 2; time++) {
+    const outcome = await take(app.db, list, { clients: { "a.example": 1 } });
+    expect(outcome).toMatchObject(counts({ newer_here: 2 }));
+    expect(app.rows()).toEqual(before);
+  }
+});
+
+test("of several changes of one token in a list the latest counts, whatever their order and however little it changed", async () => {
+  using app = await openApp();
+  const list = [
+    listed({ fid: 1, token: "y" }),
+    listed({ fid: 1, token: "y", at: 1501 }),
+    listed({ fid: 1, token: "x", at: 1500 }),
+  ];
+  for (let time = 0; time < 2; time++) {
+    await take(app.db, list);
+    expect(app.rows()).toMatchObject([{ token: "y", updated_at: 1501 }]);
+  }
+});
+
+test("any list may be taken again and again: only the first time changes anything", async () => {
+  const token = fc.record({
+    fid: fc.integer({ min: 1, max: 4 }),
+    host: fc.constantFrom("a.example", "b.example", "c.example"),
+    token: fc.constantFrom("x", "y"),
+    status: fc.constantFrom("enabled", "disabled", "invalid"),
+    at: fc.constantFrom(1000, 1499, 1500, 1501),
+  });
+  const reported = fc.record({
+    fid: fc.integer({ min: 1, max: 4 }),
+    clientFid: fc.constantFrom(0, 1, 2),
+    host: fc.constantFrom("a.example", "b.example"),
+  });
+  const named = fc.constantFrom<Record<string, number>[]>(
+    {},
+    { "a.example": 1 },
+    { "a.example": 1, "b.example": 2 },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(token, { maxLength: 12 }),
+      fc.array(reported, { maxLength: 4 }),
+      named,
+      async (given, events, clients) => {
+        using app = await openApp();
+        for (const { fid, clientFid, host } of events) {
+          await report(app, fid, clientFid, { name: "miniapp_added", details: details(host, "own") });
+        }
+        const list = given.map(listed);
+        await take(app.db, list, { clients });
+        const once = app.rows();
+        const again = await take(app.db, list, { clients });
+        expect(app.rows()).toEqual(once);
+        expect(again).toMatchObject({ added: 0, updated: 0 });
+        const rows = await app.store.list({ appId: APP_ID, after: undefined, max: 100 });
+        const all = await app.store.totals();
+        expect(all.enabled).toBe(rows.filter(({ state }) => state === "enabled").length);
+        expect(all.enabled + all.disabled + all.no_token).toBe(once.length);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test("an export holds every token and is taken back without change", async () => {
+  using app = await openApp();
+  await take(
+    app.db,
+    Array.from({ length: 2100 }, (_, at) => listed({ fid: 1 + at })),
+  );
+  await report(app, 9000, 9152, { name: "miniapp_added", details: undefined });
+  const text = (await Array.fromAsync(exportTokens(app.store, APP_ID))).join("");
+  const page = JSON.parse(text);
+  expect(page.next).toEqual({ cursor: null });
+  expect(page.notification_tokens).toHaveLength(2100);
+  expect(page.notification_tokens[0]).toEqual(listed({ fid: 1 }));
+  expect(await take(app.db, page.notification_tokens)).toMatchObject(counts({ unchanged: 2100 }));
+});

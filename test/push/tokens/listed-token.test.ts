@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { TokenRecord } from "../../../src/db/state/records.ts";
+import { Refusal } from "../../../src/management/refusal.ts";
+import { listToken, readListedToken } from "../../../src/push/tokens/transfer/listed-token.ts";
+
+const listed = {
+  object: "notification_token",
+  fid: 5,
+  url: "https://api.example/notify",
+  token: "t",
+  status: "enabled",
+  created_at: "2025-01-01T00:00:00.000Z",
+  updated_at: "2025-06-01T12:30:00.500Z",
+};
+
+test("a token of a list is read, its times to the second", () => {
+  expect(readListedToken(listed)).toEqual({
+    fid: 5,
+    url: "https://api.example/notify",
+    token: "t",
+    isEnabled: true,
+    createdAt: 1_735_689_600,
+    updatedAt: 1_748_781_000,
+  });
+});
+
+test("what a list may leave out may be left out", () => {
+  const { fid, url, token } = listed;
+  const bare = { fid, url, token, isEnabled: true, createdAt: undefined, updatedAt: undefined };
+  expect(readListedToken({ fid, url, token })).toEqual(bare);
+  expect(readListedToken({ fid, url, token, created_at: null, status: "disabled" })).toEqual({
+    ...bare,
+    isEnabled: false,
+  });
+});
+
+test.each<[unknown, string]>([
+  [null, "the token must be an object"],
+  [[listed], "the token must be an object"],
+  [{ ...listed, fid: 0 }, "fid must be a positive integer"],
+  [{ ...listed, fid: "5" }, "fid must be a positive integer"],
+  [{ ...listed, fid: 2 ** 53 }, "fid must be a positive integer"],
+  [{ ...listed, status: "invalid" }, "status is invalid: the client takes nothing for it"],
+  [{ ...listed, status: 1 }, "status must be enabled, disabled or invalid"],
+  [{ ...listed, url: undefined }, "url must be a string"],
+  [{ ...listed, url: "x".repeat(1025) }, "url must have 1 to 1024 characters"],
+  [{ ...listed, token: "" }, "token must have 1 to 256 characters"],
+  [{ ...listed, token: "\ud800" }, "token must be well-formed Unicode without NUL"],
+  [{ ...listed, created_at: 1735689600 }, "created_at must be a time in ISO 8601"],
+  [{ ...listed, updated_at: "2025" }, "updated_at must be a time in ISO 8601"],
+  [{ ...listed, updated_at: "2025-13-01T00:00:00Z" }, "updated_at must be a time in ISO 8601"],
+])("%j is refused", (value, message) => {
+  const read = readListedToken(value);
+  expect(read).toBeInstanceOf(Refusal);
+  expect((read as Refusal).message).toBe(message);
+});
+
+test("any JSON is read or refused", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.jsonValue(), fc.record({ fid: fc.jsonValue(), url: fc.jsonValue() })),
+      (value) => {
+        readListedToken(value);
+      },
+    ),
+  );
+});
+
+test("what is exported of a row is what is imported of it", () => {
+  const time = fc.integer({ min: 0, max: 4_000_000_000 });
+  const row = fc.record({
+    fid: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    token: fc
+      .string({ unit: "grapheme", minLength: 1, maxLength: 50 })
+      .filter((text) => !text.includes("\0")),
+    isEnabled: fc.boolean(),
+    createdAt: time,
+    updatedAt: time,
+  });
+  fc.assert(
+    fc.property(row, ({ fid, token, isEnabled, createdAt, updatedAt }) => {
+      const details = { url: "https://api.example/notify", host: "api.example", token };
+      const record: TokenRecord = {
+        appId: "app",
+        fid,
+        clientFid: 9152,
+        state: isEnabled ? "enabled" : "disabled",
+        details,
+        lastEvent: "miniapp_added",
+        createdAt,
+        updatedAt,
+      };
+      const read = readListedToken(JSON.parse(JSON.stringify(listToken(record))));
+      expect(read).toEqual({ fid, url: details.url, token, isEnabled, createdAt, updatedAt });
+    }),
+  );
+});

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import pino from "pino";
+import { Registry } from "prom-client";
+import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
+import type { App } from "../../../src/db/state/records.ts";
+import { Refusal } from "../../../src/management/refusal.ts";
+import { createUrlGuard, type UrlGuard, UrlRefusal } from "../../../src/net/guard.ts";
+import { createTokenEvents } from "../../../src/push/tokens/token-events.ts";
+import { registerTokenMetrics } from "../../../src/push/tokens/token-metrics.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { localStores } from "../../support/state-stores.ts";
+
+const app: App = {
+  appId: "app",
+  ownerFid: 3,
+  name: "App",
+  appUrl: "https://app.example",
+  description: null,
+  signerFidAllowlist: [],
+  secrets: [],
+  createdAt: 100,
+  updatedAt: 100,
+};
+const publicGuard = createUrlGuard({
+  allowCidrs: [],
+  allowHttp: false,
+  resolve: async () => ["93.184.216.34"],
+});
+const payloadOf = (event: object) => new Uint8Array(Buffer.from(JSON.stringify(event)));
+const added = payloadOf({
+  event: "miniapp_added",
+  notificationDetails: { url: "https://client.example/private-path", token: "a secret token" },
+});
+
+let state: StateDatabase;
+beforeEach(() => {
+  state = openStateInMemory();
+});
+afterEach(() => state[Symbol.dispose]());
+
+async function start(guard: UrlGuard = publicGuard) {
+  const lines: string[] = [];
+  const registry = new Registry();
+  const apps = localStores(state).apps;
+  const tokens = localStores(state).tokens;
+  await apps.create(app, 25);
+  const events = createTokenEvents({
+    apps,
+    tokens,
+    guard,
+    clock: new ManualClock(1000),
+    log: pino({ level: "trace" }, { write: (line: string) => lines.push(line) }),
+    count: registerTokenMetrics({ registry, prefix: "svc_" }, tokens),
+  });
+  const send = (payload: Uint8Array, fid = 5) =>
+    events.apply(app, { fid, clientFid: 9152, payload }, "request-1");
+  return { events, apps, tokens, lines, registry, send };
+}
+
+test("each applied event leaves one line of log, without the token and its URL; a refused one leaves none", async () => {
+  const { send, lines } = await start();
+  expect(await send(payloadOf({ event: "nothing" }))).toBeInstanceOf(Refusal);
+  expect(lines).toEqual([]);
+  expect(await send(added)).toBeUndefined();
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      level: 30,
+      subsystem: "tokens",
+      appId: "app",
+      event: "miniapp_added",
+      fid: 5,
+      clientFid: 9152,
+      requestId: "request-1",
+      msg: "Applied a token event",
+    }),
+  ]);
+  expect(lines.join("")).not.toMatch(/secret|private-path/);
+});
+
+test("an app that is deleted while the URL is being checked is not found, and no row stays behind", async () => {
+  const checking = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const { send, apps, tokens } = await start({
+    async check(url) {
+      checking.resolve();
+      await goOn.promise;
+      return publicGuard.check(url);
+    },
+  });
+  const outcome = send(added);
+  await checking.promise;
+  await apps.delete({ id: "app", ownerFid: 3, nowSecs: 1000 });
+  goOn.resolve();
+  expect(await outcome).toMatchObject({ kind: "notFound" });
+  expect(await tokens.totals()).toEqual({ enabled: 0, disabled: 0, no_token: 0 });
+});
+
+test("beyond the limit no name is resolved any more", async () => {
+  let checks = 0;
+  const { send } = await start({
+    check(url) {
+      checks += 1;
+      return publicGuard.check(url);
+    },
+  });
+  for (let n = 0; n < 60; n += 1) expect(await send(added)).toBeUndefined();
+  expect(await send(added)).toMatchObject({ kind: "tooManyRequests", retryAfterSecs: 3600 });
+  expect(checks).toBe(60);
+});
+
+test("an event that is refused counts as well: no name is resolved beyond the limit, whatever it resolves to", async () => {
+  let checks = 0;
+  const requesters = new Set<string | undefined>();
+  const { send, tokens } = await start({
+    async check(_url, requester) {
+      checks += 1;
+      requesters.add(requester);
+      return new UrlRefusal("dns", "must have a host that resolves to public addresses only");
+    },
+  });
+  for (let n = 0; n < 30; n += 1) {
+    expect(await send(added)).toMatchObject({ kind: "badRequest" });
+    expect(await send(payloadOf({ event: "nothing" }))).toMatchObject({ kind: "badRequest" });
+  }
+  expect(await send(added)).toMatchObject({ kind: "tooManyRequests", retryAfterSecs: 3600 });
+  expect(await send(payloadOf({ event: "nothing" }))).toMatchObject({ kind: "tooManyRequests" });
+  expect(await send(added, 6)).toMatchObject({ kind: "badRequest" });
+  expect([checks, [...requesters]]).toEqual([31, ["fid:5", "fid:6"]]);
+  expect(await tokens.totals()).toEqual({ enabled: 0, disabled: 0, no_token: 0 });
+});
+
+test("metrics tell the rows by state and the events by outcome", async () => {
+  const { send, registry } = await start();
+  await send(added);
+  await send(added, 6);
+  await send(payloadOf({ event: "notifications_disabled" }), 6);
+  await send(payloadOf({ event: "miniapp_added" }), 7);
+  await send(payloadOf({ event: "nothing" }), 8);
+  const text = await registry.metrics();
+  for (const line of [
+    'svc_notification_tokens{state="enabled"} 1',
+    'svc_notification_tokens{state="disabled"} 1',
+    'svc_notification_tokens{state="no_token"} 1',
+    'svc_token_events_total{outcome="applied",event="miniapp_added"} 3',
+    'svc_token_events_total{outcome="applied",event="notifications_disabled"} 1',
+    'svc_token_events_total{outcome="invalid",event=""} 1',
+  ]) {
+    expect(text.split("\n")).toContain(line);
+  }
+});

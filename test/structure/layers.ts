@@ -1,0 +1,31 @@
+/**
+ * The rooms of `src`, top to bottom: a file imports from its own room and from rooms below it. `db` has three rooms,
+ * because the index and the state do not know of each other.
+ */
+export const LAYERS = [
+  "main.ts",
+  "cli",
+  "node",
+  "api",
+  "hub",
+  "upstream",
+  "import",
+  "push",
+  "webhooks",
+  "apps",
+  "management",
+  "demo",
+  "ingest",
+  "auth",
+  "http",
+  "read",
+  "db/index",
+  "db/state",
+  "db/sqlite",
+  "runtime",
+  "protocol",
+  "net",
+  "config",
+  "lib",
+  "version.ts",
+] as const;

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import { OutboundError, type OutboundErrorKind, type OutboundResponse } from "../../../src/net/client.ts";
+import {
+  classifyOutcome,
+  MAX_LOGGED_RESPONSE_BYTES,
+} from "../../../src/webhooks/deliver/classify-outcome.ts";
+
+const NOW_MS = 1_700_000_000_000;
+const attempted = {
+  attempt: 1,
+  startedAtMs: NOW_MS,
+  policy: { maxAttempts: 5, initialBackoffMs: 500 },
+  random: 0.5,
+};
+
+const answer = (status: number, headers: Record<string, string> = {}, body = "said"): OutboundResponse => ({
+  status,
+  headers: new Headers(headers),
+  body: new TextEncoder().encode(body),
+  truncated: false,
+  durationMs: 12.4,
+});
+
+const kindOf = (status: number) => classifyOutcome(answer(status), attempted).verdict.kind;
+
+test("what each answer means for the delivery", () => {
+  for (const status of [200, 201, 202, 204, 299])
+    expect([status, kindOf(status)]).toEqual([status, "delivered"]);
+  for (const status of [408, 425, 429, 500, 501, 502, 503, 504, 599])
+    expect([status, kindOf(status)]).toEqual([status, "retry"]);
+  for (const status of [400, 401, 403, 404, 405, 409, 411, 413, 418, 422, 499])
+    expect([status, kindOf(status)]).toEqual([status, "failed"]);
+  expect(kindOf(410)).toBe("gone");
+});
+
+describe("a call without an answer is tried again, whatever kept it from one", () => {
+  const kinds: OutboundErrorKind[] = [
+    "refused",
+    "dns",
+    "connect",
+    "tls",
+    "timeout",
+    "reset",
+    "malformed",
+    "too-large",
+    "redirect",
+  ];
+  test.each(kinds)("%s", (kind) => {
+    const { attempt, verdict } = classifyOutcome(new OutboundError(kind, "m", 30), attempted);
+    expect(verdict).toEqual({ kind: "retry", dueAtMs: NOW_MS + 30 + 500 });
+    expect(attempt).toMatchObject({ status: null, durationMs: 30, answer: "" });
+    expect(attempt.error).toMatch(/^[a-z_]+$/);
+  });
+});
+
+test("the last attempt is the last, and another 4xx needs no second one", () => {
+  const last = { ...attempted, attempt: 5 };
+  expect(classifyOutcome(answer(503), last).verdict).toEqual({ kind: "failed" });
+  expect(classifyOutcome(new OutboundError("timeout", "m", 1), last).verdict).toEqual({ kind: "failed" });
+  expect(classifyOutcome(answer(200), last).verdict).toEqual({ kind: "delivered" });
+});
+
+test("Retry-After holds for the delivery and for its receiver, up to an hour, on answers that may pass", () => {
+  const at = NOW_MS + 12;
+  const asked = (status: number, value: string) =>
+    classifyOutcome(answer(status, { "retry-after": value }), attempted);
+  expect(asked(429, "120")).toMatchObject({
+    verdict: { kind: "retry", dueAtMs: at + 120_000 },
+    holdUntilMs: at + 120_000,
+  });
+  expect(asked(503, "86400")).toMatchObject({
+    verdict: { kind: "retry", dueAtMs: at + 3_600_000 },
+    holdUntilMs: at + 3_600_000,
+  });
+  expect(asked(503, "0")).toMatchObject({ verdict: { dueAtMs: at + 500 }, holdUntilMs: null });
+  expect(asked(400, "120")).toMatchObject({ verdict: { kind: "failed" }, holdUntilMs: null });
+  expect(asked(200, "120")).toMatchObject({ verdict: { kind: "delivered" }, holdUntilMs: null });
+});
+
+test("the start of an answer is kept, cut to 2 KB, whatever bytes it is made of", () => {
+  expect(classifyOutcome(answer(500, {}, "x".repeat(5_000)), attempted).attempt.answer).toBe(
+    "x".repeat(MAX_LOGGED_RESPONSE_BYTES),
+  );
+  const bytes = { ...answer(200), body: Uint8Array.of(0xff, 0xfe, 0x41) };
+  expect(classifyOutcome(bytes, attempted).attempt.answer).toBe("\ufffd\ufffdA");
+});

@@ -1,0 +1,215 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { FairScheduler, type SchedulerSlot } from "../../../src/webhooks/deliver/fair-scheduler.ts";
+
+const limits = { total: 16, perWebhook: 4 };
+const QUICK_MS = 5;
+const HANGING_MS = 10_000;
+
+/** Lanes with receivers that always have more to get, and a clock that a test moves. */
+class Simulation {
+  readonly lanes = new FairScheduler(limits);
+  nowMs = 0;
+  /** Calls in flight with the time of their end. */
+  #calls: { slot: SchedulerSlot; endsAtMs: number; tookMs: number }[] = [];
+  readonly begun: { webhookId: string; atMs: number }[] = [];
+
+  constructor(readonly callMs: (webhookId: string) => number) {}
+
+  /** Takes all slots that may be taken; each lane has more due right away. */
+  fill(hasMore: (webhookId: string) => boolean = () => true): void {
+    for (let slot = this.lanes.take(this.nowMs); slot; slot = this.lanes.take(this.nowMs)) {
+      const tookMs = this.callMs(slot.webhookId);
+      this.begun.push({ webhookId: slot.webhookId, atMs: this.nowMs });
+      this.#calls.push({ slot, endsAtMs: this.nowMs + tookMs, tookMs });
+      slot.claimed(hasMore(slot.webhookId) ? this.nowMs : null, this.nowMs);
+    }
+  }
+
+  /** Moves to the end of the next call. */
+  step(): void {
+    this.#calls.sort((a, b) => a.endsAtMs - b.endsAtMs);
+    const next = this.#calls.shift();
+    if (!next) return;
+    this.nowMs = next.endsAtMs;
+    next.slot.release(this.nowMs, next.tookMs);
+  }
+
+  inFlight(webhookId: string): number {
+    return this.#calls.filter(({ slot }) => slot.webhookId === webhookId).length;
+  }
+
+  callsBy(webhookId: string): number {
+    return this.begun.filter((call) => call.webhookId === webhookId).length;
+  }
+}
+
+test("a webhook begins with one call at a time and gets four while it answers quickly", () => {
+  const simulation = new Simulation(() => QUICK_MS);
+  simulation.lanes.wake("a", 0, 0);
+  const most: number[] = [];
+  for (let round = 0; round < 12; round += 1) {
+    simulation.fill();
+    most.push(simulation.inFlight("a"));
+    simulation.step();
+  }
+  expect(most[0]).toBe(1);
+  expect(Math.max(...most)).toBe(4);
+});
+
+/** Calls to `quick` within a second that begins at `fromMs`, with 200 receivers beside it that always hang. */
+function callsBesideHanging(fromMs: number, areKnown: boolean): number {
+  const simulation = new Simulation((webhookId) => (webhookId === "quick" ? QUICK_MS : HANGING_MS));
+  simulation.lanes.wake("hang-0", 0, 0, areKnown);
+  if (!areKnown) simulation.lanes.wake("quick", 0, 0);
+  for (let n = 1; n < 200; n += 1) simulation.lanes.wake(`hang-${n}`, 0, 0, areKnown);
+  simulation.lanes.wake("quick", 0, 0);
+  const playUntil = (untilMs: number) => {
+    for (simulation.fill(); simulation.nowMs < untilMs; simulation.fill()) simulation.step();
+  };
+  playUntil(fromMs);
+  const before = simulation.callsBy("quick");
+  playUntil(simulation.nowMs + 1_000);
+  return simulation.callsBy("quick") - before;
+}
+
+test("however many receivers hang, one that is quick has at least half of the calls that it has alone", () => {
+  const alone = new Simulation(() => QUICK_MS);
+  alone.lanes.wake("quick", 0, 0);
+  for (alone.fill(); alone.nowMs < 1_000; alone.fill()) alone.step();
+  // Two at a time in place of four: some slots stay free for whoever comes next.
+  const half = 0.49 * alone.callsBy("quick");
+  // Of nobody anything is known; and much later, when it is.
+  expect(callsBesideHanging(0, false)).toBeGreaterThan(half);
+  expect(callsBesideHanging(25_000, false)).toBeGreaterThan(half);
+  // After a restart, which they all stood in line for, the ones that failed before come after the others.
+  expect(callsBesideHanging(0, true)).toBeGreaterThan(half);
+});
+
+test("quick receivers that begin to hang leave a slot for others, and then share a few", () => {
+  let areHanging = false;
+  const simulation = new Simulation((webhookId) =>
+    areHanging && webhookId !== "well" ? HANGING_MS : QUICK_MS,
+  );
+  const names = ["a", "b", "c", "d", "e", "f"];
+  for (const name of [...names, "well"]) simulation.lanes.wake(name, 0, 0);
+  for (let round = 0; round < 400; round += 1) {
+    simulation.fill((webhookId) => webhookId !== "well" || simulation.callsBy("well") < 5);
+    simulation.step();
+  }
+  areHanging = true;
+  const fromMs = simulation.nowMs + 3 * HANGING_MS;
+  while (simulation.nowMs < fromMs) {
+    simulation.fill((webhookId) => webhookId !== "well");
+    simulation.step();
+  }
+  simulation.fill((webhookId) => webhookId !== "well");
+  expect(simulation.lanes.stats(simulation.nowMs).inFlight).toBe(4);
+  const calls = simulation.callsBy("well");
+  simulation.lanes.wake("well", simulation.nowMs, simulation.nowMs);
+  simulation.fill((webhookId) => webhookId !== "well");
+  expect(simulation.callsBy("well")).toBe(calls + 1);
+});
+
+test("all that are quick get the same share", () => {
+  const simulation = new Simulation(() => QUICK_MS);
+  const names = Array.from({ length: 40 }, (_, n) => `hook-${n}`);
+  for (const name of names) simulation.lanes.wake(name, 0, 0);
+  while (simulation.begun.length < 8_000) {
+    simulation.fill();
+    simulation.step();
+  }
+  const counts = names.map((name) => simulation.callsBy(name));
+  expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(10);
+});
+
+test("a webhook that becomes slow while it stands in line is counted as slow", () => {
+  const lanes = new FairScheduler({ total: 4, perWebhook: 4 });
+  const take = () => {
+    const slot = lanes.take(0);
+    if (!slot) throw new Error("no slot");
+    return slot;
+  };
+  const names = ["a", "b"];
+  for (const name of names) lanes.wake(name, 0, 0);
+  for (const slot of names.map(take)) {
+    slot.claimed(0, 0);
+    slot.release(0, QUICK_MS);
+  }
+  // Each has answered once, and may have two calls now; one of each is under way, and both stand in line again.
+  const slots = names.map(take);
+  for (const slot of slots) slot.claimed(0, 0);
+  for (const slot of slots) slot.release(HANGING_MS, HANGING_MS);
+  // Of four slots, slow ones have one.
+  expect(lanes.take(HANGING_MS)?.webhookId).toBe("a");
+  expect(lanes.take(HANGING_MS)).toBeUndefined();
+});
+
+test("slots are never more than there are, nor a webhook's more than its share, and nobody is forgotten", () => {
+  const name = fc.integer({ min: 0, max: 5 }).map((n) => `hook-${n}`);
+  const action = fc.oneof(
+    fc.record({ act: fc.constant("wake" as const), name, inMs: fc.integer({ min: 0, max: 50 }) }),
+    fc.record({ act: fc.constant("take" as const) }),
+    fc.record({ act: fc.constant("claimed" as const), nth: fc.nat(9), nextInMs: fc.option(fc.nat(40)) }),
+    fc.record({
+      act: fc.constant("release" as const),
+      nth: fc.nat(9),
+      callMs: fc.option(fc.constantFrom(5, 5_000)),
+    }),
+    fc.record({ act: fc.constant("pass" as const), ms: fc.nat(60) }),
+  );
+  fc.assert(
+    fc.property(fc.array(action, { maxLength: 200 }), (actions) => {
+      const lanes = new FairScheduler({ total: 5, perWebhook: 3 });
+      let nowMs = 0;
+      let held: { slot: SchedulerSlot; isClaiming: boolean; hasMore: boolean }[] = [];
+      const waiting = new Set<string>();
+      const check = () => {
+        expect(lanes.stats(nowMs).inFlight).toBe(held.length);
+        expect(held.length).toBeLessThanOrEqual(5);
+        const byName = Map.groupBy(held, ({ slot }) => slot.webhookId);
+        for (const slots of byName.values()) {
+          expect(slots.length).toBeLessThanOrEqual(3);
+          expect(slots.filter(({ isClaiming }) => isClaiming).length).toBeLessThanOrEqual(1);
+        }
+      };
+      const take = () => {
+        const slot = lanes.take(nowMs);
+        if (slot) held.push({ slot, isClaiming: true, hasMore: false });
+        if (slot) waiting.delete(slot.webhookId);
+        return slot;
+      };
+      for (const one of actions) {
+        if (one.act === "wake") {
+          lanes.wake(one.name, nowMs + one.inMs, nowMs);
+          waiting.add(one.name);
+        }
+        if (one.act === "take") take();
+        const other = "nth" in one ? held[one.nth] : undefined;
+        if (one.act === "claimed" && other?.isClaiming) {
+          other.isClaiming = false;
+          other.slot.claimed(one.nextInMs === null ? null : nowMs + one.nextInMs, nowMs);
+          if (one.nextInMs !== null) waiting.add(other.slot.webhookId);
+        }
+        if (one.act === "release" && other && !other.isClaiming) {
+          other.slot.release(nowMs, one.callMs ?? undefined);
+          other.slot.release(nowMs, 1);
+          held = held.filter((some) => some !== other);
+        }
+        if (one.act === "pass") nowMs += one.ms;
+        check();
+      }
+      // With every call ended, everybody who waits has a turn in the end.
+      for (let round = 0; round < 100 && (waiting.size > 0 || held.length > 0); round += 1) {
+        for (const { slot, isClaiming } of held.splice(0)) {
+          if (isClaiming) slot.claimed(null, nowMs);
+          slot.release(nowMs, 5);
+        }
+        nowMs = Math.max(nowMs, lanes.nextAlarmMs() ?? nowMs);
+        while (take());
+      }
+      expect([...waiting]).toEqual([]);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { MAX_BACKOFF_MS, MAX_RETRY_AFTER_MS, retryDelayMs } from "../../../src/webhooks/deliver/schedule.ts";
+
+const policy = { maxAttempts: 5, initialBackoffMs: 500 };
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+test("waits double from the first one on, and end with the last attempt", () => {
+  const waits = [1, 2, 3, 4, 5, 6].map((attempt) => retryDelayMs(policy, attempt, 0, 0.5));
+  expect(waits).toEqual([500, 1_000, 2_000, 4_000, undefined, undefined]);
+  expect(retryDelayMs({ ...policy, maxAttempts: 1 }, 1, 0, 0.5)).toBeUndefined();
+});
+
+test("a wait is within a fifth of its place in the schedule, at no less than what was asked for", () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        maxAttempts: fc.integer({ min: 1, max: 20 }),
+        initialBackoffMs: fc.integer({ min: 1, max: 3_600_000 }),
+      }),
+      fc.integer({ min: 1, max: 25 }),
+      fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 10 * MAX_RETRY_AFTER_MS })),
+      random,
+      (given, attempt, askedMs, draw) => {
+        const wait = retryDelayMs(given, attempt, askedMs, draw);
+        if (attempt >= given.maxAttempts) return expect(wait).toBeUndefined();
+        const planned = Math.min(given.initialBackoffMs * 2 ** (attempt - 1), MAX_BACKOFF_MS);
+        const asked = Math.min(askedMs, MAX_RETRY_AFTER_MS);
+        expect(wait).toBeGreaterThanOrEqual(Math.max(Math.floor(planned * 0.8), asked));
+        expect(wait).toBeLessThanOrEqual(Math.max(Math.ceil(planned * 1.2), asked));
+      },
+    ),
+  );
+});
+
+test("draws spread the waits over the whole fifth on either side", () => {
+  expect([0, 0.25, 0.999_999].map((draw) => retryDelayMs(policy, 1, 0, draw))).toEqual([400, 450, 600]);
+});

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test";
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
+import { secretText, standardSecret } from "../../../src/webhooks/deliver/sign.ts";
+import { makeSecret } from "../../db/state/contracts/owned-store.ts";
+import { openDeliveryBench, secretOf } from "../../support/deliveries.ts";
+import { type ReceivedRequest, startReceiver } from "../../support/receiver.ts";
+
+const BODY = '{"created_at":1,"type":"cast.created","data":{"text":"Grüße 🎈"}}';
+
+/** One delivery over a real socket, made now, as its receiver got it. */
+async function delivered(given: Parameters<ReturnType<typeof openDeliveryBench>["addWebhook"]>[2] = {}) {
+  await using bench = openDeliveryBench();
+  await using receiver = startReceiver();
+  bench.time.advanceMs(Date.now() - bench.time.nowMs());
+  const hook = await bench.addWebhook("a", receiver.port, given);
+  await bench.start();
+  await bench.publish([hook], BODY);
+  await bench.settled(hook, 1);
+  return receiver.requests[0] as ReceivedRequest;
+}
+
+describe("the official Standard Webhooks library", () => {
+  test("verifies a delivery under the form of the secret that is shown for it, and no other secret or body", async () => {
+    const { headers, body } = await delivered();
+    const webhook = new Webhook(standardSecret(secretOf("a").value));
+    const given = Object.fromEntries(headers);
+    expect(webhook.verify(body, given)).toEqual(JSON.parse(BODY));
+    expect(() => webhook.verify(`${body} `, given)).toThrow(WebhookVerificationError);
+    const other = new Webhook(standardSecret(makeSecret(7).value));
+    expect(() => other.verify(body, given)).toThrow(WebhookVerificationError);
+  });
+
+  test("verifies it under each unexpired secret while one is being rotated", async () => {
+    const secrets = [makeSecret(1), makeSecret(2)];
+    const { headers, body } = await delivered({ secrets });
+    for (const { value } of secrets)
+      expect(new Webhook(standardSecret(value)).verify(body, Object.fromEntries(headers))).toBeObject();
+  });
+
+  test("reads a secret's text out of either form", () => {
+    const { value } = makeSecret(5);
+    for (const form of [value, standardSecret(value)]) expect(secretText(form)).toBe(value);
+  });
+});
+
+describe("the header that receivers of the hosted API look for", () => {
+  test("goes with a webhook that was made under a compat prefix, with the value of the service's own", async () => {
+    const { headers } = await delivered({ compatPrefix: "farcaster" });
+    expect(headers.get("x-neynar-signature")).toMatch(/^[0-9a-f]{128}$/);
+    expect(headers.get("x-neynar-signature")).toBe(headers.get("x-svc-signature"));
+  });
+
+  test("goes with no other webhook", async () => {
+    const { headers } = await delivered();
+    expect(headers.has("x-svc-signature")).toBe(true);
+    expect(headers.has("x-neynar-signature")).toBe(false);
+  });
+});

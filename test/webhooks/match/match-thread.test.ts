@@ -1,0 +1,129 @@
+import { expect, test } from "bun:test";
+import type { CastFilter } from "../../../src/db/state/records.ts";
+import { RpcClient } from "../../../src/lib/port-rpc.ts";
+import type { CastFacts } from "../../../src/webhooks/match/facts.ts";
+import type { SubscriptionEntry } from "../../../src/webhooks/match/match-service.ts";
+import { createMatchThread, matchClientOver, matchThreadStats } from "../../../src/webhooks/match/rpc.ts";
+import { startMatching } from "../../support/matching.ts";
+
+/** A text of two letters in no order: an expression that counts from one of them never meets a state twice. */
+const HOSTILE_TEXT = Array.from({ length: 10_000 }, (_, at) =>
+  (at * 7_919) ** 2 % 101 < 50 ? "a" : "b",
+).join("");
+/** Dear on such a text, and within the bounds. */
+const hostile = (at: number) => `(?s)[ab].{${100 + at}}[^ab]`;
+
+const castOf = (text: string): CastFacts => ({
+  kind: "cast.created",
+  authorFid: 3,
+  mentionedFids: [],
+  parentUrl: null,
+  rootParentUrl: null,
+  parentHash: null,
+  parentAuthorFid: null,
+  text,
+  embedUrls: [],
+  embeddedCasts: [],
+});
+const entry = (id: string, ownerId: string, filter: CastFilter): SubscriptionEntry => ({
+  id,
+  ownerId,
+  subscription: { "cast.created": filter },
+});
+
+/** A clock of which each reading is as much later as all that was read before took: only readings make time pass. */
+function steppingClock(readingMs: number) {
+  let nowMs = 0;
+  return () => {
+    nowMs += readingMs;
+    return nowMs;
+  };
+}
+
+test("an owner's dear expressions are taken out with a reason, and everybody else is matched for every event", async () => {
+  // Every run seems to take as long as its program and text can make it: 40 ns for an instruction and character.
+  const matching = startMatching({ minuteMs: 2_000, eventMs: 200 }, steppingClock(1_000));
+  await matching.update({
+    set: [
+      ...Array.from({ length: 25 }, (_, at) => entry(`dear ${at}`, "attacker", { text: hostile(at) })),
+      entry("cheap", "attacker", { text: "gm" }),
+      entry("word", "neighbour", { text: "(?i)\\bgm\\b" }),
+      entry("all", "neighbour", {}),
+    ],
+    removed: [],
+  });
+  const texts = Array.from({ length: 20 }, (_, at) => `gm ${at} ${at % 2 === 0 ? HOSTILE_TEXT : "friends"}`);
+  const matched: (readonly string[])[] = [];
+  let refused: readonly { id: string; reason: string }[] = [];
+  while (matched.length < texts.length) {
+    const result = await matching.match(texts.slice(matched.length).map(castOf));
+    expect(result.matches.length).toBeGreaterThan(0);
+    matched.push(...result.matches);
+    refused = result.refused;
+  }
+  expect(matched.map((ids) => ids.toSorted())).toEqual(texts.map(() => ["all", "cheap", "word"]));
+  expect(refused.length).toBeGreaterThan(3);
+  for (const { id, reason } of refused) {
+    expect(id).toStartWith("dear ");
+    expect(reason).toMatch(
+      /took more than (200 ms of matching for one event|2000 ms of matching within a minute)/,
+    );
+  }
+});
+
+test("what is refused stays named until it is removed or set again", async () => {
+  const matching = startMatching();
+  await matching.update({
+    set: [
+      entry("broken", "a", { text: "(" }),
+      entry("large", "a", { text: "(?s).*a.{980}" }),
+      entry("fit", "a", {}),
+    ],
+    removed: [],
+  });
+  const refusedNow = async () => (await matching.match([castOf("gm")])).refused.map(({ id }) => id);
+  expect(await refusedNow()).toEqual(["broken", "large"]);
+  expect(await refusedNow()).toEqual(["broken", "large"]);
+  await matching.update({ set: [entry("large", "a", { text: "gm" })], removed: ["broken"] });
+  expect((await matching.match([castOf("gm")])).refused).toEqual([]);
+  expect((await matching.match([castOf("gm")])).matches).toEqual([["fit", "large"]]);
+});
+
+test("more programs than one owner may have are refused, the later ones, whichever clients they came through", async () => {
+  const thread = createMatchThread({ minuteMs: 1_000, eventMs: 1_000 });
+  const clients = [1, 2].map(() => {
+    const { port1, port2 } = new MessageChannel();
+    thread.connect(port1);
+    return matchClientOver(new RpcClient(port2));
+  });
+  // 885 instructions each.
+  const words = (at: number) => `w${at}x${"y?".repeat(440)}`;
+  for (const [at, client] of clients.entries()) {
+    const set = Array.from({ length: 8 }, (_, n) => entry(`${n}`, "fid:3", { text: words(20 * at + n) }));
+    await client.update({ set, removed: [] });
+  }
+  const [first, second] = await Promise.all(clients.map((client) => client.match([castOf("w3x w20x")])));
+  expect(first?.matches).toEqual([["3"]]);
+  expect(second?.matches).toEqual([["0"]]);
+  expect(first?.refused).toEqual([]);
+  expect(second?.refused.length).toBe(5);
+  expect(second?.refused.at(-1)?.reason).toContain("more than 10000");
+});
+
+test("a long batch is answered in slices, so that other clients have their turn", async () => {
+  const matching = startMatching(undefined, steppingClock(30));
+  await matching.update({ set: [entry("all", "a", {})], removed: [] });
+  const { matches } = await matching.match(Array.from({ length: 100 }, () => castOf("gm")));
+  expect(matches.length).toBeWithin(1, 5);
+});
+
+test("the thread tells what it has done", async () => {
+  const thread = createMatchThread({ minuteMs: 1_000, eventMs: 1_000 });
+  const { port1, port2 } = new MessageChannel();
+  thread.connect(port1);
+  const rpc = new RpcClient<never, never>(port2) as unknown as Parameters<typeof matchThreadStats>[0];
+  const matching = matchClientOver(rpc);
+  await matching.update({ set: [entry("all", "a", { text: "gm" })], removed: [] });
+  await matching.match([castOf("gm"), castOf("gn")]);
+  expect(await matchThreadStats(rpc)).toMatchObject({ events: 2, overBudget: 0, owners: 1 });
+});

@@ -1,0 +1,301 @@
+import { describe, expect, test } from "bun:test";
+import { Refusal } from "../../../src/management/refusal.ts";
+import type { CastFacts, EventFacts } from "../../../src/webhooks/match/facts.ts";
+import { createMatcher } from "../../../src/webhooks/match/matcher.ts";
+import { readSubscription } from "../../../src/webhooks/subscription.ts";
+
+const hashOf = (digit: string): `0x${string}` => `0x${digit.repeat(40)}`;
+const [A, B] = [hashOf("a"), hashOf("b")];
+const DEV = "https://farcaster.xyz/~/channel/dev";
+const ART = "chain://eip155:1/erc721:0xa1";
+
+/** A reply of 3 to a cast of 4 in the channel, which mentions 5, quotes a cast of 6 and links a page. */
+const reply: CastFacts = {
+  kind: "cast.created",
+  authorFid: 3,
+  mentionedFids: [5],
+  parentUrl: null,
+  rootParentUrl: DEV,
+  parentHash: A,
+  parentAuthorFid: 4,
+  text: "gm @five, look at this",
+  embedUrls: ["https://zora.example/mint/1", "https://x.example"],
+  embeddedCasts: [{ fid: 6, hash: B }],
+};
+/** A cast of 3 in the channel that holds nothing but its text. */
+const post: CastFacts = {
+  kind: "cast.created",
+  authorFid: 3,
+  mentionedFids: [],
+  parentUrl: DEV,
+  rootParentUrl: DEV,
+  parentHash: null,
+  parentAuthorFid: null,
+  text: "Shipped.",
+  embedUrls: [],
+  embeddedCasts: [],
+};
+const follow: EventFacts = { kind: "follow.created", fid: 3, targetFid: 4 };
+const reaction: EventFacts = { kind: "reaction.created", fid: 3, targetFid: 4, targetHash: A };
+const likeOfUrl: EventFacts = { kind: "reaction.created", fid: 3, targetFid: null, targetHash: null };
+const user: EventFacts = { kind: "user.updated", fid: 3 };
+
+/** Whether a webhook with the subscription, given as an owner gives it, hears of the event. */
+function hears(given: object, facts: EventFacts): boolean {
+  const subscription = readSubscription(given, "subscription");
+  if (subscription instanceof Refusal) throw new Error(subscription.message);
+  const matcher = createMatcher();
+  expect(matcher.set("webhook", subscription)).toBeUndefined();
+  const matched = matcher.match(facts);
+  expect(matched).toEqual(matched.length > 0 ? ["webhook"] : []);
+  return matched.length > 0;
+}
+
+type Case = [filter: object, isHeard: boolean];
+
+describe("a reply, by the filter", () => {
+  test.each<Case>([
+    [{}, true],
+    [{ author_fids: [9, 3] }, true],
+    [{ author_fids: [4, 5, 6] }, false],
+    [{ author_fids: [] }, true],
+    [{ exclude_author_fids: [3] }, false],
+    [{ exclude_author_fids: [4] }, true],
+    [{ mentioned_fids: [9, 5] }, true],
+    [{ mentioned_fids: [3, 4, 6] }, false],
+    [{ parent_urls: [DEV] }, false],
+    [{ root_parent_urls: [ART, DEV] }, true],
+    [{ root_parent_urls: [ART] }, false],
+    [{ parent_hashes: [B, A] }, true],
+    [{ parent_hashes: [A.toUpperCase().replace("0X", "0x")] }, true],
+    [{ parent_hashes: [B] }, false],
+    [{ parent_author_fids: [4] }, true],
+    [{ parent_author_fids: [3, 5, 6] }, false],
+    [{ text: "" }, true],
+    [{ text: "look" }, true],
+    [{ text: "LOOK" }, false],
+    [{ text: "(?i)LOOK" }, true],
+    [{ text: "^gm.*this$" }, true],
+    [{ text: "@five\\b" }, true],
+    [{ text: "zora" }, false],
+    [{ embeds: "" }, true],
+    [{ embeds: "zora\\.example/mint" }, true],
+    [{ embeds: "^https://x\\.example$" }, true],
+    [{ embeds: "1https" }, false],
+    [{ embeds: "gm" }, false],
+    [{ embedded_cast_author_fids: [6] }, true],
+    [{ embedded_cast_author_fids: [3, 4, 5] }, false],
+    [{ embedded_cast_hashes: [B] }, true],
+    [{ embedded_cast_hashes: [A] }, false],
+  ])("%j: %p", (filter, isHeard) => {
+    expect(hears({ cast_created: filter }, reply)).toBe(isHeard);
+    expect(hears({ "cast.deleted": filter }, { ...reply, kind: "cast.deleted" })).toBe(isHeard);
+  });
+});
+
+describe("a post in a channel without anything, by the filter", () => {
+  test.each<Case>([
+    [{ parent_urls: [ART, DEV] }, true],
+    [{ parent_urls: [ART] }, false],
+    [{ parent_urls: [`${DEV}/`] }, false],
+    [{ root_parent_urls: [DEV] }, true],
+    [{ mentioned_fids: [3] }, false],
+    [{ parent_hashes: [A] }, false],
+    [{ parent_author_fids: [3] }, false],
+    [{ embeds: "" }, false],
+    [{ embeds: "", match: "any" }, false],
+    [{ embedded_cast_author_fids: [3] }, false],
+    [{ embedded_cast_hashes: [A] }, false],
+  ])("%j: %p", (filter, isHeard) => {
+    expect(hears({ "cast.created": filter }, post)).toBe(isHeard);
+  });
+});
+
+describe("every pair of fields holds together when both do; with match: any when one does", () => {
+  const holding: Record<string, unknown> = {
+    author_fids: [3],
+    mentioned_fids: [5],
+    root_parent_urls: [DEV],
+    parent_hashes: [A],
+    parent_author_fids: [4],
+    text: "look",
+    embeds: "zora",
+    embedded_cast_author_fids: [6],
+    embedded_cast_hashes: [B],
+  };
+  const failing: Record<string, unknown> = {
+    author_fids: [4],
+    mentioned_fids: [4],
+    root_parent_urls: [ART],
+    parent_urls: [DEV],
+    parent_hashes: [B],
+    parent_author_fids: [3],
+    text: "zora",
+    embeds: "look",
+    embedded_cast_author_fids: [5],
+    embedded_cast_hashes: [A],
+  };
+  test.each(Object.keys(failing))("%s", (field) => {
+    for (const other of Object.keys(failing)) {
+      if (other === field) continue;
+      for (const match of [undefined, "all", "any"]) {
+        const given = (fields: object) => ({ cast_created: { ...fields, ...(match && { match }) } });
+        const failed = { [field]: failing[field] };
+        const pair = (values: Record<string, unknown>) => ({ ...failed, [other]: values[other] });
+        if (other in holding) expect(hears(given(pair(holding)), reply)).toBe(match === "any");
+        expect(hears(given(pair(failing)), reply)).toBe(false);
+        if (!(field in holding) || !(other in holding)) continue;
+        const both = { [field]: holding[field], [other]: holding[other] };
+        expect(hears(given(both), reply)).toBe(true);
+      }
+    }
+  });
+});
+
+describe("exclusions hold whatever else does", () => {
+  test.each<Case>([
+    [{ exclude_author_fids: [3], match: "any" }, false],
+    [{ exclude_author_fids: [4], match: "any" }, true],
+    [{ exclude_author_fids: [3], author_fids: [3] }, false],
+    [{ exclude_author_fids: [3], author_fids: [3], match: "any" }, false],
+    [{ exclude_author_fids: [3], text: "look", match: "any" }, false],
+    [{ exclude_author_fids: [4], text: "look", match: "any" }, true],
+    [{ exclude_author_fids: [4], text: "zora", match: "any" }, false],
+    [{ exclude_author_fids: [4], text: "zora" }, false],
+  ])("%j: %p", (filter, isHeard) => {
+    expect(hears({ cast_created: filter }, reply)).toBe(isHeard);
+  });
+});
+
+describe("follows, reactions and users", () => {
+  test.each<[object, EventFacts, boolean]>([
+    [{ follow_created: {} }, follow, true],
+    [{ follow_created: { fids: [3] } }, follow, true],
+    [{ follow_created: { fids: [4] } }, follow, false],
+    [{ follow_created: { target_fids: [4] } }, follow, true],
+    [{ follow_created: { target_fids: [3] } }, follow, false],
+    [{ follow_created: { fids: [3], target_fids: [3] } }, follow, false],
+    [{ follow_created: { fids: [3], target_fids: [3], match: "any" } }, follow, true],
+    [{ "follow.deleted": { target_fids: [4] } }, { ...follow, kind: "follow.deleted" }, true],
+    [{ reaction_created: {} }, likeOfUrl, true],
+    [{ reaction_created: { fids: [3] } }, likeOfUrl, true],
+    [{ reaction_created: { target_fids: [0, 3, 4] } }, likeOfUrl, false],
+    [{ reaction_created: { target_cast_hashes: [A] } }, likeOfUrl, false],
+    [{ reaction_created: { fids: [4] } }, reaction, false],
+    [{ reaction_created: { target_fids: [4] } }, reaction, true],
+    [{ reaction_created: { target_fids: [3] } }, reaction, false],
+    [{ reaction_created: { target_cast_hashes: [A] } }, reaction, true],
+    [{ reaction_created: { target_cast_hashes: [B] } }, reaction, false],
+    [{ reaction_created: { target_cast_hashes: [A], fids: [4] } }, reaction, false],
+    [{ reaction_created: { target_cast_hashes: [A], fids: [4], match: "any" } }, reaction, true],
+    [{ "reaction.deleted": { target_fids: [4] } }, { ...reaction, kind: "reaction.deleted" }, true],
+    [{ user_created: {} }, { kind: "user.created", fid: 3 }, true],
+    [{ user_created: { match: "any" } }, { kind: "user.created", fid: 3 }, true],
+    [{ user_updated: {} }, user, true],
+    [{ user_updated: { fids: [3] } }, user, true],
+    [{ "user.updated": { fids: [4] } }, user, false],
+  ])("%j, %j: %p", (subscription, facts, isHeard) => {
+    expect(hears(subscription, facts)).toBe(isHeard);
+  });
+
+  const events: readonly EventFacts[] = [
+    post,
+    { ...post, kind: "cast.deleted" },
+    follow,
+    { ...follow, kind: "follow.deleted" },
+    reaction,
+    { ...reaction, kind: "reaction.deleted" },
+    user,
+    { ...user, kind: "user.created" },
+  ];
+  test.each(events.map(({ kind }) => kind))(
+    "%s in either spelling names itself and no other kind",
+    (kind) => {
+      for (const facts of events) {
+        expect(hears({ [kind]: {} }, facts)).toBe(facts.kind === kind);
+        expect(hears({ [kind.replace(".", "_")]: {} }, facts)).toBe(facts.kind === kind);
+      }
+    },
+  );
+});
+
+describe("a matcher", () => {
+  test("takes a webhook's later subscription in place of the earlier one, and forgets one that is deleted", () => {
+    const matcher = createMatcher();
+    matcher.set("w", { "cast.created": { text: "look", author_fids: [3] }, "follow.created": {} });
+    expect(matcher.match(reply)).toEqual(["w"]);
+    matcher.set("w", { "cast.created": { text: "Shipped" } });
+    expect([matcher.match(reply), matcher.match(post), matcher.match(follow)]).toEqual([[], ["w"], []]);
+    matcher.delete("w");
+    matcher.delete("never there");
+    expect(matcher.match(post)).toEqual([]);
+  });
+
+  test("has nothing left to run for webhooks that are gone", () => {
+    let readings = 0;
+    const matcher = createMatcher({ nowMs: () => readings++ });
+    matcher.set("stays", { "cast.created": { author_fids: [9] } });
+    const filters = [
+      { text: "[a-z]" },
+      { text: "[0-9]", author_fids: [3] },
+      { embeds: "." },
+      { embeds: "x?" },
+    ];
+    const addAll = () =>
+      filters.forEach((filter, at) => void matcher.set(`${at}`, { "cast.created": filter }));
+    for (let round = 0; round < 3; round += 1) {
+      addAll();
+      addAll();
+      matcher.match(reply);
+      expect(readings).toBeGreaterThan(0);
+      for (const at of filters.keys()) matcher.delete(`${at}`);
+      readings = 0;
+      expect(matcher.match(reply)).toEqual([]);
+      expect(readings).toBe(0);
+    }
+  });
+
+  test("refuses expressions that are no longer fit, naming the field, and matches everybody else", () => {
+    const matcher = createMatcher();
+    const unfit = ["(?=lookahead)", "(a)\\1", "(", "x{100000}", "(?s).*a.{200}", "(", "yy.{999}.{999}"];
+    unfit.forEach((text, at) => {
+      const refusal = matcher.set(`all ${at}`, { "cast.created": { text, author_fids: [3] } });
+      expect(refusal).toMatch(/^cast.created.text (is not a valid RE2|repeats too much)/);
+      expect(matcher.set(`alone ${at}`, { "cast.deleted": { embeds: text } })).toStartWith(
+        "cast.deleted.embeds ",
+      );
+    });
+    matcher.set("fit", { "cast.created": { text: "[l-m]oo[k]" } });
+    // The one that it had before is gone as well.
+    matcher.set("was fit", { "cast.created": { text: "look" } });
+    matcher.set("was fit", { "cast.created": { text: "(", author_fids: [3], match: "any" } });
+    expect(matcher.match(reply)).toEqual(["fit"]);
+  });
+
+  test("matches expressions that make backtracking engines explode", () => {
+    const matcher = createMatcher();
+    const hostile = [
+      "(a+)+$",
+      "(a|aa)+$",
+      "(a*)*b",
+      "([a-zA-Z]+)*$",
+      "(.*a){20}",
+      "[a-z].{90}[0-9]",
+      "(x+x+)+y",
+    ];
+    for (const [at, text] of hostile.entries()) matcher.set(`${at}`, { "cast.created": { text } });
+    const matchesOf = (text: string) =>
+      matcher
+        .match({ ...post, text })
+        .sort()
+        .join("");
+    // 2^n steps would not end for the shortest of these, n^2 not for the longest.
+    for (const length of [40, 1_000, 100_000]) {
+      const many = "a".repeat(length);
+      expect(matchesOf(many)).toBe("0134");
+      expect(matchesOf(`${many}!`)).toBe("34");
+      expect(matchesOf(`${"x".repeat(length)}!`)).toBe("3");
+      expect(matchesOf(`!${many}7`)).toBe(length > 90 ? "345" : "34");
+    }
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { OwnerBudgets, type Subscriber } from "../../../src/webhooks/match/owner-budgets.ts";
+import { MAX_OWNER_PROGRAM_SIZE } from "../../../src/webhooks/match/subscription-program.ts";
+
+const MINUTE_MS = 60_000;
+
+function startBudgets(minuteMs = 100, eventMs = 50) {
+  const clock = { nowMs: 0 };
+  const budgets = new OwnerBudgets({ minuteMs, eventMs }, () => clock.nowMs);
+  const over: { id: string; reason: string }[] = [];
+  const subscribe = (id: string, ownerId: string, programSize = 10) =>
+    budgets.subscribe({
+      id,
+      ownerId,
+      programSize,
+      onOver: (reason) => over.push({ id, reason }),
+    }) as Subscriber;
+  /** What a subscription costs for an event of its own. */
+  const spend = (subscriber: Subscriber, ms: number) => {
+    budgets.beginEvent();
+    budgets.charge(subscriber, ms);
+  };
+  return { clock, budgets, over, subscribe, spend, ids: () => over.map(({ id }) => id) };
+}
+
+describe("an owner who spends more than the budget within a minute", () => {
+  test("loses its dearest subscription, and no other; other owners lose nothing", () => {
+    const { over, subscribe, spend } = startBudgets();
+    const [dear, cheap, other] = [subscribe("dear", "a"), subscribe("cheap", "a"), subscribe("other", "b")];
+    for (let event = 0; event < 9; event += 1) {
+      spend(other, 9);
+      spend(dear, 10);
+      spend(cheap, 1);
+    }
+    expect(over).toEqual([]);
+    spend(cheap, 2);
+    expect(over).toEqual([
+      {
+        id: "dear",
+        reason:
+          "its owner's regular expressions took more than 100 ms of matching within a minute, and its own the most",
+      },
+    ]);
+    expect([dear.isOver, cheap.isOver, other.isOver]).toEqual([true, false, false]);
+    for (let event = 0; event < 50; event += 1) spend(cheap, 1);
+    expect(over.length).toBe(1);
+  });
+
+  test("who spends it slowly loses nothing", () => {
+    const { clock, over, subscribe, spend } = startBudgets();
+    const steady = subscribe("steady", "a");
+    for (let minute = 0; minute < 5; minute += 1) {
+      clock.nowMs = minute * MINUTE_MS;
+      for (let event = 0; event < 10; event += 1) spend(steady, 10);
+    }
+    expect(over).toEqual([]);
+  });
+
+  test("gets no new budget by setting it again, deleting it, or making others, but three of them in all", () => {
+    const { clock, budgets, subscribe, spend } = startBudgets();
+    let spent = 0;
+    for (let round = 0; round < 100; round += 1) {
+      const subscriber = subscribe(`round ${round}`, "a");
+      while (!subscriber.isOver) {
+        spend(subscriber, 10);
+        spent += 10;
+      }
+      budgets.unsubscribe(subscriber);
+    }
+    // Each round costs what one evaluation costs, which the bounds of programs and texts bound.
+    expect(spent).toBeLessThan(3 * 100 + 100 * 10 + 10);
+    clock.nowMs += MINUTE_MS;
+    const later = subscribe("later", "a");
+    for (let event = 0; event < 10; event += 1) spend(later, 10);
+    expect(later.isOver).toBe(false);
+  });
+});
+
+test("an event that costs an owner too much takes out the dearest, however little the minute has cost", () => {
+  const { budgets, over, subscribe } = startBudgets();
+  const [one, other] = [subscribe("one", "a"), subscribe("other", "a")];
+  budgets.beginEvent();
+  budgets.charge(one, 20);
+  budgets.charge(other, 30);
+  expect(over).toEqual([]);
+  budgets.charge(other, 1);
+  expect(over).toEqual([
+    {
+      id: "other",
+      reason:
+        "its owner's regular expressions took more than 50 ms of matching for one event, and its own the most",
+    },
+  ]);
+  budgets.beginEvent();
+  budgets.charge(one, 50);
+  expect(over.length).toBe(1);
+});
+
+test("an owner's programs together have a bound, which what is removed makes room under again", () => {
+  const { budgets, subscribe } = startBudgets();
+  const first = subscribe("first", "a", MAX_OWNER_PROGRAM_SIZE);
+  expect(subscribe("second", "a", 1)).toEqual(
+    expect.stringContaining(`${MAX_OWNER_PROGRAM_SIZE + 1} instructions`),
+  );
+  expect(typeof subscribe("without an expression", "a", 0)).toBe("object");
+  expect(typeof subscribe("second", "b", 1)).toBe("object");
+  budgets.unsubscribe(first);
+  expect(typeof subscribe("second", "a", 1)).toBe("object");
+});
+
+test("whatever others do, who stays below the budget is never touched", () => {
+  const step = fc.record({
+    owner: fc.nat(2),
+    subscription: fc.nat(3),
+    ms: fc.integer({ min: 0, max: 40 }),
+    again: fc.boolean(),
+    waitMs: fc.constantFrom(0, 0, 0, 1_000, 70_000),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+      const { clock, budgets, over, subscribe } = startBudgets();
+      const thrifty = subscribe("thrifty", "thrifty");
+      const subscribers = new Map<string, Subscriber>();
+      for (const { owner, subscription, ms, again, waitMs } of steps) {
+        clock.nowMs += waitMs;
+        budgets.beginEvent();
+        budgets.charge(thrifty, 0.1);
+        const id = `${owner} ${subscription}`;
+        const known = subscribers.get(id);
+        if (known && again) budgets.unsubscribe(known);
+        const subscriber = known && !again ? known : subscribe(id, `${owner}`);
+        subscribers.set(id, subscriber);
+        if (!subscriber.isOver) budgets.charge(subscriber, ms);
+      }
+      expect(over.map(({ id }) => id)).not.toContain("thrifty");
+    }),
+  );
+});

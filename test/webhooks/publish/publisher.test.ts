@@ -1,0 +1,480 @@
+import { describe, expect, test } from "bun:test";
+import pino from "pino";
+import { outboxBacklog } from "../../../src/db/index/outbox.ts";
+import { openState, statePath } from "../../../src/db/state/database.ts";
+import { type Subscription, UNTRIED } from "../../../src/db/state/records.ts";
+import type { MessageRef, RelayedOp } from "../../../src/ingest/relay.ts";
+import { submitRelayed } from "../../../src/ingest/rpc.ts";
+import { positionOf } from "../../../src/protocol/merge-rules.ts";
+import { Rejection } from "../../../src/protocol/rejection.ts";
+import { decodeMessage } from "../../../src/protocol/signed-message.ts";
+import { UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
+import { type OutboxClient, outboxOver } from "../../../src/webhooks/publish/outbox-client.ts";
+import {
+  type Publisher,
+  type PublisherParts,
+  startPublisher,
+} from "../../../src/webhooks/publish/publisher.ts";
+import type { DeliveryPublications } from "../../../src/webhooks/store/deliveries.ts";
+import { makeSecret } from "../../db/state/contracts/owned-store.ts";
+import { startMatching } from "../../support/matching.ts";
+import { bio, cast, ensProof, link, uncast } from "../../support/records.ts";
+import { localStores } from "../../support/state-stores.ts";
+import { ManualTimers } from "../../support/timers.ts";
+import { startTestWriter } from "../../support/writer.ts";
+
+const PACING = { deleteAfterMs: 1_000, pollIntervalMs: 10_000, retryAfterMs: 500 };
+
+interface Run {
+  readonly publisher: Publisher;
+  readonly timers: ManualTimers;
+  /** The webhooks that the publisher told of, call by call. */
+  readonly told: string[][];
+  /** Resolves when so many events are published and the publisher has nothing to do. */
+  published(events: number): Promise<void>;
+}
+
+/** A writer, the state beside it, and publishers over both. */
+async function startFixture(...fids: number[]) {
+  const writer = await startTestWriter(...fids);
+  const state = openState(statePath(writer.dir));
+  const webhooks = localStores(state).webhooks;
+  const store = localStores(state).publications;
+  let made = 0;
+  const nowSecs = () => Math.floor(writer.clock.nowMs() / 1000);
+
+  async function addWebhook(subscription: Subscription): Promise<string> {
+    const webhookId = `webhook-${++made}`;
+    const common = { title: webhookId, description: null, active: true, compatPrefix: null, health: UNTRIED };
+    const added = await webhooks.create(
+      {
+        ...common,
+        webhookId,
+        ownerFid: 1,
+        targetUrl: "https://receiver.example",
+        subscription,
+        secrets: [makeSecret(made)],
+        createdAt: nowSecs(),
+        updatedAt: nowSecs(),
+      },
+      100_000,
+    );
+    if (typeof added === "string") throw new Error(added);
+    return webhookId;
+  }
+
+  function run(over: Partial<PublisherParts> = {}): Run {
+    const timers = new ManualTimers();
+    const told: string[][] = [];
+    const publisher = startPublisher({
+      index: writer.reader,
+      outbox: outboxOver(writer.client),
+      store,
+      matching: startMatching(),
+      hasRoom: async () => true,
+      onQueued: (webhookIds) => told.push([...webhookIds].sort()),
+      onDeactivated: () => undefined,
+      clock: writer.clock,
+      log: pino({ level: "silent" }),
+      pacing: PACING,
+      after: timers.after,
+      ...over,
+    });
+    const published = async (events: number) => {
+      while (publisher.figures().publishedEvents < events || timers.pendingMs === undefined)
+        await timers.next();
+    };
+    return { publisher, timers, told, published };
+  }
+
+  /** Every delivery as `kind → webhook`, in the order of their queueing. */
+  const deliveries = () =>
+    state.sqlite
+      .query<{ line: string }, []>(
+        `SELECT e.kind || ' → ' || w.webhook_id AS line FROM deliveries d
+         JOIN delivery_events e ON e.seq = d.event JOIN webhooks w ON w.seq = d.webhook ORDER BY d.seq`,
+      )
+      .all()
+      .map(({ line }) => line);
+  const events = () =>
+    state.sqlite
+      .query<{ event_id: string; body: string }, []>(
+        "SELECT event_id, body FROM delivery_events ORDER BY seq",
+      )
+      .all();
+
+  return {
+    writer,
+    webhooks,
+    store,
+    addWebhook,
+    run,
+    deliveries,
+    events,
+    claimOf: (id: string) => ({ id, ownerFid: 1, nowSecs: nowSecs() }),
+    [Symbol.dispose]() {
+      state[Symbol.dispose]();
+      writer[Symbol.dispose]();
+    },
+  };
+}
+
+function decoded(bytes: Uint8Array) {
+  const message = decodeMessage(bytes);
+  if (message instanceof Rejection) throw new Error(message.reason);
+  return message;
+}
+
+function refOf(bytes: Uint8Array): MessageRef {
+  const message = decoded(bytes);
+  const { store, slot } = positionOf(message);
+  return { fid: message.data.fid, store, slot, hash: message.hash };
+}
+
+function proofIn(bytes: Uint8Array): UserNameProof {
+  const { body } = decoded(bytes).data;
+  if (body?.$case !== "usernameProofBody") throw new Error("no username proof");
+  return body.value;
+}
+
+const ALL_CASTS: Subscription = { "cast.created": {}, "cast.deleted": {} };
+
+describe("publisher", () => {
+  test("each event is queued once for each webhook that it matches, with one body for all", async () => {
+    using fixture = await startFixture(1, 2);
+    const { writer, addWebhook, run, deliveries, events } = fixture;
+    const every = await addWebhook(ALL_CASTS);
+    const ofTwo = await addWebhook({ "cast.created": { author_fids: [2] } });
+    await addWebhook({ "follow.created": {} });
+    const { publisher, told, published } = run();
+    await writer.submit(cast(1, "one"), cast(2, "two"), uncast(1, cast(1, "one")), bio(1, "nobody asks"));
+    await published(4);
+    expect(deliveries()).toEqual([
+      `cast.created → ${every}`,
+      `cast.created → ${every}`,
+      `cast.created → ${ofTwo}`,
+      `cast.deleted → ${every}`,
+    ]);
+    expect(events().map(({ body }) => JSON.parse(body).data.text)).toEqual(["one", "two", "one"]);
+    expect(told.flat().sort()).toEqual(expect.arrayContaining([every, ofTwo]));
+    expect(publisher.figures()).toMatchObject({
+      publishedEvents: 4,
+      queuedDeliveries: 4,
+      subscribedWebhooks: 3,
+    });
+    await publisher.stop();
+    expect(outboxBacklog(writer.db).events).toBe(0);
+  });
+
+  test("what the outbox holds at the start is published, and then what the writer adds", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    const webhook = await addWebhook(ALL_CASTS);
+    await writer.submit(cast(1, "before"));
+    const { publisher, published } = run();
+    await published(1);
+    await writer.submit(cast(1, "after"));
+    await published(2);
+    expect(deliveries()).toEqual([`cast.created → ${webhook}`, `cast.created → ${webhook}`]);
+    await publisher.stop();
+  });
+
+  test("a kill between the queueing and the deletion makes no second delivery: ids are the same again", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries, events } = fixture;
+    await addWebhook(ALL_CASTS);
+    // The outbox of a process that dies before it deletes.
+    const killed: OutboxClient = { ...outboxOver(writer.client), deleteEvents: async () => undefined };
+    const first = run({ outbox: killed });
+    await writer.submit(cast(1, "a"), cast(1, "b"));
+    await first.published(2);
+    await first.publisher.stop();
+    const [before, bodies] = [deliveries(), events()];
+    expect([before.length, outboxBacklog(writer.db).events]).toEqual([2, 2]);
+    const second = run();
+    await second.published(2);
+    expect([deliveries(), events()]).toEqual([before, bodies]);
+    expect([second.told, second.publisher.figures().queuedDeliveries]).toEqual([[], 0]);
+    await second.publisher.stop();
+    expect(outboxBacklog(writer.db).events).toBe(0);
+  });
+
+  test("a followed node's message that comes and leaves is two updates of its user, each delivered once", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    const webhook = await addWebhook({ "user.updated": {} });
+    const bytes = bio(1, "short-lived").bytes;
+    const ref = refOf(bytes);
+    const proof = UserNameProof.encode(proofIn(ensProof(1, "one.eth").bytes)).finish();
+    const happenedAt = Math.floor(writer.clock.nowMs() / 1000);
+    const relay = (...ops: RelayedOp[]) => submitRelayed(writer.client, { ops, moves: [] });
+    const whole = async () => {
+      await relay({ kind: "merge", message: bytes, deleted: [], happenedAt });
+      await relay({ kind: "drop", ref, happenedAt });
+      await relay({ kind: "proof", added: proof, happenedAt });
+      await relay({ kind: "proof", dropped: proof, happenedAt });
+    };
+    // Published by a process that dies before it deletes, and by the next one; then relayed once more by a follower that
+    // begins again at an earlier position.
+    const killed: OutboxClient = { ...outboxOver(writer.client), deleteEvents: async () => undefined };
+    const first = run({ outbox: killed });
+    await whole();
+    await first.published(4);
+    await first.publisher.stop();
+    expect(deliveries()).toEqual(Array.from({ length: 4 }, () => `user.updated → ${webhook}`));
+    const second = run();
+    await second.published(4);
+    await whole();
+    await second.published(8);
+    await second.publisher.stop();
+    expect([deliveries().length, outboxBacklog(writer.db).events]).toEqual([4, 0]);
+  });
+
+  test("a kill within the queueing leaves nothing, and the next process queues all of it", async () => {
+    using fixture = await startFixture(1);
+    const { writer, store, addWebhook, run, deliveries } = fixture;
+    const webhook = await addWebhook(ALL_CASTS);
+    let failures = 0;
+    const failing: DeliveryPublications = {
+      ...store,
+      async publish(matched) {
+        if (failures++ === 0) throw new Error("the disk is full");
+        return store.publish(matched);
+      },
+    };
+    const { publisher, timers, published } = run({ store: failing });
+    await writer.submit(cast(1, "a"));
+    while (timers.pendingMs !== PACING.retryAfterMs) await timers.next();
+    expect([deliveries(), outboxBacklog(writer.db).events]).toEqual([[], 1]);
+    timers.fire(writer.clock);
+    await published(1);
+    expect(deliveries()).toEqual([`cast.created → ${webhook}`]);
+    await publisher.stop();
+  });
+
+  test("published events leave the outbox together, soon after", async () => {
+    using fixture = await startFixture(1);
+    const { writer, run } = fixture;
+    const { publisher, timers, published } = run();
+    await writer.submit(cast(1, "a"));
+    await published(1);
+    await writer.submit(cast(1, "b"));
+    await published(2);
+    expect([outboxBacklog(writer.db).events, timers.pendingMs]).toEqual([2, PACING.deleteAfterMs]);
+    timers.fire(writer.clock);
+    while (timers.pendingMs !== PACING.pollIntervalMs) await timers.next();
+    expect(outboxBacklog(writer.db).events).toBe(0);
+    await publisher.stop();
+  });
+
+  test("a webhook hears of what is applied from its creation on, however late that is published", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    await writer.submit(cast(1, "before"));
+    writer.clock.advanceSecs(1);
+    const webhook = await addWebhook(ALL_CASTS);
+    await writer.submit(cast(1, "after"));
+    const { publisher, published } = run();
+    await published(2);
+    expect(deliveries()).toEqual([`cast.created → ${webhook}`]);
+    await publisher.stop();
+  });
+
+  test("a webhook that was made while the clock was ahead hears of what happens after it went back", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    writer.clock.advanceSecs(2 * 86_400);
+    const webhook = await addWebhook(ALL_CASTS);
+    const { publisher, published } = run();
+    writer.clock.advanceSecs(-2 * 86_400);
+    await writer.submit(cast(1, "now"));
+    await published(1);
+    expect(deliveries()).toEqual([`cast.created → ${webhook}`]);
+    await publisher.stop();
+  });
+
+  test("every change of a webhook counts for the next event: new, changed, inactive, active again, deleted", async () => {
+    using fixture = await startFixture(1);
+    const { writer, webhooks, claimOf, addWebhook, run, deliveries } = fixture;
+    const { publisher, published } = run();
+    let events = 0;
+    const heard = async () => {
+      const before = deliveries().length;
+      await writer.submit(cast(1, `event ${++events}`));
+      await published(events);
+      return deliveries().slice(before);
+    };
+    expect(await heard()).toEqual([]);
+    const id = await addWebhook(ALL_CASTS);
+    expect(await heard()).toEqual([`cast.created → ${id}`]);
+    await webhooks.update(claimOf(id), { subscription: { "cast.created": { author_fids: [2] } } });
+    expect(await heard()).toEqual([]);
+    await webhooks.update(claimOf(id), { subscription: { "cast.created": { text: "event" } } });
+    expect(await heard()).toEqual([`cast.created → ${id}`]);
+    await webhooks.update(claimOf(id), { active: false });
+    expect(await heard()).toEqual([]);
+    await webhooks.update(claimOf(id), { active: true });
+    expect(await heard()).toEqual([`cast.created → ${id}`]);
+    await webhooks.delete(claimOf(id));
+    expect(await heard()).toEqual([]);
+    await publisher.stop();
+  });
+
+  test("while the queue is full events wait in the outbox, none is lost", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    await addWebhook(ALL_CASTS);
+    let hasRoom = false;
+    const { publisher, timers, published } = run({ hasRoom: async () => hasRoom });
+    await writer.submit(cast(1, "a"), cast(1, "b"));
+    for (let looks = 0; looks < 3; looks++) {
+      while (timers.pendingMs !== PACING.retryAfterMs) await timers.next();
+      expect([publisher.figures().isBackpressured, deliveries(), outboxBacklog(writer.db).events]).toEqual([
+        true,
+        [],
+        2,
+      ]);
+      hasRoom = looks === 2;
+      timers.fire(writer.clock);
+    }
+    await published(2);
+    expect([publisher.figures().isBackpressured, deliveries().length]).toEqual([false, 2]);
+    await publisher.stop();
+  });
+
+  test("a row that cannot be read, and one that cannot be shown, are passed over; all others are published", async () => {
+    using fixture = await startFixture(1, 2);
+    const { writer, addWebhook, run, events } = fixture;
+    await addWebhook({ ...ALL_CASTS, "follow.created": {} });
+    await writer.submit(
+      cast(1, "a"),
+      cast(1, "unreadable"),
+      cast(1, "b"),
+      link(1, "follow", 2),
+      cast(2, "c"),
+    );
+    writer.db.sqlite.exec("UPDATE event_outbox SET subject = x'ff' WHERE seq = 2");
+    writer.db.sqlite.exec(
+      "UPDATE event_outbox SET root_parent_url = 'https://farcaster.xyz/~/channel/broken' WHERE seq = 3",
+    );
+    writer.db.sqlite.exec(
+      `INSERT INTO channel_registry (id, registry_id, name, name_key, moderator_fids, follower_count)
+       VALUES ('broken', 'broken', '', '', 'no JSON', 0)`,
+    );
+    const { publisher, published } = run();
+    await published(4);
+    const shown = events().map(({ body }) => JSON.parse(body).data.text ?? "a follow");
+    expect(shown).toEqual(["a", "a follow", "c"]);
+    expect(publisher.figures().skippedEvents).toBe(2);
+    await publisher.stop();
+  });
+
+  test("one transaction queues a bounded number of deliveries, however many webhooks an event has", async () => {
+    using fixture = await startFixture(1);
+    const { writer, store, addWebhook, run, deliveries } = fixture;
+    for (let n = 0; n < 120; n++) await addWebhook(ALL_CASTS);
+    const sizes: number[] = [];
+    const counting: DeliveryPublications = {
+      ...store,
+      async publish(matched) {
+        const publication = await store.publish(matched);
+        if (publication !== "changed") sizes.push(publication.queued);
+        return publication;
+      },
+    };
+    await writer.submit(...Array.from({ length: 60 }, (_, n) => cast(1, `cast ${n}`)));
+    const { publisher, published } = run({ store: counting });
+    await published(60);
+    expect(deliveries()).toHaveLength(120 * 60);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(5_000);
+    await publisher.stop();
+  });
+
+  test("when the writer does not tell, the outbox is looked at now and then", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    await addWebhook(ALL_CASTS);
+    const deaf: OutboxClient = {
+      ...outboxOver(writer.client),
+      awaitEvents: () => Promise.reject(new Error("the port is closed")),
+    };
+    const { publisher, timers, published } = run({ outbox: deaf });
+    while (timers.pendingMs !== PACING.pollIntervalMs) await timers.next();
+    await writer.submit(cast(1, "a"));
+    expect(deliveries()).toEqual([]);
+    timers.fire(writer.clock);
+    await published(1);
+    expect(deliveries()).toHaveLength(1);
+    await publisher.stop();
+  });
+
+  test("whose expressions cost too much is deactivated with the reason before events pass it; nobody else misses one", async () => {
+    using fixture = await startFixture(1);
+    const { writer, webhooks, addWebhook, run, deliveries, claimOf } = fixture;
+    const dear = await addWebhook({ "cast.created": { text: `(?s)[ab].{140}[^ab]` } });
+    const every = await addWebhook(ALL_CASTS);
+    // Each reading of the clock is an hour later: every run seems to take as long as it can.
+    let nowMs = 0;
+    const matching = startMatching({ minuteMs: 5, eventMs: 100 }, () => (nowMs += 3_600_000));
+    let deactivated = 0;
+    await writer.submit(cast(1, "gm"), cast(1, "ab".repeat(500)), cast(1, "gm again"));
+    const { publisher, published } = run({ matching, onDeactivated: () => deactivated++ });
+    await published(3);
+    expect(deliveries()).toEqual([1, 2, 3].map(() => `cast.created → ${every}`));
+    expect(deactivated).toBe(1);
+    expect(await webhooks.find(dear, 0)).toMatchObject({
+      active: false,
+      health: { deactivationReason: expect.stringContaining("more than 5 ms of matching within a minute") },
+    });
+    // Its owner may activate it again, and it is matched anew.
+    await webhooks.update(claimOf(dear), { active: true, subscription: { "cast.created": { text: "gm" } } });
+    await writer.submit(cast(1, "gm to all"));
+    await published(4);
+    expect(deliveries().slice(3).sort()).toEqual([`cast.created → ${dear}`, `cast.created → ${every}`]);
+    await publisher.stop();
+  });
+
+  test("a stored webhook whose expression does not pass any more is deactivated with the field named", async () => {
+    using fixture = await startFixture(1);
+    const { webhooks, addWebhook, run, writer, deliveries } = fixture;
+    const large = await addWebhook({ "cast.created": { text: "(?s).*a.{980}" } });
+    const every = await addWebhook(ALL_CASTS);
+    await writer.submit(cast(1, "gm"));
+    const { publisher, published } = run();
+    await published(1);
+    expect(deliveries()).toEqual([`cast.created → ${every}`]);
+    const reason = "cast.created.text repeats too much: it compiles to 985 instructions";
+    expect(await webhooks.find(large, 0)).toMatchObject({
+      active: false,
+      health: { deactivationReason: expect.stringContaining(reason) },
+    });
+    await publisher.stop();
+  });
+
+  test("a matching thread that is stuck holds up neither the end of the publisher nor the events for the next one", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    const every = await addWebhook(ALL_CASTS);
+    const asked = Promise.withResolvers<void>();
+    const stuck = {
+      update: async () => undefined,
+      match: () => {
+        asked.resolve();
+        return new Promise<never>(() => undefined);
+      },
+    };
+    await writer.submit(cast(1, "a"));
+    const first = run({ matching: stuck });
+    await asked.promise;
+    await first.publisher.stop();
+    expect([deliveries(), outboxBacklog(writer.db).events, first.publisher.figures().skippedEvents]).toEqual([
+      [],
+      1,
+      0,
+    ]);
+    const second = run();
+    await second.published(1);
+    expect(deliveries()).toEqual([`cast.created → ${every}`]);
+    await second.publisher.stop();
+  });
+});
