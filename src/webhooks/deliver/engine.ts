@@ -186,7 +186,8 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
     stats.countAttempt(judged);
     unrecorded += 1;
     try {
-      const settled = settleOnce({ delivery, ...judged });
+      const { seq, leaseEndsAtMs } = delivery;
+      const settled = settleOnce({ delivery: { seq, leaseEndsAtMs }, ...judged });
       // Behind the settlement, so that the next claim knows of what the receiver asked for.
       pump();
       const reason = await settled;
