@@ -186,8 +186,7 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
     stats.countAttempt(judged);
     unrecorded += 1;
     try {
-      const { seq, leaseEndsAtMs } = delivery;
-      const settled = settleOnce({ delivery: { seq, leaseEndsAtMs }, ...judged });
+      const settled = settleOnce({ delivery, ...judged });
       // Behind the settlement, so that the next claim knows of what the receiver asked for.
       pump();
       const reason = await settled;

@@ -36,10 +36,6 @@ const firstDue = statement<{ due_at_ms: number }, [webhook: number]>(
   "deliveries.first-due",
   `SELECT due_at_ms FROM deliveries WHERE webhook = ? AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1`,
 );
-const dueBehind = statement<{ one: number }, [webhook: number, dueAfterMs: number]>(
-  "deliveries.due-behind",
-  "SELECT 1 AS one FROM deliveries WHERE webhook = ? AND due_at_ms > ? LIMIT 1",
-);
 const pullDue = statement<unknown, [nowMs: number, webhook: number, farthestMs: number]>(
   "deliveries.pull-due",
   "UPDATE deliveries SET due_at_ms = ?1 WHERE webhook = ?2 AND due_at_ms > ?3 AND lease_ends_at_ms IS NULL",
@@ -69,11 +65,9 @@ export function claimDelivery(
   const webhook = db.get(activeWebhook, webhookId);
   if (!webhook) return undefined;
   const farthestMs = nowMs + longestWaitMs;
-  if (db.get(dueBehind, webhook.seq, farthestMs)) {
-    // The lease of an attempt under way is still the attempt's; it only begins anew.
-    db.run(pullLeased, leaseEndsAtMs, webhook.seq, farthestMs);
-    db.run(pullDue, nowMs, webhook.seq, farthestMs);
-  }
+  // The lease of an attempt under way is still the attempt's; it only begins anew.
+  db.run(pullLeased, leaseEndsAtMs, webhook.seq, farthestMs);
+  db.run(pullDue, nowMs, webhook.seq, farthestMs);
   const heldUntilMs = webhook.held_until_ms ?? 0;
   if (heldUntilMs > nowMs && heldUntilMs <= farthestMs) {
     // Its receiver asked for this wait, which is nobody's turn.
