@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { Semaphore } from "../lib/semaphore.ts";
+import { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { ApiError } from "./errors.ts";
 import { exchangeOf } from "./exchange.ts";
@@ -15,6 +15,9 @@ const UNCOUNTED_BYTES = 64 * 1024;
 /** A streamed body is sent in chunks of about this size, and a slow reader holds few of them. */
 const CHUNK_CHARS = 64 * 1024;
 
+/** A body that may be whole is collected in parts of about this size; most consist of one. */
+const COLLECTED_CHARS = 256 * 1024;
+
 /**
  * What a streamed response reserves until it ends: the chunk on its way, and what its source holds for the next ones (a
  * slice of hydrated objects).
@@ -22,7 +25,7 @@ const CHUNK_CHARS = 64 * 1024;
 const STREAM_BYTES = 1024 * 1024;
 
 /** Large bodies that are collected at a time: one thread makes all of them, so more would only need more memory. */
-const MAX_COLLECTING = 4;
+const COLLECTING = { running: 4, waiting: 256 };
 
 const RETRY_AFTER_SECS = 2;
 
@@ -60,7 +63,7 @@ export interface BodySender {
  * the stream, also one that nobody has read from.
  */
 export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Logger }): BodySender {
-  const collecting = new Semaphore(MAX_COLLECTING);
+  const collecting = new ConcurrencyLimit(COLLECTING);
   return {
     whole(request, body, head) {
       if (body.byteLength <= UNCOUNTED_BYTES || request.method === "HEAD") return new Response(body, head);
@@ -94,7 +97,7 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
       let bytes = 0;
       /** True once all is collected. */
       const collectChunk = async (): Promise<boolean> => {
-        const { chunk, isLast } = await nextChunk(pieces);
+        const { chunk, isLast } = await nextChunk(pieces, COLLECTED_CHARS);
         reserve(chunk.byteLength);
         bytes += chunk.byteLength;
         collected.push(chunk);
@@ -113,7 +116,9 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
         let isLast = await collectChunk();
         if (!isLast) {
           reserve(STREAM_BYTES);
-          isLast = await collecting.run(collectRest);
+          const rest = collecting.run(collectRest);
+          if (rest === undefined) throw tooMuchUnsent();
+          isLast = await rest;
         }
         if (isLast && bytes <= MAX_WHOLE_BYTES) {
           reservation.end();
@@ -142,7 +147,7 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
               }
               try {
                 await setImmediate();
-                const { chunk, isLast } = await nextChunk(pieces);
+                const { chunk, isLast } = await nextChunk(pieces, CHUNK_CHARS);
                 if (chunk.byteLength > 0) controller.enqueue(chunk);
                 if (!isLast) return;
                 controller.close();
@@ -171,10 +176,10 @@ interface Chunk {
   readonly isLast: boolean;
 }
 
-/** The next pieces together, about a chunk of them; none where there were none left. */
-async function nextChunk(pieces: JsonStream["pieces"]): Promise<Chunk> {
+/** The next pieces together, so many UTF-16 units of them or a piece more; none where there were none left. */
+async function nextChunk(pieces: JsonStream["pieces"], chars: number): Promise<Chunk> {
   let text = "";
-  while (text.length < CHUNK_CHARS) {
+  while (text.length < chars) {
     const { done, value } = await pieces.next();
     if (done) return { chunk: encoder.encode(text), isLast: true };
     text += value;

@@ -7,6 +7,9 @@ import { type ReadSource, runQuery } from "./run-query.ts";
 /** Casts that are hydrated together: a page of a feed, which takes some milliseconds. */
 const SLICE_CASTS = 50;
 
+/** Others get their turn after so long. To yield after each slice costs more than most slices. */
+const MAX_TURN_MS = 5;
+
 /** Casts in the order of `hashesOf`, a slice at a time; undefined stands for a cast that is gone. */
 export type CastSlices<Shown> = AsyncIterable<readonly (Shown | undefined)[]>;
 
@@ -56,9 +59,13 @@ export function answerCastsInSlices<Found, Shown>(
     }),
   );
   async function* slices() {
+    let turnAtMs = performance.now();
     yield firstSlice;
     for (let slice = 1; slice * SLICE_CASTS < hashes.length; slice++) {
-      await setImmediate();
+      if (performance.now() - turnAtMs > MAX_TURN_MS) {
+        await setImmediate();
+        turnAtMs = performance.now();
+      }
       const wanted = sliceOf(hashes, slice);
       yield runQuery(
         reads,
