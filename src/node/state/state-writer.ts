@@ -5,6 +5,7 @@ import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import type { StateCall } from "../../db/state/store-writes.ts";
 import type { SweepDecision } from "../../db/state/sweep.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
+import { reasonOf } from "../../lib/failure.ts";
 import type { AllDecisions } from "./sqlite-stores.ts";
 import type { SweepName } from "./sweeps.ts";
 
@@ -239,5 +240,6 @@ function isLock(cause: unknown): boolean {
 }
 
 function unavailable(cause: unknown): StateUnavailable {
-  return new StateUnavailable("the state database cannot be written", { cause });
+  // For the log, which reads it on another thread; what a client is told does not name the file.
+  return new StateUnavailable(`the state cannot be written: ${reasonOf(cause)}`, { cause });
 }

@@ -14,6 +14,7 @@ import {
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { until } from "../../support/manual-time.ts";
 import { tempDir } from "../../support/program.ts";
+import { sqliteError } from "../../support/storage-faults.ts";
 
 let dir: ReturnType<typeof tempDir>;
 let db: StateDatabase;
@@ -104,6 +105,16 @@ describe("the writer", () => {
     unlock();
     writer.probe();
     expect(writer.stats().stalledMs).toBe(0);
+  });
+
+  test("of a damaged database names the file and how it comes back, for the log", async () => {
+    db.beforeStatement = (name) => {
+      if (name === "COMMIT") throw sqliteError("corrupt");
+    };
+    const fault = await failure(writer.call(spend(1)));
+    expect(fault).toBeInstanceOf(StateUnavailable);
+    expect(String(fault)).toContain(`${db.file}: database disk image is malformed`);
+    expect(String(fault)).toContain("cannot be rebuilt");
   });
 
   test("says of a full disk that the state is unavailable, until something is written again", async () => {
