@@ -59,7 +59,7 @@ async function compile(target: Target | undefined, outfile: string): Promise<voi
   const fromWorkingDirectory = { autoloadDotenv: false, autoloadBunfig: false } as const;
   const built = await Bun.build({
     entrypoints: ENTRYPOINTS,
-    root: "src",
+    root: "src/node",
     define,
     // Names stay, so that a stack trace can be read.
     minify: { syntax: true, whitespace: true },
