@@ -41,8 +41,9 @@ const hasVerification = statement<{ one: number }, [fid: number, address: Uint8A
 );
 
 /**
- * Who may write a message at all: a registered fid, with an active signer, or with a key operation that fits the keys
- * which the fid has. Look-ups alone: whoever costs a signature recovery or a call to a chain has passed them.
+ * Checks that the author may write at all: the fid is registered, and the signer is active or the key operation fits
+ * the keys that the fid has. It only uses look-ups, so it comes before the recovery of a signature or a call to a
+ * chain.
  */
 export function admitAuthor(context: AdmitContext, message: SignedMessage): Rejection | undefined {
   const { db } = context;
@@ -55,9 +56,9 @@ export function admitAuthor(context: AdmitContext, message: SignedMessage): Reje
 }
 
 /**
- * Decides what a valid message needs of the network's state, in the reference node's order: a registered fid, an
- * active signer, then what its body refers to (custody of a key, the Pro tier, a live name, a verified address, units to
- * lend). Reads only.
+ * Checks what a valid message needs from the network's state, in the reference node's order: a registered fid, an
+ * active signer, then what its body refers to (custody of a key, the Pro tier, a live name, a verified address, units
+ * to lend). It only reads.
  */
 export function admit(context: AdmitContext, message: SignedMessage): Rejection | undefined {
   const { db } = context;

@@ -2,62 +2,62 @@ import type { ThreadRoot } from "../db/index/project/casts.ts";
 import { positionOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 
-/** A message that entered or left a slot, with the bytes that the node stores. */
+/** A message that was added to or removed from a slot, with its stored bytes. */
 export interface ChangedMessage {
   readonly message: SignedMessage;
   readonly bytes: Uint8Array;
-  /** For a cast that left: the thread that it stood in, which nothing remembers once it is gone. */
+  /** The thread of a removed cast. It cannot be determined after the removal. */
   readonly root: ThreadRoot | undefined;
 }
 
-/** What holds a slot before and after an operation. */
+/** The messages in a slot before and after an operation. */
 export interface SlotChange {
   readonly before: ChangedMessage | undefined;
   readonly after: ChangedMessage | undefined;
 }
 
 interface Step extends ChangedMessage {
-  readonly entered: boolean;
+  readonly isAdded: boolean;
 }
 
 /**
- * What one operation of the writer does to the network's state, noted while it does it. An operation may take a message
- * that it put a moment before, so what has changed is known at its end alone. Nothing is noted of history.
+ * Tracks what one operation of the writer changes in the network's state. An operation may remove a message that it
+ * added itself, so the changes are known at its end only. Operations that are history are not tracked.
  */
 export class Changes {
   readonly #steps: Step[] = [];
   readonly #createdUsers = new Set<number>();
   readonly #updatedUsers = new Set<number>();
-  #isNoting = false;
+  #isTracking = false;
 
-  /** Forgets the operation before; notes the coming one unless it `isHistory`. */
+  /** Starts a new operation and discards the previous one. Changes are tracked unless it `isHistory`. */
   begin(isHistory: boolean): void {
-    this.#isNoting = !isHistory;
+    this.#isTracking = !isHistory;
     this.#steps.length = 0;
     this.#createdUsers.clear();
     this.#updatedUsers.clear();
   }
 
   get isNoting(): boolean {
-    return this.#isNoting;
+    return this.#isTracking;
   }
 
   noteEntered(message: SignedMessage, bytes: Uint8Array): void {
-    if (this.#isNoting) this.#steps.push({ message, bytes, root: undefined, entered: true });
+    if (this.#isTracking) this.#steps.push({ message, bytes, root: undefined, isAdded: true });
   }
 
   noteLeft(message: SignedMessage, bytes: Uint8Array, root: ThreadRoot | undefined): void {
-    if (this.#isNoting) this.#steps.push({ message, bytes, root, entered: false });
+    if (this.#isTracking) this.#steps.push({ message, bytes, root, isAdded: false });
   }
 
-  /** An fid was registered. */
+  /** The fid was registered. */
   noteUserCreated(fid: number): void {
-    if (this.#isNoting) this.#createdUsers.add(fid);
+    if (this.#isTracking) this.#createdUsers.add(fid);
   }
 
-  /** Something that no message holds changed about an fid: its custody, its tier, its fname. */
+  /** A property of an fid that is not in a message changed: its custody, its tier, its fname. */
   noteUserUpdated(fid: number): void {
-    if (this.#isNoting) this.#updatedUsers.add(fid);
+    if (this.#isTracking) this.#updatedUsers.add(fid);
   }
 
   get createdUsers(): ReadonlySet<number> {
@@ -68,23 +68,24 @@ export class Changes {
     return this.#updatedUsers;
   }
 
-  /** The slots that hold another message than before, in the order in which they were first touched. */
+  /** Returns the slots whose message changed, in the order in which the operation first changed them. */
   slots(): SlotChange[] {
     const [first, ...others] = this.#steps;
-    if (first && others.length === 0) return [first.entered ? entry(first) : exit(first)];
+    if (first && others.length === 0) return [changeOf(first)];
     const slots = new Map<string, SlotChange>();
     for (const step of this.#steps) {
       const key = slotKey(step.message);
       const known = slots.get(key);
-      const change = step.entered ? entry(step) : exit(step);
+      const change = changeOf(step);
       slots.set(key, known ? { before: known.before, after: change.after } : change);
     }
     return [...slots.values()].filter(({ before, after }) => !isSame(before, after));
   }
 }
 
-const entry = (after: ChangedMessage): SlotChange => ({ before: undefined, after });
-const exit = (before: ChangedMessage): SlotChange => ({ before, after: undefined });
+function changeOf(step: Step): SlotChange {
+  return step.isAdded ? { before: undefined, after: step } : { before: step, after: undefined };
+}
 
 function slotKey(message: SignedMessage): string {
   const { store, slot } = positionOf(message);

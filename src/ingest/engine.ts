@@ -9,7 +9,7 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { admit } from "./admit.ts";
 import { Changes } from "./changes.ts";
 import { type Cause, causeOf, isHistory, writeEvents } from "./events.ts";
-import { applyKeyMessage, touchGaslessKey } from "./gasless-keys.ts";
+import { applyKeyMessage, renewGaslessSigner } from "./gasless-keys.ts";
 import { type MergeContext, mergeMessage } from "./merge.ts";
 import { MessageStore } from "./message-store.ts";
 import type { IngestRecord } from "./record.ts";
@@ -17,10 +17,10 @@ import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
 import { applyRelayedOp, causeOfRelayed, type RelayedBatch, writeProgress } from "./relay.ts";
 import { StorageLimitsOfFids } from "./storage-limits.ts";
 
-/** What became of a record: nothing when it was merged, else why not. */
+/** The outcome of a record: undefined if it was merged, otherwise why not. */
 export type Verdict = Rejection | undefined;
 
-/** A position of resumable work that moves with a batch: both are written or neither. */
+/** A new position of resumable work. It is written in the transaction of a batch. */
 export interface PositionMove {
   readonly key: string;
   readonly position: number;
@@ -28,8 +28,8 @@ export interface PositionMove {
 
 export interface ApplyOptions {
   /**
-   * The network accepted the records before, as those of an import: a message is admitted as of the time at which it was
-   * signed, so that a gasless key or a Pro tier that has expired since then still counts.
+   * The network accepted the records before, for example those of an import. A message is then admitted as of the
+   * time at which it was signed, so that a gasless key or a Pro tier that has expired since still counts.
    */
   readonly isHistory?: boolean;
 }
@@ -38,13 +38,13 @@ export interface EngineOptions {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
-  /** Told of a fault that is no fault of the input. */
+  /** Called for a fault that the input did not cause. */
   readonly onFault: (cause: unknown) => void;
-  /** Told after each commit that wrote events. */
+  /** Called after each commit that wrote events. */
   readonly onEvents?: () => void;
 }
 
-/** The one writer of the index: admits and merges records that were validated, a batch in one transaction. */
+/** The writer of the index. Admits and merges validated records, one batch in one transaction. */
 export class IngestEngine {
   readonly #options: EngineOptions;
   readonly #totals = new TotalsDelta();
@@ -60,8 +60,9 @@ export class IngestEngine {
   }
 
   /**
-   * Applies a batch; returns the verdicts in the order of the records, after the commit is on the disk. What could not be
-   * stored is `unavailable`: its sender tries again, and what was stored nevertheless is a duplicate then.
+   * Applies a batch. Returns the outcomes in the order of the records, after the commit is on disk. A record that
+   * could not be stored is `unavailable`: its sender tries again, and if it was stored after all, it is then a
+   * duplicate.
    */
   apply(records: readonly IngestRecord[]): Verdict[] {
     try {
@@ -74,13 +75,13 @@ export class IngestEngine {
   }
 
   /**
-   * Applies a batch of resumable work, as `apply` does, and moves its positions in the same transaction.
+   * Applies a batch of resumable work like `apply` and moves its positions in the same transaction.
    *
-   * A record that causes a fault costs the others nothing: each gets a transaction of its own, and the verdict of the
-   * one at fault is `unavailable`. The positions then stay, because they never move past a record that was not stored.
+   * If a record causes a fault, each record gets a transaction of its own, so that only the record at fault is
+   * `unavailable`. The positions then do not move, because they never move past a record that was not stored.
    *
-   * @throws StorageError when the database cannot be written. Some of the records may be stored; the positions have
-   *   not moved, and the same batch can be applied again.
+   * @throws StorageError if the database cannot be written. Some of the records may be stored. The positions have not
+   *   moved, and the same batch can be applied again.
    */
   applyResumable(
     records: readonly IngestRecord[],
@@ -108,11 +109,11 @@ export class IngestEngine {
   }
 
   /**
-   * Applies what the node relays from the one that it follows, in one transaction. An operation that the index itself
-   * cannot hold is reported and passed over, so that one poisoned record does not end the following.
+   * Applies a batch of operations from the upstream in one transaction. An operation that causes a fault is reported
+   * and skipped, so that one bad record does not stop the node from following.
    *
-   * @throws StorageError when the database cannot be written; the positions have then not moved, and the same batch can
-   *   be applied again.
+   * @throws StorageError if the database cannot be written. The positions have not moved, and the same batch can be
+   *   applied again.
    */
   applyRelayed(batch: RelayedBatch): void {
     try {
@@ -135,7 +136,7 @@ export class IngestEngine {
   #writeRelayed(batch: RelayedBatch): void {
     this.#write((context) => {
       for (const op of batch.ops)
-        this.#tellingOf(context, causeOfRelayed(op), () => applyRelayedOp(context, this.#totals, op));
+        this.#withEvents(context, causeOfRelayed(op), () => applyRelayedOp(context, this.#totals, op));
       writeProgress(context.db, batch);
     });
   }
@@ -147,7 +148,7 @@ export class IngestEngine {
   ): Verdict[] {
     return this.#write((context) => {
       const verdicts = records.map((record) =>
-        this.#tellingOf(context, causeOf(record), () => this.#applyOne(context, record, options)),
+        this.#withEvents(context, causeOf(record), () => this.#applyOne(context, record, options)),
       );
       for (const { key, position } of moves) putPosition(context.db, key, position);
       return verdicts;
@@ -179,8 +180,8 @@ export class IngestEngine {
     }
   }
 
-  /** Runs one operation on the network's state and writes the events that follow from what it changed. */
-  #tellingOf<T>(context: MergeContext, cause: Cause, operation: () => T): T {
+  /** Runs one operation on the network's state and writes the events of its changes. */
+  #withEvents<T>(context: MergeContext, cause: Cause, operation: () => T): T {
     const { db, changes, nowSecs } = context;
     changes.begin(isHistory(cause, nowSecs));
     const result = operation();
@@ -208,13 +209,13 @@ export class IngestEngine {
         if (refusal) return refusal;
         if (applyKeyMessage(context, message)) return undefined;
         const verdict = mergeMessage(context, message);
-        if (!verdict) touchGaslessKey(context.db, message);
+        if (!verdict) renewGaslessSigner(context.db, message);
         return verdict;
       }
     }
   }
 
-  /** Reports a fault; returns the verdict of the records that are not stored because of it. */
+  /** Reports a fault and returns the outcome of the records that it kept from being stored. */
   #unstored(cause: unknown): Rejection {
     this.#options.onFault(cause);
     return new Rejection("unavailable", "the node could not store the record; try again");

@@ -1,4 +1,4 @@
-/** Wakes those who wait for the writer's next events. */
+/** Wakes up the callers that wait for the writer's next events. */
 export class EventSignal {
   #next = Promise.withResolvers<void>();
 

@@ -10,16 +10,16 @@ import { MessageType, UserNameProof } from "../protocol/wire/generated/message.t
 import type { ChangedMessage, Changes, SlotChange } from "./changes.ts";
 import type { IngestRecord } from "./record.ts";
 
-/** What happened longer ago than this is history when it arrives, and no event. */
+/** An older change is history when it arrives and produces no event. */
 export const MAX_EVENT_AGE_SECS = 900;
 
 const EVENT_ID_BYTES = 16;
 
-/** What an operation comes from. */
+/** The record or operation that an event results from. */
 export interface Cause {
-  /** When it happened on the network, in unix seconds. */
+  /** The time at which it happened on the network, in unix seconds. */
   readonly happenedAt: number;
-  /** Bytes that name it, the same on every node. */
+  /** Bytes that identify it, the same on every node. */
   readonly reference: () => Uint8Array;
 }
 
@@ -27,7 +27,7 @@ export function isHistory(cause: Cause, nowSecs: number): boolean {
   return nowSecs - cause.happenedAt > MAX_EVENT_AGE_SECS;
 }
 
-/** A record as the cause of what its merge changes. */
+/** Returns a record as the cause of the changes of its merge. */
 export function causeOf(record: IngestRecord): Cause {
   switch (record.kind) {
     case "message": {
@@ -50,8 +50,8 @@ export function causeOf(record: IngestRecord): Cause {
 }
 
 /**
- * Writes the events that follow from what an operation changed, inside its transaction; answers how many. A cast, follow
- * or reaction that replaced its like is no event; a user is told of once.
+ * Writes the events of an operation's changes in its transaction and returns their number. A cast, follow or reaction
+ * that replaces an equal one is not an event. A user has at most one event per operation.
  */
 export function writeEvents(db: IndexDatabase, changes: Changes, cause: Cause, nowSecs: number): number {
   if (!changes.isNoting) return 0;
@@ -62,7 +62,7 @@ export function writeEvents(db: IndexDatabase, changes: Changes, cause: Cause, n
     written++;
   };
   for (const slot of changes.slots()) {
-    const { before, after } = shown(slot);
+    const { before, after } = visible(slot);
     const changed = after ?? before;
     const topic = changed && topicOf(changed.message);
     if (!changed || !topic) continue;
@@ -82,14 +82,14 @@ export function writeEvents(db: IndexDatabase, changes: Changes, cause: Cause, n
   return written;
 }
 
-/** The change of what a slot shows: a remove shows as little as an empty slot. */
-function shown({ before, after }: SlotChange): SlotChange {
-  const shows = (changed: ChangedMessage | undefined) =>
+/** The visible change of a slot: a remove message is as invisible as an empty slot. */
+function visible({ before, after }: SlotChange): SlotChange {
+  const ifVisible = (changed: ChangedMessage | undefined) =>
     changed && topicOf(changed.message) ? changed : undefined;
-  return { before: shows(before), after: shows(after) };
+  return { before: ifVisible(before), after: ifVisible(after) };
 }
 
-/** What a live message is about, undefined where nobody is told of it. */
+/** Returns the subject of a live message's events, or undefined if it has none. */
 function topicOf({ data }: SignedMessage): "cast" | "follow" | "reaction" | "user" | undefined {
   switch (data.type) {
     case MessageType.MESSAGE_TYPE_CAST_ADD:
@@ -113,7 +113,7 @@ function isOtherValue(before: SignedMessage, after: SignedMessage): boolean {
   return fieldValue(before.data) !== fieldValue(after.data);
 }
 
-/** The value of user data; nothing for messages whose presence is all that they say. */
+/** Returns the value of user data, and "" for other messages, whose presence is their only value. */
 function fieldValue({ body }: SignedMessage["data"]): string {
   return body?.$case === "userDataBody" ? body.value.value : "";
 }
@@ -122,8 +122,8 @@ function rootOf(db: IndexDatabase, { data, hash }: SignedMessage): ThreadRoot | 
   return data.body?.$case === "castAddBody" ? threadRootOf(db, data, data.body.value, hash) : null;
 }
 
-/** Two nodes that see the same thing happen name it alike, so that neither receiver nor queue takes it twice. */
+/** Two nodes give the same event the same id, so that receivers and queues can detect duplicates. */
 function eventIdOf(kind: EventKind, fid: number, reference: Uint8Array): Uint8Array {
-  const named = Buffer.concat([Buffer.from(`${kind}\0${fid}\0`), reference]);
-  return digest("sha256", named, "buffer").subarray(0, EVENT_ID_BYTES);
+  const identity = Buffer.concat([Buffer.from(`${kind}\0${fid}\0`), reference]);
+  return digest("sha256", identity, "buffer").subarray(0, EVENT_ID_BYTES);
 }

@@ -6,8 +6,8 @@ import type { Logger } from "../runtime/logger.ts";
 const INTERVAL_MS = 60_000;
 
 /**
- * Logs the faults of the writer. While the database cannot be written every commit fails, so of those there is one line a
- * minute; a fault that a single record causes has a line of its own.
+ * Logs the faults of the writer. While the database cannot be written every commit fails, so these are logged at most
+ * once a minute. A fault that a single record causes is always logged.
  */
 export function createIngestFaultLog({
   log,

@@ -1,8 +1,8 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
 
-/** The column that a nonce does not need: no user and no app has fid 0. */
-const NOBODY = 0;
+/** The value of the column that a nonce does not use. No user and no app has fid 0. */
+const NO_FID = 0;
 
 const lastNonce = statement<{ nonce: number }, [fid: number, requestFid: number]>(
   "key-nonces.last",
@@ -14,22 +14,22 @@ const raiseNonce = statement<unknown, [fid: number, requestFid: number, nonce: n
    ON CONFLICT (fid, request_fid) DO UPDATE SET nonce = max(nonce, ?3)`,
 );
 
-/** The last nonce of a user's custody over gasless keys; 0 before the first. */
+/** Returns the last nonce of the key operations that a user's custody address signed; 0 before the first. */
 export function userNonce(db: IndexDatabase, fid: number): number {
-  return db.get(lastNonce, fid, NOBODY)?.nonce ?? 0;
+  return db.get(lastNonce, fid, NO_FID)?.nonce ?? 0;
 }
 
-/** The last nonce with which keys of an app removed themselves, counted over all users; 0 before the first. */
+/** Returns the last nonce with which keys of an app removed themselves, over all users; 0 before the first. */
 export function appNonce(db: IndexDatabase, requestFid: number): number {
-  return db.get(lastNonce, NOBODY, requestFid)?.nonce ?? 0;
+  return db.get(lastNonce, NO_FID, requestFid)?.nonce ?? 0;
 }
 
-/** Raises a user's nonce; a lower one changes nothing, so that what is relayed twice does no harm. */
+/** Raises a user's nonce. A lower nonce changes nothing, so a repeated operation is harmless. */
 export function raiseUserNonce(db: IndexDatabase, fid: number, nonce: number): void {
-  if (nonce > 0) db.run(raiseNonce, fid, NOBODY, nonce);
+  if (nonce > 0) db.run(raiseNonce, fid, NO_FID, nonce);
 }
 
 /** Raises an app's nonce; a lower one changes nothing. */
 export function raiseAppNonce(db: IndexDatabase, requestFid: number, nonce: number): void {
-  if (nonce > 0) db.run(raiseNonce, NOBODY, requestFid, nonce);
+  if (nonce > 0) db.run(raiseNonce, NO_FID, requestFid, nonce);
 }

@@ -24,7 +24,7 @@ import type { Changes } from "./changes.ts";
 import { decodeStored, type MessageStore } from "./message-store.ts";
 import type { StorageLimitsOfFids } from "./storage-limits.ts";
 
-/** What merging works on, all of one write transaction. */
+/** The context of merging within one write transaction. */
 export interface MergeContext {
   readonly db: IndexDatabase;
   readonly store: MessageStore;
@@ -47,21 +47,25 @@ const CONFLICT = new Rejection("bad_request.conflict", "message conflicts with a
 const PRUNABLE = new Rejection("bad_request.prunable", "message would be pruned at once");
 
 /**
- * Merges an admitted message: settles its conflicts, shows it, revokes what depended on what it displaced, and
- * prunes its store. A message that loses changes nothing; one that the limit takes away again at once is answered
- * as prunable, while what the same pruning took from the store stays gone, as on the reference node.
+ * Merges an admitted message: resolves its conflicts, updates the read model, revokes what depended on the messages
+ * that it replaced, and prunes its store. A message that loses changes nothing. A message that the limit removes at
+ * once is refused as prunable; other messages that the same pruning removed stay removed, as on the reference node.
  */
 export function mergeMessage(context: MergeContext, message: SignedMessage): Rejection | undefined {
   const position = positionOf(message);
-  const refusal = settle(context, message, position);
+  const refusal = resolveConflicts(context, message, position);
   if (refusal) return refusal;
   context.store.put(message, position);
-  if (position.store === Store.StorageLends) settleLend(context, message, position);
+  if (position.store === Store.StorageLends) dropEmptyLend(context, message, position);
   return prune(context, message, position.store);
 }
 
-/** Removes what `message` displaces, or says why it may not enter. */
-function settle(context: MergeContext, message: SignedMessage, position: Position): Rejection | undefined {
+/** Removes the messages that `message` replaces, or returns why it is refused. */
+function resolveConflicts(
+  context: MergeContext,
+  message: SignedMessage,
+  position: Position,
+): Rejection | undefined {
   const { fid } = message.data;
   const incoming: Rank = { kind: position.kind, timestamp: message.data.timestamp, hash: message.hash };
   const held = context.store.held(fid, position.store, position.slot);
@@ -76,7 +80,7 @@ function settle(context: MergeContext, message: SignedMessage, position: Positio
     if (refusal) return refusal;
   }
   if (body?.$case === "usernameProofBody" && !held) {
-    const refusal = settleName(context, fid, body.value, incoming);
+    const refusal = resolveNameConflict(context, fid, body.value, incoming);
     if (refusal) return refusal;
   }
   if (held) revokeDependents(context, fid, context.store.take(held, fid, position.store));
@@ -84,7 +88,7 @@ function settle(context: MergeContext, message: SignedMessage, position: Positio
   return undefined;
 }
 
-/** A link older than the compact state of its type is decided by that state. */
+/** A link that is older than the compact state of its type is accepted only if that state lists it. */
 function refusedByCompactState(
   context: MergeContext,
   fid: number,
@@ -100,7 +104,7 @@ function refusedByCompactState(
   return listed ? undefined : CONFLICT;
 }
 
-/** Drops every remove up to the compact state's time, and every add up to it whose target is not listed. */
+/** Removes every remove message up to the compact state's time, and every add up to it whose target is not listed. */
 export function applyCompactState(
   context: MergeContext,
   fid: number,
@@ -121,8 +125,8 @@ export function applyCompactState(
   }
 }
 
-/** A name has one live proof in the whole network: a proof of another fid gives way or wins by time and hash. */
-function settleName(
+/** A name has one live proof in the whole network. Time and hash decide between proofs of different fids. */
+function resolveNameConflict(
   context: MergeContext,
   fid: number,
   proof: UserNameProof,
@@ -143,42 +147,44 @@ const PRIMARY_ADDRESS_TYPES = [
   UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA,
 ];
 
-/** A primary address goes with the verification that it names, also when a newer one of the address replaces it. */
+/**
+ * Revokes a primary address together with its verification, also if a newer verification of the address replaces it.
+ */
 function revokeDependents(context: MergeContext, fid: number, deleted: SignedMessage): void {
   const body = deleted.data.body;
   if (body?.$case !== "verificationAddBody") return;
   for (const type of PRIMARY_ADDRESS_TYPES) {
     const held = context.store.held(fid, Store.UserData, Uint8Array.of(type));
     if (!held) continue;
-    const named = requiredVerifiedAddress(decodeStored(held.bytes).data);
-    if (named && Buffer.compare(named.address, body.value.address) === 0)
+    const required = requiredVerifiedAddress(decodeStored(held.bytes).data);
+    if (required && Buffer.compare(required.address, body.value.address) === 0)
       context.store.take(held, fid, Store.UserData);
   }
 }
 
-/** The USERNAME of an fid goes when an fname moves away from it, whatever name it holds. */
+/** Revokes the USERNAME of an fid when an fname moves away from it, whatever name it is. */
 export function revokeUsername(context: MergeContext, fid: number): void {
   const held = context.store.held(fid, Store.UserData, Uint8Array.of(UserDataType.USER_DATA_TYPE_USERNAME));
   if (held) context.store.take(held, fid, Store.UserData);
 }
 
-/** A lend of nothing ends the one before it and leaves no row. */
-function settleLend(context: MergeContext, message: SignedMessage, position: Position): void {
+/** Removes a lend of 0 units again: it only replaces the lend before it. */
+function dropEmptyLend(context: MergeContext, message: SignedMessage, position: Position): void {
   const body = message.data.body;
   if (body?.$case !== "lendStorageBody" || body.value.numUnits > 0) return;
   const stored = context.store.held(message.data.fid, position.store, position.slot);
   if (stored) context.store.take(stored, message.data.fid, position.store);
 }
 
-/** Takes the oldest messages out of a store above its limit; says so when `merged` is one of them. */
+/** Removes the oldest messages of a store above its limit. Returns the refusal of `merged` if it is one of them. */
 function prune(context: MergeContext, merged: SignedMessage, store: Store): Rejection | undefined {
   const { fid } = merged.data;
   const excess = context.store.used(fid, store) - context.limits.limit(fid, store, context.nowSecs);
   if (excess <= 0) return undefined;
-  let answer: Rejection | undefined;
+  let refusal: Rejection | undefined;
   for (const stored of context.store.oldest(fid, store, excess)) {
     context.store.take(stored, fid, store);
-    if (Buffer.compare(stored.hash, merged.hash) === 0) answer = PRUNABLE;
+    if (Buffer.compare(stored.hash, merged.hash) === 0) refusal = PRUNABLE;
   }
-  return answer;
+  return refusal;
 }

@@ -9,7 +9,7 @@ import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/si
 import type { Changes } from "./changes.ts";
 import type { StorageLimitsOfFids } from "./storage-limits.ts";
 
-/** A live message as the table holds it. */
+/** A row of a live message. */
 export interface StoredMessage extends Rank {
   readonly id: number;
   readonly bytes: Uint8Array;
@@ -66,85 +66,93 @@ const dropUnused = statement<unknown, [fid: number, store: number]>(
   "DELETE FROM store_counts WHERE fid = ? AND store = ? AND used = 0",
 );
 
-/** The live messages, with the read model and the counts that follow from them. Used inside a write transaction. */
+/** The live messages, with the read model and the counts derived from them. Used inside a write transaction. */
 export class MessageStore {
-  constructor(
-    private readonly db: IndexDatabase,
-    private readonly totals: TotalsDelta,
-    private readonly limits: StorageLimitsOfFids,
-    private readonly changes: Changes,
-  ) {}
+  readonly #db: IndexDatabase;
+  readonly #totals: TotalsDelta;
+  readonly #limits: StorageLimitsOfFids;
+  readonly #changes: Changes;
 
-  /** The message that holds a slot of an fid. */
+  constructor(db: IndexDatabase, totals: TotalsDelta, limits: StorageLimitsOfFids, changes: Changes) {
+    this.#db = db;
+    this.#totals = totals;
+    this.#limits = limits;
+    this.#changes = changes;
+  }
+
+  /** Returns the message in a slot of an fid. */
   held(fid: number, store: Store, slot: Uint8Array): StoredMessage | undefined {
-    return this.db.get(bySlot, fid, store, slot);
+    return this.#db.get(bySlot, fid, store, slot);
   }
 
-  /** Live messages whose slots begin with `prefix`, not younger than `maxTimestamp` (Farcaster seconds). */
+  /**
+   * Returns the live messages whose slots start with `prefix`, up to and including `maxTimestamp` (Farcaster
+   * seconds).
+   */
   heldBelow(fid: number, store: Store, prefix: Uint8Array, maxTimestamp: number): StoredMessage[] {
-    return this.db.all(bySlotRange, fid, store, prefix, afterPrefix(prefix), maxTimestamp);
+    return this.#db.all(bySlotRange, fid, store, prefix, afterPrefix(prefix), maxTimestamp);
   }
 
-  /** The `count` messages that a full store loses first; compact states are never among them. */
+  /** Returns the `count` messages that a full store loses first. Compact states are never among them. */
   oldest(fid: number, store: Store, count: number): StoredMessage[] {
-    return this.db.all(oldest, fid, store, count);
+    return this.#db.all(oldest, fid, store, count);
   }
 
-  /** Number of live messages, tombstones and compact states included. */
+  /** Returns the number of live messages, remove messages and compact states included. */
   used(fid: number, store: Store): number {
-    return this.db.get(usedOf, fid, store)?.used ?? 0;
+    return this.#db.get(usedOf, fid, store)?.used ?? 0;
   }
 
   put(message: SignedMessage, position: Position): void {
     const { fid, timestamp } = message.data;
     const { store, slot, kind } = position;
     const bytes = encodeMessage(message);
-    this.db.run(insertMessage, fid, store, slot, kind, timestamp, message.hash, bytes);
-    this.db.run(addUsed, fid, store, 1);
+    this.#db.run(insertMessage, fid, store, slot, kind, timestamp, message.hash, bytes);
+    this.#db.run(addUsed, fid, store, 1);
     this.#count(message, 1);
-    project(this.db, message);
-    this.changes.noteEntered(message, bytes);
+    project(this.#db, message);
+    this.#changes.noteEntered(message, bytes);
   }
 
-  /** Takes a live message out, with all that it shows; answers what it was. */
+  /** Removes a live message and all that is derived from it. Returns the message. */
   take(stored: StoredMessage, fid: number, store: Store): SignedMessage {
     const message = decodeStored(stored.bytes);
-    this.changes.noteLeft(message, stored.bytes, this.#rootOf(message));
-    retract(this.db, message);
-    this.db.run(deleteMessage, stored.id);
-    this.db.run(addUsed, fid, store, -1);
-    this.db.run(dropUnused, fid, store);
+    this.#changes.noteLeft(message, stored.bytes, this.#rootOf(message));
+    retract(this.#db, message);
+    this.#db.run(deleteMessage, stored.id);
+    this.#db.run(addUsed, fid, store, -1);
+    this.#db.run(dropUnused, fid, store);
     this.#count(message, -1);
     return message;
   }
 
-  /** The thread that a cast is about to leave, where somebody wants to know. */
+  /** Returns the thread of a cast that is being removed, if changes are tracked. */
   #rootOf({ data, hash }: SignedMessage): ThreadRoot | undefined {
-    if (!this.changes.isNoting || data.body?.$case !== "castAddBody") return undefined;
-    return threadRootOf(this.db, data, data.body.value, hash);
+    if (!this.#changes.isNoting || data.body?.$case !== "castAddBody") return undefined;
+    return threadRootOf(this.#db, data, data.body.value, hash);
   }
 
   #count(message: SignedMessage, by: 1 | -1): void {
-    this.totals.add("messages", by);
+    this.#totals.add("messages", by);
     const total = totalOf(message);
-    if (total) this.totals.add(total, by);
-    // Both ends of a lend have other limits from now on.
+    if (total) this.#totals.add(total, by);
+    // The limits of both fids of a lend change.
     const body = message.data.body;
     if (body?.$case === "lendStorageBody") {
-      this.limits.forget(message.data.fid);
-      this.limits.forget(body.value.toFid);
+      this.#limits.forget(message.data.fid);
+      this.#limits.forget(body.value.toFid);
     }
   }
 }
 
-/** Decodes bytes that this node stored itself; anything else in their place is a broken database. */
+/** Decodes bytes that this node stored itself. Throws if they are anything else: the database is then corrupt. */
 export function decodeStored(bytes: Uint8Array): SignedMessage {
   const message = decodeMessage(bytes);
   if (message instanceof Rejection) throw new Error(`stored message is unreadable: ${message.reason}`);
   return message;
 }
 
-/** The least byte string above all that begin with `prefix`, whose last byte is never 0xff here. */
+/** Returns the least byte string above all that start with `prefix`. The last byte of a prefix is never 0xff here. */
 function afterPrefix(prefix: Uint8Array): Uint8Array {
   const end = Uint8Array.from(prefix);
   const last = end.length - 1;

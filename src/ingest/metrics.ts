@@ -2,7 +2,7 @@ import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "../runtime/metrics.ts";
 import type { WriterStats } from "./rpc.ts";
 
-/** Registers what ingest tells of itself; the figures are asked for when somebody scrapes. */
+/** Registers the metrics of ingest. The worker's stats are requested at each scrape. */
 export function registerIngestMetrics(
   { registry, prefix }: Metrics,
   sources: { totals: () => Readonly<Record<string, number>>; stats: () => Promise<WriterStats> },
@@ -17,10 +17,11 @@ export function registerIngestMetrics(
       for (const [kind, count] of Object.entries(sources.totals())) this.set({ kind }, count);
     },
   });
-  // The worker counts since its start, as a counter does; each scrape sets the figure to what the worker says.
+  // The worker's counts start at 0 when it starts, like a counter. Each scrape sets the counter to the worker's
+  // count.
   new Counter({
     name: `${prefix}ingest_records_total`,
-    help: "Records that came to be merged, by outcome: merged, or the code of the refusal.",
+    help: "Records that were submitted to the writer, by outcome: merged, or the code of the refusal.",
     labelNames: ["outcome"],
     registers,
     async collect() {
@@ -42,7 +43,7 @@ export function registerIngestMetrics(
   });
   new Gauge({
     name: `${prefix}ingest_queue_records`,
-    help: "Records that wait for the writer.",
+    help: "Records that are queued for the writer.",
     registers,
     async collect() {
       this.set((await sources.stats()).queuedRecords);
@@ -50,7 +51,7 @@ export function registerIngestMetrics(
   });
   new Gauge({
     name: `${prefix}event_outbox_events`,
-    help: "Events that wait to be published to webhooks.",
+    help: "Events that have not been published to webhooks yet.",
     registers,
     async collect() {
       this.set((await sources.stats()).outbox.events);
@@ -58,7 +59,7 @@ export function registerIngestMetrics(
   });
   new Gauge({
     name: `${prefix}event_outbox_oldest_timestamp_seconds`,
-    help: "When the oldest event that waits to be published was applied, in unix seconds; 0 without any.",
+    help: "Time at which the oldest unpublished event was applied, in unix seconds; 0 if there is none.",
     registers,
     async collect() {
       this.set((await sources.stats()).outbox.oldestAt ?? 0);

@@ -7,7 +7,7 @@ const NETWORKS: Record<Config["protocol"]["network"], FarcasterNetwork> = {
   devnet: FarcasterNetwork.FARCASTER_NETWORK_DEVNET,
 };
 
-/** The wire number of the network named in the settings. */
+/** Returns the wire number of a network of the settings. */
 export function networkOf(name: Config["protocol"]["network"]): FarcasterNetwork {
   return NETWORKS[name];
 }

@@ -12,8 +12,8 @@ const signerOf = statement<
 );
 
 /**
- * Whether an on-chain key may sign messages of `fid`: its latest event is an add. After an admin reset the reference node
- * finds the key's add again, so that key signs messages as before; a removed one does not.
+ * Whether an on-chain key may sign messages of `fid`: its latest event is an add. After an admin reset the reference
+ * node finds the key's add again, so the key is active as before. A removed key is not active.
  */
 export function isActiveOnChainKey(db: IndexDatabase, fid: number, key: Uint8Array): boolean {
   const signer = db.get(signerOf, fid, key);

@@ -1,7 +1,7 @@
 import type { IngestEngine, Verdict } from "./engine.ts";
 import type { IngestRecord } from "./record.ts";
 
-/** Records of one commit: enough that the sync of the log is shared, few enough that nobody waits long. */
+/** Bounds a commit: enough records to share the sync of the log, few enough for a short wait. */
 const MAX_RECORDS_PER_COMMIT = 2000;
 
 interface Submission {
@@ -9,7 +9,7 @@ interface Submission {
   readonly resolve: (verdicts: Verdict[]) => void;
 }
 
-/** Since the start of the process. */
+/** Counts since the start of the process. */
 export interface IngestStats {
   readonly queuedRecords: number;
   readonly commits: number;
@@ -18,7 +18,7 @@ export interface IngestStats {
   readonly refusedRecords: Readonly<Record<string, number>>;
 }
 
-/** Group commit: what is submitted while a commit runs shares the next one. */
+/** Group commit: records that are submitted while a commit runs share the next one. */
 export class IngestQueue {
   readonly #engine: IngestEngine;
   readonly #refused = new Map<string, number>();
@@ -33,7 +33,7 @@ export class IngestQueue {
     this.#engine = engine;
   }
 
-  /** Resolves with the verdicts, in order, when the records are merged and on the disk. */
+  /** Resolves with the outcomes, in order, after the records are merged and on disk. */
   submit(records: readonly IngestRecord[]): Promise<Verdict[]> {
     const { promise, resolve } = Promise.withResolvers<Verdict[]>();
     this.#waiting.push({ records, resolve });
@@ -51,7 +51,7 @@ export class IngestQueue {
     };
   }
 
-  /** Resolves when everything that was submitted is committed. */
+  /** Resolves when all submitted records are committed. */
   async drain(): Promise<void> {
     if (this.#waiting.length === 0) return;
     this.#idle ??= Promise.withResolvers<void>();
@@ -61,7 +61,7 @@ export class IngestQueue {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // A turn of the event loop lets all requests that have arrived meanwhile join the commit.
+    // Waiting for one turn of the event loop lets requests that arrived meanwhile join the commit.
     setImmediate(() => {
       this.#scheduled = false;
       this.#commitWaiting();
@@ -71,18 +71,18 @@ export class IngestQueue {
   }
 
   #commitWaiting(): void {
-    const taken: Submission[] = [];
+    const batch: Submission[] = [];
     const records: IngestRecord[] = [];
     for (const submission of this.#waiting) {
       if (records.length > 0 && records.length + submission.records.length > MAX_RECORDS_PER_COMMIT) break;
-      taken.push(submission);
+      batch.push(submission);
       for (const record of submission.records) records.push(record);
     }
-    this.#waiting = this.#waiting.slice(taken.length);
+    this.#waiting = this.#waiting.slice(batch.length);
     const verdicts = this.#engine.apply(records);
     this.#count(verdicts);
     let at = 0;
-    for (const { records: own, resolve } of taken) {
+    for (const { records: own, resolve } of batch) {
       resolve(verdicts.slice(at, at + own.length));
       at += own.length;
     }

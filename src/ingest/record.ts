@@ -9,16 +9,16 @@ import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import { ON_CHAIN_EVENT_SCHEMA, USER_NAME_PROOF_SCHEMA } from "../protocol/wire/generated/wire-schemas.ts";
 import { findWireError } from "../protocol/wire-check.ts";
 
-/** What the node takes in, by name. */
+/** The kinds of records that the node merges. */
 export type RecordKind = "message" | "onChainEvent" | "usernameProof";
 
-/** A record as it travels between files, sockets and workers. */
+/** A record in the form in which files, sockets and workers exchange it. */
 export interface EncodedRecord {
   readonly kind: RecordKind;
   readonly bytes: Uint8Array;
 }
 
-/** A decoded record that passed every rule which it decides alone. */
+/** A decoded record. Validated ones passed every rule that depends on the record alone. */
 export type IngestRecord =
   | { readonly kind: "message"; readonly message: SignedMessage }
   | { readonly kind: "onChainEvent"; readonly event: OnChainEvent }
@@ -31,7 +31,7 @@ export interface RecordRules {
   readonly isHistory?: boolean;
 }
 
-/** Decodes a record; integers above 2^53 - 1 and malformed bytes are a `bad_request.parse_failure`. */
+/** Decodes a record. Malformed bytes and integers above 2^53 - 1 are a `bad_request.parse_failure`. */
 export function decodeRecord({ kind, bytes }: EncodedRecord): IngestRecord | Rejection {
   if (kind === "message") {
     const message = decodeMessage(bytes);

@@ -7,7 +7,7 @@ import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { type MergeContext, revokeUsername } from "./merge.ts";
 
-/** Where on the chain an event stands, and what it is about. */
+/** Identifies an on-chain event: its place on the chain, its type and fid. */
 export type OnChainPlace = Pick<OnChainEvent, "type" | "fid" | "blockNumber" | "logIndex">;
 
 interface Registration {
@@ -50,7 +50,7 @@ const heldProof = statement<
   [name: string]
 >("registry.held-proof", "SELECT type, fid, owner, signature, timestamp FROM username_proofs WHERE name = ?");
 
-/** Appends an on-chain event and folds what follows from it. One place on the chain holds one event. */
+/** Adds an on-chain event and derives the state of its fid again. One place on the chain has one event. */
 export function mergeOnChainEvent(
   context: MergeContext,
   totals: TotalsDelta,
@@ -78,7 +78,7 @@ export function mergeOnChainEvent(
   return undefined;
 }
 
-/** Takes the event out that stands at `place`; its fid is what the remaining ones make of it. */
+/** Removes the event at `place` and derives the state of its fid from the remaining events. */
 export function dropOnChainEvent(context: MergeContext, totals: TotalsDelta, place: OnChainPlace): void {
   const { type, fid, blockNumber, logIndex } = place;
   const held = context.db.get(eventAt, type, fid, blockNumber, logIndex);
@@ -91,7 +91,7 @@ export function dropOnChainEvent(context: MergeContext, totals: TotalsDelta, pla
   if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.forget(fid);
 }
 
-/** A late event can be older than what its fid's custody follows from, and then changes nothing. */
+/** An event that arrives late may be older than the one that decides the fid's custody. It then changes nothing. */
 function noteRegistration(context: MergeContext, fid: number, before: Registration | undefined): void {
   const after = context.db.get(registration, fid);
   if (before?.registeredAt == null && after?.registeredAt != null) context.changes.noteUserCreated(fid);
@@ -102,8 +102,8 @@ function noteRegistration(context: MergeContext, fid: number, before: Registrati
 const NO_BYTES = new Uint8Array();
 
 /**
- * Merges an fname proof: the later transfer of a name holds it, of equally late ones the one with the greater
- * bytes. Fid 0 releases the name. When the name leaves an fid, that fid's USERNAME is revoked.
+ * Merges an fname proof. The latest transfer of a name wins; of equally late ones, the one with the greater bytes.
+ * Fid 0 releases the name. If the name moves away from an fid, that fid's USERNAME is revoked.
  */
 export function mergeFnameProof(context: MergeContext, proof: UserNameProof): Rejection | undefined {
   const held = context.db.get(heldProof, nameOf(proof));

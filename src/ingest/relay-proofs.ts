@@ -3,7 +3,7 @@ import { statement } from "../db/index/statement.ts";
 import { UserNameProof, UserNameType } from "../protocol/wire/generated/message.ts";
 import type { MergeContext } from "./merge.ts";
 
-interface HeldProof {
+interface ProofRow {
   readonly fid: number;
   readonly type: number;
   readonly owner: Uint8Array;
@@ -13,11 +13,11 @@ interface HeldProof {
 
 const COLUMNS = "fid, type, owner, signature, timestamp";
 
-const shownProof = statement<HeldProof, [name: string]>(
+const shownProof = statement<ProofRow, [name: string]>(
   "relay-proofs.shown",
   `SELECT ${COLUMNS} FROM username_proofs WHERE name = ?`,
 );
-const rivalsOf = statement<HeldProof, [name: string]>(
+const rivalsOf = statement<ProofRow, [name: string]>(
   "relay-proofs.rivals",
   `SELECT ${COLUMNS} FROM username_proof_rivals WHERE name = ?`,
 );
@@ -35,11 +35,13 @@ const dropRival = statement<unknown, [name: string, fid: number]>(
 );
 
 /**
- * Takes in a proof that the followed node holds. An fname belongs to whom its registry gave it last. ENS names and
- * basenames are proved to the shard of each fid, so several proofs of one can live: the latest is shown, the others
- * wait. An older proof of the same fid changes nothing.
+ * Adds a proof that is live on the upstream.
  *
- * @param onlyIfShown leaves a name alone of which no proof is shown.
+ * The latest transfer in its registry decides who has an fname. ENS names and basenames are proved on the shard of
+ * each fid, so several proofs of one name can be live: the latest is shown, the others are stored as rivals. An older
+ * proof of the same fid changes nothing.
+ *
+ * @param onlyIfShown ignores the proof unless another proof of the name is shown.
  */
 export function addRelayedProof(context: MergeContext, proof: UserNameProof, onlyIfShown: boolean): void {
   const shown = shownOf(context, proof);
@@ -52,29 +54,29 @@ export function addRelayedProof(context: MergeContext, proof: UserNameProof, onl
   }
 }
 
-/** The later proof of two fids is shown; of one fid only its latest counts. */
+/** Shows the later proof of two fids. Of one fid only the latest proof counts. */
 function contend(context: MergeContext, shown: UserNameProof, proof: UserNameProof): void {
-  const waiting = rivals(context, proof).find(({ fid }) => fid === proof.fid);
-  const latest = waiting && order(waiting, proof) > 0 ? waiting : proof;
+  const rival = rivals(context, proof).find(({ fid }) => fid === proof.fid);
+  const latest = rival && order(rival, proof) > 0 ? rival : proof;
   if (order(latest, shown) < 0) {
-    wait(context, latest);
+    storeRival(context, latest);
   } else {
     context.db.run(dropRival, nameOf(latest), latest.fid);
-    wait(context, shown);
+    storeRival(context, shown);
     replaceShown(context, shown, latest);
   }
 }
 
-/** Lets go of a proof that the followed node no longer holds; the latest of those that waited takes its place. */
+/** Removes a proof that is no longer live on the upstream. If it was shown, the latest rival replaces it. */
 export function dropRelayedProof(context: MergeContext, proof: UserNameProof): void {
-  const waiting = rivals(context, proof);
-  const same = waiting.find((rival) => order(rival, proof) === 0);
+  const stored = rivals(context, proof);
+  const same = stored.find((rival) => order(rival, proof) === 0);
   if (same) context.db.run(dropRival, nameOf(same), same.fid);
   const shown = shownOf(context, proof);
   if (!shown || order(shown, proof) !== 0) return;
   dropUsernameProof(context.db, shown);
   context.changes.noteUserUpdated(shown.fid);
-  const next = waiting
+  const next = stored
     .filter((rival) => rival !== same)
     .sort(order)
     .at(-1);
@@ -83,12 +85,12 @@ export function dropRelayedProof(context: MergeContext, proof: UserNameProof): v
   show(context, next);
 }
 
-/** The proofs of an fid, shown or waiting. */
-export const proofsOfFid = statement<HeldProof & { name: string }, [fid: number]>(
+/** The shown proofs of an fid. */
+export const proofsOfFid = statement<ProofRow & { name: string }, [fid: number]>(
   "relay-proofs.shown-of-fid",
   `SELECT name, ${COLUMNS} FROM username_proofs WHERE fid = ?`,
 );
-export const rivalsOfFid = statement<HeldProof & { name: string }, [fid: number]>(
+export const rivalsOfFid = statement<ProofRow & { name: string }, [fid: number]>(
   "relay-proofs.rivals-of-fid",
   `SELECT name, ${COLUMNS} FROM username_proof_rivals WHERE fid = ?`,
 );
@@ -104,7 +106,7 @@ function show(context: MergeContext, proof: UserNameProof): void {
   if (proof.fid !== 0) context.changes.noteUserUpdated(proof.fid);
 }
 
-function wait({ db }: MergeContext, proof: UserNameProof): void {
+function storeRival({ db }: MergeContext, proof: UserNameProof): void {
   db.run(putRival, nameOf(proof), proof.fid, proof.type, proof.owner, proof.signature, proof.timestamp);
 }
 
@@ -117,7 +119,7 @@ function rivals({ db }: MergeContext, { name }: UserNameProof): UserNameProof[] 
   return db.all(rivalsOf, nameOf({ name })).map((rival) => ({ ...rival, name }));
 }
 
-/** Orders two proofs of a name by time, of equally late ones the one with the greater bytes. */
+/** Orders two proofs of a name by time, and equally late ones by their bytes. */
 function order(a: UserNameProof, b: UserNameProof): number {
   return (
     a.timestamp - b.timestamp ||

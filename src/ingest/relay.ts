@@ -16,7 +16,8 @@ import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import type { PositionMove } from "./engine.ts";
 import type { Cause } from "./events.ts";
-import { touchGaslessKey } from "./gasless-keys.ts";
+import type { GaslessKey } from "./gasless-key-table.ts";
+import { renewGaslessSigner } from "./gasless-keys.ts";
 import { applyCompactState, type MergeContext } from "./merge.ts";
 import { decodeStored } from "./message-store.ts";
 import { dropOnChainEvent, mergeOnChainEvent, type OnChainPlace } from "./registry.ts";
@@ -25,12 +26,11 @@ import {
   type KeyRemoval,
   putRelayedKey,
   putRelayedNonces,
-  type RelayedKey,
   type RelayedNonces,
 } from "./relay-keys.ts";
 import { addRelayedProof, dropRelayedProof } from "./relay-proofs.ts";
 
-/** A message by the slot in which it stood. */
+/** Identifies a message in its slot. */
 export interface MessageRef {
   readonly fid: number;
   readonly store: Store;
@@ -39,9 +39,10 @@ export interface MessageRef {
 }
 
 /**
- * What the followed node did, or holds. Its verdict stands: nothing is admitted, limited or revoked here. Each operation
- * can be applied again, and over a state that is ahead of it; applied in order up to the newest, they end in the state of
- * the followed node. `happenedAt`: unix seconds, 0 for what is read from its state and is no news.
+ * An operation that the upstream did, or a part of its state. It is not admitted, limited or revoked here: the
+ * upstream has decided. Each operation can be applied again, also over a state that is ahead of it. Applied in order
+ * up to the newest, the operations produce the state of the upstream. `happenedAt` is in unix seconds; it is 0 for
+ * operations that come from reading the state, which produce no events.
  */
 export type RelayedOp = { readonly happenedAt: number } & (
   | {
@@ -50,7 +51,7 @@ export type RelayedOp = { readonly happenedAt: number } & (
       readonly message: Uint8Array;
       readonly deleted: readonly MessageRef[];
     }
-  /** A message is live: whatever else stands in its slot is not. */
+  /** A message is live. Any other message in its slot is not. */
   | { readonly kind: "hold"; readonly message: Uint8Array }
   /** A message is no longer live. */
   | { readonly kind: "drop"; readonly ref: MessageRef }
@@ -60,39 +61,39 @@ export type RelayedOp = { readonly happenedAt: number } & (
       readonly kind: "proof";
       readonly added?: Uint8Array | undefined;
       readonly dropped?: Uint8Array | undefined;
-      /** `added` is of no interest but where another proof of the name is shown. */
+      /** `added` is ignored unless another proof of the name is shown. */
       readonly onlyIfShown?: boolean;
     }
-  | { readonly kind: "key"; readonly key: RelayedKey }
+  | { readonly kind: "key"; readonly key: GaslessKey }
   | {
       readonly kind: "dropKey";
       readonly fid: number;
       readonly key: Uint8Array;
-      /** Undefined where the key is found missing, and nobody says how it went. */
+      /** Undefined if the key is missing from the upstream's state, without a known removal. */
       readonly removal?: KeyRemoval;
     }
   | { readonly kind: "keyNonces"; readonly nonces: RelayedNonces }
-  /** All that the followed node holds of an fid stands before this operation. */
+  /** All operations of an fid's state on the upstream precede this one. */
   | { readonly kind: "filled"; readonly fid: number }
 );
 
-/** Operations and the positions that they reach: all of it is written, or nothing. */
+/** Operations and the positions that they reach. The batch is atomic. */
 export interface RelayedBatch {
   readonly ops: readonly RelayedOp[];
   readonly moves: readonly PositionMove[];
-  /** Blocks to keep for later. */
+  /** Blocks to append to the journal. */
   readonly journal?: { readonly shard: number; readonly blocks: readonly JournaledBlock[] };
-  /** Blocks of the journal that are of no more use, up to `upTo`. */
+  /** Blocks of the journal to delete, up to and including `upTo`. */
   readonly replayed?: readonly { readonly shard: number; readonly upTo: number }[];
-  /** Fids whose state has to be read. */
+  /** Fids to add to the todo list: their state must be read from the upstream. */
   readonly todo?: readonly number[];
-  /** Fids that have to be presented from now on; those that are news have to be read. */
+  /** Fids whose profiles must be stored from now on. Those that are new are added to the todo list. */
   readonly mentioned?: readonly number[];
-  /** Forget what was to be done before. */
+  /** Discards the journal and the todo list first. */
   readonly startsAnew?: boolean;
 }
 
-/** What an operation comes from, for the events that follow from it. */
+/** Returns the cause of the events that follow from an operation. */
 export function causeOfRelayed(op: RelayedOp): Cause {
   const { happenedAt } = op;
   switch (op.kind) {
@@ -113,11 +114,11 @@ export function causeOfRelayed(op: RelayedOp): Cause {
 }
 
 /**
- * The reference of an operation that takes a message or a proof away. Its arrival is referenced by the same bytes without
- * the prefix, so a user's update by the arrival and the one by the departure have different event ids.
+ * Returns the reference of an operation that removes a message or a proof. The reference of its addition is the same
+ * bytes without the prefix, so the user updates of the addition and the removal have different event ids.
  */
-function referenceOfDrop(taken: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from("drop"), taken]);
+function referenceOfDrop(removed: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from("drop"), removed]);
 }
 
 /** Applies one operation, inside a write transaction. */
@@ -157,7 +158,7 @@ export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: R
   }
 }
 
-/** Writes what a batch says about the work itself. */
+/** Writes the state of the following itself: positions, journal and todo list. */
 export function writeProgress(db: IndexDatabase, batch: RelayedBatch): void {
   if (batch.startsAnew) clearUpstreamWork(db);
   for (const fid of batch.todo ?? []) addToTodo(db, fid);
@@ -170,9 +171,9 @@ export function writeProgress(db: IndexDatabase, batch: RelayedBatch): void {
 }
 
 /**
- * The slot goes to the winner of the protocol's own comparison, so that a message that comes a second time never takes
- * the place of one that came behind it. A compact state takes its links out each time that it comes: some of them may
- * have been put back by what was applied again before it.
+ * The protocol's own comparison decides who gets the slot, so a message that is repeated never replaces a later one.
+ * A compact state removes its links at each repetition: operations that were repeated before it may have added them
+ * again.
  */
 function merge(context: MergeContext, message: SignedMessage): void {
   const { data, hash } = message;
@@ -185,7 +186,7 @@ function merge(context: MergeContext, message: SignedMessage): void {
   }
   if (data.body?.$case === "linkCompactStateBody")
     applyCompactState(context, data.fid, data.body.value, data);
-  touchGaslessKey(context.db, message);
+  renewGaslessSigner(context.db, message);
 }
 
 function hold(context: MergeContext, message: SignedMessage): void {
@@ -202,12 +203,12 @@ function drop(context: MergeContext, { fid, store, slot, hash }: MessageRef): vo
   if (held && Buffer.compare(held.hash, hash) === 0) context.store.take(held, fid, store);
 }
 
-/** A lend of nothing ends the one before it and leaves no row. */
+/** A lend of 0 units ends the one before it and leaves no row. */
 function endsLend({ data }: SignedMessage): boolean {
   return data.body?.$case === "lendStorageBody" && data.body.value.numUnits === 0;
 }
 
-/** One place on the chain holds one event: the one of which the followed node speaks last. */
+/** One place on the chain has one event: the one that the upstream reported last. */
 function putOnChainEvent(context: MergeContext, totals: TotalsDelta, event: OnChainEvent): void {
   if (mergeOnChainEvent(context, totals, event)?.code !== "bad_request.conflict") return;
   dropOnChainEvent(context, totals, event);

@@ -7,17 +7,24 @@ import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 
 const MAX_CACHED_FIDS = 50_000;
 
-/** The storage limits of fids, computed from their rents and lends and kept while these and the eras allow. */
+/**
+ * A cache of the storage limits of fids. They are computed from rents and lends and valid until the next rent
+ * expires.
+ */
 export class StorageLimitsOfFids {
   readonly #cached = new Map<number, StorageLimits>();
 
-  constructor(private readonly db: IndexDatabase) {}
+  readonly #db: IndexDatabase;
+
+  constructor(db: IndexDatabase) {
+    this.#db = db;
+  }
 
   limit(fid: number, store: Store, nowSecs: number): number {
     return this.#limitsOf(fid, nowSecs).limits.get(store) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Forgets an fid whose rents or lends changed. */
+  /** Invalidates an fid whose rents or lends changed. */
   forget(fid: number): void {
     this.#cached.delete(fid);
   }
@@ -30,13 +37,13 @@ export class StorageLimitsOfFids {
     const cached = this.#cached.get(fid);
     if (cached && nowSecs < cached.validUntilSecs) return cached;
     if (this.#cached.size >= MAX_CACHED_FIDS) this.#cached.clear();
-    const fresh = storageLimits(holdingsOf(this.db, fid), nowSecs);
+    const fresh = storageLimits(holdingsOf(this.#db, fid), nowSecs);
     this.#cached.set(fid, fresh);
     return fresh;
   }
 }
 
-/** What an fid rented, lends and borrows. */
+/** Returns what an fid has rented, lends and borrows. */
 export function holdingsOf(db: IndexDatabase, fid: number): StorageHoldings {
   return { rents: rentsOf(db, fid), ...lendsOf(db, fid) };
 }

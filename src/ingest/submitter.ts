@@ -2,7 +2,7 @@ import type { Verdict } from "./engine.ts";
 import type { EncodedRecord } from "./record.ts";
 import { type IngestClient, submitRecords } from "./rpc.ts";
 
-/** So many records are worth a message of their own: the writer shall not wait while more of them are validated. */
+/** Enough records for a port message of their own, so that the writer does not wait while more are validated. */
 const ENOUGH_RECORDS = 100;
 
 interface Submission {
@@ -12,8 +12,8 @@ interface Submission {
 }
 
 /**
- * The way of validated records to the writer. What comes up in one turn of the event loop goes in one message: a message
- * between threads costs more than most records in it, and the writer then commits them together.
+ * Sends validated records to the writer. Records that are submitted in one turn of the event loop share one port
+ * message: a message between threads costs more than most records in it, and the writer then commits them together.
  */
 export class Submitter {
   readonly #client: IngestClient;
@@ -24,7 +24,7 @@ export class Submitter {
     this.#client = client;
   }
 
-  /** Resolves with the verdicts, in order, when the records are merged and on the disk. */
+  /** Resolves with the outcomes, in order, after the records are merged and on disk. */
   submit(records: readonly EncodedRecord[]): Promise<Verdict[]> {
     const { promise, resolve, reject } = Promise.withResolvers<Verdict[]>();
     if (this.#waiting.length === 0) setImmediate(() => this.#send());

@@ -1,8 +1,8 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
+import { gaslessKeysOf } from "../ingest/gasless-key-table.ts";
 import type { OnChainPlace } from "../ingest/registry.ts";
 import type { MessageRef } from "../ingest/relay.ts";
-import { keysOfFid } from "../ingest/relay-keys.ts";
 import { proofsOfFid, rivalsOfFid } from "../ingest/relay-proofs.ts";
 import type { Store } from "../protocol/merge-rules.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
@@ -61,7 +61,7 @@ interface HeldKey {
 
 /** The gasless keys of an fid, by their bytes in hex. */
 export function storedKeys(db: IndexDatabase, fid: number): Map<string, HeldKey> {
-  return new Map(db.all(keysOfFid, fid).map((held) => [held.key.toHex(), held]));
+  return new Map(gaslessKeysOf(db, fid).map((held) => [held.key.toHex(), held]));
 }
 
 export function isRegistered(db: IndexDatabase, fid: number): boolean {

@@ -4,13 +4,13 @@ import type { RankedRef, RankingSnapshot } from "../../db/index/rankings.ts";
 import { statement } from "../../db/index/statement.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
 
-/** Longest ranking that is kept. */
+/** Length of a stored ranking. */
 const MAX_RANKED = 1000;
 
-/** Rows of one read: short, so that no read holds up the checkpoint of the writer's log. */
+/** Rows of one read. Reads are short so that none delays the checkpoint of the writer's log. */
 const ROWS_PER_READ = 5000;
 
-/** Casts whose exact engagement one statement counts. */
+/** Casts per statement that counts exact engagement. */
 const CASTS_PER_COUNT = 250;
 
 const HOUR_SECS = 3600;
@@ -40,7 +40,7 @@ const windowRows = statement<WindowRow, [afterId: number, limit: number]>(
 );
 const engagementOf = statement<Counts & { id: number }, [idsJson: string]>(
   "ranking.engagement",
-  // The protocol keeps one like and one recast of a fid for a cast, so that their rows are distinct fids already.
+  // The protocol stores one like and one recast of an fid for a cast, so their rows are distinct fids already.
   `SELECT c.id,
      (SELECT count(*) FROM reactions r
       WHERE r.target_hash = c.hash AND r.target_fid = c.fid AND r.type = 1 AND r.fid != c.fid) AS likes,
@@ -55,6 +55,7 @@ interface Candidate {
   readonly id: number;
   readonly hash: Uint8Array;
   readonly timestamp: number;
+  /** The score by the plain counts. It is never below the exact score. */
   /** The score by the plain counts: never below the exact one. */
   readonly bound: number;
 }
@@ -65,15 +66,15 @@ interface ChannelTally {
 }
 
 /**
- * Ranks the live casts of the last `windowHours` and the channels that they stand under.
+ * Ranks the live casts of the last `windowHours` and their channels.
  *
- * Casts: (likes + 2 recasts + 3 replies) / (age in hours + 2)^1.5, by distinct fids and without the author's own; those
- * without any are not ranked; ties newest first. Channels: 3 for each distinct author, plus likes + 2 recasts +
- * 3 replies, as the casts show them, of their casts; ties by id.
+ * Casts: (likes + 2 recasts + 3 replies) / (age in hours + 2)^1.5, by distinct fids, without the author's own. Casts
+ * without engagement are not ranked. Ties: newest first. Channels: 3 for each distinct author, plus likes + 2 recasts
+ * + 3 replies of their casts, as the casts show them. Ties: by id.
  *
- * One walk over the casts of the window, in the order of their ids. What the index counts for a cast bounds its score
- * from above, so that the exact count is made for the leaders only: from the top of the bounds down, until the last
- * place is above every bound that is left.
+ * The casts of the window are scanned once, in the order of their ids. The stored counts of a cast bound its score
+ * from above, so exact counts are made from the highest bound down, until the last ranked score is above every
+ * remaining bound.
  */
 export function computeRankings(
   db: IndexDatabase,
@@ -112,7 +113,7 @@ function weigh({ likes, recasts, replies }: Counts): number {
   return likes + 2 * recasts + 3 * replies;
 }
 
-/** A cast may be dated a little in the future, which makes it no younger than new. */
+/** The time of a cast may be slightly in the future; it then counts as new. */
 function decay(engagement: number, timestamp: number, nowSecs: number): number {
   const ageHours = Math.max(0, nowSecs - timestamp) / HOUR_SECS;
   return engagement / (ageHours + 2) ** 1.5;
@@ -122,8 +123,8 @@ function rankCasts(db: IndexDatabase, candidates: Candidate[], nowSecs: number):
   candidates.sort((a, b) => b.bound - a.bound);
   let ranked: (Candidate & { score: number })[] = [];
   for (let at = 0; at < candidates.length; at += CASTS_PER_COUNT) {
-    const lastPlace = ranked[MAX_RANKED - 1];
-    if (lastPlace && lastPlace.score > (candidates[at]?.bound ?? 0)) break;
+    const last = ranked[MAX_RANKED - 1];
+    if (last && last.score > (candidates[at]?.bound ?? 0)) break;
     const batch = candidates.slice(at, at + CASTS_PER_COUNT);
     const engagement = new Map<number, number>();
     for (const row of db.all(engagementOf, JSON.stringify(batch.map(({ id }) => id))))

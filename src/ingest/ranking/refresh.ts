@@ -3,18 +3,19 @@ import { newestSnapshot, type RankingSnapshot } from "../../db/index/rankings.ts
 import type { Clock } from "../../runtime/clock.ts";
 import { computeRankings } from "./compute.ts";
 
-/** The age at which a ranking is made anew. */
+/** The age at which a ranking is computed again. */
 export const REFRESH_MS = 60_000;
 
+/** Dependencies and settings of the refresh of rankings. */
 export interface RankingRefresh {
   readonly db: IndexDatabase;
   readonly clock: Clock;
   readonly windowHours: number;
-  /** Hands a snapshot to the writer; resolves when it is stored. */
+  /** Sends a snapshot to the writer; resolves when it is stored. */
   readonly store: (snapshot: RankingSnapshot) => Promise<void>;
 }
 
-/** Ranks anew when the newest ranking is old enough, or dated in the future by a clock that was wrong. */
+/** Computes the rankings if the newest one is old enough, or dated in the future by a clock that was wrong. */
 export async function refreshRankings({ db, clock, windowHours, store }: RankingRefresh): Promise<void> {
   const nowMs = clock.nowMs();
   const ageMs = nowMs - (newestSnapshot(db, "casts") ?? Number.NEGATIVE_INFINITY);
@@ -23,8 +24,8 @@ export async function refreshRankings({ db, clock, windowHours, store }: Ranking
 }
 
 /**
- * Refreshes now and then every `REFRESH_MS` after the refresh before has ended. Resolves after the first; a fault of
- * a later one goes to `onFault`, and the ranking stays as it is until the next.
+ * Refreshes the rankings now, and then `REFRESH_MS` after the end of each refresh. Resolves after the first. A fault
+ * of a later one is passed to `onFault`, and the ranking stays unchanged until the next.
  */
 export async function keepRankingsFresh(
   refresh: RankingRefresh & { readonly onFault: (cause: unknown) => void },
@@ -42,7 +43,7 @@ export async function keepRankingsFresh(
     async stop() {
       clearTimeout(timer);
       await running;
-      // The refresh that ended just now has set the next one.
+      // The refresh that just ended has scheduled the next one.
       clearTimeout(timer);
     },
   };
