@@ -14,7 +14,7 @@ import { takeEvents } from "../support/outbox.ts";
 import { cast, compact, link, react, uncast, unlink, unreact } from "../support/records.ts";
 
 const YEAR_SECS = 365 * 86_400;
-/** Its storage expires while the test runs, and then every message of its own empties a store. */
+/** An fid whose storage expires during the test. After that, each of its messages empties a store. */
 const EXPIRING = 3;
 const EXPIRES_IN_SECS = 60;
 
@@ -23,7 +23,7 @@ const at = fc.integer({ min: DEFAULT_TIMESTAMP - 4, max: DEFAULT_TIMESTAMP + 4 }
 const other = fc.integer({ min: 1, max: 4 });
 const text = fc.constantFrom("a", "b", "c");
 
-/** What may happen, with few slots, so that each is fought over; `tick` lets storage expire. */
+/** Random records in few slots, so that each slot has conflicts. `tick` lets storage expire. */
 const act: fc.Arbitrary<EncodedRecord | "tick"> = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(fid, text).map(([who, what]) => cast(who, what)) },
   fc.tuple(fid, text, at).map(([who, what, when]) => uncast(who, cast(who, what), when)),
@@ -67,7 +67,7 @@ function decoded(bytes: Uint8Array): SignedMessage {
   return message;
 }
 
-/** What an event or a live message is about, as one word for each slot. */
+/** The subject of an event or a live message, as one word per slot. */
 function slotOf(message: SignedMessage): string {
   const { store, slot } = positionOf(message);
   return `${message.data.fid} ${store} ${slot.toHex()}`;
@@ -90,7 +90,7 @@ function liveSlots(db: IndexDatabase): string[] {
     .sort();
 }
 
-/** What is live after the events, by slot; fails where two of a kind follow each other. */
+/** The live slots after the events. Fails if two events of one kind follow each other in a slot. */
 function replay(events: readonly StoredOutboxEvent[]): string[] {
   const live = new Set<string>();
   for (const { kind, subject } of events) {
@@ -103,7 +103,7 @@ function replay(events: readonly StoredOutboxEvent[]): string[] {
   return [...live].sort();
 }
 
-test("creations and deletions of a slot take turns, and who hears all of them knows what is live", () => {
+test("creations and deletions of a slot alternate, and all events together give the live slots", () => {
   fc.assert(
     fc.property(fc.array(act, { minLength: 5, maxLength: 50 }), fc.boolean(), (acts, atOnce) => {
       using node = startNode();

@@ -5,7 +5,7 @@ import { createIngestFaultLog } from "../../src/ingest/fault-log.ts";
 import { ManualClock } from "../support/clock.ts";
 import { sqliteError } from "../support/storage-faults.ts";
 
-test("a database that cannot be written has one line a minute, a record that cannot be stored one of its own", () => {
+test("logs a database that cannot be written once a minute, and each record that cannot be stored", () => {
   const messages: unknown[] = [];
   const log = pino({ base: null }, { write: (line: string) => messages.push(JSON.parse(line).msg) });
   const clock = new ManualClock(1_700_000_000);

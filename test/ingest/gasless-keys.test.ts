@@ -56,7 +56,7 @@ function timesOf(node: TestNode, { publicKey }: TestSigner) {
 }
 
 describe("nonces", () => {
-  test("a user's first nonce is 1, and each later one is above the last", () => {
+  test("accepts nonce 1 first and then only nonces above a user's last", () => {
     using node = startNode();
     expect(node.takeMessage(add(1, first, 0))).toBe(REFUSED);
     expect(node.takeMessage(add(1, first, 1))).toBe("ok");
@@ -64,12 +64,12 @@ describe("nonces", () => {
     expect(node.takeMessage(add(1, second, 7))).toBe("ok");
     expect(node.takeMessage(remove(1, second, 7, "custody"))).toBe(REFUSED);
     expect(node.takeMessage(remove(1, second, 8, "custody"))).toBe("ok");
-    // Another user has a count of its own.
+    // Each user has nonces of their own.
     expect(node.takeMessage(add(2, second, 1))).toBe("ok");
     expect([userNonce(node.db, 1), userNonce(node.db, 2), userNonce(node.db, APP)]).toEqual([8, 1, 0]);
   });
 
-  test("removals by the keys themselves count for the app that requested them, over all users", () => {
+  test("counts removals by the keys themselves per requesting app, over all users", () => {
     using node = startNode();
     node.takeMessage(add(1, first, 1));
     node.takeMessage(add(1, second, 2));
@@ -79,7 +79,7 @@ describe("nonces", () => {
     expect(node.takeMessage(remove(2, third, 5, "itself"))).toBe(REFUSED);
     expect(node.takeMessage(remove(2, third, 6, "itself"))).toBe("ok");
     expect(appNonce(node.db, APP)).toBe(6);
-    // The custody's own count is another one, also of the app as a user.
+    // The nonces of custody addresses are separate, also those of the app as a user.
     expect([userNonce(node.db, 1), userNonce(node.db, APP)]).toEqual([2, 0]);
     expect(node.takeMessage(remove(1, second, 3, "custody"))).toBe("ok");
   });
@@ -101,7 +101,7 @@ test("a KEY_ADD conflicts with an on-chain key only while that key is active for
 });
 
 describe("the time to live", () => {
-  test("begins at the KEY_ADD's own time and slides to the time of a message, in steps of more than 300 s", () => {
+  test("starts at the time of the KEY_ADD and again at the time of a message, in steps of more than 300 s", () => {
     using node = startNode();
     const addedAt = DEFAULT_TIMESTAMP - 1000;
     expect(node.takeMessage(add(1, first, 1, addedAt))).toBe("ok");
@@ -113,24 +113,24 @@ describe("the time to live", () => {
       return (timesOf(node, first)?.lastUsedAt ?? 0) - unix;
     };
     expect([use(300), use(301), use(100), use(601), use(602)]).toEqual([0, 301, 301, 301, 602]);
-    // A message of the past moves nothing, whenever it comes.
+    // A message with an earlier time changes nothing.
     node.clock.advanceSecs(1000);
     expect(use(50)).toBe(602);
   });
 
-  test("is over when the last use that counted lies further back, however young the message is", () => {
+  test("ends after the last counted use, regardless of the message's time", () => {
     using node = startNode();
     expect(node.takeMessage(add(1, first, 1))).toBe("ok");
     node.clock.advanceSecs(TTL_SECS + 1);
     const late = signedCast(1, "late", first, { timestamp: DEFAULT_TIMESTAMP + TTL_SECS + 1 });
     expect(node.takeMessage(late)).toBe(REFUSED);
-    // Adding it again begins anew.
+    // Adding it again restarts the time to live.
     expect(node.takeMessage(add(1, first, 2, DEFAULT_TIMESTAMP + TTL_SECS))).toBe("ok");
     expect(node.takeMessage(late)).toBe("ok");
   });
 });
 
-test("history is admitted as of its own time: a key that has expired since then signed what it signed", async () => {
+test("admits history as of its own time: a message of a key that has expired since is accepted", async () => {
   using node = startNode();
   const engine = new IngestEngine({
     db: node.db,
@@ -160,7 +160,7 @@ test("history is admitted as of its own time: a key that has expired since then 
   expect(node.takeMessage(castAt(DEFAULT_TIMESTAMP))).toBe(REFUSED);
 });
 
-test("a key's owner is found on chain and without gas, and whoever has it active comes first", () => {
+test("finds the owner of an on-chain and of a gasless key, the fid with the active key first", () => {
   using node = startNode();
   const owner = (afterSecs = 0) => keyOwner(node.db, first.publicKey, DEFAULT_NOW_SECS + afterSecs);
   expect(owner()).toBeUndefined();
@@ -177,7 +177,7 @@ test("a key's owner is found on chain and without gas, and whoever has it active
   expect(owner()).toEqual({ fid: 2, isActive: false });
 });
 
-describe("a node that follows", () => {
+describe("a node that follows an upstream", () => {
   function startFollowing() {
     const db = openIndexInMemory();
     const engine = new IngestEngine({
@@ -218,7 +218,7 @@ describe("a node that follows", () => {
     removal: { by, nonce },
   });
 
-  test("keeps the nonces of what it relays, and those that it is told", () => {
+  test("stores the nonces of relayed keys and the nonces that the upstream reports", () => {
     using index = startFollowing();
     index.relay(key(first, 3), key(second, 4));
     expect(index.nonces()).toEqual({ user: 4, app: 0 });
@@ -231,7 +231,7 @@ describe("a node that follows", () => {
     expect(index.nonces()).toEqual({ user: 8, app: 9 });
   });
 
-  test("never lowers a nonce when something is relayed once more", () => {
+  test("never lowers a nonce when an operation is relayed again", () => {
     using index = startFollowing();
     const ops = [key(first, 3), dropKey(first, "itself", 7), key(first, 5), dropKey(first, "custody", 6)];
     index.relay(...ops);
@@ -240,7 +240,7 @@ describe("a node that follows", () => {
   });
 });
 
-test("the nonces of an older index stand under their app afterwards, the highest of all users", () => {
+test("migrates the nonces of an older index to the highest of all users per app", () => {
   using db = openIndexInMemory();
   const file = join(import.meta.dir, "../../drizzle/index/0012_key_nonces.sql");
   const [, ...statements] = readFileSync(file, "utf8").split("--> statement-breakpoint");

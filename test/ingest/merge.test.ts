@@ -15,7 +15,7 @@ function nodeWithAccounts(...fids: number[]): TestNode {
 }
 
 describe("merge", () => {
-  test("the same message twice changes nothing and says duplicate", () => {
+  test("refuses the same message again as a duplicate, without changes", () => {
     using node = nodeWithAccounts(1);
     const cast = signedCast(1, "hello", accountSigner(1));
     expect(node.takeMessage(cast)).toBe("ok");
@@ -24,7 +24,7 @@ describe("merge", () => {
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
-  test("a remove hides its cast, whichever of the two comes first", () => {
+  test("a remove hides its cast in either order of arrival", () => {
     for (const removeFirst of [true, false]) {
       using node = nodeWithAccounts(1);
       const cast = signedCast(1, "gone", accountSigner(1));
@@ -43,7 +43,7 @@ describe("merge", () => {
     }
   });
 
-  test("counts follow rows: a like of the right author counts, one under a wrong fid does not, an unlike takes it back", () => {
+  test("counts a like with the cast's author, ignores one with a wrong fid, and subtracts an unlike", () => {
     using node = nodeWithAccounts(1, 2);
     const cast = signedCast(1, "like me", accountSigner(1));
     const hash = hashOf(cast);
@@ -63,7 +63,7 @@ describe("merge", () => {
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
-  test("replies that arrive before their ancestors end up under the same root as in order", () => {
+  test("replies that arrive before their ancestors get the same root as in order", () => {
     using node = nodeWithAccounts(1);
     const url = "https://farcaster.xyz/~/channel/tests";
     const root = castBelow({ $case: "parentUrl", value: url }, "root", 0);
@@ -80,7 +80,7 @@ describe("merge", () => {
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
-  test("a removed ancestor leaves its replies under the missing hash, as if it had never come", () => {
+  test("replies of a removed ancestor have the missing hash as root, as if it had never arrived", () => {
     using node = nodeWithAccounts(1);
     const root = castBelow({ $case: "parentUrl", value: "https://a.example" }, "root", 0);
     const middle = castBelow(parent(root), "middle", 1);
@@ -102,7 +102,7 @@ describe("merge", () => {
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
-  test("a compact state keeps listed links and drops the older rest, of its own type alone", () => {
+  test("a compact state removes older links of its type that it does not list", () => {
     using node = nodeWithAccounts(1);
     for (const target of [2, 3, 4])
       node.takeMessage(linkMessage(1, "follow", target, { at: DEFAULT_TIMESTAMP - 10 }));
@@ -120,7 +120,7 @@ describe("merge", () => {
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
-  test("a full store loses its oldest messages, and a message that is the oldest is refused as prunable", () => {
+  test("a full store loses its oldest messages and refuses a message older than all others as prunable", () => {
     using node = nodeWithAccounts(1);
     const at = (n: number) =>
       signedCast(1, `cast ${n}`, accountSigner(1), { timestamp: DEFAULT_TIMESTAMP - 1000 + n });
@@ -132,7 +132,7 @@ describe("merge", () => {
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
-  test("a message needs a registered fid, an active key of that fid, and a live name for its USERNAME", () => {
+  test("refuses a message without a registered fid, an active key of that fid, or a live name for its USERNAME", () => {
     using node = nodeWithAccounts(1, 2);
     expect(node.takeMessage(signedCast(77, "nobody", accountSigner(77)))).toBe(
       "bad_request.validation_failure",

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { registerIngestMetrics } from "../../src/ingest/metrics.ts";
 
-test("a scrape shows what the writer says at that moment, not what it said before", async () => {
+test("each scrape shows the writer's current stats", async () => {
   const registry = new Registry();
   let merged = 1;
   registerIngestMetrics(

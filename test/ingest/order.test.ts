@@ -19,7 +19,7 @@ import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
 
 const FIDS = [1, 2, 3];
 
-/** Casts that the generated messages refer to; some of them may never be sent themselves. */
+/** Casts that the generated messages refer to. Some of them may never be sent. */
 const CASTS = FIDS.flatMap((fid) =>
   [0, 1, 2].map((n) => ({
     fid,
@@ -32,7 +32,7 @@ const at = fc.integer({ min: DEFAULT_TIMESTAMP - 5, max: DEFAULT_TIMESTAMP + 5 }
 const target = fc.constantFrom(...CASTS.map(({ fid, bytes }) => ({ fid, hash: hashOf(bytes) })));
 const message = (bytes: Uint8Array): EncodedRecord => ({ kind: "message", bytes });
 
-/** One record of any kind whose acceptance hangs on nothing but the accounts that exist before. */
+/** A record of any kind whose acceptance depends only on the accounts that exist before. */
 const record: fc.Arbitrary<EncodedRecord> = fc.oneof(
   fc.constantFrom(...CASTS).map(({ bytes }) => message(bytes)),
   fc.tuple(fid, target, at, fc.integer({ min: 0, max: 2 })).map(([author, parent, timestamp, n]) =>
@@ -80,7 +80,7 @@ const record: fc.Arbitrary<EncodedRecord> = fc.oneof(
     .map(([author, type, to, timestamp, remove]) =>
       message(linkMessage(author, type, to, { at: timestamp, remove })),
     ),
-  // Compact states of a type that has no removes: against removes the protocol's own rule depends on the order.
+  // Compact states of a type without removes: with removes the protocol's own rule depends on the order.
   fc
     .tuple(fid, fc.integer({ min: 1, max: 4 }), at)
     .map(([author, to, timestamp]) =>
@@ -153,7 +153,7 @@ const record: fc.Arbitrary<EncodedRecord> = fc.oneof(
   fid.map((id) => eventRecord(rentEvent(id, 2, { block: 950_000 + id }))),
 );
 
-test("the final state is the same whatever the order of arrival and however often a record comes", () => {
+test("the final state does not depend on the order of arrival or on repetition", () => {
   fc.assert(
     fc.property(
       fc
@@ -170,7 +170,7 @@ test("the final state is the same whatever the order of arrival and however ofte
         using outOfOrder = startTestNode();
         for (const node of [inOrder, outOfOrder]) for (const id of FIDS) node.takeAll(accountRecords(id, 1));
         inOrder.takeAll(records);
-        // One commit each, and repeats among them, against one commit for all.
+        // One commit per record, with repetitions, compared with one commit for all.
         for (const one of shuffled) outOfOrder.take(one);
         for (const index of repeats) outOfOrder.take(records[index] ?? (shuffled[0] as EncodedRecord));
         expect(dumpIndex(outOfOrder.db)).toBe(dumpIndex(inOrder.db));

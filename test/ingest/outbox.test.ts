@@ -20,7 +20,7 @@ function startNode() {
   return node;
 }
 
-test("a row tells when it happened and when it was applied, and of a cast its thread as it stood", () => {
+test("an event has the times at which it happened and was applied, and the thread of its cast", () => {
   using node = startNode();
   const root = replyTo({ $case: "parentUrl", value: "https://a.example" }, "root");
   const middle = replyTo(below(root), "middle");
@@ -46,7 +46,7 @@ test("a row tells when it happened and when it was applied, and of a cast its th
   ]);
 });
 
-test("a record that a fault rolled back leaves no event, and those beside it leave each of theirs once", () => {
+test("a record that was rolled back leaves no event, and the other records leave theirs once", () => {
   using node = startNode();
   node.db.sqlite.exec(
     `CREATE TRIGGER poison BEFORE INSERT ON notifications BEGIN SELECT RAISE(ABORT, 'poison'); END`,
@@ -65,7 +65,7 @@ test("a record that a fault rolled back leaves no event, and those beside it lea
   expect(told).toBe(2);
 });
 
-test("a number is never given twice, also when the outbox was empty in between", () => {
+test("sequence numbers are never reused, also after the outbox was empty", () => {
   using node = startNode();
   const numbers = ["a", "b", "c"].map((text) => {
     node.merge([cast(1, text)]);
@@ -76,7 +76,7 @@ test("a number is never given twice, also when the outbox was empty in between",
   expect(outboxBacklog(node.db)).toEqual({ events: 0, oldestAt: null });
 });
 
-test("the backlog says how many events wait and since when", () => {
+test("the backlog is the number of waiting events and the time of the oldest", () => {
   using node = startNode();
   node.merge([cast(1, "a"), cast(1, "b")]);
   node.clock.advanceSecs(10);

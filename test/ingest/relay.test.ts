@@ -30,7 +30,7 @@ import {
 import { accountSigner } from "../support/node.ts";
 import { linkMessage, reactionMessage } from "../support/social.ts";
 
-/** An index that somebody else's verdicts are written into. */
+/** An index that relayed operations are written to. */
 function startIndex() {
   const db = openIndexInMemory();
   const faults: string[] = [];
@@ -91,7 +91,7 @@ function compactState(fid: number, targetFids: number[], at: number): Uint8Array
   );
 }
 
-describe("what is relayed", () => {
+describe("relayed operations", () => {
   const like = (at: number, remove = false) =>
     reactionMessage(
       1,
@@ -100,7 +100,7 @@ describe("what is relayed", () => {
       { at, remove },
     );
 
-  test("comes in the followed node's order, again over a state that is ahead of it, and ends in the same state", () => {
+  test("produce the upstream's state in its order, also if they are repeated over a later state", () => {
     const [first, unlike, last] = [like(10), like(11, true), like(12)];
     const log = [merge(first), merge(unlike, first), merge(last, unlike), drop(last), merge(unlike)];
     using inOrder = startIndex();
@@ -114,27 +114,27 @@ describe("what is relayed", () => {
     expect(inOrder.hashes()).toEqual([hex(unlike)]);
   });
 
-  test("a message that is held takes the slot, though another would win it", () => {
+  test("a live message replaces another in its slot, even if the other would win", () => {
     using index = startIndex();
     index.relay(merge(like(20)));
     index.relay(hold(like(10)));
     expect(index.hashes()).toEqual([hex(like(10))]);
   });
 
-  test("nobody is asked whether the fid exists, has a key or has room", () => {
+  test("are not checked for a registered fid, an active key or storage", () => {
     using index = startIndex();
     const cast = signedCast(77, "nobody knows me", accountSigner(77));
     index.relay(merge(cast));
     expect(index.hashes()).toEqual([hex(cast)]);
   });
 
-  test("a message is dropped by its hash: another one in its slot stays", () => {
+  test("a message is dropped by its hash: another message in its slot remains", () => {
     using index = startIndex();
     index.relay(merge(like(20)), drop(like(10)));
     expect(index.hashes()).toEqual([hex(like(20))]);
   });
 
-  test("a compact state takes its links out again when they came again before it", () => {
+  test("a compact state removes its links again if they were repeated before it", () => {
     using index = startIndex();
     const [kept, gone, undone] = [2, 3, 4].map((target) => linkMessage(1, "follow", target, { at: 5 }));
     const unfollow = linkMessage(1, "follow", 5, { at: 6, remove: true });
@@ -148,14 +148,14 @@ describe("what is relayed", () => {
     expect(index.hashes().sort()).toEqual(expected);
   });
 
-  test("a compact state that is read from the node takes nothing out: what else it holds stands beside it", () => {
+  test("a compact state that is read from the upstream's state removes no links", () => {
     using index = startIndex();
     const equallyLate = linkMessage(1, "follow", 3, { at: 10 });
     index.relay(hold(equallyLate), hold(compactState(1, [2], 10)));
     expect(index.hashes().length).toBe(2);
   });
 
-  test("a lend of nothing ends the one before it and leaves none", () => {
+  test("a lend of 0 units ends the one before it and is not stored", () => {
     using index = startIndex();
     const lend = (numUnits: number, at: number) =>
       signMessage(
@@ -172,7 +172,7 @@ describe("what is relayed", () => {
     expect(index.hashes()).toEqual([]);
   });
 
-  test("a gasless key lives on with each message that it signed", () => {
+  test("a message renews the gasless key that signed it", () => {
     using index = startIndex();
     const cast = signedCast(1, "still in use", accountSigner(1), { timestamp: DEFAULT_TIMESTAMP });
     const key = {
@@ -205,7 +205,7 @@ describe("on-chain events", () => {
     ...AT,
   });
 
-  test("those that went leave what the others make of their fid, and nothing where there are no others", () => {
+  test("the remaining events decide the fid's state after a removal, and without events the fid is unknown", () => {
     using index = startIndex();
     using untouched = startIndex();
     const register = registerEvent(1, custody("a"), { block: 10 });
@@ -221,7 +221,7 @@ describe("on-chain events", () => {
     expect(dumpIndex(index.db)).toBe(dumpIndex(untouched.db));
   });
 
-  test("a place on the chain holds the event of which the followed node spoke last", () => {
+  test("a place on the chain has the event that the upstream reported last", () => {
     using index = startIndex();
     index.relay(put(registerEvent(1, custody("a"), { block: 10 })));
     index.relay(put(registerEvent(1, custody("b"), { block: 10 })));
@@ -245,8 +245,8 @@ describe("proofs of one name", () => {
     waiting: db.sqlite.query("SELECT fid, timestamp FROM username_proof_rivals ORDER BY fid").all(),
   });
 
-  test("end in the same state however the streams of two shards come together: the latest that lives is shown", () => {
-    // Of each fid: proofs that come and go in the order of its own shard.
+  test("the latest live proof is shown, regardless of how the streams of two shards interleave", () => {
+    // Per fid: proofs that are added and removed in the order of its own shard.
     const history = (fid: number) =>
       fc
         .array(fc.record({ time: fc.integer({ min: 1, max: 6 }), goes: fc.boolean() }), { maxLength: 5 })
@@ -288,7 +288,7 @@ describe("a batch", () => {
   const cast = signedCast(1, "hello", accountSigner(1));
   const reached = { key: "upstream 1 applied", position: 7 };
 
-  test("moves its positions with its operations, and the list and the journal with both", () => {
+  test("writes positions, todo list and journal together with its operations", () => {
     using index = startIndex();
     const block = { block: 7, bytes: Uint8Array.of(1) };
     index.write({
@@ -307,7 +307,7 @@ describe("a batch", () => {
     expect(todoBehind(index.db, 0, 9)).toEqual([]);
   });
 
-  test("passes over an operation that the index cannot hold, and tells of it", () => {
+  test("skips and reports an operation that the index cannot store", () => {
     using index = startIndex();
     index.write({ ops: [hold(Uint8Array.of(255)), merge(cast)], moves: [reached] });
     expect(index.hashes()).toEqual([hex(cast)]);
@@ -315,7 +315,7 @@ describe("a batch", () => {
     expect(index.faults.length).toBe(1);
   });
 
-  test("that the disk does not take is not written at all, and its position stays", () => {
+  test("is not written at all if the disk is full, and its position does not move", () => {
     using index = startIndex();
     index.db.sqlite.exec(`PRAGMA max_page_count = ${pages(index)}`);
     const casts = Array.from({ length: 500 }, (_, at) =>

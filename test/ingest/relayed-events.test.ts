@@ -16,7 +16,7 @@ import { bio, cast, compact, fname, link, uncast } from "../support/records.ts";
 
 const LONG_AGO = DEFAULT_TIMESTAMP - 5000;
 
-/** Where a message stands, as the followed node's events name it. */
+/** The reference of a message, as in the operations of an upstream. */
 function refOf({ bytes }: EncodedRecord): MessageRef {
   const message = decodeMessage(bytes);
   if (message instanceof Rejection) throw new Error(message.reason);
@@ -38,49 +38,49 @@ const old = cast(1, "old", LONG_AGO);
 const follow = link(1, "follow", 2, LONG_AGO);
 
 const CASES: readonly {
-  readonly what: string;
+  readonly name: string;
   readonly given?: readonly EncodedRecord[];
   readonly ops: readonly RelayedOp[];
   readonly events: readonly string[];
 }[] = [
-  { what: "a merge", ops: [merge(cast(1, "new"))], events: ["cast.created 1 new"] },
+  { name: "a merge", ops: [merge(cast(1, "new"))], events: ["cast.created 1 new"] },
   {
-    what: "a merge again",
+    name: "a merge again",
     ops: [merge(cast(1, "new")), merge(cast(1, "new"))],
     events: ["cast.created 1 new"],
   },
   {
-    what: "a removal with what it deletes",
+    name: "a removal with what it deletes",
     given: [old],
     ops: [merge(uncast(1, old), old)],
     events: ["cast.deleted 1 old"],
   },
   {
-    what: "a follow in place of another",
+    name: "a follow in place of another",
     given: [follow],
     ops: [merge(link(1, "follow", 2), follow)],
     events: [],
   },
   {
-    what: "a compact state that does not say what it deletes",
+    name: "a compact state without a list of what it deletes",
     given: [follow, link(1, "follow", 3, LONG_AGO)],
     ops: [merge(compact(1, "follow", [3]))],
     events: ["follow.deleted 1 follow 2"],
   },
   {
-    what: "prunes and revokes",
+    name: "prunes and revokes",
     given: [old, follow, bio(1, "a", LONG_AGO)],
     ops: [drop(old), drop(follow), drop(bio(1, "a", LONG_AGO)), drop(old)],
     events: ["cast.deleted 1 old", "follow.deleted 1 follow 2", "user.updated 1"],
   },
   {
-    what: "an fname that goes from one to the other",
+    name: "an fname that moves to another fid",
     given: [fname(1, "moved", 9000)],
     ops: [{ ...at, kind: "proof", dropped: fname(1, "moved", 9000).bytes, added: fname(2, "moved").bytes }],
     events: ["user.updated 1", "user.updated 2"],
   },
   {
-    what: "a registration",
+    name: "a registration",
     ops: [
       {
         ...at,
@@ -108,30 +108,33 @@ function startEngine(given: readonly EncodedRecord[] = []) {
   return { node, engine };
 }
 
-describe("events of what a followed node does", () => {
-  test.each(CASES.map((row) => [row.what, row] as const))("%s", (_what, { given, ops, events }) => {
+describe("events of relayed operations", () => {
+  test.each(CASES.map((row) => [row.name, row] as const))("%s", (_name, { given, ops, events }) => {
     const { node, engine } = startEngine(given);
     engine.applyRelayed({ ops, moves: [] });
     expect(takeEvents(node.db).map(inWords)).toEqual([...events]);
     node[Symbol.dispose]();
   });
 
-  test.each(CASES.map((row) => [row.what, row] as const))("none of history: %s", (_what, { given, ops }) => {
-    const { node, engine } = startEngine(given);
-    const happenedAt = DEFAULT_NOW_SECS - MAX_EVENT_AGE_SECS - 1;
-    engine.applyRelayed({ ops: ops.map((op) => ({ ...op, happenedAt })), moves: [] });
-    expect(takeEvents(node.db)).toEqual([]);
-    node[Symbol.dispose]();
-  });
+  test.each(CASES.map((row) => [row.name, row] as const))(
+    "no event if it is history: %s",
+    (_name, { given, ops }) => {
+      const { node, engine } = startEngine(given);
+      const happenedAt = DEFAULT_NOW_SECS - MAX_EVENT_AGE_SECS - 1;
+      engine.applyRelayed({ ops: ops.map((op) => ({ ...op, happenedAt })), moves: [] });
+      expect(takeEvents(node.db)).toEqual([]);
+      node[Symbol.dispose]();
+    },
+  );
 
-  test("what is read from its state is no news, however young it is", () => {
+  test("reading the upstream's state produces no events, not even for recent messages", () => {
     const { node, engine } = startEngine();
     engine.applyRelayed({ ops: [{ ...hold(cast(1, "new")), happenedAt: 0 }], moves: [] });
     expect(takeEvents(node.db)).toEqual([]);
     node[Symbol.dispose]();
   });
 
-  test("an event has the id that it has on a node that merges the record itself", () => {
+  test("an event has the same id as on a node that merges the record itself", () => {
     const { node, engine } = startEngine([fname(1, "moved", 9000)]);
     using other = startTestNode();
     for (const fid of [1, 2]) other.takeAll(accountRecords(fid));

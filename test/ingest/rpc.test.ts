@@ -5,11 +5,11 @@ import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 import { cast } from "../support/records.ts";
 import { startTestWriter } from "../support/writer.ts";
 
-test("whoever waits for events hears of those that are there at once, and of others when they are durable", async () => {
+test("awaitEvents resolves at once for stored events, and for later ones when they are durable", async () => {
   using writer = await startTestWriter(1);
   let heard = 0;
   const waiting = [0, 0, 1].map((after) => awaitEvents(writer.client, after).then(() => heard++));
-  // An answer to a later question: those to the earlier ones would have come before it.
+  // The response to a later request: responses to the earlier ones would have arrived before it.
   await ingestStats(writer.client);
   expect(heard).toBe(0);
   await writer.submit(cast(1, "a"));
@@ -21,7 +21,7 @@ test("whoever waits for events hears of those that are there at once, and of oth
   await waiting[2];
 });
 
-test("published events are deleted up to a number, and the figures tell what is left", async () => {
+test("deleteEvents deletes published events up to a number, and the stats count the rest", async () => {
   using writer = await startTestWriter(1);
   const outbox = async () => (await ingestStats(writer.client)).outbox;
   expect(await outbox()).toEqual({ events: 0, oldestAt: null });

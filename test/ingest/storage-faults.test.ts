@@ -33,7 +33,7 @@ function engineOver(db: IndexDatabase): IngestEngine {
   });
 }
 
-/** What the index holds when nothing disturbs the work. */
+/** The contents of the index without faults. */
 async function undisturbed(work: (db: IndexDatabase) => () => unknown): Promise<string> {
   using db = openIndexInMemory();
   await work(db)();
@@ -42,7 +42,7 @@ async function undisturbed(work: (db: IndexDatabase) => () => unknown): Promise<
 
 const POSITION = "upstream 1 applied";
 
-/** Follows: applies each batch as a block, with what it says about the work, from the durable position on. */
+/** Applies each batch as a followed block, from the durable position on. */
 function following(db: IndexDatabase) {
   const engine = engineOver(db);
   return () => {
@@ -65,7 +65,7 @@ function relayed({ kind, bytes }: EncodedRecord): RelayedOp {
   return { kind: "proof", added: bytes, happenedAt };
 }
 
-test.each(cases)("following passes over nothing that $fault kept out of the index", async (options) => {
+test.each(cases)("following skips no record after the fault '$fault'", async (options) => {
   using db = openIndexInMemory();
   const { faults } = await withFaultAtEveryStatement(db, options.fault, following(db), options);
   expect(faults).toBeGreaterThan(200);
@@ -73,7 +73,7 @@ test.each(cases)("following passes over nothing that $fault kept out of the inde
   expect(todoBehind(db, 0, 100)).toEqual([batches.length + 1]);
 });
 
-/** Submits in bulk, and again whatever the node could not store; what it acknowledged is not submitted again. */
+/** Submits in bulk, and submits again only the records that the node could not store. */
 function submitting(db: IndexDatabase) {
   const queue = new IngestQueue(engineOver(db));
   const isAcknowledged = new Set<EncodedRecord>();
@@ -91,14 +91,17 @@ function submitting(db: IndexDatabase) {
   };
 }
 
-test.each(cases)("a bulk submit acknowledges nothing that $fault kept out of the index", async (options) => {
-  using db = openIndexInMemory();
-  const { faults } = await withFaultAtEveryStatement(db, options.fault, submitting(db), options);
-  expect(faults).toBeGreaterThan(200);
-  expect(dumpIndex(db)).toBe(await undisturbed(submitting));
-});
+test.each(cases)(
+  "a bulk submit acknowledges no record that was lost to the fault '$fault'",
+  async (options) => {
+    using db = openIndexInMemory();
+    const { faults } = await withFaultAtEveryStatement(db, options.fault, submitting(db), options);
+    expect(faults).toBeGreaterThan(200);
+    expect(dumpIndex(db)).toBe(await undisturbed(submitting));
+  },
+);
 
-test("a database that cannot be written is tried once for a commit, however many records it has", async () => {
+test("tries a commit once if the database cannot be written, regardless of the number of records", async () => {
   using db = openIndexInMemory();
   const queue = new IngestQueue(engineOver(db));
   let begins = 0;

@@ -8,7 +8,7 @@ import { startTestWriter } from "../support/writer.ts";
 const codesOf = (verdicts: readonly ({ code: string } | undefined)[]) =>
   verdicts.map((verdict) => verdict?.code ?? "ok");
 
-test("what is submitted in one turn is one commit, and each hears of its own records", async () => {
+test("submissions of one turn share a commit, and each gets the outcomes of its own records", async () => {
   using writer = await startTestWriter(1, 2);
   const submitter = new Submitter(writer.client);
   const before = await ingestStats(writer.client);
@@ -27,8 +27,8 @@ test("what is submitted in one turn is one commit, and each hears of its own rec
   expect((await ingestStats(writer.client)).commits).toBe(before.commits + 1);
 });
 
-// A request of many messages shall not wait for the validation of the next one.
-test("many records are a message of their own", async () => {
+// A request of many messages should not wait for the validation of the next request.
+test("a large submission is sent at once, in a port message of its own", async () => {
   const { port1, port2 } = new MessageChannel();
   const asked: number[] = [];
   serveRpc<{ records: unknown[] }, unknown>(port1, ({ records }) => {
@@ -43,7 +43,7 @@ test("many records are a message of their own", async () => {
   port2.close();
 });
 
-test("a fault of the writer reaches everybody whose records went with it", async () => {
+test("a fault of the writer rejects every submission of the port message", async () => {
   const { port1, port2 } = new MessageChannel();
   serveRpc(port1, () => {
     throw new Error("no disk");
