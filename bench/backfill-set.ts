@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { buildMessage, type Ed25519Key, ed25519KeyFromSeed } from "../src/protocol/build-message.ts";
-import { Kind, positionOf, Store } from "../src/protocol/merge-rules.ts";
+import { Kind, Store, slotOf } from "../src/protocol/merge-rules.ts";
 import { encodeMessage, type SignedMessage } from "../src/protocol/signed-message.ts";
 import { Message, UserNameProof } from "../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
@@ -95,7 +95,7 @@ async function make(dir: string, messages: number): Promise<void> {
       add(record.proof.fid, "GetUserNameProofsByFid", UserNameProof.encode(record.proof).finish());
     } else {
       const { message } = record;
-      const { store, slot, kind } = positionOf(message);
+      const { store, slot, kind } = slotOf(message);
       const key = `${message.data.fid} ${store} ${slot.toHex()}`;
       const question = QUESTION[store];
       // Of one slot a node holds one message.

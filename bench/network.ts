@@ -5,7 +5,7 @@ import { indexPath, openIndexWriter } from "../src/db/index/database.ts";
 import { claimNetwork } from "../src/db/index/identity.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
-import { IngestEngine } from "../src/ingest/engine.ts";
+import { createIngestEngine } from "../src/ingest/engine.ts";
 import type { IngestRecord } from "../src/ingest/record.ts";
 import { toFarcasterSecs } from "../src/protocol/time.ts";
 import {
@@ -64,7 +64,7 @@ export function benchNetwork(messages: number): BenchNetwork {
     const onFault = (cause: unknown) => {
       throw cause;
     };
-    const engine = new IngestEngine({
+    const engine = createIngestEngine({
       db,
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
       clock,

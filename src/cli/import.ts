@@ -23,7 +23,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
       const { claimNetwork, isFollowing, mayLackState } = await import("../db/index/identity.ts");
       const { getPosition } = await import("../db/index/positions.ts");
-      const { IngestEngine } = await import("../ingest/engine.ts");
+      const { createIngestEngine } = await import("../ingest/engine.ts");
       const { openState, statePath } = await import("../db/state/database.ts");
       const { networkOf } = await import("../ingest/network.ts");
       const { createProgressReporter, progressOnStderr } = await import("../runtime/progress-line.ts");
@@ -46,7 +46,7 @@ export function registerImport(program: Command, context: CommandContext): void 
         openState(statePath(dataDir.path), { mayCreate: mayLackState(db) })[Symbol.dispose]();
         const network = networkOf(config.protocol.network);
         const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
-        const engine = new IngestEngine({ db, network, clock, onFault });
+        const engine = createIngestEngine({ db, network, clock, onFault });
         const progress = createProgressReporter({
           clock,
           logIntervalMs: LOG_INTERVAL_MS,

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { markDemo } from "../db/index/identity.ts";
 import { readTotals } from "../db/index/totals.ts";
-import { IngestEngine } from "../ingest/engine.ts";
+import { createIngestEngine } from "../ingest/engine.ts";
 import { type IngestRecord, validateRecord } from "../ingest/record.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { signedMessageFromWire } from "../protocol/signed-message.ts";
@@ -38,7 +38,7 @@ export function fillWithDemo(options: {
   const raise = (cause: unknown): never => {
     throw cause;
   };
-  const engine = new IngestEngine({ db, network, clock, onFault: raise });
+  const engine = createIngestEngine({ db, network, clock, onFault: raise });
   // Before the records: a crash in between leaves an empty index that says so, never public keys without the warning.
   markDemo(db);
   for (const verdict of engine.apply(records)) if (verdict) throw refused(verdict);

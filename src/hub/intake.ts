@@ -1,4 +1,4 @@
-import type { Verdict } from "../ingest/engine.ts";
+import type { MergeOutcome } from "../ingest/engine.ts";
 import {
   decodeRecord,
   type EncodedRecord,
@@ -20,8 +20,8 @@ export interface IntakeContext {
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
   readonly chain: ChainChecker;
-  /** Merges validated records; resolves with their verdicts when they are durable. */
-  readonly submit: (records: EncodedRecord[]) => Promise<Verdict[]>;
+  /** Merges validated records; resolves with their outcomes when they are durable. */
+  readonly submit: (records: EncodedRecord[]) => Promise<MergeOutcome[]>;
 }
 
 /** Messages of one request that ask a chain at a time, so that one request does not fill the way there. */
@@ -56,9 +56,9 @@ export class Intake {
     const { network, clock, submit } = this.#context;
     const refusal = validateRecord(record, { network, nowUnixSecs: nowSecs(clock) });
     if (refusal) return refusal;
-    const [verdict] = await submit([{ kind, bytes }]);
+    const [outcome] = await submit([{ kind, bytes }]);
     // A decoded record is of the kind that it was decoded as.
-    return verdict ?? (record as RecordOf<Kind>);
+    return outcome ?? (record as RecordOf<Kind>);
   }
 
   /** Merges a message; answers it as it was understood, or why it was refused. */
@@ -66,8 +66,8 @@ export class Intake {
     return this.#check.hold([bytes], async () => {
       const message = await this.#checkOne(bytes);
       if (message instanceof Rejection) return message;
-      const [verdict] = await this.#context.submit([toRecord(message)]);
-      return verdict ?? message;
+      const [outcome] = await this.#context.submit([toRecord(message)]);
+      return outcome ?? message;
     });
   }
 
@@ -106,10 +106,10 @@ export class Intake {
     const results = await this.#askChain(checked);
     const valid = results.flatMap((message, at) => (message instanceof Rejection ? [] : [{ message, at }]));
     if (valid.length === 0) return results;
-    const verdicts = await this.#context.submit(valid.map(({ message }) => toRecord(message)));
+    const outcomes = await this.#context.submit(valid.map(({ message }) => toRecord(message)));
     valid.forEach(({ at }, index) => {
-      const verdict = verdicts[index];
-      if (verdict) results[at] = verdict;
+      const outcome = outcomes[index];
+      if (outcome) results[at] = outcome;
     });
     return results;
   }

@@ -1,4 +1,4 @@
-import type { IngestEngine, Verdict } from "../ingest/engine.ts";
+import type { IngestEngine, MergeOutcome } from "../ingest/engine.ts";
 import { decodeRecord, type IngestRecord, validateRecord } from "../ingest/record.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
@@ -23,9 +23,11 @@ export function createImportSink(options: {
         return decoded instanceof Rejection ? decoded : (validateRecord(decoded, rules) ?? decoded);
       });
       const valid = validated.filter((record): record is IngestRecord => !(record instanceof Rejection));
-      const verdicts = engine.applyResumable(valid, moves, { isHistory: true });
+      const outcomes = engine.applyResumable(valid, moves, { isHistory: true });
       let next = 0;
-      return validated.map((record): Verdict => (record instanceof Rejection ? record : verdicts[next++]));
+      return validated.map(
+        (record): MergeOutcome => (record instanceof Rejection ? record : outcomes[next++]),
+      );
     },
   };
 }

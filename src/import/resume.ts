@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { realpath } from "node:fs/promises";
-import type { PositionMove } from "../ingest/engine.ts";
+import type { PositionUpdate } from "../ingest/engine.ts";
 import { readChunks } from "./record-reader.ts";
 
 /** Where the positions of earlier runs are read. */
@@ -48,7 +48,7 @@ export class ResumePoint {
   }
 
   /** What to commit together with the records up to here. */
-  moves(): PositionMove[] {
+  moves(): PositionUpdate[] {
     return [
       { key: offsetKey(this.#key), position: this.#offset },
       { key: checksumKey(this.#key), position: checksum(this.#digest) },

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { PositionMove } from "../ingest/engine.ts";
+import type { PositionUpdate } from "../ingest/engine.ts";
 import type { EncodedRecord } from "../ingest/record.ts";
 import { reasonOf } from "../lib/failure.ts";
 import { Rejection } from "../protocol/rejection.ts";
@@ -12,14 +12,14 @@ import { ImportSummary, type SummaryReport } from "./summary.ts";
 /** What takes in the records of a file. */
 export interface ImportSink {
   /**
-   * Validates and merges records; resolves with their verdicts, in order, once all of it is durable. The positions
+   * Validates and merges records; resolves with their outcomes, in order, once all of it is durable. The positions
    * move in the transaction of the records, so that after a crash neither is there without the other. They do not move
-   * when the verdict of a record is `unavailable`: that one is not stored. `records` may be empty when only positions
+   * when the outcome of a record is `unavailable`: that one is not stored. `records` may be empty when only positions
    * move.
    */
   apply(
     records: readonly EncodedRecord[],
-    moves: readonly PositionMove[],
+    moves: readonly PositionUpdate[],
   ): Promise<readonly (Rejection | undefined)[]>;
 }
 
@@ -133,16 +133,16 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
 async function applyBatch(
   batch: readonly FileRecord[],
   sink: ImportSink,
-  moves: readonly PositionMove[],
+  moves: readonly PositionUpdate[],
   summary: ImportSummary,
 ): Promise<boolean> {
   const records = batch.flatMap(({ content }) => (content instanceof Rejection ? [] : [content]));
-  const verdicts = await sink.apply(records, moves);
+  const outcomes = await sink.apply(records, moves);
   let next = 0;
   for (const { offset, content } of batch) {
-    const verdict = content instanceof Rejection ? content : verdicts[next++];
-    if (verdict) summary.refuse(offset, verdict);
+    const outcome = content instanceof Rejection ? content : outcomes[next++];
+    if (outcome) summary.refuse(offset, outcome);
     else if (!(content instanceof Rejection)) summary.accept(content.kind);
   }
-  return !verdicts.some((verdict) => verdict?.code === "unavailable");
+  return !outcomes.some((outcome) => outcome?.code === "unavailable");
 }

@@ -7,7 +7,7 @@ import type { EventKind } from "../protocol/event-kind.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import { MessageType, UserNameProof } from "../protocol/wire/generated/message.ts";
-import type { ChangedMessage, Changes, SlotChange } from "./changes.ts";
+import type { ChangedMessage, ChangeTracker, SlotChange } from "./change-tracker.ts";
 import type { IngestRecord } from "./record.ts";
 
 /** An older change is history when it arrives and produces no event. */
@@ -16,19 +16,19 @@ export const MAX_EVENT_AGE_SECS = 900;
 const EVENT_ID_BYTES = 16;
 
 /** The record or operation that an event results from. */
-export interface Cause {
+export interface EventCause {
   /** The time at which it happened on the network, in unix seconds. */
   readonly happenedAt: number;
   /** Bytes that identify it, the same on every node. */
   readonly reference: () => Uint8Array;
 }
 
-export function isHistory(cause: Cause, nowSecs: number): boolean {
+export function isHistory(cause: EventCause, nowSecs: number): boolean {
   return nowSecs - cause.happenedAt > MAX_EVENT_AGE_SECS;
 }
 
 /** Returns a record as the cause of the changes of its merge. */
-export function causeOf(record: IngestRecord): Cause {
+export function causeOf(record: IngestRecord): EventCause {
   switch (record.kind) {
     case "message": {
       const { data, hash } = record.message;
@@ -53,8 +53,13 @@ export function causeOf(record: IngestRecord): Cause {
  * Writes the events of an operation's changes in its transaction and returns their number. A cast, follow or reaction
  * that replaces an equal one is not an event. A user has at most one event per operation.
  */
-export function writeEvents(db: IndexDatabase, changes: Changes, cause: Cause, nowSecs: number): number {
-  if (!changes.isNoting) return 0;
+export function writeEvents(
+  db: IndexDatabase,
+  changes: ChangeTracker,
+  cause: EventCause,
+  nowSecs: number,
+): number {
+  if (!changes.isTracking) return 0;
   const updated = new Set(changes.updatedUsers);
   let written = 0;
   const write = (event: Omit<OutboxEvent, "happenedAt" | "appliedAt">) => {

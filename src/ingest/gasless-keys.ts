@@ -149,8 +149,8 @@ function isBySelf({ signatureType }: KeyRemoveBody): boolean {
 }
 
 function removeKeyMessage(store: MessageStore, fid: number, key: Uint8Array): void {
-  const stored = store.held(fid, Store.GaslessKeys, key);
-  if (stored) store.take(stored, fid, Store.GaslessKeys);
+  const stored = store.get(fid, Store.GaslessKeys, key);
+  if (stored) store.remove(stored, fid, Store.GaslessKeys);
 }
 
 function isCustody(db: IndexDatabase, fid: number, address: Uint8Array | undefined): boolean {

@@ -5,11 +5,11 @@ import {
   compactSlot,
   Kind,
   linkSlotPrefix,
-  type Position,
-  positionOf,
+  type MessageSlot,
   type Rank,
-  resolve,
+  resolveConflict,
   Store,
+  slotOf,
 } from "../protocol/merge-rules.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
@@ -20,16 +20,16 @@ import {
   UserDataType,
   type UserNameProof,
 } from "../protocol/wire/generated/message.ts";
-import type { Changes } from "./changes.ts";
+import type { ChangeTracker } from "./change-tracker.ts";
 import { decodeStored, type MessageStore } from "./message-store.ts";
-import type { StorageLimitsOfFids } from "./storage-limits.ts";
+import type { StorageLimitCache } from "./storage-limits.ts";
 
 /** The context of merging within one write transaction. */
 export interface MergeContext {
   readonly db: IndexDatabase;
   readonly store: MessageStore;
-  readonly limits: StorageLimitsOfFids;
-  readonly changes: Changes;
+  readonly limits: StorageLimitCache;
+  readonly changes: ChangeTracker;
   readonly nowSecs: number;
 }
 
@@ -52,25 +52,25 @@ const PRUNABLE = new Rejection("bad_request.prunable", "message would be pruned 
  * once is refused as prunable; other messages that the same pruning removed stay removed, as on the reference node.
  */
 export function mergeMessage(context: MergeContext, message: SignedMessage): Rejection | undefined {
-  const position = positionOf(message);
-  const refusal = resolveConflicts(context, message, position);
+  const messageSlot = slotOf(message);
+  const refusal = resolveConflicts(context, message, messageSlot);
   if (refusal) return refusal;
-  context.store.put(message, position);
-  if (position.store === Store.StorageLends) dropEmptyLend(context, message, position);
-  return prune(context, message, position.store);
+  context.store.put(message, messageSlot);
+  if (messageSlot.store === Store.StorageLends) dropEmptyLend(context, message, messageSlot);
+  return prune(context, message, messageSlot.store);
 }
 
 /** Removes the messages that `message` replaces, or returns why it is refused. */
 function resolveConflicts(
   context: MergeContext,
   message: SignedMessage,
-  position: Position,
+  messageSlot: MessageSlot,
 ): Rejection | undefined {
   const { fid } = message.data;
-  const incoming: Rank = { kind: position.kind, timestamp: message.data.timestamp, hash: message.hash };
-  const held = context.store.held(fid, position.store, position.slot);
-  if (held) {
-    const outcome = resolve(position.store, held, incoming);
+  const incoming: Rank = { kind: messageSlot.kind, timestamp: message.data.timestamp, hash: message.hash };
+  const current = context.store.get(fid, messageSlot.store, messageSlot.slot);
+  if (current) {
+    const outcome = resolveConflict(messageSlot.store, current, incoming);
     if (outcome === "duplicate") return DUPLICATE;
     if (outcome === "conflict") return CONFLICT;
   }
@@ -79,11 +79,11 @@ function resolveConflicts(
     const refusal = refusedByCompactState(context, fid, body.value, incoming);
     if (refusal) return refusal;
   }
-  if (body?.$case === "usernameProofBody" && !held) {
+  if (body?.$case === "usernameProofBody" && !current) {
     const refusal = resolveNameConflict(context, fid, body.value, incoming);
     if (refusal) return refusal;
   }
-  if (held) revokeDependents(context, fid, context.store.take(held, fid, position.store));
+  if (current) revokeDependents(context, fid, context.store.remove(current, fid, messageSlot.store));
   if (body?.$case === "linkCompactStateBody") applyCompactState(context, fid, body.value, incoming);
   return undefined;
 }
@@ -95,7 +95,7 @@ function refusedByCompactState(
   link: LinkBody,
   incoming: Rank,
 ): Rejection | undefined {
-  const compact = context.store.held(fid, Store.Links, compactSlot(link.type));
+  const compact = context.store.get(fid, Store.Links, compactSlot(link.type));
   if (!compact || incoming.timestamp >= compact.timestamp) return undefined;
   if (incoming.kind === Kind.Remove) return PRUNABLE;
   const body = decodeStored(compact.bytes).data.body;
@@ -112,7 +112,7 @@ export function applyCompactState(
   rank: Pick<Rank, "timestamp">,
 ): void {
   const listed = new Set(compact.targetFids);
-  for (const stored of context.store.heldBelow(
+  for (const stored of context.store.withPrefix(
     fid,
     Store.Links,
     linkSlotPrefix(compact.type),
@@ -121,7 +121,7 @@ export function applyCompactState(
     const body = decodeStored(stored.bytes).data.body;
     if (body?.$case !== "linkBody") continue;
     if (stored.kind === Kind.Remove || !listed.has(body.value.target?.value ?? 0))
-      context.store.take(stored, fid, Store.Links);
+      context.store.remove(stored, fid, Store.Links);
   }
 }
 
@@ -132,13 +132,13 @@ function resolveNameConflict(
   proof: UserNameProof,
   incoming: Rank,
 ): Rejection | undefined {
-  const held = context.db.get(proofOf, nameOf(proof));
-  if (!held || held.fid === fid || held.messageTimestamp === null || held.messageHash === null)
+  const current = context.db.get(proofOf, nameOf(proof));
+  if (!current || current.fid === fid || current.messageTimestamp === null || current.messageHash === null)
     return undefined;
-  const rank: Rank = { kind: Kind.Add, timestamp: held.messageTimestamp, hash: held.messageHash };
-  if (resolve(Store.UsernameProofs, rank, incoming) !== "replace") return CONFLICT;
-  const stored = context.store.held(held.fid, Store.UsernameProofs, proof.name);
-  if (stored) context.store.take(stored, held.fid, Store.UsernameProofs);
+  const rank: Rank = { kind: Kind.Add, timestamp: current.messageTimestamp, hash: current.messageHash };
+  if (resolveConflict(Store.UsernameProofs, rank, incoming) !== "replace") return CONFLICT;
+  const stored = context.store.get(current.fid, Store.UsernameProofs, proof.name);
+  if (stored) context.store.remove(stored, current.fid, Store.UsernameProofs);
   return undefined;
 }
 
@@ -154,36 +154,36 @@ function revokeDependents(context: MergeContext, fid: number, deleted: SignedMes
   const body = deleted.data.body;
   if (body?.$case !== "verificationAddBody") return;
   for (const type of PRIMARY_ADDRESS_TYPES) {
-    const held = context.store.held(fid, Store.UserData, Uint8Array.of(type));
-    if (!held) continue;
-    const required = requiredVerifiedAddress(decodeStored(held.bytes).data);
+    const current = context.store.get(fid, Store.UserData, Uint8Array.of(type));
+    if (!current) continue;
+    const required = requiredVerifiedAddress(decodeStored(current.bytes).data);
     if (required && Buffer.compare(required.address, body.value.address) === 0)
-      context.store.take(held, fid, Store.UserData);
+      context.store.remove(current, fid, Store.UserData);
   }
 }
 
 /** Revokes the USERNAME of an fid when an fname moves away from it, whatever name it is. */
 export function revokeUsername(context: MergeContext, fid: number): void {
-  const held = context.store.held(fid, Store.UserData, Uint8Array.of(UserDataType.USER_DATA_TYPE_USERNAME));
-  if (held) context.store.take(held, fid, Store.UserData);
+  const current = context.store.get(fid, Store.UserData, Uint8Array.of(UserDataType.USER_DATA_TYPE_USERNAME));
+  if (current) context.store.remove(current, fid, Store.UserData);
 }
 
 /** Removes a lend of 0 units again: it only replaces the lend before it. */
-function dropEmptyLend(context: MergeContext, message: SignedMessage, position: Position): void {
+function dropEmptyLend(context: MergeContext, message: SignedMessage, messageSlot: MessageSlot): void {
   const body = message.data.body;
   if (body?.$case !== "lendStorageBody" || body.value.numUnits > 0) return;
-  const stored = context.store.held(message.data.fid, position.store, position.slot);
-  if (stored) context.store.take(stored, message.data.fid, position.store);
+  const stored = context.store.get(message.data.fid, messageSlot.store, messageSlot.slot);
+  if (stored) context.store.remove(stored, message.data.fid, messageSlot.store);
 }
 
 /** Removes the oldest messages of a store above its limit. Returns the refusal of `merged` if it is one of them. */
 function prune(context: MergeContext, merged: SignedMessage, store: Store): Rejection | undefined {
   const { fid } = merged.data;
-  const excess = context.store.used(fid, store) - context.limits.limit(fid, store, context.nowSecs);
+  const excess = context.store.count(fid, store) - context.limits.limit(fid, store, context.nowSecs);
   if (excess <= 0) return undefined;
   let refusal: Rejection | undefined;
   for (const stored of context.store.oldest(fid, store, excess)) {
-    context.store.take(stored, fid, store);
+    context.store.remove(stored, fid, store);
     if (Buffer.compare(stored.hash, merged.hash) === 0) refusal = PRUNABLE;
   }
   return refusal;

@@ -3,32 +3,32 @@ import { type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
 import { project, retract } from "../db/index/project/project.ts";
 import { statement } from "../db/index/statement.ts";
 import { type TotalsDelta, totalOf } from "../db/index/totals.ts";
-import { Kind, type Position, type Rank, type Store } from "../protocol/merge-rules.ts";
+import { Kind, type MessageSlot, type Rank, type Store } from "../protocol/merge-rules.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
-import type { Changes } from "./changes.ts";
-import type { StorageLimitsOfFids } from "./storage-limits.ts";
+import type { ChangeTracker } from "./change-tracker.ts";
+import type { StorageLimitCache } from "./storage-limits.ts";
 
 /** A row of a live message. */
-export interface StoredMessage extends Rank {
+export interface MessageRow extends Rank {
   readonly id: number;
   readonly bytes: Uint8Array;
 }
 
 const COLUMNS = "id, kind, timestamp, hash, bytes";
 
-const bySlot = statement<StoredMessage, [fid: number, store: number, slot: Uint8Array]>(
+const bySlot = statement<MessageRow, [fid: number, store: number, slot: Uint8Array]>(
   "messages.by-slot",
   `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot = ?`,
 );
 const bySlotRange = statement<
-  StoredMessage,
+  MessageRow,
   [fid: number, store: number, from: Uint8Array, below: Uint8Array, maxTimestamp: number]
 >(
   "messages.by-slot-range",
   `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot >= ? AND slot < ? AND timestamp <= ?`,
 );
-const oldest = statement<StoredMessage, [fid: number, store: number, limit: number]>(
+const oldest = statement<MessageRow, [fid: number, store: number, limit: number]>(
   "messages.oldest",
   `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND kind != ${Kind.Compact}
    ORDER BY timestamp, hash LIMIT ?`,
@@ -70,10 +70,10 @@ const dropUnused = statement<unknown, [fid: number, store: number]>(
 export class MessageStore {
   readonly #db: IndexDatabase;
   readonly #totals: TotalsDelta;
-  readonly #limits: StorageLimitsOfFids;
-  readonly #changes: Changes;
+  readonly #limits: StorageLimitCache;
+  readonly #changes: ChangeTracker;
 
-  constructor(db: IndexDatabase, totals: TotalsDelta, limits: StorageLimitsOfFids, changes: Changes) {
+  constructor(db: IndexDatabase, totals: TotalsDelta, limits: StorageLimitCache, changes: ChangeTracker) {
     this.#db = db;
     this.#totals = totals;
     this.#limits = limits;
@@ -81,7 +81,7 @@ export class MessageStore {
   }
 
   /** Returns the message in a slot of an fid. */
-  held(fid: number, store: Store, slot: Uint8Array): StoredMessage | undefined {
+  get(fid: number, store: Store, slot: Uint8Array): MessageRow | undefined {
     return this.#db.get(bySlot, fid, store, slot);
   }
 
@@ -89,35 +89,34 @@ export class MessageStore {
    * Returns the live messages whose slots start with `prefix`, up to and including `maxTimestamp` (Farcaster
    * seconds).
    */
-  heldBelow(fid: number, store: Store, prefix: Uint8Array, maxTimestamp: number): StoredMessage[] {
+  withPrefix(fid: number, store: Store, prefix: Uint8Array, maxTimestamp: number): MessageRow[] {
     return this.#db.all(bySlotRange, fid, store, prefix, afterPrefix(prefix), maxTimestamp);
   }
 
   /** Returns the `count` messages that a full store loses first. Compact states are never among them. */
-  oldest(fid: number, store: Store, count: number): StoredMessage[] {
+  oldest(fid: number, store: Store, count: number): MessageRow[] {
     return this.#db.all(oldest, fid, store, count);
   }
 
   /** Returns the number of live messages, remove messages and compact states included. */
-  used(fid: number, store: Store): number {
+  count(fid: number, store: Store): number {
     return this.#db.get(usedOf, fid, store)?.used ?? 0;
   }
 
-  put(message: SignedMessage, position: Position): void {
+  put(message: SignedMessage, { store, slot, kind }: MessageSlot): void {
     const { fid, timestamp } = message.data;
-    const { store, slot, kind } = position;
     const bytes = encodeMessage(message);
     this.#db.run(insertMessage, fid, store, slot, kind, timestamp, message.hash, bytes);
     this.#db.run(addUsed, fid, store, 1);
     this.#count(message, 1);
     project(this.#db, message);
-    this.#changes.noteEntered(message, bytes);
+    this.#changes.trackAdded(message, bytes);
   }
 
   /** Removes a live message and all that is derived from it. Returns the message. */
-  take(stored: StoredMessage, fid: number, store: Store): SignedMessage {
+  remove(stored: MessageRow, fid: number, store: Store): SignedMessage {
     const message = decodeStored(stored.bytes);
-    this.#changes.noteLeft(message, stored.bytes, this.#rootOf(message));
+    this.#changes.trackRemoved(message, stored.bytes, this.#rootOf(message));
     retract(this.#db, message);
     this.#db.run(deleteMessage, stored.id);
     this.#db.run(addUsed, fid, store, -1);
@@ -128,7 +127,7 @@ export class MessageStore {
 
   /** Returns the thread of a cast that is being removed, if changes are tracked. */
   #rootOf({ data, hash }: SignedMessage): ThreadRoot | undefined {
-    if (!this.#changes.isNoting || data.body?.$case !== "castAddBody") return undefined;
+    if (!this.#changes.isTracking || data.body?.$case !== "castAddBody") return undefined;
     return threadRootOf(this.#db, data, data.body.value, hash);
   }
 
@@ -139,8 +138,8 @@ export class MessageStore {
     // The limits of both fids of a lend change.
     const body = message.data.body;
     if (body?.$case === "lendStorageBody") {
-      this.#limits.forget(message.data.fid);
-      this.#limits.forget(body.value.toFid);
+      this.#limits.invalidate(message.data.fid);
+      this.#limits.invalidate(body.value.toFid);
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { IngestEngine, Verdict } from "./engine.ts";
+import type { IngestEngine, MergeOutcome } from "./engine.ts";
 import type { IngestRecord } from "./record.ts";
 
 /** Bounds a commit: enough records to share the sync of the log, few enough for a short wait. */
@@ -6,7 +6,7 @@ const MAX_RECORDS_PER_COMMIT = 2000;
 
 interface Submission {
   readonly records: readonly IngestRecord[];
-  readonly resolve: (verdicts: Verdict[]) => void;
+  readonly resolve: (outcomes: MergeOutcome[]) => void;
 }
 
 /** Counts since the start of the process. */
@@ -34,8 +34,8 @@ export class IngestQueue {
   }
 
   /** Resolves with the outcomes, in order, after the records are merged and on disk. */
-  submit(records: readonly IngestRecord[]): Promise<Verdict[]> {
-    const { promise, resolve } = Promise.withResolvers<Verdict[]>();
+  submit(records: readonly IngestRecord[]): Promise<MergeOutcome[]> {
+    const { promise, resolve } = Promise.withResolvers<MergeOutcome[]>();
     this.#waiting.push({ records, resolve });
     this.#queued += records.length;
     this.#schedule();
@@ -79,20 +79,20 @@ export class IngestQueue {
       for (const record of submission.records) records.push(record);
     }
     this.#waiting = this.#waiting.slice(batch.length);
-    const verdicts = this.#engine.apply(records);
-    this.#count(verdicts);
+    const outcomes = this.#engine.apply(records);
+    this.#count(outcomes);
     let at = 0;
     for (const { records: own, resolve } of batch) {
-      resolve(verdicts.slice(at, at + own.length));
+      resolve(outcomes.slice(at, at + own.length));
       at += own.length;
     }
   }
 
-  #count(verdicts: readonly Verdict[]): void {
-    this.#queued -= verdicts.length;
+  #count(outcomes: readonly MergeOutcome[]): void {
+    this.#queued -= outcomes.length;
     this.#commits += 1;
-    for (const verdict of verdicts) {
-      if (verdict) this.#refused.set(verdict.code, (this.#refused.get(verdict.code) ?? 0) + 1);
+    for (const outcome of outcomes) {
+      if (outcome) this.#refused.set(outcome.code, (this.#refused.get(outcome.code) ?? 0) + 1);
       else this.#merged += 1;
     }
   }

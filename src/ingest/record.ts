@@ -1,10 +1,11 @@
 import { Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
+import type { ValidationContext } from "../protocol/validate/envelope.ts";
 import { validateMessage } from "../protocol/validate/message.ts";
 import { validateOnChainEvent } from "../protocol/validate/on-chain-event.ts";
 import { validateFnameProof } from "../protocol/validate/username-proof.ts";
-import { type FarcasterNetwork, UserNameProof } from "../protocol/wire/generated/message.ts";
+import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import { ON_CHAIN_EVENT_SCHEMA, USER_NAME_PROOF_SCHEMA } from "../protocol/wire/generated/wire-schemas.ts";
 import { findWireError } from "../protocol/wire-check.ts";
@@ -23,13 +24,6 @@ export type IngestRecord =
   | { readonly kind: "message"; readonly message: SignedMessage }
   | { readonly kind: "onChainEvent"; readonly event: OnChainEvent }
   | { readonly kind: "usernameProof"; readonly proof: UserNameProof };
-
-export interface RecordRules {
-  readonly network: FarcasterNetwork;
-  readonly nowUnixSecs: number;
-  /** The record was accepted by the network before; see `ValidationContext`. */
-  readonly isHistory?: boolean;
-}
 
 /** Decodes a record. Malformed bytes and integers above 2^53 - 1 are a `bad_request.parse_failure`. */
 export function decodeRecord({ kind, bytes }: EncodedRecord): IngestRecord | Rejection {
@@ -54,12 +48,12 @@ export function decodeRecord({ kind, bytes }: EncodedRecord): IngestRecord | Rej
 }
 
 /** Applies the rules that need no state. */
-export function validateRecord(record: IngestRecord, rules: RecordRules): Rejection | undefined {
+export function validateRecord(record: IngestRecord, context: ValidationContext): Rejection | undefined {
   switch (record.kind) {
     case "message":
-      return validateMessage(record.message, rules);
+      return validateMessage(record.message, context);
     case "onChainEvent":
-      return validateOnChainEvent(record.event, rules.network);
+      return validateOnChainEvent(record.event, context.network);
     case "usernameProof":
       return validateFnameProof(record.proof);
   }

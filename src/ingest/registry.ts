@@ -8,7 +8,7 @@ import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-ch
 import { type MergeContext, revokeUsername } from "./merge.ts";
 
 /** Identifies an on-chain event: its place on the chain, its type and fid. */
-export type OnChainPlace = Pick<OnChainEvent, "type" | "fid" | "blockNumber" | "logIndex">;
+export type OnChainEventRef = Pick<OnChainEvent, "type" | "fid" | "blockNumber" | "logIndex">;
 
 interface Registration {
   custody: Uint8Array | null;
@@ -45,10 +45,13 @@ const registration = statement<Registration, [fid: number]>(
   "registry.registration",
   "SELECT custody, registered_at AS registeredAt FROM fids WHERE fid = ?",
 );
-const heldProof = statement<
+const proofOfName = statement<
   { type: number; fid: number; owner: Uint8Array; signature: Uint8Array; timestamp: number },
   [name: string]
->("registry.held-proof", "SELECT type, fid, owner, signature, timestamp FROM username_proofs WHERE name = ?");
+>(
+  "registry.proof-of-name",
+  "SELECT type, fid, owner, signature, timestamp FROM username_proofs WHERE name = ?",
+);
 
 /** Adds an on-chain event and derives the state of its fid again. One place on the chain has one event. */
 export function mergeOnChainEvent(
@@ -58,9 +61,9 @@ export function mergeOnChainEvent(
 ): Rejection | undefined {
   const { type, fid, blockNumber, logIndex } = event;
   const bytes = OnChainEvent.encode(event).finish();
-  const held = context.db.get(eventAt, type, fid, blockNumber, logIndex);
-  if (held) {
-    return Buffer.compare(held.bytes, bytes) === 0
+  const current = context.db.get(eventAt, type, fid, blockNumber, logIndex);
+  if (current) {
+    return Buffer.compare(current.bytes, bytes) === 0
       ? new Rejection("bad_request.duplicate", "on-chain event is already merged")
       : new Rejection("bad_request.conflict", "another on-chain event stands at this block and log index");
   }
@@ -68,35 +71,35 @@ export function mergeOnChainEvent(
   const registered = isRegistration ? context.db.get(registration, fid) : undefined;
   context.db.run(insertEvent, type, fid, blockNumber, logIndex, event.blockTimestamp, bytes);
   foldOnChainEvents(context.db, event);
-  if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.forget(fid);
+  if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.invalidate(fid);
   totals.add("on_chain_events", 1);
   if (isRegistration) {
     if (!registered) totals.add("fids", 1);
-    noteRegistration(context, fid, registered);
+    trackRegistration(context, fid, registered);
   }
-  if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) context.changes.noteUserUpdated(fid);
+  if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) context.changes.trackUserUpdated(fid);
   return undefined;
 }
 
-/** Removes the event at `place` and derives the state of its fid from the remaining events. */
-export function dropOnChainEvent(context: MergeContext, totals: TotalsDelta, place: OnChainPlace): void {
-  const { type, fid, blockNumber, logIndex } = place;
-  const held = context.db.get(eventAt, type, fid, blockNumber, logIndex);
-  if (!held) return;
+/** Removes the event `ref` and derives the state of its fid from the remaining events. */
+export function removeOnChainEvent(context: MergeContext, totals: TotalsDelta, ref: OnChainEventRef): void {
+  const { type, fid, blockNumber, logIndex } = ref;
+  const current = context.db.get(eventAt, type, fid, blockNumber, logIndex);
+  if (!current) return;
   context.db.run(deleteEvent, type, fid, blockNumber, logIndex);
   totals.add("on_chain_events", -1);
   const wasKnown = context.db.get(registration, fid) !== undefined;
-  foldOnChainEvents(context.db, OnChainEvent.decode(held.bytes));
+  foldOnChainEvents(context.db, OnChainEvent.decode(current.bytes));
   if (wasKnown && context.db.get(registration, fid) === undefined) totals.add("fids", -1);
-  if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.forget(fid);
+  if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.invalidate(fid);
 }
 
 /** An event that arrives late may be older than the one that decides the fid's custody. It then changes nothing. */
-function noteRegistration(context: MergeContext, fid: number, before: Registration | undefined): void {
+function trackRegistration(context: MergeContext, fid: number, before: Registration | undefined): void {
   const after = context.db.get(registration, fid);
-  if (before?.registeredAt == null && after?.registeredAt != null) context.changes.noteUserCreated(fid);
+  if (before?.registeredAt == null && after?.registeredAt != null) context.changes.trackUserCreated(fid);
   else if (after?.custody && Buffer.compare(before?.custody ?? NO_BYTES, after.custody) !== 0)
-    context.changes.noteUserUpdated(fid);
+    context.changes.trackUserUpdated(fid);
 }
 
 const NO_BYTES = new Uint8Array();
@@ -106,20 +109,21 @@ const NO_BYTES = new Uint8Array();
  * Fid 0 releases the name. If the name moves away from an fid, that fid's USERNAME is revoked.
  */
 export function mergeFnameProof(context: MergeContext, proof: UserNameProof): Rejection | undefined {
-  const held = context.db.get(heldProof, nameOf(proof));
-  if (held) {
-    const heldBytes = UserNameProof.encode({ ...held, name: proof.name }).finish();
+  const current = context.db.get(proofOfName, nameOf(proof));
+  if (current) {
+    const currentBytes = UserNameProof.encode({ ...current, name: proof.name }).finish();
     const order =
-      proof.timestamp - held.timestamp || Buffer.compare(UserNameProof.encode(proof).finish(), heldBytes);
+      proof.timestamp - current.timestamp ||
+      Buffer.compare(UserNameProof.encode(proof).finish(), currentBytes);
     if (order === 0) return new Rejection("bad_request.duplicate", "username proof is already merged");
     if (order < 0) return new Rejection("bad_request.conflict", "username proof is older than the live one");
     dropUsernameProof(context.db, proof);
-    if (held.fid !== 0 && held.fid !== proof.fid) {
-      revokeUsername(context, held.fid);
-      context.changes.noteUserUpdated(held.fid);
+    if (current.fid !== 0 && current.fid !== proof.fid) {
+      revokeUsername(context, current.fid);
+      context.changes.trackUserUpdated(current.fid);
     }
   }
   addUsernameProof(context.db, proof, undefined);
-  if (proof.fid !== 0 && proof.fid !== held?.fid) context.changes.noteUserUpdated(proof.fid);
+  if (proof.fid !== 0 && proof.fid !== current?.fid) context.changes.trackUserUpdated(proof.fid);
   return undefined;
 }

@@ -28,7 +28,12 @@ export function putRelayedKey(db: IndexDatabase, key: GaslessKey): void {
  * Removes a key. A removal raises the nonce that it carried. A removal that is repeated finds no key, and leaves its app's
  * nonce as the first time set it.
  */
-export function dropRelayedKey(db: IndexDatabase, fid: number, key: Uint8Array, removal?: KeyRemoval): void {
+export function removeRelayedKey(
+  db: IndexDatabase,
+  fid: number,
+  key: Uint8Array,
+  removal?: KeyRemoval,
+): void {
   if (removal?.by === "custody") raiseUserNonce(db, fid, removal.nonce);
   const removed = removal?.by === "itself" ? findGaslessKey(db, key) : undefined;
   if (removal && removed?.fid === fid) raiseAppNonce(db, removed.requestFid, removal.nonce);

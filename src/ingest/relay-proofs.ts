@@ -29,7 +29,7 @@ const putRival = statement<
   `INSERT INTO username_proof_rivals (name, fid, type, owner, signature, timestamp) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
    ON CONFLICT (name, fid) DO UPDATE SET type = ?3, owner = ?4, signature = ?5, timestamp = ?6`,
 );
-const dropRival = statement<unknown, [name: string, fid: number]>(
+const deleteRival = statement<unknown, [name: string, fid: number]>(
   "relay-proofs.drop-rival",
   "DELETE FROM username_proof_rivals WHERE name = ? AND fid = ?",
 );
@@ -61,27 +61,27 @@ function contend(context: MergeContext, shown: UserNameProof, proof: UserNamePro
   if (order(latest, shown) < 0) {
     storeRival(context, latest);
   } else {
-    context.db.run(dropRival, nameOf(latest), latest.fid);
+    context.db.run(deleteRival, nameOf(latest), latest.fid);
     storeRival(context, shown);
     replaceShown(context, shown, latest);
   }
 }
 
 /** Removes a proof that is no longer live on the upstream. If it was shown, the latest rival replaces it. */
-export function dropRelayedProof(context: MergeContext, proof: UserNameProof): void {
+export function removeRelayedProof(context: MergeContext, proof: UserNameProof): void {
   const stored = rivals(context, proof);
   const same = stored.find((rival) => order(rival, proof) === 0);
-  if (same) context.db.run(dropRival, nameOf(same), same.fid);
+  if (same) context.db.run(deleteRival, nameOf(same), same.fid);
   const shown = shownOf(context, proof);
   if (!shown || order(shown, proof) !== 0) return;
   dropUsernameProof(context.db, shown);
-  context.changes.noteUserUpdated(shown.fid);
+  context.changes.trackUserUpdated(shown.fid);
   const next = stored
     .filter((rival) => rival !== same)
     .sort(order)
     .at(-1);
   if (!next) return;
-  context.db.run(dropRival, nameOf(next), next.fid);
+  context.db.run(deleteRival, nameOf(next), next.fid);
   show(context, next);
 }
 
@@ -97,13 +97,13 @@ export const rivalsOfFid = statement<ProofRow & { name: string }, [fid: number]>
 
 function replaceShown(context: MergeContext, shown: UserNameProof, proof: UserNameProof): void {
   dropUsernameProof(context.db, shown);
-  if (shown.fid !== 0 && shown.fid !== proof.fid) context.changes.noteUserUpdated(shown.fid);
+  if (shown.fid !== 0 && shown.fid !== proof.fid) context.changes.trackUserUpdated(shown.fid);
   show(context, proof);
 }
 
 function show(context: MergeContext, proof: UserNameProof): void {
   addUsernameProof(context.db, proof, undefined);
-  if (proof.fid !== 0) context.changes.noteUserUpdated(proof.fid);
+  if (proof.fid !== 0) context.changes.trackUserUpdated(proof.fid);
 }
 
 function storeRival({ db }: MergeContext, proof: UserNameProof): void {

@@ -10,25 +10,25 @@ import {
   dropFromTodo,
   type JournaledBlock,
 } from "../db/index/upstream-work.ts";
-import { positionOf, resolve, type Store } from "../protocol/merge-rules.ts";
+import { resolveConflict, type Store, slotOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
-import type { PositionMove } from "./engine.ts";
-import type { Cause } from "./events.ts";
+import type { PositionUpdate } from "./engine.ts";
+import type { EventCause } from "./events.ts";
 import type { GaslessKey } from "./gasless-key-table.ts";
 import { renewGaslessSigner } from "./gasless-keys.ts";
 import { applyCompactState, type MergeContext } from "./merge.ts";
 import { decodeStored } from "./message-store.ts";
-import { dropOnChainEvent, mergeOnChainEvent, type OnChainPlace } from "./registry.ts";
+import { mergeOnChainEvent, type OnChainEventRef, removeOnChainEvent } from "./registry.ts";
 import {
-  dropRelayedKey,
   type KeyRemoval,
   putRelayedKey,
   putRelayedNonces,
   type RelayedNonces,
+  removeRelayedKey,
 } from "./relay-keys.ts";
-import { addRelayedProof, dropRelayedProof } from "./relay-proofs.ts";
+import { addRelayedProof, removeRelayedProof } from "./relay-proofs.ts";
 
 /** Identifies a message in its slot. */
 export interface MessageRef {
@@ -52,21 +52,21 @@ export type RelayedOp = { readonly happenedAt: number } & (
       readonly deleted: readonly MessageRef[];
     }
   /** A message is live. Any other message in its slot is not. */
-  | { readonly kind: "hold"; readonly message: Uint8Array }
+  | { readonly kind: "put"; readonly message: Uint8Array }
   /** A message is no longer live. */
-  | { readonly kind: "drop"; readonly ref: MessageRef }
+  | { readonly kind: "remove"; readonly ref: MessageRef }
   | { readonly kind: "onChainEvent"; readonly event: Uint8Array }
-  | { readonly kind: "dropOnChainEvent"; readonly place: OnChainPlace }
+  | { readonly kind: "removeOnChainEvent"; readonly ref: OnChainEventRef }
   | {
       readonly kind: "proof";
       readonly added?: Uint8Array | undefined;
-      readonly dropped?: Uint8Array | undefined;
+      readonly removed?: Uint8Array | undefined;
       /** `added` is ignored unless another proof of the name is shown. */
       readonly onlyIfShown?: boolean;
     }
   | { readonly kind: "key"; readonly key: GaslessKey }
   | {
-      readonly kind: "dropKey";
+      readonly kind: "removeKey";
       readonly fid: number;
       readonly key: Uint8Array;
       /** Undefined if the key is missing from the upstream's state, without a known removal. */
@@ -74,40 +74,40 @@ export type RelayedOp = { readonly happenedAt: number } & (
     }
   | { readonly kind: "keyNonces"; readonly nonces: RelayedNonces }
   /** All operations of an fid's state on the upstream precede this one. */
-  | { readonly kind: "filled"; readonly fid: number }
+  | { readonly kind: "fidComplete"; readonly fid: number }
 );
 
 /** Operations and the positions that they reach. The batch is atomic. */
 export interface RelayedBatch {
   readonly ops: readonly RelayedOp[];
-  readonly moves: readonly PositionMove[];
+  readonly positions: readonly PositionUpdate[];
   /** Blocks to append to the journal. */
   readonly journal?: { readonly shard: number; readonly blocks: readonly JournaledBlock[] };
   /** Blocks of the journal to delete, up to and including `upTo`. */
-  readonly replayed?: readonly { readonly shard: number; readonly upTo: number }[];
+  readonly discardedJournal?: readonly { readonly shard: number; readonly upTo: number }[];
   /** Fids to add to the todo list: their state must be read from the upstream. */
   readonly todo?: readonly number[];
   /** Fids whose profiles must be stored from now on. Those that are new are added to the todo list. */
   readonly mentioned?: readonly number[];
   /** Discards the journal and the todo list first. */
-  readonly startsAnew?: boolean;
+  readonly startsOver?: boolean;
 }
 
 /** Returns the cause of the events that follow from an operation. */
-export function causeOfRelayed(op: RelayedOp): Cause {
+export function causeOfRelayed(op: RelayedOp): EventCause {
   const { happenedAt } = op;
   switch (op.kind) {
     case "merge":
-    case "hold":
+    case "put":
       return { happenedAt, reference: () => decodeStored(op.message).hash };
-    case "drop":
-      return { happenedAt, reference: () => referenceOfDrop(op.ref.hash) };
+    case "remove":
+      return { happenedAt, reference: () => referenceOfRemoval(op.ref.hash) };
     case "onChainEvent": {
       const { type, fid, blockNumber, logIndex } = OnChainEvent.decode(op.event);
       return { happenedAt, reference: () => Buffer.from(`${type}:${fid}:${blockNumber}:${logIndex}`) };
     }
     case "proof":
-      return { happenedAt, reference: () => op.added ?? referenceOfDrop(op.dropped ?? new Uint8Array()) };
+      return { happenedAt, reference: () => op.added ?? referenceOfRemoval(op.removed ?? new Uint8Array()) };
     default:
       return { happenedAt, reference: () => new Uint8Array() };
   }
@@ -117,7 +117,7 @@ export function causeOfRelayed(op: RelayedOp): Cause {
  * Returns the reference of an operation that removes a message or a proof. The reference of its addition is the same
  * bytes without the prefix, so the user updates of the addition and the removal have different event ids.
  */
-function referenceOfDrop(removed: Uint8Array): Uint8Array {
+function referenceOfRemoval(removed: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from("drop"), removed]);
 }
 
@@ -125,49 +125,49 @@ function referenceOfDrop(removed: Uint8Array): Uint8Array {
 export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: RelayedOp): void {
   switch (op.kind) {
     case "merge":
-      for (const ref of op.deleted) drop(context, ref);
+      for (const ref of op.deleted) remove(context, ref);
       merge(context, decodeStored(op.message));
       break;
-    case "hold":
-      hold(context, decodeStored(op.message));
+    case "put":
+      put(context, decodeStored(op.message));
       break;
-    case "drop":
-      drop(context, op.ref);
+    case "remove":
+      remove(context, op.ref);
       break;
     case "onChainEvent":
-      putOnChainEvent(context, totals, OnChainEvent.decode(op.event));
+      replaceOnChainEvent(context, totals, OnChainEvent.decode(op.event));
       break;
-    case "dropOnChainEvent":
-      dropOnChainEvent(context, totals, op.place);
+    case "removeOnChainEvent":
+      removeOnChainEvent(context, totals, op.ref);
       break;
     case "proof":
-      if (op.dropped) dropRelayedProof(context, UserNameProof.decode(op.dropped));
+      if (op.removed) removeRelayedProof(context, UserNameProof.decode(op.removed));
       if (op.added) addRelayedProof(context, UserNameProof.decode(op.added), op.onlyIfShown === true);
       break;
     case "key":
       putRelayedKey(context.db, op.key);
       break;
-    case "dropKey":
-      dropRelayedKey(context.db, op.fid, op.key, op.removal);
+    case "removeKey":
+      removeRelayedKey(context.db, op.fid, op.key, op.removal);
       break;
     case "keyNonces":
       putRelayedNonces(context.db, op.nonces);
       break;
-    case "filled":
+    case "fidComplete":
       dropFromTodo(context.db, op.fid);
   }
 }
 
 /** Writes the state of the following itself: positions, journal and todo list. */
 export function writeProgress(db: IndexDatabase, batch: RelayedBatch): void {
-  if (batch.startsAnew) clearUpstreamWork(db);
+  if (batch.startsOver) clearUpstreamWork(db);
   for (const fid of batch.todo ?? []) addToTodo(db, fid);
   for (const fid of batch.mentioned ?? []) if (addMentionedFid(db, fid)) addToTodo(db, fid);
   if (batch.journal) {
     for (const block of batch.journal.blocks) appendToJournal(db, batch.journal.shard, block);
   }
-  for (const { shard, upTo } of batch.replayed ?? []) dropFromJournal(db, shard, upTo);
-  for (const { key, position } of batch.moves) putPosition(db, key, position);
+  for (const { shard, upTo } of batch.discardedJournal ?? []) dropFromJournal(db, shard, upTo);
+  for (const { key, position } of batch.positions) putPosition(db, key, position);
 }
 
 /**
@@ -177,11 +177,13 @@ export function writeProgress(db: IndexDatabase, batch: RelayedBatch): void {
  */
 function merge(context: MergeContext, message: SignedMessage): void {
   const { data, hash } = message;
-  const { store, slot, kind } = positionOf(message);
-  const held = context.store.held(data.fid, store, slot);
-  const outcome = held ? resolve(store, held, { kind, timestamp: data.timestamp, hash }) : "replace";
+  const { store, slot, kind } = slotOf(message);
+  const current = context.store.get(data.fid, store, slot);
+  const outcome = current
+    ? resolveConflict(store, current, { kind, timestamp: data.timestamp, hash })
+    : "replace";
   if (outcome === "replace") {
-    if (held) context.store.take(held, data.fid, store);
+    if (current) context.store.remove(current, data.fid, store);
     if (!endsLend(message)) context.store.put(message, { store, slot, kind });
   }
   if (data.body?.$case === "linkCompactStateBody")
@@ -189,18 +191,19 @@ function merge(context: MergeContext, message: SignedMessage): void {
   renewGaslessSigner(context.db, message);
 }
 
-function hold(context: MergeContext, message: SignedMessage): void {
+function put(context: MergeContext, message: SignedMessage): void {
   const { fid } = message.data;
-  const position = positionOf(message);
-  const held = context.store.held(fid, position.store, position.slot);
-  if (held && held.kind === position.kind && Buffer.compare(held.hash, message.hash) === 0) return;
-  if (held) context.store.take(held, fid, position.store);
-  if (!endsLend(message)) context.store.put(message, position);
+  const messageSlot = slotOf(message);
+  const current = context.store.get(fid, messageSlot.store, messageSlot.slot);
+  if (current && current.kind === messageSlot.kind && Buffer.compare(current.hash, message.hash) === 0)
+    return;
+  if (current) context.store.remove(current, fid, messageSlot.store);
+  if (!endsLend(message)) context.store.put(message, messageSlot);
 }
 
-function drop(context: MergeContext, { fid, store, slot, hash }: MessageRef): void {
-  const held = context.store.held(fid, store, slot);
-  if (held && Buffer.compare(held.hash, hash) === 0) context.store.take(held, fid, store);
+function remove(context: MergeContext, { fid, store, slot, hash }: MessageRef): void {
+  const current = context.store.get(fid, store, slot);
+  if (current && Buffer.compare(current.hash, hash) === 0) context.store.remove(current, fid, store);
 }
 
 /** A lend of 0 units ends the one before it and leaves no row. */
@@ -209,8 +212,8 @@ function endsLend({ data }: SignedMessage): boolean {
 }
 
 /** One place on the chain has one event: the one that the upstream reported last. */
-function putOnChainEvent(context: MergeContext, totals: TotalsDelta, event: OnChainEvent): void {
+function replaceOnChainEvent(context: MergeContext, totals: TotalsDelta, event: OnChainEvent): void {
   if (mergeOnChainEvent(context, totals, event)?.code !== "bad_request.conflict") return;
-  dropOnChainEvent(context, totals, event);
+  removeOnChainEvent(context, totals, event);
   mergeOnChainEvent(context, totals, event);
 }

@@ -3,7 +3,7 @@ import { deleteEventsUpTo, hasEventsAfter, type OutboxBacklog, outboxBacklog } f
 import { type RankingSnapshot, storeRankings } from "../db/index/rankings.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { Rejection, type RejectionCode } from "../protocol/rejection.ts";
-import type { IngestEngine, Verdict } from "./engine.ts";
+import type { IngestEngine, MergeOutcome } from "./engine.ts";
 import type { EventSignal } from "./event-signal.ts";
 import type { IngestQueue, IngestStats } from "./queue.ts";
 import { decodeRecord, type EncodedRecord, type IngestRecord } from "./record.ts";
@@ -21,10 +21,10 @@ export type IngestRequest =
   | { readonly type: "stats" };
 
 /** A refusal as plain data, null for a record that was merged. */
-type PlainVerdict = { readonly code: RejectionCode; readonly reason: string } | null;
+type PlainOutcome = { readonly code: RejectionCode; readonly reason: string } | null;
 
 export type IngestResponse =
-  | { readonly type: "verdicts"; readonly verdicts: readonly PlainVerdict[] }
+  | { readonly type: "outcomes"; readonly outcomes: readonly PlainOutcome[] }
   | { readonly type: "stored" }
   | { readonly type: "events" }
   | { readonly type: "deleted" }
@@ -53,7 +53,7 @@ export async function handleIngestRequest(writer: Writer, request: IngestRequest
   const { db, engine, queue, newEvents } = writer;
   switch (request.type) {
     case "submit":
-      return { type: "verdicts", verdicts: await submit(queue, request.records) };
+      return { type: "outcomes", outcomes: await submit(queue, request.records) };
     case "relay":
       engine.applyRelayed(request.batch);
       return { type: "stored" };
@@ -78,27 +78,27 @@ export async function handleIngestRequest(writer: Writer, request: IngestRequest
   }
 }
 
-async function submit(queue: IngestQueue, records: readonly EncodedRecord[]): Promise<PlainVerdict[]> {
+async function submit(queue: IngestQueue, records: readonly EncodedRecord[]): Promise<PlainOutcome[]> {
   const decoded = records.map(decodeRecord);
-  const verdicts = await queue.submit(
+  const outcomes = await queue.submit(
     decoded.filter((record): record is IngestRecord => !(record instanceof Rejection)),
   );
   let next = 0;
-  return decoded.map((record): PlainVerdict => {
-    const verdict = record instanceof Rejection ? record : verdicts[next++];
-    return verdict ? { code: verdict.code, reason: verdict.reason } : null;
+  return decoded.map((record): PlainOutcome => {
+    const outcome = record instanceof Rejection ? record : outcomes[next++];
+    return outcome ? { code: outcome.code, reason: outcome.reason } : null;
   });
 }
 
-/** Merges validated records through the ingest worker; verdicts in order, after they are durable. */
+/** Merges validated records through the ingest worker; outcomes in order, after they are durable. */
 export async function submitRecords(
   client: IngestClient,
   records: readonly EncodedRecord[],
-): Promise<Verdict[]> {
+): Promise<MergeOutcome[]> {
   const answer = await client.call({ type: "submit", records });
-  if (answer.type !== "verdicts") throw new Error("the ingest worker answered another question");
-  return answer.verdicts.map((verdict) =>
-    verdict ? new Rejection(verdict.code, verdict.reason) : undefined,
+  if (answer.type !== "outcomes") throw new Error("the ingest worker answered another question");
+  return answer.outcomes.map((outcome) =>
+    outcome ? new Rejection(outcome.code, outcome.reason) : undefined,
   );
 }
 

@@ -11,7 +11,7 @@ const MAX_CACHED_FIDS = 50_000;
  * A cache of the storage limits of fids. They are computed from rents and lends and valid until the next rent
  * expires.
  */
-export class StorageLimitsOfFids {
+export class StorageLimitCache {
   readonly #cached = new Map<number, StorageLimits>();
 
   readonly #db: IndexDatabase;
@@ -25,11 +25,11 @@ export class StorageLimitsOfFids {
   }
 
   /** Invalidates an fid whose rents or lends changed. */
-  forget(fid: number): void {
+  invalidate(fid: number): void {
     this.#cached.delete(fid);
   }
 
-  forgetAll(): void {
+  clear(): void {
     this.#cached.clear();
   }
 

@@ -1,4 +1,4 @@
-import type { Verdict } from "./engine.ts";
+import type { MergeOutcome } from "./engine.ts";
 import type { EncodedRecord } from "./record.ts";
 import { type IngestClient, submitRecords } from "./rpc.ts";
 
@@ -7,7 +7,7 @@ const ENOUGH_RECORDS = 100;
 
 interface Submission {
   readonly records: readonly EncodedRecord[];
-  readonly resolve: (verdicts: Verdict[]) => void;
+  readonly resolve: (outcomes: MergeOutcome[]) => void;
   readonly reject: (cause: unknown) => void;
 }
 
@@ -25,8 +25,8 @@ export class Submitter {
   }
 
   /** Resolves with the outcomes, in order, after the records are merged and on disk. */
-  submit(records: readonly EncodedRecord[]): Promise<Verdict[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<Verdict[]>();
+  submit(records: readonly EncodedRecord[]): Promise<MergeOutcome[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<MergeOutcome[]>();
     if (this.#waiting.length === 0) setImmediate(() => this.#send());
     this.#waiting.push({ records, resolve, reject });
     this.#records += records.length;
@@ -41,11 +41,11 @@ export class Submitter {
     this.#records = 0;
     const records = sent.flatMap((submission) => submission.records);
     submitRecords(this.#client, records).then(
-      (verdicts) => {
+      (outcomes) => {
         let at = 0;
         for (const submission of sent) {
           const end = at + submission.records.length;
-          submission.resolve(verdicts.slice(at, end));
+          submission.resolve(outcomes.slice(at, end));
           at = end;
         }
       },

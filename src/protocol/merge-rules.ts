@@ -25,7 +25,7 @@ export const Kind = {
 export type Kind = (typeof Kind)[keyof typeof Kind];
 
 /** The slot of a message in the network's state. Messages with equal fid, store and slot exclude each other. */
-export interface Position {
+export interface MessageSlot {
   readonly store: Store;
   readonly slot: Uint8Array;
   readonly kind: Kind;
@@ -44,7 +44,7 @@ export interface Rank {
  * Slots: cast hash; reaction type and target; link type and target fid; verified address; user data type; name;
  * borrower; gasless key. The slots of username proofs and keys span all fids.
  */
-export function positionOf({ data, hash }: SignedMessage): Position {
+export function slotOf({ data, hash }: SignedMessage): MessageSlot {
   const body = data.body;
   switch (body?.$case) {
     case "castAddBody":
@@ -107,7 +107,7 @@ export function compactSlot(type: string): Uint8Array {
   return Buffer.concat([Uint8Array.of(0xff), Buffer.from(type)]);
 }
 
-export type Outcome = "replace" | "duplicate" | "conflict";
+export type ConflictOutcome = "replace" | "duplicate" | "conflict";
 
 /**
  * Decides between the current message of a slot and an incoming one.
@@ -115,7 +115,7 @@ export type Outcome = "replace" | "duplicate" | "conflict";
  * Casts: a remove wins regardless of time. Reactions, links, verifications: later time, then the remove, then the
  * greater hash. Compact states: strictly later time. Other stores: later time, then the greater hash.
  */
-export function resolve(store: Store, current: Rank, incoming: Rank): Outcome {
+export function resolveConflict(store: Store, current: Rank, incoming: Rank): ConflictOutcome {
   if (Buffer.compare(current.hash, incoming.hash) === 0 && current.kind === incoming.kind) return "duplicate";
   return incomingWins(store, current, incoming) ? "replace" : "conflict";
 }

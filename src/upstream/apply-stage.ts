@@ -53,7 +53,7 @@ export class ApplyStage {
     await this.#applyBlocks(shard, asynchronous(journal), true);
     if (journaled > applied && !signal.aborted) {
       // The last blocks may have been without events, and so not in the journal.
-      await this.#write({ ops: [], moves: [appliedMove(shard, journaled)] });
+      await this.#write({ ops: [], positions: [appliedMove(shard, journaled)] });
       tracker.applied(shard, journaled, undefined);
     }
     let isLive = false;
@@ -79,8 +79,8 @@ export class ApplyStage {
       if (signal.aborted) return;
       writing = this.#write({
         ...relayed,
-        moves: [appliedMove(shard, last.number)],
-        replayed: isJournal ? [{ shard, upTo: last.number }] : [],
+        positions: [appliedMove(shard, last.number)],
+        discardedJournal: isJournal ? [{ shard, upTo: last.number }] : [],
       }).then(() => tracker.applied(shard, last.number, last.timestamp));
       // Nothing may come for long; the failure is thrown behind the loop.
       writing.catch(end);
@@ -93,7 +93,7 @@ export class ApplyStage {
     const applied = positions.applied(BLOCK_SHARD) ?? 0;
     const journaled = positions.taken(BLOCK_SHARD) ?? 0;
     for (const block of journaledChainBlocks(db, applied)) await this.#writeChain([block], true);
-    if (journaled > applied) await this.#write({ ops: [], moves: [appliedMove(BLOCK_SHARD, journaled)] });
+    if (journaled > applied) await this.#write({ ops: [], positions: [appliedMove(BLOCK_SHARD, journaled)] });
     this.#context.tracker.applied(BLOCK_SHARD, journaled, undefined);
     this.#gate.reach(positions.seqnum ?? 0);
     const after: ChainPosition = { block: journaled, seqnum: positions.seqnum };
@@ -118,11 +118,11 @@ export class ApplyStage {
     const seqnum = blocks.flatMap(({ events }) => events.map(seqnumOf)).at(-1);
     await this.#write({
       ...relayedChainBlocks(rules, blocks),
-      moves: [
+      positions: [
         appliedMove(BLOCK_SHARD, number),
         ...(seqnum === undefined || isJournal ? [] : [seqnumMove(seqnum)]),
       ],
-      replayed: isJournal ? [{ shard: BLOCK_SHARD, upTo: number }] : [],
+      discardedJournal: isJournal ? [{ shard: BLOCK_SHARD, upTo: number }] : [],
     });
     tracker.applied(BLOCK_SHARD, number, last.header?.timestamp);
     if (seqnum !== undefined) this.#gate.reach(seqnum);

@@ -31,7 +31,7 @@ export class FillStage {
       const batcher = new OpBatcher(writer);
       await runBackfill({ ...context, reader: context, batcher });
       if (positions.isFull && !signal.aborted) await readAppNonces({ ...context, batcher });
-      if (!signal.aborted) await writer.apply({ ops: [], moves: [stageMove(Stage.Applying)] });
+      if (!signal.aborted) await writer.apply({ ops: [], positions: [stageMove(Stage.Applying)] });
     };
     return runParts(context, filling(), parts);
   }
@@ -44,7 +44,7 @@ export class FillStage {
       const eventful = batch.filter(({ events }) => events.length > 0);
       await writer.apply({
         ops: [],
-        moves: batch.slice(-1).map(({ number }) => journaledMove(shard, number)),
+        positions: batch.slice(-1).map(({ number }) => journaledMove(shard, number)),
         journal: { shard, blocks: eventful.map(toJournal) },
       });
     }
@@ -62,7 +62,7 @@ export class FillStage {
       const seqnum = block.events.map(seqnumOf).at(-1);
       await writer.apply({
         ops: [],
-        moves: [
+        positions: [
           journaledMove(BLOCK_SHARD, numberOf(block)),
           ...(seqnum === undefined ? [] : [seqnumMove(seqnum)]),
         ],

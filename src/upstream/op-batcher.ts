@@ -99,6 +99,6 @@ export class OpBatcher {
     }
     this.#waiting = this.#waiting.slice(taken);
     this.#waitingOps -= ops.length;
-    return { ops, moves: [], mentioned };
+    return { ops, positions: [], mentioned };
   }
 }

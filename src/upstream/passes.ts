@@ -52,12 +52,12 @@ export async function startFullPass(context: PassContext): Promise<void> {
     starts.set(shard, await startOf(client, shard, headOf(info, shard)));
   }
   const moves = [stageMove(Stage.Listing), shardsMove(shards), scopeMove(scope.fingerprint)];
-  await write(writer, { moves, startsAnew: true });
+  await write(writer, { positions: moves, startsOver: true });
   const listed = scope.kept
     ? await listKept(writer, db, scope.kept)
     : await listEverybody(client, writer, info, shards);
   await write(writer, {
-    moves: [
+    positions: [
       stageMove(Stage.Filling),
       seqnumMove(undefined),
       ...passMoves(listed, true),
@@ -83,7 +83,7 @@ export async function startReconciliation(context: PassContext, found: GapError)
   const shards = Array.from({ length: (positions.shards ?? 0) + 1 }, (_, shard) => shard);
   const wasFilling = positions.stage === Stage.Filling;
   await write(writer, {
-    moves: [
+    positions: [
       stageMove(Stage.Filling),
       ...passMoves(wasFilling ? positions.listed : listed, wasFilling && positions.isFull),
       ...shards.map((shard) => {
@@ -91,7 +91,7 @@ export async function startReconciliation(context: PassContext, found: GapError)
         return journaledMove(shard, gap?.to ?? positions.taken(shard) ?? 0);
       }),
     ],
-    replayed: gaps.map(({ shard, to }) => ({ shard, upTo: to })),
+    discardedJournal: gaps.map(({ shard, to }) => ({ shard, upTo: to })),
   });
 }
 
@@ -206,5 +206,5 @@ function concernedFids(chunks: ConcernedByChunks["chunks"]): number[] {
 }
 
 function write(writer: RelayWriter, batch: Partial<RelayedBatch>): Promise<void> {
-  return writer.apply({ ops: [], moves: [], ...batch });
+  return writer.apply({ ops: [], positions: [], ...batch });
 }

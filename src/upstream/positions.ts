@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { getPosition } from "../db/index/positions.ts";
-import type { PositionMove } from "../ingest/engine.ts";
+import type { PositionUpdate } from "../ingest/engine.ts";
 
 /** What following does, as it survives a restart. */
 export enum Stage {
@@ -72,27 +72,27 @@ export class UpstreamPositions {
   }
 }
 
-export const stageMove = (stage: Stage): PositionMove => ({ key: STAGE, position: stage });
-export const shardsMove = (shards: number): PositionMove => ({ key: SHARDS, position: shards });
-export const scopeMove = (fingerprint: number): PositionMove => ({ key: SCOPE, position: fingerprint });
-export const passMoves = (listed: number, isFull: boolean): PositionMove[] => [
+export const stageMove = (stage: Stage): PositionUpdate => ({ key: STAGE, position: stage });
+export const shardsMove = (shards: number): PositionUpdate => ({ key: SHARDS, position: shards });
+export const scopeMove = (fingerprint: number): PositionUpdate => ({ key: SCOPE, position: fingerprint });
+export const passMoves = (listed: number, isFull: boolean): PositionUpdate[] => [
   { key: LISTED, position: listed },
   { key: IS_FULL, position: isFull ? 1 : 0 },
 ];
-export const appliedMove = (shard: number, block: number): PositionMove => ({
+export const appliedMove = (shard: number, block: number): PositionUpdate => ({
   key: appliedKey(shard),
   position: block,
 });
-export const startMove = (shard: number, block: number): PositionMove => ({
+export const startMove = (shard: number, block: number): PositionUpdate => ({
   key: startKey(shard),
   position: block,
 });
-export const journaledMove = (shard: number, block: number): PositionMove => ({
+export const journaledMove = (shard: number, block: number): PositionUpdate => ({
   key: journaledKey(shard),
   position: block,
 });
 /** @param seqnum undefined: not known. */
-export const seqnumMove = (seqnum: number | undefined): PositionMove => ({
+export const seqnumMove = (seqnum: number | undefined): PositionUpdate => ({
   key: SEQNUM,
   position: seqnum ?? -1,
 });

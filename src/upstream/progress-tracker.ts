@@ -42,8 +42,8 @@ export class ProgressTracker {
 
   wrote({ ops, todo }: RelayedBatch): void {
     for (const { kind } of ops) {
-      if (kind === "merge" || kind === "hold") this.#messages++;
-      if (kind === "filled") this.#fids.done++;
+      if (kind === "merge" || kind === "put") this.#messages++;
+      if (kind === "fidComplete") this.#fids.done++;
     }
     if (todo) this.#fids.total += todo.length;
     this.#fids.total = Math.max(this.#fids.total, this.#fids.done);

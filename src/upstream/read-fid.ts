@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
 import type { RelayedNonces } from "../ingest/relay-keys.ts";
-import { positionOf, Store } from "../protocol/merge-rules.ts";
+import { Store, slotOf } from "../protocol/merge-rules.ts";
 import { claimedHash, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
@@ -58,7 +58,7 @@ export async function readFid(reader: FidReader, fid: number, mayBeUnknown: bool
   for (const [store, methods] of STORES)
     await readStore(reader, fid, store, scope.keepsStore(fid, store) ? methods : []);
   await readKeys(reader, fid);
-  await reader.emit([{ kind: "filled", fid, ...NO_NEWS }], []);
+  await reader.emit([{ kind: "fidComplete", fid, ...NO_NEWS }], []);
 }
 
 async function readEvents(
@@ -81,7 +81,7 @@ async function readEvents(
       if (!held.delete(canonical.toHex())) ops.push({ kind: "onChainEvent", event: canonical, ...NO_NEWS });
     }
   }
-  for (const place of held.values()) ops.unshift({ kind: "dropOnChainEvent", place, ...NO_NEWS });
+  for (const ref of held.values()) ops.unshift({ kind: "removeOnChainEvent", ref, ...NO_NEWS });
   if (ops.length > 0) await emit(ops, []);
 }
 
@@ -106,7 +106,7 @@ async function readProofs({ client, db, rules, emit }: FidReader, fid: number): 
     answered.add(key);
     if (!held.delete(key)) ops.push({ kind: "proof", added, ...NO_NEWS });
   }
-  for (const dropped of held.values()) ops.unshift({ kind: "proof", dropped, ...NO_NEWS });
+  for (const removed of held.values()) ops.unshift({ kind: "proof", removed, ...NO_NEWS });
   if (ops.length > 0) await emit(ops, []);
 }
 
@@ -128,7 +128,7 @@ async function readStore(
         if (held.size > 0 && held.delete(claimedHash(bytes)?.toHex() ?? "")) continue;
         const message = validateRelayed(rules, bytes, (one) => isOf(fid, store, one));
         if (!message) continue;
-        ops.push({ kind: "hold", message: encodeMessage(message), ...NO_NEWS });
+        ops.push({ kind: "put", message: encodeMessage(message), ...NO_NEWS });
         if (isWhole) mentioned.push(...rules.scope.mention(message.data));
       }
       if (ops.length > 0) await emit(ops, mentioned);
@@ -161,7 +161,7 @@ async function readKeys(reader: FidReader, fid: number): Promise<void> {
     }
     ops.push(...(await readRequesters(client, fid, requesters)));
   }
-  for (const { key } of held.values()) ops.push({ kind: "dropKey", fid, key, ...NO_NEWS });
+  for (const { key } of held.values()) ops.push({ kind: "removeKey", fid, key, ...NO_NEWS });
   if (ops.length > 0) await emit(ops, []);
 }
 
@@ -190,9 +190,9 @@ function nonceOps(nonces: RelayedNonces): RelayedOp[] {
 function isOf(fid: number, store: Store, message: SignedMessage): boolean {
   const { data } = message;
   if (data.fid !== fid || !data.body || data.body.$case === "frameActionBody") return false;
-  return positionOf(message).store === store;
+  return slotOf(message).store === store;
 }
 
 function dropOp(ref: MessageRef): RelayedOp {
-  return { kind: "drop", ref, ...NO_NEWS };
+  return { kind: "remove", ref, ...NO_NEWS };
 }

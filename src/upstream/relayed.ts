@@ -1,6 +1,6 @@
 import { decodeRecord, validateRecord } from "../ingest/record.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
-import { positionOf, Store } from "../protocol/merge-rules.ts";
+import { Store, slotOf } from "../protocol/merge-rules.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { toFarcasterSecs, toUnixSecs } from "../protocol/time.ts";
@@ -71,14 +71,14 @@ function relayEvent(block: BlockContext, { body }: FollowedEvent): void {
         if (rules.scope.shareOf(message.data.fid) === "all")
           relayed.mentioned.push(...rules.scope.mention(message.data));
       } else {
-        for (const ref of deleted) relayed.ops.push({ kind: "drop", ref, happenedAt: blockTime });
+        for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
       }
       break;
     }
     case "prune":
     case "revoke": {
       const ref = refOf(rules, shard, body.value.message);
-      if (ref) relayed.ops.push({ kind: "drop", ref, happenedAt: blockTime });
+      if (ref) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
       break;
     }
     case "proofs": {
@@ -127,7 +127,7 @@ function refOf(rules: RelayRules, shard: number, bytes: Uint8Array): MessageRef 
   const message = decodeMessage(bytes);
   if (message instanceof Rejection) return undefined;
   if (!isOfShard(rules, shard, message) || !keeps(rules, message)) return undefined;
-  const { store, slot } = positionOf(message);
+  const { store, slot } = slotOf(message);
   return { fid: message.data.fid, store, slot: Uint8Array.from(slot), hash: message.hash.slice() };
 }
 
@@ -140,7 +140,7 @@ function keeps({ scope }: RelayRules, message: SignedMessage): boolean {
   const { type, fid, body } = message.data;
   if (body === undefined || type === MessageType.MESSAGE_TYPE_FRAME_ACTION) return false;
   if (body.$case === "frameActionBody") return false;
-  const { store } = positionOf(message);
+  const { store } = slotOf(message);
   return !NOT_HELD_AS_MESSAGES.has(store) && scope.keepsStore(fid, store);
 }
 
@@ -163,7 +163,7 @@ function keyOp({ data }: SignedMessage): RelayedOp | undefined {
   if (body?.$case === "keyRemoveBody") {
     const { key, nonce, signatureType } = body.value;
     const by = signatureType === KEY_REMOVE_BY_SELF ? "itself" : "custody";
-    return { kind: "dropKey", fid, key: key.slice(), removal: { by, nonce }, happenedAt };
+    return { kind: "removeKey", fid, key: key.slice(), removal: { by, nonce }, happenedAt };
   }
   if (body?.$case !== "keyAddBody") return undefined;
   const { key, metadata, scopes, ttl, nonce } = body.value;
@@ -179,17 +179,17 @@ function keyOp({ data }: SignedMessage): RelayedOp | undefined {
 /** A proof that came as a message counts when that message is valid, and then as the message has it. */
 function proofOp({ rules, blockTime }: BlockContext, proofs: FollowedProofs): RelayedOp | undefined {
   const added = addedProof(rules, proofs);
-  const dropped = proofs.deletedProof && validatedProof(rules, proofs.deletedProof);
+  const removed = proofs.deletedProof && validatedProof(rules, proofs.deletedProof);
   // Who holds an fname follows from its newest transfer alone, whichever shard tells of it first.
   const isFname = (proof: UserNameProof) => proof.type === UserNameType.USERNAME_TYPE_FNAME;
   const keptAdded = added && (isFname(added) || rules.scope.keepsNames(added.fid)) ? added : undefined;
-  const keptDropped =
-    dropped && !isFname(dropped) && rules.scope.keepsNames(dropped.fid) ? dropped : undefined;
-  if (!keptAdded && !keptDropped) return undefined;
+  const keptRemoved =
+    removed && !isFname(removed) && rules.scope.keepsNames(removed.fid) ? removed : undefined;
+  if (!keptAdded && !keptRemoved) return undefined;
   return {
     kind: "proof",
     added: keptAdded && UserNameProof.encode(keptAdded).finish(),
-    dropped: keptDropped && UserNameProof.encode(keptDropped).finish(),
+    removed: keptRemoved && UserNameProof.encode(keptRemoved).finish(),
     onlyIfShown: keptAdded !== undefined && !rules.scope.keepsNames(keptAdded.fid),
     happenedAt: added ? added.timestamp : blockTime,
   };

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
 import { gaslessKeysOf } from "../ingest/gasless-key-table.ts";
-import type { OnChainPlace } from "../ingest/registry.ts";
+import type { OnChainEventRef } from "../ingest/registry.ts";
 import type { MessageRef } from "../ingest/relay.ts";
 import { proofsOfFid, rivalsOfFid } from "../ingest/relay-proofs.ts";
 import type { Store } from "../protocol/merge-rules.ts";
@@ -35,7 +35,7 @@ export function storedMessages(db: IndexDatabase, fid: number, store: Store): Ma
 }
 
 /** The on-chain events of one type of an fid, by their bytes in hex. */
-export function storedEvents(db: IndexDatabase, fid: number, type: number): Map<string, OnChainPlace> {
+export function storedEvents(db: IndexDatabase, fid: number, type: number): Map<string, OnChainEventRef> {
   const rows = db.all(eventsOf, type, fid);
   return new Map(
     rows.map(({ blockNumber, logIndex, bytes }) => [bytes.toHex(), { type, fid, blockNumber, logIndex }]),

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { newestSnapshot, type RankedRef, storeRankings } from "../../src/db/index/rankings.ts";
 import { computeRankings } from "../../src/ingest/ranking/compute.ts";
-import { keepRankingsFresh, REFRESH_MS, refreshRankings } from "../../src/ingest/ranking/refresh.ts";
+import { REFRESH_MS, refreshRankings, startRankingRefresh } from "../../src/ingest/ranking/refresh.ts";
 import { ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { rankingCursors, rankingPage } from "../../src/read/queries/feeds/ranking.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
@@ -256,7 +256,7 @@ describe("rankings", () => {
     await refreshRankings(refresh);
     expect(stored).toEqual([NOW * 1000]);
     clock.advanceSecs(1);
-    const fresh = await keepRankingsFresh({ ...refresh, onFault: () => expect.unreachable() });
+    const fresh = await startRankingRefresh({ ...refresh, onFault: () => expect.unreachable() });
     await fresh.stop();
     clock.advanceSecs(-1000);
     await refreshRankings(refresh);

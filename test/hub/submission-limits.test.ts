@@ -7,7 +7,7 @@ import { splitBulkRequest } from "../../src/hub/messages-on-the-wire.ts";
 import type { ReceiveLimits } from "../../src/hub/receive-limits.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SUBMISSION_LIMITS, SubmissionCheck, type SubmissionLimits } from "../../src/hub/submission-check.ts";
-import type { Verdict } from "../../src/ingest/engine.ts";
+import type { MergeOutcome } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import {
@@ -33,7 +33,7 @@ const GZIP = { "grpc.default_compression_algorithm": 2 };
 
 let node: TestNode;
 /** What the writer does with records; each test says it anew. */
-let submit: (records: EncodedRecord[]) => Promise<Verdict[]>;
+let submit: (records: EncodedRecord[]) => Promise<MergeOutcome[]>;
 let chainChecks = 0;
 const hubs: Hub[] = [];
 const TIMEOUTS = { receiveTimeoutMs: 30_000, respondTimeoutMs: 30_000 };

@@ -11,7 +11,7 @@ import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
 import { ImportBrokeOff, runImport } from "../../src/import/run-import.ts";
-import { IngestEngine } from "../../src/ingest/engine.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -26,7 +26,7 @@ const BATCH_RECORDS = 8;
 function importer(db: IndexDatabase, batchRecords?: number, onFault: (cause: unknown) => void = () => {}) {
   const clock = new ManualClock(ANCHOR_SECS);
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
-  const engine = new IngestEngine({ db, network, clock, onFault });
+  const engine = createIngestEngine({ db, network, clock, onFault });
   const sink = createImportSink({ engine, network, clock });
   const positions = { get: (key: string) => getPosition(db, key) };
   return (path: string) => runImport({ path, sink, positions, clock, ...(batchRecords && { batchRecords }) });

@@ -9,7 +9,7 @@ import { createImportSink } from "../../src/import/import-sink.ts";
 import type { ImportProgress } from "../../src/import/progress.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
 import { type ImportOptions, type ImportSink, runImport } from "../../src/import/run-import.ts";
-import { IngestEngine } from "../../src/ingest/engine.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
@@ -38,7 +38,7 @@ function openTarget(dir: string): Disposable & {
   const onFault = (cause: unknown) => {
     throw cause;
   };
-  const engine = new IngestEngine({ db, network, clock, onFault });
+  const engine = createIngestEngine({ db, network, clock, onFault });
   const sink = createImportSink({ engine, network, clock });
   const positions = { get: (key: string) => getPosition(db, key) };
   return {

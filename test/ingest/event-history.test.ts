@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
 import type { StoredOutboxEvent } from "../../src/db/index/outbox.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import { positionOf } from "../../src/protocol/merge-rules.ts";
+import { slotOf } from "../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
@@ -68,8 +68,8 @@ function decoded(bytes: Uint8Array): SignedMessage {
 }
 
 /** The subject of an event or a live message, as one word per slot. */
-function slotOf(message: SignedMessage): string {
-  const { store, slot } = positionOf(message);
+function slotKey(message: SignedMessage): string {
+  const { store, slot } = slotOf(message);
   return `${message.data.fid} ${store} ${slot.toHex()}`;
 }
 
@@ -86,7 +86,7 @@ function liveSlots(db: IndexDatabase): string[] {
     .all()
     .map(({ bytes }) => decoded(bytes))
     .filter(isShown)
-    .map(slotOf)
+    .map(slotKey)
     .sort();
 }
 
@@ -94,7 +94,7 @@ function liveSlots(db: IndexDatabase): string[] {
 function replay(events: readonly StoredOutboxEvent[]): string[] {
   const live = new Set<string>();
   for (const { kind, subject } of events) {
-    const slot = slotOf(decoded(subject ?? new Uint8Array()));
+    const slot = slotKey(decoded(subject ?? new Uint8Array()));
     const isCreated = kind.endsWith(".created");
     expect([kind, slot, live.has(slot)]).toEqual([kind, slot, !isCreated]);
     if (isCreated) live.add(slot);

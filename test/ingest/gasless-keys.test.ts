@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
-import { IngestEngine } from "../../src/ingest/engine.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { appNonce, userNonce } from "../../src/ingest/key-nonces.ts";
 import type { RelayedOp } from "../../src/ingest/relay.ts";
 import { toUnixSecs } from "../../src/protocol/time.ts";
@@ -132,7 +132,7 @@ describe("the time to live", () => {
 
 test("admits history as of its own time: a message of a key that has expired since is accepted", async () => {
   using node = startNode();
-  const engine = new IngestEngine({
+  const engine = createIngestEngine({
     db: node.db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock: node.clock,
@@ -180,7 +180,7 @@ test("finds the owner of an on-chain and of a gasless key, the fid with the acti
 describe("a node that follows an upstream", () => {
   function startFollowing() {
     const db = openIndexInMemory();
-    const engine = new IngestEngine({
+    const engine = createIngestEngine({
       db,
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
       clock: new ManualClock(DEFAULT_NOW_SECS),
@@ -190,7 +190,7 @@ describe("a node that follows an upstream", () => {
     });
     return {
       db,
-      relay: (...ops: RelayedOp[]) => engine.applyRelayed({ ops, moves: [] }),
+      relay: (...ops: RelayedOp[]) => engine.applyRelayed({ ops, positions: [] }),
       nonces: () => ({ user: userNonce(db, 1), app: appNonce(db, APP) }),
       [Symbol.dispose]: () => db[Symbol.dispose](),
     };
@@ -212,7 +212,7 @@ describe("a node that follows an upstream", () => {
   });
   const dropKey = (signer: TestSigner, by: "itself" | "custody", nonce: number): RelayedOp => ({
     ...at,
-    kind: "dropKey",
+    kind: "removeKey",
     fid: 1,
     key: signer.publicKey,
     removal: { by, nonce },

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { deleteEventsUpTo, eventsAfter, outboxBacklog } from "../../src/db/index/outbox.ts";
-import { IngestEngine } from "../../src/ingest/engine.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord, type IngestRecord } from "../../src/ingest/record.ts";
 import {
   type CastAddBody,
@@ -52,7 +52,7 @@ test("a record that was rolled back leaves no event, and the other records leave
     `CREATE TRIGGER poison BEFORE INSERT ON notifications BEGIN SELECT RAISE(ABORT, 'poison'); END`,
   );
   let told = 0;
-  const engine = new IngestEngine({
+  const engine = createIngestEngine({
     db: node.db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock: node.clock,

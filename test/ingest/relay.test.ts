@@ -4,9 +4,9 @@ import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
 import { journaledBlocksAfter, todoBehind } from "../../src/db/index/upstream-work.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
-import { IngestEngine } from "../../src/ingest/engine.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { MessageRef, RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
-import { positionOf } from "../../src/protocol/merge-rules.ts";
+import { slotOf } from "../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
 import {
@@ -34,13 +34,13 @@ import { linkMessage, reactionMessage } from "../support/social.ts";
 function startIndex() {
   const db = openIndexInMemory();
   const faults: string[] = [];
-  const engine = new IngestEngine({
+  const engine = createIngestEngine({
     db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock: new ManualClock(DEFAULT_NOW_SECS),
     onFault: (cause) => faults.push(String(cause)),
   });
-  const write = (batch: Partial<RelayedBatch>) => engine.applyRelayed({ ops: [], moves: [], ...batch });
+  const write = (batch: Partial<RelayedBatch>) => engine.applyRelayed({ ops: [], positions: [], ...batch });
   return {
     db,
     faults,
@@ -62,8 +62,8 @@ const merge = (message: Uint8Array, ...deleted: Uint8Array[]): RelayedOp => ({
   deleted: deleted.map(refOf),
   ...AT,
 });
-const hold = (message: Uint8Array): RelayedOp => ({ kind: "hold", message, ...AT });
-const drop = (message: Uint8Array): RelayedOp => ({ kind: "drop", ref: refOf(message), ...AT });
+const hold = (message: Uint8Array): RelayedOp => ({ kind: "put", message, ...AT });
+const drop = (message: Uint8Array): RelayedOp => ({ kind: "remove", ref: refOf(message), ...AT });
 
 function signed(bytes: Uint8Array): SignedMessage {
   const message = decodeMessage(bytes);
@@ -73,7 +73,7 @@ function signed(bytes: Uint8Array): SignedMessage {
 
 function refOf(bytes: Uint8Array): MessageRef {
   const message = signed(bytes);
-  const { store, slot } = positionOf(message);
+  const { store, slot } = slotOf(message);
   return { fid: message.data.fid, store, slot, hash: message.hash };
 }
 
@@ -128,7 +128,7 @@ describe("relayed operations", () => {
     expect(index.hashes()).toEqual([hex(cast)]);
   });
 
-  test("a message is dropped by its hash: another message in its slot remains", () => {
+  test("a message is removed by its hash: another message in its slot remains", () => {
     using index = startIndex();
     index.relay(merge(like(20)), drop(like(10)));
     expect(index.hashes()).toEqual([hex(like(20))]);
@@ -190,9 +190,9 @@ describe("relayed operations", () => {
     expect(usedAt()).toBe(DEFAULT_NOW_SECS);
     index.relay({ kind: "key", key: { ...key, addedAt: 200, lastUsedAt: 200 }, ...AT });
     expect(usedAt()).toBe(DEFAULT_NOW_SECS);
-    index.relay({ kind: "dropKey", fid: 2, key: key.key, ...AT });
+    index.relay({ kind: "removeKey", fid: 2, key: key.key, ...AT });
     expect(usedAt()).toBe(DEFAULT_NOW_SECS);
-    index.relay({ kind: "dropKey", fid: 1, key: key.key, ...AT });
+    index.relay({ kind: "removeKey", fid: 1, key: key.key, ...AT });
     expect(usedAt()).toBeUndefined();
   });
 });
@@ -212,7 +212,7 @@ describe("on-chain events", () => {
     const transfer = transferEvent(1, custody("a"), custody("b"), { block: 11 });
     const key = signerEvent(1, accountSigner(1).publicKey, { block: 12 });
     index.relay(put(register), put(transfer), put(key));
-    const gone = (place: OnChainEvent): RelayedOp => ({ kind: "dropOnChainEvent", place, ...AT });
+    const gone = (ref: OnChainEvent): RelayedOp => ({ kind: "removeOnChainEvent", ref, ...AT });
     index.relay(gone(transfer), gone(key));
     using fewer = startIndex();
     fewer.relay(put(register));
@@ -253,9 +253,9 @@ describe("proofs of one name", () => {
         .map((steps) => {
           let held: Uint8Array | undefined;
           return steps.map(({ time, goes }): RelayedOp => {
-            const dropped = held;
+            const removed = held;
             held = goes ? undefined : proof(fid, time);
-            return { kind: "proof", dropped, added: held, ...AT };
+            return { kind: "proof", removed, added: held, ...AT };
           });
         });
     const live = (ops: readonly RelayedOp[]) => {
@@ -293,23 +293,23 @@ describe("a batch", () => {
     const block = { block: 7, bytes: Uint8Array.of(1) };
     index.write({
       ops: [merge(cast)],
-      moves: [reached],
+      positions: [reached],
       journal: { shard: 1, blocks: [block] },
       todo: [3, 4],
     });
-    index.write({ ops: [{ kind: "filled", fid: 3, ...AT }], mentioned: [5, 4] });
+    index.write({ ops: [{ kind: "fidComplete", fid: 3, ...AT }], mentioned: [5, 4] });
     expect(getPosition(index.db, reached.key)).toBe(7);
     expect(journaledBlocksAfter(index.db, 1, 0, 9)).toEqual([block]);
     expect(todoBehind(index.db, 0, 9)).toEqual([4, 5]);
-    index.write({ replayed: [{ shard: 1, upTo: 7 }], mentioned: [5] });
+    index.write({ discardedJournal: [{ shard: 1, upTo: 7 }], mentioned: [5] });
     expect(journaledBlocksAfter(index.db, 1, 0, 9)).toEqual([]);
-    index.write({ startsAnew: true });
+    index.write({ startsOver: true });
     expect(todoBehind(index.db, 0, 9)).toEqual([]);
   });
 
   test("skips and reports an operation that the index cannot store", () => {
     using index = startIndex();
-    index.write({ ops: [hold(Uint8Array.of(255)), merge(cast)], moves: [reached] });
+    index.write({ ops: [hold(Uint8Array.of(255)), merge(cast)], positions: [reached] });
     expect(index.hashes()).toEqual([hex(cast)]);
     expect(getPosition(index.db, reached.key)).toBe(7);
     expect(index.faults.length).toBe(1);
@@ -321,7 +321,7 @@ describe("a batch", () => {
     const casts = Array.from({ length: 500 }, (_, at) =>
       merge(signedCast(1, `cast ${at}`, accountSigner(1))),
     );
-    expect(() => index.write({ ops: casts, moves: [reached] })).toThrow(StorageError);
+    expect(() => index.write({ ops: casts, positions: [reached] })).toThrow(StorageError);
     expect(getPosition(index.db, reached.key)).toBeUndefined();
     expect(index.hashes()).toEqual([]);
     expect(index.faults).toEqual([]);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { IngestEngine } from "../../src/ingest/engine.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { MAX_EVENT_AGE_SECS } from "../../src/ingest/events.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import type { MessageRef, RelayedOp } from "../../src/ingest/relay.ts";
-import { positionOf } from "../../src/protocol/merge-rules.ts";
+import { slotOf } from "../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../src/protocol/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -20,7 +20,7 @@ const LONG_AGO = DEFAULT_TIMESTAMP - 5000;
 function refOf({ bytes }: EncodedRecord): MessageRef {
   const message = decodeMessage(bytes);
   if (message instanceof Rejection) throw new Error(message.reason);
-  const { store, slot } = positionOf(message);
+  const { store, slot } = slotOf(message);
   return { fid: message.data.fid, store, slot, hash: message.hash };
 }
 
@@ -31,8 +31,8 @@ const merge = ({ bytes }: EncodedRecord, ...deleted: EncodedRecord[]): RelayedOp
   message: bytes,
   deleted: deleted.map(refOf),
 });
-const drop = (record: EncodedRecord): RelayedOp => ({ ...at, kind: "drop", ref: refOf(record) });
-const hold = ({ bytes }: EncodedRecord): RelayedOp => ({ ...at, kind: "hold", message: bytes });
+const drop = (record: EncodedRecord): RelayedOp => ({ ...at, kind: "remove", ref: refOf(record) });
+const hold = ({ bytes }: EncodedRecord): RelayedOp => ({ ...at, kind: "put", message: bytes });
 
 const old = cast(1, "old", LONG_AGO);
 const follow = link(1, "follow", 2, LONG_AGO);
@@ -76,7 +76,7 @@ const CASES: readonly {
   {
     name: "an fname that moves to another fid",
     given: [fname(1, "moved", 9000)],
-    ops: [{ ...at, kind: "proof", dropped: fname(1, "moved", 9000).bytes, added: fname(2, "moved").bytes }],
+    ops: [{ ...at, kind: "proof", removed: fname(1, "moved", 9000).bytes, added: fname(2, "moved").bytes }],
     events: ["user.updated 1", "user.updated 2"],
   },
   {
@@ -97,7 +97,7 @@ function startEngine(given: readonly EncodedRecord[] = []) {
   for (const fid of [1, 2]) node.takeAll(accountRecords(fid));
   node.merge(given);
   expect(takeEvents(node.db)).toEqual([]);
-  const engine = new IngestEngine({
+  const engine = createIngestEngine({
     db: node.db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock: node.clock,
@@ -111,7 +111,7 @@ function startEngine(given: readonly EncodedRecord[] = []) {
 describe("events of relayed operations", () => {
   test.each(CASES.map((row) => [row.name, row] as const))("%s", (_name, { given, ops, events }) => {
     const { node, engine } = startEngine(given);
-    engine.applyRelayed({ ops, moves: [] });
+    engine.applyRelayed({ ops, positions: [] });
     expect(takeEvents(node.db).map(inWords)).toEqual([...events]);
     node[Symbol.dispose]();
   });
@@ -121,7 +121,7 @@ describe("events of relayed operations", () => {
     (_name, { given, ops }) => {
       const { node, engine } = startEngine(given);
       const happenedAt = DEFAULT_NOW_SECS - MAX_EVENT_AGE_SECS - 1;
-      engine.applyRelayed({ ops: ops.map((op) => ({ ...op, happenedAt })), moves: [] });
+      engine.applyRelayed({ ops: ops.map((op) => ({ ...op, happenedAt })), positions: [] });
       expect(takeEvents(node.db)).toEqual([]);
       node[Symbol.dispose]();
     },
@@ -129,7 +129,7 @@ describe("events of relayed operations", () => {
 
   test("reading the upstream's state produces no events, not even for recent messages", () => {
     const { node, engine } = startEngine();
-    engine.applyRelayed({ ops: [{ ...hold(cast(1, "new")), happenedAt: 0 }], moves: [] });
+    engine.applyRelayed({ ops: [{ ...hold(cast(1, "new")), happenedAt: 0 }], positions: [] });
     expect(takeEvents(node.db)).toEqual([]);
     node[Symbol.dispose]();
   });
@@ -140,7 +140,7 @@ describe("events of relayed operations", () => {
     for (const fid of [1, 2]) other.takeAll(accountRecords(fid));
     const records = [cast(1, "a"), bio(1, "b"), link(1, "follow", 2)];
     other.merge(records);
-    engine.applyRelayed({ ops: records.map((record) => merge(record)), moves: [] });
+    engine.applyRelayed({ ops: records.map((record) => merge(record)), positions: [] });
     const ids = (db: typeof node.db) => takeEvents(db).map(({ eventId }) => eventId.toHex());
     expect(ids(node.db)).toEqual(ids(other.db));
     node[Symbol.dispose]();

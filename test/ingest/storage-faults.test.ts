@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
 import { todoBehind } from "../../src/db/index/upstream-work.ts";
-import { IngestEngine } from "../../src/ingest/engine.ts";
+import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import { decodeRecord, type EncodedRecord, type IngestRecord } from "../../src/ingest/record.ts";
 import type { RelayedOp } from "../../src/ingest/relay.ts";
@@ -25,7 +25,7 @@ const cases: { fault: InjectedFault; span: FaultSpan; rollsBack: boolean }[] = [
 ];
 
 function engineOver(db: IndexDatabase): IngestEngine {
-  return new IngestEngine({
+  return createIngestEngine({
     db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock: new ManualClock(ANCHOR_SECS),
@@ -50,9 +50,9 @@ function following(db: IndexDatabase) {
       if (block < (getPosition(db, POSITION) ?? 0)) continue;
       const fid = block + 1;
       engine.applyRelayed({
-        ops: [...batch.map(relayed), { kind: "filled", fid, happenedAt: 0 }],
+        ops: [...batch.map(relayed), { kind: "fidComplete", fid, happenedAt: 0 }],
         todo: [fid + 1],
-        moves: [{ key: POSITION, position: block + 1 }],
+        positions: [{ key: POSITION, position: block + 1 }],
       });
     }
   };

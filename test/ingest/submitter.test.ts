@@ -30,15 +30,15 @@ test("submissions of one turn share a commit, and each gets the outcomes of its 
 // A request of many messages should not wait for the validation of the next request.
 test("a large submission is sent at once, in a port message of its own", async () => {
   const { port1, port2 } = new MessageChannel();
-  const asked: number[] = [];
+  const sizes: number[] = [];
   serveRpc<{ records: unknown[] }, unknown>(port1, ({ records }) => {
-    asked.push(records.length);
-    return { type: "verdicts", verdicts: records.map(() => null) };
+    sizes.push(records.length);
+    return { type: "outcomes", outcomes: records.map(() => null) };
   });
   const submitter = new Submitter(new RpcClient(port2));
   const many = Array.from({ length: 100 }, (_, n) => cast(1, `text ${n}`));
   await Promise.all([submitter.submit(many), submitter.submit([cast(1, "a")]), submitter.submit([])]);
-  expect(asked).toEqual([100, 1]);
+  expect(sizes).toEqual([100, 1]);
   port1.close();
   port2.close();
 });

@@ -4,7 +4,7 @@ import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import type { Webhook } from "../../src/db/state/records.ts";
-import { IngestEngine } from "../../src/ingest/engine.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork, MessageType, ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
@@ -31,7 +31,7 @@ export async function prepareDeliveries(
   using db = openIndexWriter(indexPath(dataDir));
   claimNetwork(db, "mainnet");
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
-  const engine = new IngestEngine({
+  const engine = createIngestEngine({
     db,
     network,
     clock: systemClock,

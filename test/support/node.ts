@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
-import { IngestEngine, type Verdict } from "../../src/ingest/engine.ts";
+import { createIngestEngine, type MergeOutcome } from "../../src/ingest/engine.ts";
 import {
   decodeRecord,
   type EncodedRecord,
@@ -29,7 +29,7 @@ export interface TestNode extends Disposable {
   takeProof(proof: UserNameProof): string;
   takeAll(records: readonly EncodedRecord[]): string[];
   /** Merges records that somebody else validated, as the writer does. */
-  merge(records: readonly EncodedRecord[]): Verdict[];
+  merge(records: readonly EncodedRecord[]): MergeOutcome[];
 }
 
 export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
@@ -37,7 +37,7 @@ export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
   const db = openIndexWriter(indexPath(dir));
   const clock = new ManualClock(options.nowSecs ?? DEFAULT_NOW_SECS);
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
-  const engine = new IngestEngine({
+  const engine = createIngestEngine({
     db,
     network,
     clock,
@@ -51,9 +51,9 @@ export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
       if (decoded instanceof Rejection) return decoded;
       return validateRecord(decoded, { network, nowUnixSecs: nowSecs(clock) }) ?? decoded;
     });
-    const verdicts = engine.apply(validated.filter((r): r is IngestRecord => !(r instanceof Rejection)));
+    const outcomes = engine.apply(validated.filter((r): r is IngestRecord => !(r instanceof Rejection)));
     let next = 0;
-    return validated.map((r) => codeOf(r instanceof Rejection ? r : verdicts[next++]));
+    return validated.map((r) => codeOf(r instanceof Rejection ? r : outcomes[next++]));
   };
   const take = (record: EncodedRecord) => takeAll([record])[0] ?? "nothing";
   return {
@@ -98,6 +98,6 @@ export function accountSigner(fid: number) {
   return makeSigner(`account ${fid}`);
 }
 
-function codeOf(verdict: Verdict): string {
-  return verdict ? verdict.code : "ok";
+function codeOf(outcome: MergeOutcome): string {
+  return outcome ? outcome.code : "ok";
 }

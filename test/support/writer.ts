@@ -8,7 +8,7 @@ import {
   openIndexWriter,
 } from "../../src/db/index/database.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
-import { IngestEngine } from "../../src/ingest/engine.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { EventSignal } from "../../src/ingest/event-signal.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
@@ -44,7 +44,7 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   const reader = openIndexReader(indexPath(dir));
   const clock = new ManualClock(DEFAULT_NOW_SECS);
   const newEvents = new EventSignal();
-  const engine = new IngestEngine({
+  const engine = createIngestEngine({
     db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock,

@@ -4,8 +4,8 @@ import { ChainGate } from "../../src/upstream/chain-gate.ts";
 import { inBatches } from "../../src/upstream/in-batches.ts";
 import { OpBatcher } from "../../src/upstream/op-batcher.ts";
 
-const filled = (fid: number): RelayedOp => ({ kind: "filled", fid, happenedAt: 0 });
-const fidsOf = ({ ops }: RelayedBatch) => ops.map((op) => (op.kind === "filled" ? op.fid : 0));
+const filled = (fid: number): RelayedOp => ({ kind: "fidComplete", fid, happenedAt: 0 });
+const fidsOf = ({ ops }: RelayedBatch) => ops.map((op) => (op.kind === "fidComplete" ? op.fid : 0));
 
 /** A writer whose batches wait until a test lets them through. */
 function heldWriter() {

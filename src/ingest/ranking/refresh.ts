@@ -7,7 +7,7 @@ import { computeRankings } from "./compute.ts";
 export const REFRESH_MS = 60_000;
 
 /** Dependencies and settings of the refresh of rankings. */
-export interface RankingRefresh {
+export interface RankingRefreshDeps {
   readonly db: IndexDatabase;
   readonly clock: Clock;
   readonly windowHours: number;
@@ -16,7 +16,7 @@ export interface RankingRefresh {
 }
 
 /** Computes the rankings if the newest one is old enough, or dated in the future by a clock that was wrong. */
-export async function refreshRankings({ db, clock, windowHours, store }: RankingRefresh): Promise<void> {
+export async function refreshRankings({ db, clock, windowHours, store }: RankingRefreshDeps): Promise<void> {
   const nowMs = clock.nowMs();
   const ageMs = nowMs - (newestSnapshot(db, "casts") ?? Number.NEGATIVE_INFINITY);
   if (ageMs >= 0 && ageMs < REFRESH_MS) return;
@@ -27,8 +27,8 @@ export async function refreshRankings({ db, clock, windowHours, store }: Ranking
  * Refreshes the rankings now, and then `REFRESH_MS` after the end of each refresh. Resolves after the first. A fault
  * of a later one is passed to `onFault`, and the ranking stays unchanged until the next.
  */
-export async function keepRankingsFresh(
-  refresh: RankingRefresh & { readonly onFault: (cause: unknown) => void },
+export async function startRankingRefresh(
+  refresh: RankingRefreshDeps & { readonly onFault: (cause: unknown) => void },
 ): Promise<{ stop(): Promise<void> }> {
   await refreshRankings(refresh);
   let running: Promise<void> = Promise.resolve();

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexWriter } from "../../db/index/database.ts";
-import { IngestEngine } from "../../ingest/engine.ts";
+import { createIngestEngine } from "../../ingest/engine.ts";
 import { EventSignal } from "../../ingest/event-signal.ts";
 import { createIngestFaultLog } from "../../ingest/fault-log.ts";
 import { networkOf } from "../../ingest/network.ts";
@@ -19,7 +19,7 @@ runWorker<Config>(async (config) => {
   const log = createLogger(config, { subsystem: "ingest" });
   const db = openIndexWriter(indexPath(config.data.dir));
   const newEvents = new EventSignal();
-  const engine = new IngestEngine({
+  const engine = createIngestEngine({
     db,
     network: networkOf(config.protocol.network),
     clock: systemClock,

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import { keepRankingsFresh } from "../../ingest/ranking/refresh.ts";
+import { startRankingRefresh } from "../../ingest/ranking/refresh.ts";
 import { type IngestRequest, type IngestResponse, submitRankings } from "../../ingest/rpc.ts";
 import { RpcClient } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -18,7 +18,7 @@ runWorker<RankingWorkerInit>(async ({ config, ingest }) => {
   const log = createLogger(config, { subsystem: "ranking" });
   const db = openIndexReader(indexPath(config.data.dir));
   const client = new RpcClient<IngestRequest, IngestResponse>(ingest);
-  const rankings = await keepRankingsFresh({
+  const rankings = await startRankingRefresh({
     db,
     clock: systemClock,
     windowHours: config.trending.window_hours,

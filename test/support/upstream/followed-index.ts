@@ -1,6 +1,6 @@
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
 import { getPosition } from "../../../src/db/index/positions.ts";
-import { IngestEngine } from "../../../src/ingest/engine.ts";
+import { createIngestEngine, type IngestEngine } from "../../../src/ingest/engine.ts";
 import type { RelayedBatch } from "../../../src/ingest/relay.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { type Follower, startFollower } from "../../../src/upstream/follower.ts";
@@ -53,7 +53,7 @@ export class FollowedIndex {
   constructor(options: FollowedIndexOptions) {
     this.#options = options;
     this.#clock = new ManualClock(options.nowSecs);
-    this.#engine = new IngestEngine({
+    this.#engine = createIngestEngine({
       db: this.db,
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
       clock: this.#clock,

@@ -1,5 +1,5 @@
 import { openIndexInMemory } from "../../../src/db/index/database.ts";
-import { IngestEngine } from "../../../src/ingest/engine.ts";
+import { createIngestEngine, type IngestEngine } from "../../../src/ingest/engine.ts";
 import { userNonce } from "../../../src/ingest/key-nonces.ts";
 import {
   decodeRecord,
@@ -69,7 +69,7 @@ export class Reference {
         BEGIN INSERT INTO changes (op, store, bytes) VALUES ('put', new.store, new.bytes); END;
       CREATE TEMP TRIGGER on_take AFTER DELETE ON main.messages
         BEGIN INSERT INTO changes (op, store, bytes) VALUES ('take', old.store, old.bytes); END;`);
-    this.#engine = new IngestEngine({
+    this.#engine = createIngestEngine({
       db: this.db,
       network: this.#network,
       clock: this.clock,

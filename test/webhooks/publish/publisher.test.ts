@@ -5,7 +5,7 @@ import { openState, statePath } from "../../../src/db/state/database.ts";
 import { type Subscription, UNTRIED } from "../../../src/db/state/records.ts";
 import type { MessageRef, RelayedOp } from "../../../src/ingest/relay.ts";
 import { submitRelayed } from "../../../src/ingest/rpc.ts";
-import { positionOf } from "../../../src/protocol/merge-rules.ts";
+import { slotOf } from "../../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
@@ -127,7 +127,7 @@ function decoded(bytes: Uint8Array) {
 
 function refOf(bytes: Uint8Array): MessageRef {
   const message = decoded(bytes);
-  const { store, slot } = positionOf(message);
+  const { store, slot } = slotOf(message);
   return { fid: message.data.fid, store, slot, hash: message.hash };
 }
 
@@ -207,12 +207,12 @@ describe("publisher", () => {
     const ref = refOf(bytes);
     const proof = UserNameProof.encode(proofIn(ensProof(1, "one.eth").bytes)).finish();
     const happenedAt = Math.floor(writer.clock.nowMs() / 1000);
-    const relay = (...ops: RelayedOp[]) => submitRelayed(writer.client, { ops, moves: [] });
+    const relay = (...ops: RelayedOp[]) => submitRelayed(writer.client, { ops, positions: [] });
     const whole = async () => {
       await relay({ kind: "merge", message: bytes, deleted: [], happenedAt });
-      await relay({ kind: "drop", ref, happenedAt });
+      await relay({ kind: "remove", ref, happenedAt });
       await relay({ kind: "proof", added: proof, happenedAt });
-      await relay({ kind: "proof", dropped: proof, happenedAt });
+      await relay({ kind: "proof", removed: proof, happenedAt });
     };
     // Published by a process that dies before it deletes, and by the next one; then relayed once more by a follower that
     // begins again at an earlier position.

@@ -1,5 +1,5 @@
 import type { ThreadRoot } from "../db/index/project/casts.ts";
-import { positionOf } from "../protocol/merge-rules.ts";
+import { slotOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 
 /** A message that was added to or removed from a slot, with its stored bytes. */
@@ -24,39 +24,39 @@ interface Step extends ChangedMessage {
  * Tracks what one operation of the writer changes in the network's state. An operation may remove a message that it
  * added itself, so the changes are known at its end only. Operations that are history are not tracked.
  */
-export class Changes {
+export class ChangeTracker {
   readonly #steps: Step[] = [];
   readonly #createdUsers = new Set<number>();
   readonly #updatedUsers = new Set<number>();
   #isTracking = false;
 
   /** Starts a new operation and discards the previous one. Changes are tracked unless it `isHistory`. */
-  begin(isHistory: boolean): void {
+  start(isHistory: boolean): void {
     this.#isTracking = !isHistory;
     this.#steps.length = 0;
     this.#createdUsers.clear();
     this.#updatedUsers.clear();
   }
 
-  get isNoting(): boolean {
+  get isTracking(): boolean {
     return this.#isTracking;
   }
 
-  noteEntered(message: SignedMessage, bytes: Uint8Array): void {
+  trackAdded(message: SignedMessage, bytes: Uint8Array): void {
     if (this.#isTracking) this.#steps.push({ message, bytes, root: undefined, isAdded: true });
   }
 
-  noteLeft(message: SignedMessage, bytes: Uint8Array, root: ThreadRoot | undefined): void {
+  trackRemoved(message: SignedMessage, bytes: Uint8Array, root: ThreadRoot | undefined): void {
     if (this.#isTracking) this.#steps.push({ message, bytes, root, isAdded: false });
   }
 
   /** The fid was registered. */
-  noteUserCreated(fid: number): void {
+  trackUserCreated(fid: number): void {
     if (this.#isTracking) this.#createdUsers.add(fid);
   }
 
   /** A property of an fid that is not in a message changed: its custody, its tier, its fname. */
-  noteUserUpdated(fid: number): void {
+  trackUserUpdated(fid: number): void {
     if (this.#isTracking) this.#updatedUsers.add(fid);
   }
 
@@ -88,7 +88,7 @@ function changeOf(step: Step): SlotChange {
 }
 
 function slotKey(message: SignedMessage): string {
-  const { store, slot } = positionOf(message);
+  const { store, slot } = slotOf(message);
   return `${message.data.fid} ${store} ${slot.toHex()}`;
 }
 
