@@ -3,9 +3,9 @@ import type { App, AppChanges } from "../db/state/records.ts";
 import { holdersOf } from "../db/state/secrets.ts";
 import type { StateClock } from "../db/state/state-clock.ts";
 import { statement } from "../db/state/statement.ts";
-import type { Decisions } from "../db/state/store-writes.ts";
+import type { StoreWrites } from "../db/state/store-writes.ts";
 import type { AppStore } from "../db/state/stores.ts";
-import { type OwnedTable, ownedDecisions, ownedReads } from "../management/owned-store.ts";
+import { type OwnedTable, ownedReads, ownedWrites } from "../management/owned-store.ts";
 
 interface AppRow {
   readonly app_id: string;
@@ -109,9 +109,9 @@ export function appReads(db: StateDatabase): Pick<AppStore, "find" | "listByOwne
   };
 }
 
-export function appDecisions(
+export function appWrites(
   db: StateDatabase,
   clock: StateClock,
-): Decisions<AppStore, "create" | "update" | "delete" | "rotateSecret"> {
-  return ownedDecisions(db, table, clock);
+): StoreWrites<AppStore, "create" | "update" | "delete" | "rotateSecret"> {
+  return ownedWrites(db, table, clock);
 }

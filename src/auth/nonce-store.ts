@@ -2,9 +2,9 @@ import type { StateDatabase } from "../db/state/database.ts";
 import { nonceFloor, raiseNonceFloor } from "../db/state/saved-clock.ts";
 import type { StateClock } from "../db/state/state-clock.ts";
 import { statement } from "../db/state/statement.ts";
-import type { Decisions } from "../db/state/store-writes.ts";
+import type { StoreWrites } from "../db/state/store-writes.ts";
 import type { Nonce, NonceStore, NonceTimes } from "../db/state/stores.ts";
-import type { SweepDecision } from "../db/state/sweep.ts";
+import type { SweepStep } from "../db/state/sweep.ts";
 
 const findLive = statement<{ one: number }, [fid: number, nonce: Uint8Array, nowSecs: number]>(
   "nonces.find",
@@ -29,7 +29,7 @@ export function nonceReads(db: StateDatabase): Pick<NonceStore, "isSpent"> {
   return { isSpent: async (nonce, times) => isSpent(db, nonce, times) };
 }
 
-export function nonceDecisions(db: StateDatabase, clock: StateClock): Decisions<NonceStore, "spend"> {
+export function nonceWrites(db: StateDatabase, clock: StateClock): StoreWrites<NonceStore, "spend"> {
   let spendings = 0;
   return {
     spend({ fid, nonce }, { nowSecs, validUntil, expiresAt }) {
@@ -43,7 +43,7 @@ export function nonceDecisions(db: StateDatabase, clock: StateClock): Decisions<
 }
 
 /** Nonces that nobody can use again whether they are stored or not. */
-export function nonceSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+export function nonceSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const deleted = sweep(db, clock, maxRows);
     return { deleted, more: deleted === maxRows };

@@ -2,7 +2,7 @@ import type { StateDatabase } from "../db/state/database.ts";
 import type { Secret } from "../db/state/records.ts";
 import { addSecret, deleteSecrets, readSecrets, rotate } from "../db/state/secrets.ts";
 import type { StateClock } from "../db/state/state-clock.ts";
-import type { Decisions } from "../db/state/store-writes.ts";
+import type { StoreWrites } from "../db/state/store-writes.ts";
 import type { Claim, OwnedStore, StoreRefusal } from "../db/state/stores.ts";
 
 /** What the store asks of a record beside its own columns. */
@@ -56,11 +56,11 @@ export function ownedReads<Item, Changes>(
 }
 
 /** The writes of a store over a table. */
-export function ownedDecisions<Item extends OwnedItem, Changes extends Partial<Item>>(
+export function ownedWrites<Item extends OwnedItem, Changes extends Partial<Item>>(
   db: StateDatabase,
   table: OwnedTable<Item>,
   clock: StateClock,
-): Decisions<OwnedStore<Item, Changes>, "create" | "update" | "delete" | "rotateSecret"> {
+): StoreWrites<OwnedStore<Item, Changes>, "create" | "update" | "delete" | "rotateSecret"> {
   /** Runs `work` on a record that is there and belongs to the claimant. */
   function onOwn<T>({ id, ownerFid, nowSecs }: Claim, work: (item: Item) => T): T | StoreRefusal {
     const item = read(db, table, id, nowSecs);

@@ -14,8 +14,9 @@ import { setTimer } from "../runtime/set-timer.ts";
 import { type PartStats, STATS_DEADLINE_MS } from "./part-stats.ts";
 
 /**
- * The operator's endpoints are answered by whichever HTTP worker a request meets, for the node as a whole: it asks the
- * main thread, which knows the parts, and which gathers the figures of all HTTP workers.
+ * A request to the main thread. The operator's endpoints describe the node as a whole, and any HTTP worker may receive
+ * them. The worker forwards them to the main thread, which has clients of all parts and gathers the metrics of all HTTP
+ * workers.
  */
 export type NodeRequest =
   | { readonly type: "ready"; readonly forState: boolean }
@@ -29,18 +30,18 @@ export type NodeResponse =
   | { readonly type: "status"; readonly status: Readonly<Record<string, unknown>> }
   | { readonly type: "metrics"; readonly page: MetricsPage };
 
-/** How long an HTTP worker waits for the main thread, ms: longer than that waits for the parts. */
+/** The time that an HTTP worker waits for the main thread, ms. It exceeds the time that the main thread waits for parts. */
 const NODE_DEADLINE_MS = 2 * STATS_DEADLINE_MS;
 
-/** What an HTTP worker asks the main thread. */
+/** The operations of the main thread that HTTP workers call. */
 export interface NodeOps extends OpsProviders {
   readonly staleReason: StaleReason;
 }
 
-/** Series of one worker, as they travel. */
+/** The series of one worker, in the form that is sent between threads. */
 export type WorkerMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
-/** What the main thread asks of an HTTP worker. */
+/** A request of the main thread to an HTTP worker. */
 export type HttpWorkerRequest = { readonly type: "collect" };
 
 export async function handleNodeRequest(ops: NodeOps, request: NodeRequest): Promise<NodeResponse> {
@@ -56,43 +57,46 @@ export async function handleNodeRequest(ops: NodeOps, request: NodeRequest): Pro
   }
 }
 
-/** What the main thread knows, over the port to it. */
+/** A client of the main thread over its port. */
 export function nodeOpsOver(client: RpcClient<NodeRequest, NodeResponse>): NodeOps {
-  const ask = async <Type extends NodeRequest["type"]>(request: NodeRequest & { readonly type: Type }) => {
-    const { type } = request;
-    const answer = await inTime(client.call(request));
-    if (answer.type !== type) throw new Error("the main thread answered another question");
-    return answer as Extract<NodeResponse, { type: Type }>;
+  const request = async <Type extends NodeRequest["type"]>(
+    message: NodeRequest & { readonly type: Type },
+  ) => {
+    const { type } = message;
+    const response = await inTime(client.call(message));
+    if (response.type !== type) throw new Error("the main thread responded to another request");
+    return response as Extract<NodeResponse, { type: Type }>;
   };
   return {
-    notReadyReason: async ({ forState }) => (await ask({ type: "ready", forState })).reason,
-    staleReason: async () => (await ask({ type: "stale" })).reason,
-    status: async () => (await ask({ type: "status" })).status,
-    metrics: async () => (await ask({ type: "metrics" })).page,
+    notReadyReason: async ({ forState }) => (await request({ type: "ready", forState })).reason,
+    staleReason: async () => (await request({ type: "stale" })).reason,
+    status: async () => (await request({ type: "status" })).status,
+    metrics: async () => (await request({ type: "metrics" })).page,
   };
 }
 
-/** @throws ApiError `unavailable` when the main thread does not answer within `NODE_DEADLINE_MS`. */
-async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+/** @throws ApiError `unavailable` when the main thread does not respond within `NODE_DEADLINE_MS`. */
+async function inTime<Response>(response: Promise<Response>): Promise<Response> {
   const late = Promise.withResolvers<never>();
   const cancel = setTimer(NODE_DEADLINE_MS, () =>
-    late.reject(new ApiError("unavailable", "the main thread does not answer")),
+    late.reject(new ApiError("unavailable", "the main thread does not respond")),
   );
-  return Promise.race([answer, late.promise]).finally(cancel);
+  return Promise.race([response, late.promise]).finally(cancel);
 }
 
-/** The metrics of one part, which are only rendered when the part has answered. */
+/** The metrics of one part. They are rendered only when the part has responded. */
 export interface PartMetrics {
   readonly stats: PartStats<unknown>;
   readonly registry: Registry;
 }
 
 /**
- * One page of the metrics of the process, of its parts, and of its HTTP workers, which all have different names. Counts of
- * requests are summed over the HTTP workers; what every worker reads out of the same place says so by its aggregator.
+ * Builds one page of the metrics of the process, its parts and its HTTP workers, whose names are all different. Request
+ * counts are summed over the HTTP workers. A metric that every worker reads from the same source declares that by its
+ * aggregator.
  *
- * A part that does not answer in time has no series, and `node_part_up` is 0 for it. An HTTP worker that does not answer
- * in time counts with what it said last, so that sums do not go down.
+ * A part that does not respond in time has no series, and `node_part_up` is 0 for it. For an HTTP worker that does not
+ * respond in time the page uses its previous series, so that sums do not decrease.
  */
 export function createMetricsPage(
   { registry, prefix }: Metrics,
@@ -101,19 +105,19 @@ export function createMetricsPage(
 ): () => Promise<MetricsPage> {
   const up = new Gauge({
     name: `${prefix}node_part_up`,
-    help: "1 for a part of the node that answered this scrape in time, else 0.",
+    help: "1 for a part of the node that responded to this scrape in time, else 0.",
     labelNames: ["part"],
     registers: [registry],
   });
   return async () => {
-    const ask = async (stats: PartStats<unknown>) => {
-      const hasAnswered = (await stats.ask()) !== undefined;
-      up.set({ part: stats.name }, hasAnswered ? 1 : 0);
-      return hasAnswered;
+    const poll = async (stats: PartStats<unknown>) => {
+      const hasResponded = (await stats.request()) !== undefined;
+      up.set({ part: stats.name }, hasResponded ? 1 : 0);
+      return hasResponded;
     };
     const [ofParts] = await Promise.all([
-      Promise.all(parts.map(async (part) => ((await ask(part.stats)) ? part.registry.metrics() : ""))),
-      Promise.all(httpWorkers.map(ask)),
+      Promise.all(parts.map(async (part) => ((await poll(part.stats)) ? part.registry.metrics() : ""))),
+      Promise.all(httpWorkers.map(poll)),
     ]);
     const latest = httpWorkers.flatMap((worker) => (worker.latest === undefined ? [] : [worker.latest]));
     const ofHttp = await AggregatorRegistry.aggregate(latest).metrics();

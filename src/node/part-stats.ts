@@ -1,11 +1,11 @@
 import { type SetTimer, setTimer } from "../runtime/set-timer.ts";
 
-/** How long `/metrics` and `/status` wait for the stats of one part, ms. */
+/** The time that `/metrics` and `/status` wait for the stats of one part, ms. */
 export const STATS_DEADLINE_MS = 500;
 
-/** A part of the node that runs on another thread, as `/metrics` and `/status` ask it. */
+/** The stats of a part of the node that runs on another thread, for `/metrics` and `/status`. */
 export class PartStats<Stats> {
-  /** As metrics and the status name it. */
+  /** The part's name in metrics and in the status. */
   readonly name: string;
   readonly #read: () => Promise<Stats>;
   readonly #after: SetTimer;
@@ -18,22 +18,22 @@ export class PartStats<Stats> {
     this.#after = after;
   }
 
-  /** The stats of the last request that was answered; undefined before the first. */
+  /** The stats of the last successful request; undefined before the first. */
   get latest(): Stats | undefined {
     return this.#latest;
   }
 
-  /** @throws before the first answer. */
+  /** @throws Error before the first response. */
   async requireLatest(): Promise<Stats> {
-    if (this.#latest === undefined) throw new Error(`${this.name} has not answered yet`);
+    if (this.#latest === undefined) throw new Error(`${this.name} has not responded yet`);
     return this.#latest;
   }
 
   /**
-   * Asks the part; undefined when it does not answer within `STATS_DEADLINE_MS`, or answers with a fault. At most one
-   * request waits for its answer, so that requests do not pile up in front of a part that is stuck.
+   * Requests the stats. Returns undefined when the part fails or does not respond within `STATS_DEADLINE_MS`. At most one
+   * request is pending, so that requests do not pile up at a part that is stuck.
    */
-  ask(): Promise<Stats | undefined> {
+  request(): Promise<Stats | undefined> {
     this.#pending ??= this.#read()
       .then(
         (stats) => {

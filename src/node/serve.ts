@@ -21,10 +21,10 @@ import { scheduleUpstreamWatch } from "./upstream-watch.ts";
 import { startHttpWorkers } from "./workers/http-workers.ts";
 import { createNodeWorkers } from "./workers/node-workers.ts";
 
-/** Where the parts that listen are reached. */
+/** The addresses of a running node. */
 export interface Served {
   readonly httpUrl: string;
-  /** Undefined where the hub is off. */
+  /** Undefined when the hub is disabled. */
   readonly hubAddress: string | undefined;
   readonly isDemo: boolean;
 }
@@ -32,31 +32,31 @@ export interface Served {
 export interface ServeOptions {
   /** Fills an empty index with the demo network. */
   readonly demo: boolean;
-  /** Begins with an empty state although the index is filled. */
+  /** Starts with an empty state although the index has data. */
   readonly newState: boolean;
 }
 
 /**
- * Starts the whole node. Reads need nothing but the index, so they are served first; the other parts start behind them,
- * and what is asked of those meanwhile waits for them. Each part is registered for the shutdown before it runs, so that
- * parts end in the reverse order: those that accept first, the writer after all who write through it, the directory last.
+ * Starts the whole node. Reads need only the index, so the HTTP workers start first. The other parts start after them, and
+ * their requests wait until they are ready. Each part is registered for the shutdown before it starts, so that parts stop
+ * in reverse order: those that accept requests first, each writer after its clients, the data directory last.
  */
-export async function serve(given: Common, options: ServeOptions): Promise<Served> {
-  const { shutdown } = given;
-  const dataDir = openDataDir(given.config.data.dir);
+export async function serve(base: Common, options: ServeOptions): Promise<Served> {
+  const { shutdown } = base;
+  const dataDir = openDataDir(base.config.data.dir);
   shutdown.add("data directory", () => dataDir.release());
-  const config: Config = { ...given.config, data: { ...given.config.data, dir: dataDir.path } };
-  const common: Common = { ...given, config };
+  const config: Config = { ...base.config, data: { ...base.config.data, dir: dataDir.path } };
+  const common: Common = { ...base, config };
   for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
   checkListenAddress({ ...config.http, setting: "http.port (SVC_HTTP_PORT)" });
   checkListenAddress({ ...config.hub, setting: "hub.port (SVC_HUB_PORT)" });
   await prepareDatabases(common, options);
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
-  const { channels: ways, start, crashed } = createNodeWorkers(common);
+  const { channels, start, crashed } = createNodeWorkers(common);
   const stateStarted = start("state");
 
-  const upstream = watchUpstream(common, ways.upstream);
+  const upstream = watchUpstream(common, channels.upstream);
   let isStarted = false;
   const replaced = await watchForReplacement([
     dataDir.path,
@@ -67,34 +67,34 @@ export async function serve(given: Common, options: ServeOptions): Promise<Serve
   const { partMetrics, stateWatch, storageWatch, ...ops } = createNodeOps({
     common,
     db,
-    ingest: new RpcClient(ways.ingest.connect()),
-    maintenance: new RpcClient(ways.maintenance.connect()),
-    fanOut: fanOutOver(new RpcClient(ways.fanOut.connect())),
-    delivery: deliveryNodeOver(new RpcClient(ways.delivery.connect())),
-    state: new RpcClient(ways.state.connect()),
-    matching: new RpcClient(ways.matching.connect()),
+    ingest: new RpcClient(channels.ingest.connect()),
+    maintenance: new RpcClient(channels.maintenance.connect()),
+    fanOut: fanOutOver(new RpcClient(channels.fanOut.connect())),
+    delivery: deliveryNodeOver(new RpcClient(channels.delivery.connect())),
+    state: new RpcClient(channels.state.connect()),
+    matching: new RpcClient(channels.matching.connect()),
     upstream,
     isStarted: () => isStarted,
     storage: {
       replaced,
       onReplaced(what) {
-        // At once, without finishing what is under way: it would be acknowledged, and is written to files that nobody finds.
+        // Exits at once. Work in flight would be acknowledged but written to files that no other process can open.
         common.log.fatal({ what }, "The data directory is no longer the one that was opened");
         process.exit(EXIT_RETRYABLE);
       },
     },
   });
   shutdown.add("storage watch", scheduleStorageWatch(storageWatch));
-  // No client meets a node without a ranking: an index that never had one gets it first.
+  // An index without a ranking gets one before the first request is served.
   const isRanked = newestSnapshot(db, "casts") !== undefined;
   if (!isRanked) await Promise.all([start("ingest"), start("ranking")]);
   const http = startHttpWorkers(config, {
     ops,
     metrics: common.metrics,
     partMetrics,
-    fanOut: ways.fanOut,
-    delivery: ways.delivery,
-    state: ways.state,
+    fanOut: channels.fanOut,
+    delivery: channels.delivery,
+    state: channels.state,
     onCrash: crashed("http"),
   });
   shutdown.add("HTTP workers", () => http.stop());
@@ -125,21 +125,23 @@ export async function serve(given: Common, options: ServeOptions): Promise<Serve
   };
 }
 
-/** Makes the databases or brings them up to date, before the workers open them. */
+/** Creates the databases or migrates them before the workers open them. */
 async function prepareDatabases(common: Common, { demo, newState }: ServeOptions): Promise<void> {
   const { config, log, clock } = common;
   const startedMs = performance.now();
   const follows = config.upstream.url !== "";
   if (demo && follows)
-    throw new UserError("--demo makes a network of its own, and upstream.url follows another: leave one out");
+    throw new UserError(
+      "--demo creates its own network, but upstream.url follows another: remove one of them",
+    );
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });
-  // Before anything comes into the index, so that a filled one without it has lost it.
+  // Before the index gets any data, so that an index with data and no state means that the state was lost.
   openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) })[Symbol.dispose]();
   let records = 0;
   if (demo) {
-    // Imported here, so that no other start waits for the code that makes and signs the network.
+    // A dynamic import, so that no other start loads the code that generates and signs the network.
     const { fillWithDemo } = await import("../demo/fill.ts");
     records = fillWithDemo({ db, network: networkOf(config.protocol.network), clock });
   }

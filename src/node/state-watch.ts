@@ -1,46 +1,46 @@
 import type { PartStats } from "./part-stats.ts";
 import type { StateWriterStats } from "./state/state-writer.ts";
 
-const LOOK_INTERVAL_MS = 1_000;
-/** A writer that is stalled for longer is worth telling; shorter waits are everyday. */
+const POLL_INTERVAL_MS = 1_000;
+/** Reports a stall only after this time. Shorter ones are normal. */
 const STALLED_MS = 5_000;
 
-/** Keeps an eye on the state writer, for everybody who asks whether the state can be written. */
+/** Monitors whether the state database can be written. */
 export interface StateWatch {
-  /** What the writer said last; undefined before its first answer. */
+  /** The last stats of the writer; undefined before the first response. */
   latest(): StateWriterStats | undefined;
-  /** Why the state could not be written for the last seconds, for people; undefined while it can be. */
+  /** A description of why the state cannot be written since `STALLED_MS`; undefined while it can. */
   stalledReason(): string | undefined;
-  /** Asks the writer once. */
-  look(): Promise<void>;
+  /** Requests the writer's stats once. */
+  poll(): Promise<void>;
 }
 
-/** @param nowMs a clock that only goes forward. */
+/** @param nowMs a monotonic clock. */
 export function createStateWatch(
-  stats: Pick<PartStats<StateWriterStats>, "ask" | "latest">,
+  stats: Pick<PartStats<StateWriterStats>, "request" | "latest">,
   nowMs = () => performance.now(),
 ): StateWatch {
-  let answeredAtMs = nowMs();
+  let respondedAtMs = nowMs();
   return {
     latest: () => stats.latest,
     stalledReason() {
-      if (nowMs() - answeredAtMs > STALLED_MS) return "the state writer does not answer";
+      if (nowMs() - respondedAtMs > STALLED_MS) return "the state writer does not respond";
       const stalledMs = stats.latest?.stalledMs ?? 0;
       if (stalledMs <= STALLED_MS) return undefined;
       return `the state database has been locked by another process for ${Math.floor(stalledMs / 1000)}s`;
     },
-    async look() {
-      if ((await stats.ask()) !== undefined) answeredAtMs = nowMs();
+    async poll() {
+      if ((await stats.request()) !== undefined) respondedAtMs = nowMs();
     },
   };
 }
 
 /**
- * Looks each second.
+ * Polls every second.
  *
- * @returns ends it.
+ * @returns stops polling.
  */
 export function scheduleStateWatch(watch: StateWatch): () => void {
-  const timer = setInterval(() => void watch.look(), LOOK_INTERVAL_MS);
+  const timer = setInterval(() => void watch.poll(), POLL_INTERVAL_MS);
   return () => clearInterval(timer);
 }

@@ -37,8 +37,8 @@ import {
 } from "./storage-watch.ts";
 import { type UpstreamWatch, upstreamStatus } from "./upstream-watch.ts";
 
-/** The parts of the node that tell of themselves. */
-interface NodeParts {
+/** The clients of the parts that report stats. */
+interface NodeOpsDeps {
   readonly common: Common;
   readonly db: IndexDatabase;
   readonly ingest: IngestClient;
@@ -47,14 +47,14 @@ interface NodeParts {
   readonly delivery: DeliveryNode;
   readonly matching: RpcClient<MatchRequest, MatchResponse>;
   readonly state: StateRpcClient;
-  /** Of the node that is followed, if any. */
+  /** The watch of the upstream; undefined when the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
-  /** Whether every part runs. */
+  /** Whether every part has started. */
   readonly isStarted: () => boolean;
   readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced">;
 }
 
-/** The parts on other threads, asked with a deadline. */
+/** The stats of the parts on other threads. */
 interface NodeStats {
   readonly ingest: PartStats<WriterStats>;
   readonly maintenance: PartStats<MaintenanceStats>;
@@ -64,8 +64,8 @@ interface NodeStats {
   readonly state: PartStats<StateWriterStats>;
 }
 
-/** What the main thread answers the HTTP workers, but for their own metrics. */
-export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
+/** Creates the operations that the main thread serves to HTTP workers, except the HTTP workers' own metrics. */
+export function createNodeOps(parts: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
   readonly partMetrics: readonly PartMetrics[];
   readonly stateWatch: StateWatch;
   readonly storageWatch: StorageWatch;
@@ -97,8 +97,8 @@ export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
     ...storage,
     dataDir: config.data.dir,
     writeFaults: {
-      index: async () => (await stats.ingest.ask())?.writeFault,
-      state: async () => (await stats.state.ask())?.failure,
+      index: async () => (await stats.ingest.request())?.writeFault,
+      state: async () => (await stats.state.request())?.failure,
     },
     log,
   });
@@ -121,7 +121,7 @@ export function createNodeOps(parts: NodeParts): Omit<NodeOps, "metrics"> & {
   };
 }
 
-/** Registers the metrics of a part in a registry of their own, which is rendered once the part has answered. */
+/** Registers the metrics of a part in a separate registry, which is rendered when the part has responded. */
 function partMetricsOf<Stats>(
   { prefix }: Metrics,
   stats: PartStats<Stats>,
@@ -132,10 +132,10 @@ function partMetricsOf<Stats>(
   return { stats, registry };
 }
 
-/** Sections of a part that does not answer in time are null, and `unavailable` names the part. */
+/** Builds the status. The section of a part that does not respond in time is null, and `unavailable` names the part. */
 async function nodeStatus(
   config: Config,
-  parts: Pick<NodeParts, "db" | "upstream"> & {
+  parts: Pick<NodeOpsDeps, "db" | "upstream"> & {
     readonly stats: NodeStats;
     readonly storageWatch: StorageWatch;
   },
@@ -143,14 +143,14 @@ async function nodeStatus(
   const { db, upstream, stats, storageWatch } = parts;
   const space = storageWatch.diskSpace();
   const [writer, swept, sends, deliveries, matching, state] = await Promise.all([
-    stats.ingest.ask(),
-    stats.maintenance.ask(),
-    stats.fanOut.ask(),
-    stats.delivery.ask(),
-    stats.matching.ask(),
-    stats.state.ask(),
+    stats.ingest.request(),
+    stats.maintenance.request(),
+    stats.fanOut.request(),
+    stats.delivery.request(),
+    stats.matching.request(),
+    stats.state.request(),
   ]);
-  const answers = {
+  const responses = {
     ingest: writer,
     maintenance: swept,
     fan_out: sends,
@@ -161,7 +161,9 @@ async function nodeStatus(
   return {
     network: config.protocol.network,
     demo: isDemo(db),
-    unavailable: Object.entries(answers).flatMap(([part, answer]) => (answer === undefined ? [part] : [])),
+    unavailable: Object.entries(responses).flatMap(([part, response]) =>
+      response === undefined ? [part] : [],
+    ),
     index: { size_bytes: db.sizeBytes(), rows: readTotals(db) },
     disk: {
       free_bytes: space?.freeBytes ?? null,

@@ -5,24 +5,24 @@ import type { Logger } from "../runtime/logger.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { type SetTimer, setTimer } from "../runtime/set-timer.ts";
 
-/** Bytes of the file system of the data directory. */
+/** The space of the file system of the data directory. */
 export interface DiskSpace {
-  /** Those that this process may still write. */
+  /** Bytes that this process may still write. */
   readonly freeBytes: number;
   readonly totalBytes: number;
 }
 
-/** Why the last write of a database failed; null once one has succeeded. Undefined when nobody answers. */
+/** Returns why the last write of a database failed; null after a success; undefined when the writer does not respond. */
 export type WriteFaultSource = () => Promise<string | null | undefined>;
 
-/** Keeps an eye on what the databases stand on. */
+/** Monitors the data directory and the writes of the databases. */
 export interface StorageWatch {
-  /** Why writes fail, for people; undefined while they succeed. */
+  /** A description of why writes fail; undefined while they succeed. */
   writeFaultReason(): string | undefined;
-  /** Undefined before the first look, and where the file system does not tell. */
+  /** Undefined before the first poll, and where the file system does not report it. */
   diskSpace(): DiskSpace | undefined;
-  /** Looks once. */
-  look(): Promise<void>;
+  /** Checks once. */
+  poll(): Promise<void>;
 }
 
 export interface StorageWatchOptions {
@@ -31,22 +31,22 @@ export interface StorageWatchOptions {
   readonly replaced: () => Promise<string | undefined>;
   readonly writeFaults: Readonly<Partial<Record<DatabaseName, WriteFaultSource>>>;
   readonly log: Logger;
-  /** Told once, with what was deleted or replaced. */
+  /** Called once, with a description of what was deleted or replaced. */
   readonly onReplaced: (what: string) => void;
 }
 
-const LOOK_INTERVAL_MS = 1000;
+const POLL_INTERVAL_MS = 1000;
 
-/** Makes a watch that looks when it is told to. */
+/** Creates a watch. The caller schedules its polls. */
 export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
   const { dataDir, replaced, writeFaults, log, onReplaced } = options;
   const faults = new Map<string, string>();
   let space: DiskSpace | undefined;
   let isReplaced = false;
 
-  const lookAtWrites = async (database: string, source: WriteFaultSource) => {
+  const checkWrites = async (database: string, source: WriteFaultSource) => {
     const fault = await source();
-    // Who is too busy to answer has neither failed nor succeeded.
+    // A busy writer has neither failed nor succeeded.
     if (fault === undefined) return;
     if (fault === null) {
       if (faults.delete(database)) log.info({ database }, "Could write the database again");
@@ -58,12 +58,12 @@ export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
 
   return {
     writeFaultReason() {
-      // In the order of the sources, whichever of them was heard of first.
+      // In the order of `writeFaults`, independent of which database failed first.
       const first = Object.keys(writeFaults).find((database) => faults.has(database));
       return first && `the ${first} cannot be written: ${faults.get(first)}`;
     },
     diskSpace: () => space,
-    async look() {
+    async poll() {
       const what = await replaced();
       if (what !== undefined && !isReplaced) {
         isReplaced = true;
@@ -71,29 +71,29 @@ export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
       }
       space = await spaceOf(dataDir);
       await Promise.all(
-        Object.entries(writeFaults).map(([database, source]) => lookAtWrites(database, source)),
+        Object.entries(writeFaults).map(([database, source]) => checkWrites(database, source)),
       );
     },
   };
 }
 
 /**
- * Looks each second until the end is called for; a look that takes longer is not overtaken.
+ * Polls every second, counted from the end of the previous poll.
  *
- * @returns ends it.
+ * @returns stops polling.
  */
 export function scheduleStorageWatch(
-  watch: Pick<StorageWatch, "look">,
+  watch: Pick<StorageWatch, "poll">,
   after: SetTimer = setTimer,
 ): () => void {
-  let isEnded = false;
+  let isStopped = false;
   let cancel = () => {};
   const wait = () => {
-    if (!isEnded) cancel = after(LOOK_INTERVAL_MS, () => void watch.look().finally(wait));
+    if (!isStopped) cancel = after(POLL_INTERVAL_MS, () => void watch.poll().finally(wait));
   };
-  void watch.look().finally(wait);
+  void watch.poll().finally(wait);
   return () => {
-    isEnded = true;
+    isStopped = true;
     cancel();
   };
 }
@@ -116,7 +116,7 @@ async function spaceOf(path: string): Promise<DiskSpace | undefined> {
     const { bavail, blocks, bsize } = await statfs(path);
     return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   } catch {
-    // The directory has gone, which `replaced` tells, or the file system does not say.
+    // The directory was deleted, which `replaced` reports, or the file system does not report its space.
     return undefined;
   }
 }

@@ -9,52 +9,53 @@ import {
 import type { UpstreamPhase, UpstreamProgress } from "../upstream/progress.ts";
 import { behindReason, formatUpstreamProgress } from "../upstream/progress-text.ts";
 
-/** Keeps an eye on following, for everybody who asks how far it is. */
+/** Monitors the progress of following the upstream. */
 export interface UpstreamWatch {
-  /** Undefined before the first answer. */
+  /** Undefined before the first response of the worker. */
   latest(): UpstreamProgress | undefined;
-  /** Why the index is not up to date with the upstream, for people; undefined while it is. */
+  /** A description of why the index lags behind the upstream; undefined while it is current. */
   behindReason(): string | undefined;
-  /** Looks once, and tells of what has changed. */
-  look(): Promise<void>;
-  /** Leaves the line of progress, if there is one. */
+  /** Reads the progress once, and logs changes. */
+  poll(): Promise<void>;
+  /** Ends the progress line, if there is one. */
   finish(): void;
 }
 
-const LOOK_INTERVAL_MS = 1000;
-/** A worker that is busy answers late; one that is stuck not at all. */
+const POLL_INTERVAL_MS = 1000;
+/** The progress counts as current for this time: a busy worker responds late, a stuck one never. */
 const STALE_MS = 15_000;
 const LOG_INTERVAL_MS = 30_000;
-/** A lag that swings around its bound is not told each time. */
+/** The minimum time between two logged changes, for a lag that fluctuates around its limit. */
 const CHANGE_INTERVAL_MS = 30_000;
 const MAX_FAULT_CHARS = 300;
 
 export interface UpstreamWatchOptions {
-  readonly ask: () => Promise<UpstreamProgress>;
+  readonly readProgress: () => Promise<UpstreamProgress>;
   readonly clock: Clock;
   readonly log: Logger;
   /** `upstream.ready_lag_secs`. */
   readonly readyLagSecs: number;
-  /** A terminal gets a line of progress until the index is up to date; elsewhere there are log lines, two a minute. */
+  /** A terminal shows a progress line until the index is current. Other outputs get two log lines a minute. */
   readonly output: ProgressOutput;
 }
 
-/** Makes a watch that looks when it is told to. */
+/** Creates a watch. The caller schedules its polls. */
 export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatch {
-  const { ask, clock, log, readyLagSecs, output } = options;
+  const { readProgress: ask, clock, log, readyLagSecs, output } = options;
   let latest: { readonly progress: UpstreamProgress; readonly atMs: number } | undefined;
   let phase: UpstreamPhase | undefined;
   let reporter: ProgressReporter<UpstreamProgress> | undefined;
-  /** As it was last told. */
+  /** The state that was last logged. */
   let isBehind = true;
   let quietUntilMs = Number.NEGATIVE_INFINITY;
 
   const reason = (): string | undefined => {
     if (!latest) return "the upstream has not been reached yet";
-    if (clock.nowMs() - latest.atMs > STALE_MS) return "the worker that follows the upstream does not answer";
+    if (clock.nowMs() - latest.atMs > STALE_MS)
+      return "the worker that follows the upstream does not respond";
     return behindReason(latest.progress, readyLagSecs);
   };
-  const leaveLine = () => {
+  const endLine = () => {
     if (output.isTerminal) reporter?.finish();
     reporter = undefined;
   };
@@ -63,38 +64,41 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
       output,
       clock,
       logIntervalMs: LOG_INTERVAL_MS,
-      log: (progress) => log.info(figuresOf(progress), "Following the upstream"),
+      log: (progress) => log.info(progressFields(progress), "Following the upstream"),
       format: formatUpstreamProgress,
     });
 
   return {
     latest: () => latest?.progress,
     behindReason: reason,
-    finish: leaveLine,
+    finish: endLine,
 
-    async look() {
+    async poll() {
       try {
         latest = { progress: await ask(), atMs: clock.nowMs() };
       } catch (cause) {
-        // `reason` tells when it goes on; a crash of the worker ends the process by itself.
-        return log.warn({ reason: reasonOf(cause) }, "The worker that follows the upstream gave no figures");
+        // `reason` reports a failure that persists. A crash of the worker ends the process anyway.
+        return log.warn(
+          { reason: reasonOf(cause) },
+          "The worker that follows the upstream did not report its progress",
+        );
       }
       const { progress, atMs } = latest;
       const behind = reason();
       if (progress.phase !== phase) {
         phase = progress.phase;
-        log.info(figuresOf(progress), "Following the upstream");
+        log.info(progressFields(progress), "Following the upstream");
       }
       if ((behind !== undefined) !== isBehind && atMs >= quietUntilMs) {
         isBehind = behind !== undefined;
         quietUntilMs = atMs + CHANGE_INTERVAL_MS;
-        if (!isBehind) leaveLine();
-        if (behind === undefined) log.info(figuresOf(progress), "Caught up with the upstream");
+        if (!isBehind) endLine();
+        if (behind === undefined) log.info(progressFields(progress), "Caught up with the upstream");
         else log.warn({ reason: behind, lastFault: progress.lastFault }, "Fell behind the upstream");
       }
       if (!isBehind) return;
-      // The reason is in the log; there is nothing to count.
-      if (progress.peerError !== undefined) return leaveLine();
+      // The reason is in the log, and there is no progress to show.
+      if (progress.peerError !== undefined) return endLine();
       reporter ??= startLine();
       reporter.update(progress);
     },
@@ -102,29 +106,29 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
 }
 
 /**
- * Looks each second until the end is called for. A look that takes longer is not overtaken.
+ * Polls every second. Skips an interval while a poll is in progress.
  *
- * @returns ends it.
+ * @returns stops polling.
  */
 export function scheduleUpstreamWatch(watch: UpstreamWatch): () => void {
-  let isLooking = false;
-  const look = async () => {
-    if (isLooking) return;
-    isLooking = true;
-    await watch.look().finally(() => {
-      isLooking = false;
+  let isPolling = false;
+  const poll = async () => {
+    if (isPolling) return;
+    isPolling = true;
+    await watch.poll().finally(() => {
+      isPolling = false;
     });
   };
-  const timer = setInterval(look, LOOK_INTERVAL_MS);
-  void look();
+  const timer = setInterval(poll, POLL_INTERVAL_MS);
+  void poll();
   return () => {
     clearInterval(timer);
     watch.finish();
   };
 }
 
-/** The figures as log lines and `/status` have them. */
-function figuresOf({ phase, fids, messages, messagesPerSec, etaSecs }: UpstreamProgress) {
+/** The progress as fields of a log line. */
+function progressFields({ phase, fids, messages, messagesPerSec, etaSecs }: UpstreamProgress) {
   return {
     phase,
     fidsDone: fids.done,
@@ -135,7 +139,7 @@ function figuresOf({ phase, fids, messages, messagesPerSec, etaSecs }: UpstreamP
   };
 }
 
-/** What `/status` tells of following. */
+/** The upstream section of `/status`. */
 export function upstreamStatus(watch: UpstreamWatch) {
   const progress = watch.latest();
   const status = { behind: watch.behindReason() ?? null };

@@ -6,7 +6,7 @@ import { type UpstreamRequest, upstreamProgress } from "../upstream/rpc.ts";
 import { createUpstreamWatch, type UpstreamWatch } from "./upstream-watch.ts";
 import type { WorkerChannels } from "./workers/worker-handle.ts";
 
-/** An eye on the worker that follows the node that the settings name; undefined where they name none. */
+/** Watches the worker that follows the upstream. Returns undefined when the settings name none. */
 export function watchUpstream(
   { config, clock, log }: Pick<Common, "config" | "clock" | "log">,
   worker: WorkerChannels,
@@ -15,11 +15,11 @@ export function watchUpstream(
   const client = new RpcClient<UpstreamRequest, UpstreamProgress>(worker.connect());
   const output = progressOnStderr();
   return createUpstreamWatch({
-    ask: () => upstreamProgress(client),
+    readProgress: () => upstreamProgress(client),
     clock,
     log: log.child({ subsystem: "upstream" }),
     readyLagSecs: config.upstream.ready_lag_secs,
-    // Among JSON lines, which a program may read, a line that is redrawn would be garbage.
+    // JSON lines may be read by a program. A redrawn progress line would corrupt them.
     output: { ...output, isTerminal: output.isTerminal && config.log.format === "pretty" },
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Where the workers' entry files are. This file stays beside main.ts: a compiled binary resolves the paths against
- * the place of its entry point, whatever folder the importing module came from.
+ * The URLs of the workers' entry files. This file stays in the folder that build.ts names as the root of the entry points:
+ * a compiled binary resolves these paths against its entry point, not against this module.
  */
 export const workerUrls = {
   state: new URL("./workers/state.worker.ts", import.meta.url).href,

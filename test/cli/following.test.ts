@@ -28,7 +28,7 @@ test("a demo network cannot be followed from, nor made where another one is foll
   ]);
   expect([follows.exitCode, both.exitCode]).toEqual([1, 1]);
   expect(follows.errors).toContain("holds the demo network, which cannot follow upstream.url");
-  expect(both.errors).toContain("--demo makes a network of its own, and upstream.url follows another");
+  expect(both.errors).toContain("--demo creates its own network, but upstream.url follows another");
 }, 30_000);
 
 test("an index that follows takes no import and no demo network, and is not served as if it stood by itself", async () => {

@@ -30,30 +30,30 @@ test("a part that is stuck costs a deadline and one waiting request, however oft
   const time = new ManualTime(0);
   const { stats, requests } = makePart<number>("stuck", time);
   for (let scrape = 0; scrape < 5; scrape += 1) {
-    const asked = stats.ask();
+    const asked = stats.request();
     time.advanceMs(STATS_DEADLINE_MS);
     expect(await asked).toBeUndefined();
   }
   expect(requests.length).toBe(1);
   requests[0]?.resolve(7);
   await Bun.sleep(0);
-  const asked = stats.ask();
+  const asked = stats.request();
   requests[1]?.resolve(8);
   expect([await asked, stats.latest]).toEqual([8, 8]);
 });
 
 test("a part that answers with a fault is unavailable, and is asked again", async () => {
   const { stats, requests } = makePart<number>("faulty");
-  const asked = stats.ask();
+  const asked = stats.request();
   requests[0]?.reject(new Error("the disk is full"));
   expect(await asked).toBeUndefined();
-  expect(stats.requireLatest()).rejects.toThrow("faulty has not answered yet");
-  const again = stats.ask();
+  expect(stats.requireLatest()).rejects.toThrow("faulty has not responded yet");
+  const again = stats.request();
   requests[1]?.resolve(1);
   expect(await again).toBe(1);
 });
 
-test("metrics leave out a part that does not answer, say which one, and keep the sums of HTTP workers", async () => {
+test("omits and names a part that does not respond, and does not decrease the sums of HTTP workers", async () => {
   const time = new ManualTime(0);
   const registry = new Registry();
   const parts = ["ingest", "delivery"].map((name) => {

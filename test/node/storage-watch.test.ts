@@ -39,7 +39,7 @@ test("a writer that fails is the reason until one of its writes succeeds, and th
   const { watch, lines } = watchOver({
     writeFaults: { index: async () => (await ingestStats(writer.client)).writeFault },
   });
-  await watch.look();
+  await watch.poll();
   expect(watch.writeFaultReason()).toBeUndefined();
 
   const { max_page_count: most } = writer.db.sqlite.query("PRAGMA max_page_count").get() as Record<
@@ -50,14 +50,14 @@ test("a writer that fails is the reason until one of its writes succeeds, and th
   const casts = Array.from({ length: 80 }, (_, at) => cast(1, `cast ${at} ${"x".repeat(300)}`));
   for (let round = 0; round < 3; round++) {
     expect(String(await faultOf(writer.submit(...casts)))).toContain("could not store");
-    await watch.look();
+    await watch.poll();
     writer.db.retryWrite();
-    await watch.look();
+    await watch.poll();
     expect(watch.writeFaultReason()).toBe("the index cannot be written: database or disk is full");
   }
   writer.db.sqlite.exec(`PRAGMA max_page_count = ${most}`);
   await writer.submit(...casts);
-  await watch.look();
+  await watch.poll();
   expect(watch.writeFaultReason()).toBeUndefined();
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
     [50, "Failed to write the database"],
@@ -70,7 +70,7 @@ test("a writer that does not answer has neither failed nor succeeded", async () 
   const { watch } = watchOver({ writeFaults: { state: async () => answers.shift() } });
   const reasons: (string | undefined)[] = [];
   for (let look = 0; look < 4; look++) {
-    await watch.look();
+    await watch.poll();
     reasons.push(watch.writeFaultReason());
   }
   const failing = "the state cannot be written: disk I/O error";
@@ -124,11 +124,11 @@ test.each([
   const replaced = await watchForReplacement([dataDir, `${dataDir}/index.db`]);
   const { watch } = watchOver({ dataDir, replaced, onReplaced: (found) => told.push(found) });
   writeFileSync(`${dataDir}/index.db`, "it may change");
-  await watch.look();
+  await watch.poll();
   expect(told).toEqual([]);
   change(dataDir);
-  await watch.look();
-  await watch.look();
+  await watch.poll();
+  await watch.poll();
   expect(told).toEqual([expect.stringMatching(new RegExp(`^${dataDir}(/index.db)? was ${what}$`))]);
 });
 
@@ -137,7 +137,7 @@ test("looks come a second after the end of the one before, until the end", async
   const clock = new ManualClock(0);
   let looks = 0;
   const next = timers.next();
-  const end = scheduleStorageWatch({ look: async () => void looks++ }, timers.after);
+  const end = scheduleStorageWatch({ poll: async () => void looks++ }, timers.after);
   await next;
   for (let n = 2; n < 5; n++) {
     expect(timers.pendingMs).toBe(1000);
@@ -154,7 +154,7 @@ test("the free bytes of the file system are a metric", async () => {
   const registry = new Registry();
   const { watch } = watchOver({ dataDir: import.meta.dir });
   registerDiskMetrics({ registry, prefix: "svc_" }, watch);
-  await watch.look();
+  await watch.poll();
   const { freeBytes, totalBytes } = watch.diskSpace() ?? { freeBytes: 0, totalBytes: 0 };
   expect(freeBytes).toBeGreaterThan(0);
   expect(totalBytes).toBeGreaterThan(freeBytes);

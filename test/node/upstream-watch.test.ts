@@ -31,7 +31,7 @@ function watchOn({ isTerminal = false } = {}) {
   const written: string[] = [];
   let answer: UpstreamProgress | Error = backfill;
   const watch = createUpstreamWatch({
-    ask: async () => {
+    readProgress: async () => {
       if (answer instanceof Error) throw answer;
       return answer;
     },
@@ -45,7 +45,7 @@ function watchOn({ isTerminal = false } = {}) {
     answer = progress;
     for (let second = 0; second < times; second += 1) {
       clock.advanceSecs(1);
-      await watch.look();
+      await watch.poll();
     }
   };
   const takeLogged = () => logged.splice(0);
@@ -62,8 +62,8 @@ test("before the first figures, and when they stop coming, the index is not up t
   clock.advanceSecs(14);
   expect(watch.behindReason()).toBeUndefined();
   clock.advanceSecs(1);
-  expect(watch.behindReason()).toBe("the worker that follows the upstream does not answer");
-  expect(takeLogged()).toContain("The worker that follows the upstream gave no figures");
+  expect(watch.behindReason()).toBe("the worker that follows the upstream does not respond");
+  expect(takeLogged()).toContain("The worker that follows the upstream did not report its progress");
 });
 
 test("an upstream that is no Farcaster node is the reason, in whatever phase, and nothing is counted", async () => {

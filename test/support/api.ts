@@ -8,7 +8,7 @@ import type { OpenApiDocument } from "../../src/http/openapi-document.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
-import { createFanOut, type FanOutPacing } from "../../src/node/compose/fan-out.ts";
+import { createFanOut, type FanOutTimings } from "../../src/node/compose/fan-out.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
 import { registerSendMetrics } from "../../src/push/send-metrics.ts";
@@ -47,7 +47,7 @@ export interface TestApiOptions {
   readonly settings?: readonly string[];
   /** The way to the clients of mini apps, and how patient sends are with them. */
   readonly client?: OutboundClient;
-  readonly pacing?: Partial<FanOutPacing>;
+  readonly pacing?: Partial<FanOutTimings>;
   readonly http?: RunHttpOptions["http"];
   /** Of an index that lags behind the node that it follows. */
   readonly staleReason?: StaleReason;

@@ -2,7 +2,7 @@ import type { StateDatabase } from "../../src/db/state/database.ts";
 import type { App } from "../../src/db/state/records.ts";
 import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
-import type { FanOutPacing } from "../../src/node/compose/fan-out.ts";
+import type { FanOutTimings } from "../../src/node/compose/fan-out.ts";
 import type { TestApiOptions } from "./api.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
 import { type Answer, type SignedApi, startSignedApi } from "./signed-api.ts";
@@ -48,7 +48,7 @@ export interface SendApi extends AsyncDisposable {
 }
 
 /** Fast enough for tests, and slow enough that a busy machine does not mistake itself for a client that is down. */
-export const testPacing: FanOutPacing = {
+export const testPacing: FanOutTimings = {
   timeoutMs: 400,
   backoffMs: 10,
   hosts: { failuresUntilDown: 3, firstProbeMs: 50, maxProbeMs: 200, giveUpAfterMs: 500 },

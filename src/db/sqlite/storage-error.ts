@@ -97,7 +97,7 @@ function adviceOn(fault: StorageFault, where: DatabaseFile): string {
 export function recoveryOf({ database, file }: DatabaseFile): string {
   const companions = `${file}, ${file}-wal and ${file}-shm`;
   return database === "index"
-    ? `The index can be rebuilt: move ${companions} away and start again. It is then filled anew from upstream.url, or by importing the same files`
+    ? `The index can be rebuilt: move ${companions} away and start again. It is then filled again from upstream.url, or by importing the same files`
     : `The state (apps, webhooks, secrets, notification tokens, deliveries, nonces) cannot be rebuilt: move ${companions} away and restore ${file} from a backup`;
 }
 

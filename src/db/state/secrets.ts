@@ -4,7 +4,7 @@ import { secretDigest } from "./secret-digest.ts";
 import type { StateClock } from "./state-clock.ts";
 import { statement } from "./statement.ts";
 import type { Rotation } from "./stores.ts";
-import type { SweepDecision } from "./sweep.ts";
+import type { SweepStep } from "./sweep.ts";
 
 interface SecretRow {
   readonly holder: string;
@@ -127,7 +127,7 @@ export function deleteSecrets(db: StateDatabase, holder: string): void {
 }
 
 /** Rotated-out secrets past their grace period; they have stopped to work already. */
-export function secretSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+export function secretSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const deleted = db.run(sweepExpired, clock.sweepableSecs(), maxRows);
     return { deleted, more: deleted === maxRows };

@@ -19,24 +19,27 @@ import type { StateStores } from "../state/state-stores.ts";
 
 const PER_WEBHOOK = 4;
 const FAILURES = { failures: 100, runSecs: 86_400 };
-/** How much longer a lease is than a call may take. */
+/** The time by which a lease outlasts the timeout of a call. */
 const LEASE_MARGIN_MS = 30_000;
-const LOOK_EVERY_MS = 30_000;
-const FAULT_PAUSE_MS = 5_000;
+const POLL_INTERVAL_MS = 30_000;
+const ERROR_BACKOFF_MS = 5_000;
 
 export interface RunningDelivery extends DeliveryNode {
-  /** Begins nothing new, gives calls under way `graceMs`, then ends. What has not ended goes on after the next start. */
+  /**
+   * Starts no new calls, waits up to `graceMs` for calls in flight, then stops. The next start retries unfinished
+   * deliveries.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Composes webhook deliveries over the index and the state, as the settings say, and starts them. */
+/** Composes webhook deliveries from the index, the state and the settings, and starts them. */
 export async function startDelivery(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "queue" | "publications" | "deliveryLog">;
   readonly outbox: OutboxClient;
   readonly matching: MatchClient;
-  /** The outbound client of the settings in `net` when left out. */
+  /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;
   readonly after?: SetTimer;
   readonly random?: () => number;
@@ -78,8 +81,8 @@ export async function startDelivery(options: {
       failures: FAILURES,
       leaseMs,
       longestWaitMs: Math.max(longestRetryWaitMs(retries), leaseMs),
-      pollIntervalMs: LOOK_EVERY_MS,
-      errorBackoffMs: FAULT_PAUSE_MS,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      errorBackoffMs: ERROR_BACKOFF_MS,
     },
   });
   const store = countingDropped(state.publications, stats);

@@ -15,23 +15,23 @@ const MAX_ATTEMPTS = 3;
 const BACKOFF_MS = 500;
 const RERUN_AFTER_MS = 5_000;
 
-/** How fast batches are tried again, and hosts given up; the defaults are those of the service. */
-export interface FanOutPacing {
+/** The timeouts and backoffs of batches and hosts. Each has the service's default. */
+export interface FanOutTimings {
   readonly timeoutMs: number;
   readonly backoffMs: number;
   readonly hosts: CircuitBreakerSettings;
   readonly rerunAfterMs: number;
 }
 
-/** Composes the fan-out over the index and the state, as the settings say, and starts it. */
+/** Composes the fan-out from the index, the state and the settings, and starts it. */
 export function createFanOut(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "ledger">;
-  /** The outbound client of the settings in `net` when left out. */
+  /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;
-  readonly pacing?: Partial<FanOutPacing>;
-  /** `performance.now()` when left out. */
+  readonly pacing?: Partial<FanOutTimings>;
+  /** Default: `performance.now()`. */
   readonly monotonicMs?: () => number;
 }): Promise<FanOutEngine> {
   const { index, state, pacing = {} } = options;

@@ -14,7 +14,7 @@ import type { StateStores } from "../state/state-stores.ts";
 import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
 
-/** Composes the HTTP interface over the index, the state and the parts that run elsewhere. */
+/** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
 export function createNodeHttp(parts: {
   readonly common: Pick<Common, "config" | "log" | "clock" | "metrics">;
   readonly db: IndexDatabase;
@@ -22,16 +22,16 @@ export function createNodeHttp(parts: {
   readonly fanOut: FanOut;
   readonly delivery: DeliveryNode;
   readonly ops: NodeOps;
-  /** The budget of bytes that wait to be sent, which all threads that respond share. */
+  /** The budget of unsent response bytes, shared by all HTTP workers. */
   readonly unsent: UnsentBytes;
-  /** Of the process; undefined where the system does not tell its limit. */
+  /** The process's file descriptors; undefined where the system does not report their limit. */
   readonly descriptors: Descriptors | undefined;
-  /** Aborts when the process is told to stop. */
+  /** Aborts when the process starts to shut down. */
   readonly stopping: AbortSignal;
 }): HttpServer {
   const { common, db, state, fanOut, delivery, ops, unsent, descriptors, stopping } = parts;
   const { config, clock } = common;
-  // Only a node that follows another one can be behind it.
+  // Only a node that follows an upstream can lag behind it.
   const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
   const management = createManagement({ common, index: db, state, delivery, staleReason });
   return createHttpServer({

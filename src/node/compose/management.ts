@@ -11,16 +11,16 @@ import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createWebhookService } from "../../webhooks/webhook-service.ts";
 import type { StateStores } from "../state/state-stores.ts";
 
-/** Composes the signed management API over the index and the state, as the settings say. */
+/** Composes the signed management API from the index, the state and the settings. */
 export function createManagement(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "nonces" | "apps" | "webhooks" | "deliveryLog">;
-  /** Tells of what is queued; nobody is told where it is left out, and the queue is looked through from time to time. */
+  /** Wakes the delivery engine for newly queued deliveries. Without it the engine finds them at its next poll. */
   readonly delivery?: Pick<DeliveryNode, "wake">;
-  /** The guard of the settings in `net` when left out. */
+  /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
-  /** Never when left out. */
+  /** Default: never stale. */
   readonly staleReason?: StaleReason;
 }): ManagementParts {
   const { index, state } = options;

@@ -15,17 +15,17 @@ import { createTokenService } from "../../push/tokens/token-service.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { StateStores } from "../state/state-stores.ts";
 
-/** Composes mini-app push over the index and the state, as the settings say. */
+/** Composes mini-app push from the index, the state and the settings. */
 export function createPush(options: {
   readonly common: Pick<Common, "config" | "clock" | "log" | "metrics">;
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns">;
   readonly management: ManagementParts;
-  /** Carries out what is sent. */
+  /** Runs the campaigns. */
   readonly fanOut: FanOut;
-  /** Aborts when the process is told to stop. */
+  /** Aborts when the process starts to shut down. */
   readonly stopping?: AbortSignal;
-  /** The guard of the settings in `net` when left out. */
+  /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
 }): PushParts {
   const { index, state, management, fanOut } = options;

@@ -3,8 +3,9 @@ import type { Metrics } from "../../runtime/metrics.ts";
 import type { MaintenanceStats } from "./maintenance.ts";
 
 /**
- * Registers what maintenance tells of itself. Each metric asks for itself when somebody scrapes, because the registry
- * collects them side by side. The worker counts since its start, as a counter does, so each is set to what it says.
+ * Registers the metrics of maintenance. Each metric fetches the stats itself when it is scraped, because the registry
+ * collects metrics concurrently. The worker's counts start at its own start, like a counter's, so each metric is set to
+ * the reported value.
  */
 export function registerMaintenanceMetrics(
   { registry, prefix }: Metrics,
@@ -23,7 +24,7 @@ export function registerMaintenanceMetrics(
   });
   new Counter({
     name: `${prefix}maintenance_faults_total`,
-    help: "Sweeps that ended with a fault.",
+    help: "Sweeps that failed.",
     registers,
     async collect() {
       const { faults } = await stats();
@@ -33,7 +34,7 @@ export function registerMaintenanceMetrics(
   });
   new Counter({
     name: `${prefix}maintenance_deleted_rows_total`,
-    help: "Rows that had outlived their use and were deleted, by kind.",
+    help: "Expired and orphaned rows that were deleted, by kind.",
     labelNames: ["kind"],
     registers,
     async collect() {
@@ -44,7 +45,7 @@ export function registerMaintenanceMetrics(
   });
   new Gauge({
     name: `${prefix}maintenance_behind`,
-    help: "1 for a kind of row of which the last run left some for the next.",
+    help: "1 for a kind of row that the last run did not finish, else 0.",
     labelNames: ["kind"],
     registers,
     async collect() {
@@ -54,7 +55,7 @@ export function registerMaintenanceMetrics(
   });
   new Gauge({
     name: `${prefix}maintenance_last_run_timestamp_seconds`,
-    help: "When the last run ended; 0 before the first.",
+    help: "When the last run finished; 0 before the first.",
     registers,
     async collect() {
       this.set((await stats()).lastRunAt ?? 0);

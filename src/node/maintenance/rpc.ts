@@ -1,7 +1,7 @@
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import type { MaintenanceStats } from "./maintenance.ts";
 
-/** What the maintenance worker is asked. */
+/** A request to the maintenance worker. */
 export type MaintenanceRequest = { readonly type: "stats" };
 
 export type MaintenanceClient = RpcClient<MaintenanceRequest, MaintenanceStats>;

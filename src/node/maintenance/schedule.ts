@@ -3,10 +3,10 @@ import type { Maintenance } from "./maintenance.ts";
 const INTERVAL_MS = 60_000;
 
 /**
- * Runs maintenance now and then at intervals of real time, whatever the clock of the machine does. A run that takes
- * longer is not overtaken.
+ * Runs maintenance now and at fixed intervals of real time, independent of changes to the system clock. Skips an interval
+ * while a run is in progress.
  *
- * @returns ends the schedule; resolves when the run under way has ended, which it does after its present step.
+ * @returns stops the schedule; resolves when the run in progress has finished its current step.
  */
 export function scheduleMaintenance(maintenance: Maintenance, intervalMs = INTERVAL_MS): () => Promise<void> {
   const ended = new AbortController();

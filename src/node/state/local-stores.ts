@@ -9,11 +9,11 @@ import type { StateStores } from "./state-stores.ts";
 export interface LocalStoresOptions {
   readonly limits: QueueLimits;
   readonly clock: Clock;
-  /** Of `createSteadyClock`. */
+  /** See `createSteadyClock`. */
   readonly monotonicMs?: () => number;
 }
 
-/** The stores and sweeps over one connection, with the writer in this thread. */
+/** The stores and sweeps over one connection, with the writer on this thread. */
 export function createLocalStores(
   db: StateDatabase,
   options: LocalStoresOptions,

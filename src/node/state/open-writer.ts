@@ -3,11 +3,11 @@ import { savedClockSecs } from "../../db/state/saved-clock.ts";
 import { createSteadyClock } from "../../db/state/state-clock.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
-import { stateDecisions } from "./sqlite-stores.ts";
+import { stateWrites } from "./sqlite-stores.ts";
 import { StateWriter } from "./state-writer.ts";
-import { sweepDecisions } from "./sweeps.ts";
+import { sweepSteps } from "./sweeps.ts";
 
-/** The writer of a state database over its connection; the state's clock goes on where it was saved. */
+/** Creates the writer over a connection. The state's clock continues from the saved time. */
 export function openWriterOf(
   db: StateDatabase,
   options: { readonly limits: QueueLimits; readonly clock: Clock; readonly monotonicMs?: () => number },
@@ -20,8 +20,8 @@ export function openWriterOf(
   });
   return new StateWriter({
     db,
-    decisions: stateDecisions(db, { limits: options.limits, clock }),
-    sweeps: sweepDecisions(db, clock),
+    writes: stateWrites(db, { limits: options.limits, clock }),
+    sweeps: sweepSteps(db, clock),
     clock,
   });
 }

@@ -1,31 +1,31 @@
-import { appDecisions, appReads } from "../../apps/app-store.ts";
-import { nonceDecisions, nonceReads } from "../../auth/nonce-store.ts";
+import { appReads, appWrites } from "../../apps/app-store.ts";
+import { nonceReads, nonceWrites } from "../../auth/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { CallWriter } from "../../db/state/store-writes.ts";
 import type { Sweep, Swept } from "../../db/state/stores.ts";
-import { campaignDecisions, campaignReads } from "../../push/store/campaign-store.ts";
-import { ledgerDecisions } from "../../push/store/delivery-ledger.ts";
+import { campaignReads, campaignWrites } from "../../push/store/campaign-store.ts";
+import { ledgerWrites } from "../../push/store/delivery-ledger.ts";
 import { ledgerOver, type PackedLedger } from "../../push/store/packed-ledger.ts";
-import { tokenDecisions, tokenReads } from "../../push/store/token-store.ts";
-import { deliveryLogDecisions, deliveryLogReads } from "../../webhooks/store/delivery-log.ts";
+import { tokenReads, tokenWrites } from "../../push/store/token-store.ts";
+import { deliveryLogReads, deliveryLogWrites } from "../../webhooks/store/delivery-log.ts";
 import {
-  publicationDecisions,
   publicationReads,
+  publicationWrites,
   type QueueLimits,
 } from "../../webhooks/store/delivery-publications.ts";
-import { queueDecisions, queueReads } from "../../webhooks/store/delivery-queue.ts";
-import { webhookDecisions, webhookReads } from "../../webhooks/store/webhook-store.ts";
+import { queueReads, queueWrites } from "../../webhooks/store/delivery-queue.ts";
+import { webhookReads, webhookWrites } from "../../webhooks/store/webhook-store.ts";
 import {
-  type StateDecisions,
   type StateStores,
+  type StateWrites,
   type WriteMethod,
   type WrittenStore,
   writeMethods,
 } from "./state-stores.ts";
 import { sweepNames } from "./sweeps.ts";
 
-/** The stores over a connection for reads and the way to the writer of the same file. */
+/** Creates the stores. Reads use the connection, and writes go to the writer of the same file. */
 export function createStateStores(db: StateDatabase, callWriter: CallWriter): StateStores {
   const writes = <S extends WrittenStore>(store: S): Pick<StateStores[S], WriteMethod<S>> =>
     Object.fromEntries(
@@ -48,7 +48,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
   };
 }
 
-/** The sweeps of the state, over the way to its writer. */
+/** Creates the sweeps of the state. They run in its writer. */
 export function createStateSweeps(callWriter: CallWriter): Sweep[] {
   return sweepNames.map((name) => ({
     name,
@@ -57,22 +57,22 @@ export function createStateSweeps(callWriter: CallWriter): Sweep[] {
 }
 
 /** Every write of every store. */
-export type AllDecisions = StateDecisions & { readonly ledger: PackedLedger };
+export type AllWrites = StateWrites & { readonly ledger: PackedLedger };
 
-/** Every write of every store over the writer's connection, each within a transaction of its caller. */
-export function stateDecisions(
+/** Every write of every store over the writer's connection. The caller runs each in a transaction. */
+export function stateWrites(
   db: StateDatabase,
   { limits, clock }: { readonly limits: QueueLimits; readonly clock: StateClock },
-): AllDecisions {
+): AllWrites {
   return {
-    nonces: nonceDecisions(db, clock),
-    apps: appDecisions(db, clock),
-    webhooks: webhookDecisions(db, clock),
-    tokens: tokenDecisions(db, clock),
-    campaigns: campaignDecisions(db, clock),
-    ledger: ledgerDecisions(db, clock),
-    publications: publicationDecisions(db, limits),
-    queue: queueDecisions(db, clock),
-    deliveryLog: deliveryLogDecisions(db, limits),
+    nonces: nonceWrites(db, clock),
+    apps: appWrites(db, clock),
+    webhooks: webhookWrites(db, clock),
+    tokens: tokenWrites(db, clock),
+    campaigns: campaignWrites(db, clock),
+    ledger: ledgerWrites(db, clock),
+    publications: publicationWrites(db, limits),
+    queue: queueWrites(db, clock),
+    deliveryLog: deliveryLogWrites(db, limits),
   };
 }

@@ -1,11 +1,11 @@
-import type { Decisions } from "../../db/state/store-writes.ts";
+import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { AppStore, NonceStore, TokenStore, WebhookStore } from "../../db/state/stores.ts";
 import type { CampaignStore, DeliveryLedger } from "../../push/store/campaigns.ts";
 import type { DeliveryLog, DeliveryPublications, DeliveryQueue } from "../../webhooks/store/deliveries.ts";
 
 /**
- * All stores of the state. A read is local and never waits for a writer. A write is carried out by the one writer of the
- * state, wherever it runs, and fails with `StateUnavailable` when that has not answered in time.
+ * All stores of the state. Reads use a local connection and never wait for a writer. Writes run in the one state writer,
+ * on whichever thread it lives, and fail with `StateUnavailable` when it does not respond in time.
  */
 export interface StateStores {
   readonly nonces: NonceStore;
@@ -21,10 +21,10 @@ export interface StateStores {
 
 type StoreMethods = { readonly [S in WrittenStore]: readonly (keyof StateStores[S])[] };
 
-/** The stores but for the ledger, whose calls travel in a form of their own. */
+/** The stores whose writes are sent as a `StateCall`. The ledger has its own packed form. */
 export type WrittenStore = Exclude<keyof StateStores, "ledger">;
 
-/** The methods of the stores that write. */
+/** The methods of each store that write. */
 export const writeMethods = {
   nonces: ["spend"],
   apps: ["create", "update", "delete", "rotateSecret"],
@@ -36,13 +36,13 @@ export const writeMethods = {
   deliveryLog: ["replay", "replayRange", "queueTests"],
 } as const satisfies StoreMethods;
 
-/** The methods of a store that write. */
+/** A method of a store that writes. */
 export type WriteMethod<S extends WrittenStore> = Extract<
   (typeof writeMethods)[S][number],
   keyof StateStores[S]
 >;
 
-/** The writes of these stores, as the writer carries them out. */
-export type StateDecisions = {
-  readonly [S in WrittenStore]: Decisions<StateStores[S], WriteMethod<S>>;
+/** The writes of these stores as synchronous functions, for the writer. */
+export type StateWrites = {
+  readonly [S in WrittenStore]: StoreWrites<StateStores[S], WriteMethod<S>>;
 };

@@ -3,23 +3,23 @@ import type { StateDatabase } from "../../db/state/database.ts";
 import { saveClock } from "../../db/state/saved-clock.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import type { StateCall } from "../../db/state/store-writes.ts";
-import type { SweepDecision } from "../../db/state/sweep.ts";
+import type { SweepStep } from "../../db/state/sweep.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { reasonOf } from "../../lib/failure.ts";
-import type { AllDecisions } from "./sqlite-stores.ts";
+import type { AllWrites } from "./sqlite-stores.ts";
 import type { SweepName } from "./sweeps.ts";
 
-/** A transaction holds so many calls at most, so that it stays short. */
+/** Bounds a transaction, so that it stays short. */
 const MAX_GROUP_CALLS = 256;
-/** How often the state's clock is saved while something is written, and while nothing is. */
+/** How often the state's clock is saved: while there are writes, and while there are none. */
 const SAVE_SECS = 10;
 const SAVE_IDLE_SECS = 60;
-/** How soon the writer tries again while somebody else holds the lock of the database. */
+/** The delay before the next attempt while another connection holds the lock of the database. */
 const LOCK_RETRY_MS = 10;
 
 /**
- * Writes that a power failure may undo, so that they need not wait for the disk: what they undo is done again (a delivery
- * is made again under its id, a batch is sent again under its notification id, a sweep sweeps again).
+ * Writes that a power failure may undo, so their commits are not synced to the disk. Undone work is repeated: a delivery
+ * is sent again under its id, a batch under its notification id, a sweep deletes the rows again.
  */
 const UNSYNCED: ReadonlySet<string> = new Set([
   "tokens.deleteHeld",
@@ -33,48 +33,48 @@ const UNSYNCED: ReadonlySet<string> = new Set([
 ]);
 
 interface Waiting {
-  readonly decide: () => unknown;
+  readonly run: () => unknown;
   readonly syncs: boolean;
   readonly deadlineMs: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (cause: unknown) => void;
 }
 
-/** What the writer says of itself. */
+/** Stats of the state writer. */
 export interface StateWriterStats {
-  /** Calls that wait for their transaction. */
+  /** Calls that wait for a transaction. */
   readonly waiting: number;
   readonly commits: number;
   readonly committedCalls: number;
-  /** Calls that were given up because their callers had stopped waiting. */
+  /** Calls that were dropped because their deadline had passed. */
   readonly expiredCalls: number;
-  /** For how long another connection has held the lock of the database, ms; 0 while nobody does. */
+  /** How long another connection has held the lock of the database, ms; 0 while none does. */
   readonly stalledMs: number;
-  /** Unix ms of the last transaction; null before the first. */
+  /** Unix ms of the last commit; null before the first. */
   readonly lastSuccessAtMs: number | null;
-  /** Why the last write failed, such as a full disk; null once one has succeeded. */
+  /** Why the last write failed, such as a full disk; null after a success. */
   readonly failure: string | null;
 }
 
 export interface StateWriterOptions {
   readonly db: StateDatabase;
-  readonly decisions: AllDecisions;
-  readonly sweeps: Readonly<Record<SweepName, SweepDecision>>;
-  /** Saved with what is written, and from time to time. */
+  readonly writes: AllWrites;
+  readonly sweeps: Readonly<Record<SweepName, SweepStep>>;
+  /** Its time is saved with writes, and at longer intervals without them. */
   readonly clock: StateClock;
   readonly nowMs?: () => number;
 }
 
 /**
- * The one writer of a state database. Calls that wait are carried out in one transaction, in the order in which they came,
- * because a commit costs more than most of them; it is synced to the disk if any of them asks for that.
+ * The one writer of a state database. It runs waiting calls in one transaction in order of arrival, because a commit costs
+ * more than most calls. It syncs the commit to the disk if any of the calls requires that.
  *
  * While another connection holds the lock of the database, calls wait without blocking the thread. A call whose deadline
- * has passed before its turn is not carried out, because its caller has stopped waiting.
+ * has passed before its transaction is dropped, because its caller has stopped waiting.
  */
 export class StateWriter {
   readonly #options: StateWriterOptions;
-  /** By store and method. */
+  /** The write functions by store and method. */
   readonly #methods: object;
   #waiting: Waiting[] = [];
   #isScheduled = false;
@@ -88,25 +88,25 @@ export class StateWriter {
 
   constructor(options: StateWriterOptions) {
     this.#options = options;
-    this.#methods = { ...options.decisions, sweeps: options.sweeps };
+    this.#methods = { ...options.writes, sweeps: options.sweeps };
   }
 
   /**
-   * Carries a call out; resolves with its result when it is committed.
+   * Runs a write. Resolves with its result after the commit.
    *
    * @param deadlineMs on the clock of `performance.now()`.
-   * @throws StateUnavailable when the call was not carried out; else the fault of the call.
+   * @throws StateUnavailable when the write did not run; otherwise the error of the write.
    */
   call(call: StateCall, deadlineMs = Number.POSITIVE_INFINITY): Promise<unknown> {
-    const decide = this.#decisionOf(call);
+    const run = this.#writeOf(call);
     const syncs = !UNSYNCED.has(`${call.store}.${call.method}`) && call.store !== "sweeps";
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ decide, syncs, deadlineMs, resolve, reject });
+      this.#waiting.push({ run, syncs, deadlineMs, resolve, reject });
       this.#schedule();
     });
   }
 
-  /** Finds out whether the database can be written, and saves the clock where it was not saved for a while. */
+  /** Tests whether the database can be written, and saves the clock when that is due. */
   probe(): void {
     if (this.#waiting.length > 0 || this.#isScheduled) return;
     this.#options.db.retryWrite();
@@ -126,18 +126,18 @@ export class StateWriter {
     };
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no call waits. */
   drain(): Promise<void> {
     if (this.#waiting.length === 0) return Promise.resolve();
     this.#idle ??= Promise.withResolvers();
     return this.#idle.promise;
   }
 
-  #decisionOf({ store, method, args }: StateCall): () => unknown {
+  #writeOf({ store, method, args }: StateCall): () => unknown {
     const methods = ownValue(this.#methods, store);
-    const decision = typeof methods === "object" && methods !== null ? ownValue(methods, method) : undefined;
-    if (typeof decision !== "function") throw new Error(`the state has no write ${store}.${method}`);
-    return () => decision(...args);
+    const write = typeof methods === "object" && methods !== null ? ownValue(methods, method) : undefined;
+    if (typeof write !== "function") throw new Error(`the state has no write ${store}.${method}`);
+    return () => write(...args);
   }
 
   #schedule(delayMs?: number): void {
@@ -172,7 +172,7 @@ export class StateWriter {
     for (const { reject } of expired) reject(new StateUnavailable("the state database is locked or busy"));
   }
 
-  /** Carries a group out in one transaction. `locked`: nothing was done, because another connection is writing. */
+  /** Runs a group of calls in one transaction. Returns `locked` when another connection is writing; then nothing was done. */
   #commit(group: readonly Waiting[]): "done" | "locked" {
     const { db } = this.#options;
     let results: unknown[];
@@ -180,7 +180,7 @@ export class StateWriter {
       db.syncCommits(group.some(({ syncs }) => syncs));
       results = db.transaction(() => {
         this.#saveClock(group.length === 0 ? SAVE_IDLE_SECS : SAVE_SECS);
-        return group.map(({ decide }) => decide());
+        return group.map(({ run }) => run());
       });
     } catch (cause) {
       if (isLock(cause)) {
@@ -196,12 +196,12 @@ export class StateWriter {
     return "done";
   }
 
-  /** All of a group was rolled back because of one call. One by one, only that call fails. */
+  /** Runs each call in its own transaction after one call rolled back the group, so that only that call fails. */
   #commitOneByOne(group: readonly Waiting[]): void {
     const { db } = this.#options;
-    for (const { decide, resolve, reject } of group) {
+    for (const { run, resolve, reject } of group) {
       try {
-        resolve(db.transaction(decide));
+        resolve(db.transaction(run));
         this.#noteSuccess(1);
       } catch (cause) {
         reject(isOfDatabase(cause) ? unavailable(cause) : cause);
@@ -230,7 +230,7 @@ function ownValue(object: object, key: string): unknown {
   return Object.hasOwn(object, key) ? (object as Readonly<Record<string, unknown>>)[key] : undefined;
 }
 
-/** Whether a fault is the database's and not the call's, such as a full disk. */
+/** Whether the database failed, for example on a full disk, and not the call. */
 function isOfDatabase(cause: unknown): boolean {
   return cause instanceof StorageError && cause.fault !== "other";
 }

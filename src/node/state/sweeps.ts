@@ -2,7 +2,7 @@ import { nonceSweep } from "../../auth/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
-import type { SweepDecision } from "../../db/state/sweep.ts";
+import type { SweepStep } from "../../db/state/sweep.ts";
 import { campaignProgressSweep, campaignSweep } from "../../push/store/campaign-sweep.ts";
 import { dedupeSweep } from "../../push/store/delivery-ledger.ts";
 import { orphanedTokenSweep } from "../../push/store/orphan-sweep.ts";
@@ -10,7 +10,7 @@ import { tokenChangeSweep } from "../../push/store/token-limit.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/delivery-sweep.ts";
 import { webhookChangeSweep } from "../../webhooks/store/webhook-changes.ts";
 
-/** Everything in the state database that outlives its use, as metrics and the status name it. */
+/** The kinds of expired and orphaned rows, as named in metrics and in the status. */
 export const sweepNames = [
   "nonces",
   "secrets",
@@ -26,10 +26,7 @@ export const sweepNames = [
 
 export type SweepName = (typeof sweepNames)[number];
 
-export function sweepDecisions(
-  db: StateDatabase,
-  clock: StateClock,
-): Readonly<Record<SweepName, SweepDecision>> {
+export function sweepSteps(db: StateDatabase, clock: StateClock): Readonly<Record<SweepName, SweepStep>> {
   return {
     nonces: nonceSweep(db, clock),
     secrets: secretSweep(db, clock),

@@ -1,6 +1,6 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 
-/** Rows of the state that contradict others. */
+/** An invariant of the state that rows violate. */
 export interface StateFinding {
   readonly what: string;
   readonly rows: number;
@@ -9,8 +9,8 @@ export interface StateFinding {
 const LIVE_WEBHOOKS = "webhook IN (SELECT seq FROM webhooks)";
 
 /**
- * What holds after every commit, each with a query that counts the rows against it. What a deleted app or webhook leaves
- * behind, and what has expired, is no contradiction: maintenance deletes it a few rows at a time.
+ * The invariants that hold after every commit, each as a query for the rows that violate it. Expired rows and rows left
+ * by a deleted app or webhook are no violation: maintenance deletes them in small steps.
  */
 const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = [
   {
@@ -98,9 +98,8 @@ const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = 
 ];
 
 /**
- * Looks for rows that contradict others; the empty list when there are none. Nobody may write
- * to the state meanwhile. Statements here walk whole tables on
- * purpose, so they are not declared among those that serve the node.
+ * Returns the violated invariants; empty when there are none. No other connection may write to the state concurrently.
+ * These queries scan whole tables, so they are not declared with the statements that serve the node.
  */
 export function verifyState(db: StateDatabase): StateFinding[] {
   return INVARIANTS.flatMap(({ what, rows }) => {
@@ -109,8 +108,8 @@ export function verifyState(db: StateDatabase): StateFinding[] {
   });
 }
 
-/** States whose kept total is not the counted one; a total of nothing may or may not have a row. */
-function differingTotals(kept: string, counted: string): string {
-  return `(SELECT state FROM (SELECT state, count FROM ${kept} UNION ALL SELECT state, -count FROM (${counted}))
+/** A subquery for states whose stored total differs from the counted one. A total of zero may or may not have a row. */
+function differingTotals(stored: string, counted: string): string {
+  return `(SELECT state FROM (SELECT state, count FROM ${stored} UNION ALL SELECT state, -count FROM (${counted}))
            GROUP BY state HAVING sum(count) != 0)`;
 }

@@ -2,12 +2,12 @@ import type { CallWriter, StateCall } from "../../db/state/store-writes.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import type { StateOutcome, StateRpcClient } from "./writer-rpc.ts";
 
-/** For so long a caller waits for the writer. */
+/** The time that a caller waits for the writer. */
 const TIMEOUT_MS = 5_000;
-/** What one thread may have waiting at the writer; beyond that, calls fail at once. */
+/** The calls that one thread may have waiting at the writer. Beyond that, calls fail at once. */
 const MAX_WAITING_CALLS = 8_192;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
-/** Many calls in one message would wait for each other. */
+/** Bounds a message, so that calls do not wait for too many others. */
 const MAX_BATCH_CALLS = 256;
 
 export interface StateWriterClientOptions {
@@ -24,12 +24,12 @@ interface Pending {
 }
 
 /**
- * The way to the state writer in another thread. Calls of one turn of the event loop travel in one message, because a
- * message costs more than most calls.
+ * Creates the client of the state writer on another thread. Calls of one turn of the event loop share one message, because
+ * a message costs more than most calls.
  *
- * A call fails with `StateUnavailable` when there is no response in time, and at once when too much waits already. What
- * waits counts until the writer has responded, also where the caller has stopped waiting, so that a writer that is stuck
- * cannot pile up memory.
+ * A call fails with `StateUnavailable` when there is no response in time, and at once when too many calls wait. A call
+ * counts as waiting until the writer responds, even after its caller has timed out, so that a stuck writer cannot
+ * accumulate memory.
  */
 export function createStateWriterClient(
   client: StateRpcClient,
@@ -72,7 +72,7 @@ export function createStateWriterClient(
   return (call) => {
     const bytes = estimatedBytes(call.args);
     if (waitingCalls >= maxWaitingCalls || waitingBytes + bytes > maxWaitingBytes) {
-      return Promise.reject(new StateUnavailable("too many writes of the state wait already"));
+      return Promise.reject(new StateUnavailable("too many writes of the state are waiting"));
     }
     waitingCalls += 1;
     waitingBytes += bytes;
@@ -90,7 +90,7 @@ function settle({ resolve, reject }: Pending, outcome: StateOutcome | undefined)
   else reject(new Error(outcome?.message ?? "the state writer responded to another request"));
 }
 
-/** Roughly what a value takes in memory on its way to another thread. */
+/** Estimates the memory of a value in a message to another thread. */
 function estimatedBytes(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;

@@ -3,19 +3,19 @@ import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { StateWriter, StateWriterStats } from "./state-writer.ts";
 
-/** What other threads ask of the state writer. */
+/** A request to the state writer. */
 export type StateRequest =
   | {
       readonly type: "write";
       readonly calls: readonly StateCall[];
       /** On the sender's clock of `performance.now()`. */
       readonly sentAtMs: number;
-      /** After so long the sender waits no more. */
+      /** The sender stops waiting after this time. */
       readonly timeoutMs: number;
     }
   | { readonly type: "stats" };
 
-/** What became of one call. */
+/** The outcome of one call. */
 export type StateOutcome =
   | { readonly kind: "done"; readonly result: unknown }
   | { readonly kind: "unavailable"; readonly message: string }
@@ -27,13 +27,13 @@ export type StateResponse =
 
 export type StateRpcClient = RpcClient<StateRequest, StateResponse>;
 
-/** Within this part of its time a call has to be begun, so that its commit and the response come in time as well. */
+/** A call must start within this fraction of its timeout, so that its commit and response arrive in time. */
 const START_WITHIN = 0.9;
 
-/** Serves the writer to another thread. */
+/** Serves the writer to another thread over `port`. */
 export function serveStateWriter(port: MessagePort, writer: StateWriter): void {
-  // The clocks of two threads start at different times. What a message has taken on its way is part of this difference, so the
-  // smallest one is the nearest to the truth.
+  // The clocks of two threads start at different times. The measured difference includes the time that the message took,
+  // so the smallest one is the most accurate.
   let clockDifferenceMs = Number.POSITIVE_INFINITY;
 
   serveRpc<StateRequest, StateResponse>(port, async (request) => {
@@ -55,9 +55,9 @@ async function outcomeOf(write: () => Promise<unknown>): Promise<StateOutcome> {
   }
 }
 
-/** @throws Error when the writer's thread ends before it answers. */
+/** @throws Error when the writer's thread ends before it responds. */
 export async function stateWriterStats(client: StateRpcClient): Promise<StateWriterStats> {
   const response = await client.call({ type: "stats" });
-  if (response.type !== "stats") throw new Error("the state writer answered another request");
+  if (response.type !== "stats") throw new Error("the state writer responded to another request");
   return response.stats;
 }

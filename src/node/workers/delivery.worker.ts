@@ -12,21 +12,21 @@ import { createStateStores } from "../state/sqlite-stores.ts";
 import { createStateWriterClient } from "../state/writer-client.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** What the delivery worker starts with. */
+/** The initial message of the delivery worker. */
 export interface DeliveryWorkerInit {
   readonly config: Config;
-  /** Leads to the writer of the index, which holds the events. */
+  /** Connects to the writer of the index, which stores the events. */
   readonly ingest: MessagePort;
-  /** Leads to the writer of the state. */
+  /** Connects to the writer of the state. */
   readonly state: MessagePort;
-  /** Leads to the thread that matches events against subscriptions. */
+  /** Connects to the thread that matches events against subscriptions. */
   readonly matching: MessagePort;
 }
 
-/** How long receivers may still answer once the process is told to stop. */
+/** The time that receivers have left to respond after the process starts to shut down. */
 const STOP_GRACE_MS = 1_500;
 
-/** Turns the events of the index into webhook deliveries and carries them out. */
+/** Publishes the events of the index as webhook deliveries and sends them. */
 runWorker<DeliveryWorkerInit>(async ({ config, ingest, state, matching }) => {
   const log = createLogger(config, {});
   const index = openIndexReader(indexPath(config.data.dir));

@@ -10,16 +10,16 @@ import { createStateStores } from "../state/sqlite-stores.ts";
 import { createStateWriterClient } from "../state/writer-client.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** What the fan-out worker starts with; `state` leads to the writer of the state. */
+/** The initial message of the fan-out worker; `state` connects to the writer of the state. */
 export interface FanOutWorkerInit {
   readonly config: Config;
   readonly state: MessagePort;
 }
 
-/** How long clients may still answer once the process is told to stop. */
+/** The time that clients have left to respond after the process starts to shut down. */
 const STOP_GRACE_MS = 1_500;
 
-/** Carries notification campaigns out, off the thread of the reads. */
+/** Runs notification campaigns, off the threads that serve reads. */
 runWorker<FanOutWorkerInit>(async ({ config, state }) => {
   const log = createLogger(config, {});
   const index = openIndexReader(indexPath(config.data.dir));

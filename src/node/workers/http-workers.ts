@@ -19,15 +19,15 @@ import { workerUrls } from "../worker-urls.ts";
 import type { HttpWorkerInit } from "./http.worker.ts";
 import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
 
-/** The workers of the HTTP interface, which accept on one port. */
+/** The HTTP workers, which share one port. */
 export interface HttpWorkers {
-  /** Resolves when all of them accept. */
+  /** Resolves when all workers accept connections. */
   readonly url: Promise<string>;
-  /** Stops accepting and lets what was accepted finish. */
+  /** Stops accepting and waits for accepted requests. */
   stop(): Promise<void>;
 }
 
-/** Starts as many HTTP workers as the settings say; the first one takes the port, and the others share it. */
+/** Starts the configured number of HTTP workers. The first one binds the port, and the others share it. */
 export function startHttpWorkers(
   config: Config,
   parts: {
@@ -45,12 +45,12 @@ export function startHttpWorkers(
   const count = config.http.workers || availableParallelism();
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
-  const answering: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
+  const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
   const unsent = new UnsentBytes();
   new Gauge({
     name: `${metrics.prefix}http_unsent_bytes`,
-    help: `Bytes of responses that clients have not taken yet; new large ones are refused from ${unsent.maxBytes} on`,
+    help: `Response bytes that clients have not read yet; new large responses are refused above ${unsent.maxBytes}`,
     registers: [metrics.registry],
     collect() {
       this.set(unsent.usedBytes);
@@ -58,8 +58,8 @@ export function startHttpWorkers(
   });
 
   const start = (port: number): WorkerHandle => {
-    const { port1: mine, port2: node } = new MessageChannel();
-    serveRpc<NodeRequest, NodeResponse>(mine, (request) => handleNodeRequest(answering, request));
+    const { port1: opsPort, port2: node } = new MessageChannel();
+    serveRpc<NodeRequest, NodeResponse>(opsPort, (request) => handleNodeRequest(nodeOps, request));
     const fanOutPort = fanOut.connect();
     const deliveryPort = delivery.connect();
     const statePort = state.connect();
@@ -79,10 +79,10 @@ export function startHttpWorkers(
       transfer: [node, fanOutPort, deliveryPort, statePort],
       onCrash,
     });
-    const ways = new WorkerChannels();
-    const client = new RpcClient<HttpWorkerRequest, WorkerMetrics>(ways.connect());
+    const channels = new WorkerChannels();
+    const client = new RpcClient<HttpWorkerRequest, WorkerMetrics>(channels.connect());
     stats.push(new PartStats(`http_${stats.length + 1}`, () => client.call({ type: "collect" })));
-    return ways.attach(worker);
+    return channels.attach(worker);
   };
 
   const first = start(config.http.port);

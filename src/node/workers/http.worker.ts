@@ -22,22 +22,22 @@ import { createStateStores } from "../state/sqlite-stores.ts";
 import { createStateWriterClient } from "../state/writer-client.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** What an HTTP worker starts with. */
+/** The initial message of an HTTP worker. */
 export interface HttpWorkerInit {
   readonly config: Config;
-  /** Leads to the main thread, for the operator's endpoints. */
+  /** Connects to the main thread, for the operator's endpoints. */
   readonly node: MessagePort;
   readonly fanOut: MessagePort;
   readonly delivery: MessagePort;
-  /** Counts the bytes that wait to be sent, of all workers together. */
+  /** The count of unsent response bytes of all HTTP workers. */
   readonly unsent: SharedArrayBuffer;
-  /** Leads to the writer of the state. */
+  /** Connects to the writer of the state. */
   readonly state: MessagePort;
-  /** Whether other workers accept on the same port. */
+  /** Whether other workers accept connections on the same port. */
   readonly sharesPort: boolean;
 }
 
-/** Serves the HTTP interface. Any number of them share one port; what they decide together stands in the state database. */
+/** Serves the HTTP interface. Any number of these workers share one port. Their shared state is in the state database. */
 runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, state, unsent, sharesPort }) => {
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
@@ -58,8 +58,8 @@ runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, state, unsent
   const { url, port } = http.listen({ sharesPort });
   return {
     facts: { url, port },
-    connect: (asking) =>
-      serveRpc<HttpWorkerRequest, WorkerMetrics>(asking, () => metrics.registry.getMetricsAsJSON()),
+    connect: (port) =>
+      serveRpc<HttpWorkerRequest, WorkerMetrics>(port, () => metrics.registry.getMetricsAsJSON()),
     async stop() {
       stopping.abort();
       await http.stop();

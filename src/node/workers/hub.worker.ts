@@ -18,14 +18,14 @@ import { type UpstreamRequest, upstreamProgress } from "../../upstream/rpc.ts";
 import { version } from "../../version.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** What the hub worker starts with; `ingest` leads to the writer, `upstream` to the worker that follows, if any. */
+/** The initial message of the hub worker; `ingest` connects to the writer of the index, `upstream` to the follower, if any. */
 export interface HubWorkerInit {
   readonly config: Config;
   readonly ingest: MessagePort;
   readonly upstream: MessagePort | undefined;
 }
 
-/** Serves gRPC: decodes, validates and forwards to the writer, all off the threads of the reads and of the merge. */
+/** Serves gRPC: decodes and validates messages and forwards them to the writer, off the threads of reads and merges. */
 runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
   const log = createLogger(config, { subsystem: "hub" });
   const db = openIndexReader(indexPath(config.data.dir));
@@ -51,7 +51,7 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
       onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
       upstream: following,
     },
-    // -1 is any free port, since 0 turns the hub off.
+    // -1 means any free port, because 0 disables the hub.
     { host: config.hub.host, port: Math.max(config.hub.port, 0) },
     { descriptors: processDescriptors() },
   );
@@ -65,7 +65,7 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
   };
 });
 
-/** The way of messages to the node that is followed; `port` leads to the worker that follows it. */
+/** Forwards messages to the upstream; `port` connects to the worker that follows it. */
 function forwardTo(
   port: MessagePort,
   check: SubmissionCheck,

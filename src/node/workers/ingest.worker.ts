@@ -11,10 +11,10 @@ import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** How often a database that could not be written is tried again while nobody else writes. */
+/** How often an idle writer retries a database that could not be written. */
 const RETRY_INTERVAL_MS = 5_000;
 
-/** The one writer of the index: merges what the other workers validated. */
+/** The one writer of the index. It merges the records that other workers validated. */
 runWorker<Config>(async (config) => {
   const log = createLogger(config, { subsystem: "ingest" });
   const db = openIndexWriter(indexPath(config.data.dir));

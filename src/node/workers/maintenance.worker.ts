@@ -10,13 +10,13 @@ import { createStateSweeps } from "../state/sqlite-stores.ts";
 import { createStateWriterClient } from "../state/writer-client.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** What the maintenance worker starts with; `state` leads to the writer of the state. */
+/** The initial message of the maintenance worker; `state` connects to the writer of the state. */
 export interface MaintenanceWorkerInit {
   readonly config: Config;
   readonly state: MessagePort;
 }
 
-/** Deletes what has outlived its use from the state database. */
+/** Deletes expired and orphaned rows from the state database. */
 runWorker<MaintenanceWorkerInit>(async ({ config, state }) => {
   const log = createLogger(config, { subsystem: "maintenance" });
   const logFault = createFaultLog({ log, clock: systemClock });
@@ -25,11 +25,11 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state }) => {
     clock: systemClock,
     onFault: (sweep, cause) => logFault(cause, { sweep }, "A sweep failed"),
   });
-  const end = scheduleMaintenance(maintenance);
+  const stop = scheduleMaintenance(maintenance);
   return {
     connect: (port) => serveRpc<MaintenanceRequest, MaintenanceStats>(port, () => maintenance.stats()),
     async stop() {
-      await end();
+      await stop();
     },
   };
 });

@@ -10,7 +10,7 @@ import type { RankingWorkerInit } from "./ranking.worker.ts";
 import type { UpstreamWorkerInit } from "./upstream.worker.ts";
 import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
 
-/** The parts that run on threads of their own, but for HTTP, in the reverse of the order in which they end. */
+/** The parts with a worker of their own, except HTTP, in the reverse of the order in which they stop. */
 const NAMES = [
   "state",
   "ingest",
@@ -25,18 +25,18 @@ const NAMES = [
 
 export type WorkerName = (typeof NAMES)[number];
 
-/** The workers of the node: started one by one, stopped by the shutdown, asked over ways that may be there before them. */
+/** The workers of the node. Their channels exist before they start, and the shutdown stops them. */
 export interface NodeWorkers {
   readonly channels: Readonly<Record<WorkerName, WorkerChannels>>;
-  /** Starts a worker; resolves with what it tells of itself when it is ready. */
+  /** Starts a worker. Resolves with its facts when it is ready. */
   start(name: WorkerName): WorkerHandle["ready"];
-  /** For `startWorker`'s `onCrash`: the node ends, for a supervisor to start it again. */
+  /** Returns the `onCrash` of a worker: it ends the process, so that a supervisor restarts it. */
   crashed(name: string): (message: string) => void;
 }
 
-/** Makes the workers known to the shutdown; none runs yet. `config.data.dir` is absolute. */
+/** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
 export function createNodeWorkers({ config, log, shutdown }: Common): NodeWorkers {
-  const ways = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
+  const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
     WorkerName,
     WorkerChannels
   >;
@@ -47,20 +47,20 @@ export function createNodeWorkers({ config, log, shutdown }: Common): NodeWorker
     void shutdown.start(`${worker} worker crashed`, EXIT_RETRYABLE);
   };
   return {
-    channels: ways,
+    channels,
     crashed,
     start(name) {
-      const { init, transfer } = initOf(name, config, ways);
+      const { init, transfer } = initOf(name, config, channels);
       const worker = startWorker({ name, url: workerUrls[name], init, transfer, onCrash: crashed(name) });
       running.set(name, worker);
-      ways[name].attach(worker);
+      channels[name].attach(worker);
       return worker.ready;
     },
   };
 }
 
-/** What a worker starts with, and which ports of it are handed over. */
-function initOf(name: WorkerName, config: Config, ways: NodeWorkers["channels"]) {
+/** Returns the initial message of a worker, and the ports in it to transfer. */
+function initOf(name: WorkerName, config: Config, channels: NodeWorkers["channels"]) {
   switch (name) {
     case "state":
     case "ingest":
@@ -68,28 +68,28 @@ function initOf(name: WorkerName, config: Config, ways: NodeWorkers["channels"])
       return { init: config, transfer: [] };
     case "maintenance":
     case "fanOut": {
-      const state = ways.state.connect();
+      const state = channels.state.connect();
       const init: MaintenanceWorkerInit & FanOutWorkerInit = { config, state };
       return { init, transfer: [state] };
     }
     case "delivery": {
       const [ingest, state, matching] = [
-        ways.ingest.connect(),
-        ways.state.connect(),
-        ways.matching.connect(),
+        channels.ingest.connect(),
+        channels.state.connect(),
+        channels.matching.connect(),
       ];
       const init: DeliveryWorkerInit = { config, ingest, state, matching };
       return { init, transfer: [ingest, state, matching] };
     }
     case "hub": {
-      const ingest = ways.ingest.connect();
-      const upstream = config.upstream.url === "" ? undefined : ways.upstream.connect();
+      const ingest = channels.ingest.connect();
+      const upstream = config.upstream.url === "" ? undefined : channels.upstream.connect();
       const init: HubWorkerInit = { config, ingest, upstream };
       return { init, transfer: upstream ? [ingest, upstream] : [ingest] };
     }
     case "ranking":
     case "upstream": {
-      const ingest = ways.ingest.connect();
+      const ingest = channels.ingest.connect();
       const init: RankingWorkerInit & UpstreamWorkerInit = { config, ingest };
       return { init, transfer: [ingest] };
     }

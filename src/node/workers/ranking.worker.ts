@@ -7,13 +7,13 @@ import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** What the ranking worker starts with; `ingest` leads to the writer. */
+/** The initial message of the ranking worker; `ingest` connects to the writer of the index. */
 export interface RankingWorkerInit {
   readonly config: Config;
   readonly ingest: MessagePort;
 }
 
-/** Ranks casts and channels in the background. It is ready when there is a ranking to serve. */
+/** Ranks casts and channels in the background. It is ready when a ranking is stored. */
 runWorker<RankingWorkerInit>(async ({ config, ingest }) => {
   const log = createLogger(config, { subsystem: "ranking" });
   const db = openIndexReader(indexPath(config.data.dir));

@@ -6,10 +6,10 @@ import { openWriterOf } from "../state/open-writer.ts";
 import { serveStateWriter } from "../state/writer-rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** How often the writer finds out whether the database can be written while nobody asks for it. */
+/** How often an idle writer tests whether the database can be written. */
 const PROBE_INTERVAL_MS = 1_000;
 
-/** The one writer of the state database: carries out what the other threads decide. */
+/** The one writer of the state database. It runs the writes of all threads. */
 runWorker<Config>(async (config) => {
   const db = openStateWriter(statePath(config.data.dir));
   const limits = { maxQueued: maxQueuedOf(config.webhooks) };

@@ -12,13 +12,13 @@ import type { UpstreamProgress } from "../../upstream/progress.ts";
 import type { UpstreamRequest } from "../../upstream/rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** What the upstream worker starts with; `ingest` leads to the writer. */
+/** The initial message of the upstream worker; `ingest` connects to the writer of the index. */
 export interface UpstreamWorkerInit {
   readonly config: Config;
   readonly ingest: MessagePort;
 }
 
-/** Follows another node: asks, listens, validates, and hands to the writer what the index then has to hold. */
+/** Follows another node: fetches and streams its records, validates them and submits the changes to the writer. */
 runWorker<UpstreamWorkerInit>(async ({ config, ingest }) => {
   const log = createLogger(config, { subsystem: "upstream" });
   const reader = openIndexReader(indexPath(config.data.dir));

@@ -1,25 +1,25 @@
 import { RetryableError } from "../../lib/failure.ts";
 import type { FromWorker, ToWorker } from "./worker-entry.ts";
 
-/** A worker, from when it is told to start. */
+/** A worker that was started and may not be ready yet. */
 export interface WorkerHandle {
   /**
-   * Resolves with what the worker tells of itself when it is ready.
+   * Resolves with the worker's facts when it is ready.
    *
-   * @throws RetryableError when the body does not start, with the body's own message.
+   * @throws RetryableError with the message of the body when it does not start.
    */
   readonly ready: Promise<Readonly<Record<string, unknown>>>;
-  /** Gives the worker a port over which another thread asks it; what is asked before it is ready waits. */
+  /** Sends the worker a port for requests of another thread. Requests wait until the worker is ready. */
   connect(port: MessagePort): void;
-  /** Lets the worker finish what it accepted; resolves when it has let go of everything. */
+  /** Lets the worker finish its accepted work. Resolves when it has released its resources. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts a worker.
  *
- * @param init what its body starts with; `transfer` lists the ports in it.
- * @param onCrash told when the worker dies after it was ready and nobody asked it to stop.
+ * @param init the initial message of its body; `transfer` lists the ports in it.
+ * @param onCrash called when the worker fails after it was ready, unless it was stopped.
  */
 export function startWorker<Init>(options: {
   name: string;
@@ -30,18 +30,18 @@ export function startWorker<Init>(options: {
 }): WorkerHandle {
   const { name, url, init, transfer = [], onCrash } = options;
   const worker = new Worker(url, { name });
-  const tell = (message: ToWorker<Init>, ports: MessagePort[] = []) => worker.postMessage(message, ports);
+  const send = (message: ToWorker<Init>, ports: MessagePort[] = []) => worker.postMessage(message, ports);
   const started = Promise.withResolvers<Readonly<Record<string, unknown>>>();
   const stopped = Promise.withResolvers<void>();
   let isReady = false;
   const fail = (message: string) => {
     started.reject(new RetryableError(`${name} worker failed: ${message}`));
-    // One that did not start has said so, and has nothing to let go of.
+    // A worker that did not start has reported that, and has nothing to release.
     if (!isReady) return stopped.resolve();
     onCrash(message);
     stopped.reject(new Error(message));
   };
-  // Who waits hears of a failure; a crash has been told already.
+  // A failure is reported through `ready` or `onCrash`; it must not become an unhandled rejection as well.
   started.promise.catch(() => undefined);
   stopped.promise.catch(() => undefined);
   worker.onerror = (event) => fail(event.message);
@@ -52,12 +52,12 @@ export function startWorker<Init>(options: {
     isReady = true;
     started.resolve(message.facts);
   };
-  tell({ type: "start", init }, transfer);
+  send({ type: "start", init }, transfer);
   return {
     ready: started.promise,
-    connect: (port) => tell({ type: "connect", port }, [port]),
+    connect: (port) => send({ type: "connect", port }, [port]),
     async stop() {
-      tell({ type: "stop" });
+      send({ type: "stop" });
       try {
         await stopped.promise;
       } finally {
@@ -67,12 +67,12 @@ export function startWorker<Init>(options: {
   };
 }
 
-/** The ways to a worker that may start later than those who ask it: what they ask waits until it is there. */
+/** Channels to a worker that may start later than its clients. Their requests wait until it is attached. */
 export class WorkerChannels {
   #worker: WorkerHandle | undefined;
   #waiting: MessagePort[] = [];
 
-  /** A new way. */
+  /** Opens a channel. */
   connect(): MessagePort {
     const { port1, port2 } = new MessageChannel();
     if (this.#worker) this.#worker.connect(port1);
@@ -80,7 +80,7 @@ export class WorkerChannels {
     return port2;
   }
 
-  /** The worker is there: every way leads to it from now on. */
+  /** Connects all open and future channels to the worker. */
   attach(worker: WorkerHandle): WorkerHandle {
     this.#worker = worker;
     for (const port of this.#waiting) worker.connect(port);

@@ -1,7 +1,7 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
-import type { Decisions } from "../../db/state/store-writes.ts";
+import type { StoreWrites } from "../../db/state/store-writes.ts";
 import { forgetNotAttemptedCounts, readBreakdown, readTotals } from "./campaign-counts.ts";
 import type { Audience, Campaign, CampaignStatus, CampaignStore } from "./campaigns.ts";
 
@@ -146,10 +146,10 @@ export function campaignReads(
   };
 }
 
-export function campaignDecisions(
+export function campaignWrites(
   db: StateDatabase,
   clock: StateClock,
-): Decisions<CampaignStore, "create" | "start" | "end"> {
+): StoreWrites<CampaignStore, "create" | "start" | "end"> {
   return {
     create({ campaignId, appId, notification, audience, createdAt, ledgerSecs }, maxUnderWay) {
       if ((db.get(countUnderWay, appId)?.count ?? 0) >= maxUnderWay) return "too-many";

@@ -1,7 +1,7 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
-import type { SweepDecision } from "../../db/state/sweep.ts";
+import type { SweepStep } from "../../db/state/sweep.ts";
 
 /** How long campaigns can be looked at. */
 export const CAMPAIGN_RETENTION_SECS = 30 * 86_400;
@@ -46,7 +46,7 @@ const underWay = statement<{ one: number }, [campaign: number]>(
 );
 
 /** Campaigns that are older than anybody wants to see, with all that belongs to them. */
-export function campaignSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+export function campaignSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const old = db.get(oldCampaign, clock.sweepableSecs() - CAMPAIGN_RETENTION_SECS);
     if (!old) return { deleted: 0, more: false };
@@ -61,7 +61,7 @@ export function campaignSweep(db: StateDatabase, clock: StateClock): SweepDecisi
 }
 
 /** The notes on failed tokens, which mean nothing once their campaign has ended. */
-export function campaignProgressSweep(db: StateDatabase): SweepDecision {
+export function campaignProgressSweep(db: StateDatabase): SweepStep {
   let position = 0;
   return (maxRows) => {
     const campaign = db.get(nextWithFailures, position)?.campaign ?? null;

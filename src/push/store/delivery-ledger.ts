@@ -2,7 +2,7 @@ import type { StateDatabase } from "../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { TokenPosition } from "../../db/state/stores.ts";
-import type { SweepDecision } from "../../db/state/sweep.ts";
+import type { SweepStep } from "../../db/state/sweep.ts";
 import { addToCampaignClients, addToCampaignCounts, addToCampaignTotals } from "./campaign-counts.ts";
 import type { CampaignWork, Claimed, Settlement } from "./campaigns.ts";
 import { inBlocks, LedgerBlock } from "./ledger-blocks.ts";
@@ -35,7 +35,7 @@ const deleteKey = statement<unknown, [key: number]>(
   "DELETE FROM dedupe_keys WHERE key = ?",
 );
 
-export function ledgerDecisions(db: StateDatabase, clock: StateClock): PackedLedger {
+export function ledgerWrites(db: StateDatabase, clock: StateClock): PackedLedger {
   return {
     claim(campaign, packed, leaseSecs) {
       const tokens = unpackTokens(packed);
@@ -80,7 +80,7 @@ export function ledgerDecisions(db: StateDatabase, clock: StateClock): PackedLed
 }
 
 /** What other campaigns need not know any more. */
-export function dedupeSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+export function dedupeSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const expired = db.get(expiredKey, stateSecs(clock));
     if (!expired) return { deleted: 0, more: false };

@@ -1,6 +1,6 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import { statement } from "../../db/state/statement.ts";
-import type { SweepDecision } from "../../db/state/sweep.ts";
+import type { SweepStep } from "../../db/state/sweep.ts";
 import { appExists } from "./token-store.ts";
 import { addToTotals, countStates, type StateRow } from "./token-totals.ts";
 
@@ -22,7 +22,7 @@ const MAX_APPS_PER_STEP = 500;
  * Tokens of deleted apps. The sweep goes over the apps that have tokens, a part of them at each step, and starts again
  * once it has seen them all: nothing has to be noted where apps are deleted.
  */
-export function orphanedTokenSweep(db: StateDatabase): SweepDecision {
+export function orphanedTokenSweep(db: StateDatabase): SweepStep {
   let position = "";
   return (maxRows) => {
     for (let looked = 0; looked < MAX_APPS_PER_STEP; looked++) {

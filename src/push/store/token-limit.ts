@@ -2,7 +2,7 @@ import type { StateDatabase } from "../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { ChangeLimit, ChangesExhausted, TokenChange } from "../../db/state/stores.ts";
-import type { SweepDecision } from "../../db/state/sweep.ts";
+import type { SweepStep } from "../../db/state/sweep.ts";
 
 /** The limit of token changes counts exactly: within any window of its length, no more than so many. */
 
@@ -68,7 +68,7 @@ function judge(
 }
 
 /** Counts that no window reaches back to. */
-export function tokenChangeSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+export function tokenChangeSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const deleted = db.run(sweepExpired, stateSecs(clock), maxRows);
     return { deleted, more: deleted === maxRows };

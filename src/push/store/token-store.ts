@@ -3,7 +3,7 @@ import type { TokenDetails, TokenEventName, TokenState } from "../../db/state/re
 import { savedClockSecs } from "../../db/state/saved-clock.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
-import type { Decisions } from "../../db/state/store-writes.ts";
+import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { TokenChange, TokenPosition, TokenStore } from "../../db/state/stores.ts";
 import { disableImported, replaceImported } from "./imported-tokens.ts";
 import { changesExhausted, countChange } from "./token-limit.ts";
@@ -139,10 +139,10 @@ export function tokenReads(
   };
 }
 
-export function tokenDecisions(
+export function tokenWrites(
   db: StateDatabase,
   clock: StateClock,
-): Decisions<TokenStore, "apply" | "countRefused" | "deleteHeld"> {
+): StoreWrites<TokenStore, "apply" | "countRefused" | "deleteHeld"> {
   return {
     apply(change, limit) {
       if (!db.get(appExists, change.appId)) return "not-found";

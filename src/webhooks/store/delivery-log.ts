@@ -1,6 +1,6 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import { statement } from "../../db/state/statement.ts";
-import type { Decisions } from "../../db/state/store-writes.ts";
+import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { Claim, StoreRefusal } from "../../db/state/stores.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
 import {
@@ -107,10 +107,10 @@ export function deliveryLogReads(db: StateDatabase): Pick<DeliveryLog, "list" | 
   };
 }
 
-export function deliveryLogDecisions(
+export function deliveryLogWrites(
   db: StateDatabase,
   limits: QueueLimits,
-): Decisions<DeliveryLog, "replay" | "replayRange" | "queueTests"> {
+): StoreWrites<DeliveryLog, "replay" | "replayRange" | "queueTests"> {
   /** Runs `work` on an active webhook that belongs to the claimant. */
   function onOwn<T>({ id, ownerFid }: Claim, work: (webhook: number) => T): T | "inactive" | StoreRefusal {
     const webhook = db.get(webhookToReplay, id);

@@ -1,6 +1,6 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import { statement } from "../../db/state/statement.ts";
-import type { Decisions } from "../../db/state/store-writes.ts";
+import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { DeliveryPublications, QueuedEvent } from "./deliveries.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
 import { messageIdOf } from "./message-id.ts";
@@ -56,10 +56,10 @@ export function publicationReads(db: StateDatabase): Pick<DeliveryPublications, 
   return { changesSince: async (version) => readWebhookChanges(db, version) };
 }
 
-export function publicationDecisions(
+export function publicationWrites(
   db: StateDatabase,
   limits: QueueLimits,
-): Decisions<DeliveryPublications, "publish" | "deactivate"> {
+): StoreWrites<DeliveryPublications, "publish" | "deactivate"> {
   return {
     publish({ version, nowSecs, events }) {
       if (hasWebhookChanged(db, version)) return "changed";

@@ -1,7 +1,7 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
-import type { Decisions } from "../../db/state/store-writes.ts";
+import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { DeliveryQueue, FailureRule, Lane, Settlement } from "./deliveries.ts";
 import { claimDelivery } from "./delivery-claim.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
@@ -70,10 +70,10 @@ export function queueReads(db: StateDatabase): Pick<DeliveryQueue, "lanes"> {
   };
 }
 
-export function queueDecisions(
+export function queueWrites(
   db: StateDatabase,
   clock: StateClock,
-): Decisions<DeliveryQueue, "recover" | "claim" | "settle" | "release"> {
+): StoreWrites<DeliveryQueue, "recover" | "claim" | "settle" | "release"> {
   return {
     recover: (nowMs) => db.run(endLeases, nowMs),
     claim: (request) => claimDelivery(db, clock, request),

@@ -2,7 +2,7 @@ import type { StateDatabase } from "../../db/state/database.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { Swept } from "../../db/state/stores.ts";
-import type { SweepDecision } from "../../db/state/sweep.ts";
+import type { SweepStep } from "../../db/state/sweep.ts";
 import type { DeliveryState } from "./deliveries.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
 
@@ -63,7 +63,7 @@ const deleteRates = statement<unknown, [webhook: number]>(
 );
 
 /** Deliveries that ended too long ago for anybody to want to see them, with their attempts and events. */
-export function deliverySweep(db: StateDatabase, clock: StateClock): SweepDecision {
+export function deliverySweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const old = db.all(oldDeliveries, clock.sweepableSecs() - DELIVERY_RETENTION_SECS, maxRows);
     const deleted = deleteAll(db, old);
@@ -75,7 +75,7 @@ export function deliverySweep(db: StateDatabase, clock: StateClock): SweepDecisi
  * What deleted webhooks leave behind. The sweep goes over the webhooks that have deliveries or health, a part of them at
  * each step, and starts again once it has seen them all.
  */
-export function orphanedDeliverySweep(db: StateDatabase): SweepDecision {
+export function orphanedDeliverySweep(db: StateDatabase): SweepStep {
   let position = 0;
 
   function step(maxRows: number): Swept {

@@ -1,7 +1,7 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
-import type { SweepDecision } from "../../db/state/sweep.ts";
+import type { SweepStep } from "../../db/state/sweep.ts";
 import type { SubscriptionChanges } from "./deliveries.ts";
 
 /** Who reads the changes less often than this reads all webhooks anew. */
@@ -76,7 +76,7 @@ export function hasWebhookChanged(db: StateDatabase, sinceVersion: number): bool
 }
 
 /** Notes on deleted webhooks that everybody has read. */
-export function webhookChangeSweep(db: StateDatabase, clock: StateClock): SweepDecision {
+export function webhookChangeSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const deleted = db.run(sweepDeleted, clock.sweepableSecs() - TOMBSTONE_SECS, maxRows);
     return { deleted, more: deleted === maxRows };

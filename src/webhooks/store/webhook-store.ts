@@ -2,9 +2,9 @@ import type { StateDatabase } from "../../db/state/database.ts";
 import type { Webhook, WebhookChanges } from "../../db/state/records.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
-import type { Decisions } from "../../db/state/store-writes.ts";
+import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { WebhookStore } from "../../db/state/stores.ts";
-import { type OwnedTable, ownedDecisions, ownedReads } from "../../management/owned-store.ts";
+import { type OwnedTable, ownedReads, ownedWrites } from "../../management/owned-store.ts";
 import { noteWebhookChanged, noteWebhookDeleted } from "./webhook-changes.ts";
 import { forgiveFailures, HEALTH_COLUMNS, type HealthRow, insertHealth, toHealth } from "./webhook-health.ts";
 
@@ -137,9 +137,9 @@ export function webhookReads(db: StateDatabase): Pick<WebhookStore, "find" | "li
   return ownedReads<Webhook, WebhookChanges>(db, table);
 }
 
-export function webhookDecisions(
+export function webhookWrites(
   db: StateDatabase,
   clock: StateClock,
-): Decisions<WebhookStore, "create" | "update" | "delete" | "rotateSecret"> {
-  return ownedDecisions(db, table, clock);
+): StoreWrites<WebhookStore, "create" | "update" | "delete" | "rotateSecret"> {
+  return ownedWrites(db, table, clock);
 }
