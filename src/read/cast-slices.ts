@@ -27,7 +27,7 @@ interface SlicedCasts<Found, Shown> {
  * asked for: a snapshot over all of them would last as long as a slow reader likes, and keep the write-ahead log from being
  * reset. A cast that was deleted meanwhile is left out.
  */
-export function answerCastsInSlices<Found, Shown>(
+export function readCastsInSlices<Found, Shown>(
   reads: ReadSource,
   {
     find,

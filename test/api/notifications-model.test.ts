@@ -7,10 +7,10 @@ import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signMessage, type TestData } from 
 import { accountRecords, accountSigner } from "../support/node.ts";
 import {
   type Act,
-  type AnsweredEntry,
   type ExpectedEntry,
   expectedEntries,
-  inModelForm,
+  type ResponseEntry,
+  toModelForm,
 } from "../support/notification-model.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
 
@@ -250,10 +250,10 @@ async function walk(
     const more: string = cursor === null ? "" : `&cursor=${cursor}`;
     const { status, body } = await api.get(`/notifications?fid=${viewer}&limit=${limit}${more}`);
     expect(status).toBe(200);
-    const page = body.notifications as AnsweredEntry[];
+    const page = body.notifications as ResponseEntry[];
     ({ cursor } = body.next as { cursor: string | null });
     expect(page.length === limit || cursor === null).toBe(true);
-    entries.push(...page.map(inModelForm));
+    entries.push(...page.map(toModelForm));
     betweenPages();
   } while (cursor !== null);
   return entries;

@@ -3,7 +3,7 @@ import { MessageType, ReactionType } from "../../src/protocol/wire/generated/mes
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signMessage, type TestData } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
-import type { AnsweredEntry } from "../support/notification-model.ts";
+import type { ResponseEntry } from "../support/notification-model.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
 import { walkPages } from "../support/walk-pages.ts";
 
@@ -73,7 +73,7 @@ const under = (url: string): Pick<NonNullable<CastBody>, "parent"> => ({
 const mention = (fid: number) => ({ mentions: [fid], mentionsPositions: [0] });
 
 const entriesOf = async (path: string, limit = 100) =>
-  await walkPages<AnsweredEntry>(api, path, "notifications", limit);
+  await walkPages<ResponseEntry>(api, path, "notifications", limit);
 
 describe("/notifications", () => {
   test("each kind of entry is complete", async () => {

@@ -7,7 +7,7 @@ import { searchQuery } from "../../src/read/queries/search/search-query.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
-import { hashFrom, putCast, takeCast } from "../support/read-model.ts";
+import { deleteCast, hashFrom, insertCast } from "../support/read-model.ts";
 import { hashOf } from "../support/social.ts";
 import { walkPages } from "../support/walk-pages.ts";
 
@@ -15,12 +15,12 @@ const AT = 1_700_000_000;
 
 function put(db: IndexDatabase, text: string, at = AT, fid = 1) {
   const cast = { fid, at, hash: hashFrom(`${text} ${at} ${fid}`), body: { text } };
-  db.transaction(() => putCast(db, cast));
+  db.transaction(() => insertCast(db, cast));
   return cast;
 }
 
 function take(db: IndexDatabase, cast: ReturnType<typeof put>): void {
-  db.transaction(() => takeCast(db, cast));
+  db.transaction(() => deleteCast(db, cast));
 }
 
 function search(db: IndexDatabase, asked: string): string[] {

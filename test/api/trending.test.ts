@@ -11,7 +11,7 @@ import { ManualClock } from "../support/clock.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { fromSources, startNode, tempDir } from "../support/program.ts";
-import { hashFrom, type ModelCast, putCast, setReaction, takeCast } from "../support/read-model.ts";
+import { deleteCast, hashFrom, insertCast, type ModelCast, setReaction } from "../support/read-model.ts";
 import { hashOf, reactionMessage } from "../support/social.ts";
 import { walkPages } from "../support/walk-pages.ts";
 
@@ -114,7 +114,7 @@ describe("rankings", () => {
               : ({ $case: "parentUrl", value: channel } as const);
           const hash = hashFrom(`${casts.length}`);
           const cast: ModelCast = { fid: author, at: NOW - ageSecs, hash, body: parent ? { parent } : {} };
-          putCast(db, cast);
+          insertCast(db, cast);
           casts.push(cast);
         }
         const made = new Map<string, { fid: number; type: ReactionType; target: ModelCast }>();
@@ -126,7 +126,7 @@ describe("rankings", () => {
           setReaction(db, { fid: by, type, target, at: NOW, on: true });
         }
         const gone = new Set(removed.flatMap((at) => casts[at % Math.max(1, casts.length)] ?? []));
-        for (const cast of gone) takeCast(db, cast);
+        for (const cast of gone) deleteCast(db, cast);
         const { rankings, snapshot } = computeRankings(db, { nowMs: NOW * 1000, windowHours: 24 });
         const live = casts.filter((cast) => !gone.has(cast));
         const expected = expectedRankings(live, [...made.values()]);
@@ -151,13 +151,13 @@ describe("rankings", () => {
     }));
     db.transaction(() => {
       casts.forEach((cast, n) => {
-        putCast(db, cast);
+        insertCast(db, cast);
         // Every other cast answers itself a lot, and is liked once less than its neighbour.
         for (let like = 0; like <= n % 5; like++)
           setReaction(db, { fid: 10 + like, type: LIKE, target: cast, at: NOW, on: true });
         const parent = { $case: "parentCastId", value: { fid: 1, hash: cast.hash } } as const;
         if (n % 2 === 0)
-          putCast(db, { fid: 1, at: NOW - 30 * HOUR, hash: hashFrom(`r${n}`), body: { parent } });
+          insertCast(db, { fid: 1, at: NOW - 30 * HOUR, hash: hashFrom(`r${n}`), body: { parent } });
       });
     });
     const { casts: ranked } = computeRankings(db, { nowMs: NOW * 1000, windowHours: 24 }).rankings;
@@ -172,7 +172,7 @@ describe("rankings", () => {
   test("are kept for an hour and the newest for good; an empty one replaces one that is not", () => {
     using db = openIndexInMemory();
     const cast = { fid: 1, at: NOW, hash: hashFrom("one") };
-    putCast(db, cast);
+    insertCast(db, cast);
     const store = (snapshot: number, casts: RankedRef[]) =>
       storeRankings(db, { snapshot, rankings: { casts, channels: [] } });
     const entry = { ref: cast.hash, score: 1 };
@@ -201,7 +201,7 @@ describe("rankings", () => {
   test("a walk sees one ranking; what is removed vanishes and the page is filled from below", () => {
     using db = openIndexInMemory();
     const casts = Array.from({ length: 9 }, (_, n) => ({ fid: 1, at: NOW, hash: hashFrom(`c${n}`) }));
-    for (const cast of casts) putCast(db, cast);
+    for (const cast of casts) insertCast(db, cast);
     const ranked = casts.map(({ hash }, n) => ({ ref: hash, score: 9 - n }));
     storeRankings(db, { snapshot: 1, rankings: { casts: ranked, channels: [] } });
     const first = rankingPage(db, { kind: "casts", limit: 3, after: undefined });
@@ -209,7 +209,7 @@ describe("rankings", () => {
       casts.slice(0, 3).map(({ hash }) => hash.toHex()),
     );
     storeRankings(db, { snapshot: 2, rankings: { casts: ranked.toReversed(), channels: [] } });
-    for (const at of [3, 5]) takeCast(db, casts[at] as ModelCast);
+    for (const at of [3, 5]) deleteCast(db, casts[at] as ModelCast);
     const after = rankingCursors.casts.decode(first.cursor ?? "");
     const second = rankingPage(db, { kind: "casts", limit: 3, after });
     expect(second.rows.map(({ rank }) => rank)).toEqual([5, 7, 8]);
@@ -230,11 +230,11 @@ describe("rankings", () => {
     const url = "chain://eip155:1/erc721:0xabc";
     const parent = { $case: "parentUrl", value: url } as const;
     const cast = { fid: 1, at: NOW, hash: hashFrom("in channel"), body: { parent } };
-    putCast(db, cast);
+    insertCast(db, cast);
     storeRankings(db, computeRankings(db, { nowMs: NOW * 1000, windowHours: 1 }));
     const page = () => rankingPage(db, { kind: "channels", limit: 5, after: undefined }).rows;
     expect(page().map(({ ref }) => Buffer.from(ref).toString())).toEqual([url]);
-    takeCast(db, cast);
+    deleteCast(db, cast);
     expect(page()).toEqual([]);
   });
 

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { hex } from "../../src/read/hydrate/casts.ts";
-import { type Branch, growReplies } from "../../src/read/queries/casts/conversation.ts";
-import { hashFrom, type ModelCast, putCast, takeCast } from "../support/read-model.ts";
+import { attachReplies, type ReplyTree } from "../../src/read/queries/casts/conversation.ts";
+import { deleteCast, hashFrom, insertCast, type ModelCast } from "../support/read-model.ts";
 
 const START = 1_700_000_000;
 /** Casts that a network may have, each below an earlier one; a parent may be missing. */
@@ -38,11 +38,11 @@ test("a conversation out of what is kept is the one that is found anew, whatever
         }
         const live = new Set<ModelCast>();
         const toggle = (cast: ModelCast) => {
-          db.transaction(() => (live.has(cast) ? takeCast : putCast)(db, cast));
+          db.transaction(() => (live.has(cast) ? deleteCast : insertCast)(db, cast));
           if (!live.delete(cast)) live.add(cast);
         };
         const below = (kept: HydrationCache, cast: ModelCast, depth: number, room: number) => {
-          const root: Branch = {
+          const root: ReplyTree = {
             fid: cast.fid,
             timestamp: cast.at,
             hash: hex(Uint8Array.from(cast.hash)),
@@ -50,7 +50,7 @@ test("a conversation out of what is kept is the one that is found anew, whatever
           };
           db.snapshot(() => {
             kept.sync(db);
-            growReplies({ db, cache: kept }, [root], { depth, room });
+            attachReplies({ db, cache: kept }, [root], { depth, room });
           });
           return root;
         };

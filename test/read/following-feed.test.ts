@@ -6,7 +6,7 @@ import {
   followingFeed,
   followingFeedCursor,
 } from "../../src/read/queries/feeds/following-feed.ts";
-import { hashFrom, type ModelCast, putCast, setFollow, takeCast } from "../support/read-model.ts";
+import { deleteCast, hashFrom, insertCast, type ModelCast, setFollow } from "../support/read-model.ts";
 
 const VIEWER = 1000;
 const START = 1_700_000_000;
@@ -14,9 +14,9 @@ const AUTHORS = 8;
 
 /** Bounds that make each way to a page the one that is taken. */
 const ways: Record<string, FollowingFeedBounds | undefined> = {
-  "merge at once": { mergedAtOnce: 100, walkedPerFollow: 1, maxWalked: 1, maxMerged: 100 },
-  "walk, then merge": { mergedAtOnce: 0, walkedPerFollow: 1, maxWalked: 100, maxMerged: 100 },
-  "walk alone": { mergedAtOnce: 0, walkedPerFollow: 1, maxWalked: 3, maxMerged: 0 },
+  "merge at once": { alwaysMergedUpTo: 100, scannedPerFollow: 1, maxScanned: 1, maxMerged: 100 },
+  "walk, then merge": { alwaysMergedUpTo: 0, scannedPerFollow: 1, maxScanned: 100, maxMerged: 100 },
+  "walk alone": { alwaysMergedUpTo: 0, scannedPerFollow: 1, maxScanned: 3, maxMerged: 0 },
   "bounds of the node": undefined,
 };
 
@@ -60,12 +60,12 @@ class Model implements Disposable {
       const key = change.cast.hash.toHex();
       if (this.casts.has(key)) return;
       this.casts.set(key, change.cast);
-      putCast(this.db, change.cast);
+      insertCast(this.db, change.cast);
     } else if (change.kind === "remove") {
       const gone = [...this.casts.values()][change.at % Math.max(1, this.casts.size)];
       if (!gone) return;
       this.casts.delete(gone.hash.toHex());
-      takeCast(this.db, gone);
+      deleteCast(this.db, gone);
     } else if (this.follows.has(change.fid) !== change.on) {
       if (change.on) this.follows.add(change.fid);
       else this.follows.delete(change.fid);
@@ -171,11 +171,11 @@ describe("the work of a page", () => {
     db.transaction(() => {
       for (let fid = 20_000; fid < 30_000; fid++) setFollow(db, VIEWER, fid, true);
       for (let n = 0; n < 5000; n++)
-        putCast(db, { fid: 1 + (n % 50), at: START + n, hash: hashFrom(`${n}`) });
-      for (const one of rare) putCast(db, one);
+        insertCast(db, { fid: 1 + (n % 50), at: START + n, hash: hashFrom(`${n}`) });
+      for (const one of rare) insertCast(db, one);
     });
     const seen: string[] = [];
-    const bounds = { mergedAtOnce: 250, walkedPerFollow: 8, maxWalked: 1000, maxMerged: 20_000 };
+    const bounds = { alwaysMergedUpTo: 250, scannedPerFollow: 8, maxScanned: 1000, maxMerged: 20_000 };
     seen.push(...walkPages(model, 5, bounds));
     expect(seen).toEqual(rare.map((one) => `0x${one.hash.toHex()}`));
     expect(walkPages(model, 5, { ...bounds, maxMerged: 100 })).toEqual(seen);

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { putNamesIn } from "../../src/read/present/mentions.ts";
+import { insertMentionNames } from "../../src/read/present/mentions.ts";
 
 test("names stand at byte offsets of the stored text, and ranges are UTF-16 offsets of the returned one", () => {
   const stored = "héllo  and 👋 ";
   const offsets = [Buffer.byteLength("héllo "), Buffer.byteLength(stored)];
-  const { text, ranges } = putNamesIn(
+  const { text, ranges } = insertMentionNames(
     stored,
     [
       [1, offsets[0] ?? 0],
@@ -25,7 +25,7 @@ test("whatever the offsets, each range holds its name and the rest is the stored
       (given, mentions) => {
         // Texts arrive as valid UTF-8, so lone surrogates cannot be in them.
         const stored = given.toWellFormed();
-        const { text, ranges } = putNamesIn(stored, mentions, (fid) => `user${fid}`);
+        const { text, ranges } = insertMentionNames(stored, mentions, (fid) => `user${fid}`);
         expect(ranges.map(({ start, end }) => text.slice(start, end))).toEqual(
           mentions.map(([fid]) => `@user${fid}`),
         );

@@ -53,26 +53,26 @@ export function expectedEntries(acts: readonly Act[], windowSecs: number): Expec
   }));
 }
 
-interface AnsweredAct {
+interface ResponseAct {
   readonly user: { readonly fid: number };
   readonly timestamp: number;
   readonly reaction_type?: "like" | "recast";
 }
 
 /** An entry of an answer. */
-export interface AnsweredEntry {
+export interface ResponseEntry {
   readonly type: string;
   readonly most_recent_timestamp: number;
   readonly cast: { readonly hash: string; readonly author: { readonly fid: number } } | null;
-  readonly reactions: readonly AnsweredAct[];
-  readonly follows: readonly AnsweredAct[];
+  readonly reactions: readonly ResponseAct[];
+  readonly follows: readonly ResponseAct[];
   readonly count: number;
 }
 
 const KINDS = { like: NotificationKind.Like, recast: NotificationKind.Recast };
 
 /** An answered entry in the form of the model. */
-export function inModelForm(entry: AnsweredEntry): ExpectedEntry {
+export function toModelForm(entry: ResponseEntry): ExpectedEntry {
   return {
     type: entry.type,
     most_recent_timestamp: entry.most_recent_timestamp,

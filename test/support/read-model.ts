@@ -35,11 +35,11 @@ function dataOf(fid: number, at: number): MessageData {
   return MessageData.fromPartial({ fid, timestamp: toFarcasterSecs(at) });
 }
 
-export function putCast(db: IndexDatabase, { fid, at, hash, body = {} }: ModelCast): void {
+export function insertCast(db: IndexDatabase, { fid, at, hash, body = {} }: ModelCast): void {
   addCast(db, dataOf(fid, at), CastAddBody.fromPartial(body), hash);
 }
 
-export function takeCast(db: IndexDatabase, { fid, at, hash, body = {} }: ModelCast): void {
+export function deleteCast(db: IndexDatabase, { fid, at, hash, body = {} }: ModelCast): void {
   dropCast(db, dataOf(fid, at), CastAddBody.fromPartial(body), hash);
 }
 

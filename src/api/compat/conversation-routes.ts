@@ -5,7 +5,7 @@ import { JsonStream } from "../../http/json-stream.ts";
 import { operation } from "../../http/operation.ts";
 import { choice, cursor, fid, integer, limit, optional, text } from "../../http/params.ts";
 import { flag } from "../../http/word-params.ts";
-import { answerCastsInSlices } from "../../read/cast-slices.ts";
+import { readCastsInSlices } from "../../read/cast-slices.ts";
 import { presentCast } from "../../read/present/compat/cast.ts";
 import { presentCastSearch } from "../../read/present/compat/cast-lists.ts";
 import {
@@ -20,7 +20,7 @@ import {
   pageNodes,
 } from "../../read/queries/casts/conversation-page.ts";
 import { filteredSearch, filteredSearchCursors } from "../../read/queries/search/filtered-search.ts";
-import { MAX_LOOKED_AT } from "../../read/queries/search/search-walk.ts";
+import { MAX_SCANNED } from "../../read/queries/search/search-scan.ts";
 import { type Reads, runQuery } from "../../read/run-query.ts";
 import { castFinder } from "../native/casts/identifier.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
@@ -75,7 +75,7 @@ export function conversationRoutes(reads: Reads) {
         const order = query.sort_type;
         const after = decodeCursor(conversationCursors[order], query.cursor);
         const find = castFinder(query.identifier, query.type);
-        const { found, first, slices } = answerCastsInSlices(reads, {
+        const { found, first, slices } = readCastsInSlices(reads, {
           find(db) {
             const hash = find(db);
             const page =
@@ -155,7 +155,7 @@ export function conversationRoutes(reads: Reads) {
         description:
           "Every word must match, the last one as the beginning of a word; quotes make a phrase; `before:2025-04-20` " +
           "and `after:2025-04-20T12:00:00` (UTC) bound the time. There are no other operators, and `algorithmic` is " +
-          `\`desc_chron\`. With filters a page looks at ${MAX_LOOKED_AT} casts; where they let few of them through it may be ` +
+          `\`desc_chron\`. With filters a page looks at ${MAX_SCANNED} casts; where they let few of them through it may be ` +
           "short, or empty, before the end.",
         tags,
         query: {

@@ -4,7 +4,7 @@ import { ApiError } from "../../http/errors.ts";
 import { operation } from "../../http/operation.ts";
 import { choice, cursor, fid, fidList, optional, text } from "../../http/params.ts";
 import { flag } from "../../http/word-params.ts";
-import { urlsOfPlace } from "../../read/queries/channels/channels.ts";
+import { parentUrlFilter } from "../../read/queries/channels/channels.ts";
 import { authorsFeed } from "../../read/queries/feeds/authors-feed.ts";
 import { embedUrlFeed, embedUrlFeedCursor, MAX_URLS } from "../../read/queries/feeds/embed-url-feed.ts";
 import { followedRoots, MAX_FOLLOWS_WITH_RECASTS } from "../../read/queries/feeds/followed-roots.ts";
@@ -161,7 +161,7 @@ export function filterFeedRoutes(reads: Reads) {
       ({ query }) => {
         const { parent_url: parentUrl, channel_id: channelId } = query;
         const isFiltered = parentUrl !== undefined || channelId !== undefined;
-        const urlsOf = (db: IndexDatabase) => urlsOfPlace(db, { parentUrl, channelId }) ?? [];
+        const urlsOf = (db: IndexDatabase) => parentUrlFilter(db, { parentUrl, channelId }) ?? [];
         return respondWithTrending(reads, query, isFiltered ? urlsOf : undefined);
       },
       operation({

@@ -6,7 +6,10 @@ import { cursor, fid, textList } from "../../http/params.ts";
 import { choiceList } from "../../http/word-params.ts";
 import type { Page } from "../../read/cursor.ts";
 import { presentNotifications } from "../../read/present/compat/notification.ts";
-import { notificationsCursor, walkOf } from "../../read/queries/notifications/notification-cursor.ts";
+import {
+  decodePagingState,
+  notificationsCursor,
+} from "../../read/queries/notifications/notification-cursor.ts";
 import { byKind, type NotificationEntry } from "../../read/queries/notifications/notification-groups.ts";
 import {
   channelNotificationsCursor,
@@ -59,7 +62,7 @@ export function notificationListRoutes(reads: Reads) {
       "/notifications",
       ({ query }) => {
         const key = decodeCursor(notificationsCursor, query.cursor);
-        const after = key && walkOf(key);
+        const after = key && decodePagingState(key);
         const { fid, limit, type: types } = query;
         const isAll = types.length === NOTIFICATION_TYPES.length;
         const kinds = isAll ? undefined : types.flatMap((type) => KINDS[type]);

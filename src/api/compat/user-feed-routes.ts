@@ -3,7 +3,7 @@ import { operation } from "../../http/operation.ts";
 import { choice, cursor, fid, optional, text } from "../../http/params.ts";
 import { flag } from "../../http/word-params.ts";
 import { castsOfUser, castsOfUserCursor } from "../../read/queries/casts/casts-of-user.ts";
-import { urlsOfPlace } from "../../read/queries/channels/channels.ts";
+import { parentUrlFilter } from "../../read/queries/channels/channels.ts";
 import { authorsFeed, type Stream } from "../../read/queries/feeds/authors-feed.ts";
 import { castsInChannel, castsInChannelCursor } from "../../read/queries/feeds/casts-in-channel.ts";
 import { timedCursor } from "../../read/queries/feeds/time-order.ts";
@@ -40,7 +40,12 @@ export function authorFeedRoutes(reads: Reads) {
         if (parentUrl !== undefined || channelId !== undefined) {
           const after = decodeCursor(castsInChannelCursor, query.cursor);
           return respondWithCastPage(reads, query, (db) =>
-            castsInChannel(db, { fid, urls: urlsOfPlace(db, { parentUrl, channelId }) ?? [], limit, after }),
+            castsInChannel(db, {
+              fid,
+              urls: parentUrlFilter(db, { parentUrl, channelId }) ?? [],
+              limit,
+              after,
+            }),
           );
         }
         if (query.include_replies) {

@@ -26,7 +26,7 @@ export interface HydrationRequest {
   /** For whom the objects are shown; how the viewer stands to each of them is loaded too. */
   readonly viewerFid?: number | undefined;
   /** Casts that the caller has already, live or not: what they refer to is loaded, they themselves are not in `casts`. */
-  readonly given?: readonly CastState[];
+  readonly providedCasts?: readonly CastState[];
 }
 
 /**
@@ -43,7 +43,7 @@ export function hydrate(
   const castsOf = (hashes: Iterable<Hash>) =>
     readThrough(cache.casts, hashes, (missing) => loadCasts(db, missing));
   const casts = castsOf(wanted.hashes ?? []);
-  const given = wanted.given ?? [];
+  const given = wanted.providedCasts ?? [];
   const quoted = castsOf(quotedHashes([...casts.values(), ...given], casts));
   for (const [hash, cast] of quoted) casts.set(hash, cast);
   const referring = [...casts.values(), ...given];

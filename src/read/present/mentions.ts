@@ -10,7 +10,7 @@ export interface TextWithNames {
  * Puts `@name` in at the byte offsets at which the protocol stores mentions. Offsets are clamped to the text and to
  * the character that they fall into, since the protocol lets them point anywhere up to its length.
  */
-export function putNamesIn(
+export function insertMentionNames(
   text: string,
   mentions: readonly Mention[],
   nameOf: (fid: number) => string,

@@ -3,7 +3,7 @@ import type { Hash } from "../hydrate/casts.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
 
 /** How a dialect shows one object; undefined for what does not exist. */
-interface Objects<User, Cast, Channel> {
+interface ObjectPresenters<User, Cast, Channel> {
   readonly user: (fid: number, hydration: Hydration) => User | undefined;
   readonly cast: (hash: Hash, hydration: Hydration) => Cast | undefined;
   readonly channel: (id: string, hydration: Hydration) => Channel | undefined;
@@ -14,7 +14,7 @@ interface Objects<User, Cast, Channel> {
  * given and leave out what does not exist.
  */
 export function plainResponses<User extends object, Cast extends object, Channel extends object>(
-  present: Objects<User, Cast, Channel>,
+  present: ObjectPresenters<User, Cast, Channel>,
 ) {
   const users = (fids: readonly number[], hydration: Hydration): User[] =>
     fids.flatMap((fid) => present.user(fid, hydration) ?? []);

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
 import { type CastContent, type CastState, type Hash, withCounts } from "../../read/hydrate/casts.ts";
 import { type Hydration, hydrate } from "../../read/hydrate/hydrate.ts";
-import { presentCast, presentGivenCast } from "../../read/present/native/cast.ts";
+import { presentCast, presentCastState } from "../../read/present/native/cast.ts";
 import { presentUser } from "../../read/present/native/user.ts";
 import type { FollowEvent, NodeEvent, ReactionEvent } from "./event.ts";
 
@@ -47,7 +47,7 @@ function dataOf(
     case "cast.created":
     case "cast.deleted": {
       const cast = given.get(event.cast);
-      return cast && presentGivenCast(cast, hydration);
+      return cast && presentCastState(cast, hydration);
     }
     case "follow.created":
     case "follow.deleted":

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { takeDates } from "../../../src/read/queries/search/filtered-search.ts";
+import { extractDates } from "../../../src/read/queries/search/filtered-search.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { createGraph, type Graph, type Hash, type Posted, unixSecsAt } from "../../support/graph.ts";
 import { walkPages } from "../../support/walk-pages.ts";
@@ -149,22 +149,22 @@ describe("/cast/search", () => {
 
 describe("dates in a text", () => {
   test("are taken out, the narrowest counts, and what is no date stays a word", () => {
-    expect(takeDates("a before:2025-04-20 b")).toMatchObject({
+    expect(extractDates("a before:2025-04-20 b")).toMatchObject({
       text: "a   b",
       from: 0,
       until: 1_745_107_200,
     });
-    expect(takeDates("after:2025-04-20T00:00:01 after:2025-04-19")).toMatchObject({ from: 1_745_107_201 });
-    expect(takeDates("Before:2025-04-20Z")).toMatchObject({ until: 1_745_107_200 });
+    expect(extractDates("after:2025-04-20T00:00:01 after:2025-04-19")).toMatchObject({ from: 1_745_107_201 });
+    expect(extractDates("Before:2025-04-20Z")).toMatchObject({ until: 1_745_107_200 });
     for (const text of ["before:2025-13-01", "before:", "xbefore:2025-04-20", "after:1960-01-01"])
-      expect(takeDates(text)).toMatchObject({ text, from: 0 });
+      expect(extractDates(text)).toMatchObject({ text, from: 0 });
   });
 
   test("never throw and never make a range beyond what a cast's id can hold", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.date({ noInvalidDate: true }), (text, date) => {
         const asked = `${text} after:${date.toISOString().slice(0, 19)} before:${date.toISOString().slice(0, 10)}`;
-        const { from, until } = takeDates(asked);
+        const { from, until } = extractDates(asked);
         expect(Number.isSafeInteger(from * 2 ** 20) && Number.isSafeInteger(until * 2 ** 20)).toBe(true);
       }),
       { numRuns: 200 },

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
-import { hashFrom, putCast, takeCast } from "../../support/read-model.ts";
+import { deleteCast, hashFrom, insertCast } from "../../support/read-model.ts";
 
 const AT = 1_700_000_000;
 
@@ -13,20 +13,20 @@ const castOf = (n: number, text: string) => ({ fid: 1, at: AT + n, hash: hashFro
 
 test("a cast is findable from its commit on, and no longer from the commit of its removal", () => {
   using db = openIndexInMemory();
-  db.transaction(() => putCast(db, castOf(1, "bread")));
+  db.transaction(() => insertCast(db, castOf(1, "bread")));
   expect(found(db, "bread")).toBe(1);
-  db.transaction(() => takeCast(db, castOf(1, "bread")));
+  db.transaction(() => deleteCast(db, castOf(1, "bread")));
   expect(found(db, "bread")).toBe(0);
 });
 
 test("a cast that comes and goes in one commit is never findable, one that goes and comes is", () => {
   using db = openIndexInMemory();
-  db.transaction(() => putCast(db, castOf(1, "bread")));
+  db.transaction(() => insertCast(db, castOf(1, "bread")));
   db.transaction(() => {
-    putCast(db, castOf(2, "cake"));
-    takeCast(db, castOf(2, "cake"));
-    takeCast(db, castOf(1, "bread"));
-    putCast(db, castOf(1, "bread"));
+    insertCast(db, castOf(2, "cake"));
+    deleteCast(db, castOf(2, "cake"));
+    deleteCast(db, castOf(1, "bread"));
+    insertCast(db, castOf(1, "bread"));
   });
   expect([found(db, "cake"), found(db, "bread")]).toEqual([0, 1]);
 });
@@ -36,25 +36,25 @@ test("an id that changes hands in one commit is found by the later text alone", 
   using db = openIndexInMemory();
   const [bread, cake] = [castOf(1, "bread"), { ...castOf(1, "cake"), hash: Buffer.from(hashFrom("bread")) }];
   cake.hash[19] = (cake.hash[19] ?? 0) ^ 1;
-  db.transaction(() => putCast(db, bread));
+  db.transaction(() => insertCast(db, bread));
   db.transaction(() => {
-    takeCast(db, bread);
-    putCast(db, cake);
+    deleteCast(db, bread);
+    insertCast(db, cake);
   });
   expect([found(db, "bread"), found(db, "cake")]).toEqual([0, 1]);
 });
 
 test("nothing of a commit that failed comes with the next", () => {
   using db = openIndexInMemory();
-  db.transaction(() => putCast(db, castOf(1, "bread")));
+  db.transaction(() => insertCast(db, castOf(1, "bread")));
   const failing = () =>
     db.transaction(() => {
-      putCast(db, castOf(2, "cake"));
-      takeCast(db, castOf(1, "bread"));
+      insertCast(db, castOf(2, "cake"));
+      deleteCast(db, castOf(1, "bread"));
       throw new Error("no disk");
     });
   expect(failing).toThrow("no disk");
-  db.transaction(() => putCast(db, castOf(3, "tea")));
+  db.transaction(() => insertCast(db, castOf(3, "tea")));
   expect([found(db, "bread"), found(db, "cake"), found(db, "tea")]).toEqual([1, 0, 1]);
 });
 
@@ -63,7 +63,7 @@ test("a commit makes one segment, in whatever order its casts come", () => {
   using db = openIndexInMemory();
   const before = segments(db);
   db.transaction(() => {
-    for (let n = 0; n < 200; n++) putCast(db, castOf((n * 73) % 200, `word${n}`));
+    for (let n = 0; n < 200; n++) insertCast(db, castOf((n * 73) % 200, `word${n}`));
   });
   expect(segments(db) - before).toBe(1);
   expect(found(db, "word7*")).toBe(11);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
-import { hashFrom, type ModelCast, putCast, takeCast } from "../../support/read-model.ts";
+import { deleteCast, hashFrom, insertCast, type ModelCast } from "../../support/read-model.ts";
 
 const AT = 1_700_000_000;
 const CASTS = 10;
@@ -51,7 +51,7 @@ test("mentions and replies stand under the URL of their thread's root, whatever 
         for (const turn of turns) {
           const turned = casts[turn];
           if (turned === undefined) continue;
-          db.transaction(() => (live.has(turned) ? takeCast : putCast)(db, turned));
+          db.transaction(() => (live.has(turned) ? deleteCast : insertCast)(db, turned));
           if (!live.delete(turned)) live.add(turned);
         }
         const kept = rowsOf(db);

@@ -3,7 +3,7 @@ import { ApiError } from "../../../http/errors.ts";
 import { JsonStream } from "../../../http/json-stream.ts";
 import { operation } from "../../../http/operation.ts";
 import { choice, cursor, hash, hashList, integer, limit, optional, text } from "../../../http/params.ts";
-import { answerCastsInSlices } from "../../../read/cast-slices.ts";
+import { readCastsInSlices } from "../../../read/cast-slices.ts";
 import { conversationText, presentCastWithoutReplies } from "../../../read/present/native/conversation.ts";
 import { castQuotes, castQuotesCursor } from "../../../read/queries/casts/cast-quotes.ts";
 import { conversation, conversationNodes } from "../../../read/queries/casts/conversation.ts";
@@ -70,7 +70,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
       "/cast/conversation",
       ({ query }) => {
         const find = castFinder(query.identifier, query.type);
-        const { found, first, slices } = answerCastsInSlices(reads, {
+        const { found, first, slices } = readCastsInSlices(reads, {
           find(db) {
             const hash = find(db);
             const root = hash && conversation(reads, { hash, depth: query.reply_depth });

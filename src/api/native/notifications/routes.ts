@@ -6,7 +6,10 @@ import { parentUrlsOf } from "../../../protocol/channel-url.ts";
 import type { Page } from "../../../read/cursor.ts";
 import { presentNotification } from "../../../read/present/native/notification.ts";
 import { resolveChannelIds } from "../../../read/queries/channels/channels.ts";
-import { notificationsCursor, walkOf } from "../../../read/queries/notifications/notification-cursor.ts";
+import {
+  decodePagingState,
+  notificationsCursor,
+} from "../../../read/queries/notifications/notification-cursor.ts";
 import type { NotificationEntry } from "../../../read/queries/notifications/notification-groups.ts";
 import {
   channelNotificationsCursor,
@@ -31,7 +34,7 @@ export function notificationRoutes(reads: Reads) {
       "/notifications",
       ({ query }) => {
         const key = decodeCursor(notificationsCursor, query.cursor);
-        const after = key && walkOf(key);
+        const after = key && decodePagingState(key);
         return answerPage(reads, (db) =>
           notificationPage(db, { fid: query.fid, limit: query.limit, windowSecs, after }),
         );

@@ -16,7 +16,7 @@ export function presentCast(hash: Hash, hydration: Hydration) {
   const context = hydration.viewer?.casts.get(hash);
   return {
     object: "cast" as const,
-    ...presentBody(cast, text, hydration),
+    ...presentCommonFields(cast, text, hydration),
     thread_hash: cast.threadHash,
     author,
     embeds: cast.embeds.map((embed) => presentEmbed(embed, hydration)),
@@ -58,7 +58,7 @@ export function presentCastDehydrated(hash: Hash, hydration: Hydration) {
 }
 
 /** What a cast shows wherever it stands. */
-function presentBody(cast: CastState, text: string, hydration: Hydration) {
+function presentCommonFields(cast: CastState, text: string, hydration: Hydration) {
   return {
     hash: cast.hash,
     parent_hash: cast.parent?.hash ?? null,
@@ -78,7 +78,7 @@ type QuoteEmbed = Extract<StoredEmbed, { hash: Hash }>;
  * A quoted cast that is not here, or is another author's than the embed says, stands as the URL under which clients
  * show it: typed clients read a cast wherever an embed is none by URL.
  */
-function urlOf({ hash }: QuoteEmbed) {
+function quoteUrl({ hash }: QuoteEmbed) {
   return { url: `https://farcaster.xyz/~/conversations/${hash}` };
 }
 
@@ -86,10 +86,10 @@ function presentEmbed(embed: StoredEmbed, hydration: Hydration) {
   if ("url" in embed) return { url: embed.url };
   const quoted = quotedCast(embed, hydration);
   const author = quoted && presentUserDehydrated(quoted.fid, hydration);
-  if (!quoted || !author) return urlOf(embed);
+  if (!quoted || !author) return quoteUrl(embed);
   const embeds = quoted.embeds.map((inner) => presentDeepEmbed(inner, hydration));
   const cast = {
-    ...presentBody(quoted, presentText(quoted, hydration.users).text, hydration),
+    ...presentCommonFields(quoted, presentText(quoted, hydration.users).text, hydration),
     author,
     embeds,
   };
@@ -101,7 +101,7 @@ function presentDeepEmbed(embed: StoredEmbed, hydration: Hydration) {
   if ("url" in embed) return { url: embed.url };
   const quoted = quotedCast(embed, hydration);
   const cast = quoted && presentCastDehydrated(quoted.hash, hydration);
-  return cast ? { cast_id: { fid: embed.fid, hash: embed.hash }, cast } : urlOf(embed);
+  return cast ? { cast_id: { fid: embed.fid, hash: embed.hash }, cast } : quoteUrl(embed);
 }
 
 function quotedCast({ fid, hash }: QuoteEmbed, hydration: Hydration): CastState | undefined {

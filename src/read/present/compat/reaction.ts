@@ -7,7 +7,7 @@ import { presentCast, presentCastDehydrated } from "./cast.ts";
 import { presentUser, presentUserDehydrated } from "./user.ts";
 
 /** What a reaction is called, on its own and as a kind of objects. */
-export function wordsOf(type: ReactionType) {
+export function reactionNames(type: ReactionType) {
   return type === ReactionType.REACTION_TYPE_LIKE
     ? ({ object: "likes", reaction_type: "like" } as const)
     : ({ object: "recasts", reaction_type: "recast" } as const);
@@ -19,7 +19,7 @@ export function presentCastReactions({ rows, cursor }: Page<Reaction>, hydration
     const user = presentUser(reaction.fid, hydration);
     const cast = presentCastDehydrated(reaction.castHash, hydration);
     if (!user || !cast) return [];
-    return [{ ...wordsOf(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user, cast }];
+    return [{ ...reactionNames(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user, cast }];
   });
   return { reactions, next: { cursor } };
 }
@@ -30,7 +30,7 @@ export function presentUserReactions({ rows, cursor }: Page<Reaction>, hydration
     const user = presentUserDehydrated(reaction.fid, hydration);
     const cast = presentCast(reaction.castHash, hydration);
     if (!user || !cast) return [];
-    return [{ ...wordsOf(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user, cast }];
+    return [{ ...reactionNames(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user, cast }];
   });
   return { reactions, next: { cursor } };
 }

@@ -2,19 +2,19 @@ import type { StoredEmbed } from "../../../db/index/project/casts.ts";
 import type { CastState, Hash } from "../../hydrate/casts.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import { memoizePresenter } from "../memoize.ts";
-import { putNamesIn, type TextWithNames } from "../mentions.ts";
+import { insertMentionNames, type TextWithNames } from "../mentions.ts";
 import { presentChannelDehydrated } from "./channel.ts";
 import { presentUser, type User, usernameOf } from "./user.ts";
 
 /** The Cast object with its quoted casts; undefined for a cast that is not live. */
 export function presentCast(hash: Hash, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
-  return cast && presentGivenCast(cast, hydration);
+  return cast && presentCastState(cast, hydration);
 }
 
 /** The Cast object of a cast that need not be live; undefined when its author does not exist. */
-export function presentGivenCast(cast: CastState, hydration: Hydration) {
-  const people = peopleOf(cast, hydration);
+export function presentCastState(cast: CastState, hydration: Hydration) {
+  const people = relatedObjects(cast, hydration);
   if (!people) return undefined;
   const quotes = cast.embeds.map((embed) => ("url" in embed ? null : presentQuoted(embed, hydration)));
   return presentWhole(cast, ...people, quotes);
@@ -25,14 +25,14 @@ export type Cast = NonNullable<ReturnType<typeof presentCast>>;
 /** A cast as another shows it: what it quotes itself is only named. A cast id with another author's fid names none. */
 function presentQuoted({ fid, hash }: QuoteEmbed, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
-  const people = cast?.fid === fid ? peopleOf(cast, hydration) : undefined;
+  const people = cast?.fid === fid ? relatedObjects(cast, hydration) : undefined;
   return cast && people ? presentShallow(cast, ...people) : null;
 }
 
 type QuoteEmbed = Extract<StoredEmbed, { hash: Hash }>;
 
 /** The other objects that a cast shows; undefined without its author. */
-function peopleOf(cast: CastState, hydration: Hydration) {
+function relatedObjects(cast: CastState, hydration: Hydration) {
   const author = presentUser(cast.fid, hydration);
   if (!author) return undefined;
   const mentioned = cast.mentions.map(([fid]) => presentUser(fid, hydration));
@@ -45,21 +45,21 @@ type ChannelShown = ReturnType<typeof presentChannelDehydrated>;
 
 const presentWhole = memoizePresenter(
   (cast: CastState, author: User, mentioned: Mentioned, channel: ChannelShown, quotes: readonly Quoted[]) =>
-    presentWith(cast, author, mentioned, channel, (embed, at) =>
+    presentFields(cast, author, mentioned, channel, (embed, at) =>
       "url" in embed ? { url: embed.url } : { cast_id: castIdOf(embed), cast: quotes[at] ?? null },
     ),
 );
 
 const presentShallow = memoizePresenter(
   (cast: CastState, author: User, mentioned: Mentioned, channel: ChannelShown) =>
-    presentWith(cast, author, mentioned, channel, (embed) =>
+    presentFields(cast, author, mentioned, channel, (embed) =>
       "url" in embed ? { url: embed.url } : { cast_id: castIdOf(embed), cast: null },
     ),
 );
 
 const castIdOf = ({ fid, hash }: QuoteEmbed) => ({ fid, hash });
 
-function presentWith<Embed>(
+function presentFields<Embed>(
   cast: CastState,
   author: User,
   mentioned: Mentioned,
@@ -67,7 +67,7 @@ function presentWith<Embed>(
   presentEmbed: (embed: StoredEmbed, at: number) => Embed,
 ) {
   const names = new Map(mentioned.flatMap((user) => (user ? [[user.fid, user.username] as const] : [])));
-  const { text, ranges } = putNamesIn(cast.text, cast.mentions, (fid) => names.get(fid) ?? `!${fid}`);
+  const { text, ranges } = insertMentionNames(cast.text, cast.mentions, (fid) => names.get(fid) ?? `!${fid}`);
   return {
     object: "cast" as const,
     hash: cast.hash,
@@ -110,7 +110,7 @@ export function presentText(
   { text, mentions }: Pick<CastState, "text" | "mentions">,
   users: Hydration["users"],
 ): TextWithNames {
-  return putNamesIn(text, mentions, (fid) => {
+  return insertMentionNames(text, mentions, (fid) => {
     const user = users.get(fid);
     return user ? usernameOf(user) : `!${fid}`;
   });

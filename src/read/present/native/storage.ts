@@ -28,9 +28,9 @@ export type StorageAllocations = ReturnType<typeof presentAllocations>;
 /** The stores that the interface names stand first, the others behind them. */
 const FIRST_STORES: readonly Store[] = [Store.Casts, Store.Reactions, Store.Links, Store.Verifications];
 
-const STORES_IN_ORDER = LIMITED_STORES.toSorted(([a], [b]) => placeOf(a) - placeOf(b));
+const STORES_IN_ORDER = LIMITED_STORES.toSorted(([a], [b]) => positionOf(a) - positionOf(b));
 
-function placeOf(store: Store): number {
+function positionOf(store: Store): number {
   const place = FIRST_STORES.indexOf(store);
   return place === -1 ? FIRST_STORES.length : place;
 }

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
-import { belowOf, type TimedKey, type TimedRow, timedCursor, timedPage } from "../feeds/time-order.ts";
+import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "../feeds/time-order.ts";
 
 const quotesOf = statement<
   TimedRow,
@@ -25,5 +25,5 @@ export function castQuotes(
 ): Page<{ hash: Hash }> {
   const { hash, limit, after } = query;
   const quoted = Buffer.from(hash.slice(2), "hex");
-  return timedPage(db.all(quotesOf, quoted, ...belowOf(after), limit + 1), limit, castQuotesCursor);
+  return timedPage(db.all(quotesOf, quoted, ...upperBound(after), limit + 1), limit, castQuotesCursor);
 }

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
-import { belowOf, type TimedKey, type TimedRow, timedCursor, timedPage } from "../feeds/time-order.ts";
+import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "../feeds/time-order.ts";
 
 type From = [fid: number, belowTimestamp: number, belowHash: Uint8Array, limit: number];
 
@@ -30,11 +30,11 @@ export const repliesOfUserCursor = timedCursor("feed/user/replies_and_recasts");
 /** All live casts of an fid, replies too, newest first. */
 export function castsOfUser(db: IndexDatabase, query: UserQuery): Page<{ hash: Hash }> {
   const { fid, limit, after } = query;
-  return timedPage(db.all(castsOf, fid, ...belowOf(after), limit + 1), limit, castsOfUserCursor);
+  return timedPage(db.all(castsOf, fid, ...upperBound(after), limit + 1), limit, castsOfUserCursor);
 }
 
 /** The live casts of an fid that answer a cast, newest first. */
 export function repliesOfUser(db: IndexDatabase, query: UserQuery): Page<{ hash: Hash }> {
   const { fid, limit, after } = query;
-  return timedPage(db.all(repliesOf, fid, ...belowOf(after), limit + 1), limit, repliesOfUserCursor);
+  return timedPage(db.all(repliesOf, fid, ...upperBound(after), limit + 1), limit, repliesOfUserCursor);
 }

@@ -4,13 +4,13 @@ import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 import { readThrough } from "../../hydrate/cache.ts";
 import { type CastState, type Hash, hex, loadCasts } from "../../hydrate/casts.ts";
 import {
+  attachReplies,
   authorOfCast,
-  type Branch,
   type Conversation,
   type ConversationNode,
   type ConversationSource,
   conversationNodes,
-  growReplies,
+  type ReplyTree,
 } from "./conversation.ts";
 
 /** Ancestors that are shown, the nearest ones. */
@@ -118,11 +118,11 @@ export function conversationPage(
   const from: Key = after ? [after[0], after[1], bytesOf(after[2])] : starts[order];
   const found = db
     .all(replies[order], fid, bytesOf(hash), ...from, limit + 1)
-    .map((row) => ({ ...row, hash: hex(row.hash), replies: [] }) satisfies Branch & { score: number });
+    .map((row) => ({ ...row, hash: hex(row.hash), replies: [] }) satisfies ReplyTree & { score: number });
   const page = cutPage(found, limit, (last) =>
     conversationCursors[order].encode([last.score, last.timestamp, last.hash]),
   );
-  growReplies(source, page.rows, { depth: depth - 1, room: MAX_REPLIES - page.rows.length });
+  attachReplies(source, page.rows, { depth: depth - 1, room: MAX_REPLIES - page.rows.length });
   return { hash, order, parents, ...page };
 }
 

@@ -42,11 +42,11 @@ export interface Conversation {
 }
 
 /** A cast whose replies are being found. */
-export interface Branch {
+export interface ReplyTree {
   readonly fid: number;
   readonly timestamp: number;
   readonly hash: Hash;
-  readonly replies: Branch[];
+  readonly replies: ReplyTree[];
 }
 
 /**
@@ -60,8 +60,8 @@ export function conversation(
   const { hash, depth } = query;
   const fid = authorOfCast(source.db, hash);
   if (fid === undefined) return undefined;
-  const root: Branch = { fid, timestamp: 0, hash, replies: [] };
-  growReplies(source, [root], { depth, room: MAX_REPLIES });
+  const root: ReplyTree = { fid, timestamp: 0, hash, replies: [] };
+  attachReplies(source, [root], { depth, room: MAX_REPLIES });
   return root;
 }
 
@@ -71,9 +71,9 @@ export function authorOfCast(db: IndexDatabase, hash: Hash): number | undefined 
 }
 
 /** Hangs replies below casts, `depth` levels deep: of each cast the 50 oldest, `room` in all, upper levels first. */
-export function growReplies(
+export function attachReplies(
   source: ConversationSource,
-  casts: readonly Branch[],
+  casts: readonly ReplyTree[],
   { depth, room }: { depth: number; room: number },
 ): void {
   let level = casts;
@@ -85,12 +85,12 @@ export function growReplies(
 }
 
 /** Hangs the replies to `parents` below them; answers all of them, which is the next level. */
-function addReplies(source: ConversationSource, parents: readonly Branch[], room: number): Branch[] {
+function addReplies(source: ConversationSource, parents: readonly ReplyTree[], room: number): ReplyTree[] {
   const lists = repliesOf(source, parents, room);
-  const level: Branch[] = [];
+  const level: ReplyTree[] = [];
   for (const { hash, replies } of parents) {
     for (const reply of lists.get(hash)?.slice(0, room - level.length) ?? []) {
-      const branch: Branch = { ...reply, replies: [] };
+      const branch: ReplyTree = { ...reply, replies: [] };
       replies.push(branch);
       level.push(branch);
     }
@@ -101,11 +101,11 @@ function addReplies(source: ConversationSource, parents: readonly Branch[], room
 /** The direct replies to each cast, oldest first: what is kept, and the rest, at most `room` of them, in one statement. */
 function repliesOf(
   { db, cache }: ConversationSource,
-  parents: readonly Branch[],
+  parents: readonly ReplyTree[],
   room: number,
 ): Map<Hash, readonly Reply[]> {
   const lists = new Map<Hash, readonly Reply[]>();
-  const missing: Branch[] = [];
+  const missing: ReplyTree[] = [];
   for (const parent of parents) {
     const kept = cache.replies.get(parent.hash);
     if (kept) lists.set(parent.hash, kept);

@@ -38,7 +38,7 @@ const sorted = statement<Hit, [idsJson: string, members: number, afterId: string
 /** The registry's part of the match; `+` keeps the planner on the order asked for. */
 const REGISTRY_MATCH = `${inRange("+r.registry_id")} OR (+r.name_key >= ?3 AND +r.name_key < ?4)`;
 
-const walkActive = statement<Hit, [...Prefix, members: number, afterId: string, limit: number]>(
+const scanActive = statement<Hit, [...Prefix, members: number, afterId: string, limit: number]>(
   "skeleton.channel-search.walk-active",
   `SELECT a.id, a.members FROM channel_activity a INDEXED BY channel_activity_by_members
    WHERE a.members <= ?5 AND (a.members < ?5 OR a.id > ?6)
@@ -46,7 +46,7 @@ const walkActive = statement<Hit, [...Prefix, members: number, afterId: string, 
        OR EXISTS (SELECT 1 FROM channel_registry r WHERE r.id = a.id AND (${REGISTRY_MATCH})))
    ORDER BY a.members DESC, a.id LIMIT ?7`,
 );
-const walkInactive = statement<Hit, [...Prefix, afterId: string, limit: number]>(
+const scanInactive = statement<Hit, [...Prefix, afterId: string, limit: number]>(
   "skeleton.channel-search.walk-inactive",
   `SELECT r.id, 0 AS members FROM channel_registry r
    WHERE r.id > ?5 AND NOT EXISTS (SELECT 1 FROM channel_activity a WHERE a.id = r.id)
@@ -72,19 +72,19 @@ export function searchChannels(
   const rows =
     candidates.length <= MAX_SORTED
       ? db.all(sorted, idsJson(candidates), members, afterId, limit + 1)
-      : walk(db, prefix, { members, afterId, limit: limit + 1 });
+      : scanByMembers(db, prefix, { members, afterId, limit: limit + 1 });
   return cutPage(rows, limit, (last) => channelSearchCursor.encode([last.members, packId(last.id)]));
 }
 
-function walk(
+function scanByMembers(
   db: IndexDatabase,
   prefix: Prefix,
   { members, afterId, limit }: { members: number; afterId: string; limit: number },
 ): Hit[] {
-  const active = db.all(walkActive, ...prefix, members, afterId, limit);
+  const active = db.all(scanActive, ...prefix, members, afterId, limit);
   if (active.length === limit) return active;
   // A channel without activity has no members, so these follow all others.
-  return [...active, ...db.all(walkInactive, ...prefix, members === 0 ? afterId : "", limit - active.length)];
+  return [...active, ...db.all(scanInactive, ...prefix, members === 0 ? afterId : "", limit - active.length)];
 }
 
 function idsJson(candidates: readonly { id: string }[]): string {

@@ -79,7 +79,7 @@ export function resolveChannelIds(db: IndexDatabase, asked: readonly string[]): 
  * The URLs under one of which a cast must stand to be in a channel, or under a URL; of both together those that are
  * both. Undefined where neither is asked for.
  */
-export function urlsOfPlace(
+export function parentUrlFilter(
   db: IndexDatabase,
   { parentUrl, channelId }: { parentUrl: string | undefined; channelId: string | undefined },
 ): readonly string[] | undefined {

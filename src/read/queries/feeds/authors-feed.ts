@@ -3,7 +3,7 @@ import { statement } from "../../../db/index/statement.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { type CursorCodec, cutPage, type Page } from "../../cursor.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
-import { belowOf, type TimedKey } from "./time-order.ts";
+import { type TimedKey, upperBound } from "./time-order.ts";
 
 /** What authors put into a feed. */
 export type Stream = "roots" | "replies" | "recasts";
@@ -83,7 +83,7 @@ const SPARE_ROWS = 8;
 
 interface Entry {
   readonly timestamp: number;
-  readonly place: Hash;
+  readonly actHash: Hash;
   readonly hash: Hash;
   readonly castFid: number;
 }
@@ -110,7 +110,7 @@ export function authorsFeed(
   for (let round = 0; round < MAX_ROUNDS && shown.length <= limit; round++) {
     const wanted = limit + 1 - shown.length + SPARE_ROWS;
     const rows = nextRows(db, { fidsJson, streams: query.streams, after, wanted });
-    shown.push(...visible(db, fidsJson, rows, query.streams.includes("recasts")));
+    shown.push(...visibleEntries(db, fidsJson, rows, query.streams.includes("recasts")));
     const last = rows.at(-1);
     if (!last || rows.length < wanted) return pageOf(shown, limit, cursor);
     after = [last.timestamp, hex(last.hash)];
@@ -124,7 +124,7 @@ function pageOf(
   limit: number,
   cursor: CursorCodec<readonly ["int", "hash"]>,
 ): Page<{ hash: Hash }> {
-  return cutPage(entries, limit, (last) => cursor.encode([last.timestamp, last.place]));
+  return cutPage(entries, limit, (last) => cursor.encode([last.timestamp, last.actHash]));
 }
 
 /** The newest rows of all streams below a place. */
@@ -139,12 +139,12 @@ function nextRows(
 ): EntryRow[] {
   const { fidsJson, after, wanted } = query;
   return query.streams
-    .flatMap((stream) => db.all(streams[stream], ...belowOf(after), fidsJson, wanted))
+    .flatMap((stream) => db.all(streams[stream], ...upperBound(after), fidsJson, wanted))
     .sort((a, b) => b.timestamp - a.timestamp || Buffer.compare(b.hash, a.hash))
     .slice(0, wanted);
 }
 
-function visible(
+function visibleEntries(
   db: IndexDatabase,
   fidsJson: string,
   rows: readonly EntryRow[],
@@ -153,11 +153,16 @@ function visible(
   const entries = rows.flatMap(({ timestamp, hash, castHash, castFid }): Entry[] =>
     castHash === null || castFid === null
       ? []
-      : [{ timestamp, place: hex(hash), hash: hex(castHash), castFid }],
+      : [{ timestamp, actHash: hex(hash), hash: hex(castHash), castFid }],
   );
   if (!withRecasts) return entries;
   const json = JSON.stringify(
-    entries.map(({ hash, castFid, timestamp, place }) => [hash.slice(2), castFid, timestamp, place.slice(2)]),
+    entries.map(({ hash, castFid, timestamp, actHash: place }) => [
+      hash.slice(2),
+      castFid,
+      timestamp,
+      place.slice(2),
+    ]),
   );
   const hidden = new Set(db.all(recastedLater, fidsJson, json).map(({ at }) => at));
   return entries.filter((_, at) => !hidden.has(at));

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
-import { belowOf, type TimedKey, type TimedRow, timedCursor, timedPage } from "./time-order.ts";
+import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
 
 // The index ends with the time; casts of one second are sorted by hash. What it holds is bounded by the author's storage.
 const castsUnder = statement<
@@ -25,6 +25,6 @@ export function castsInChannel(
 ): Page<{ hash: Hash }> {
   const { fid, urls, limit, after } = query;
   const json = JSON.stringify([...new Set(urls)]);
-  const rows = db.all(castsUnder, fid, json, ...belowOf(after), limit + 1);
+  const rows = db.all(castsUnder, fid, json, ...upperBound(after), limit + 1);
   return timedPage(rows, limit, castsInChannelCursor);
 }

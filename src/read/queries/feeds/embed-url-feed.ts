@@ -3,7 +3,7 @@ import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
 import { prefixEnd } from "../users/users.ts";
-import { belowOf, type TimedKey, type TimedRow, timedCursor, timedPage } from "./time-order.ts";
+import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
 
 /** URLs with the prefix that are looked at, the first in alphabetical order. */
 export const MAX_URLS = 500;
@@ -53,6 +53,6 @@ export function embedUrlFeed(
 ): Page<{ hash: Hash }> {
   const { prefix, limit, after } = query;
   const urls = db.all(urlsFrom, prefix, prefixEnd(prefix)).map(({ url }) => url);
-  const rows = db.all(merge, JSON.stringify(urls), ...belowOf(after), MAX_EMBEDS * (limit + 1));
+  const rows = db.all(merge, JSON.stringify(urls), ...upperBound(after), MAX_EMBEDS * (limit + 1));
   return timedPage(rows, limit, embedUrlFeedCursor);
 }

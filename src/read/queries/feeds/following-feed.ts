@@ -2,30 +2,30 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
-import { belowOf, type TimedKey, type TimedRow, timedCursor, timedPage } from "./time-order.ts";
+import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
 
 const followingOf = statement<{ following: number }, [fid: number]>(
   "skeleton.following-feed.following",
   "SELECT following FROM follow_counts WHERE fid = ?",
 );
-type WalkParams = [
+type ScanParams = [
   belowTimestamp: number,
   belowHash: Uint8Array,
-  maxWalked: number,
+  maxScanned: number,
   fid: number,
   limit: number,
 ];
 // The subquery is a stream: the walk ends with the last row that the page needs.
-const WALK = `SELECT below.timestamp, below.hash
+const SCAN = `SELECT below.timestamp, below.hash
    FROM (SELECT timestamp, hash, fid FROM casts WHERE (timestamp, hash) < (?, ?)
          ORDER BY timestamp DESC, hash DESC LIMIT ?) below
    CROSS JOIN links l ON l.fid = ? AND l.type = 'follow' AND l.target_fid = below.fid`;
-const walkAll = statement<TimedRow, WalkParams>("skeleton.following-feed.walk", `${WALK}\n   LIMIT ?`);
-const walkRoots = statement<TimedRow, WalkParams>(
+const scanAll = statement<TimedRow, ScanParams>("skeleton.following-feed.walk", `${SCAN}\n   LIMIT ?`);
+const scanRoots = statement<TimedRow, ScanParams>(
   "skeleton.following-feed.walk-roots",
-  `${WALK}\n   CROSS JOIN casts c ON c.hash = below.hash AND c.parent_hash IS NULL LIMIT ?`,
+  `${SCAN}\n   CROSS JOIN casts c ON c.hash = below.hash AND c.parent_hash IS NULL LIMIT ?`,
 );
-const endOfWalk = statement<TimedRow, [belowTimestamp: number, belowHash: Uint8Array, walkedBefore: number]>(
+const endOfScan = statement<TimedRow, [belowTimestamp: number, belowHash: Uint8Array, walkedBefore: number]>(
   "skeleton.following-feed.end-of-walk",
   `SELECT timestamp, hash FROM casts WHERE (timestamp, hash) < (?, ?)
    ORDER BY timestamp DESC, hash DESC LIMIT 1 OFFSET ?`,
@@ -53,27 +53,27 @@ const mergeOf = (name: string, condition: string) =>
    SELECT CAST(substr(place, 1, 16) AS INTEGER) AS timestamp, unhex(substr(place, 17)) AS hash
    FROM below b WHERE place IS NOT NULL`,
   );
-const everything = { walk: walkAll, merge: mergeOf("merge", "") };
-const roots = { walk: walkRoots, merge: mergeOf("merge-roots", " AND parent_hash IS NULL") };
+const everything = { walk: scanAll, merge: mergeOf("merge", "") };
+const roots = { walk: scanRoots, merge: mergeOf("merge-roots", " AND parent_hash IS NULL") };
 
 export const followingFeedCursor = timedCursor("feed/following");
 
 /** Where one way to find a page gives way to another. Tests set them low. */
 export interface FollowingFeedBounds {
   /** Up to so many follows the merge is as fast as anything. */
-  readonly mergedAtOnce: number;
+  readonly alwaysMergedUpTo: number;
   /** Casts that are walked for each follow: a step costs about an eighth of a merge's lookup. */
-  readonly walkedPerFollow: number;
+  readonly scannedPerFollow: number;
   /** Casts that are walked for a page at most. */
-  readonly maxWalked: number;
+  readonly maxScanned: number;
   /** With more follows than this there is no merge. */
   readonly maxMerged: number;
 }
 
 const BOUNDS: FollowingFeedBounds = {
-  mergedAtOnce: 250,
-  walkedPerFollow: 4,
-  maxWalked: 60_000,
+  alwaysMergedUpTo: 250,
+  scannedPerFollow: 4,
+  maxScanned: 60_000,
   maxMerged: 20_000,
 };
 
@@ -110,13 +110,13 @@ export function followingFeed(
   const { walk, merge } = rootsOnly ? roots : everything;
   const follows = db.get(followingOf, fid)?.following ?? 0;
   if (follows === 0) return { rows: [], cursor: null };
-  const below = belowOf(after);
+  const below = upperBound(after);
   const merged = () => timedPage(db.all(merge, ...below, fid, limit + 1), limit, followingFeedCursor);
-  if (follows <= bounds.mergedAtOnce) return merged();
+  if (follows <= bounds.alwaysMergedUpTo) return merged();
 
-  const maxWalked = Math.min(follows * bounds.walkedPerFollow, bounds.maxWalked);
-  const found = db.all(walk, ...below, maxWalked, fid, limit + 1);
-  const end = found.length > limit ? undefined : db.get(endOfWalk, ...below, maxWalked - 1);
+  const maxScanned = Math.min(follows * bounds.scannedPerFollow, bounds.maxScanned);
+  const found = db.all(walk, ...below, maxScanned, fid, limit + 1);
+  const end = found.length > limit ? undefined : db.get(endOfScan, ...below, maxScanned - 1);
   // A full page, or the walk has seen the oldest cast.
   if (!end) return timedPage(found, limit, followingFeedCursor);
   if (follows <= bounds.maxMerged) return merged();

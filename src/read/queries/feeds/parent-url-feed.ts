@@ -4,7 +4,7 @@ import { parentUrlsOf } from "../../../protocol/channel-url.ts";
 import type { CursorCodec, Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
 import { resolveChannelIds } from "../channels/channels.ts";
-import { belowOf, type TimedKey, type TimedRow, timedCursor, timedPage } from "./time-order.ts";
+import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
 
 const merge = statement<
   TimedRow,
@@ -67,5 +67,5 @@ function mergedPage(
 ): Page<{ hash: Hash }> {
   // A URL that is named twice would give its casts twice.
   const json = JSON.stringify([...new Set(urls)]);
-  return timedPage(db.all(merge, json, ...belowOf(after), limit + 1), limit, cursor);
+  return timedPage(db.all(merge, json, ...upperBound(after), limit + 1), limit, cursor);
 }

@@ -19,7 +19,7 @@ export function timedCursor(endpoint: string) {
 type TimedCursor = ReturnType<typeof timedCursor>;
 
 /** What a page must come below: the last cast that was shown, at the start of a list something above every cast. */
-export function belowOf(after: TimedKey | undefined): [timestamp: number, hash: Uint8Array] {
+export function upperBound(after: TimedKey | undefined): [timestamp: number, hash: Uint8Array] {
   return after
     ? [after[0], Buffer.from(after[1].slice(2), "hex")]
     : [Number.MAX_SAFE_INTEGER, new Uint8Array()];

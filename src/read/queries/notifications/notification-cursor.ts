@@ -5,7 +5,7 @@ import type { GroupKey, NotificationRow } from "./notification-groups.ts";
  * How a walk through notifications goes on. Beside the place it carries the windows that reach from shown entries over
  * the place downwards, so that whatever is written above it meanwhile changes nothing below.
  */
-export interface NotificationWalk {
+export interface PagingState {
   /** Time of the newest row when the walk began; nothing newer is part of it. */
   readonly anchor: number;
   /** The newest row of the last entry shown. */
@@ -35,7 +35,7 @@ export function windowKey(group: GroupKey): string {
 }
 
 /** The cursor behind `last`; of `ends` those count that lie below it. */
-export function encodeWalk(walk: NotificationWalk): string {
+export function encodePagingState(walk: PagingState): string {
   const { anchor, last } = walk;
   const reaching = [...walk.ends].filter(([, end]) => end < last.timestamp);
   const follows = reaching.find(([key]) => key === "follows")?.[1] ?? NO_WINDOW;
@@ -57,7 +57,7 @@ export function encodeWalk(walk: NotificationWalk): string {
 /** Reads cursors, as `decodeCursor` wants it. */
 export const notificationsCursor = codec;
 
-export function walkOf(key: Key<Shape>): NotificationWalk {
+export function decodePagingState(key: Key<Shape>): PagingState {
   const [anchor, timestamp, kind, actorFid, ref, follows, isComplete, packed] = key;
   const ends = new Map(unpackWindows(packed, timestamp));
   if (follows !== NO_WINDOW) ends.set("follows", follows);

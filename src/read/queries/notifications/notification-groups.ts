@@ -98,12 +98,12 @@ export class NotificationGrouper {
   }
 
   /** Takes the next row; false when no later one can change the page. */
-  take(row: NotificationRow): boolean {
+  add(row: NotificationRow): boolean {
     const group = this.#groupOf(row);
     const begun = group && this.#begun.get(group);
     const end = begun ? begun.end : group && this.#ends(group);
     if (end !== undefined && row.timestamp > end) {
-      if (begun) add(begun.entry, row);
+      if (begun) addAct(begun.entry, row);
       return true;
     }
     if (this.#entries.length === this.#limit) this.#hasMore = true;
@@ -131,12 +131,12 @@ export class NotificationGrouper {
   }
 
   /** The ends of the windows that this page began, the last one of each group. */
-  *begunEnds(): Iterable<readonly [group: GroupKey, end: number]> {
+  *openedWindowEnds(): Iterable<readonly [group: GroupKey, end: number]> {
     for (const [group, { end }] of this.#begun) yield [group, end];
   }
 }
 
-function add(entry: OpenEntry, row: NotificationRow): void {
+function addAct(entry: OpenEntry, row: NotificationRow): void {
   entry.count += 1;
   if (entry.acts.length < MAX_LISTED) entry.acts.push(row);
 }

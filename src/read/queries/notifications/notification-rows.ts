@@ -21,9 +21,9 @@ export const NEWEST_FIRST = "n.timestamp DESC, n.kind DESC, n.actor_fid DESC, n.
 
 // A mention, a reply and a follow have a row only while they live. A reaction outlives its target, and may name a cast
 // that is not there or is somebody else's.
-const isThere = (row: string) =>
+const targetExists = (row: string) =>
   `(${row}.kind NOT IN (3, 4) OR EXISTS (SELECT 1 FROM casts c WHERE c.hash = ${row}.ref AND c.fid = ?1))`;
-const isHeard = (row: string) => `NOT ${isSilenced(`${row}.actor_fid`)} AND ${isThere(row)}`;
+const isVisible = (row: string) => `NOT ${isSilenced(`${row}.actor_fid`)} AND ${targetExists(row)}`;
 
 type Below = [fid: number, ...Position, limit: number];
 
@@ -34,10 +34,10 @@ const declareRows = (name: string, isShown: string) =>
      WHERE n.fid = ?1 AND ${BELOW} AND ${isShown}
      ORDER BY ${NEWEST_FIRST} LIMIT ?6`,
   );
-const rowsHeard = declareRows("rows-heard", isHeard("n"));
+const visibleRows = declareRows("rows-heard", isVisible("n"));
 /** For the many who silence nobody: to ask of each row whether its actor is silenced takes most of its time. */
-const rowsThere = declareRows("rows", isThere("n"));
-const silencesAnybody = statement<{ one: number }, [fid: number]>(
+const unfilteredRows = declareRows("rows", targetExists("n"));
+const hasSilenced = statement<{ one: number }, [fid: number]>(
   "skeleton.notifications.silences-anybody",
   "SELECT 1 AS one FROM links WHERE fid = ? AND type IN ('block', 'mute') LIMIT 1",
 );
@@ -46,38 +46,38 @@ const fromAll = `FROM notifications n WHERE n.fid = ?1 AND ${BELOW}`;
 const fromCasts = `FROM notifications n INDEXED BY notifications_of_casts
   WHERE n.fid = ?1 AND n.kind < 3 AND ${BELOW}`;
 
-const rowsOfKinds = (name: string, from: string) =>
+const declareScan = (name: string, from: string) =>
   statement<NotificationRow, [...Below, kindsJson: string]>(
     `skeleton.notifications.${name}`,
     `SELECT below.timestamp, below.kind, below.actor_fid AS actorFid, below.ref
      FROM (SELECT n.timestamp, n.kind, n.actor_fid, n.ref ${from} ORDER BY ${NEWEST_FIRST} LIMIT ?6) below
-     WHERE below.kind IN (SELECT value FROM json_each(?7)) AND ${isHeard("below")}
+     WHERE below.kind IN (SELECT value FROM json_each(?7)) AND ${isVisible("below")}
      ORDER BY below.timestamp DESC, below.kind DESC, below.actor_fid DESC, below.ref DESC`,
   );
-const endOfWalk = (name: string, from: string) =>
+const declareScanEnd = (name: string, from: string) =>
   statement<NotificationRow, [fid: number, ...Position, walkedBefore: number]>(
     `skeleton.notifications.${name}`,
     `SELECT ${COLUMNS} ${from} ORDER BY ${NEWEST_FIRST} LIMIT 1 OFFSET ?6`,
   );
 /** The walk over rows of every kind, and the one over mentions and replies alone. */
-const walks = {
-  all: { rows: rowsOfKinds("walk", fromAll), end: endOfWalk("end-of-walk", fromAll) },
+const scans = {
+  all: { rows: declareScan("walk", fromAll), end: declareScanEnd("end-of-walk", fromAll) },
   casts: {
-    rows: rowsOfKinds("walk-of-casts", fromCasts),
-    end: endOfWalk("end-of-walk-of-casts", fromCasts),
+    rows: declareScan("walk-of-casts", fromCasts),
+    end: declareScanEnd("end-of-walk-of-casts", fromCasts),
   },
 };
 
 const FIRST_CHUNK_ROWS = 100;
-const FIRST_WALK_ROWS = 256;
+const FIRST_SCAN_ROWS = 256;
 const MAX_CHUNK_ROWS = 16_384;
 /** Rows of any kind that a page of some kinds passes. */
-const MAX_WALKED = 40_000;
+const MAX_SCANNED = 40_000;
 
 /** The next rows, and where the search for more of them ended before the last one. */
 interface Chunk {
   readonly rows: readonly NotificationRow[];
-  readonly gaveUpAt: NotificationRow | undefined;
+  readonly stoppedAt: NotificationRow | undefined;
 }
 
 /** What an fid is told of below a row, newest first, in chunks that grow. */
@@ -95,11 +95,11 @@ export function chunksBelow(
 }
 
 function* allChunks(db: IndexDatabase, fid: number, from: Position): Iterable<Chunk> {
-  const rowsBelow = db.get(silencesAnybody, fid) ? rowsHeard : rowsThere;
+  const rowsBelow = db.get(hasSilenced, fid) ? visibleRows : unfilteredRows;
   let position = from;
   for (let limit = FIRST_CHUNK_ROWS; ; limit = Math.min(4 * limit, MAX_CHUNK_ROWS)) {
     const rows = db.all(rowsBelow, fid, ...position, limit);
-    yield { rows, gaveUpAt: undefined };
+    yield { rows, stoppedAt: undefined };
     const lowest = rows.at(-1);
     if (!lowest || rows.length < limit) return;
     position = positionOf(lowest);
@@ -113,15 +113,15 @@ function* chunksOfKinds(
   from: Position,
   kinds: readonly NotificationKind[],
 ): Iterable<Chunk> {
-  const walk = kinds.every((kind) => kind < 3) ? walks.casts : walks.all;
+  const walk = kinds.every((kind) => kind < 3) ? scans.casts : scans.all;
   const json = JSON.stringify(kinds);
   let position = from;
-  let step = FIRST_WALK_ROWS;
+  let step = FIRST_SCAN_ROWS;
   for (let walked = step; ; walked += step) {
     const rows = db.all(walk.rows, fid, ...position, step, json);
     const end = db.get(walk.end, fid, ...position, step - 1);
-    yield { rows, gaveUpAt: walked + step > MAX_WALKED ? end : undefined };
-    if (!end || walked + step > MAX_WALKED) return;
+    yield { rows, stoppedAt: walked + step > MAX_SCANNED ? end : undefined };
+    if (!end || walked + step > MAX_SCANNED) return;
     position = positionOf(end);
     step = Math.min(4 * step, MAX_CHUNK_ROWS);
   }

@@ -3,7 +3,7 @@ import type { NotificationKind } from "../../../db/index/project/notifications.t
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
 import { hex } from "../../hydrate/casts.ts";
-import { encodeWalk, type NotificationWalk, windowKey } from "./notification-cursor.ts";
+import { encodePagingState, type PagingState, windowKey } from "./notification-cursor.ts";
 import {
   byCast,
   type Grouping,
@@ -87,7 +87,7 @@ export function notificationPage(
     fid: number;
     limit: number;
     windowSecs: number;
-    after: NotificationWalk | undefined;
+    after: PagingState | undefined;
     grouping?: Grouping;
     /** All kinds where it is left out. */
     kinds?: readonly NotificationKind[];
@@ -102,19 +102,19 @@ export function notificationPage(
     shownEnds: (group) => ends.get(windowKey(group)),
   });
   let anchor = after?.anchor;
-  let gaveUpAt: NotificationRow | undefined;
+  let stoppedAt: NotificationRow | undefined;
   for (const chunk of chunksBelow(db, { fid, last: after?.last, kinds })) {
     const { rows } = chunk;
     anchor ??= rows[0]?.timestamp;
     if (after && !after.isComplete) findEnds(db, { fid, windowSecs, grouping, walk: after, rows, ends });
-    if (!rows.every((row) => grouper.take(row))) break;
-    gaveUpAt = chunk.gaveUpAt;
+    if (!rows.every((row) => grouper.add(row))) break;
+    stoppedAt = chunk.stoppedAt;
   }
-  const last = grouper.hasMore ? grouper.entries.at(-1)?.newest : gaveUpAt;
+  const last = grouper.hasMore ? grouper.entries.at(-1)?.newest : stoppedAt;
   if (last === undefined) return { rows: grouper.entries, cursor: null };
-  for (const [group, end] of grouper.begunEnds()) ends.set(windowKey(group), end);
+  for (const [group, end] of grouper.openedWindowEnds()) ends.set(windowKey(group), end);
   const isComplete = after?.isComplete ?? true;
-  const cursor = encodeWalk({ anchor: anchor ?? last.timestamp, last, ends, isComplete });
+  const cursor = encodePagingState({ anchor: anchor ?? last.timestamp, last, ends, isComplete });
   return { rows: grouper.entries, cursor };
 }
 
@@ -125,7 +125,7 @@ function findEnds(
     fid: number;
     windowSecs: number;
     grouping: Grouping;
-    walk: NotificationWalk;
+    walk: PagingState;
     rows: readonly NotificationRow[];
     ends: Map<string, number>;
   },

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
 import { searchQuery } from "./search-query.ts";
-import { walkMatches } from "./search-walk.ts";
+import { scanMatches } from "./search-scan.ts";
 
 export const castSearchCursor = cursorCodec("cast/search", ["int"]);
 
@@ -14,14 +14,14 @@ export function castSearch(
   const { asked, limit, after } = query;
   const words = searchQuery(asked);
   if (words === undefined) return { rows: [], cursor: null };
-  const { rows } = walkMatches(db, {
+  const { rows } = scanMatches(db, {
     query: words,
     order: "desc_chron",
     above: Number.MIN_SAFE_INTEGER,
     below: after?.[0] ?? Number.MAX_SAFE_INTEGER,
     authorFid: undefined,
     urls: undefined,
-    wanted: limit + 1,
+    limit: limit + 1,
   });
   const found = rows.map(({ id, hash }) => ({ id, hash: hex(hash) }));
   return cutPage(found, limit, (last) => castSearchCursor.encode([last.id]));

@@ -2,9 +2,9 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { firstCastIdAt } from "../../../db/index/project/cast-id.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
-import { urlsOfPlace } from "../channels/channels.ts";
+import { parentUrlFilter } from "../channels/channels.ts";
 import { searchQuery } from "./search-query.ts";
-import { type Order, walkMatches } from "./search-walk.ts";
+import { type Order, scanMatches } from "./search-scan.ts";
 
 export const filteredSearchCursors = {
   desc_chron: cursorCodec("cast/search newest first", ["int"]),
@@ -12,7 +12,7 @@ export const filteredSearchCursors = {
 } as const;
 
 /** What to search, with what the text itself says of dates taken out of it. Unix seconds. */
-interface Dated {
+interface DatedText {
   readonly text: string;
   readonly from: number;
   readonly until: number;
@@ -24,7 +24,7 @@ const DATE = /(?<=^|\s)(before|after):(\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2})?)
 const END_OF_TIME_SECS = 2 ** 33 - 1;
 
 /** Reads `before:2025-04-20` and `after:2025-04-20T23:59:59` (UTC) in a text; what is no date stays a word. */
-export function takeDates(asked: string): Dated {
+export function extractDates(asked: string): DatedText {
   let from = 0;
   let until = END_OF_TIME_SECS;
   const text = asked.replaceAll(DATE, (whole, side: string, date: string) => {
@@ -55,22 +55,22 @@ export function filteredSearch(
   },
 ): Page<{ id: number; hash: Hash }> {
   const { asked, order, authorFid, limit, after } = query;
-  const { text, from, until } = takeDates(asked);
+  const { text, from, until } = extractDates(asked);
   const words = searchQuery(text);
   if (words === undefined) return { rows: [], cursor: null };
   const above = firstCastIdAt(from) - 1;
   const below = firstCastIdAt(until);
-  const { rows, gaveUpAt } = walkMatches(db, {
+  const { rows, stoppedAt } = scanMatches(db, {
     query: words,
     order,
     above: order === "chron" && after ? Math.max(above, after[0]) : above,
     below: order === "desc_chron" && after ? Math.min(below, after[0]) : below,
     authorFid,
-    urls: urlsOfPlace(db, query),
-    wanted: limit + 1,
+    urls: parentUrlFilter(db, query),
+    limit: limit + 1,
   });
   const found = rows.map(({ id, hash }) => ({ id, hash: hex(hash) }));
   const cursor = filteredSearchCursors[order];
-  if (gaveUpAt !== undefined) return { rows: found, cursor: cursor.encode([gaveUpAt]) };
+  if (stoppedAt !== undefined) return { rows: found, cursor: cursor.encode([stoppedAt]) };
   return cutPage(found, limit, (last) => cursor.encode([last.id]));
 }

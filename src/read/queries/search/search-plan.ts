@@ -25,11 +25,11 @@ const pagesOfRanges = statement<{ pages: number }, [rangesJson: string]>(
 /** Casts that a page of the full-text index lists, about. */
 const CASTS_PER_PAGE = 700;
 /** Where lists meet, FTS5 alone looks at the casts of a short one too: so many are checked at least. */
-const MIN_CHECKED_OF_MEETING = 500;
+const MIN_CHECKED_OF_INTERSECTION = 500;
 /** How often lists meet nobody knows before: so many are checked at most. */
-const MAX_CHECKED_OF_MEETING = 2048;
+const MAX_CHECKED_OF_INTERSECTION = 2048;
 /** Checks for each that would do were the casts of a list spread evenly; with more the guess was wrong. */
-const PATIENCE = 4;
+const CHECK_MARGIN = 4;
 /** The full-text index has lists of its own for prefixes of up to so many characters. */
 const LISTED_PREFIX_CHARS = 2;
 
@@ -38,10 +38,10 @@ export interface SearchCosts {
   /** Of each cast in the lists that FTS5 joins before a long prefix finds the first one. */
   readonly joined: number;
   /** Of each page of a frequent word that FTS5 passes over on its way to the next cast with a rare one. */
-  readonly pagePassed: number;
+  readonly pageSkipped: number;
 }
 
-const COSTS: SearchCosts = { joined: 0.05, pagePassed: 1 };
+const COSTS: SearchCosts = { joined: 0.05, pageSkipped: 1 };
 
 /** How to find casts: those of one list, by time, each asked whether it matches the whole. */
 export interface SearchPlan {
@@ -52,7 +52,7 @@ export interface SearchPlan {
 }
 
 /** A way to the casts: by lists that are there and meet, or by all those of a range joined. */
-interface Way {
+interface Candidate {
   readonly text: string;
   readonly driver: string;
   /** First and last keys of the lists. */
@@ -75,7 +75,7 @@ export function planSearch(
   costs: SearchCosts = COSTS,
 ): SearchPlan {
   const alone = { driver: query.match, maxChecked: 0 };
-  const ways = waysOf(query);
+  const ways = candidatesOf(query);
   if (ways.length === 1) return alone;
   const pages = pagesOf(db, ways);
   const sized = ways.map((way, at) => {
@@ -95,44 +95,44 @@ export function planSearch(
   const meet = query.parts.length > 1;
   let aloneCost = wanted;
   for (const { isHead, joining, wholePages } of sized)
-    if (!isHead) aloneCost += joining + (meet ? wholePages * costs.pagePassed : 0);
+    if (!isHead) aloneCost += joining + (meet ? wholePages * costs.pageSkipped : 0);
   if (best === undefined || best.driver === query.match || costOf(best) >= aloneCost) return alone;
   const maxChecked = meet
-    ? Math.min(Math.max(MIN_CHECKED_OF_MEETING, aloneCost), MAX_CHECKED_OF_MEETING)
-    : Math.min(PATIENCE * checksOf(best), aloneCost);
+    ? Math.min(Math.max(MIN_CHECKED_OF_INTERSECTION, aloneCost), MAX_CHECKED_OF_INTERSECTION)
+    : Math.min(CHECK_MARGIN * checksOf(best), aloneCost);
   return { driver: best.driver, maxChecked: Math.ceil(maxChecked) };
 }
 
-function waysOf({ parts, endsWithPrefix }: SearchQuery): Way[] {
+function candidatesOf({ parts, endsWithPrefix }: SearchQuery): Candidate[] {
   const end = endsWithPrefix ? parts.at(-1) : undefined;
   const ways = (end === undefined ? parts : parts.slice(0, -1)).map(
-    (text): Way => ({
+    (text): Candidate => ({
       text,
       driver: matchOf([text], false),
-      ranges: wordsOf(text).map((word) => listOf(0, word)),
+      ranges: wordsOf(text).map((word) => listRange(0, word)),
       isJoined: false,
       isHead: false,
     }),
   );
   if (end === undefined) return ways;
-  ways.push({ ...wayOfPrefix(end), isHead: false });
+  ways.push({ ...prefixCandidate(end), isHead: false });
   const head = headOf(end);
-  if (head !== undefined) ways.push({ ...wayOfPrefix(head), isHead: true });
+  if (head !== undefined) ways.push({ ...prefixCandidate(head), isHead: true });
   return ways;
 }
 
-function wayOfPrefix(text: string): Omit<Way, "isHead"> {
+function prefixCandidate(text: string): Omit<Candidate, "isHead"> {
   const words = wordsOf(text);
   const last = words.pop() ?? "";
   const { length } = [...last];
   const isJoined = length > LISTED_PREFIX_CHARS;
-  const range = isJoined ? ([`0${last}`, `0${last}\u{10ffff}`] as const) : listOf(length, last);
-  const ranges = [...words.map((word) => listOf(0, word)), range];
+  const range = isJoined ? ([`0${last}`, `0${last}\u{10ffff}`] as const) : listRange(length, last);
+  const ranges = [...words.map((word) => listRange(0, word)), range];
   return { text, driver: matchOf([text], true), ranges, isJoined };
 }
 
 /** The list of a word (`index` 0), or of a prefix of so many characters. */
-function listOf(index: number, key: string): readonly [first: string, last: string] {
+function listRange(index: number, key: string): readonly [first: string, last: string] {
   return [`${index}${key}`, `${index}${key}`];
 }
 
@@ -144,7 +144,7 @@ function headOf(text: string): string | undefined {
 }
 
 /** How many pages of the full-text index each way lies on. */
-function pagesOf(db: IndexDatabase, ways: readonly Way[]): number[] {
+function pagesOf(db: IndexDatabase, ways: readonly Candidate[]): number[] {
   const hex = (key: string) => Buffer.from(key).toString("hex");
   const ranges = ways.flatMap((way) => way.ranges);
   const rows = db.all(pagesOfRanges, JSON.stringify(ranges.map(([first, last]) => [hex(first), hex(last)])));

@@ -18,7 +18,7 @@ interface Part {
 }
 
 /** What the parts of a query have used up so far. */
-interface Spent {
+interface Budget {
   tokens: number;
   readonly repeats: Map<string, number>;
 }
@@ -52,7 +52,7 @@ export function searchQuery(asked: string): SearchQuery | undefined {
   const words = parts.filter(({ text }) => WORD.test(text));
   const last = words.at(-1);
   if (last === undefined) return undefined;
-  const spent: Spent = { tokens: 0, repeats: new Map() };
+  const spent: Budget = { tokens: 0, repeats: new Map() };
   const whole = new Set(words.slice(0, -1).map(({ text }) => searchText(text)));
   const clipped = [...whole].map((text) => clip(text, spent)).filter((text) => text !== "");
   const end = searchText(last.text);
@@ -73,7 +73,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** The text as far as its tokens are within bounds. */
-function clip(text: string, spent: Spent): string {
+function clip(text: string, spent: Budget): string {
   let end = 0;
   for (const match of text.matchAll(TOKEN)) {
     const token = fold(match[0]);

@@ -43,17 +43,17 @@ class TextMatcher {
 // One for the thread: it is empty between two calls, and the same for every index of this version.
 let matcher: TextMatcher | undefined;
 
-function matcherLike(db: IndexDatabase): TextMatcher {
+function matcherFor(db: IndexDatabase): TextMatcher {
   matcher ??= new TextMatcher(db.get(definition)?.sql ?? "");
   return matcher;
 }
 
 /** The indexes of those texts that the query finds. */
-export function textsFound(db: IndexDatabase, texts: readonly string[], match: string): number[] {
-  return texts.length === 0 ? [] : matcherLike(db).find(texts, match);
+export function matchingTexts(db: IndexDatabase, texts: readonly string[], match: string): number[] {
+  return texts.length === 0 ? [] : matcherFor(db).find(texts, match);
 }
 
 /** Whether the full-text engine sees a word in the text; to a query text without one it pays no heed. */
 export function hasWord(db: IndexDatabase, text: string): boolean {
-  return /[a-z0-9]/i.test(text) || matcherLike(db).find([text], matchOf([text], false)).length > 0;
+  return /[a-z0-9]/i.test(text) || matcherFor(db).find([text], matchOf([text], false)).length > 0;
 }

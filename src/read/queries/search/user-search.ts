@@ -63,11 +63,11 @@ const matches = statement<Match, Params>(
    ORDER BY tier, followers DESC, found LIMIT ?7`,
 );
 
-type WalkParams = [prefix: string, prefixEnd: string, followers: number, fid: number, limit: number];
+type ScanParams = [prefix: string, prefixEnd: string, followers: number, fid: number, limit: number];
 
 /** The most followed users below one of them, each with how it matches, if it does. */
-const walkOf = (name: string, wordTier: string) =>
-  statement<{ fid: number; followers: number; tier: number | null }, WalkParams>(
+const declareScan = (name: string, wordTier: string) =>
+  statement<{ fid: number; followers: number; tier: number | null }, ScanParams>(
     `skeleton.user-search.${name}`,
     `SELECT below.fid, below.followers,
        CASE WHEN p.name = ?1 THEN 0 WHEN p.name >= ?1 AND p.name < ?2 THEN 1 ${wordTier} END AS tier
@@ -77,9 +77,9 @@ const walkOf = (name: string, wordTier: string) =>
      LEFT JOIN user_data u ON u.fid = f.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}
      LEFT JOIN username_proofs p ON p.name = u.value AND p.fid = f.fid`,
   );
-const walks = {
-  1: walkOf("walk-names", ""),
-  2: walkOf(
+const scans = {
+  1: declareScan("walk-names", ""),
+  2: declareScan(
     "walk-words",
     `WHEN EXISTS (SELECT 1 FROM display_name_words w
        WHERE w.fid = f.fid AND w.word >= ?1 AND w.word < ?2) THEN 2`,
@@ -99,8 +99,8 @@ const named = statement<Match, [name: string]>(
    LEFT JOIN follow_counts n ON n.fid = f.fid
    WHERE p.name = ?`,
 );
-const FIRST_WALKED = 128;
-const WALK_GROWTH = 4;
+const FIRST_CHUNK = 128;
+const CHUNK_GROWTH = 4;
 
 export const userSearchCursor = cursorCodec("user/search", ["int", "int", "int"]);
 
@@ -125,7 +125,7 @@ export function searchUsers(
   const end = prefixEnd(prefix);
   const { names, words } = db.get(countMatches, prefix, end) ?? { names: 0, words: 0 };
   const withMostFollowed = names > MAX_MATCHES || words > MAX_MATCHES ? 1 : 0;
-  const search: Search = { prefix, end, after, wanted: limit + 1 };
+  const search: Search = { prefix, end, after, limit: limit + 1 };
   const rows =
     (names > MAX_MATCHES && after[0] < 2 ? mostFollowedNamed(db, search) : undefined) ??
     (names === 0 && words > MAX_MATCHES ? mostFollowedMatches(db, search, 2) : undefined) ??
@@ -137,13 +137,13 @@ interface Search {
   readonly prefix: string;
   readonly end: string;
   readonly after: readonly [tier: number, followers: number, fid: number];
-  readonly wanted: number;
+  readonly limit: number;
 }
 
 /** The very name, then the most followed with such names; undefined where more have to be looked at. */
 function mostFollowedNamed(db: IndexDatabase, search: Search): Match[] | undefined {
-  const exact = db.all(named, search.prefix).filter((match) => isBehind(match, search.after));
-  const others = mostFollowedMatches(db, { ...search, wanted: search.wanted - exact.length }, 1);
+  const exact = db.all(named, search.prefix).filter((match) => isAfter(match, search.after));
+  const others = mostFollowedMatches(db, { ...search, limit: search.limit - exact.length }, 1);
   return others && [...exact, ...others];
 }
 
@@ -153,19 +153,19 @@ function mostFollowedNamed(db: IndexDatabase, search: Search): Match[] | undefin
  */
 function mostFollowedMatches(
   db: IndexDatabase,
-  { prefix, end, after, wanted }: Search,
+  { prefix, end, after, limit: wanted }: Search,
   tier: 1 | 2,
 ): Match[] | undefined {
   const found: Match[] = [];
   let position: [followers: number, fid: number] =
     after[0] === tier ? [after[1], Number.MAX_SAFE_INTEGER] : [Number.MAX_SAFE_INTEGER, 0];
   let left = MAX_MOST_FOLLOWED - (after[0] === tier ? (db.get(rankOf, ...position)?.rank ?? 0) : 0);
-  for (let chunk = FIRST_WALKED; left > 0; chunk *= WALK_GROWTH) {
+  for (let chunk = FIRST_CHUNK; left > 0; chunk *= CHUNK_GROWTH) {
     const limit = Math.min(chunk, left);
-    const users = db.all(walks[tier], prefix, end, ...position, limit);
+    const users = db.all(scans[tier], prefix, end, ...position, limit);
     for (const { fid, followers, tier: matched } of users) {
       const match: Match = { fid, followers, tier };
-      if (matched === tier && isBehind(match, after)) found.push(match);
+      if (matched === tier && isAfter(match, after)) found.push(match);
     }
     const last = users.at(-1);
     if (last === undefined || users.length < limit) return undefined;
@@ -179,6 +179,6 @@ function mostFollowedMatches(
   return undefined;
 }
 
-function isBehind({ tier, followers, fid }: Match, after: Search["after"]): boolean {
+function isAfter({ tier, followers, fid }: Match, after: Search["after"]): boolean {
   return tier - after[0] > 0 || (tier === after[0] && (after[1] - followers || fid - after[2]) > 0);
 }

@@ -34,7 +34,7 @@ const candidates = statement<
 
 export const nearLocationCursor = cursorCodec("user/by_location by distance", ["int", "int"]);
 
-export interface Place {
+export interface Coordinates {
   readonly latitude: number;
   readonly longitude: number;
 }
@@ -51,7 +51,7 @@ interface NearUser {
 export function usersNearLocation(
   db: IndexDatabase,
   query: {
-    place: Place;
+    place: Coordinates;
     limit: number;
     after: readonly [metres: number, fid: number] | undefined;
   },
@@ -62,7 +62,7 @@ export function usersNearLocation(
   const json = JSON.stringify(latitudeRows(place.latitude));
   const near = db
     .all(candidates, json, ...range, ...wrapped, MAX_CANDIDATES)
-    .map(({ fid, value }) => ({ fid, metres: Math.round(distanceKm(place, placeOf(value)) * 1000) }))
+    .map(({ fid, value }) => ({ fid, metres: Math.round(distanceKm(place, parseLocation(value)) * 1000) }))
     .filter(({ metres }) => metres <= RADIUS_KM * 1000)
     .filter(({ fid, metres }) => metres > metresBefore || (metres === metresBefore && fid > fidBefore))
     .sort((a, b) => a.metres - b.metres || a.fid - b.fid);
@@ -94,7 +94,7 @@ const EMPTY: Range = [1, 0];
 const ALL: Range = [-180, 180];
 
 /** The longitudes within the radius, in two parts where they reach over the date line; all of them near a pole. */
-function longitudes({ latitude, longitude }: Place): [Range, Range] {
+function longitudes({ latitude, longitude }: Coordinates): [Range, Range] {
   const widest = Math.abs(latitude) + RADIUS_KM / KM_PER_DEGREE + 1 / STEPS_PER_DEGREE;
   if (widest >= 90) return [ALL, EMPTY];
   const reach = RADIUS_KM / (KM_PER_DEGREE * Math.cos(radians(widest)));
@@ -113,13 +113,13 @@ function longitudes({ latitude, longitude }: Place): [Range, Range] {
   return [[west, east], EMPTY];
 }
 
-function placeOf(value: string): Place {
+function parseLocation(value: string): Coordinates {
   const [latitude = "", longitude = ""] = value.slice("geo:".length).split(",");
   return { latitude: Number(latitude), longitude: Number(longitude) };
 }
 
 /** The way along the great circle (haversine). */
-function distanceKm(a: Place, b: Place): number {
+function distanceKm(a: Coordinates, b: Coordinates): number {
   const north = radians(b.latitude - a.latitude) / 2;
   const east = radians(b.longitude - a.longitude) / 2;
   const chord =

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { planSearch, type SearchPlan } from "../../src/read/queries/search/search-plan.ts";
 import { matchOf, type SearchQuery, searchQuery } from "../../src/read/queries/search/search-query.ts";
-import { MAX_LOOKED_AT, type Order, walkMatches } from "../../src/read/queries/search/search-walk.ts";
+import { MAX_SCANNED, type Order, scanMatches } from "../../src/read/queries/search/search-scan.ts";
 import { hasWord } from "../../src/read/queries/search/text-matcher.ts";
-import { hashFrom, putCast } from "../support/read-model.ts";
+import { hashFrom, insertCast } from "../support/read-model.ts";
 
 const AT = 1_700_000_000;
 const CHANNEL = "https://farcaster.xyz/~/channel/bread";
@@ -37,7 +37,7 @@ function fill(db: IndexDatabase, texts: readonly (readonly string[])[]): void {
     for (const [n, words] of texts.entries()) {
       const parent = { $case: "parentUrl" as const, value: CHANNEL };
       const body = { text: words.join(" "), ...(n % 3 === 0 && { parent }) };
-      putCast(db, { fid: 1 + (n % 4), at: AT + (n >> 1), hash: hashFrom(`${n}`), body });
+      insertCast(db, { fid: 1 + (n % 4), at: AT + (n >> 1), hash: hashFrom(`${n}`), body });
     }
   });
 }
@@ -66,7 +66,7 @@ describe("every way to find casts", () => {
         fc.constantFrom(undefined, 2),
         fc.constantFrom(undefined, [CHANNEL]),
         fc.constantFrom(1, 7, 1000),
-        (texts, text, order, authorFid, urls, wanted) => {
+        (texts, text, order, authorFid, urls, limit) => {
           const query = searchQuery(text);
           if (query === undefined) return;
           using db = openIndexInMemory();
@@ -76,12 +76,12 @@ describe("every way to find casts", () => {
             const ids: number[] = [];
             let [above, below] = [0, Number.MAX_SAFE_INTEGER];
             for (;;) {
-              const search = { query, order, above, below, authorFid, urls, wanted };
-              const { rows, gaveUpAt } = walkMatches(db, search, plan);
-              expect(gaveUpAt).toBeUndefined();
+              const search = { query, order, above, below, authorFid, urls, limit };
+              const { rows, stoppedAt } = scanMatches(db, search, plan);
+              expect(stoppedAt).toBeUndefined();
               ids.push(...rows.map(({ id }) => id));
               const last = rows.at(-1);
-              if (last === undefined || rows.length < wanted) return ids;
+              if (last === undefined || rows.length < limit) return ids;
               if (order === "chron") above = last.id;
               else below = last.id;
             }
@@ -98,18 +98,18 @@ describe("every way to find casts", () => {
 test("with filters a page gives up after so many casts, and the next one goes on from there", () => {
   using db = openIndexInMemory();
   db.transaction(() => {
-    for (let n = 0; n < MAX_LOOKED_AT + 2; n++)
-      putCast(db, { fid: n < 2 ? 2 : 1, at: AT + n, hash: hashFrom(`${n}`), body: { text: "gm" } });
+    for (let n = 0; n < MAX_SCANNED + 2; n++)
+      insertCast(db, { fid: n < 2 ? 2 : 1, at: AT + n, hash: hashFrom(`${n}`), body: { text: "gm" } });
   });
   const query = searchQuery("gm");
   if (query === undefined) throw new Error("no word");
   const range = { above: 0, below: Number.MAX_SAFE_INTEGER };
-  const search = { query, authorFid: 2, urls: undefined, order: "desc_chron", wanted: 3, ...range } as const;
-  const first = walkMatches(db, search);
+  const search = { query, authorFid: 2, urls: undefined, order: "desc_chron", limit: 3, ...range } as const;
+  const first = scanMatches(db, search);
   expect(first.rows).toEqual([]);
-  const rest = walkMatches(db, { ...search, below: first.gaveUpAt ?? 0 });
+  const rest = scanMatches(db, { ...search, below: first.stoppedAt ?? 0 });
   expect(rest.rows).toHaveLength(2);
-  expect(rest.gaveUpAt).toBeUndefined();
+  expect(rest.stoppedAt).toBeUndefined();
 });
 
 describe("the plan of a search", () => {
@@ -121,7 +121,7 @@ describe("the plan of a search", () => {
       n % 5 === 0 ? ["brown", "gm"] : ["bread", "gm", "日本", "éclair"],
     ),
   );
-  const driverOf = (asked: string, costs = { joined: 1, pagePassed: 1000 }) => {
+  const driverOf = (asked: string, costs = { joined: 1, pageSkipped: 1000 }) => {
     const query = searchQuery(asked);
     return query && planSearch(db, query, 10, costs).driver;
   };
@@ -141,8 +141,8 @@ describe("the plan of a search", () => {
   });
 
   test("is FTS5 alone with the whole where that costs less", () => {
-    expect(driverOf("bread", { joined: 0, pagePassed: 0 })).toBe('"bread" *');
-    expect(driverOf("gm bread", { joined: 0, pagePassed: 0 })).toBe('"gm" "bread" *');
+    expect(driverOf("bread", { joined: 0, pageSkipped: 0 })).toBe('"bread" *');
+    expect(driverOf("gm bread", { joined: 0, pageSkipped: 0 })).toBe('"gm" "bread" *');
   });
 
   test("is never a list of a text in which FTS5 sees no word", () => {

@@ -1,0 +1,101 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { statement } from "../../../db/index/statement.ts";
+import { planSearch, type SearchPlan } from "./search-plan.ts";
+import type { SearchQuery } from "./search-query.ts";
+import { matchingTexts } from "./text-matcher.ts";
+
+export type Order = "desc_chron" | "chron";
+
+interface MatchRow {
+  id: number;
+  hash: Uint8Array;
+  text: string;
+}
+
+// Ids ascend with time, and FTS5 reads the list of a word by id in either direction.
+const declareScan = (name: string, direction: "ASC" | "DESC") =>
+  statement<{ id: number }, [query: string, above: number, below: number, limit: number]>(
+    `skeleton.search-scan.${name}`,
+    `SELECT rowid AS id FROM casts_fts WHERE casts_fts MATCH ? AND rowid > ? AND rowid < ?
+     ORDER BY rowid ${direction} LIMIT ?`,
+  );
+const scans = {
+  desc_chron: declareScan("newest-first", "DESC"),
+  chron: declareScan("oldest-first", "ASC"),
+} as const;
+
+const castRows = statement<MatchRow, [idsJson: string, fid: number | null, urlsJson: string | null]>(
+  "skeleton.search-scan.casts",
+  `SELECT c.id, c.hash, c.text FROM json_each(?1) j CROSS JOIN casts c ON c.id = j.value
+   WHERE (?2 IS NULL OR c.fid = ?2) AND (?3 IS NULL OR c.parent_url IN (SELECT value FROM json_each(?3)))`,
+);
+
+/** The most casts that are read for a page with filters, whether or not they pass the filters. */
+export const MAX_SCANNED = 20_000;
+const FIRST_CHUNK = 64;
+const CHUNK_GROWTH = 4;
+/** From this many casts on, the hit rate so far predicts how many more casts the page needs. */
+const SAMPLE = 256;
+
+interface ScanRequest {
+  readonly query: SearchQuery;
+  readonly order: Order;
+  /** The exclusive bounds of the range of ids. */
+  readonly above: number;
+  readonly below: number;
+  readonly authorFid: number | undefined;
+  readonly urls: readonly string[] | undefined;
+  readonly limit: number;
+}
+
+/** Live casts by time. `stoppedAt` is the last id read when the scan stopped at its limit before the end. */
+interface ScanResult {
+  readonly rows: readonly MatchRow[];
+  readonly stoppedAt: number | undefined;
+}
+
+/**
+ * The first casts of a range of ids that match the query and the filters. Walks the list that the plan names, in chunks,
+ * and asks of each cast whether it matches the whole. With filters the walk is bounded by `MAX_LOOKED_AT` casts; without
+ * them FTS5 is left alone with the query where the plan comes to nothing.
+ */
+export function scanMatches(
+  db: IndexDatabase,
+  { query, order, above, below, authorFid, urls, limit }: ScanRequest,
+  { driver, maxChecked }: SearchPlan = planSearch(db, query, limit),
+): ScanResult {
+  const urlsJson = urls === undefined ? null : JSON.stringify(urls);
+  const isFiltered = authorFid !== undefined || urls !== undefined;
+  const rows: MatchRow[] = [];
+  let range: [above: number, below: number] = [above, below];
+  let last: number | undefined;
+  /** Reads the next casts of a list. Returns whether the list may have more. */
+  const scan = (list: string, size: number): boolean => {
+    const ids = db.all(scans[order], list, ...range, size).map(({ id }) => id);
+    const casts = db.all(castRows, JSON.stringify(ids), authorFid ?? null, urlsJson);
+    rows.push(...(list === query.match ? casts : filterMatches(db, casts, query)));
+    last = ids.at(-1) ?? last;
+    if (last !== undefined) range = order === "chron" ? [last, below] : [above, last];
+    return ids.length === size;
+  };
+  const maxScanned = isFiltered ? MAX_SCANNED : driver === query.match ? 0 : maxChecked;
+  let chunk = Math.max(FIRST_CHUNK, 2 * limit);
+  for (let scanned = 0; scanned < maxScanned; ) {
+    const size = Math.min(chunk, maxScanned - scanned);
+    if (!scan(driver, size) || rows.length >= limit)
+      return { rows: rows.slice(0, limit), stoppedAt: undefined };
+    scanned += size;
+    const expected = (scanned * (limit - rows.length)) / rows.length;
+    if (!isFiltered && scanned >= SAMPLE && expected > maxScanned - scanned) break;
+    // 1.5 times the expected number, so that the next chunk usually fills the page.
+    chunk = Math.ceil(Math.max(FIRST_CHUNK, Math.min(CHUNK_GROWTH * chunk, 1.5 * expected)));
+  }
+  if (isFiltered) return { rows, stoppedAt: last };
+  scan(query.match, limit - rows.length);
+  return { rows, stoppedAt: undefined };
+}
+
+function filterMatches(db: IndexDatabase, casts: readonly MatchRow[], { match }: SearchQuery): MatchRow[] {
+  const texts = casts.map(({ text }) => text);
+  return matchingTexts(db, texts, match).flatMap((at) => casts[at] ?? []);
+}
