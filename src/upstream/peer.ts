@@ -32,6 +32,10 @@ export function peerErrorOf(method: string, cause: unknown): PeerError | undefin
   const isNoInfo = method === "getInfo" && NO_INFO.test(details);
   if (isNoInfo || (code === status.INTERNAL && NO_GRPC_STATUS.test(details)))
     return new PeerError(`it answers HTTP and no gRPC; ${HINT}`);
+  if (code === status.UNAUTHENTICATED)
+    return new PeerError(`it requires a login for ${rpcName(method)} (UNAUTHENTICATED); reads are sent without one`);
+  if (code === status.DEADLINE_EXCEEDED && method === "getInfo")
+    return new PeerError(`it does not respond (GetInfo timed out); ${HINT}`);
   if (code === status.UNAVAILABLE && NO_HTTP2.test(details))
     return new PeerError(`it does not speak HTTP/2, and so no gRPC; ${HINT}`);
   return undefined;
@@ -44,6 +48,10 @@ function lackOf(method: string): string {
     case "getBlocks":
       return "it does not serve GetBlocks, from which keys and lends come; a node that follows nobody has no blocks";
     default:
-      return `it does not serve ${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+      return `it does not serve ${rpcName(method)}`;
   }
+}
+
+function rpcName(method: string): string {
+  return method.charAt(0).toUpperCase() + method.slice(1);
 }

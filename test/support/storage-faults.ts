@@ -6,6 +6,7 @@ const STORAGE_FAULTS = {
   busy: { code: "SQLITE_BUSY", errno: 5, message: "database is locked" },
   io: { code: "SQLITE_IOERR_WRITE", errno: 778, message: "disk I/O error" },
   corrupt: { code: "SQLITE_CORRUPT", errno: 11, message: "database disk image is malformed" },
+  not_a_database: { code: "SQLITE_NOTADB", errno: 26, message: "file is not a database" },
   readOnly: { code: "SQLITE_READONLY", errno: 8, message: "attempt to write a readonly database" },
 } as const;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createServer as createHttp2Server } from "node:http2";
 import { type AddressInfo, createServer, type Server as NetServer } from "node:net";
-import { Server, ServerCredentials, status, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import { Server, ServerCredentials, type ServiceError, status, type UntypedServiceImplementation } from "@grpc/grpc-js";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
 import { startFollower } from "../../src/upstream/follower.ts";
@@ -10,7 +10,7 @@ import { behindReason } from "../../src/upstream/progress-text.ts";
 import { ManualClock } from "../support/clock.ts";
 
 const NOT_A_NODE = "upstream.url does not lead to a Farcaster node that can be followed: ";
-const PACE = { pollMs: 4, retryMs: 2, maxRetryMs: 8, stallMs: 500, callTimeoutMs: 1500 };
+const PACE = { pollMs: 4, retryMs: 2, maxRetryMs: 8, stallMs: 500, callTimeoutMs: 500 };
 
 interface Peer {
   readonly url: string;
@@ -90,6 +90,25 @@ const PEERS: readonly (readonly [what: string, start: () => Promise<Peer>, reaso
   ["a node of no shards", () => hub({ getInfo: info(0) }), /^it says that it has 0 shards$/],
   ["a node that follows nobody", () => hub({ getInfo: info(1) }), /^it does not serve GetBlocks/],
   [
+    "a node that requires a login for reads",
+    () =>
+      hub({
+        getInfo: ((_: unknown, respond: (fault: Partial<ServiceError>) => void) =>
+          respond({ code: status.UNAUTHENTICATED, details: "missing login" })) as never,
+      }),
+    /^it requires a login for GetInfo \(UNAUTHENTICATED\)/,
+  ],
+  [
+    "a port that accepts connections and sends nothing",
+    () => listening(createServer((socket) => void socket.on("error", () => {}))),
+    /^it does not respond \(GetInfo timed out\); the gRPC port of a node is 3383/,
+  ],
+  [
+    "an HTTP/2 server that never responds",
+    () => listening(createHttp2Server(() => {})),
+    /^it does not respond \(GetInfo timed out\)/,
+  ],
+  [
     "a node that lists no fids",
     () => hub({ getInfo: info(1), getBlocks: ((call: { end(): void }) => call.end()) as never }),
     /^it does not serve GetEvents$/,
@@ -142,14 +161,14 @@ test("what passes by itself says nothing of the peer", () => {
     ),
     fault(status.UNAVAILABLE, "Received HTTP status code 503"),
     fault(status.UNAVAILABLE, "Received HTTP status code 429"),
-    fault(status.DEADLINE_EXCEEDED, "Deadline exceeded"),
     fault(status.INTERNAL, "store error"),
-    fault(status.UNAUTHENTICATED, "missing login"),
     new Error("stopped"),
     "a text",
     undefined,
   ])
     expect(peerErrorOf("getInfo", passing)).toBeUndefined();
+  // A node that responded to GetInfo is one, however slow its other responses are.
+  expect(peerErrorOf("getFids", fault(status.DEADLINE_EXCEEDED, "Deadline exceeded"))).toBeUndefined();
   // A peer of another implementation gives no details with it.
   expect(peerErrorOf("subscribe", fault(status.UNIMPLEMENTED, ""))?.message).toContain("serve Subscribe");
 });

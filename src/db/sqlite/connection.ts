@@ -70,7 +70,7 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     this.onStatement?.(s.name);
     try {
       const { changes } = this.#prepared(s).run(...params);
-      if (changes > 0 && !this.#sqlite.inTransaction) this.#writeFault = undefined;
+      if (changes > 0 && !this.#sqlite.inTransaction) this.#clearWriteFault();
       return changes;
     } catch (cause) {
       throw this.#failedWrite(cause);
@@ -83,7 +83,7 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
       const changesBefore = this.#writeFault && this.#totalChanges();
       const result = this.#within(BEGIN_IMMEDIATE, work);
       // A commit of nothing writes nothing, and so shows nothing about the disk.
-      if (this.#writeFault && this.#totalChanges() !== changesBefore) this.#writeFault = undefined;
+      if (this.#writeFault && this.#totalChanges() !== changesBefore) this.#clearWriteFault();
       return result;
     } catch (cause) {
       throw this.#failedWrite(cause);
@@ -95,7 +95,10 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     return this.#within(BEGIN, work);
   }
 
-  /** The fault of the last write that failed, until one succeeds. */
+  /**
+   * The fault of the last write that failed, until one succeeds. Damage of the file stays for the life of the connection:
+   * a write to other pages succeeds and repairs nothing.
+   */
   get writeFault(): StorageError | undefined {
     return this.#writeFault;
   }
@@ -105,7 +108,7 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
    * back. Does nothing where no write failed. Never waits for another connection's lock.
    */
   retryWrite(): void {
-    if (!this.#writeFault) return;
+    if (!this.#writeFault || this.#writeFault.isDamage) return;
     const { timeout = 0 } = this.#sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get() ?? {};
     this.#sqlite.exec("PRAGMA busy_timeout = 0");
     try {
@@ -213,9 +216,14 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   #failedWrite(cause: unknown): unknown {
     const fault = asStorageError(this, cause);
     if (!(fault instanceof StorageError) || fault.file !== this.file) return fault;
+    if (this.#writeFault?.isDamage) return fault;
     // A lock that keeps a write out says nothing about a disk that was full before.
     if (fault.fault !== "busy" || !this.#writeFault) this.#writeFault = fault;
     return fault;
+  }
+
+  #clearWriteFault(): void {
+    if (!this.#writeFault?.isDamage) this.#writeFault = undefined;
   }
 
   #totalChanges(): number {

@@ -51,6 +51,22 @@ describe("a write that fails", () => {
     expect(db.writeFault).toBeUndefined();
   });
 
+  test.each(["corrupt", "not_a_database"] as const)(
+    "because of damage (%s) stays the reported fault, whatever succeeds or fails later",
+    (fault) => {
+      using db = openIndexInMemory();
+      failStatement(db, 2, fault);
+      expect(() => put(db, 1)).toThrow(StorageError);
+      put(db, 2);
+      db.retryWrite();
+      failStatement(db, 3, "full");
+      expect(() => put(db, 3)).toThrow(StorageError);
+      put(db, 4);
+      expect(getPosition(db, "work")).toBe(4);
+      expect(db.writeFault).toMatchObject({ fault, isDamage: true });
+    },
+  );
+
   test("because of what it was given is no fault of the database", () => {
     using db = openIndexInMemory();
     expect(() => db.transaction(() => putPosition(db, "work", null as unknown as number))).toThrow(
