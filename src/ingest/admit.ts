@@ -49,8 +49,8 @@ export function admitAuthor(context: AdmitContext, message: SignedMessage): Reje
   const { db } = context;
   const { data, signer } = message;
   if (!db.get(fidExists, data.fid)) return invalid(`fid ${data.fid} is not registered`);
-  if (data.body?.$case === "keyAddBody") return admitKeyAdd(context, data, data.body.value);
-  if (data.body?.$case === "keyRemoveBody") return admitKeyRemove(context, data, data.body.value);
+  if (data.body?.$case === "keyAddBody") return admitKeyAdd(context, message, data.body.value);
+  if (data.body?.$case === "keyRemoveBody") return admitKeyRemove(context, message, data.body.value);
   const isActive = isActiveOnChainKey(db, data.fid, signer) || gaslessSigner(context, message) !== undefined;
   return isActive ? undefined : invalid("signer is not an active key of the fid");
 }

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
 import { Kind, Store } from "../protocol/merge-rules.ts";
-import { invalid, type Rejection } from "../protocol/rejection.ts";
+import { DUPLICATE, invalid, type Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import {
@@ -33,6 +33,23 @@ const keyCount = statement<{ used: number }, [fid: number]>(
   `SELECT used FROM store_counts WHERE fid = ? AND store = ${Store.GaslessKeys}`,
 );
 
+const lastAdd = statement<{ hash: Uint8Array }, [fid: number, key: Uint8Array]>(
+  "gasless-keys.last-add",
+  `SELECT hash FROM messages WHERE fid = ? AND store = ${Store.GaslessKeys} AND slot = ?`,
+);
+const lastRemoval = statement<{ hash: Uint8Array }, [key: Uint8Array]>(
+  "gasless-keys.last-removal",
+  "SELECT hash FROM key_removals WHERE key = ?",
+);
+const putRemoval = statement<unknown, [key: Uint8Array, hash: Uint8Array]>(
+  "gasless-keys.put-removal",
+  "INSERT OR REPLACE INTO key_removals (key, hash) VALUES (?, ?)",
+);
+const deleteRemoval = statement<unknown, [key: Uint8Array]>(
+  "gasless-keys.delete-removal",
+  "DELETE FROM key_removals WHERE key = ?",
+);
+
 const MAX_KEYS_PER_FID = 1000;
 const STALE_NONCE = invalid("nonce is not above the last one");
 
@@ -59,11 +76,11 @@ export function renewGaslessSigner(db: IndexDatabase, { data, signer }: SignedMe
  * the protocol: a delayed message is still valid a minute later, so it is accepted here.
  */
 export function admitKeyAdd(
-  context: AdmitContext,
-  data: MessageData,
+  { db }: AdmitContext,
+  { data, hash }: SignedMessage,
   body: KeyAddBody,
 ): Rejection | undefined {
-  const { db } = context;
+  if (isSame(db.get(lastAdd, data.fid, body.key), hash)) return DUPLICATE;
   const request = decodeSignedKeyRequest(body.metadata);
   if (!request) return invalid("metadata is not a signed key request");
   if (!isCustody(db, request.requestFid, request.requestSigner))
@@ -91,9 +108,10 @@ export function verifyKeyAddCustody(db: IndexDatabase, data: MessageData): Rejec
 /** Checks what a KEY_REMOVE needs from the state with look-ups: a key of the fid and a nonce above the last one. */
 export function admitKeyRemove(
   { db }: AdmitContext,
-  data: MessageData,
+  { data, hash }: SignedMessage,
   body: KeyRemoveBody,
 ): Rejection | undefined {
+  if (isSame(db.get(lastRemoval, body.key), hash)) return DUPLICATE;
   const key = findGaslessKey(db, body.key);
   if (!key || key.fid !== data.fid) return invalid("key is no gasless key of the fid");
   const last = isBySelf(body) ? appNonce(db, key.requestFid) : userNonce(db, data.fid);
@@ -113,12 +131,12 @@ export function verifyKeyRemoveCustody(
 
 /**
  * Applies an admitted key operation. Returns false for any other message. The KEY_ADD is stored as the key's message, one
- * for each key. A KEY_REMOVE is not stored, because its nonce keeps it from being replayed.
+ * for each key. Of a KEY_REMOVE only the hash is stored, because its nonce keeps it from being replayed.
  */
 export function applyKeyMessage(context: MergeContext, message: SignedMessage): boolean {
   const { data } = message;
   if (data.body?.$case === "keyAddBody") addKey(context, message, data.body.value);
-  else if (data.body?.$case === "keyRemoveBody") removeKey(context, data.fid, data.body.value);
+  else if (data.body?.$case === "keyRemoveBody") removeKey(context, message, data.body.value);
   else return false;
   return true;
 }
@@ -134,14 +152,25 @@ function addKey({ db, store }: MergeContext, message: SignedMessage, body: KeyAd
   deleteGaslessKey(db, key, fid);
   putGaslessKey(db, { key, fid, requestFid, scopes, ttlSecs, addedAt, lastUsedAt: addedAt, nonce });
   raiseUserNonce(db, fid, nonce);
+  db.run(deleteRemoval, key);
 }
 
-function removeKey({ db, store }: MergeContext, fid: number, body: KeyRemoveBody): void {
+function removeKey(
+  { db, store }: MergeContext,
+  { data: { fid }, hash }: SignedMessage,
+  body: KeyRemoveBody,
+): void {
   const key = findGaslessKey(db, body.key);
   if (!isBySelf(body)) raiseUserNonce(db, fid, body.nonce);
   else if (key) raiseAppNonce(db, key.requestFid, body.nonce);
   removeKeyMessage(store, fid, body.key);
   deleteGaslessKey(db, body.key, fid);
+  db.run(putRemoval, body.key, hash);
+}
+
+/** Whether the message that last changed a key has this hash, so that the same message is submitted again. */
+function isSame(last: { readonly hash: Uint8Array } | undefined, hash: Uint8Array): boolean {
+  return last !== undefined && Buffer.compare(last.hash, hash) === 0;
 }
 
 function isBySelf({ signatureType }: KeyRemoveBody): boolean {

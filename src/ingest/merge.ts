@@ -11,7 +11,7 @@ import {
   Store,
   slotOf,
 } from "../protocol/merge-rules.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import { DUPLICATE, Rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { requiredVerifiedAddress } from "../protocol/validate/user-data.ts";
 import {
@@ -42,7 +42,6 @@ const proofOf = statement<
    FROM username_proofs WHERE name = ?`,
 );
 
-const DUPLICATE = new Rejection("bad_request.duplicate", "message is already merged");
 const CONFLICT = new Rejection("bad_request.conflict", "message conflicts with a more recent one");
 const PRUNABLE = new Rejection("bad_request.prunable", "message would be pruned at once");
 

@@ -22,3 +22,6 @@ export class Rejection {
 export function invalid(reason: string): Rejection {
   return new Rejection("bad_request.validation_failure", reason);
 }
+
+/** The refusal of a message that was merged before. It is a success for a sender that tries again. */
+export const DUPLICATE = new Rejection("bad_request.duplicate", "message is already merged");

@@ -33,7 +33,9 @@ export function peerErrorOf(method: string, cause: unknown): PeerError | undefin
   if (isNoInfo || (code === status.INTERNAL && NO_GRPC_STATUS.test(details)))
     return new PeerError(`it answers HTTP and no gRPC; ${HINT}`);
   if (code === status.UNAUTHENTICATED)
-    return new PeerError(`it requires a login for ${rpcName(method)} (UNAUTHENTICATED); reads are sent without one`);
+    return new PeerError(
+      `it requires a login for ${rpcName(method)} (UNAUTHENTICATED); reads are sent without one`,
+    );
   if (code === status.DEADLINE_EXCEEDED && method === "getInfo")
     return new PeerError(`it does not respond (GetInfo timed out); ${HINT}`);
   if (code === status.UNAVAILABLE && NO_HTTP2.test(details))

@@ -85,6 +85,35 @@ describe("nonces", () => {
   });
 });
 
+describe("a key message that is submitted again unchanged", () => {
+  const DUPLICATE = "bad_request.duplicate";
+
+  test("is a duplicate while no later one changed the key, whatever the nonces are by then", () => {
+    using node = startNode();
+    const added = add(1, first, 1);
+    const removed = remove(1, first, 3, "custody");
+    expect(node.takeMessage(added)).toBe("ok");
+    expect(node.takeMessage(added)).toBe(DUPLICATE);
+    expect(node.takeMessage(add(1, second, 2))).toBe("ok");
+    expect(node.takeMessage(added)).toBe(DUPLICATE);
+    expect(node.takeMessage(removed)).toBe("ok");
+    expect(node.takeMessage(removed)).toBe(DUPLICATE);
+    expect(node.takeMessage(added)).toBe(REFUSED);
+    expect(node.takeMessage(add(1, first, 4))).toBe("ok");
+    expect(node.takeMessage(removed)).toBe(REFUSED);
+  });
+
+  test("is a duplicate when the key removed itself", () => {
+    using node = startNode();
+    node.takeMessage(add(1, first, 1));
+    node.takeMessage(add(2, second, 1));
+    const removals = [remove(1, first, 5, "itself"), remove(2, second, 6, "itself")];
+    for (const removal of removals) expect(node.takeMessage(removal)).toBe("ok");
+    for (const removal of removals) expect(node.takeMessage(removal)).toBe(DUPLICATE);
+    expect(appNonce(node.db, APP)).toBe(6);
+  });
+});
+
 test("a KEY_ADD conflicts with an on-chain key only while that key is active for the same fid", () => {
   using node = startNode();
   const onChain = (fid: number, block: number, kind: "add" | "remove" | "admin_reset") =>

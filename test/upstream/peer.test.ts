@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
 import { createServer as createHttp2Server } from "node:http2";
 import { type AddressInfo, createServer, type Server as NetServer } from "node:net";
-import { Server, ServerCredentials, type ServiceError, status, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import {
+  Server,
+  ServerCredentials,
+  type ServiceError,
+  status,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
 import { startFollower } from "../../src/upstream/follower.ts";

@@ -103,6 +103,15 @@ export const keyNonces = sqliteTable(
   (t) => [primaryKey({ columns: [t.fid, t.requestFid] })],
 );
 
+/**
+ * The hash of the KEY_REMOVE that removed a gasless key, until the key is added again. A removal stores no message, and a
+ * client that submits it a second time must learn that it was merged.
+ */
+export const keyRemovals = sqliteTable("key_removals", {
+  key: blob({ mode: "buffer" }).primaryKey(),
+  hash: blob({ mode: "buffer" }).notNull(),
+});
+
 /** How far resumable work has come, written in the transaction of the work itself. */
 export const positions = sqliteTable("positions", {
   key: text().primaryKey(),

@@ -1,0 +1,4 @@
+CREATE TABLE `key_removals` (
+	`key` blob PRIMARY KEY NOT NULL,
+	`hash` blob NOT NULL
+);
