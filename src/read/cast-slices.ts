@@ -4,28 +4,28 @@ import type { Hash } from "./hydrate/casts.ts";
 import type { Hydration } from "./hydrate/hydrate.ts";
 import { type ReadSource, runQuery } from "./run-query.ts";
 
-/** Casts that are hydrated together: a page of a feed, which takes some milliseconds. */
+/** The number of casts that are hydrated together: a page of a feed, which takes a few milliseconds. */
 const SLICE_CASTS = 50;
 
-/** Others get their turn after so long. To yield after each slice costs more than most slices. */
+/** Time after which the event loop runs other work. Yielding after every slice costs more than most slices. */
 const MAX_TURN_MS = 5;
 
-/** Casts in the order of `hashesOf`, a slice at a time; undefined stands for a cast that is gone. */
+/** Casts in the order of `hashesOf`, one slice at a time; undefined stands for a cast that was deleted. */
 export type CastSlices<Shown> = AsyncIterable<readonly (Shown | undefined)[]>;
 
-/** What the skeleton found, and its casts. */
+/** The skeleton and its casts. */
 interface SlicedCasts<Found, Shown> {
   readonly found: Found;
   readonly slices: CastSlices<Shown>;
-  /** The first of all. */
+  /** The first cast. */
   readonly first: Shown | undefined;
 }
 
 /**
- * Answers a read of many casts in slices, so that neither their hydration holds up other requests nor all of them are in
- * memory together. The skeleton and the first slice are read on one snapshot, each further slice on a later one when it is
- * asked for: a snapshot over all of them would last as long as a slow reader likes, and keep the write-ahead log from being
- * reset. A cast that was deleted meanwhile is left out.
+ * Reads many casts in slices, so that their hydration does not delay other requests and they are never in memory all at
+ * once. The skeleton and the first slice come from one snapshot. Each further slice comes from a later snapshot, opened
+ * when the consumer requests the slice: a snapshot over all slices would last as long as the slowest client and would
+ * prevent the write-ahead log from being reset. A cast that is deleted in between is omitted.
  */
 export function readCastsInSlices<Found, Shown>(
   reads: ReadSource,
@@ -66,11 +66,11 @@ export function readCastsInSlices<Found, Shown>(
         await setImmediate();
         turnAtMs = performance.now();
       }
-      const wanted = sliceOf(hashes, slice);
+      const sliceHashes = sliceOf(hashes, slice);
       yield runQuery(
         reads,
-        () => wanted,
-        () => ({ hashes: wanted, viewerFid }),
+        () => sliceHashes,
+        () => ({ hashes: sliceHashes, viewerFid }),
         presentAll,
       );
     }

@@ -1,14 +1,14 @@
 /**
- * Cursors are keyset positions: the sort key of the last row of a page, so that rows inserted or deleted meanwhile
- * neither repeat nor skip a row that stays. On the wire: base64url of a version byte, a tag of the endpoint, and
- * the key as JSON; nobody but this file looks inside.
+ * Cursors are keyset positions: a cursor holds the sort key of the last row of a page. Rows that are inserted or deleted
+ * between two pages never repeat or skip a row that stays. Wire format: base64url of a version byte, a tag of the
+ * endpoint, and the key as JSON. The format is opaque outside this file.
  */
 
 const VERSION = 1;
 const TAG_BYTES = 4;
 const MAX_CURSOR_CHARS = 512;
 
-/** The kinds of a key's parts, in order; `hash` is hex with `0x`. */
+/** The types of a key's parts, in order. `hash` is hex with `0x`. */
 export type KeyShape = readonly ("int" | "hash" | "text")[];
 
 type KeyPart<Kind> = Kind extends "int" ? number : Kind extends "hash" ? `0x${string}` : string;
@@ -17,11 +17,11 @@ export type Key<Shape extends KeyShape> = { readonly [At in keyof Shape]: KeyPar
 /** The cursors of one endpoint. */
 export interface CursorCodec<Shape extends KeyShape> {
   encode(key: Key<Shape>): string;
-  /** Undefined for anything that `encode` of this endpoint does not make. */
+  /** Returns undefined for any text that `encode` of this endpoint does not return. */
   decode(cursor: string): Key<Shape> | undefined;
 }
 
-/** Makes the cursors of the endpoint named `endpoint`; those of another endpoint do not decode. */
+/** Creates the cursor codec of the endpoint named `endpoint`. Cursors of another endpoint do not decode. */
 export function cursorCodec<const Shape extends KeyShape>(
   endpoint: string,
   shape: Shape,
@@ -34,7 +34,7 @@ export function cursorCodec<const Shape extends KeyShape>(
     decode(cursor) {
       if (cursor.length > MAX_CURSOR_CHARS) return undefined;
       const bytes = Buffer.from(cursor, "base64url");
-      // Another spelling of the same bytes is not what was handed out.
+      // Rejects a different base64url spelling of the same bytes.
       if (bytes.toString("base64url") !== cursor) return undefined;
       if (!bytes.subarray(0, head.length).equals(head)) return undefined;
       const key = parseJson(bytes.subarray(head.length).toString("utf8"));
@@ -62,15 +62,15 @@ function isPart(part: unknown, kind: KeyShape[number]): boolean {
   return typeof part === "string" && (kind === "text" || /^0x[0-9a-f]{40}$/.test(part));
 }
 
-/** One page of a list: its rows, and the cursor of the rows behind it, null at the end. */
+/** One page of a list: its rows, and the cursor of the next page, null at the end. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
   readonly cursor: string | null;
 }
 
 /**
- * Cuts a page out of the rows that a query found. The query asks for one row more than the page holds, which tells
- * a last page from a full one.
+ * Cuts a page out of the rows of a query. The query selects one row more than the page holds, which distinguishes the
+ * last page from a full one.
  */
 export function cutPage<Row>(
   rows: readonly Row[],

@@ -4,38 +4,38 @@ import type { HydrationCache } from "./hydrate/cache.ts";
 import { type Hydration, type HydrationRequest, hydrate } from "./hydrate/hydrate.ts";
 import type { Presenters } from "./present/presenters.ts";
 
-/** What the reads of every dialect share: their connection, the time, and the settings that bound or shape answers. */
+/** The dependencies of reads in every dialect: connection, clock, and the settings that bound or shape responses. */
 export interface ReadSource {
   readonly db: IndexDatabase;
-  /** What earlier answers of the connection were made of. */
+  /** Object states that earlier reads of this connection loaded. */
   readonly cache: HydrationCache;
   readonly clock: Clock;
-  /** The longest list of ids that is taken. */
+  /** The longest list of ids that a request may contain. */
   readonly maxIds: number;
-  /** Within how many seconds reactions to one cast, or follows, are one notification. */
+  /** The window in seconds that groups reactions to one cast, or follows, into one notification. */
   readonly notificationWindowSecs: number;
 }
 
-/** What a read works with. */
+/** The dependencies of the reads of one dialect. */
 export interface Reads extends ReadSource {
-  /** The answers in the dialect of the prefix. */
+  /** The presenters of the dialect of the prefix. */
   readonly present: Presenters;
 }
 
 /**
- * Answers a read on one snapshot of the index: `skeleton` finds ids and their order, everything they refer to is
- * loaded in a few statements, and `present` makes the answer of it without another look at the database.
+ * Runs a read on one snapshot of the index. `skeleton` finds ids and their order. `requestOf` names the objects to
+ * hydrate, which a few statements load. `present` builds the result from them without another read of the database.
  */
-export function runQuery<Skeleton, Answer>(
+export function runQuery<Skeleton, Result>(
   reads: ReadSource,
   skeleton: (db: IndexDatabase) => Skeleton,
-  wanted: (skeleton: Skeleton) => HydrationRequest,
-  present: (skeleton: Skeleton, hydration: Hydration) => Answer,
-): Answer {
+  requestOf: (skeleton: Skeleton) => HydrationRequest,
+  present: (skeleton: Skeleton, hydration: Hydration) => Result,
+): Result {
   const { db, cache, clock } = reads;
   return db.snapshot(() => {
     cache.sync(db);
     const found = skeleton(db);
-    return present(found, hydrate(db, wanted(found), nowSecs(clock), cache));
+    return present(found, hydrate(db, requestOf(found), nowSecs(clock), cache));
   });
 }

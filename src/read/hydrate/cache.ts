@@ -8,50 +8,50 @@ import type { UserState } from "./users.ts";
 const MAX_USERS = 10_000;
 const MAX_CASTS = 10_000;
 const MAX_CHANNELS = 2_000;
-/** Of replies in lists, and of lists. */
+/** Counts the lists and the replies in them. */
 const MAX_REPLIES = 20_000;
 
 /**
- * States of objects as they stand in the snapshot that `sync` was last called in. One belongs to one connection; each
- * answer syncs it first, in its own snapshot, so that it never shows what a commit has changed since.
+ * Caches object states as of the snapshot in which `sync` was last called. Each connection has one cache. Each read syncs
+ * it first, within its own snapshot, so that a response never shows a state that a commit has replaced.
  */
 export class HydrationCache {
   readonly users = new GenerationCache<number, UserState>(MAX_USERS / 2);
   readonly casts = new GenerationCache<Hash, CastState>(MAX_CASTS / 2);
   readonly channels = new GenerationCache<string, ChannelState>(MAX_CHANNELS / 2);
-  /** The oldest direct replies of casts. Whatever comes or goes among them changes the counts of the cast. */
+  /** The oldest direct replies of casts. An added or removed reply changes the counts of the cast, which invalidates it. */
   readonly replies = new GenerationCache<Hash, readonly Reply[]>(MAX_REPLIES / 2, (list) => 1 + list.length);
-  /** Number of the last commit that this has heard of. */
+  /** The number of the last commit that the cache reflects. */
   #seq: number | undefined;
 
-  /** Drops what was changed since the last call; within the snapshot that the answer is read in. */
+  /** Drops the states that commits changed since the last call. Call it within the snapshot of the read. */
   sync(db: IndexDatabase): void {
     if (this.#seq === undefined) {
-      // Nothing is kept yet: the lists of what was changed before, which may be long, are of no use.
+      // The cache is empty, so the lists of earlier changes, which may be long, need not be read.
       this.#seq = lastInvalidationSeq(db);
       return;
     }
-    const touched = readInvalidations(db, this.#seq);
-    if (!touched) return;
-    this.#seq = touched.seq;
-    if (touched.everything) {
+    const changes = readInvalidations(db, this.#seq);
+    if (!changes) return;
+    this.#seq = changes.seq;
+    if (changes.everything) {
       this.users.clear();
       this.casts.clear();
       this.channels.clear();
       this.replies.clear();
       return;
     }
-    for (const fid of touched.fids) this.users.delete(fid);
-    for (const hex of touched.hashes) {
+    for (const fid of changes.fids) this.users.delete(fid);
+    for (const hex of changes.hashes) {
       const hash: Hash = `0x${hex}`;
       this.casts.delete(hash);
       this.replies.delete(hash);
     }
-    for (const id of touched.channelIds) this.channels.delete(id);
+    for (const id of changes.channelIds) this.channels.delete(id);
   }
 }
 
-/** Takes what is kept out of `cache` and loads the rest, which is kept from then on. */
+/** Returns the states of `keys` from `cache`, and loads and caches the missing ones. */
 export function readThrough<Key, State extends object>(
   cache: GenerationCache<Key, State>,
   keys: Iterable<Key>,

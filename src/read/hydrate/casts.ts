@@ -4,10 +4,10 @@ import { statement } from "../../db/index/statement.ts";
 
 export type Hash = `0x${string}`;
 
-/** Everything that a Cast object is made of but its people. Times in unix seconds. */
+/** The state of a Cast object without its users. Times are unix seconds. */
 export interface CastState extends CastContent, CastCounts {}
 
-/** What a cast is made of by itself and by its thread. */
+/** The parts of a cast that come from its message and its thread. */
 export interface CastContent {
   readonly hash: Hash;
   readonly fid: number;
@@ -21,21 +21,21 @@ export interface CastContent {
   readonly embeds: readonly StoredEmbed[];
 }
 
-/** A live cast below another one. */
+/** A live cast that replies to another one. */
 export interface Reply {
   readonly fid: number;
   readonly timestamp: number;
   readonly hash: Hash;
 }
 
-/** What others did with a cast. */
+/** The numbers of reactions and replies to a cast. */
 interface CastCounts {
   readonly likes: number;
   readonly recasts: number;
   readonly replies: number;
 }
 
-/** A mentioned fid and its byte offset in the UTF-8 text, which holds no name there. */
+/** A mentioned fid and its byte offset in the UTF-8 text. The stored text does not contain the name. */
 export type Mention = readonly [fid: number, byteOffset: number];
 
 interface CastRow {
@@ -72,12 +72,12 @@ const countRows = statement<CastCounts & { hash: Uint8Array }, [castsJson: strin
    CROSS JOIN cast_counts n ON n.hash = unhex(j.value ->> 0) AND n.fid = j.value ->> 1`,
 );
 
-/** Loads the casts among `hashes` that are live, in one statement. */
+/** Loads the live casts among `hashes` in one statement. */
 export function loadCasts(db: IndexDatabase, hashes: Iterable<Hash>): Map<Hash, CastState> {
-  const wanted = [...new Set(hashes)];
+  const distinct = [...new Set(hashes)];
   const casts = new Map<Hash, CastState>();
-  if (wanted.length === 0) return casts;
-  const json = JSON.stringify(wanted.map((hash) => hash.slice(2)));
+  if (distinct.length === 0) return casts;
+  const json = JSON.stringify(distinct.map((hash) => hash.slice(2)));
   for (const row of db.all(castRows, json)) {
     const hash = hex(row.hash);
     casts.set(hash, {
@@ -102,7 +102,7 @@ export function loadCasts(db: IndexDatabase, hashes: Iterable<Hash>): Map<Hash, 
   return casts;
 }
 
-/** Adds to casts, live or not, what others did with them, in one statement. */
+/** Adds the numbers of reactions and replies to casts, live or not, in one statement. */
 export function withCounts(db: IndexDatabase, casts: readonly CastContent[]): CastState[] {
   if (casts.length === 0) return [];
   const json = JSON.stringify(casts.map(({ hash, fid }) => [hash.slice(2), fid]));
@@ -113,7 +113,7 @@ export function withCounts(db: IndexDatabase, casts: readonly CastContent[]): Ca
   });
 }
 
-/** Bytes as lower-case hex with `0x`, the one form of hashes, keys and addresses in answers. */
+/** Returns bytes as lower-case hex with `0x`, the form of hashes, keys and addresses in responses. */
 export function hex(bytes: Uint8Array): Hash {
   return `0x${bytes.toHex()}`;
 }

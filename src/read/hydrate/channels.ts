@@ -2,12 +2,12 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { statement } from "../../db/index/statement.ts";
 import { parentUrlsOf } from "../../protocol/channel-url.ts";
 
-/** Everything that a Channel object is made of but its lead. Times in unix seconds. */
+/** The state of a Channel object without its lead. Times are unix seconds. */
 export interface ChannelState {
   readonly id: string;
   /**
-   * The registry's URL; without one the older client's, which the registry and most casts carry. It does not depend on
-   * which host casts used.
+   * The registry's URL. A channel without a registry entry has the older client's URL, which the registry and most casts
+   * use. It does not depend on the host in the casts' URLs.
    */
   readonly url: string;
   readonly name: string;
@@ -47,12 +47,12 @@ const channelRows = statement<ChannelRow, [idsJson: string]>(
    WHERE a.id IS NOT NULL OR r.id IS NOT NULL`,
 );
 
-/** Loads the channels among `ids` that exist, by casts or by import, in one statement. */
+/** Loads the channels among `ids` that exist, through casts or an import, in one statement. */
 export function loadChannels(db: IndexDatabase, ids: Iterable<string>): Map<string, ChannelState> {
-  const wanted = [...new Set(ids)];
+  const distinct = [...new Set(ids)];
   const channels = new Map<string, ChannelState>();
-  if (wanted.length === 0) return channels;
-  for (const row of db.all(channelRows, JSON.stringify(wanted))) {
+  if (distinct.length === 0) return channels;
+  for (const row of db.all(channelRows, JSON.stringify(distinct))) {
     channels.set(row.id, {
       id: row.id,
       url: row.url ?? canonicalUrl(row.id),
@@ -70,7 +70,7 @@ export function loadChannels(db: IndexDatabase, ids: Iterable<string>): Map<stri
   return channels;
 }
 
-/** The URL of a channel that nothing was imported about. */
+/** Returns the URL of a channel without a registry entry. */
 export function canonicalUrl(channelId: string): string {
   return parentUrlsOf(channelId)[0] ?? channelId;
 }

@@ -6,52 +6,52 @@ import { type ChannelState, loadChannels } from "./channels.ts";
 import { loadUsers, type UserState } from "./users.ts";
 import { loadViewerContexts, type ViewerContexts } from "./viewer.ts";
 
-/** All that presentation may look at: what was asked for and what that refers to. */
+/** The input of presenters: the requested objects and the objects that they refer to. */
 export interface Hydration {
   readonly users: ReadonlyMap<number, UserState>;
   readonly casts: ReadonlyMap<Hash, CastState>;
-  /** By id: those that were named, and those that a cast's thread stands in. */
+  /** By id: the requested channels, and the channels of the casts' threads. */
   readonly channels: ReadonlyMap<string, ChannelState>;
-  /** The time of the answer, in unix seconds; decides what has expired. */
+  /** The time of the read in unix seconds, which decides what has expired. */
   readonly nowSecs: number;
-  /** Undefined where nobody in particular asks. */
+  /** Undefined for a read without a viewer. */
   readonly viewer: ViewerContexts | undefined;
 }
 
-/** What a skeleton names. */
+/** The objects that a skeleton names. */
 export interface HydrationRequest {
   readonly fids?: Iterable<number>;
   readonly hashes?: Iterable<Hash>;
   readonly channelIds?: Iterable<string>;
-  /** For whom the objects are shown; how the viewer stands to each of them is loaded too. */
+  /** The viewer of the objects. The viewer's relations to each of them are loaded too. */
   readonly viewerFid?: number | undefined;
-  /** Casts that the caller has already, live or not: what they refer to is loaded, they themselves are not in `casts`. */
+  /** Casts that the caller provides, live or not. Objects that they refer to are loaded; they are not in `casts`. */
   readonly providedCasts?: readonly CastState[];
 }
 
 /**
- * Loads everything that the skeleton names and everything that those objects show: quoted casts one level deep,
- * authors and mentioned people, channels and their leads, the apps of auth addresses. At most six statements, whatever the
- * number of objects, three more for a viewer and three for such apps.
+ * Loads the objects that the skeleton names and the objects that they show: quoted casts one level deep, authors and
+ * mentioned users, channels and their leads, the apps of auth addresses. Runs at most six statements for any number of
+ * objects, three more for a viewer and three more for apps.
  */
 export function hydrate(
   db: IndexDatabase,
-  wanted: HydrationRequest,
+  request: HydrationRequest,
   nowSecs: number,
   cache: HydrationCache,
 ): Hydration {
   const castsOf = (hashes: Iterable<Hash>) =>
     readThrough(cache.casts, hashes, (missing) => loadCasts(db, missing));
-  const casts = castsOf(wanted.hashes ?? []);
-  const given = wanted.providedCasts ?? [];
-  const quoted = castsOf(quotedHashes([...casts.values(), ...given], casts));
+  const casts = castsOf(request.hashes ?? []);
+  const provided = request.providedCasts ?? [];
+  const quoted = castsOf(quotedHashes([...casts.values(), ...provided], casts));
   for (const [hash, cast] of quoted) casts.set(hash, cast);
-  const referring = [...casts.values(), ...given];
-  const channelIds = new Set(wanted.channelIds ?? []);
+  const referring = [...casts.values(), ...provided];
+  const channelIds = new Set(request.channelIds ?? []);
   const channels = readThrough(cache.channels, [...channelIds, ...channelsOf(referring)], (missing) =>
     loadChannels(db, missing),
   );
-  const fids = new Set(wanted.fids ?? []);
+  const fids = new Set(request.fids ?? []);
   for (const id of channelIds) {
     const leadFid = channels.get(id)?.leadFid;
     if (leadFid !== undefined && leadFid !== null) fids.add(leadFid);
@@ -62,7 +62,7 @@ export function hydrate(
   }
   const users = readThrough(cache.users, fids, (missing) => loadUsers(db, missing));
   const shown = { fids: users.keys(), casts: casts.values(), channelIds: channels.keys() };
-  const { viewerFid } = wanted;
+  const { viewerFid } = request;
   const viewer = viewerFid === undefined ? undefined : loadViewerContexts(db, viewerFid, shown);
   const appFids = new Set(authAppsOf(users.values()));
   if (appFids.size > 0) {

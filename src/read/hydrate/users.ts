@@ -3,7 +3,7 @@ import { statement } from "../../db/index/statement.ts";
 import { authAddressOf } from "../../protocol/auth-address.ts";
 import { UserDataType } from "../../protocol/wire/generated/message.ts";
 
-/** Everything that a User object is made of, as the index holds it. Times in unix seconds. */
+/** The state of a User object. Times are unix seconds. */
 export interface UserState {
   readonly fid: number;
   readonly custody: Uint8Array | null;
@@ -11,26 +11,26 @@ export interface UserState {
   readonly followers: number;
   readonly following: number;
   readonly pro: { readonly subscribedAt: number; readonly expiresAt: number } | undefined;
-  /** The USERNAME while its proof is live and the fid's own. */
+  /** The USERNAME, while its proof is live and belongs to the fid. */
   readonly username: string | undefined;
   readonly data: ReadonlyMap<UserDataType, string>;
   /** Oldest first. */
   readonly verifications: readonly Verification[];
-  /** Addresses that may sign in as the user, oldest first. */
+  /** The addresses that may sign in as the user, oldest first. */
   readonly authAddresses: readonly AuthAddress[];
 }
 
 export interface AuthAddress {
   /** 20 bytes. */
   readonly address: Uint8Array;
-  /** The fid of the app that asked for it; 0 where its metadata names none. */
+  /** The fid of the app that requested the key; 0 when its metadata names none. */
   readonly appFid: number;
 }
 
 export interface Verification {
   readonly address: Uint8Array;
   readonly protocol: number;
-  /** When it was signed. */
+  /** The time of the signature. */
   readonly timestamp: number;
 }
 
@@ -70,12 +70,12 @@ const verificationRows = statement<Verification & { fid: number }, [fidsJson: st
    ORDER BY v.fid, v.timestamp, v.address`,
 );
 
-/** Loads the users among `fids` that exist, in three statements whatever their number. */
+/** Loads the users among `fids` that exist, in three statements for any number of fids. */
 export function loadUsers(db: IndexDatabase, fids: Iterable<number>): Map<number, UserState> {
-  const wanted = [...new Set(fids)];
+  const distinct = [...new Set(fids)];
   const users = new Map<number, UserState>();
-  if (wanted.length === 0) return users;
-  const json = JSON.stringify(wanted);
+  if (distinct.length === 0) return users;
+  const json = JSON.stringify(distinct);
   const data = new Map<number, Map<UserDataType, string>>();
   for (const row of db.all(dataRows, json)) entry(data, row.fid, newMap).set(row.type, row.value);
   const verifications = new Map<number, Verification[]>();
@@ -111,10 +111,10 @@ function authAddressesIn(authKeys: string): AuthAddress[] {
 const newMap = (): Map<UserDataType, string> => new Map();
 const newList = (): Verification[] => [];
 
-function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+function entry<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   let value = map.get(key);
   if (value === undefined) {
-    value = make();
+    value = create();
     map.set(key, value);
   }
   return value;

@@ -3,7 +3,7 @@ import { statement } from "../../db/index/statement.ts";
 import { ReactionType } from "../../protocol/wire/generated/message.ts";
 import type { CastState, Hash } from "./casts.ts";
 
-/** How the reader of an answer stands to what it shows. */
+/** The viewer's relations to the objects of a response. */
 export interface ViewerContexts {
   readonly users: ReadonlyMap<number, UserContext>;
   readonly casts: ReadonlyMap<Hash, CastContext>;
@@ -60,7 +60,7 @@ const channelRows = statement<{ id: string }, [viewerFid: number, idsJson: strin
    CROSS JOIN channel_members m ON m.channel_id = j.value AND m.fid = ?1`,
 );
 
-/** Loads how a viewer stands to all of these, in one statement for each kind. */
+/** Loads a viewer's relations to users, casts and channels, in one statement for each kind. */
 export function loadViewerContexts(
   db: IndexDatabase,
   viewerFid: number,

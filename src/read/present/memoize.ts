@@ -1,11 +1,11 @@
 import { memoizeJson } from "../../lib/json-text.ts";
 
 /**
- * Makes a presentation that remembers what it last made of a state, and answers it again while every other part that went
- * into it is the very same. States are replaced when what they hold changes, so the same state says the same. What is
- * answered is shared by answers, along with its JSON: nobody may change it.
+ * Memoizes a presenter: caches the last object that it built from a state, and returns it while all other parts are
+ * identical. A state object is replaced when its contents change, so an identical state has identical contents. Responses
+ * share the returned object and its JSON, so it must not be modified.
  *
- * @param present pure; makes an object of the state and its parts.
+ * @param present a pure function that builds an object from the state and its parts.
  */
 export function memoizePresenter<
   State extends object,
@@ -14,15 +14,15 @@ export function memoizePresenter<
 >(present: (state: State, ...parts: Parts) => Shown): (state: State, ...parts: Parts) => Shown {
   const last = new WeakMap<State, { readonly parts: Parts; readonly shown: Shown }>();
   return (state, ...parts) => {
-    const kept = last.get(state);
-    if (kept && areSame(kept.parts, parts)) return kept.shown;
+    const cached = last.get(state);
+    if (cached && areSame(cached.parts, parts)) return cached.shown;
     const shown = memoizeJson(present(state, ...parts));
     last.set(state, { parts, shown });
     return shown;
   };
 }
 
-/** Parts are compared by identity, lists of parts by that of their members. */
+/** Compares parts by identity, and lists of parts by the identity of their members. */
 function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
   if (some.length !== others.length) return false;
   for (let at = 0; at < some.length; at++) {

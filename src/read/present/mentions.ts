@@ -1,14 +1,14 @@
 import type { Mention } from "../hydrate/casts.ts";
 
-/** A text with names put in, and where they stand in it (UTF-16 offsets, end exclusive), in text order. */
+/** A text with inserted names, and their ranges in text order (UTF-16 offsets, end exclusive). */
 export interface TextWithNames {
   readonly text: string;
   readonly ranges: readonly { readonly start: number; readonly end: number }[];
 }
 
 /**
- * Puts `@name` in at the byte offsets at which the protocol stores mentions. Offsets are clamped to the text and to
- * the character that they fall into, since the protocol lets them point anywhere up to its length.
+ * Inserts `@name` at the byte offsets at which the protocol stores mentions. An offset beyond the text is clamped to its
+ * end, and one inside a character to the start of the character: the protocol accepts any offset up to the text's length.
  */
 export function insertMentionNames(
   text: string,
@@ -31,7 +31,7 @@ export function insertMentionNames(
   return { text: out + bytes.toString("utf8", at), ranges };
 }
 
-/** The offset of the first byte of the character that `offset` falls into. */
+/** Returns the offset of the first byte of the character that contains `offset`. */
 function characterStart(bytes: Buffer, offset: number): number {
   let start = offset;
   while (start > 0 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--;

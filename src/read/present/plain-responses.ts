@@ -2,7 +2,7 @@ import type { Page } from "../cursor.ts";
 import type { Hash } from "../hydrate/casts.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
 
-/** How a dialect shows one object; undefined for what does not exist. */
+/** The object presenters of a dialect. Each returns undefined for an object that does not exist. */
 interface ObjectPresenters<User, Cast, Channel> {
   readonly user: (fid: number, hydration: Hydration) => User | undefined;
   readonly cast: (hash: Hash, hydration: Hydration) => Cast | undefined;
@@ -10,8 +10,8 @@ interface ObjectPresenters<User, Cast, Channel> {
 }
 
 /**
- * The answers that put a dialect's objects under their plain names, which every dialect does alike. Lists keep the order
- * given and leave out what does not exist.
+ * Creates the responses that all dialects share but for their objects: the objects under their plain names. Lists follow
+ * the order of the ids and omit objects that do not exist.
  */
 export function plainResponses<User extends object, Cast extends object, Channel extends object>(
   present: ObjectPresenters<User, Cast, Channel>,

@@ -5,25 +5,25 @@ import type { DatedUser } from "../queries/users/links.ts";
 import type { StorageState } from "../queries/users/storage.ts";
 
 type Present<Skeleton> = (skeleton: Skeleton, hydration: Hydration) => object;
-/** Undefined where the thing itself is not there. */
+/** Returns undefined when the object does not exist. */
 type PresentOne<Id> = (id: Id, hydration: Hydration) => object | undefined;
 
-/** A page of channels in which a user has casts. */
+/** A page of the channels in which a user has casts. */
 export interface MembershipPage extends Page<{ readonly id: string }> {
   readonly fid: number;
 }
 
-/** A list that protocol data has nothing for. */
+/** A list that is always empty because the protocol has no data for it. */
 export interface EmptyList {
   readonly key: string;
-  /** What clients of the hosted API call the same list. */
+  /** The key of the same list in clients of the hosted API. */
   readonly clientKey?: string;
   readonly paged: boolean;
 }
 
 /**
- * The answers of the read routes that every dialect has, one function a shape. Each makes the whole body out of what a
- * skeleton found and what was loaded for it, and looks at nothing else, so that handlers know no dialect.
+ * The responses of the read routes that every dialect has, one function per shape. Each builds the whole body from a
+ * skeleton and its hydration alone, so that handlers do not depend on the dialect.
  */
 export interface Presenters {
   readonly user: PresentOne<number>;
@@ -46,5 +46,5 @@ export interface Presenters {
   readonly emptyList: (list: EmptyList) => Readonly<Record<string, unknown>>;
 }
 
-/** What there is instead of a summary of a conversation. */
+/** The text in place of a conversation summary. */
 export const NO_SUMMARY = "Conversation summaries are not available.";

@@ -3,12 +3,12 @@ import { openListText } from "../../lib/json-text.ts";
 const CHILDREN_END = "]}";
 
 /**
- * Writes the JSON of a tree a node at a time, each before its children, which become the last key of its object. A node
- * that is undefined is left out, with everything below it. The first node is the root, which must be there.
+ * Writes the JSON of a tree one node at a time, each node before its children, which become the last key of its object. A
+ * node that is undefined is omitted together with its subtree. The first node is the root and must not be undefined.
  */
 export class TreeText {
   readonly #childrenKey: string;
-  /** Nodes whose list of children is open: the path to the last one. */
+  /** The number of nodes whose list of children is open: the path to the last node. */
   #open = 0;
   #skippedDepth = Number.POSITIVE_INFINITY;
 
@@ -17,7 +17,7 @@ export class TreeText {
   }
 
   /**
-   * The text of the next node.
+   * Returns the text of the next node.
    * @param shown the object without its children
    * @param depth 0 for the root
    */
@@ -31,7 +31,7 @@ export class TreeText {
     return before + openListText(shown, this.#childrenKey);
   }
 
-  /** The text behind the last node. */
+  /** Returns the text after the last node. */
   end(): string {
     return CHILDREN_END.repeat(this.#open);
   }

@@ -3,13 +3,13 @@ import type { CastState, Hash } from "../../hydrate/casts.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import { presentCasts } from "./cast.ts";
 
-/** Casts of a list of hashes, under both keys that clients read. */
+/** Presents the casts of a list of hashes under both keys that clients read. */
 export function presentBulkCasts(hashes: readonly Hash[], hydration: Hydration) {
   const found = { casts: presentCasts(hashes, hydration) };
   return { ...found, result: found };
 }
 
-/** A page of found casts, under both keys that clients read. */
+/** Presents a page of found casts under both keys that clients read. */
 export function presentCastSearch({ rows, cursor }: Page<{ readonly hash: Hash }>, hydration: Hydration) {
   const hashes = rows.map(({ hash }) => hash);
   const found = { casts: presentCasts(hashes, hydration), next: { cursor } };
@@ -24,12 +24,12 @@ const keys = {
   recent: ({ timestamp }: CastState) => timestamp,
 } as const;
 
-/** What a list of casts may be sorted by, the greatest first. */
+/** The sort keys of a list of casts, in descending order. */
 export type CastSort = keyof typeof keys;
 
 export const CAST_SORTS = Object.keys(keys) as CastSort[];
 
-/** The hashes of casts that are live, sorted; equal ones as they were. */
+/** Sorts the hashes of the live casts. The sort is stable. */
 export function sortCasts(hashes: readonly Hash[], sort: CastSort, hydration: Hydration): Hash[] {
   const keyOf = keys[sort];
   return hashes

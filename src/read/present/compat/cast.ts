@@ -7,7 +7,7 @@ import { presentText } from "../native/cast.ts";
 import { presentChannelDehydrated } from "./channel.ts";
 import { presentUser, presentUserDehydrated } from "./user.ts";
 
-/** The Cast object with its quoted casts; undefined for a cast that is not live. */
+/** Presents the Cast object with its quoted casts; undefined for a cast that is not live. */
 export function presentCast(hash: Hash, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
   const author = cast && presentUser(cast.fid, hydration);
@@ -32,7 +32,7 @@ export function presentCast(hash: Hash, hydration: Hydration) {
 
 export type Cast = NonNullable<ReturnType<typeof presentCast>>;
 
-/** Profiles and ranges go in pairs, so a mention of an fid that does not exist has neither. */
+/** Profiles and ranges are parallel lists, so a mention of an fid that does not exist is in neither. */
 function presentMentions(cast: CastState, ranges: TextWithNames["ranges"], hydration: Hydration) {
   const mentioned = cast.mentions.flatMap(([fid], at) => {
     const user = presentUser(fid, hydration);
@@ -45,19 +45,19 @@ function presentMentions(cast: CastState, ranges: TextWithNames["ranges"], hydra
   };
 }
 
-/** The casts among `hashes` that are live, in the order given. */
+/** Presents the live casts among `hashes`, in the order of `hashes`. */
 export function presentCasts(hashes: readonly Hash[], hydration: Hydration): Cast[] {
   return hashes.flatMap((hash) => presentCast(hash, hydration) ?? []);
 }
 
-/** A cast that is only named; undefined for one that is not live. */
+/** Presents a cast by hash and author alone; undefined for a cast that is not live. */
 export function presentCastDehydrated(hash: Hash, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
   const author = cast && presentUserDehydrated(cast.fid, hydration);
   return author && { object: "cast_dehydrated" as const, hash, author, app: null };
 }
 
-/** What a cast shows wherever it stands. */
+/** The fields that a cast and a quoted cast share. */
 function presentCommonFields(cast: CastState, text: string, hydration: Hydration) {
   return {
     hash: cast.hash,
@@ -75,8 +75,8 @@ function presentCommonFields(cast: CastState, text: string, hydration: Hydration
 type QuoteEmbed = Extract<StoredEmbed, { hash: Hash }>;
 
 /**
- * A quoted cast that is not here, or is another author's than the embed says, stands as the URL under which clients
- * show it: typed clients read a cast wherever an embed is none by URL.
+ * The embed for a quoted cast that is not in the index, or whose author is not the one in the embed: the URL under which
+ * clients show the cast. Typed clients expect a cast in every embed that is not a URL.
  */
 function quoteUrl({ hash }: QuoteEmbed) {
   return { url: `https://farcaster.xyz/~/conversations/${hash}` };
@@ -96,7 +96,7 @@ function presentEmbed(embed: StoredEmbed, hydration: Hydration) {
   return { cast_id: { fid: embed.fid, hash: embed.hash }, cast };
 }
 
-/** What a quoted cast quotes is only named, and only where it is at hand. */
+/** Presents an embed of a quoted cast. A cast that it quotes in turn is dehydrated, or a URL when it was not loaded. */
 function presentDeepEmbed(embed: StoredEmbed, hydration: Hydration) {
   if ("url" in embed) return { url: embed.url };
   const quoted = quotedCast(embed, hydration);

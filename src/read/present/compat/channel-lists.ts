@@ -4,7 +4,7 @@ import type { ChannelCasts } from "../../queries/channels/channel-casts.ts";
 import { presentChannel } from "./channel.ts";
 import { presentUser, presentUsers } from "./user.ts";
 
-/** A page of trending channels: the fields of each, the channel again in `channel`, and its recent casts as text. */
+/** Presents a page of trending channels: their fields, the channel again in `channel`, and cast counts as strings. */
 export function presentChannelActivity(
   {
     rows,
@@ -31,7 +31,7 @@ export function presentChannelActivity(
   return { channels, next: { cursor } };
 }
 
-/** A page of the members of a channel. */
+/** Presents a page of the members of a channel. */
 export function presentChannelMembers(
   { rows, cursor, channelId }: Page<{ readonly fid: number }> & { readonly channelId: string },
   hydration: Hydration,

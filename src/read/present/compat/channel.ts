@@ -6,7 +6,7 @@ import {
 } from "../native/channel.ts";
 import { presentUser } from "./user.ts";
 
-/** The Channel object; undefined for a channel that does not exist. What may be absent is left out rather than null. */
+/** Presents the Channel object; undefined for a channel that does not exist. Absent fields are omitted, not null. */
 export function presentChannel(id: string, hydration: Hydration) {
   const channel = presentSpecChannel(id, hydration);
   if (!channel) return undefined;
@@ -27,7 +27,7 @@ export function presentChannel(id: string, hydration: Hydration) {
 
 export type Channel = NonNullable<ReturnType<typeof presentChannel>>;
 
-/** How a cast shows the channel that its thread stands in; null outside of any. */
+/** Presents the channel of a cast's thread; null for a thread without a parent URL. */
 export function presentChannelDehydrated(rootParentUrl: string | null, hydration: Hydration) {
   const channel = presentSpecDehydrated(rootParentUrl, hydration);
   if (channel === null) return null;
@@ -35,7 +35,7 @@ export function presentChannelDehydrated(rootParentUrl: string | null, hydration
   return { ...rest, ...(image_url !== null && { image_url }), ...viewerContextOf(channel.id, hydration) };
 }
 
-/** Who has casts in a channel is its member, and members are who follows it: the protocol knows no other. */
+/** A user with casts in a channel is its member, and members count as followers: the protocol has no other membership. */
 function viewerContextOf(id: string, { viewer }: Hydration) {
   if (!viewer) return {};
   const isMember = viewer.channels.has(id);

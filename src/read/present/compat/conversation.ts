@@ -5,7 +5,7 @@ import type { ConversationPage } from "../../queries/casts/conversation-page.ts"
 import { TreeText } from "../tree-text.ts";
 import type { Cast } from "./cast.ts";
 
-/** Text is handed on in pieces of about this size. */
+/** The approximate size of a piece of text. */
 const PIECE_CHARS = 32 * 1024;
 
 /** A cast and the replies below it. */
@@ -14,8 +14,8 @@ export type CastWithReplies = Cast & { readonly direct_replies: CastWithReplies[
 const REPLIES = "direct_replies" satisfies keyof CastWithReplies;
 
 /**
- * The JSON of a conversation in pieces.
- * @param slices the casts of `nodes` and then those of `page.parents`, as `presentCast` shows them
+ * Yields the JSON of a conversation in pieces.
+ * @param slices the casts of `nodes` followed by those of `page.parents`, presented by `presentCast`
  */
 export async function* conversationText(
   page: ConversationPage,

@@ -5,8 +5,8 @@ import type { DatedUser } from "../../queries/users/links.ts";
 import { presentUser } from "./user.ts";
 
 /**
- * A follower, or a followed user: the user's own fields, which clients of older servers read, and the user nested, which
- * the typed client reads.
+ * Presents a follower or a followed user: the user's own fields, which clients of older servers read, and the nested
+ * user, which the typed client reads.
  */
 function presentFollower({ fid }: DatedUser, hydration: Hydration) {
   const user = presentUser(fid, hydration);

@@ -16,11 +16,11 @@ const TYPES = {
   [NotificationKind.Follow]: "follows",
 } as const;
 
-/** Acts of one type that are shown together. Times in unix seconds. */
+/** Acts of one type that form one notification. Times are unix seconds. */
 interface Acts {
   readonly type: ActType;
   readonly newestAt: number;
-  /** The newest one first, never empty. */
+  /** Newest first, never empty. */
   readonly actorFids: readonly number[];
   /** The cast that mentions, replies, quotes or was reacted to; undefined for follows. */
   readonly hash: Hash | undefined;
@@ -28,8 +28,8 @@ interface Acts {
 }
 
 /**
- * A notification, with the newest actor and time beside the lists, for clients that show each act on its own; undefined
- * when its cast is not live or its newest actor is not there.
+ * Presents a notification. It has the newest actor and time beside the lists, for clients that show each act on its own.
+ * Undefined when its cast is not live or its newest actor does not exist.
  */
 function presentActs({ type, newestAt, actorFids, hash, count }: Acts, hydration: Hydration) {
   const cast = hash === undefined ? undefined : presentCast(hash, hydration);
@@ -54,7 +54,7 @@ function presentActs({ type, newestAt, actorFids, hash, count }: Acts, hydration
   };
 }
 
-/** An entry of the in-app list. */
+/** Presents an entry of the in-app list. */
 export function presentNotification(entry: NotificationEntry, hydration: Hydration) {
   const { newest, acts, hash, count } = entry;
   const actorFids = acts.map(({ actorFid }) => actorFid);
@@ -62,7 +62,7 @@ export function presentNotification(entry: NotificationEntry, hydration: Hydrati
   return presentActs({ type, newestAt: newest.timestamp, actorFids, hash, count }, hydration);
 }
 
-/** What two users did to each other, each act as a notification. */
+/** Presents the acts between two users, each as a notification. */
 export function presentInteractions(acts: readonly PairAct[], hydration: Hydration) {
   const interactions = acts.flatMap(
     ({ type, timestamp, actorFid, hash }) =>
@@ -73,7 +73,7 @@ export function presentInteractions(acts: readonly PairAct[], hydration: Hydrati
 
 export type Notification = NonNullable<ReturnType<typeof presentNotification>>;
 
-/** A page of entries. `unseen`: how many acts there are in all, none of which was marked as seen. */
+/** Presents a page of entries. `unseen` is the number of all acts: no act is ever marked as seen. */
 export function presentNotifications(
   { rows, cursor, unseen }: Page<NotificationEntry> & { readonly unseen: number },
   hydration: Hydration,

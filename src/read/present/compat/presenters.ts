@@ -12,7 +12,7 @@ import { presentUser } from "./user.ts";
 
 const plain = plainResponses({ user: presentUser, cast: presentCast, channel: presentChannel });
 
-/** The answers in the dialect of the hosted API that most clients are written for. */
+/** The presenters in the dialect of the hosted API that most clients are written for. */
 export const compatPresenters = {
   ...plain,
   userSearch(page, hydration) {

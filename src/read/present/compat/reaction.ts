@@ -6,14 +6,14 @@ import type { Reaction } from "../../queries/casts/reactions.ts";
 import { presentCast, presentCastDehydrated } from "./cast.ts";
 import { presentUser, presentUserDehydrated } from "./user.ts";
 
-/** What a reaction is called, on its own and as a kind of objects. */
+/** Returns the names of a reaction type: as an object and as a single reaction. */
 export function reactionNames(type: ReactionType) {
   return type === ReactionType.REACTION_TYPE_LIKE
     ? ({ object: "likes", reaction_type: "like" } as const)
     : ({ object: "recasts", reaction_type: "recast" } as const);
 }
 
-/** A page of reactions on a cast: the users in full, the cast only named. */
+/** Presents a page of reactions to a cast: full users, dehydrated cast. */
 export function presentCastReactions({ rows, cursor }: Page<Reaction>, hydration: Hydration) {
   const reactions = rows.flatMap((reaction) => {
     const user = presentUser(reaction.fid, hydration);
@@ -24,7 +24,7 @@ export function presentCastReactions({ rows, cursor }: Page<Reaction>, hydration
   return { reactions, next: { cursor } };
 }
 
-/** A page of reactions of a user: the casts in full, the user briefly. */
+/** Presents a page of reactions of a user: full casts, dehydrated user. */
 export function presentUserReactions({ rows, cursor }: Page<Reaction>, hydration: Hydration) {
   const reactions = rows.flatMap((reaction) => {
     const user = presentUserDehydrated(reaction.fid, hydration);

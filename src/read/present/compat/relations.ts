@@ -4,10 +4,10 @@ import type { Hydration } from "../../hydrate/hydrate.ts";
 import type { DatedUser } from "../../queries/users/links.ts";
 import { presentUser, presentUserDehydrated, presentUsers } from "./user.ts";
 
-/** Of relevant followers so many are shown in full. */
+/** The number of relevant followers that are shown in full. */
 export const MAX_TOP_RELEVANT = 10;
 
-/** Followers whom the viewer follows too: all of them briefly, the first ones in full. */
+/** Presents the followers that the viewer follows too: all of them dehydrated, the first ones in full. */
 export function presentRelevantFollowers(fids: readonly number[], hydration: Hydration) {
   return {
     top_relevant_followers_hydrated: presentUsers(fids.slice(0, MAX_TOP_RELEVANT), hydration).map((user) => ({
@@ -21,7 +21,7 @@ export function presentRelevantFollowers(fids: readonly number[], hydration: Hyd
   };
 }
 
-/** A page of best friends. `affinity` holds the score of each. */
+/** Presents a page of best friends. `affinity` holds the score of each. */
 export function presentBestFriends(
   { rows, cursor, affinity }: Page<DatedUser> & { readonly affinity: ReadonlyMap<number, number> },
   hydration: Hydration,
@@ -36,7 +36,7 @@ export function presentBestFriends(
   };
 }
 
-/** A page of blocks. `side` says whom the rows name: those who are blocked, or those who block. */
+/** Presents a page of blocks. `side` says which users the rows name: the blocked or the blocking ones. */
 export function presentBlocks(
   { rows, cursor, side }: Page<DatedUser> & { readonly side: "blocked" | "blocker" },
   hydration: Hydration,

@@ -18,7 +18,7 @@ export function presentStorageAllocations(storage: StorageState, hydration: Hydr
   };
 }
 
-/** The stores one by one under the names that clients know, beside the list of all. */
+/** Presents each store under the name that clients use, beside the list of all stores. */
 export function presentUsage(storage: StorageState, hydration: Hydration) {
   const { object, units } = presentStorageUsage(storage, hydration.nowSecs);
   const { total_active_units } = presentAllocations(storage, hydration.nowSecs);

@@ -2,10 +2,10 @@ import { isoTime } from "../../../lib/iso-time.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import { presentUser as presentSpecUser } from "../native/user.ts";
 
-/** What the chain says where an address is nobody's. Clients take the custody address for a string. */
+/** The zero address, in place of an unknown custody address: clients expect a string. */
 const NO_ADDRESS = "0x0000000000000000000000000000000000000000";
 
-/** The User object; undefined for an fid that does not exist. What may be absent is left out rather than null. */
+/** Presents the User object; undefined for an fid that does not exist. Absent fields are omitted, not null. */
 export function presentUser(fid: number, hydration: Hydration) {
   const user = presentSpecUser(fid, hydration);
   if (!user) return undefined;
@@ -37,17 +37,17 @@ export function presentUser(fid: number, hydration: Hydration) {
 
 export type User = NonNullable<ReturnType<typeof presentUser>>;
 
-/** The users among `fids` that exist, in the order given. */
+/** Presents the users among `fids` that exist, in the order of `fids`. */
 export function presentUsers(fids: readonly number[], hydration: Hydration): User[] {
   return fids.flatMap((fid) => presentUser(fid, hydration) ?? []);
 }
 
-/** An app as a user; of one that is not registered the fid alone, 0 where nobody says which app it is. */
+/** Presents an app as a user. An unregistered app has its fid alone, which is 0 when the app is unknown. */
 function presentApp(fid: number, hydration: Hydration) {
   return presentUserDehydrated(fid, hydration) ?? { object: "user_dehydrated" as const, fid };
 }
 
-/** A user as it stands in other objects. */
+/** Presents a user as a part of another object. */
 export function presentUserDehydrated(fid: number, hydration: Hydration) {
   const user = presentSpecUser(fid, hydration);
   if (!user) return undefined;

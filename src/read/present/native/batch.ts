@@ -1,6 +1,6 @@
 import { hex } from "../../hydrate/casts.ts";
 
-/** A follow as the batch reads show it; its time is the only one of the interface in ISO 8601. */
+/** Presents a follow for the batch reads. Its time is the only one of the native interface in ISO 8601. */
 export function presentFollow({ fid, followedAt }: { readonly fid: number; readonly followedAt: number }) {
   return { fid, followed_at: new Date(followedAt * 1000).toISOString() };
 }

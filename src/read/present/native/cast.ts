@@ -6,32 +6,32 @@ import { insertMentionNames, type TextWithNames } from "../mentions.ts";
 import { presentChannelDehydrated } from "./channel.ts";
 import { presentUser, type User, usernameOf } from "./user.ts";
 
-/** The Cast object with its quoted casts; undefined for a cast that is not live. */
+/** Presents the Cast object with its quoted casts; undefined for a cast that is not live. */
 export function presentCast(hash: Hash, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
   return cast && presentCastState(cast, hydration);
 }
 
-/** The Cast object of a cast that need not be live; undefined when its author does not exist. */
+/** Presents the Cast object of a cast that need not be live; undefined when its author does not exist. */
 export function presentCastState(cast: CastState, hydration: Hydration) {
-  const people = relatedObjects(cast, hydration);
-  if (!people) return undefined;
+  const related = relatedObjects(cast, hydration);
+  if (!related) return undefined;
   const quotes = cast.embeds.map((embed) => ("url" in embed ? null : presentQuoted(embed, hydration)));
-  return presentWhole(cast, ...people, quotes);
+  return presentWhole(cast, ...related, quotes);
 }
 
 export type Cast = NonNullable<ReturnType<typeof presentCast>>;
 
-/** A cast as another shows it: what it quotes itself is only named. A cast id with another author's fid names none. */
+/** Presents a quoted cast. Casts that it quotes itself are cast ids alone. A cast id with another author's fid is null. */
 function presentQuoted({ fid, hash }: QuoteEmbed, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
-  const people = cast?.fid === fid ? relatedObjects(cast, hydration) : undefined;
-  return cast && people ? presentShallow(cast, ...people) : null;
+  const related = cast?.fid === fid ? relatedObjects(cast, hydration) : undefined;
+  return cast && related ? presentShallow(cast, ...related) : null;
 }
 
 type QuoteEmbed = Extract<StoredEmbed, { hash: Hash }>;
 
-/** The other objects that a cast shows; undefined without its author. */
+/** Returns the other objects that a cast shows; undefined when its author does not exist. */
 function relatedObjects(cast: CastState, hydration: Hydration) {
   const author = presentUser(cast.fid, hydration);
   if (!author) return undefined;
@@ -89,23 +89,23 @@ function presentFields<Embed>(
   };
 }
 
-/** Profiles and ranges go in pairs, so a mention of an fid that does not exist has neither. */
+/** Profiles and ranges are parallel lists, so a mention of an fid that does not exist is in neither. */
 function presentMentions(
   mentioned: Mentioned,
   ranges: TextWithNames["ranges"],
 ): { mentioned_profiles: User[]; mentioned_profiles_ranges: { start: number; end: number }[] } {
   const profiles: User[] = [];
-  const kept: { start: number; end: number }[] = [];
+  const profileRanges: { start: number; end: number }[] = [];
   mentioned.forEach((user, at) => {
     const range = ranges[at];
     if (!user || !range) return;
     profiles.push(user);
-    kept.push(range);
+    profileRanges.push(range);
   });
-  return { mentioned_profiles: profiles, mentioned_profiles_ranges: kept };
+  return { mentioned_profiles: profiles, mentioned_profiles_ranges: profileRanges };
 }
 
-/** The text with the names of those whom it mentions, as everybody reads it. */
+/** Returns the text with the names of the mentioned users inserted, the form that clients show. */
 export function presentText(
   { text, mentions }: Pick<CastState, "text" | "mentions">,
   users: Hydration["users"],

@@ -4,7 +4,7 @@ import type { Hydration } from "../../hydrate/hydrate.ts";
 import { memoizePresenter } from "../memoize.ts";
 import { presentUser, type User } from "./user.ts";
 
-/** The Channel object; undefined for a channel that does not exist. */
+/** Presents the Channel object; undefined for a channel that does not exist. */
 export function presentChannel(id: string, hydration: Hydration) {
   const channel = hydration.channels.get(id);
   if (!channel) return undefined;
@@ -32,7 +32,7 @@ const presentState = memoizePresenter((channel: ChannelState, lead: User | null)
 
 export type Channel = NonNullable<ReturnType<typeof presentChannel>>;
 
-/** How a cast shows the channel that its thread stands in; null outside of any. */
+/** Presents the channel of a cast's thread; null for a thread without a parent URL. */
 export function presentChannelDehydrated(rootParentUrl: string | null, hydration: Hydration) {
   if (rootParentUrl === null) return null;
   const id = channelIdOf(rootParentUrl);

@@ -5,7 +5,7 @@ import type { ConversationNode } from "../../queries/casts/conversation.ts";
 import { TreeText } from "../tree-text.ts";
 import { type Cast, presentCast } from "./cast.ts";
 
-/** Text is handed on in pieces of about this size. */
+/** The approximate size of a piece of text. */
 const PIECE_CHARS = 32 * 1024;
 
 /** A cast and the replies below it. */
@@ -18,13 +18,13 @@ const REPLIES = "replies" satisfies keyof CastWithReplies;
 
 type WithoutReplies = Omit<CastWithReplies, typeof REPLIES>;
 
-/** A cast as a conversation shows it, without its replies; undefined for one that is not live. */
+/** Presents a cast of a conversation without its replies; undefined for a cast that is not live. */
 export function presentCastWithoutReplies(hash: Hash, hydration: Hydration): WithoutReplies | undefined {
   const cast = presentCast(hash, hydration);
   return cast && { cast };
 }
 
-/** The JSON of a conversation in pieces. `nodes`: its casts, as `slices` has them. */
+/** Yields the JSON of a conversation in pieces. `nodes` and `slices` have its casts in the same order. */
 export async function* conversationText(
   nodes: readonly ConversationNode[],
   slices: CastSlices<WithoutReplies>,

@@ -7,7 +7,7 @@ import { presentUser } from "./user.ts";
 
 const plain = plainResponses({ user: presentUser, cast: presentCast, channel: presentChannel });
 
-/** The answers of the service's own prefix. */
+/** The presenters of the native dialect. */
 export const nativePresenters = {
   ...plain,
   userSearch: plain.userPage,

@@ -4,7 +4,7 @@ import type { Reaction as ReactionState } from "../../queries/casts/reactions.ts
 import { presentCast } from "./cast.ts";
 import { presentUser } from "./user.ts";
 
-/** A like or recast with its user and its cast; undefined when either is not there. */
+/** Presents a like or recast with its user and cast; undefined when either does not exist. */
 export function presentReaction(reaction: ReactionState, hydration: Hydration) {
   const user = presentUser(reaction.fid, hydration);
   const cast = presentCast(reaction.castHash, hydration);

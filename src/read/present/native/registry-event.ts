@@ -5,7 +5,7 @@ import {
 } from "../../../protocol/wire/generated/on-chain.ts";
 import { hex } from "../../hydrate/casts.ts";
 
-/** The Signer event; undefined for an event of another kind. A removal names no key type and no metadata. */
+/** Presents a Signer event; undefined for an event of another kind. A removal has no key type and no metadata. */
 export function presentSignerEvent({ fid, blockNumber, blockTimestamp, body }: OnChainEvent) {
   if (body?.$case !== "signerEventBody") return undefined;
   return {
@@ -22,7 +22,7 @@ export function presentSignerEvent({ fid, blockNumber, blockTimestamp, body }: O
 
 export type SignerEvent = NonNullable<ReturnType<typeof presentSignerEvent>>;
 
-/** The id-registry event; undefined for an event of another kind. Addresses that it does not name are null. */
+/** Presents an id-registry event; undefined for an event of another kind. Absent addresses are null. */
 export function presentIdRegistryEvent({ fid, blockNumber, blockTimestamp, body }: OnChainEvent) {
   if (body?.$case !== "idRegisterEventBody") return undefined;
   return {
@@ -41,7 +41,7 @@ export type IdRegistryEvent = NonNullable<ReturnType<typeof presentIdRegistryEve
 
 const SNAKE_CASE = { Register: "register", Transfer: "transfer", ChangeRecovery: "change_recovery" } as const;
 
-/** The same event as the batch reads show it. */
+/** Presents an id-registry event for the batch reads. */
 export function presentIdRegistration(event: OnChainEvent) {
   const presented = presentIdRegistryEvent(event);
   if (!presented) return undefined;

@@ -2,12 +2,12 @@ import { Store } from "../../../protocol/merge-rules.ts";
 import { LIMITED_STORES, rentExpiresAt, storageLimits, usableUnits } from "../../../protocol/storage.ts";
 import type { StorageState } from "../../queries/users/storage.ts";
 
-/** More rents than this are counted but not listed, the oldest left out. */
+/** The most rents that are listed, the newest ones. All are counted. */
 export const MAX_LISTED_RENTS = 1000;
 
 /**
- * What an fid rented, in chain order, expired rents too, and the units that it can use now: those that have not
- * expired, without what it lends and with what it borrows.
+ * Presents the rents of an fid in chain order, expired ones included, and the units that it can use now: unexpired
+ * units, minus the lent ones, plus the borrowed ones.
  */
 export function presentAllocations({ fid, holdings }: StorageState, nowSecs: number) {
   const usable = Object.values(usableUnits(holdings, nowSecs));
@@ -25,17 +25,17 @@ export function presentAllocations({ fid, holdings }: StorageState, nowSecs: num
 
 export type StorageAllocations = ReturnType<typeof presentAllocations>;
 
-/** The stores that the interface names stand first, the others behind them. */
+/** The stores that the interface names come first, the others after them. */
 const FIRST_STORES: readonly Store[] = [Store.Casts, Store.Reactions, Store.Links, Store.Verifications];
 
 const STORES_IN_ORDER = LIMITED_STORES.toSorted(([a], [b]) => positionOf(a) - positionOf(b));
 
 function positionOf(store: Store): number {
-  const place = FIRST_STORES.indexOf(store);
-  return place === -1 ? FIRST_STORES.length : place;
+  const position = FIRST_STORES.indexOf(store);
+  return position === -1 ? FIRST_STORES.length : position;
 }
 
-/** How many messages an fid has in each store, and how many it may have. */
+/** Presents the number of messages of an fid in each store, and the store's capacity. */
 export function presentStorageUsage({ holdings, used }: StorageState, nowSecs: number) {
   const { limits } = storageLimits(holdings, nowSecs);
   return {

@@ -8,7 +8,7 @@ import { memoizePresenter } from "../memoize.ts";
 const ETHEREUM = 0;
 const SOLANA = 1;
 
-/** The User object; undefined for an fid that does not exist. */
+/** Presents the User object; undefined for an fid that does not exist. */
 export function presentUser(fid: number, hydration: Hydration) {
   const user = hydration.users.get(fid);
   return user && presentState(user, (user.pro?.expiresAt ?? 0) > hydration.nowSecs);
@@ -65,7 +65,7 @@ const presentState = memoizePresenter((user: UserState, isPro: boolean) => {
 
 export type User = NonNullable<ReturnType<typeof presentUser>>;
 
-/** The name that an fid goes by: its USERNAME while the proof is live, else `!<fid>`. */
+/** Returns the display username: the USERNAME while its proof is live, else `!<fid>`. */
 export function usernameOf(user: UserState): string {
   return user.username ?? `!${user.fid}`;
 }
@@ -78,7 +78,7 @@ function addresses<T extends string>(
   return verifications.filter((v) => v.protocol === protocol).map((v) => format(v.address));
 }
 
-/** The declared address while it is verified, else the one verified first. */
+/** Returns the declared address while it is verified, else the one that was verified first. */
 function primary<T extends string>(verified: readonly T[], declared: string | undefined): T | null {
   return verified.find((address) => address === declared) ?? verified[0] ?? null;
 }
@@ -92,7 +92,7 @@ function accounts(user: UserState): { platform: "x" | "github"; username: string
   return list;
 }
 
-/** Reads `geo:<lat>,<lon>`, the only form that validation lets in. */
+/** Parses `geo:<lat>,<lon>`, the only form that validation accepts. */
 function locationOf(value: string | undefined): { latitude: number; longitude: number } | null {
   const match = value?.match(/^geo:(-?[\d.]+),(-?[\d.]+)$/);
   return match ? { latitude: Number(match[1]), longitude: Number(match[2]) } : null;

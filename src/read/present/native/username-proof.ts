@@ -2,7 +2,7 @@ import { UserNameType } from "../../../protocol/wire/generated/message.ts";
 import { hex } from "../../hydrate/casts.ts";
 import type { UsernameProofState } from "../../queries/users/username-proof.ts";
 
-/** The proof of a name as it was signed. */
+/** Presents a username proof with its signed fields. */
 export function presentUsernameProof(proof: UsernameProofState) {
   return {
     timestamp: proof.timestamp,
