@@ -4,29 +4,29 @@ import { ownValue, readObject } from "../management/fields.ts";
 import { badField, Refusal, refusalOf } from "../management/refusal.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { makeTestEvents } from "./publish/test-events.ts";
+import { createTestEvents } from "./publish/test-events.ts";
 import type { DeliveryLog, DeliveryPage, DeliveryPosition, LoggedDelivery } from "./store/deliveries.ts";
 import { messageIdOf } from "./store/message-id.ts";
 import type { WebhookService } from "./webhook-service.ts";
 
-/** Deliveries that one request sends again at most. */
-export const MAX_REPLAYED = 10_000;
-/** Each part is one short transaction, between two of which others get their turn. */
-const REPLAYED_PER_STEP = 500;
+/** Limit of deliveries that one request replays. */
+export const MAX_REPLAYS = 10_000;
+/** Each step is one short transaction, so that other writes can run in between. */
+const REPLAYS_PER_STEP = 500;
 
 export interface ReplayOutcome {
   readonly replayed: number;
-  /** Whether the time range may hold more. */
+  /** Whether the time range may contain more. */
   readonly more: boolean;
 }
 
-/** The deliveries of a webhook, as its owner sees them. `fid` is the acting fid, `body` the JSON that it sent. */
+/** Deliveries of a webhook, for its owner. `fid` is the acting fid, `body` the JSON of the request. */
 export interface DeliveryService {
   /** Newest first. */
   list(fid: number, page: DeliveryPage): Promise<LoggedDelivery[] | Refusal>;
-  /** Sends one delivery again, or those that failed within a time. */
+  /** Queues one finished delivery again, or those that failed within a time range. */
   replay(fid: number, body: unknown): Promise<ReplayOutcome | Refusal>;
-  /** Sends a made-up event of each subscribed kind. */
+  /** Queues a test event of each subscribed kind. */
   test(
     fid: number,
     body: unknown,
@@ -38,7 +38,7 @@ export function createDeliveryService(parts: {
   readonly log: DeliveryLog;
   readonly index: IndexDatabase;
   readonly clock: Clock;
-  /** Told of a webhook for which something was queued. */
+  /** Called with a webhook that got queued deliveries. */
   readonly wake: (webhookId: string) => Promise<void>;
 }): DeliveryService {
   const { webhooks, log, index, clock, wake } = parts;
@@ -57,12 +57,12 @@ export function createDeliveryService(parts: {
     let replayed = 0;
     let after: DeliveryPosition | undefined;
     do {
-      const max = Math.min(REPLAYED_PER_STEP, MAX_REPLAYED - replayed);
+      const max = Math.min(REPLAYS_PER_STEP, MAX_REPLAYS - replayed);
       const step = await log.replayRange(claim, range, { after, max, nowMs: clock.nowMs() });
       if (typeof step === "string") return refusal(step);
       replayed += step.queued;
       after = step.last;
-    } while (after !== undefined && replayed < MAX_REPLAYED);
+    } while (after !== undefined && replayed < MAX_REPLAYS);
     return { replayed, more: after !== undefined };
   }
 
@@ -100,7 +100,7 @@ export function createDeliveryService(parts: {
       if (webhook instanceof Refusal) return webhook;
       const now = nowSecs(clock);
       const kinds = Object.keys(webhook.subscription) as EventKind[];
-      const events = makeTestEvents(index, kinds, fid, now);
+      const events = createTestEvents(index, kinds, fid, now);
       const outcome = await log.queueTests({ id, ownerFid: fid, nowSecs: now }, events, clock.nowMs());
       if (outcome !== "queued") return refusal(outcome);
       await wake(id);
@@ -109,11 +109,11 @@ export function createDeliveryService(parts: {
   };
 }
 
-function refusal(outcome: StoreRefusal | "unknown" | "not-ended" | "inactive" | "full"): Refusal {
+function refusal(outcome: StoreRefusal | "unknown" | "still-queued" | "inactive" | "full"): Refusal {
   switch (outcome) {
     case "unknown":
       return new Refusal("notFound", "no such delivery");
-    case "not-ended":
+    case "still-queued":
       return badField("the delivery has not ended yet");
     case "inactive":
       return badField("the webhook is inactive: activate it first");

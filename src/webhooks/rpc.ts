@@ -4,45 +4,45 @@ import type { SchedulerStats } from "./deliver/fair-scheduler.ts";
 import type { PublisherStats } from "./publish/publisher.ts";
 import type { DeliveryState } from "./store/deliveries.ts";
 
-/** Everything that the delivery worker tells of itself. */
+/** Stats of the delivery worker. */
 export interface DeliveryNodeStats extends DeliveryStats, SchedulerStats, PublisherStats {
-  /** Deliveries of all webhooks, since those that ended are forgotten after a while. */
+  /** Deliveries of all webhooks within the retention. */
   readonly deliveries: Readonly<Record<DeliveryState, number>>;
 }
 
-/** What other threads ask of the delivery worker. */
+/** The requests that other threads send to the delivery worker. */
 export interface DeliveryNode {
-  /** Tells that something was queued for a webhook, or that it is active again. */
+  /** Notifies the engine of queued deliveries for a webhook, or of its reactivation. */
   wake(webhookId: string): Promise<void>;
   stats(): Promise<DeliveryNodeStats>;
 }
 
 export type DeliveryRequest =
   | { readonly type: "wake"; readonly webhookId: string }
-  | { readonly type: "figures" };
+  | { readonly type: "stats" };
 
 export type DeliveryResponse = DeliveryNodeStats | undefined;
 
-/** Answers a request within the worker. */
+/** Handles a request within the worker. */
 export async function handleDeliveryRequest(
   node: DeliveryNode,
   request: DeliveryRequest,
 ): Promise<DeliveryResponse> {
-  if (request.type === "figures") return node.stats();
+  if (request.type === "stats") return node.stats();
   await node.wake(request.webhookId);
   return undefined;
 }
 
-/** The delivery worker as other threads see it. */
+/** Returns a client of the delivery worker for other threads. */
 export function deliveryNodeOver(client: RpcClient<DeliveryRequest, DeliveryResponse>): DeliveryNode {
   return {
     async wake(webhookId) {
       await client.call({ type: "wake", webhookId });
     },
     async stats() {
-      const figures = await client.call({ type: "figures" });
-      if (!figures) throw new Error("the delivery worker answered without figures");
-      return figures;
+      const stats = await client.call({ type: "stats" });
+      if (!stats) throw new Error("the delivery worker replied without stats");
+      return stats;
     },
   };
 }

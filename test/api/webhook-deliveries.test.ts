@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { MAX_REPLAYED } from "../../src/webhooks/delivery-service.ts";
+import { MAX_REPLAYS } from "../../src/webhooks/delivery-service.ts";
 import type { Verdict } from "../../src/webhooks/store/deliveries.ts";
 import { type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 import { localStores } from "../support/state-stores.ts";
@@ -36,18 +36,18 @@ async function publish(count: number, webhookId = hook): Promise<void> {
 }
 
 /** Lets the worker's part happen: the next delivery is attempted, with this outcome. */
-async function attempt(verdict: Verdict, answer = "said"): Promise<void> {
+async function attempt(verdict: Verdict, responseText = "said"): Promise<void> {
   const queue = localStores(signed.api.state).queue;
   const claim = {
     webhookId: hook,
     nowMs: nowMs(),
     leaseEndsAtMs: nowMs() + 40_000,
-    longestWaitMs: 3_600_000,
+    maxRetryDelayMs: 3_600_000,
     limit,
   };
   const delivery = (await queue.claim(claim))?.delivery;
   if (!delivery) throw new Error("nothing is due");
-  const attempt = { atMs: nowMs(), status: 500, error: null, durationMs: 12, answer };
+  const attempt = { atMs: nowMs(), status: 500, error: null, durationMs: 12, responseText };
   await queue.settle({ delivery, attempt, verdict, holdUntilMs: null }, { failures: 100, runSecs: 86_400 });
 }
 
@@ -193,13 +193,13 @@ describe("sending again", () => {
     expect((await replay({ webhook_id: hook, from: startedAt })).body).toEqual({ replayed: 2, more: false });
   });
 
-  test(`at most ${MAX_REPLAYED} at a time, and tells that there are more`, async () => {
+  test(`at most ${MAX_REPLAYS} at a time, and tells that there are more`, async () => {
     const startedAt = signed.nowSecs();
-    await publish(MAX_REPLAYED + 7);
+    await publish(MAX_REPLAYS + 7);
     const { sqlite } = signed.api.state;
     sqlite.run("UPDATE deliveries SET state = 'failed', due_at_ms = NULL, ended_at = 1");
     const body = { webhook_id: hook, from: startedAt };
-    expect((await replay(body)).body).toEqual({ replayed: MAX_REPLAYED, more: true });
+    expect((await replay(body)).body).toEqual({ replayed: MAX_REPLAYS, more: true });
     expect((await replay(body)).body).toEqual({ replayed: 7, more: false });
   }, 20_000);
 

@@ -9,7 +9,7 @@ import { createCallReceiver } from "../../webhooks/deliver/call-receiver.ts";
 import { DeliveryCounters } from "../../webhooks/deliver/delivery-stats.ts";
 import { startDeliveryEngine } from "../../webhooks/deliver/engine.ts";
 import { callLimitOf, MAX_QUEUED } from "../../webhooks/deliver/queue-limits.ts";
-import { longestRetryWaitMs } from "../../webhooks/deliver/schedule.ts";
+import { maxRetryDelayMs } from "../../webhooks/deliver/schedule.ts";
 import type { MatchClient } from "../../webhooks/match/rpc.ts";
 import type { OutboxClient } from "../../webhooks/publish/outbox-client.ts";
 import { startPublisher } from "../../webhooks/publish/publisher.ts";
@@ -71,16 +71,16 @@ export async function startDelivery(options: {
     }),
     stats,
     clock,
-    after,
+    setTimer: after,
     random,
     log,
     settings: {
-      lanes: { total: webhooks.delivery_concurrency, perWebhook: PER_WEBHOOK },
+      scheduler: { total: webhooks.delivery_concurrency, perWebhook: PER_WEBHOOK },
       limit: callLimitOf(webhooks),
       retries,
       failures: FAILURES,
       leaseMs,
-      longestWaitMs: Math.max(longestRetryWaitMs(retries), leaseMs),
+      maxRetryDelayMs: Math.max(maxRetryDelayMs(retries), leaseMs),
       pollIntervalMs: POLL_INTERVAL_MS,
       errorBackoffMs: ERROR_BACKOFF_MS,
     },
@@ -97,15 +97,15 @@ export async function startDelivery(options: {
     onDeactivated: () => stats.countDeactivated(),
     clock,
     log,
-    after,
+    setTimer: after,
   });
 
   return {
     wake: async (webhookId) => engine.wake([webhookId]),
     stats: async () => ({
-      ...stats.figures(),
-      ...engine.figures(),
-      ...publisher.figures(),
+      ...stats.stats(),
+      ...engine.stats(),
+      ...publisher.stats(),
       deliveries: await totals(),
     }),
     async stop(graceMs) {

@@ -4,7 +4,7 @@ import type { ClaimedDelivery } from "../store/deliveries.ts";
 import { MAX_LOGGED_RESPONSE_BYTES } from "./classify-outcome.ts";
 import { COMPAT_SIGNATURE_HEADER, signedHeaders } from "./sign.ts";
 
-/** Sends a delivery to its receiver, signed anew. It never throws for what a receiver does. */
+/** Signs a delivery and sends it to its receiver. A receiver's misbehaviour never makes it throw. */
 export type CallReceiver = (
   delivery: ClaimedDelivery,
   signal: AbortSignal,

@@ -3,15 +3,15 @@ import { retryAfterMs } from "../../net/retry-after.ts";
 import type { Settlement, Verdict } from "../store/deliveries.ts";
 import { MAX_RETRY_AFTER_MS, type RetryPolicy, retryDelayMs } from "./schedule.ts";
 
-/** Bytes of an answer that are kept for the webhook's owner. */
+/** Bytes of a response that are stored for the webhook's owner. */
 export const MAX_LOGGED_RESPONSE_BYTES = 2048;
 
-/** Answers after which another attempt may do better; so may it after every 5xx. */
+/** Responses after which the delivery is retried, besides every 5xx. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429]);
 const GONE = 410;
 
-/** Classes of failure, as owners read them, by what the call came to. */
-const ERRORS = {
+/** Error classes that owners see, by the kind of the outbound error. */
+const ERROR_CLASSES = {
   refused: "refused_url",
   dns: "dns",
   connect: "connect",
@@ -19,16 +19,16 @@ const ERRORS = {
   timeout: "timeout",
   reset: "reset",
   malformed: "malformed_http",
-  "too-large": "answer_too_large",
+  "too-large": "response_too_large",
   redirect: "redirect",
   cancelled: "cancelled",
 } as const satisfies Record<OutboundErrorKind, string>;
 
 const decoder = new TextDecoder();
 
-/** What an attempt was made for. */
+/** The attempt that an outcome belongs to. */
 export interface AttemptContext {
-  /** Which attempt it was, from 1 on. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
   readonly startedAtMs: number;
   readonly policy: RetryPolicy;
@@ -37,10 +37,10 @@ export interface AttemptContext {
 }
 
 /**
- * Judges what came of a call.
+ * Classifies the outcome of a call.
  *
- * 2xx is delivered. 410 ends the webhook. What may pass, also a call without an answer and a redirect, is tried again as
- * the policy says. Any other answer is the receiver's last word.
+ * 2xx: delivered. 410: the webhook is deactivated. Transient statuses, calls without a response and redirects: retried
+ * according to the policy. Any other response: failed, without a retry.
  */
 export function classifyOutcome(
   outcome: OutboundResponse | OutboundError,
@@ -48,21 +48,31 @@ export function classifyOutcome(
 ): Omit<Settlement, "delivery"> {
   const durationMs = Math.round(outcome.durationMs);
   const nowMs = startedAtMs + durationMs;
-  const retry = (askedMs: number): Verdict => {
-    const waitMs = retryDelayMs(policy, attempt, askedMs, random);
+  const retry = (retryAfter: number): Verdict => {
+    const waitMs = retryDelayMs(policy, attempt, retryAfter, random);
     return waitMs === undefined ? { kind: "failed" } : { kind: "retry", dueAtMs: nowMs + waitMs };
   };
   if (outcome instanceof OutboundError) {
-    const logged = { atMs: startedAtMs, status: null, error: ERRORS[outcome.kind], durationMs, answer: "" };
+    const logged = {
+      atMs: startedAtMs,
+      status: null,
+      error: ERROR_CLASSES[outcome.kind],
+      durationMs,
+      responseText: "",
+    };
     return { attempt: logged, verdict: retry(0), holdUntilMs: null };
   }
   const { status, headers, body } = outcome;
-  const answer = decoder.decode(body.subarray(0, MAX_LOGGED_RESPONSE_BYTES));
-  const logged = { atMs: startedAtMs, status, error: null, durationMs, answer };
+  const responseText = decoder.decode(body.subarray(0, MAX_LOGGED_RESPONSE_BYTES));
+  const logged = { atMs: startedAtMs, status, error: null, durationMs, responseText };
   if (status <= 299) return { attempt: logged, verdict: { kind: "delivered" }, holdUntilMs: null };
   if (status === GONE) return { attempt: logged, verdict: { kind: "gone" }, holdUntilMs: null };
   if (status < 500 && !TRANSIENT_STATUSES.has(status))
     return { attempt: logged, verdict: { kind: "failed" }, holdUntilMs: null };
-  const askedMs = retryAfterMs(headers.get("retry-after"), nowMs, MAX_RETRY_AFTER_MS);
-  return { attempt: logged, verdict: retry(askedMs), holdUntilMs: askedMs > 0 ? nowMs + askedMs : null };
+  const requestedMs = retryAfterMs(headers.get("retry-after"), nowMs, MAX_RETRY_AFTER_MS);
+  return {
+    attempt: logged,
+    verdict: retry(requestedMs),
+    holdUntilMs: requestedMs > 0 ? nowMs + requestedMs : null,
+  };
 }

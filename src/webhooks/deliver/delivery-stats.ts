@@ -1,18 +1,18 @@
 import { CallDurations, type DurationStats } from "../../lib/call-durations.ts";
 import type { Settlement } from "../store/deliveries.ts";
 
-/** Figures since the start. */
+/** Counts since the start of the process. */
 export interface DeliveryStats {
-  /** By what came of the call (`http_2xx` and the like, or the class of the error) and what follows for the delivery. */
+  /** By response (`http_2xx` and so on, or the error class) and verdict. */
   readonly attempts: readonly { readonly answer: string; readonly verdict: string; readonly count: number }[];
   readonly callDurations: DurationStats;
-  /** Deliveries that waited too long, or would have had to. */
+  /** Deliveries that waited too long, or found the webhook's queue full. */
   readonly dropped: number;
   /** Webhooks that the node deactivated. */
   readonly deactivated: number;
 }
 
-/** Counts what deliveries do. Answers and verdicts are a bounded number of words. */
+/** Counters of the delivery engine. Responses and verdicts have a bounded number of values. */
 export class DeliveryCounters {
   readonly #attempts = new Map<string, { answer: string; verdict: string; count: number }>();
   readonly #durations = new CallDurations();
@@ -36,7 +36,7 @@ export class DeliveryCounters {
     this.#deactivated += 1;
   }
 
-  figures(): DeliveryStats {
+  stats(): DeliveryStats {
     return {
       attempts: [...this.#attempts.values()].map((counted) => ({ ...counted })),
       callDurations: this.#durations.figures(),

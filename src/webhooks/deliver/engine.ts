@@ -22,107 +22,107 @@ import {
 } from "./fair-scheduler.ts";
 import type { RetryPolicy } from "./schedule.ts";
 
-/** Outcomes that wait to be recorded; beyond that, no further call begins. */
+/** Limit of outcomes that wait to be stored; at the limit no further call starts. */
 const MAX_UNRECORDED = 256;
-/** How soon a settlement is tried again that could not be stored. */
-const SETTLE_AGAIN_MS = 250;
-/** Webhooks that are read at a time when the queue is looked through. */
-const LANES_PER_LOOK = 500;
+/** Delay before a settlement that could not be stored is retried. */
+const SETTLE_RETRY_MS = 250;
+/** Webhooks that are read at a time when the queue is polled. */
+const WEBHOOKS_PER_POLL = 500;
 
 export interface EngineSettings {
-  readonly lanes: SchedulerLimits;
+  readonly scheduler: SchedulerLimits;
   readonly limit: CallLimit;
   readonly retries: RetryPolicy;
   readonly failures: FailureRule;
-  /** The longest wait before another attempt, whoever asks for it, and longer than a lease. */
-  readonly longestWaitMs: number;
-  /** Longer than any call takes, so that nobody takes up what is under way. */
+  /** The longest delay before another attempt, also by Retry-After; longer than a lease. */
+  readonly maxRetryDelayMs: number;
+  /** Longer than any call takes, so that no other claim gets a delivery in flight. */
   readonly leaseMs: number;
-  /** How often the queue is looked through for what nobody told of. */
+  /** How often the queue is polled for deliveries that `wake` did not announce. */
   readonly pollIntervalMs: number;
-  /** How long a webhook rests after a fault of ours, such as a full disk. */
+  /** Delay of a webhook after a fault of the node, such as a full disk. */
   readonly errorBackoffMs: number;
 }
 
-export interface EngineParts {
+export interface EngineDeps {
   readonly queue: DeliveryQueue;
   readonly call: CallReceiver;
   readonly stats: DeliveryCounters;
   readonly clock: Clock;
-  readonly after: SetTimer;
+  readonly setTimer: SetTimer;
   /** From 0 to below 1. */
   readonly random: () => number;
   readonly log: Logger;
   readonly settings: EngineSettings;
 }
 
-/** Carries deliveries out. */
+/** Sends queued deliveries. */
 export interface DeliveryEngine {
-  /** Tells that something was queued for these webhooks, or that they are active again. */
+  /** Schedules webhooks that got queued deliveries or are active again. */
   wake(webhookIds: readonly string[]): void;
-  figures(): SchedulerStats;
-  /** Begins nothing new, gives calls under way `graceMs`, then gives them up; they go on after the next start. */
+  stats(): SchedulerStats;
+  /** Starts no more calls, waits `graceMs` for calls in flight, then aborts them; they are retried after the next start. */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
- * Starts to deliver what is queued, that first which an earlier process had under way.
+ * Starts to send queued deliveries; those that an earlier process had in flight come first.
  *
- * Each delivery is claimed, called and settled: the claim reads the webhook and its secrets as they stand and lasts for a
- * lease, and only the settlement ends it. Whatever happens between the two, the delivery is tried again.
+ * Each delivery is claimed, sent and settled. The claim reads the current webhook and its secrets and takes a lease that
+ * only the settlement ends. After a crash between the two, the delivery is sent again.
  */
-export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryEngine> {
-  const { queue, call, stats, clock, after, random, log, settings } = parts;
-  const lanes = new FairScheduler(settings.lanes);
-  const cut = new AbortController();
-  const underWay = new Set<Promise<void>>();
+export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEngine> {
+  const { queue, call, stats, clock, setTimer, random, log, settings } = deps;
+  const scheduler = new FairScheduler(settings.scheduler);
+  const aborter = new AbortController();
+  const running = new Set<Promise<void>>();
   let unrecorded = 0;
   let isStopping = false;
-  let alarm: { readonly atMs: number; readonly cancel: () => void } | undefined;
-  let cancelLook: (() => void) | undefined;
+  let timer: { readonly atMs: number; readonly cancel: () => void } | undefined;
+  let cancelPoll: (() => void) | undefined;
   const logFault = createFaultLog({ log, clock });
-  /** End the pauses that are under way. */
-  const pausing = new Set<() => void>();
+  /** Callbacks that end the current sleeps. */
+  const sleeping = new Set<() => void>();
 
-  /** Begins as many calls as may begin, and comes back when time alone lets another one begin. */
+  /** Starts as many calls as the scheduler allows, and sets a timer for the next due time. */
   function pump(): void {
     if (isStopping) return;
     while (unrecorded < MAX_UNRECORDED) {
-      const slot = lanes.take(clock.nowMs());
+      const slot = scheduler.acquire(clock.nowMs());
       if (!slot) break;
       track(attempt(slot));
     }
-    const atMs = lanes.nextAlarmMs();
-    if (atMs === alarm?.atMs) return;
-    alarm?.cancel();
-    alarm = atMs === undefined ? undefined : { atMs, cancel: after(waitUntil(atMs), ring) };
+    const atMs = scheduler.nextDueMs();
+    if (atMs === timer?.atMs) return;
+    timer?.cancel();
+    timer = atMs === undefined ? undefined : { atMs, cancel: setTimer(waitUntil(atMs), onTimer) };
   }
 
-  function ring(): void {
-    alarm = undefined;
+  function onTimer(): void {
+    timer = undefined;
     pump();
   }
 
-  /** Timers hold no more than 31 bits of milliseconds; an alarm that rings early is set again. */
+  /** Caps the delay: timers have only 31 bits of milliseconds. An timer that is early is set again. */
   function waitUntil(atMs: number): number {
     return Math.min(Math.max(atMs - clock.nowMs(), 1), settings.pollIntervalMs);
   }
 
   function track(work: Promise<void>): void {
-    const tracked = work.finally(() => underWay.delete(tracked));
-    underWay.add(tracked);
+    const tracked = work.finally(() => running.delete(tracked));
+    running.add(tracked);
   }
 
-  function pause(ms: number): Promise<void> {
+  function sleep(ms: number): Promise<void> {
     if (isStopping) return Promise.resolve();
     return new Promise((resolve) => {
-      const cancel = after(ms, () => end());
+      const cancel = setTimer(ms, () => end());
       const end = () => {
         cancel();
-        pausing.delete(end);
+        sleeping.delete(end);
         resolve();
       };
-      pausing.add(end);
+      sleeping.add(end);
     });
   }
 
@@ -132,11 +132,11 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
       slot.release(clock.nowMs());
       return pump();
     }
-    // The webhook may have more that is due, and be let have it.
+    // The webhook may have more due deliveries and a free slot for them.
     pump();
     const startedAtMs = clock.nowMs();
     try {
-      const outcome = await call(delivery, cut.signal);
+      const outcome = await call(delivery, aborter.signal);
       slot.release(clock.nowMs(), outcome.durationMs);
       if (outcome instanceof OutboundError && outcome.kind === "cancelled") {
         return await queue.release(delivery, clock.nowMs());
@@ -148,27 +148,37 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
         classifyOutcome(outcome, { ...attempted, policy: settings.retries }),
       );
     } catch (cause) {
-      // Its lease ends by itself, and then it is tried again.
-      logFault(cause, { webhookId: slot.webhookId }, "A delivery could not go on");
+      // Its lease expires, and then it is sent again.
+      logFault(
+        cause,
+        { webhookId: slot.webhookId },
+        "A delivery attempt failed because of a fault of the node",
+      );
     } finally {
       slot.release(clock.nowMs());
       pump();
     }
   }
 
-  /** The webhook's next delivery; undefined when there is none to be had now. */
+  /** Claims the webhook's next delivery; undefined when there is none now. */
   async function claim(slot: SchedulerSlot): Promise<ClaimedDelivery | undefined> {
     const { webhookId } = slot;
     const nowMs = clock.nowMs();
     try {
       const leaseEndsAtMs = nowMs + settings.leaseMs;
-      const { limit, longestWaitMs } = settings;
-      const claimed = await queue.claim({ webhookId, nowMs, leaseEndsAtMs, longestWaitMs, limit });
+      const { limit, maxRetryDelayMs } = settings;
+      const claimed = await queue.claim({
+        webhookId,
+        nowMs,
+        leaseEndsAtMs,
+        maxRetryDelayMs: maxRetryDelayMs,
+        limit,
+      });
       slot.claimed(claimed?.nextAtMs ?? null, clock.nowMs());
       if (claimed === undefined) return undefined;
       if (claimed.dropped > 0) {
         stats.countDropped(claimed.dropped);
-        log.warn({ webhookId, dropped: claimed.dropped }, "Gave up deliveries that had waited too long");
+        log.warn({ webhookId, dropped: claimed.dropped }, "Dropped deliveries that had waited too long");
       }
       return claimed.delivery;
     } catch (cause) {
@@ -181,116 +191,118 @@ export async function startDeliveryEngine(parts: EngineParts): Promise<DeliveryE
   async function settle(
     webhookId: string,
     delivery: ClaimedDelivery,
-    judged: ReturnType<typeof classifyOutcome>,
+    classified: ReturnType<typeof classifyOutcome>,
   ): Promise<void> {
-    stats.countAttempt(judged);
+    stats.countAttempt(classified);
     unrecorded += 1;
     try {
-      const settled = settleOnce({ delivery, ...judged });
-      // Behind the settlement, so that the next claim knows of what the receiver asked for.
+      const { seq, leaseEndsAtMs } = delivery;
+      const settled = settleOnce({ delivery: { seq, leaseEndsAtMs }, ...classified });
+      // After the settlement was submitted, so that the next claim sees the hold that the receiver requested.
       pump();
       const reason = await settled;
       if (reason !== undefined) {
         stats.countDeactivated();
         log.warn({ webhookId, reason }, "Deactivated a webhook");
       }
-      if (judged.verdict.kind === "retry") lanes.wake(webhookId, judged.verdict.dueAtMs, clock.nowMs());
+      if (classified.verdict.kind === "retry")
+        scheduler.wake(webhookId, classified.verdict.dueAtMs, clock.nowMs());
     } finally {
       unrecorded -= 1;
     }
   }
 
   /**
-   * Settles within the lease, however often the state is unavailable: the call has been made, and would be made again. A
-   * settlement that is repeated changes nothing, because the first one has ended the lease.
+   * Retries the settlement within the lease while the state is unavailable, because the call would otherwise be repeated.
+   * A repeated settlement changes nothing: the first one has ended the lease.
    */
   async function settleOnce(settlement: Settlement): Promise<string | undefined> {
     for (;;) {
       try {
         return await queue.settle(settlement, settings.failures);
       } catch (cause) {
-        const mayGoOn = !isStopping && clock.nowMs() < settlement.delivery.leaseEndsAtMs;
-        if (!(cause instanceof StateUnavailable) || !mayGoOn) throw cause;
+        const mayRetry = !isStopping && clock.nowMs() < settlement.delivery.leaseEndsAtMs;
+        if (!(cause instanceof StateUnavailable) || !mayRetry) throw cause;
         logFault(cause, {}, "A delivery could not be settled");
-        await pause(SETTLE_AGAIN_MS);
+        await sleep(SETTLE_RETRY_MS);
       }
     }
   }
 
-  /** Takes up what an earlier process had under way; false while the state is unavailable. */
+  /** Requeues the deliveries that an earlier process had in flight; false while the state is unavailable. */
   async function recover(): Promise<boolean> {
     try {
       const recovered = await queue.recover(clock.nowMs());
-      if (recovered > 0) log.info({ deliveries: recovered }, "Took up deliveries that were under way");
+      if (recovered > 0) log.info({ deliveries: recovered }, "Recovered deliveries that were in flight");
       return true;
     } catch (cause) {
       if (!(cause instanceof StateUnavailable)) throw cause;
-      logFault(cause, {}, "Deliveries that were under way could not be taken up");
+      logFault(cause, {}, "Deliveries that were in flight could not be recovered");
       return false;
     }
   }
 
-  /** Finds what is queued without anybody having told of it: at the start, and after faults. */
-  async function look(): Promise<void> {
+  /** Schedules queued deliveries that `wake` did not announce: at the start, and after faults. */
+  async function pollQueue(): Promise<void> {
     let position: number | undefined = 0;
     while (position !== undefined && !isStopping) {
-      const found = await queue.lanes(position, LANES_PER_LOOK);
-      for (const { webhookId, dueAtMs, isFailing } of found.lanes) {
+      const found = await queue.dueWebhooks(position, WEBHOOKS_PER_POLL);
+      for (const { webhookId, dueAtMs, isFailing } of found.webhooks) {
         const nowMs = clock.nowMs();
-        // Scheduled farther ahead than anything is, before the clock went back: a claim brings it.
-        const atMs = dueAtMs > nowMs + settings.longestWaitMs ? nowMs : dueAtMs;
-        lanes.wake(webhookId, atMs, nowMs, isFailing);
+        // It was scheduled before the clock went back; the claim makes it due.
+        const atMs = dueAtMs > nowMs + settings.maxRetryDelayMs ? nowMs : dueAtMs;
+        scheduler.wake(webhookId, atMs, nowMs, isFailing);
       }
       position = found.last;
       pump();
     }
   }
 
-  function lookLater(): void {
-    cancelLook = after(settings.pollIntervalMs, () => {
+  function schedulePoll(): void {
+    cancelPoll = setTimer(settings.pollIntervalMs, () => {
       track(
-        look()
-          .catch((cause) => logFault(cause, {}, "The queue of deliveries could not be looked through"))
+        pollQueue()
+          .catch((cause) => logFault(cause, {}, "The delivery queue could not be polled"))
           .finally(() => {
-            if (!isStopping) lookLater();
+            if (!isStopping) schedulePoll();
           }),
       );
     });
   }
 
-  // Not before what was under way is due again, or it would wait for the end of its leases.
-  async function begin(): Promise<void> {
-    await look();
-    if (!isStopping) lookLater();
+  // Only after the recovery: otherwise recovered deliveries would wait until their leases expire.
+  async function startPolling(): Promise<void> {
+    await pollQueue();
+    if (!isStopping) schedulePoll();
   }
 
-  if (await recover()) await begin();
+  if (await recover()) await startPolling();
   else {
-    const beginLater = async () => {
-      do await pause(settings.errorBackoffMs);
+    const retryRecovery = async () => {
+      do await sleep(settings.errorBackoffMs);
       while (!isStopping && !(await recover()));
-      if (!isStopping) await begin();
+      if (!isStopping) await startPolling();
     };
-    track(beginLater().catch((cause) => log.error({ err: cause }, "Deliveries could not be taken up")));
+    track(retryRecovery().catch((cause) => log.error({ err: cause }, "The delivery engine could not start")));
   }
 
   return {
     wake(webhookIds) {
       const nowMs = clock.nowMs();
-      for (const webhookId of webhookIds) lanes.wake(webhookId, nowMs, nowMs);
+      for (const webhookId of webhookIds) scheduler.wake(webhookId, nowMs, nowMs);
       pump();
     },
 
-    figures: () => lanes.stats(clock.nowMs()),
+    stats: () => scheduler.stats(clock.nowMs()),
 
     async stop(graceMs) {
       isStopping = true;
-      alarm?.cancel();
-      cancelLook?.();
-      for (const end of pausing) end();
-      const cancelCut = after(graceMs, () => cut.abort(new Error("the process is shutting down")));
-      while (underWay.size > 0) await Promise.all(underWay);
-      cancelCut();
+      timer?.cancel();
+      cancelPoll?.();
+      for (const end of sleeping) end();
+      const cancelAbort = setTimer(graceMs, () => aborter.abort(new Error("the process is shutting down")));
+      while (running.size > 0) await Promise.all(running);
+      cancelAbort();
     },
   };
 }

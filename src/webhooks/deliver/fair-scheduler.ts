@@ -1,48 +1,45 @@
 import { MinHeap } from "../../lib/min-heap.ts";
 
-/** How calls are shared out. */
+/** Limits of calls in flight. */
 export interface SchedulerLimits {
-  /** Calls in flight in all. */
+  /** Of all webhooks. */
   readonly total: number;
   readonly perWebhook: number;
 }
 
-/**
- * What the last call to a webhook told: `slow` ones hold a slot for long, and whether it ended well does not matter for
- * that. Of a `new` one nothing is known.
- */
-type Pace = "new" | "quick" | "slow";
+/** Duration class of a webhook's last call, successful or not; `new` before the first call. */
+type Speed = "new" | "quick" | "slow";
 
-const PACES = ["quick", "new", "slow"] as const satisfies readonly Pace[];
+const SPEEDS = ["quick", "new", "slow"] as const satisfies readonly Speed[];
 
-/** A call that takes longer than this is slow. */
+/** A call that takes at least this long is slow. */
 const SLOW_CALL_MS = 2_000;
-/** Slow webhooks together hold at most this part of the slots, and those that are not known to be quick at most that one. */
+/** Slow webhooks together have at most the first share of the slots; slow and new ones together at most the second. */
 const SLOW_SHARE = 1 / 4;
 const UNPROVEN_SHARE = 3 / 4;
-/** Idle webhooks of which the pace is kept in mind. */
-const MAX_KNOWN_LANES = 20_000;
+/** Limit of webhooks in memory; beyond it, idle ones are removed. */
+const MAX_KNOWN_WEBHOOKS = 20_000;
 
-interface Lane {
+interface WebhookQueue {
   readonly webhookId: string;
-  /** When a claim may bring something; null where nothing is known to be queued. */
+  /** When the next delivery is due; null when none is known. */
   dueAtMs: number | null;
-  /** The one that counts of its entries in the heap. */
-  alarmAtMs: number | null;
+  /** The current one of its entries in the heap; others are stale. */
+  timerAtMs: number | null;
   inFlight: number;
   isClaiming: boolean;
-  /** `parked`: it is its turn, but it holds as many slots as are free. */
-  place: "none" | "in-line" | "parked";
-  pace: Pace;
+  /** `parked`: its turn came while it had at least as many slots as are free. */
+  position: "none" | "waiting" | "parked";
+  speed: Speed;
   quickCalls: number;
 }
 
-/** The right to make one call to a webhook. */
+/** Permission for one call to a webhook. */
 export interface SchedulerSlot {
   readonly webhookId: string;
-  /** What the claim brought: null where nothing is left that is known of. */
+  /** Reports when the next delivery is due after the claim; null when there is none. */
   claimed(nextAtMs: number | null, nowMs: number): void;
-  /** Gives the slot back; without a duration where no call was made. */
+  /** Releases the slot; `callMs` is undefined when no call was made. */
   release(nowMs: number, callMs?: number): void;
 }
 
@@ -50,69 +47,70 @@ export interface SchedulerStats {
   readonly inFlight: number;
   /** Webhooks that wait for a slot. */
   readonly waiting: number;
-  /** How long the one that has waited longest has something due, ms. */
+  /** Age of the oldest due delivery, ms. */
   readonly oldestDueMs: number;
   readonly slowWebhooks: number;
 }
 
 /**
- * Shares the calls in flight between webhooks, so that none waits because another is slow. Whose turn came first gets the
- * next slot; a webhook begins with one call at a time and gets more while it answers quickly, but never so many that no
- * slot is left for others; those that were slow last time share a small part of the slots, and a part is kept for those
- * that are known to be quick. Times are unix milliseconds.
+ * Shares call slots between webhooks, so that a slow webhook does not delay others. Slots are assigned in the order of
+ * arrival. A webhook starts with one call at a time and gets more while it responds quickly, but always fewer than the
+ * free slots. Webhooks whose last call was slow share a small part of the slots, and a part is reserved for quick ones.
+ * Times are unix milliseconds.
  */
 export class FairScheduler {
   readonly #limits: SchedulerLimits;
-  readonly #lanes = new Map<string, Lane>();
-  readonly #alarms = new MinHeap<Lane>();
-  /** Lanes that may have a slot, by their turn. */
-  readonly #lines: Readonly<Record<Pace, MinHeap<Lane>>> = {
+  readonly #webhooks = new Map<string, WebhookQueue>();
+  readonly #timers = new MinHeap<WebhookQueue>();
+  /** Webhooks that wait for a slot, in order of arrival. */
+  readonly #waiting: Readonly<Record<Speed, MinHeap<WebhookQueue>>> = {
     quick: new MinHeap(),
     new: new MinHeap(),
     slow: new MinHeap(),
   };
-  #parked: Lane[] = [];
-  /** Slots by the pace that their lanes had when they took them. */
-  readonly #held: Record<Pace, number> = { quick: 0, new: 0, slow: 0 };
-  #nextTurn = 0;
+  #parked: WebhookQueue[] = [];
+  /** Slots in use, by the speed of their webhooks when they were assigned. */
+  readonly #inUse: Record<Speed, number> = { quick: 0, new: 0, slow: 0 };
+  #nextArrival = 0;
 
   constructor(limits: SchedulerLimits) {
     this.#limits = limits;
   }
 
   /**
-   * Tells that a claim for the webhook brings something from then on.
+   * Schedules a webhook that has a delivery due at `atMs`.
    *
-   * @param isFailing what an earlier process knew; where no call was made since, it is taken for slow.
+   * @param isFailing whether its last stored attempt failed; before its first call it then counts as slow.
    */
   wake(webhookId: string, atMs: number, nowMs: number, isFailing = false): void {
-    const lane = this.#laneOf(webhookId);
-    if (isFailing && lane.pace === "new") lane.pace = "slow";
-    if (lane.dueAtMs === null || atMs < lane.dueAtMs) lane.dueAtMs = atMs;
-    this.#settle(lane, nowMs);
+    const queue = this.#queueOf(webhookId);
+    if (isFailing && queue.speed === "new") queue.speed = "slow";
+    if (queue.dueAtMs === null || atMs < queue.dueAtMs) queue.dueAtMs = atMs;
+    this.#update(queue, nowMs);
   }
 
-  /** Takes the next slot, if there is one and somebody may have it. */
-  take(nowMs: number): SchedulerSlot | undefined {
-    this.#ring(nowMs);
+  /** Assigns a free slot to the next webhook; undefined when there is no slot or no webhook may have it. */
+  acquire(nowMs: number): SchedulerSlot | undefined {
+    this.#queueDue(nowMs);
     for (;;) {
       const free = this.#limits.total - this.#inFlight;
-      const pace = free > 0 ? this.#nextPace() : undefined;
-      const lane = pace && this.#lines[pace].pop()?.value;
-      if (!lane) return undefined;
-      lane.place = "none";
-      // It may have become slow since it got in line.
-      if (lane.pace !== pace || lane.inFlight >= this.#allowanceOf(lane)) this.#settle(lane, nowMs);
-      else if (lane.inFlight === 0 || lane.inFlight < free) return this.#slotOf(lane);
-      else this.#park(lane);
+      const speed = free > 0 ? this.#nextSpeed() : undefined;
+      const queue = speed && this.#waiting[speed].pop()?.value;
+      if (!queue) return undefined;
+      queue.position = "none";
+      // It may have become slow while it waited.
+      if (queue.speed !== speed || queue.inFlight >= this.#concurrencyLimitOf(queue))
+        this.#update(queue, nowMs);
+      else if (queue.inFlight === 0 || queue.inFlight < free) return this.#slotOf(queue);
+      else this.#park(queue);
     }
   }
 
-  /** When `take` may have something without being told; undefined where only `wake` and slots that come back do. */
-  nextAlarmMs(): number | undefined {
-    for (let next = this.#alarms.peek(); next; next = this.#alarms.peek()) {
-      if (next.value.alarmAtMs === next.key) return next.key;
-      this.#alarms.pop();
+  /** Returns when the next webhook becomes due; undefined when only `wake` or a released slot can change anything. */
+  nextDueMs(): number | undefined {
+    for (let next = this.#timers.peek(); next; next = this.#timers.peek()) {
+      if (next.value.timerAtMs === next.key) return next.key;
+      this.#timers.pop();
     }
     return undefined;
   }
@@ -120,121 +118,127 @@ export class FairScheduler {
   stats(nowMs: number): SchedulerStats {
     let oldestDueMs = 0;
     let slowWebhooks = 0;
-    for (const { dueAtMs, pace } of this.#lanes.values()) {
+    for (const { dueAtMs, speed } of this.#webhooks.values()) {
       if (dueAtMs !== null) oldestDueMs = Math.max(oldestDueMs, nowMs - dueAtMs);
-      if (pace === "slow") slowWebhooks += 1;
+      if (speed === "slow") slowWebhooks += 1;
     }
-    const waiting = PACES.reduce((sum, pace) => sum + this.#lines[pace].size, this.#parked.length);
+    const waiting = SPEEDS.reduce((sum, speed) => sum + this.#waiting[speed].size, this.#parked.length);
     return { inFlight: this.#inFlight, waiting, oldestDueMs, slowWebhooks };
   }
 
   get #inFlight(): number {
-    return this.#held.quick + this.#held.new + this.#held.slow;
+    return this.#inUse.quick + this.#inUse.new + this.#inUse.slow;
   }
 
-  #laneOf(webhookId: string): Lane {
-    let lane = this.#lanes.get(webhookId);
-    if (!lane) {
-      lane = {
+  #queueOf(webhookId: string): WebhookQueue {
+    let queue = this.#webhooks.get(webhookId);
+    if (!queue) {
+      queue = {
         webhookId,
         dueAtMs: null,
-        alarmAtMs: null,
+        timerAtMs: null,
         inFlight: 0,
         isClaiming: false,
-        place: "none",
-        pace: "new",
+        position: "none",
+        speed: "new",
         quickCalls: 0,
       };
-      this.#lanes.set(webhookId, lane);
+      this.#webhooks.set(webhookId, queue);
     }
-    return lane;
+    return queue;
   }
 
-  /** The lanes whose time has come get in line. */
-  #ring(nowMs: number): void {
-    for (let next = this.#alarms.peek(); next && next.key <= nowMs; next = this.#alarms.peek()) {
-      this.#alarms.pop();
-      if (next.value.alarmAtMs !== next.key) continue;
-      next.value.alarmAtMs = null;
-      this.#settle(next.value, nowMs);
+  /** Moves webhooks that have become due to the queues. */
+  #queueDue(nowMs: number): void {
+    for (let next = this.#timers.peek(); next && next.key <= nowMs; next = this.#timers.peek()) {
+      this.#timers.pop();
+      if (next.value.timerAtMs !== next.key) continue;
+      next.value.timerAtMs = null;
+      this.#update(next.value, nowMs);
     }
   }
 
-  /** Puts a lane where it belongs after anything about it has changed. */
-  #settle(lane: Lane, nowMs: number): void {
-    const { dueAtMs } = lane;
+  /** Updates the position of a webhook after a change of its state. */
+  #update(queue: WebhookQueue, nowMs: number): void {
+    const { dueAtMs } = queue;
     if (dueAtMs === null) {
-      lane.alarmAtMs = null;
-      if (lane.inFlight === 0 && this.#lanes.size > MAX_KNOWN_LANES) this.#lanes.delete(lane.webhookId);
+      queue.timerAtMs = null;
+      if (queue.inFlight === 0 && this.#webhooks.size > MAX_KNOWN_WEBHOOKS)
+        this.#webhooks.delete(queue.webhookId);
     } else if (dueAtMs > nowMs) {
-      if (lane.alarmAtMs === dueAtMs) return;
-      lane.alarmAtMs = dueAtMs;
-      this.#alarms.push(dueAtMs, lane);
-    } else if (lane.place === "none" && !lane.isClaiming && lane.inFlight < this.#allowanceOf(lane)) {
-      lane.alarmAtMs = null;
-      lane.place = "in-line";
-      this.#lines[lane.pace].push(this.#nextTurn++, lane);
+      if (queue.timerAtMs === dueAtMs) return;
+      queue.timerAtMs = dueAtMs;
+      this.#timers.push(dueAtMs, queue);
+    } else if (
+      queue.position === "none" &&
+      !queue.isClaiming &&
+      queue.inFlight < this.#concurrencyLimitOf(queue)
+    ) {
+      queue.timerAtMs = null;
+      queue.position = "waiting";
+      this.#waiting[queue.speed].push(this.#nextArrival++, queue);
     }
   }
 
-  #park(lane: Lane): void {
-    lane.place = "parked";
-    this.#parked.push(lane);
+  #park(queue: WebhookQueue): void {
+    queue.position = "parked";
+    this.#parked.push(queue);
   }
 
   #unparkAll(nowMs: number): void {
-    for (const lane of this.#parked.splice(0)) {
-      lane.place = "none";
-      this.#settle(lane, nowMs);
+    for (const queue of this.#parked.splice(0)) {
+      queue.position = "none";
+      this.#update(queue, nowMs);
     }
   }
 
-  #allowanceOf({ pace, quickCalls }: Lane): number {
-    return pace === "quick" ? Math.min(this.#limits.perWebhook, 1 + quickCalls) : 1;
+  #concurrencyLimitOf({ speed, quickCalls }: WebhookQueue): number {
+    return speed === "quick" ? Math.min(this.#limits.perWebhook, 1 + quickCalls) : 1;
   }
 
-  /** The pace whose first in line is next. */
-  #nextPace(): Pace | undefined {
+  /** Returns the queue whose first webhook arrived first, among those below their share. */
+  #nextSpeed(): Speed | undefined {
     const share = (part: number) => Math.max(Math.floor(this.#limits.total * part), 1);
-    const isUnprovenFull = this.#held.new + this.#held.slow >= share(UNPROVEN_SHARE);
-    const isSlowFull = isUnprovenFull || this.#held.slow >= share(SLOW_SHARE);
+    const isUnprovenFull = this.#inUse.new + this.#inUse.slow >= share(UNPROVEN_SHARE);
+    const isSlowFull = isUnprovenFull || this.#inUse.slow >= share(SLOW_SHARE);
     const isFull = { quick: false, new: isUnprovenFull, slow: isSlowFull };
-    const turnOf = (pace: Pace) => this.#lines[pace].peek()?.key ?? Number.POSITIVE_INFINITY;
-    const open = PACES.filter((pace) => !isFull[pace] && this.#lines[pace].size > 0);
-    return open.sort((a, b) => turnOf(a) - turnOf(b))[0];
+    const arrivalOf = (speed: Speed) => this.#waiting[speed].peek()?.key ?? Number.POSITIVE_INFINITY;
+    const open = SPEEDS.filter((speed) => !isFull[speed] && this.#waiting[speed].size > 0);
+    return open.sort((a, b) => arrivalOf(a) - arrivalOf(b))[0];
   }
 
-  #slotOf(lane: Lane): SchedulerSlot {
-    const heldAs = lane.pace;
-    this.#held[heldAs] += 1;
-    lane.inFlight += 1;
-    lane.isClaiming = true;
-    // Until the claim tells, nothing more is known to be due.
-    lane.dueAtMs = null;
-    let isHeld = true;
+  #slotOf(queue: WebhookQueue): SchedulerSlot {
+    const countedAs = queue.speed;
+    this.#inUse[countedAs] += 1;
+    queue.inFlight += 1;
+    queue.isClaiming = true;
+    // Unknown until the claim reports it.
+    queue.dueAtMs = null;
+    let isInUse = true;
     return {
-      webhookId: lane.webhookId,
+      webhookId: queue.webhookId,
       claimed: (nextAtMs, nowMs) => {
-        lane.isClaiming = false;
-        if (nextAtMs !== null && (lane.dueAtMs === null || nextAtMs < lane.dueAtMs)) lane.dueAtMs = nextAtMs;
-        this.#settle(lane, nowMs);
+        queue.isClaiming = false;
+        if (nextAtMs !== null && (queue.dueAtMs === null || nextAtMs < queue.dueAtMs))
+          queue.dueAtMs = nextAtMs;
+        this.#update(queue, nowMs);
       },
       release: (nowMs, callMs) => {
-        if (!isHeld) return;
-        isHeld = false;
-        this.#held[heldAs] -= 1;
-        lane.inFlight -= 1;
-        lane.isClaiming = false;
-        if (callMs !== undefined) this.#learn(lane, callMs);
+        if (!isInUse) return;
+        isInUse = false;
+        this.#inUse[countedAs] -= 1;
+        queue.inFlight -= 1;
+        queue.isClaiming = false;
+        if (callMs !== undefined) this.#recordCall(queue, callMs);
         this.#unparkAll(nowMs);
-        this.#settle(lane, nowMs);
+        this.#update(queue, nowMs);
       },
     };
   }
 
-  #learn(lane: Lane, callMs: number): void {
+  #recordCall(queue: WebhookQueue, callMs: number): void {
     const isQuick = callMs < SLOW_CALL_MS;
-    lane.quickCalls = isQuick ? lane.quickCalls + 1 : 0;
-    lane.pace = isQuick ? "quick" : "slow";
+    queue.quickCalls = isQuick ? queue.quickCalls + 1 : 0;
+    queue.speed = isQuick ? "quick" : "slow";
   }
 }

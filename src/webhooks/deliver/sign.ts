@@ -9,15 +9,15 @@ export interface SignedContent {
 }
 
 /**
- * The headers by which a receiver knows a delivery as genuine.
+ * Returns the headers by which a receiver verifies a delivery.
  *
- * The service's own: hex HMAC-SHA512 of the body under the newest secret. Beside it those of Standard Webhooks
- * (https://www.standardwebhooks.com, version 1): base64 HMAC-SHA256 of id, timestamp and body under every secret, so that
- * a receiver that still knows a rotated one alone can verify. Either way the key is the secret's text.
+ * The service's own header has the hex HMAC-SHA512 of the body under the newest secret. The headers of Standard Webhooks
+ * (https://www.standardwebhooks.com, version 1) have the base64 HMAC-SHA256 of id, timestamp and body under every secret,
+ * so that a receiver that has only a rotated secret can verify. The key is the text of the secret in both cases.
  *
  * @param secrets the unexpired ones, oldest first.
- * @param signatureHeaders names under which the service's own signature goes.
- * @throws Error without any secret: nothing goes out unsigned.
+ * @param signatureHeaders names of the headers with the service's own signature.
+ * @throws Error when there is no secret: nothing is sent unsigned.
  */
 export function signedHeaders(
   content: SignedContent,
@@ -36,28 +36,28 @@ export function signedHeaders(
   };
 }
 
-/** Under which receivers of the hosted API look for the service's own signature. */
+/** The signature header of the hosted API. */
 export const COMPAT_SIGNATURE_HEADER = "X-Neynar-Signature";
 
 const STANDARD_PREFIX = "whsec_";
 
-/** A secret as Standard Webhooks libraries take it: `whsec_` and base64 of the bytes of its text. */
+/** Encodes a secret for Standard Webhooks libraries: `whsec_` and the base64 of its text. */
 export function standardSecret(value: string): string {
   return STANDARD_PREFIX + Buffer.from(value, "utf8").toString("base64");
 }
 
-/** The text of a secret that is given as such, or as Standard Webhooks libraries take it. */
-export function secretText(given: string): string {
-  if (!given.startsWith(STANDARD_PREFIX)) return given;
-  return Buffer.from(given.slice(STANDARD_PREFIX.length), "base64").toString("utf8");
+/** Returns the text of a secret in either form, plain or encoded for Standard Webhooks libraries. */
+export function secretText(secret: string): string {
+  if (!secret.startsWith(STANDARD_PREFIX)) return secret;
+  return Buffer.from(secret.slice(STANDARD_PREFIX.length), "base64").toString("utf8");
 }
 
-/** The value of the service's own signature header. */
+/** Returns the value of the service's own signature header. */
 export function hmacSha512(key: string | Uint8Array, body: string | Uint8Array): string {
   return createHmac("sha512", key).update(body).digest("hex");
 }
 
-/** One entry of `webhook-signature`. */
+/** Returns one entry of `webhook-signature`. */
 export function standardSignature(
   key: string | Uint8Array,
   content: Pick<SignedContent, "messageId" | "timestamp"> & { readonly body: string | Uint8Array },

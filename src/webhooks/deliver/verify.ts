@@ -1,28 +1,28 @@
 import { timingSafeEqual } from "node:crypto";
 import { hmacSha512, standardSignature } from "./sign.ts";
 
-/** A delivery as it came. */
+/** A delivery as the receiver got it. */
 export interface ReceivedDelivery {
   readonly headers: Headers;
-  /** Byte for byte. */
+  /** The raw bytes. */
   readonly body: Uint8Array;
 }
 
-/** Which of the secrets signed a delivery, by their place; undefined where none of them did. */
+/** Index of the secret that signed a delivery; undefined when none of them did. */
 export interface Verified {
   /** In the service's own signature header. */
   readonly own: number | undefined;
   /** In the Standard Webhooks header. */
   readonly standard: number | undefined;
-  /** How long ago it was signed, in seconds; undefined where it does not say. */
+  /** Seconds since it was signed; undefined without a valid timestamp. */
   readonly ageSecs: number | undefined;
 }
 
 const SIGNATURE_BYTES = 512;
-/** As many as a webhook can have secrets. */
+/** The most secrets that a webhook can have. */
 const MAX_SIGNATURES = 100;
 
-/** Looks at both signatures of a delivery, as every receiver should before it believes anything of it. */
+/** Verifies both signatures of a delivery. */
 export function verifyDelivery(
   { headers, body }: ReceivedDelivery,
   expected: {
@@ -35,33 +35,36 @@ export function verifyDelivery(
   const own = headers.get(signatureHeader) ?? "";
   const messageId = headers.get("webhook-id") ?? "";
   const sentAt = headers.get("webhook-timestamp") ?? "";
-  const given = (headers.get("webhook-signature") ?? "").split(" ").slice(0, MAX_SIGNATURES);
+  const signatures = (headers.get("webhook-signature") ?? "").split(" ").slice(0, MAX_SIGNATURES);
   const timestamp = /^\d{1,12}$/.test(sentAt) ? Number(sentAt) : undefined;
   return {
-    own: placeOf(secrets, (secret) => isSame(hmacSha512(secret, body), own)),
+    own: indexOfSigner(secrets, (secret) => isSame(hmacSha512(secret, body), own)),
     standard:
       timestamp === undefined
         ? undefined
-        : placeOf(secrets, (secret) => {
+        : indexOfSigner(secrets, (secret) => {
             const signature = standardSignature(secret, { messageId, timestamp, body });
-            return given.some((one) => isSame(signature, one));
+            return signatures.some((one) => isSame(signature, one));
           }),
     ageSecs: timestamp === undefined ? undefined : nowSecs - timestamp,
   };
 }
 
-/** The last one, since the newest secret stands there. */
-function placeOf(secrets: readonly string[], isSignedBy: (secret: string) => boolean): number | undefined {
-  const place = secrets.findLastIndex(isSignedBy);
-  return place === -1 ? undefined : place;
+/** Returns the last match, because the newest secret is last. */
+function indexOfSigner(
+  secrets: readonly string[],
+  isSignedBy: (secret: string) => boolean,
+): number | undefined {
+  const index = secrets.findLastIndex(isSignedBy);
+  return index === -1 ? undefined : index;
 }
 
-/** Takes the same time wherever two texts differ. */
-function isSame(expected: string, given: string): boolean {
+/** Compares in constant time. */
+function isSame(expected: string, received: string): boolean {
   const padded = (text: string) => {
     const bytes = Buffer.alloc(SIGNATURE_BYTES);
     bytes.write(text, "latin1");
     return bytes;
   };
-  return timingSafeEqual(padded(expected), padded(given)) && expected.length === given.length;
+  return timingSafeEqual(padded(expected), padded(received)) && expected.length === received.length;
 }

@@ -1,5 +1,5 @@
 import { MAX_MEMBER_PROGRAM_SIZE, Shard } from "./expression-shard.ts";
-import { LiteralGate } from "./literal-gate.ts";
+import { LiteralPrefilter } from "./literal-prefilter.ts";
 import type { OwnerBudgets, Subscriber } from "./owner-budgets.ts";
 import type { RegexProgram } from "./regex-program.ts";
 import { LargeAutomata, SingleExpression } from "./single-expression.ts";
@@ -29,7 +29,7 @@ export class Expression {
     | { readonly by: "itself"; readonly single: SingleExpression }
     | { readonly by: "shard"; readonly shard: Shard<Expression> };
   /** How often a shard with it was taken apart. */
-  timesApart = 0;
+  timesSplit = 0;
 
   constructor(
     readonly source: string,
@@ -40,8 +40,8 @@ export class Expression {
   }
 
   /** Whether somebody is still to be told of it. */
-  get isWanted(): boolean {
-    for (const { isOver } of this.subscribers) if (!isOver) return true;
+  get hasActiveSubscriber(): boolean {
+    for (const { isOverBudget } of this.subscribers) if (!isOverBudget) return true;
     return false;
   }
 }
@@ -54,7 +54,7 @@ export class Expression {
  */
 export class ExpressionPool {
   readonly #expressions = new Map<string, Expression>();
-  readonly #gate = new LiteralGate<Expression>();
+  readonly #gate = new LiteralPrefilter<Expression>();
   /** Of those that pass no gate. */
   readonly #shards = new Set<Shard<Expression>>();
   /** Those of them that may have room. */
@@ -105,7 +105,7 @@ export class ExpressionPool {
   }
 
   /** Turns to an event; what was asked before is forgotten. */
-  turnTo(subjects: readonly string[]): void {
+  setEvent(subjects: readonly string[]): void {
     this.#event += 1;
     this.#subjects = subjects;
     this.#admitted = undefined;
@@ -134,7 +134,7 @@ export class ExpressionPool {
     const atOnce = [...this.#shards];
     let startMs = this.#nowMs();
     const run = (expression: Expression, single: SingleExpression) => {
-      if (!expression.isWanted) return;
+      if (!expression.hasActiveSubscriber) return;
       if (this.#runSingle(expression, single)) matching.push(expression);
       const endMs = this.#nowMs();
       const costMs = this.#costMs(expression, endMs - startMs);
@@ -165,7 +165,7 @@ export class ExpressionPool {
   }
 
   #admissions(): ReadonlySet<Expression> {
-    this.#admitted ??= this.#gate.admitted(this.#subjects);
+    this.#admitted ??= this.#gate.candidates(this.#subjects);
     return this.#admitted;
   }
 
@@ -193,7 +193,7 @@ export class ExpressionPool {
     this.#shards.delete(shard);
     this.#open.delete(shard);
     for (const expression of shard.members) {
-      expression.timesApart += 1;
+      expression.timesSplit += 1;
       const single = new SingleExpression(expression.source, this.#large);
       // The event goes on, and what the shard found holds for it.
       single.know(this.#event, shard.matched.includes(expression));
@@ -205,7 +205,7 @@ export class ExpressionPool {
   /** Puts an expression that proved to be quick into a shard, each time later if shards with it keep being slow. */
   #judge(expression: Expression, single: SingleExpression): void {
     if (expression.programSize > MAX_MEMBER_PROGRAM_SIZE) return;
-    const minChars = CHARS_UNTIL_TOGETHER * 2 ** Math.min(expression.timesApart, MAX_DOUBLINGS);
+    const minChars = CHARS_UNTIL_TOGETHER * 2 ** Math.min(expression.timesSplit, MAX_DOUBLINGS);
     if (!single.isQuick(minChars)) return;
     single[Symbol.dispose]();
     this.#apart.delete(expression);

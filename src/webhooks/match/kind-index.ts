@@ -107,17 +107,17 @@ export class KindIndex {
       for (const rule of rules) {
         if (rule.event === this.#event) continue;
         rule.event = this.#event;
-        if (!rule.subscriber.isOver && this.#takes(rule, keys)) matched.push(rule.subscriber.id);
+        if (!rule.subscriber.isOverBudget && this.#takes(rule, keys)) matched.push(rule.subscriber.id);
       }
     };
-    for (const field of REGEX_FIELDS) this.#asked[field].turnTo(keys.subjects[field] ?? []);
+    for (const field of REGEX_FIELDS) this.#asked[field].setEvent(keys.subjects[field] ?? []);
     judge(this.#unconditional);
     for (const [field, rulesByValue] of this.#byValue) {
       for (const key of keys.lists[field] ?? []) judge(rulesByValue.get(key));
     }
     for (const field of REGEX_FIELDS) {
       const pool = this.#searched[field];
-      pool.turnTo(keys.subjects[field] ?? []);
+      pool.setEvent(keys.subjects[field] ?? []);
       for (const expression of pool.matching()) judge(this.#byExpression.get(expression));
     }
     return matched;

@@ -56,7 +56,11 @@ export interface MatchService {
  */
 export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): MatchService {
   const refused = new Map<string, string>();
-  const matcher = createMatcher({ nowMs, budgets, onOver: (id, reason) => void refused.set(id, reason) });
+  const matcher = createMatcher({
+    nowMs,
+    budgets,
+    onOverBudget: (id, reason) => void refused.set(id, reason),
+  });
   let stats: MatchStats = { events: 0, busyMs: 0 };
 
   function matchSlice(events: readonly EventFacts[], startMs: number): string[][] {

@@ -31,13 +31,13 @@ export interface MatcherOptions {
   /** Those of all matchers on this thread; without any limit when left out. */
   readonly budgets?: OwnerBudgets;
   /** Told of a subscription that is over its owner's budget. It matches nothing from then on, until it is set again. */
-  readonly onOver?: (id: string, reason: string) => void;
+  readonly onOverBudget?: (id: string, reason: string) => void;
 }
 
 const UNLIMITED = { minuteMs: Number.POSITIVE_INFINITY, eventMs: Number.POSITIVE_INFINITY };
 
 export function createMatcher(options: MatcherOptions = {}): Matcher {
-  const { nowMs = () => performance.now(), onOver } = options;
+  const { nowMs = () => performance.now(), onOverBudget: onOver } = options;
   const { budgets = new OwnerBudgets(UNLIMITED, nowMs) } = options;
   const indexes = new Map<EventKind, KindIndex>();
   const subscribers = new Map<string, Subscriber>();
@@ -75,7 +75,7 @@ export function createMatcher(options: MatcherOptions = {}): Matcher {
     },
     delete: remove,
     match(facts) {
-      budgets.beginEvent();
+      budgets.startEvent();
       return indexes.get(facts.kind)?.match(keysOf(facts)) ?? [];
     },
   };

@@ -26,7 +26,7 @@ const MAX_IDLE_ACCOUNTS = 10_000;
 /** One subscription, as its costs are counted. */
 export class Subscriber {
   /** Whether it is over its owner's budget; then it is not evaluated any more. */
-  isOver = false;
+  isOverBudget = false;
   readonly window = new Spending();
   readonly event = new Spending();
 
@@ -90,7 +90,7 @@ export class OwnerBudgets {
   }
 
   /** Subscriptions that were over a budget so far. */
-  get over(): number {
+  get overBudget(): number {
     return this.#over;
   }
 
@@ -119,11 +119,11 @@ export class OwnerBudgets {
     const { account } = subscriber;
     if (!account.subscribers.delete(subscriber)) return;
     account.programSize -= subscriber.programSize;
-    if (!subscriber.isOver) this.#exclude(subscriber);
+    if (!subscriber.isOverBudget) this.#exclude(subscriber);
   }
 
   /** Costs that follow are those of another event. */
-  beginEvent(): void {
+  startEvent(): void {
     this.#event += 1;
     this.#eventNowMs = undefined;
   }
@@ -141,20 +141,20 @@ export class OwnerBudgets {
     subscriber.event.add(ms, this.#event);
     account.windowTotal.add(ms, account.window);
     account.eventTotal.add(ms, this.#event);
-    if (!subscriber.isOver) {
+    if (!subscriber.isOverBudget) {
       account.windowActive.add(ms, account.window);
       account.eventActive.add(ms, this.#event);
     }
     const reason = this.#excess(account);
     if (reason === undefined) return;
-    const dearest = dearestOf(account);
+    const dearest = costliestOf(account);
     if (dearest) this.refuse(dearest, reason);
   }
 
   /** Takes a subscription out of the evaluation. */
   refuse(subscriber: Subscriber, reason: string): void {
-    if (subscriber.isOver) return;
-    subscriber.isOver = true;
+    if (subscriber.isOverBudget) return;
+    subscriber.isOverBudget = true;
     this.#exclude(subscriber);
     this.#over += 1;
     subscriber.onOver(reason);
@@ -196,10 +196,10 @@ export function ownerProgramFault(size: number): string {
   return `the regular expressions of its owner's active subscriptions compile to ${size} instructions, more than ${MAX_OWNER_PROGRAM_SIZE}`;
 }
 
-function dearestOf({ subscribers, window }: OwnerAccount): Subscriber | undefined {
+function costliestOf({ subscribers, window }: OwnerAccount): Subscriber | undefined {
   let dearest: Subscriber | undefined;
   for (const subscriber of subscribers) {
-    if (subscriber.isOver) continue;
+    if (subscriber.isOverBudget) continue;
     if (dearest === undefined || subscriber.window.in(window) > dearest.window.in(window))
       dearest = subscriber;
   }

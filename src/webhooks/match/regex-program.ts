@@ -8,7 +8,7 @@ export const MAX_REGEX_CHARS = 1_000;
  */
 export const MAX_PROGRAM_SIZE = 1_200;
 /** The same where no literal is required of the text, so that the expression runs against every text: 15 ms for 10,000 bytes. */
-export const MAX_UNGATED_PROGRAM_SIZE = 150;
+export const MAX_UNFILTERED_PROGRAM_SIZE = 150;
 
 /** A regular expression in RE2's syntax, which is matched in linear time. */
 export interface RegexProgram {
@@ -31,7 +31,7 @@ export function readRegexProgram(source: unknown): RegexProgram | RegexFault {
   if (!source.isWellFormed() || source.includes("\0")) {
     return new RegexFault("must be well-formed Unicode without NUL");
   }
-  const maxSize = requiredLiterals(source) ? MAX_PROGRAM_SIZE : MAX_UNGATED_PROGRAM_SIZE;
+  const maxSize = requiredLiterals(source) ? MAX_PROGRAM_SIZE : MAX_UNFILTERED_PROGRAM_SIZE;
   // The estimate is rough: far above the bound it spares the time of compiling, and below it the program decides.
   if (expandedSize(source) > MAX_ESTIMATED_SIZE) return tooLarge(maxSize);
   try {
@@ -48,7 +48,7 @@ const MAX_ESTIMATED_SIZE = 4_000;
 function tooLarge(maxSize: number, size?: number): RegexFault {
   const found = size === undefined ? "too many" : `${size}`;
   const most =
-    maxSize === MAX_UNGATED_PROGRAM_SIZE
+    maxSize === MAX_UNFILTERED_PROGRAM_SIZE
       ? `${maxSize} are allowed where the expression requires no literal of two or more characters`
       : `${maxSize} are allowed`;
   return new RegexFault(`repeats too much: it compiles to ${found} instructions, and ${most}`);

@@ -28,7 +28,7 @@ export function requiredLiterals(expression: string): readonly string[] | undefi
  * A text without regard to case. RE2 ignores case by simple folding, where "ſ" and the Kelvin sign are an s and a k as
  * well.
  */
-export function folded(text: string): string {
+export function foldCase(text: string): string {
   const lower = text.toLowerCase();
   return lower.includes("ſ") ? lower.replaceAll("ſ", "s") : lower;
 }
@@ -76,7 +76,7 @@ class Reader {
       const char = this.#char();
       if (char !== undefined) {
         const repeats = this.#quantifier();
-        if (isFoldable(char) && repeats?.min !== 0) run += folded(char);
+        if (isFoldable(char) && repeats?.min !== 0) run += foldCase(char);
         if (repeats || !isFoldable(char)) endRun();
         continue;
       }

@@ -51,7 +51,7 @@ export function createMatchThread(budget: MatchBudget, nowMs = () => performance
       },
       { events: 0, busyMs: 0 },
     );
-    return { ...sums, overBudget: budgets.over, owners: budgets.owners };
+    return { ...sums, overBudget: budgets.overBudget, owners: budgets.owners };
   };
   return {
     connect(port) {

@@ -5,7 +5,7 @@ import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { Subscriptions } from "../match/subscriptions.ts";
 import type { QueuedEvent } from "../store/deliveries.ts";
 import type { NodeEvent } from "./event.ts";
-import { bodiesOf } from "./payload.ts";
+import { buildBodies } from "./payload.ts";
 
 /** Deliveries that one transaction queues at most, unless a single event has more receivers. */
 const MAX_DELIVERIES = 5_000;
@@ -46,7 +46,7 @@ export async function matchEvents(
     deliveries += found.length;
     covered++;
   }
-  const bodies = db.snapshot(() => bodiesOf(db, [...receivers.keys()], nowSecs));
+  const bodies = db.snapshot(() => buildBodies(db, [...receivers.keys()], nowSecs));
   const queue = [...bodies].map(([event, body]) => ({
     eventId: event.eventId,
     kind: event.kind,

@@ -10,7 +10,7 @@ import type { FollowEvent, NodeEvent, ReactionEvent } from "./event.ts";
  * The bodies that events are sent with, by event: each once, whatever the number of receivers, with everything that they
  * show loaded in a few statements. An event has none when it is about somebody whose registration never came.
  */
-export function bodiesOf(
+export function buildBodies(
   db: IndexDatabase,
   events: readonly NodeEvent[],
   nowSecs: number,

@@ -33,7 +33,7 @@ export const DEFAULT_PUBLISHER_INTERVALS: PublisherIntervals = {
   retryAfterMs: 1_000,
 };
 
-export interface PublisherParts {
+export interface PublisherDeps {
   readonly index: IndexDatabase;
   readonly outbox: OutboxClient;
   readonly store: DeliveryPublications;
@@ -47,8 +47,8 @@ export interface PublisherParts {
   readonly onDeactivated: () => void;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly pacing?: PublisherIntervals;
-  readonly after?: SetTimer;
+  readonly intervals?: PublisherIntervals;
+  readonly setTimer?: SetTimer;
 }
 
 /** Since the start of the process. */
@@ -63,7 +63,7 @@ export interface PublisherStats {
 }
 
 export interface Publisher {
-  figures(): PublisherStats;
+  stats(): PublisherStats;
   /** Ends after the batch under way. */
   stop(): Promise<void>;
 }
@@ -73,17 +73,17 @@ export interface Publisher {
  * event leaves the outbox after its deliveries are durable, and they have ids of their own: whatever happens between the
  * two, an event is published again at worst, and then changes nothing.
  */
-export function startPublisher(parts: PublisherParts): Publisher {
-  const { index, outbox, store, clock, log } = parts;
-  const { pacing = DEFAULT_PUBLISHER_INTERVALS, after = setTimer } = parts;
+export function startPublisher(deps: PublisherDeps): Publisher {
+  const { index, outbox, store, clock, log } = deps;
+  const { intervals = DEFAULT_PUBLISHER_INTERVALS, setTimer: startTimer = setTimer } = deps;
   const logFault = createFaultLog({ log, clock });
-  const subscriptions = new Subscriptions(parts.matching, clock);
+  const subscriptions = new Subscriptions(deps.matching, clock);
   let version = 0;
   let published = 0;
   let deleted = 0;
   let deletedAtMs = clock.nowMs();
-  let figures = { publishedEvents: 0, queuedDeliveries: 0, skippedEvents: 0, isBackpressured: false };
-  let giveUp: (() => void) | undefined;
+  let stats = { publishedEvents: 0, queuedDeliveries: 0, skippedEvents: 0, isBackpressured: false };
+  let abort: (() => void) | undefined;
   let isStopping = false;
   let isAwaiting = false;
   let wake: (() => void) | undefined;
@@ -93,16 +93,16 @@ export function startPublisher(parts: PublisherParts): Publisher {
     while (!isStopping) {
       try {
         // Ahead of the first event, so that it does not wait for the subscriptions to be taken in.
-        if (!isReady) await takeInChanges();
+        if (!isReady) await applyChanges();
         isReady = true;
-        figures = { ...figures, isBackpressured: !(await parts.hasRoom()) };
-        if (figures.isBackpressured) await pause(pacing.retryAfterMs);
-        else if (!(await publishNext())) await rest();
+        stats = { ...stats, isBackpressured: !(await deps.hasRoom()) };
+        if (stats.isBackpressured) await sleep(intervals.retryAfterMs);
+        else if (!(await publishNext())) await awaitEvents();
         if (isDeletionDue()) await deletePublished();
       } catch (cause) {
         if (isStopping) break;
         logFault(cause, {}, "Events could not be published");
-        await pause(pacing.retryAfterMs);
+        await sleep(intervals.retryAfterMs);
       }
     }
   }
@@ -111,10 +111,10 @@ export function startPublisher(parts: PublisherParts): Publisher {
   async function publishNext(): Promise<boolean> {
     const rows = eventsAfter(index, published, BATCH_EVENTS);
     if (rows.length === 0) return false;
-    const events = readableHead(rows);
+    const events = readablePrefix(rows);
     const covered = await queue(events);
     published = events[covered - 1]?.seq ?? rows[0]?.seq ?? published;
-    figures = { ...figures, publishedEvents: figures.publishedEvents + covered };
+    stats = { ...stats, publishedEvents: stats.publishedEvents + covered };
     return true;
   }
 
@@ -125,8 +125,8 @@ export function startPublisher(parts: PublisherParts): Publisher {
    */
   async function queue(events: readonly SequencedEvent[]): Promise<number> {
     for (;;) {
-      await takeInChanges();
-      const prepared = await prepareSafely(events);
+      await applyChanges();
+      const prepared = await matchSafely(events);
       if (prepared.refused.length > 0) {
         await deactivate(prepared.refused);
         continue;
@@ -134,13 +134,13 @@ export function startPublisher(parts: PublisherParts): Publisher {
       if (prepared.queue.length === 0) return prepared.events;
       const publication = await store.publish({ version, nowSecs: nowSecs(clock), events: prepared.queue });
       if (publication === "changed") continue;
-      figures = { ...figures, queuedDeliveries: figures.queuedDeliveries + publication.queued };
-      if (publication.webhookIds.length > 0) parts.onQueued(publication.webhookIds);
+      stats = { ...stats, queuedDeliveries: stats.queuedDeliveries + publication.queued };
+      if (publication.webhookIds.length > 0) deps.onQueued(publication.webhookIds);
       return prepared.events;
     }
   }
 
-  async function takeInChanges(): Promise<void> {
+  async function applyChanges(): Promise<void> {
     const changes = await store.changesSince(version);
     await unlessStopped(subscriptions.apply(changes));
     version = changes.version;
@@ -151,18 +151,18 @@ export function startPublisher(parts: PublisherParts): Publisher {
     for (const { id: webhookId, reason } of refused) {
       if (!(await store.deactivate({ webhookId, reason, version, nowSecs: nowSecs(clock) }))) continue;
       log.warn({ webhookId, reason }, "Deactivated a webhook");
-      parts.onDeactivated();
+      deps.onDeactivated();
     }
   }
 
   /** An event that cannot be prepared is passed over, so that it costs the others nothing but a search for it. */
-  async function prepareSafely(events: readonly SequencedEvent[]): Promise<MatchedEvents> {
+  async function matchSafely(events: readonly SequencedEvent[]): Promise<MatchedEvents> {
     try {
       return await unlessStopped(matchEvents(index, subscriptions, events, nowSecs(clock)));
     } catch (cause) {
       if (isStopping) throw cause;
       const [event, ...others] = events;
-      if (event && others.length > 0) return prepareSafely(events.slice(0, Math.ceil(events.length / 2)));
+      if (event && others.length > 0) return matchSafely(events.slice(0, Math.ceil(events.length / 2)));
       if (event) skipEvent(event, cause);
       return { queue: [], events: events.length, refused: [] };
     }
@@ -171,14 +171,14 @@ export function startPublisher(parts: PublisherParts): Publisher {
   /** @throws when the publisher is stopped, so that it does not wait for a matching thread that is busy. */
   function unlessStopped<Result>(work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      giveUp = () => reject(new Error("the publisher is stopping"));
-      if (isStopping) giveUp();
+      abort = () => reject(new Error("the publisher is stopping"));
+      if (isStopping) abort();
       work.then(resolve, reject);
     });
   }
 
   /** The events up to the first row that cannot be read; nothing when that comes first, and so is passed over. */
-  function readableHead(rows: readonly StoredOutboxEvent[]): SequencedEvent[] {
+  function readablePrefix(rows: readonly StoredOutboxEvent[]): SequencedEvent[] {
     const events: SequencedEvent[] = [];
     for (const row of rows) {
       try {
@@ -193,12 +193,12 @@ export function startPublisher(parts: PublisherParts): Publisher {
 
   function skipEvent({ seq, kind }: { seq: number; kind: EventKind }, cause: unknown): void {
     log.error({ err: cause, seq, kind }, "An event is passed over");
-    figures = { ...figures, skippedEvents: figures.skippedEvents + 1 };
+    stats = { ...stats, skippedEvents: stats.skippedEvents + 1 };
   }
 
   function isDeletionDue(): boolean {
     const rows = published - deleted;
-    return rows >= MAX_PUBLISHED_ROWS || (rows > 0 && clock.nowMs() - deletedAtMs >= pacing.deleteAfterMs);
+    return rows >= MAX_PUBLISHED_ROWS || (rows > 0 && clock.nowMs() - deletedAtMs >= intervals.deleteAfterMs);
   }
 
   async function deletePublished(): Promise<void> {
@@ -209,7 +209,7 @@ export function startPublisher(parts: PublisherParts): Publisher {
   }
 
   /** Waits for new events, but no longer than published ones may stay in the outbox. */
-  function rest(): Promise<void> {
+  function awaitEvents(): Promise<void> {
     if (!isAwaiting) {
       isAwaiting = true;
       const heard = () => {
@@ -222,13 +222,13 @@ export function startPublisher(parts: PublisherParts): Publisher {
         log.error({ err: cause }, "The outbox could not be waited for");
       });
     }
-    return pause(published > deleted ? pacing.deleteAfterMs : pacing.pollIntervalMs);
+    return sleep(published > deleted ? intervals.deleteAfterMs : intervals.pollIntervalMs);
   }
 
-  function pause(ms: number): Promise<void> {
+  function sleep(ms: number): Promise<void> {
     if (isStopping) return Promise.resolve();
     return new Promise((resolve) => {
-      const cancel = after(ms, () => wake?.());
+      const cancel = startTimer(ms, () => wake?.());
       wake = () => {
         wake = undefined;
         cancel();
@@ -239,10 +239,10 @@ export function startPublisher(parts: PublisherParts): Publisher {
 
   const ended = run();
   return {
-    figures: () => ({ ...figures, subscribedWebhooks: subscriptions.size }),
+    stats: () => ({ ...stats, subscribedWebhooks: subscriptions.size }),
     async stop() {
       isStopping = true;
-      giveUp?.();
+      abort?.();
       wake?.();
       await ended;
       // What stays is published again, and then changes nothing.

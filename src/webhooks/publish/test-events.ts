@@ -4,7 +4,7 @@ import { ReactionType } from "../../protocol/wire/generated/message.ts";
 import type { CastContent } from "../../read/hydrate/casts.ts";
 import type { QueuedEvent } from "../store/deliveries.ts";
 import type { CastEvent, NodeEvent } from "./event.ts";
-import { bodiesOf } from "./payload.ts";
+import { buildBodies } from "./payload.ts";
 
 const HASH_BYTES = 20;
 const TEXT = "This is a test of your webhook: nobody cast it.";
@@ -13,16 +13,16 @@ const TEXT = "This is a test of your webhook: nobody cast it.";
  * Events that nothing caused, one for each kind, about a fid and a cast of its that does not exist. They are made as all
  * others are, and say `test: true` beside `type`.
  */
-export function makeTestEvents(
+export function createTestEvents(
   db: IndexDatabase,
   kinds: readonly EventKind[],
   fid: number,
   nowSecs: number,
 ): Omit<QueuedEvent, "webhookIds">[] {
-  const cast = madeUpCast(fid, nowSecs);
+  const cast = syntheticCast(fid, nowSecs);
   const casting: CastEvent = { kind: "cast.created", eventId: "", appliedAt: nowSecs, cast };
   const events = kinds.map((kind) => eventOf(kind, cast, nowSecs));
-  const bodies = bodiesOf(db, [casting, ...events], nowSecs);
+  const bodies = buildBodies(db, [casting, ...events], nowSecs);
   const shownCast = JSON.parse(bodies.get(casting) ?? "{}").data ?? null;
   return events.flatMap((event) => {
     const made = bodies.get(event);
@@ -34,7 +34,7 @@ export function makeTestEvents(
   });
 }
 
-function madeUpCast(fid: number, nowSecs: number): CastContent {
+function syntheticCast(fid: number, nowSecs: number): CastContent {
   const hash = `0x${crypto.getRandomValues(new Uint8Array(HASH_BYTES)).toHex()}` as const;
   return {
     hash,

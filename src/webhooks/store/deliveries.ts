@@ -3,13 +3,13 @@ import type { Claim, StoreRefusal } from "../../db/state/stores.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
 
 /**
- * What webhooks are sent: events, and for each webhook that one matches a delivery of it. Times are unix seconds, or
+ * Webhook deliveries: events, and one delivery of an event for each webhook that it matches. Times are unix seconds, or
  * unix milliseconds where the name ends in `Ms`, and come from the caller.
  */
 
-/** What changed since somebody looked last. */
+/** Changes of webhooks after a version. */
 export interface SubscriptionChanges {
-  /** Names this state of all webhooks. */
+  /** Version of the state of all webhooks after these changes. */
   readonly version: number;
   readonly changed: readonly {
     readonly webhookId: string;
@@ -21,19 +21,19 @@ export interface SubscriptionChanges {
   readonly deleted: readonly string[];
 }
 
-/** An event that somebody is to be sent. */
+/** An event that is to be delivered. */
 export interface QueuedEvent {
-  /** The same for the same event, whichever node finds it, however often. */
+  /** Deterministic: every node derives the same id for the same event. */
   readonly eventId: string;
   readonly kind: EventKind;
-  /** When the node applied what made it. */
+  /** When the node applied the change that caused it. */
   readonly createdAt: number;
-  /** The JSON that is sent. */
+  /** JSON body of the request. */
   readonly body: string;
   readonly webhookIds: readonly string[];
 }
 
-/** Events with their receivers, as they were matched against one state of all webhooks. */
+/** Events with their webhooks, matched against one version of all webhooks. */
 export interface MatchedEvents {
   /** The `SubscriptionChanges.version` that they were matched against. */
   readonly version: number;
@@ -42,53 +42,53 @@ export interface MatchedEvents {
 }
 
 export interface Publication {
-  /** Deliveries that are new. */
+  /** Number of new deliveries. */
   readonly queued: number;
-  /** Whom they are for. */
+  /** Webhooks of the new deliveries. */
   readonly webhookIds: readonly string[];
-  /** Deliveries that are not even queued, because too many wait for their webhooks. */
+  /** Deliveries that were not queued because the queue of their webhook is full. */
   readonly dropped: number;
 }
 
-/** Where events come in. */
+/** The publisher's side of the store. */
 export interface DeliveryPublications {
-  /** The webhooks that changed since a version (0: all of them). */
+  /** Returns the webhooks that changed after a version (0: all of them). */
   changesSince(version: number): Promise<SubscriptionChanges>;
   /**
-   * Queues deliveries of events, in one transaction. A delivery that is known already stays as it is, and nothing is
-   * queued for a webhook that is inactive or gone.
+   * Queues deliveries of events, in one transaction. An existing delivery stays unchanged, and nothing is queued for a
+   * webhook that is inactive or deleted.
    *
-   * @returns `changed`, and nothing is queued, where a webhook has changed since `version`: match again.
+   * @returns `changed` when a webhook has changed since `version`: nothing was queued, and the caller matches again.
    */
   publish(matched: MatchedEvents): Promise<Publication | "changed">;
   /**
-   * Deactivates a webhook, with the reason on its record.
+   * Deactivates a webhook and stores the reason.
    *
-   * @returns false, and changes nothing, where it is inactive, gone, or not as it was at `version`.
+   * @returns false when nothing changed: it is inactive, deleted, or has changed since `version`.
    */
-  deactivate(given: Deactivation): Promise<boolean>;
+  deactivate(deactivation: Deactivation): Promise<boolean>;
 }
 
-/** Which webhook the node deactivates, and why. */
+/** A deactivation of a webhook by the node. */
 export interface Deactivation {
   readonly webhookId: string;
-  /** As its owner reads it. */
+  /** Text for the owner. */
   readonly reason: string;
-  /** The `SubscriptionChanges.version` at which there was a reason. */
+  /** The `SubscriptionChanges.version` that the reason applies to. */
   readonly version: number;
   readonly nowSecs: number;
 }
 
-/** A webhook with something queued. */
-export interface Lane {
+/** A webhook with queued deliveries. */
+export interface DueWebhook {
   readonly webhookId: string;
-  /** When the first of it is due. */
+  /** When the first delivery is due. */
   readonly dueAtMs: number;
   /** Whether its last attempt failed. */
   readonly isFailing: boolean;
 }
 
-/** How many calls a webhook gets within any span of so many milliseconds, and how long a delivery waits for its turn. */
+/** At most `calls` within any span of `windowMs`; a delivery that waits longer than `maxWaitMs` is dropped. */
 export interface CallLimit {
   readonly calls: number;
   readonly windowMs: number;
@@ -98,59 +98,59 @@ export interface CallLimit {
 export interface ClaimRequest {
   readonly webhookId: string;
   readonly nowMs: number;
-  /** Nobody else claims the same delivery before. */
+  /** No other claim gets the same delivery before this time. */
   readonly leaseEndsAtMs: number;
   /**
-   * No delivery waits longer than this for its next attempt, and no receiver is left alone for longer. What is scheduled
-   * farther ahead was scheduled before the clock went back, and is due now.
+   * Longest delay before another attempt, and longest hold that a receiver can request. A delivery that is scheduled
+   * further ahead was scheduled before the clock went back, and is due now.
    */
-  readonly longestWaitMs: number;
+  readonly maxRetryDelayMs: number;
   readonly limit: CallLimit;
 }
 
-/** A delivery within the store, and the claim that somebody has on it. */
+/** A delivery and the lease on it. */
 export interface Leased {
   readonly seq: number;
   readonly leaseEndsAtMs: number;
 }
 
-/** A delivery that is to be attempted now, with its webhook as it stands. */
+/** A delivery that is to be attempted now, with the current state of its webhook. */
 export interface ClaimedDelivery extends Leased {
-  /** What the receiver knows it by: constant over all attempts, later ones by hand included. */
+  /** Id that the receiver sees: the same for all attempts, manual replays included. */
   readonly messageId: string;
-  /** Attempts before this one since it was queued. */
+  /** Earlier attempts since it was queued. */
   readonly attempts: number;
   readonly body: string;
   readonly ownerFid: number;
   readonly targetUrl: string;
   /** Of the webhook. */
   readonly compatPrefix: string | null;
-  /** The unexpired ones, oldest first. */
+  /** Unexpired secrets, oldest first. */
   readonly secrets: readonly Secret[];
 }
 
 export interface Claimed {
-  /** Undefined where nothing is due, or the webhook has to wait. */
+  /** Undefined when nothing is due, or the webhook has to wait. */
   readonly delivery: ClaimedDelivery | undefined;
-  /** Deliveries that waited too long for their turn and are given up. */
+  /** Number of deliveries that waited too long and were dropped. */
   readonly dropped: number;
-  /** When another claim may bring more; null where only something new does. */
+  /** When another claim may return a delivery; null when nothing is queued. */
   readonly nextAtMs: number | null;
 }
 
-/** One call to a receiver, as its owner reads of it. */
+/** One call to a receiver, as the owner sees it. */
 export interface Attempt {
   readonly atMs: number;
-  /** Of the answer; null where there was none. */
+  /** Of the response; null without one. */
   readonly status: number | null;
-  /** Class of the failure that left the call without an answer. */
+  /** Class of the error when there was no response. */
   readonly error: string | null;
   readonly durationMs: number;
-  /** Start of the answer's body. */
-  readonly answer: string;
+  /** Start of the response body. */
+  readonly responseText: string;
 }
 
-/** What an attempt means for its delivery; `gone`: the receiver wants nothing any more. */
+/** The effect of an attempt on its delivery. `gone`: the receiver refuses all further deliveries. */
 export type Verdict =
   | { readonly kind: "delivered" }
   | { readonly kind: "retry"; readonly dueAtMs: number }
@@ -161,48 +161,52 @@ export interface Settlement {
   readonly delivery: Leased;
   readonly attempt: Attempt;
   readonly verdict: Verdict;
-  /** Until when the receiver wants to be left alone; null where it does not say. */
+  /** End of the hold that the receiver requested (Retry-After); null without one. */
   readonly holdUntilMs: number | null;
 }
 
-/** So many failed deliveries in a row, over at least so long, deactivate a webhook. */
+/** A webhook is deactivated after `failures` failed deliveries in a row over at least `runSecs`. */
 export interface FailureRule {
   readonly failures: number;
   readonly runSecs: number;
 }
 
-/** The worker's side. Of any number of claims at the same moment, one has a delivery. */
+/** The delivery worker's side of the store. Concurrent claims never return the same delivery. */
 export interface DeliveryQueue {
   /**
-   * Ends all leases: what was under way when a process was killed is due again. Only for who is sure that nobody else
-   * works on the queue.
+   * Ends all leases, so that deliveries that were in flight when a process was killed are due again. Only for the single
+   * worker of the queue.
    */
   recover(nowMs: number): Promise<number>;
-  /** Active webhooks with something queued, in the order of their creation, those behind `after` (0: from the first). */
-  lanes(after: number, max: number): Promise<{ readonly lanes: Lane[]; readonly last: number | undefined }>;
+  /** Returns active webhooks with queued deliveries in order of creation, starting after `after` (0: from the first). */
+  dueWebhooks(
+    after: number,
+    max: number,
+  ): Promise<{ readonly webhooks: DueWebhook[]; readonly last: number | undefined }>;
   /**
-   * Takes what has been due longest of one webhook, if its limit lets it through, and gives up what has waited too long.
+   * Claims the delivery of a webhook that has been due longest, if the limit allows a call, and drops deliveries that have
+   * waited too long.
    *
-   * @returns undefined where the webhook is inactive or gone.
+   * @returns undefined when the webhook is inactive or deleted.
    */
   claim(request: ClaimRequest): Promise<Claimed | undefined>;
   /**
-   * Logs an attempt, ends the delivery or queues it again, and keeps the webhook's health, as one decision. An attempt
-   * whose lease was lost leaves its delivery to whoever has it now.
+   * Logs an attempt, finishes the delivery or queues it again, and updates the webhook's health, atomically. Without the
+   * lease (another claim has the delivery) it changes nothing.
    *
-   * @returns why the webhook was deactivated by it, if it was.
+   * @returns the reason if this deactivated the webhook.
    */
   settle(settlement: Settlement, rule: FailureRule): Promise<string | undefined>;
-  /** Gives a delivery back as it was before its claim. */
+  /** Undoes a claim. */
   release(delivery: Leased, nowMs: number): Promise<void>;
 }
 
 export const deliveryStates = ["queued", "delivered", "failed", "dropped"] as const;
 
-/** `dropped`: it waited too long for its turn. */
+/** `dropped`: it waited too long for a call. */
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** A delivery as its owner sees it. */
+/** A delivery as the owner sees it. */
 export interface LoggedDelivery {
   readonly seq: number;
   readonly messageId: string;
@@ -212,25 +216,25 @@ export interface LoggedDelivery {
   readonly state: DeliveryState;
   readonly createdAt: number;
   readonly endedAt: number | null;
-  /** When it is tried next; null once there is no next time, and while it is tried. */
+  /** Time of the next attempt; null during an attempt and when there are no more. */
   readonly nextAttemptAtMs: number | null;
-  /** The last ones, oldest first. */
+  /** The latest attempts, oldest first. */
   readonly attempts: readonly Attempt[];
 }
 
-/** Behind which delivery of a list a page starts. */
+/** Position in a list of deliveries; a page starts after it. */
 export type DeliveryPosition = Pick<LoggedDelivery, "createdAt" | "seq">;
 
 export interface DeliveryPage {
   readonly webhookId: string;
-  /** Undefined for every state. */
+  /** Undefined for all states. */
   readonly state: DeliveryState | undefined;
-  /** The last one of the page before; undefined for the first page. */
+  /** Last delivery of the previous page; undefined for the first page. */
   readonly after: DeliveryPosition | undefined;
   readonly max: number;
 }
 
-/** Deliveries that came to nothing and were queued within a time, both ends included. */
+/** Failed or dropped deliveries that were created within a time range, both ends included. */
 export interface FailedRange {
   readonly webhookId: string;
   readonly fromSecs: number;
@@ -239,32 +243,32 @@ export interface FailedRange {
 
 export interface Replayed {
   readonly queued: number;
-  /** The last one, where there may be more behind it. */
+  /** The last delivery, when there may be more after it. */
   readonly last: DeliveryPosition | undefined;
 }
 
-/** The owner's side. */
+/** The owner's side of the store. */
 export interface DeliveryLog {
   /** Newest first. */
   list(page: DeliveryPage): Promise<LoggedDelivery[]>;
-  /** Queues one delivery that has ended for as many attempts as a new one. */
+  /** Queues one finished delivery again, with as many attempts as a new one. */
   replay(
     claim: Claim,
     messageId: string,
     nowMs: number,
-  ): Promise<"queued" | "unknown" | "not-ended" | "inactive" | StoreRefusal>;
-  /** Queues failed and dropped deliveries, oldest first, those behind `after`, at most `max` of them. */
+  ): Promise<"queued" | "unknown" | "still-queued" | "inactive" | StoreRefusal>;
+  /** Queues at most `max` failed and dropped deliveries again, oldest first, starting after `after`. */
   replayRange(
     claim: Claim,
     range: Omit<FailedRange, "webhookId">,
     page: { readonly after: DeliveryPosition | undefined; readonly max: number; readonly nowMs: number },
   ): Promise<Replayed | "inactive" | StoreRefusal>;
-  /** Queues events for one webhook that no record made; none of them where too many wait already (`full`). */
+  /** Queues test events for one webhook, or none of them when its queue has no room for all (`full`). */
   queueTests(
     claim: Claim,
     events: readonly Omit<QueuedEvent, "webhookIds">[],
     nowMs: number,
   ): Promise<"queued" | "inactive" | "full" | StoreRefusal>;
-  /** Deliveries of all webhooks by state. */
+  /** Returns the number of deliveries of all webhooks by state. */
   totals(): Promise<Readonly<Record<DeliveryState, number>>>;
 }

@@ -3,10 +3,10 @@ import { readSecrets } from "../../db/state/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { CallLimit, Claimed, ClaimRequest } from "./deliveries.ts";
-import { allowanceOf, countCall } from "./delivery-rate.ts";
+import { countCall, remainingCalls } from "./delivery-rate.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
 
-/** Given up in one claim, so that it stays a short transaction. */
+/** Limit of deliveries that one claim drops, so that the transaction stays short. */
 const MAX_DROPPED = 500;
 
 interface WebhookRow {
@@ -36,6 +36,10 @@ const firstDue = statement<{ due_at_ms: number }, [webhook: number]>(
   "deliveries.first-due",
   `SELECT due_at_ms FROM deliveries WHERE webhook = ? AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1`,
 );
+const dueAfter = statement<{ one: number }, [webhook: number, dueAfterMs: number]>(
+  "deliveries.due-after",
+  "SELECT 1 AS one FROM deliveries WHERE webhook = ? AND due_at_ms > ? LIMIT 1",
+);
 const pullDue = statement<unknown, [nowMs: number, webhook: number, farthestMs: number]>(
   "deliveries.pull-due",
   "UPDATE deliveries SET due_at_ms = ?1 WHERE webhook = ?2 AND due_at_ms > ?3 AND lease_ends_at_ms IS NULL",
@@ -55,28 +59,30 @@ const setBehind = statement<unknown, [webhook: number, behindSinceMs: number | n
    WHERE webhook = ?1`,
 );
 
-/** The claim of `DeliveryQueue`, within the caller's transaction. */
+/** Implements `DeliveryQueue.claim` within the caller's transaction. */
 export function claimDelivery(
   db: StateDatabase,
   clock: StateClock,
   request: ClaimRequest,
 ): Claimed | undefined {
-  const { webhookId, nowMs, leaseEndsAtMs, longestWaitMs, limit } = request;
+  const { webhookId, nowMs, leaseEndsAtMs, maxRetryDelayMs, limit } = request;
   const webhook = db.get(activeWebhook, webhookId);
   if (!webhook) return undefined;
-  const farthestMs = nowMs + longestWaitMs;
-  // The lease of an attempt under way is still the attempt's; it only begins anew.
-  db.run(pullLeased, leaseEndsAtMs, webhook.seq, farthestMs);
-  db.run(pullDue, nowMs, webhook.seq, farthestMs);
+  const farthestMs = nowMs + maxRetryDelayMs;
+  if (db.get(dueAfter, webhook.seq, farthestMs)) {
+    // An attempt in flight keeps its lease; the lease only starts again.
+    db.run(pullLeased, leaseEndsAtMs, webhook.seq, farthestMs);
+    db.run(pullDue, nowMs, webhook.seq, farthestMs);
+  }
   const heldUntilMs = webhook.held_until_ms ?? 0;
   if (heldUntilMs > nowMs && heldUntilMs <= farthestMs) {
-    // Its receiver asked for this wait, which is nobody's turn.
+    // The receiver requested this wait, so it does not count as waiting for a turn.
     if (webhook.behind_since_ms !== null) db.run(setBehind, webhook.seq, null, 0);
     return { delivery: undefined, dropped: 0, nextAtMs: db.get(firstDue, webhook.seq) ? heldUntilMs : null };
   }
-  // A rate and a wait are spans of time: they are measured on the clock that does not jump.
+  // Rates and waits are spans of time, so they are measured on the clock that does not jump.
   const stateMs = clock.nowMs();
-  const allowance = allowanceOf(db, webhook.seq, limit, stateMs);
+  const allowance = remainingCalls(db, webhook.seq, limit, stateMs);
   const row = allowance.calls > 0 ? db.get(claimFirst, leaseEndsAtMs, webhook.seq, nowMs) : undefined;
   if (row) countCall(db, webhook.seq, limit, stateMs);
   const delivery = row && {
@@ -90,15 +96,16 @@ export function claimDelivery(
     compatPrefix: webhook.compat_prefix,
     secrets: readSecrets(db, [webhookId], Math.floor(nowMs / 1000)).get(webhookId) ?? [],
   };
-  const mayGoOnAtMs = allowance.calls > (row ? 1 : 0) ? nowMs : nowMs + allowance.growsAtMs - stateMs;
-  return { delivery, ...lookAtRest(db, webhook, { limit, nowMs, stateMs, mayGoOnAtMs }) };
+  const mayGoOnAtMs = allowance.calls > (row ? 1 : 0) ? nowMs : nowMs + allowance.nextCallAtMs - stateMs;
+  return { delivery, ...checkRemaining(db, webhook, { limit, nowMs, stateMs, mayGoOnAtMs }) };
 }
 
 /**
- * Looks at what a claim leaves behind: when to come again, and what has waited too long. A wait counts from when the
- * delivery was due, or from when its webhook fell behind, so that the time in which it was inactive does not count.
+ * Checks the deliveries that remain after a claim: drops those that have waited too long and returns when to claim next.
+ * A wait counts from when the delivery was due or from when its webhook fell behind, whichever is later, so that inactive
+ * time does not count.
  */
-function lookAtRest(
+function checkRemaining(
   db: StateDatabase,
   webhook: WebhookRow,
   claim: {

@@ -14,11 +14,14 @@ import {
 import { type QueueLimits, queueEvent } from "./delivery-publications.ts";
 import { addToDeliveryTotals, readDeliveryTotals } from "./delivery-totals.ts";
 
-/** Of one delivery, those that are shown. With more, it was sent again by hand time after time. */
+/** Attempts of one delivery that are returned. Only repeated manual replays lead to more. */
 const MAX_SHOWN_ATTEMPTS = 20;
 
-/** States from which a range is sent again. */
-const CAME_TO_NOTHING = ["failed", "dropped"] as const satisfies readonly DeliveryState[];
+/** States of deliveries that a replay of a range queues again. */
+const REPLAYED_STATES = ["failed", "dropped"] as const satisfies readonly DeliveryState[];
+
+/** Attempts that were stored before the error class was renamed have this one, until their retention ends. */
+const FORMER_TOO_LARGE = "answer_too_large";
 
 interface DeliveryRow {
   readonly seq: number;
@@ -39,7 +42,7 @@ interface OwnWebhook {
   readonly active: number;
 }
 
-const webhookToReplay = statement<OwnWebhook, [webhookId: string]>(
+const webhookOwner = statement<OwnWebhook, [webhookId: string]>(
   "webhooks.to-replay",
   "SELECT seq, owner_fid, active FROM webhooks WHERE webhook_id = ?",
 );
@@ -111,9 +114,9 @@ export function deliveryLogWrites(
   db: StateDatabase,
   limits: QueueLimits,
 ): StoreWrites<DeliveryLog, "replay" | "replayRange" | "queueTests"> {
-  /** Runs `work` on an active webhook that belongs to the claimant. */
+  /** Runs `work` on an active webhook that belongs to the caller. */
   function onOwn<T>({ id, ownerFid }: Claim, work: (webhook: number) => T): T | "inactive" | StoreRefusal {
-    const webhook = db.get(webhookToReplay, id);
+    const webhook = db.get(webhookOwner, id);
     if (!webhook) return "not-found";
     if (webhook.owner_fid !== ownerFid) return "not-owner";
     return webhook.active === 1 ? work(webhook.seq) : "inactive";
@@ -137,7 +140,7 @@ export function deliveryLogWrites(
       onOwn(claim, (webhook) => {
         const delivery = db.get(deliveryToReplay, messageId, webhook);
         if (!delivery) return "unknown";
-        if (delivery.state === "queued") return "not-ended";
+        if (delivery.state === "queued") return "still-queued";
         requeue(webhook, [delivery], nowMs);
         return "queued";
       }),
@@ -145,7 +148,7 @@ export function deliveryLogWrites(
     replayRange: (claim, { fromSecs, toSecs }, { after, max, nowMs }) =>
       onOwn(claim, (webhook) => {
         const { createdAt, seq }: DeliveryPosition = after ?? { createdAt: fromSecs, seq: 0 };
-        const found = CAME_TO_NOTHING.flatMap((state) =>
+        const found = REPLAYED_STATES.flatMap((state) =>
           db.all(oldestOfState, webhook, state, createdAt, seq, toSecs, max),
         )
           .sort((a, b) => a.created_at - b.created_at || a.seq - b.seq)
@@ -176,9 +179,9 @@ function attemptsOf(db: StateDatabase, delivery: number): Attempt[] {
     .map(({ at_ms, status, error, duration_ms, answer }) => ({
       atMs: at_ms,
       status,
-      error,
+      error: error === FORMER_TOO_LARGE ? "response_too_large" : error,
       durationMs: duration_ms,
-      answer,
+      responseText: answer,
     }))
     .reverse();
 }

@@ -23,7 +23,7 @@ const deleteEvent = statement<unknown, [seq: number]>(
   "delivery-events.delete",
   "DELETE FROM delivery_events WHERE seq = ?",
 );
-/** Deliveries go in as JSON: `[[webhookId, messageId], …]`. */
+/** Takes the deliveries as JSON: `[[webhookId, messageId], …]`. */
 const insertDeliveries = statement<
   { webhook: number; message_id: string },
   [deliveries: string, event: number, nowSecs: number, dueAtMs: number, maxQueued: number]
@@ -39,7 +39,7 @@ const countQueued = statement<unknown, [webhooks: string]>(
   "webhook-health.count-queued",
   "UPDATE webhook_health SET queued = queued + 1 WHERE webhook IN (SELECT value FROM json_each(?))",
 );
-/** Of those whose queue is full, and that do not have the event already. */
+/** Counts webhooks whose queue is full and that do not have the event yet. */
 const countDropped = statement<unknown, [deliveries: string, event: number, maxQueued: number]>(
   "webhook-health.count-dropped",
   `UPDATE webhook_health SET dropped = dropped + 1 WHERE queued >= ?3 AND webhook IN
@@ -48,7 +48,7 @@ const countDropped = statement<unknown, [deliveries: string, event: number, maxQ
 );
 
 export interface QueueLimits {
-  /** Deliveries that may wait for one webhook; what comes on top is dropped at once. */
+  /** Limit of queued deliveries of one webhook; further ones are dropped at once. */
   readonly maxQueued: number;
 }
 
@@ -75,19 +75,19 @@ export function publicationWrites(
       return { queued, webhookIds: [...webhookIds], dropped };
     },
 
-    deactivate: (given) => deactivateUnchanged(db, given),
+    deactivate: (deactivation) => deactivateUnchanged(db, deactivation),
   };
 }
 
 export interface EventOutcome {
-  /** Deliveries that are new. */
+  /** New deliveries. */
   readonly queued: readonly { readonly webhookId: string; readonly messageId: string }[];
   readonly dropped: number;
 }
 
 /**
  * Queues an event for those of its webhooks that are active and do not have it yet, within the caller's transaction.
- * Where that is nobody, nothing is stored.
+ * Without such a webhook it stores nothing.
  */
 export function queueEvent(
   db: StateDatabase,
@@ -109,7 +109,7 @@ export function queueEvent(
   const added = new Set(rows.map(({ message_id }) => message_id));
   if (rows.length > 0) db.run(countQueued, JSON.stringify(rows.map(({ webhook }) => webhook)));
   const dropped = rows.length < deliveries.length ? db.run(countDropped, list, seq, maxQueued) : 0;
-  // An event without receivers would never be swept.
+  // The sweep would never delete an event without deliveries.
   if (inserted && rows.length === 0) db.run(deleteEvent, seq);
   addToDeliveryTotals(db, "queued", rows.length);
   return { queued: deliveries.filter(({ messageId }) => added.has(messageId)), dropped };

@@ -2,16 +2,16 @@ import type { StateDatabase } from "../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
-import type { DeliveryQueue, FailureRule, Lane, Settlement } from "./deliveries.ts";
+import type { DeliveryQueue, DueWebhook, FailureRule, Settlement } from "./deliveries.ts";
 import { claimDelivery } from "./delivery-claim.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
-import { holdWebhook, noteFailedAttempt, noteFailedDelivery, noteSuccess } from "./webhook-health.ts";
+import { holdWebhook, recordFailedAttempt, recordFailedDelivery, recordSuccess } from "./webhook-health.ts";
 
 const endLeases = statement<unknown, [nowMs: number]>(
   "deliveries.end-leases",
   "UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE lease_ends_at_ms > 0",
 );
-const nextLane = statement<
+const nextDueWebhook = statement<
   { seq: number; webhook_id: string | null; due_at_ms: number; is_failing: number | null },
   [afterWebhook: number]
 >(
@@ -42,7 +42,7 @@ const insertAttempt = statement<
     status: number | null,
     error: string | null,
     durationMs: number,
-    answer: string,
+    responseText: string,
   ]
 >(
   "delivery-attempts.insert",
@@ -51,21 +51,21 @@ const insertAttempt = statement<
 
 const STATE_AFTER = { delivered: "delivered", retry: "queued", failed: "failed", gone: "failed" } as const;
 
-export function queueReads(db: StateDatabase): Pick<DeliveryQueue, "lanes"> {
+export function queueReads(db: StateDatabase): Pick<DeliveryQueue, "dueWebhooks"> {
   return {
-    lanes: async (after, max) =>
+    dueWebhooks: async (after, max) =>
       db.snapshot(() => {
-        const lanes: Lane[] = [];
+        const webhooks: DueWebhook[] = [];
         let position = after;
-        for (let looked = 0; looked < max; looked += 1) {
-          const next = db.get(nextLane, position);
-          if (!next) return { lanes, last: undefined };
+        for (let read = 0; read < max; read += 1) {
+          const next = db.get(nextDueWebhook, position);
+          if (!next) return { webhooks, last: undefined };
           position = next.seq;
           if (next.webhook_id === null) continue;
           const isFailing = next.is_failing === 1;
-          lanes.push({ webhookId: next.webhook_id, dueAtMs: next.due_at_ms, isFailing });
+          webhooks.push({ webhookId: next.webhook_id, dueAtMs: next.due_at_ms, isFailing });
         }
-        return { lanes, last: position };
+        return { webhooks, last: position };
       }),
   };
 }
@@ -92,7 +92,7 @@ function settle(
 ): string | undefined {
   const { delivery, attempt, verdict, holdUntilMs } = settlement;
   const { seq, leaseEndsAtMs } = delivery;
-  const { atMs, status, error, durationMs, answer } = attempt;
+  const { atMs, status, error, durationMs, responseText } = attempt;
   const nowSecs = Math.floor((atMs + durationMs) / 1000);
   const state = STATE_AFTER[verdict.kind];
   const dueAtMs = verdict.kind === "retry" ? verdict.dueAtMs : null;
@@ -100,18 +100,18 @@ function settle(
   const settled = db.get(settleLeased, state, dueAtMs, endedAt, seq, leaseEndsAtMs);
   if (!settled) return undefined;
   const { webhook } = settled;
-  db.run(insertAttempt, seq, atMs, status, error, durationMs, answer);
+  db.run(insertAttempt, seq, atMs, status, error, durationMs, responseText);
   if (state !== "queued") {
     addToDeliveryTotals(db, "queued", -1);
     addToDeliveryTotals(db, state, 1);
   }
   let deactivated: string | undefined;
-  if (verdict.kind === "delivered") noteSuccess(db, webhook, nowSecs);
-  else if (verdict.kind === "retry") noteFailedAttempt(db, webhook, nowSecs);
+  if (verdict.kind === "delivered") recordSuccess(db, webhook, nowSecs);
+  else if (verdict.kind === "retry") recordFailedAttempt(db, webhook, nowSecs);
   else {
-    // A run of failures is not longer because the machine's clock jumped.
+    // A jump of the machine's clock does not lengthen a run of failures.
     const ranUntilSecs = Math.min(nowSecs, stateSecs(clock));
-    deactivated = noteFailedDelivery(db, webhook, nowSecs, {
+    deactivated = recordFailedDelivery(db, webhook, nowSecs, {
       isGone: verdict.kind === "gone",
       rule,
       ranUntilSecs,

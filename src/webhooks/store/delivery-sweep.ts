@@ -6,25 +6,25 @@ import type { SweepStep } from "../../db/state/sweep.ts";
 import type { DeliveryState } from "./deliveries.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
 
-/** How long a delivery that has ended can be looked at, and sent again. */
+/** How long a finished delivery can be listed and replayed. */
 export const DELIVERY_RETENTION_SECS = 7 * 86_400;
 
-/** Looking at a webhook costs two seeks; so many of them are one short transaction. */
+/** Checking a webhook costs two seeks; this many of them make one short transaction. */
 const MAX_WEBHOOKS_PER_STEP = 500;
-/** A delivery goes with its attempts, of which it may have as many as the settings allow, and more by replays. */
+/** A delivery is deleted with its attempts: as many as the settings allow, and more after replays. */
 const MAX_ATTEMPTS_PER_STEP = 2_000;
 
-interface Gone {
+interface DeliveryRow {
   readonly seq: number;
   readonly event: number;
   readonly state: DeliveryState;
 }
 
-const oldDeliveries = statement<Gone, [endedUntil: number, max: number]>(
+const oldDeliveries = statement<DeliveryRow, [endedUntil: number, max: number]>(
   "deliveries.old",
   "SELECT seq, event, state FROM deliveries WHERE ended_at <= ? ORDER BY ended_at LIMIT ?",
 );
-const deliveriesOf = statement<Gone, [webhook: number, max: number]>(
+const deliveriesOf = statement<DeliveryRow, [webhook: number, max: number]>(
   "deliveries.of-webhook",
   "SELECT seq, event, state FROM deliveries WHERE webhook = ? ORDER BY webhook, state, created_at LIMIT ?",
 );
@@ -62,7 +62,7 @@ const deleteRates = statement<unknown, [webhook: number]>(
   "DELETE FROM delivery_rates WHERE webhook = ?",
 );
 
-/** Deliveries that ended too long ago for anybody to want to see them, with their attempts and events. */
+/** Deletes deliveries that finished before the retention, with their attempts and events. */
 export function deliverySweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const old = db.all(oldDeliveries, clock.sweepableSecs() - DELIVERY_RETENTION_SECS, maxRows);
@@ -72,8 +72,8 @@ export function deliverySweep(db: StateDatabase, clock: StateClock): SweepStep {
 }
 
 /**
- * What deleted webhooks leave behind. The sweep goes over the webhooks that have deliveries or health, a part of them at
- * each step, and starts again once it has seen them all.
+ * Deletes the rows of deleted webhooks. The sweep iterates over the webhooks that have deliveries or health, some of them
+ * at each step, and starts again after the last one.
  */
 export function orphanedDeliverySweep(db: StateDatabase): SweepStep {
   let position = 0;
@@ -109,8 +109,8 @@ function nextOf(db: StateDatabase, after: number): number | undefined {
   return webhooks.length === 0 ? undefined : Math.min(...webhooks);
 }
 
-/** Deletes deliveries with all that belongs to them, up to a bound of attempts; answers how many are gone. */
-function deleteAll(db: StateDatabase, deliveries: readonly Gone[]): number {
+/** Deletes deliveries with their attempts, up to a limit of attempts; returns the number of deleted deliveries. */
+function deleteAll(db: StateDatabase, deliveries: readonly DeliveryRow[]): number {
   let left = MAX_ATTEMPTS_PER_STEP;
   let deleted = 0;
   for (const { seq, event, state } of deliveries) {

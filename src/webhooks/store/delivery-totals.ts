@@ -12,7 +12,7 @@ const read = statement<{ state: DeliveryState; count: number }>(
   "SELECT state, count FROM delivery_totals",
 );
 
-/** Keeps the totals in step with the rows, within the transaction that changes these. */
+/** Updates the totals within the transaction that changes the rows. */
 export function addToDeliveryTotals(db: StateDatabase, state: DeliveryState, count: number): void {
   if (count !== 0) db.run(add, state, count);
 }

@@ -4,7 +4,7 @@ import { statement } from "../../db/state/statement.ts";
 import type { SweepStep } from "../../db/state/sweep.ts";
 import type { SubscriptionChanges } from "./deliveries.ts";
 
-/** Who reads the changes less often than this reads all webhooks anew. */
+/** A reader that reads the changes less often has to read all webhooks again. */
 const TOMBSTONE_SECS = 86_400;
 
 const noteChanged = statement<unknown, [webhookId: string]>(
@@ -40,12 +40,12 @@ const sweepDeleted = statement<unknown, [deletedUntil: number, max: number]>(
    (SELECT version FROM webhook_changes WHERE deleted_at <= ? ORDER BY deleted_at LIMIT ?)`,
 );
 
-/** Notes that a webhook is new, or not what it was, within the transaction that makes it so. */
-export function noteWebhookChanged(db: StateDatabase, webhookId: string): void {
+/** Records that a webhook was created or changed, within the transaction that does so. */
+export function recordWebhookChange(db: StateDatabase, webhookId: string): void {
   db.run(noteChanged, webhookId);
 }
 
-export function noteWebhookDeleted(db: StateDatabase, webhookId: string, nowSecs: number): void {
+export function recordWebhookDeletion(db: StateDatabase, webhookId: string, nowSecs: number): void {
   db.run(noteDeleted, webhookId, nowSecs);
 }
 
@@ -70,12 +70,12 @@ export function readWebhookChanges(db: StateDatabase, sinceVersion: number): Sub
   };
 }
 
-/** Whether any webhook has changed since a version. */
+/** Returns whether any webhook has changed since a version. */
 export function hasWebhookChanged(db: StateDatabase, sinceVersion: number): boolean {
   return db.get(anySince, sinceVersion) !== undefined;
 }
 
-/** Notes on deleted webhooks that everybody has read. */
+/** Deletes the tombstones of deleted webhooks. */
 export function webhookChangeSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const deleted = db.run(sweepDeleted, clock.sweepableSecs() - TOMBSTONE_SECS, maxRows);

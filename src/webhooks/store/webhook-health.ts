@@ -2,9 +2,9 @@ import type { StateDatabase } from "../../db/state/database.ts";
 import type { WebhookHealth } from "../../db/state/records.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { Deactivation, FailureRule } from "./deliveries.ts";
-import { noteWebhookChanged } from "./webhook-changes.ts";
+import { recordWebhookChange } from "./webhook-changes.ts";
 
-/** Why a webhook was deactivated, as its owner reads it. */
+/** Reason of a deactivation, for the owner. */
 const GONE = "the receiver answered 410 Gone";
 
 const insert = statement<unknown, [webhookId: string]>(
@@ -39,11 +39,11 @@ const unchangedWebhook = statement<{ seq: number }, [webhookId: string, version:
   `SELECT seq FROM webhooks w WHERE webhook_id = ?1 AND active = 1 AND NOT EXISTS
      (SELECT 1 FROM webhook_changes c WHERE c.webhook_id = ?1 AND c.version > ?2)`,
 );
-const noteDeactivation = statement<unknown, [nowSecs: number, reason: string, webhook: number]>(
+const recordDeactivation = statement<unknown, [nowSecs: number, reason: string, webhook: number]>(
   "webhook-health.deactivate",
   "UPDATE webhook_health SET deactivated_at = ?, deactivation_reason = ? WHERE webhook = ?",
 );
-const startAfresh = statement<unknown, [webhookId: string]>(
+const resetInactive = statement<unknown, [webhookId: string]>(
   "webhook-health.start-afresh",
   `UPDATE webhook_health SET consecutive_failures = 0, failing_since = NULL, deactivated_at = NULL,
      deactivation_reason = NULL, behind_since_ms = NULL, held_until_ms = NULL
@@ -54,7 +54,7 @@ const hold = statement<unknown, [heldUntilMs: number, webhook: number]>(
   "UPDATE webhook_health SET held_until_ms = ? WHERE webhook = ?",
 );
 
-/** Columns of `webhook_health` as `h`, for a record that is joined with its health. */
+/** Columns of `webhook_health` as `h`, for a join. */
 export const HEALTH_COLUMNS =
   "h.queued, h.last_success_at, h.last_failure_at, h.consecutive_failures, h.failing_since, h.dropped, h.deactivated_at, " +
   "h.deactivation_reason";
@@ -83,27 +83,27 @@ export function toHealth(row: HealthRow): WebhookHealth {
   };
 }
 
-/** Begins to keep the health of a webhook that was just created. */
+/** Creates the health row of a new webhook. */
 export function insertHealth(db: StateDatabase, webhookId: string): void {
   db.run(insert, webhookId);
 }
 
-/** A delivery was taken: whatever failed before it is no run any more. */
-export function noteSuccess(db: StateDatabase, webhook: number, nowSecs: number): void {
+/** Records a successful delivery, which ends a run of failures. */
+export function recordSuccess(db: StateDatabase, webhook: number, nowSecs: number): void {
   db.run(succeed, webhook, nowSecs);
 }
 
-/** An attempt failed that is not the last one. */
-export function noteFailedAttempt(db: StateDatabase, webhook: number, nowSecs: number): void {
+/** Records a failed attempt that will be retried. */
+export function recordFailedAttempt(db: StateDatabase, webhook: number, nowSecs: number): void {
   db.run(failOnce, webhook, nowSecs);
 }
 
 /**
- * A delivery came to nothing.
+ * Records a failed delivery.
  *
- * @returns why the webhook is deactivated by that, if it is.
+ * @returns the reason if this deactivated the webhook.
  */
-export function noteFailedDelivery(
+export function recordFailedDelivery(
   db: StateDatabase,
   webhook: number,
   nowSecs: number,
@@ -122,7 +122,7 @@ export function noteFailedDelivery(
   return deactivateFor(db, webhook, reason, nowSecs) ? reason : undefined;
 }
 
-/** Deactivates a webhook that has not changed since a version; false where it has, or is not active. */
+/** Deactivates a webhook that has not changed since a version; false when it has changed or is not active. */
 export function deactivateUnchanged(
   db: StateDatabase,
   { webhookId, reason, version, nowSecs }: Deactivation,
@@ -134,17 +134,17 @@ export function deactivateUnchanged(
 function deactivateFor(db: StateDatabase, webhook: number, reason: string, nowSecs: number): boolean {
   const deactivated = db.get(deactivate, nowSecs, webhook);
   if (!deactivated) return false;
-  db.run(noteDeactivation, nowSecs, reason, webhook);
-  noteWebhookChanged(db, deactivated.webhook_id);
+  db.run(recordDeactivation, nowSecs, reason, webhook);
+  recordWebhookChange(db, deactivated.webhook_id);
   return true;
 }
 
-/** An inactive webhook is about to be activated: what went before is forgiven. */
-export function forgiveFailures(db: StateDatabase, webhookId: string): void {
-  db.run(startAfresh, webhookId);
+/** Resets the health of an inactive webhook that is about to be activated. */
+export function resetFailures(db: StateDatabase, webhookId: string): void {
+  db.run(resetInactive, webhookId);
 }
 
-/** The receiver wants to be left alone until then. */
+/** Stores the time until which the receiver requested no calls. */
 export function holdWebhook(db: StateDatabase, webhook: number, untilMs: number): void {
   db.run(hold, untilMs, webhook);
 }

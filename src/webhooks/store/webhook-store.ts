@@ -5,8 +5,8 @@ import { statement } from "../../db/state/statement.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { WebhookStore } from "../../db/state/stores.ts";
 import { type OwnedTable, ownedReads, ownedWrites } from "../../management/owned-store.ts";
-import { noteWebhookChanged, noteWebhookDeleted } from "./webhook-changes.ts";
-import { forgiveFailures, HEALTH_COLUMNS, type HealthRow, insertHealth, toHealth } from "./webhook-health.ts";
+import { recordWebhookChange, recordWebhookDeletion } from "./webhook-changes.ts";
+import { HEALTH_COLUMNS, type HealthRow, insertHealth, resetFailures, toHealth } from "./webhook-health.ts";
 
 interface WebhookRow extends HealthRow {
   readonly webhook_id: string;
@@ -110,20 +110,20 @@ const table: OwnedTable<Webhook> = {
       updatedAt,
     );
     insertHealth(db, webhookId);
-    noteWebhookChanged(db, webhookId);
+    recordWebhookChange(db, webhookId);
   },
   write(db, webhook) {
     const { webhookId, title, targetUrl, description, updatedAt } = webhook;
     const active = webhook.active ? 1 : 0;
     const subscription = JSON.stringify(webhook.subscription);
-    if (webhook.active) forgiveFailures(db, webhookId);
+    if (webhook.active) resetFailures(db, webhookId);
     db.run(updateWebhook, title, targetUrl, description, active, subscription, updatedAt, webhookId);
-    noteWebhookChanged(db, webhookId);
+    recordWebhookChange(db, webhookId);
   },
-  // Its deliveries are never read again from here on; maintenance deletes them a few at a time.
+  // Its deliveries are not read any more; maintenance deletes them in small steps.
   delete(db, id, nowSecs) {
     db.run(deleteWebhook, id);
-    noteWebhookDeleted(db, id, nowSecs);
+    recordWebhookDeletion(db, id, nowSecs);
   },
   find(db, id) {
     const row = db.get(webhookById, id);

@@ -12,7 +12,7 @@ import {
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import { createCallReceiver } from "../../../src/webhooks/deliver/call-receiver.ts";
 import { readEvent } from "../../../src/webhooks/publish/event.ts";
-import { bodiesOf } from "../../../src/webhooks/publish/payload.ts";
+import { buildBodies } from "../../../src/webhooks/publish/payload.ts";
 import { messageIdOf } from "../../../src/webhooks/store/message-id.ts";
 import type { TestApi } from "../../support/api.ts";
 import { registerEvent } from "../../support/events.ts";
@@ -33,7 +33,7 @@ export async function webhookExamples(api: TestApi): Promise<Record<string, Webh
   // Between two causes, as the delivery worker does it: the reaction shows the cast that is deleted afterwards.
   for (const _ of causeEvents(api)) {
     const events = takeEvents(node.db).map(readEvent);
-    const bodies = bodiesOf(node.db, events, nowSecs(node.clock));
+    const bodies = buildBodies(node.db, events, nowSecs(node.clock));
     for (const event of events) {
       const body = bodies.get(event);
       if (body === undefined) throw new Error(`a ${event.kind} has no body`);

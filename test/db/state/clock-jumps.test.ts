@@ -256,7 +256,7 @@ describe("a webhook delivery", () => {
   }
   const claim = () => {
     const nowMs = clock.nowMs();
-    const lease = { leaseEndsAtMs: nowMs + 40_000, longestWaitMs: HOUR * 1000 };
+    const lease = { leaseEndsAtMs: nowMs + 40_000, maxRetryDelayMs: HOUR * 1000 };
     return stores.queue.claim({ webhookId: HOOK, nowMs, ...lease, limit });
   };
   const take = async () => {
@@ -264,7 +264,7 @@ describe("a webhook delivery", () => {
     if (!delivery) throw new Error("nothing is due");
     return delivery;
   };
-  const attempt = () => ({ atMs: clock.nowMs(), status: 500, error: null, durationMs: 5, answer: "" });
+  const attempt = () => ({ atMs: clock.nowMs(), status: 500, error: null, durationMs: 5, responseText: "" });
   const settle = (
     delivery: Awaited<ReturnType<typeof take>>,
     verdict: Parameters<typeof stores.queue.settle>[0]["verdict"],

@@ -78,9 +78,9 @@ test("Retry-After holds for the delivery and for its receiver, up to an hour, on
 });
 
 test("the start of an answer is kept, cut to 2 KB, whatever bytes it is made of", () => {
-  expect(classifyOutcome(answer(500, {}, "x".repeat(5_000)), attempted).attempt.answer).toBe(
+  expect(classifyOutcome(answer(500, {}, "x".repeat(5_000)), attempted).attempt.responseText).toBe(
     "x".repeat(MAX_LOGGED_RESPONSE_BYTES),
   );
   const bytes = { ...answer(200), body: Uint8Array.of(0xff, 0xfe, 0x41) };
-  expect(classifyOutcome(bytes, attempted).attempt.answer).toBe("\ufffd\ufffdA");
+  expect(classifyOutcome(bytes, attempted).attempt.responseText).toBe("\ufffd\ufffdA");
 });

@@ -73,7 +73,7 @@ test("a failed attempt is made again on schedule, under the same id and a new ti
   }
   await bench.settled(hook, 1, "failed");
   const [delivery] = await bench.list(hook);
-  expect(delivery?.attempts.map(({ status, answer }) => [status, answer])).toEqual(
+  expect(delivery?.attempts.map(({ status, responseText }) => [status, responseText])).toEqual(
     Array.from({ length: 5 }, () => [500, "oops"]),
   );
   expect(new Set(receiver.requests.map(({ headers }) => headers.get("webhook-id")))).toEqual(
@@ -342,7 +342,7 @@ describe("nothing is lost when the process goes", () => {
         webhookId: hook,
         nowMs,
         leaseEndsAtMs: nowMs + 40_000,
-        longestWaitMs: 3_600_000,
+        maxRetryDelayMs: 3_600_000,
         limit,
       });
     }
@@ -364,7 +364,7 @@ describe("nothing is lost when the process goes", () => {
       webhookId: hook,
       nowMs,
       leaseEndsAtMs: nowMs + 40_000,
-      longestWaitMs: 3_600_000,
+      maxRetryDelayMs: 3_600_000,
       limit,
     });
     await bench.publish([hook], '{"n":1}');

@@ -8,7 +8,7 @@ const HANGING_MS = 10_000;
 
 /** Lanes with receivers that always have more to get, and a clock that a test moves. */
 class Simulation {
-  readonly lanes = new FairScheduler(limits);
+  readonly scheduler = new FairScheduler(limits);
   nowMs = 0;
   /** Calls in flight with the time of their end. */
   #calls: { slot: SchedulerSlot; endsAtMs: number; tookMs: number }[] = [];
@@ -18,7 +18,7 @@ class Simulation {
 
   /** Takes all slots that may be taken; each lane has more due right away. */
   fill(hasMore: (webhookId: string) => boolean = () => true): void {
-    for (let slot = this.lanes.take(this.nowMs); slot; slot = this.lanes.take(this.nowMs)) {
+    for (let slot = this.scheduler.acquire(this.nowMs); slot; slot = this.scheduler.acquire(this.nowMs)) {
       const tookMs = this.callMs(slot.webhookId);
       this.begun.push({ webhookId: slot.webhookId, atMs: this.nowMs });
       this.#calls.push({ slot, endsAtMs: this.nowMs + tookMs, tookMs });
@@ -46,7 +46,7 @@ class Simulation {
 
 test("a webhook begins with one call at a time and gets four while it answers quickly", () => {
   const simulation = new Simulation(() => QUICK_MS);
-  simulation.lanes.wake("a", 0, 0);
+  simulation.scheduler.wake("a", 0, 0);
   const most: number[] = [];
   for (let round = 0; round < 12; round += 1) {
     simulation.fill();
@@ -60,10 +60,10 @@ test("a webhook begins with one call at a time and gets four while it answers qu
 /** Calls to `quick` within a second that begins at `fromMs`, with 200 receivers beside it that always hang. */
 function callsBesideHanging(fromMs: number, areKnown: boolean): number {
   const simulation = new Simulation((webhookId) => (webhookId === "quick" ? QUICK_MS : HANGING_MS));
-  simulation.lanes.wake("hang-0", 0, 0, areKnown);
-  if (!areKnown) simulation.lanes.wake("quick", 0, 0);
-  for (let n = 1; n < 200; n += 1) simulation.lanes.wake(`hang-${n}`, 0, 0, areKnown);
-  simulation.lanes.wake("quick", 0, 0);
+  simulation.scheduler.wake("hang-0", 0, 0, areKnown);
+  if (!areKnown) simulation.scheduler.wake("quick", 0, 0);
+  for (let n = 1; n < 200; n += 1) simulation.scheduler.wake(`hang-${n}`, 0, 0, areKnown);
+  simulation.scheduler.wake("quick", 0, 0);
   const playUntil = (untilMs: number) => {
     for (simulation.fill(); simulation.nowMs < untilMs; simulation.fill()) simulation.step();
   };
@@ -75,7 +75,7 @@ function callsBesideHanging(fromMs: number, areKnown: boolean): number {
 
 test("however many receivers hang, one that is quick has at least half of the calls that it has alone", () => {
   const alone = new Simulation(() => QUICK_MS);
-  alone.lanes.wake("quick", 0, 0);
+  alone.scheduler.wake("quick", 0, 0);
   for (alone.fill(); alone.nowMs < 1_000; alone.fill()) alone.step();
   // Two at a time in place of four: some slots stay free for whoever comes next.
   const half = 0.49 * alone.callsBy("quick");
@@ -92,7 +92,7 @@ test("quick receivers that begin to hang leave a slot for others, and then share
     areHanging && webhookId !== "well" ? HANGING_MS : QUICK_MS,
   );
   const names = ["a", "b", "c", "d", "e", "f"];
-  for (const name of [...names, "well"]) simulation.lanes.wake(name, 0, 0);
+  for (const name of [...names, "well"]) simulation.scheduler.wake(name, 0, 0);
   for (let round = 0; round < 400; round += 1) {
     simulation.fill((webhookId) => webhookId !== "well" || simulation.callsBy("well") < 5);
     simulation.step();
@@ -104,9 +104,9 @@ test("quick receivers that begin to hang leave a slot for others, and then share
     simulation.step();
   }
   simulation.fill((webhookId) => webhookId !== "well");
-  expect(simulation.lanes.stats(simulation.nowMs).inFlight).toBe(4);
+  expect(simulation.scheduler.stats(simulation.nowMs).inFlight).toBe(4);
   const calls = simulation.callsBy("well");
-  simulation.lanes.wake("well", simulation.nowMs, simulation.nowMs);
+  simulation.scheduler.wake("well", simulation.nowMs, simulation.nowMs);
   simulation.fill((webhookId) => webhookId !== "well");
   expect(simulation.callsBy("well")).toBe(calls + 1);
 });
@@ -114,7 +114,7 @@ test("quick receivers that begin to hang leave a slot for others, and then share
 test("all that are quick get the same share", () => {
   const simulation = new Simulation(() => QUICK_MS);
   const names = Array.from({ length: 40 }, (_, n) => `hook-${n}`);
-  for (const name of names) simulation.lanes.wake(name, 0, 0);
+  for (const name of names) simulation.scheduler.wake(name, 0, 0);
   while (simulation.begun.length < 8_000) {
     simulation.fill();
     simulation.step();
@@ -124,14 +124,14 @@ test("all that are quick get the same share", () => {
 });
 
 test("a webhook that becomes slow while it stands in line is counted as slow", () => {
-  const lanes = new FairScheduler({ total: 4, perWebhook: 4 });
+  const scheduler = new FairScheduler({ total: 4, perWebhook: 4 });
   const take = () => {
-    const slot = lanes.take(0);
+    const slot = scheduler.acquire(0);
     if (!slot) throw new Error("no slot");
     return slot;
   };
   const names = ["a", "b"];
-  for (const name of names) lanes.wake(name, 0, 0);
+  for (const name of names) scheduler.wake(name, 0, 0);
   for (const slot of names.map(take)) {
     slot.claimed(0, 0);
     slot.release(0, QUICK_MS);
@@ -141,8 +141,8 @@ test("a webhook that becomes slow while it stands in line is counted as slow", (
   for (const slot of slots) slot.claimed(0, 0);
   for (const slot of slots) slot.release(HANGING_MS, HANGING_MS);
   // Of four slots, slow ones have one.
-  expect(lanes.take(HANGING_MS)?.webhookId).toBe("a");
-  expect(lanes.take(HANGING_MS)).toBeUndefined();
+  expect(scheduler.acquire(HANGING_MS)?.webhookId).toBe("a");
+  expect(scheduler.acquire(HANGING_MS)).toBeUndefined();
 });
 
 test("slots are never more than there are, nor a webhook's more than its share, and nobody is forgotten", () => {
@@ -160,12 +160,12 @@ test("slots are never more than there are, nor a webhook's more than its share, 
   );
   fc.assert(
     fc.property(fc.array(action, { maxLength: 200 }), (actions) => {
-      const lanes = new FairScheduler({ total: 5, perWebhook: 3 });
+      const scheduler = new FairScheduler({ total: 5, perWebhook: 3 });
       let nowMs = 0;
       let held: { slot: SchedulerSlot; isClaiming: boolean; hasMore: boolean }[] = [];
       const waiting = new Set<string>();
       const check = () => {
-        expect(lanes.stats(nowMs).inFlight).toBe(held.length);
+        expect(scheduler.stats(nowMs).inFlight).toBe(held.length);
         expect(held.length).toBeLessThanOrEqual(5);
         const byName = Map.groupBy(held, ({ slot }) => slot.webhookId);
         for (const slots of byName.values()) {
@@ -174,14 +174,14 @@ test("slots are never more than there are, nor a webhook's more than its share, 
         }
       };
       const take = () => {
-        const slot = lanes.take(nowMs);
+        const slot = scheduler.acquire(nowMs);
         if (slot) held.push({ slot, isClaiming: true, hasMore: false });
         if (slot) waiting.delete(slot.webhookId);
         return slot;
       };
       for (const one of actions) {
         if (one.act === "wake") {
-          lanes.wake(one.name, nowMs + one.inMs, nowMs);
+          scheduler.wake(one.name, nowMs + one.inMs, nowMs);
           waiting.add(one.name);
         }
         if (one.act === "take") take();
@@ -205,7 +205,7 @@ test("slots are never more than there are, nor a webhook's more than its share, 
           if (isClaiming) slot.claimed(null, nowMs);
           slot.release(nowMs, 5);
         }
-        nowMs = Math.max(nowMs, lanes.nextAlarmMs() ?? nowMs);
+        nowMs = Math.max(nowMs, scheduler.nextDueMs() ?? nowMs);
         while (take());
       }
       expect([...waiting]).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { ExpressionPool } from "../../../src/webhooks/match/expressions.ts";
-import { LiteralGate } from "../../../src/webhooks/match/literal-gate.ts";
+import { LiteralPrefilter } from "../../../src/webhooks/match/literal-prefilter.ts";
 import { OwnerBudgets, type Subscriber } from "../../../src/webhooks/match/owner-budgets.ts";
 import { RegexFault, readRegexProgram } from "../../../src/webhooks/match/regex-program.ts";
 import { requiredLiterals } from "../../../src/webhooks/match/required-literals.ts";
@@ -102,7 +102,7 @@ test("the gate admits whatever matches", () => {
   let gated = 0;
   fc.assert(
     fc.property(expression, text, text, (source, before, after) => {
-      const gate = new LiteralGate<{ source: string }>();
+      const gate = new LiteralPrefilter<{ source: string }>();
       const member = { source };
       if (!gate.add(member)) return;
       gated += 1;
@@ -112,10 +112,10 @@ test("the gate admits whatever matches", () => {
       for (const subject of [before, `${before}${like}${after}`, like.toUpperCase(), like.toLowerCase()]) {
         if (!regex.matcher(subject).find()) continue;
         matches += 1;
-        expect([...gate.admitted([subject])]).toEqual([member]);
+        expect([...gate.candidates([subject])]).toEqual([member]);
       }
       gate.remove(member);
-      expect([...gate.admitted([like])]).toEqual([]);
+      expect([...gate.candidates([like])]).toEqual([]);
     }),
     { numRuns: Number(process.env.MATCHER_RUNS ?? 2_000) },
   );
@@ -125,9 +125,9 @@ test("the gate admits whatever matches", () => {
 
 describe("the gate admits", () => {
   const admitted = (sources: readonly string[], text: string) => {
-    const gate = new LiteralGate<{ source: string }>();
+    const gate = new LiteralPrefilter<{ source: string }>();
     for (const source of sources) expect(gate.add({ source })).toBe(true);
-    return [...gate.admitted([text])].map(({ source }) => source).sort();
+    return [...gate.candidates([text])].map(({ source }) => source).sort();
   };
 
   test.each(["ship KIT", "SHIP kit", "\u017fhip \u212ait"])("%p for (?i)ship and (?i)kit", (text) => {
@@ -135,7 +135,7 @@ describe("the gate admits", () => {
   });
 
   test("however many literals are made of the same few letters, few of them are compared at a place", () => {
-    const gate = new LiteralGate<{ source: string }>();
+    const gate = new LiteralPrefilter<{ source: string }>();
     const sources = Array.from({ length: 4_096 }, (_, at) =>
       at.toString(2).padStart(16, "0").replaceAll("0", "a").replaceAll("1", "b"),
     );
@@ -184,7 +184,7 @@ test("expressions that are slow together are matched apart, together again when 
   for (let length = 0; length < 60; length += 1) add(`\\b[a-z]{${length}}\\b`);
   const readingsOf = (chars: number) => {
     clock.readings = 0;
-    pool.turnTo(["abc", `${"a".repeat(40)} ${"-".repeat(chars)} abcd`]);
+    pool.setEvent(["abc", `${"a".repeat(40)} ${"-".repeat(chars)} abcd`]);
     const lengths = pool.matching().map(({ source }) => Number(/\d+/.exec(source)));
     expect([...new Set(lengths)].sort((a, b) => a - b)).toEqual([0, 3, 4, 40]);
     return clock.readings;
@@ -207,7 +207,7 @@ test("what shards cost is charged to the owners of their members, by size", () =
   const large = add("[ab]{40}").subscriber;
   clock.readingMs = 1;
   for (let event = 0; event < 60; event += 1) {
-    pool.turnTo(["c".repeat(1_000)]);
+    pool.setEvent(["c".repeat(1_000)]);
     pool.matching();
   }
   const costs = [small, large].map(({ account, window }) => window.in(account.window));
@@ -221,7 +221,7 @@ test("a wait for the processor is not charged: no run costs more than its progra
   const { clock, pool, add } = makePool();
   const { subscriber, expression } = add("gm friends");
   clock.readingMs = 60_000;
-  pool.turnTo(["gm friends"]);
+  pool.setEvent(["gm friends"]);
   expect(pool.matching()).toEqual([expression]);
   expect(subscriber.window.in(subscriber.account.window)).toBeLessThan(0.04);
 });
@@ -233,10 +233,10 @@ test("who alone asks pays; who has searched together share", () => {
   add("gm", other);
   clock.readingMs = 1e-3;
   const cost = ({ account, window }: Subscriber) => window.in(account.window);
-  pool.turnTo(["gm"]);
+  pool.setEvent(["gm"]);
   expect(pool.isMatching(expression, one)).toBe(true);
   expect([cost(one), cost(other)].map((ms) => Math.round(ms * 1e4))).toEqual([10, 0]);
-  pool.turnTo(["gm"]);
+  pool.setEvent(["gm"]);
   pool.matching();
   expect([cost(one), cost(other)].map((ms) => Math.round(ms * 1e4))).toEqual([15, 5]);
 });
@@ -250,18 +250,18 @@ test("an expression that fails when it is matched is refused with a reason, and 
     if (this.pattern() === failing.id) throw new RangeError("Maximum call stack size exceeded.");
     return run.call(this, text);
   });
-  pool.turnTo(["gm friends"]);
+  pool.setEvent(["gm friends"]);
   expect(pool.matching()).toEqual([expression]);
   spy.mockRestore();
-  expect([failing.isOver, other.isOver]).toEqual([true, false]);
-  pool.turnTo(["gm friends"]);
+  expect([failing.isOverBudget, other.isOverBudget]).toEqual([true, false]);
+  pool.setEvent(["gm friends"]);
   expect(pool.matching()).toEqual([expression]);
 });
 
 test("an expression is kept while somebody uses it", () => {
   const { pool, add, subscriberOf } = makePool();
   const matching = () => {
-    pool.turnTo(["gm 7"]);
+    pool.setEvent(["gm 7"]);
     return pool.matching().map(({ source }) => source);
   };
   const [one, other] = [subscriberOf("one"), subscriberOf("other")];

@@ -18,7 +18,7 @@ function startBudgets(minuteMs = 100, eventMs = 50) {
     }) as Subscriber;
   /** What a subscription costs for an event of its own. */
   const spend = (subscriber: Subscriber, ms: number) => {
-    budgets.beginEvent();
+    budgets.startEvent();
     budgets.charge(subscriber, ms);
   };
   return { clock, budgets, over, subscribe, spend, ids: () => over.map(({ id }) => id) };
@@ -42,7 +42,7 @@ describe("an owner who spends more than the budget within a minute", () => {
           "its owner's regular expressions took more than 100 ms of matching within a minute, and its own the most",
       },
     ]);
-    expect([dear.isOver, cheap.isOver, other.isOver]).toEqual([true, false, false]);
+    expect([dear.isOverBudget, cheap.isOverBudget, other.isOverBudget]).toEqual([true, false, false]);
     for (let event = 0; event < 50; event += 1) spend(cheap, 1);
     expect(over.length).toBe(1);
   });
@@ -62,7 +62,7 @@ describe("an owner who spends more than the budget within a minute", () => {
     let spent = 0;
     for (let round = 0; round < 100; round += 1) {
       const subscriber = subscribe(`round ${round}`, "a");
-      while (!subscriber.isOver) {
+      while (!subscriber.isOverBudget) {
         spend(subscriber, 10);
         spent += 10;
       }
@@ -73,14 +73,14 @@ describe("an owner who spends more than the budget within a minute", () => {
     clock.nowMs += MINUTE_MS;
     const later = subscribe("later", "a");
     for (let event = 0; event < 10; event += 1) spend(later, 10);
-    expect(later.isOver).toBe(false);
+    expect(later.isOverBudget).toBe(false);
   });
 });
 
 test("an event that costs an owner too much takes out the dearest, however little the minute has cost", () => {
   const { budgets, over, subscribe } = startBudgets();
   const [one, other] = [subscribe("one", "a"), subscribe("other", "a")];
-  budgets.beginEvent();
+  budgets.startEvent();
   budgets.charge(one, 20);
   budgets.charge(other, 30);
   expect(over).toEqual([]);
@@ -92,7 +92,7 @@ test("an event that costs an owner too much takes out the dearest, however littl
         "its owner's regular expressions took more than 50 ms of matching for one event, and its own the most",
     },
   ]);
-  budgets.beginEvent();
+  budgets.startEvent();
   budgets.charge(one, 50);
   expect(over.length).toBe(1);
 });
@@ -124,14 +124,14 @@ test("whatever others do, who stays below the budget is never touched", () => {
       const subscribers = new Map<string, Subscriber>();
       for (const { owner, subscription, ms, again, waitMs } of steps) {
         clock.nowMs += waitMs;
-        budgets.beginEvent();
+        budgets.startEvent();
         budgets.charge(thrifty, 0.1);
         const id = `${owner} ${subscription}`;
         const known = subscribers.get(id);
         if (known && again) budgets.unsubscribe(known);
         const subscriber = known && !again ? known : subscribe(id, `${owner}`);
         subscribers.set(id, subscriber);
-        if (!subscriber.isOver) budgets.charge(subscriber, ms);
+        if (!subscriber.isOverBudget) budgets.charge(subscriber, ms);
       }
       expect(over.map(({ id }) => id)).not.toContain("thrifty");
     }),

@@ -8,7 +8,7 @@ import {
 } from "../../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import { readEvent } from "../../../src/webhooks/publish/event.ts";
-import { bodiesOf } from "../../../src/webhooks/publish/payload.ts";
+import { buildBodies } from "../../../src/webhooks/publish/payload.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { registerEvent } from "../../support/events.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeWallet } from "../../support/messages.ts";
@@ -46,7 +46,7 @@ interface Body {
 /** The bodies of the events that wait, parsed. */
 function takeBodies({ node }: TestApi): Body[] {
   const events = takeEvents(node.db).map(readEvent);
-  return [...bodiesOf(node.db, events, nowSecs(node.clock)).values()].map((body) => JSON.parse(body));
+  return [...buildBodies(node.db, events, nowSecs(node.clock)).values()].map((body) => JSON.parse(body));
 }
 
 function castWith(fid: number, body: DeepPartial<CastAddBody>): EncodedRecord {
@@ -234,7 +234,7 @@ describe("bodies of events", () => {
         api.node.merge([uncast(2, text, NOW + 1)]);
       }
       const events = takeEvents(api.node.db).map(readEvent);
-      return statementsOf(api.node.db, () => bodiesOf(api.node.db, events, DEFAULT_NOW_SECS));
+      return statementsOf(api.node.db, () => buildBodies(api.node.db, events, DEFAULT_NOW_SECS));
     };
     expect(statementsFor(1).length).toBeLessThanOrEqual(7);
     expect(statementsFor(20).length).toBeLessThanOrEqual(7);

@@ -12,7 +12,7 @@ import { UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
 import { type OutboxClient, outboxOver } from "../../../src/webhooks/publish/outbox-client.ts";
 import {
   type Publisher,
-  type PublisherParts,
+  type PublisherDeps,
   startPublisher,
 } from "../../../src/webhooks/publish/publisher.ts";
 import type { DeliveryPublications } from "../../../src/webhooks/store/deliveries.ts";
@@ -63,7 +63,7 @@ async function startFixture(...fids: number[]) {
     return webhookId;
   }
 
-  function run(over: Partial<PublisherParts> = {}): Run {
+  function run(over: Partial<PublisherDeps> = {}): Run {
     const timers = new ManualTimers();
     const told: string[][] = [];
     const publisher = startPublisher({
@@ -76,12 +76,12 @@ async function startFixture(...fids: number[]) {
       onDeactivated: () => undefined,
       clock: writer.clock,
       log: pino({ level: "silent" }),
-      pacing: PACING,
-      after: timers.after,
+      intervals: PACING,
+      setTimer: timers.after,
       ...over,
     });
     const published = async (events: number) => {
-      while (publisher.figures().publishedEvents < events || timers.pendingMs === undefined)
+      while (publisher.stats().publishedEvents < events || timers.pendingMs === undefined)
         await timers.next();
     };
     return { publisher, timers, told, published };
@@ -157,7 +157,7 @@ describe("publisher", () => {
     ]);
     expect(events().map(({ body }) => JSON.parse(body).data.text)).toEqual(["one", "two", "one"]);
     expect(told.flat().sort()).toEqual(expect.arrayContaining([every, ofTwo]));
-    expect(publisher.figures()).toMatchObject({
+    expect(publisher.stats()).toMatchObject({
       publishedEvents: 4,
       queuedDeliveries: 4,
       subscribedWebhooks: 3,
@@ -194,7 +194,7 @@ describe("publisher", () => {
     const second = run();
     await second.published(2);
     expect([deliveries(), events()]).toEqual([before, bodies]);
-    expect([second.told, second.publisher.figures().queuedDeliveries]).toEqual([[], 0]);
+    expect([second.told, second.publisher.stats().queuedDeliveries]).toEqual([[], 0]);
     await second.publisher.stop();
     expect(outboxBacklog(writer.db).events).toBe(0);
   });
@@ -329,7 +329,7 @@ describe("publisher", () => {
     await writer.submit(cast(1, "a"), cast(1, "b"));
     for (let looks = 0; looks < 3; looks++) {
       while (timers.pendingMs !== PACING.retryAfterMs) await timers.next();
-      expect([publisher.figures().isBackpressured, deliveries(), outboxBacklog(writer.db).events]).toEqual([
+      expect([publisher.stats().isBackpressured, deliveries(), outboxBacklog(writer.db).events]).toEqual([
         true,
         [],
         2,
@@ -338,7 +338,7 @@ describe("publisher", () => {
       timers.fire(writer.clock);
     }
     await published(2);
-    expect([publisher.figures().isBackpressured, deliveries().length]).toEqual([false, 2]);
+    expect([publisher.stats().isBackpressured, deliveries().length]).toEqual([false, 2]);
     await publisher.stop();
   });
 
@@ -365,7 +365,7 @@ describe("publisher", () => {
     await published(4);
     const shown = events().map(({ body }) => JSON.parse(body).data.text ?? "a follow");
     expect(shown).toEqual(["a", "a follow", "c"]);
-    expect(publisher.figures().skippedEvents).toBe(2);
+    expect(publisher.stats().skippedEvents).toBe(2);
     await publisher.stop();
   });
 
@@ -467,7 +467,7 @@ describe("publisher", () => {
     const first = run({ matching: stuck });
     await asked.promise;
     await first.publisher.stop();
-    expect([deliveries(), outboxBacklog(writer.db).events, first.publisher.figures().skippedEvents]).toEqual([
+    expect([deliveries(), outboxBacklog(writer.db).events, first.publisher.stats().skippedEvents]).toEqual([
       [],
       1,
       0,

@@ -5,7 +5,7 @@ import type { AuthParts } from "../../../auth/verify.ts";
 import { choice, cursor, limit, optional, text } from "../../../http/params.ts";
 import type { EventKind } from "../../../protocol/event-kind.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
-import { type DeliveryService, MAX_REPLAYED } from "../../../webhooks/delivery-service.ts";
+import { type DeliveryService, MAX_REPLAYS } from "../../../webhooks/delivery-service.ts";
 import {
   type Attempt,
   type DeliveryState,
@@ -63,7 +63,7 @@ const ReplayRequest = Type.Object(
 );
 const ReplayResponse = Type.Object(
   {
-    replayed: Type.Integer({ minimum: 0, maximum: MAX_REPLAYED }),
+    replayed: Type.Integer({ minimum: 0, maximum: MAX_REPLAYS }),
     more: Type.Boolean({ description: "Whether the time range may hold more" }),
   },
   closed,
@@ -121,7 +121,7 @@ export function webhookDeliveryRoutes(parts: {
       summary: "Send deliveries of a webhook again",
       description:
         "One by its `message_id`, or all that failed or were dropped within a time, the oldest first and at most " +
-        `${MAX_REPLAYED}. They keep their \`webhook-id\` and get as many attempts as new ones.`,
+        `${MAX_REPLAYS}. They keep their \`webhook-id\` and get as many attempts as new ones.`,
       body: ReplayRequest,
       response: ReplayResponse,
       errors: ["forbidden", "notFound"],
@@ -164,7 +164,13 @@ function presentDelivery(delivery: LoggedDelivery): Static<typeof WebhookDeliver
   };
 }
 
-function presentAttempt({ atMs, status, error, durationMs, answer }: Attempt): Static<typeof WebhookAttempt> {
+function presentAttempt({
+  atMs,
+  status,
+  error,
+  durationMs,
+  responseText: answer,
+}: Attempt): Static<typeof WebhookAttempt> {
   return {
     attempted_at: Math.floor(atMs / 1000),
     status,

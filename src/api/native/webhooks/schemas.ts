@@ -4,7 +4,7 @@ import { MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS } from "../../../management/field
 import {
   MAX_PROGRAM_SIZE,
   MAX_REGEX_CHARS,
-  MAX_UNGATED_PROGRAM_SIZE,
+  MAX_UNFILTERED_PROGRAM_SIZE,
 } from "../../../webhooks/match/regex-program.ts";
 import { eventKinds, MAX_FILTER_ENTRIES } from "../../../webhooks/subscription.ts";
 import {
@@ -27,7 +27,7 @@ const Regex = Type.String({
   maxLength: MAX_REGEX_CHARS,
   description:
     `RE2 expression, unanchored, of at most ${MAX_PROGRAM_SIZE} instructions once it is compiled, or ` +
-    `${MAX_UNGATED_PROGRAM_SIZE} where it requires no literal of two or more characters`,
+    `${MAX_UNFILTERED_PROGRAM_SIZE} where it requires no literal of two or more characters`,
 });
 
 const filterSchemas: Readonly<Record<string, TSchema>> = {

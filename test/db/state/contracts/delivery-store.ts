@@ -89,7 +89,7 @@ export function deliveryStoreContract(name: string, open: (clock: ManualClock) =
           webhookId,
           nowMs,
           leaseEndsAtMs: nowMs + LEASE_MS,
-          longestWaitMs: LONGEST_WAIT_MS,
+          maxRetryDelayMs: LONGEST_WAIT_MS,
           limit,
         });
       };
@@ -109,7 +109,7 @@ export function deliveryStoreContract(name: string, open: (clock: ManualClock) =
             delivery,
             verdict,
             holdUntilMs,
-            attempt: { atMs, status: 200, error: null, durationMs: 5, answer: "ok" },
+            attempt: { atMs, status: 200, error: null, durationMs: 5, responseText: "ok" },
           },
           rule,
         );
@@ -360,9 +360,9 @@ export function deliveryStoreContract(name: string, open: (clock: ManualClock) =
       const found: [string, boolean][] = [];
       let after: number | undefined = 0;
       while (after !== undefined) {
-        const page = await queue.lanes(after, 2);
-        for (const { webhookId, isFailing } of page.lanes) found.push([webhookId, isFailing]);
-        for (const { dueAtMs } of page.lanes) expect(dueAtMs).toBe(NOW_MS);
+        const page = await queue.dueWebhooks(after, 2);
+        for (const { webhookId, isFailing } of page.webhooks) found.push([webhookId, isFailing]);
+        for (const { dueAtMs } of page.webhooks) expect(dueAtMs).toBe(NOW_MS);
         after = page.last;
       }
       expect(found).toEqual([
@@ -490,7 +490,13 @@ export function deliveryStoreContract(name: string, open: (clock: ManualClock) =
       const { addWebhook, publish, event, take, queue, list, log, health } = start();
       const hook = await addWebhook(1);
       await publish([event(1, hook)]);
-      const failed = { atMs: NOW_MS + 1, status: null, error: "timeout", durationMs: 10_000, answer: "" };
+      const failed = {
+        atMs: NOW_MS + 1,
+        status: null,
+        error: "timeout",
+        durationMs: 10_000,
+        responseText: "",
+      };
       const retry = { kind: "retry", dueAtMs: NOW_MS + 20_000 } as const;
       await queue.settle(
         { delivery: await take(hook), attempt: failed, verdict: retry, holdUntilMs: null },
@@ -509,7 +515,13 @@ export function deliveryStoreContract(name: string, open: (clock: ManualClock) =
         }),
       ]);
       expect(await health(hook)).toMatchObject({ lastFailureAt: NOW + 10, lastSuccessAt: null, queued: 1 });
-      const taken = { atMs: NOW_MS + 20_000, status: 204, error: null, durationMs: 7, answer: "danke 🎈" };
+      const taken = {
+        atMs: NOW_MS + 20_000,
+        status: 204,
+        error: null,
+        durationMs: 7,
+        responseText: "danke 🎈",
+      };
       await queue.settle(
         {
           delivery: await take(hook, NOW_MS + 20_000),
@@ -606,7 +618,7 @@ export function deliveryStoreContract(name: string, open: (clock: ManualClock) =
       await publish([event(1, hook), event(2, hook)]);
       const first = await take(hook);
       const { messageId } = first;
-      expect(await log.replay(own(hook), messageId, NOW_MS)).toBe("not-ended");
+      expect(await log.replay(own(hook), messageId, NOW_MS)).toBe("still-queued");
       await settle(first, { kind: "failed" });
       expect(await log.replay(own(hook), messageId, NOW_MS)).toBe("queued");
       expect(await health(hook)).toMatchObject({ queued: 2 });
@@ -708,7 +720,7 @@ export function deliveryStoreContract(name: string, open: (clock: ManualClock) =
       await webhooks.delete(own("hook-1"));
       expect(await claim("hook-1")).toBeUndefined();
       expect(await settle(underWay, { kind: "retry", dueAtMs: NOW_MS })).toBeUndefined();
-      expect((await queue.lanes(0, 10)).lanes.map(({ webhookId }) => webhookId)).toEqual(["hook-2"]);
+      expect((await queue.dueWebhooks(0, 10)).webhooks.map(({ webhookId }) => webhookId)).toEqual(["hook-2"]);
       expect(await sweep("orphaned_deliveries", NOW)).toBe(20);
       expect([rows("deliveries"), rows("delivery_events"), rows("webhook_health")]).toEqual([20, 20, 1]);
       expect([rows("delivery_attempts"), rows("delivery_rates")]).toEqual([0, 0]);

@@ -1,11 +1,11 @@
-import { folded, requiredLiterals } from "./required-literals.ts";
+import { foldCase, requiredLiterals } from "./required-literals.ts";
 
 /** Literals under one gram: each is compared at every place of a text that has the gram, and nobody is charged for that. */
-const MAX_PLACES_PER_GRAM = 64;
+const MAX_LITERALS_PER_GRAM = 64;
 /** Literals are looked up by so many of their characters at most. */
 const MAX_GRAM_CHARS = 4;
 
-interface Place<Member> {
+interface LiteralEntry<Member> {
   readonly literal: string;
   /** Where the gram that it is listed under begins in it. */
   readonly offset: number;
@@ -16,10 +16,10 @@ interface Place<Member> {
  * Tells which regular expressions a text may match at all, by literals that the text has to hold. It goes over the text
  * once, however many literals there are.
  */
-export class LiteralGate<Member extends { readonly source: string }> {
-  readonly #places = new Map<string, Place<Member>>();
+export class LiteralPrefilter<Member extends { readonly source: string }> {
+  readonly #places = new Map<string, LiteralEntry<Member>>();
   /** By the hash of a gram; grams of one hash are told apart by the literal itself. */
-  readonly #byGram = new Map<number, Set<Place<Member>>>();
+  readonly #byGram = new Map<number, Set<LiteralEntry<Member>>>();
   readonly #gramLengths = new Map<number, number>();
 
   /**
@@ -42,10 +42,10 @@ export class LiteralGate<Member extends { readonly source: string }> {
   }
 
   /** The members that may match one of the texts. */
-  admitted(texts: readonly string[]): ReadonlySet<Member> {
+  candidates(texts: readonly string[]): ReadonlySet<Member> {
     const admitted = new Set<Member>();
     for (const text of texts) {
-      const subject = folded(text);
+      const subject = foldCase(text);
       for (const length of this.#gramLengths.keys()) {
         for (let at = 0; at + length <= subject.length; at += 1) {
           const places = this.#byGram.get(gramHash(subject, at, length));
@@ -56,7 +56,12 @@ export class LiteralGate<Member extends { readonly source: string }> {
     return admitted;
   }
 
-  #admit(places: ReadonlySet<Place<Member>>, subject: string, at: number, admitted: Set<Member>): void {
+  #admit(
+    places: ReadonlySet<LiteralEntry<Member>>,
+    subject: string,
+    at: number,
+    admitted: Set<Member>,
+  ): void {
     for (const { literal, offset, members } of places) {
       if (subject.startsWith(literal, at - offset)) for (const member of members) admitted.add(member);
     }
@@ -65,7 +70,7 @@ export class LiteralGate<Member extends { readonly source: string }> {
   #isCrowded(literal: string): boolean {
     if (this.#places.has(literal)) return false;
     const length = gramLength(literal);
-    return this.#listedAt(literal, this.#loneliest(literal, length), length) >= MAX_PLACES_PER_GRAM;
+    return this.#listedAt(literal, this.#loneliest(literal, length), length) >= MAX_LITERALS_PER_GRAM;
   }
 
   /** Where in a literal that of its grams is under which the fewest are listed. */
@@ -82,7 +87,7 @@ export class LiteralGate<Member extends { readonly source: string }> {
   }
 
   /** Lists a literal under that of its grams under which the fewest are, since many literals begin alike. */
-  #list(literal: string): Place<Member> {
+  #list(literal: string): LiteralEntry<Member> {
     const length = gramLength(literal);
     const offset = this.#loneliest(literal, length);
     const place = { literal, offset, members: new Set<Member>() };
@@ -93,7 +98,7 @@ export class LiteralGate<Member extends { readonly source: string }> {
     return place;
   }
 
-  #unlist(place: Place<Member>): void {
+  #unlist(place: LiteralEntry<Member>): void {
     const length = gramLength(place.literal);
     const hash = gramHash(place.literal, place.offset, length);
     const places = this.#byGram.get(hash);
