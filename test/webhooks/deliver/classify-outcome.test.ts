@@ -13,7 +13,7 @@ const attempted = {
   random: 0.5,
 };
 
-const answer = (status: number, headers: Record<string, string> = {}, body = "said"): OutboundResponse => ({
+const response = (status: number, headers: Record<string, string> = {}, body = "said"): OutboundResponse => ({
   status,
   headers: new Headers(headers),
   body: new TextEncoder().encode(body),
@@ -21,9 +21,9 @@ const answer = (status: number, headers: Record<string, string> = {}, body = "sa
   durationMs: 12.4,
 });
 
-const kindOf = (status: number) => classifyOutcome(answer(status), attempted).verdict.kind;
+const kindOf = (status: number) => classifyOutcome(response(status), attempted).verdict.kind;
 
-test("what each answer means for the delivery", () => {
+test("classifies each status as delivered, retry, failed or gone", () => {
   for (const status of [200, 201, 202, 204, 299])
     expect([status, kindOf(status)]).toEqual([status, "delivered"]);
   for (const status of [408, 425, 429, 500, 501, 502, 503, 504, 599])
@@ -33,7 +33,7 @@ test("what each answer means for the delivery", () => {
   expect(kindOf(410)).toBe("gone");
 });
 
-describe("a call without an answer is tried again, whatever kept it from one", () => {
+describe("retries a call without a response after the error", () => {
   const kinds: OutboundErrorKind[] = [
     "refused",
     "dns",
@@ -48,39 +48,39 @@ describe("a call without an answer is tried again, whatever kept it from one", (
   test.each(kinds)("%s", (kind) => {
     const { attempt, verdict } = classifyOutcome(new OutboundError(kind, "m", 30), attempted);
     expect(verdict).toEqual({ kind: "retry", dueAtMs: NOW_MS + 30 + 500 });
-    expect(attempt).toMatchObject({ status: null, durationMs: 30, answer: "" });
+    expect(attempt).toMatchObject({ status: null, durationMs: 30, responseText: "" });
     expect(attempt.error).toMatch(/^[a-z_]+$/);
   });
 });
 
-test("the last attempt is the last, and another 4xx needs no second one", () => {
+test("does not retry after the last attempt", () => {
   const last = { ...attempted, attempt: 5 };
-  expect(classifyOutcome(answer(503), last).verdict).toEqual({ kind: "failed" });
+  expect(classifyOutcome(response(503), last).verdict).toEqual({ kind: "failed" });
   expect(classifyOutcome(new OutboundError("timeout", "m", 1), last).verdict).toEqual({ kind: "failed" });
-  expect(classifyOutcome(answer(200), last).verdict).toEqual({ kind: "delivered" });
+  expect(classifyOutcome(response(200), last).verdict).toEqual({ kind: "delivered" });
 });
 
-test("Retry-After holds for the delivery and for its receiver, up to an hour, on answers that may pass", () => {
+test("applies Retry-After of a transient response to the delivery and its webhook, up to an hour", () => {
   const at = NOW_MS + 12;
-  const asked = (status: number, value: string) =>
-    classifyOutcome(answer(status, { "retry-after": value }), attempted);
-  expect(asked(429, "120")).toMatchObject({
+  const classify = (status: number, value: string) =>
+    classifyOutcome(response(status, { "retry-after": value }), attempted);
+  expect(classify(429, "120")).toMatchObject({
     verdict: { kind: "retry", dueAtMs: at + 120_000 },
     holdUntilMs: at + 120_000,
   });
-  expect(asked(503, "86400")).toMatchObject({
+  expect(classify(503, "86400")).toMatchObject({
     verdict: { kind: "retry", dueAtMs: at + 3_600_000 },
     holdUntilMs: at + 3_600_000,
   });
-  expect(asked(503, "0")).toMatchObject({ verdict: { dueAtMs: at + 500 }, holdUntilMs: null });
-  expect(asked(400, "120")).toMatchObject({ verdict: { kind: "failed" }, holdUntilMs: null });
-  expect(asked(200, "120")).toMatchObject({ verdict: { kind: "delivered" }, holdUntilMs: null });
+  expect(classify(503, "0")).toMatchObject({ verdict: { dueAtMs: at + 500 }, holdUntilMs: null });
+  expect(classify(400, "120")).toMatchObject({ verdict: { kind: "failed" }, holdUntilMs: null });
+  expect(classify(200, "120")).toMatchObject({ verdict: { kind: "delivered" }, holdUntilMs: null });
 });
 
-test("the start of an answer is kept, cut to 2 KB, whatever bytes it is made of", () => {
-  expect(classifyOutcome(answer(500, {}, "x".repeat(5_000)), attempted).attempt.responseText).toBe(
+test("stores the first 2 KB of a response body, also of invalid UTF-8", () => {
+  expect(classifyOutcome(response(500, {}, "x".repeat(5_000)), attempted).attempt.responseText).toBe(
     "x".repeat(MAX_LOGGED_RESPONSE_BYTES),
   );
-  const bytes = { ...answer(200), body: Uint8Array.of(0xff, 0xfe, 0x41) };
+  const bytes = { ...response(200), body: Uint8Array.of(0xff, 0xfe, 0x41) };
   expect(classifyOutcome(bytes, attempted).attempt.responseText).toBe("\ufffd\ufffdA");
 });

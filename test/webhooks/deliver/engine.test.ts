@@ -12,7 +12,7 @@ const never = () => new Promise<Response>(() => undefined);
 const bodiesOf = (receiver: { requests: readonly { body: string }[] }) =>
   receiver.requests.map(({ body }) => body);
 
-test("a receiver on a raw socket can tell by the bytes alone that a delivery is genuine", async () => {
+test("a receiver on a raw socket can verify a delivery from its bytes", async () => {
   await using bench = openDeliveryBench();
   const head = Promise.withResolvers<Buffer>();
   let received = Buffer.alloc(0);
@@ -57,7 +57,7 @@ test("a receiver on a raw socket can tell by the bytes alone that a delivery is 
   expect(headers.get("host")).toBe(`a.example:${listener.port}`);
 });
 
-test("a failed attempt is made again on schedule, under the same id and a new time", async () => {
+test("retries a failed attempt on schedule, with the same id and a new timestamp", async () => {
   await using bench = openDeliveryBench();
   await using receiver = startReceiver({ answer: () => new Response("oops", { status: 500 }) });
   const hook = await bench.addWebhook("a", receiver.port);
@@ -67,7 +67,7 @@ test("a failed attempt is made again on schedule, under the same id and a new ti
     await until(async () => (await bench.list(hook))[0]?.attempts.length === at + 1);
     bench.time.advanceMs(waitMs - 50);
     expect(receiver.requests).toHaveLength(at + 1);
-    // Calls take a moment, by which the next attempt is later.
+    // The duration of the call delays the next attempt.
     bench.time.advanceMs(1_000);
     await until(() => receiver.requests.length === at + 2);
   }
@@ -85,7 +85,7 @@ test("a failed attempt is made again on schedule, under the same id and a new ti
   expect(receiver.requests.every((request) => verify(request, [secretOf("a").value]))).toBe(true);
 });
 
-test("a rotation between two attempts shows in the next one, whose older signature still verifies", async () => {
+test("signs a retry after a rotation with the new and the old secret", async () => {
   await using bench = openDeliveryBench();
   await using receiver = startReceiver({ answer: () => new Response("", { status: 503 }) });
   const hook = await bench.addWebhook("a", receiver.port);
@@ -109,7 +109,7 @@ test("a rotation between two attempts shows in the next one, whose older signatu
   expect(verify(after, [newest])).toBe(true);
 });
 
-test("a retry that was scheduled before the clock went back by days comes when the queue is looked through", async () => {
+test("a poll sends a retry that was scheduled before the clock went back by days", async () => {
   await using bench = openDeliveryBench();
   let status = 503;
   await using receiver = startReceiver({ answer: () => new Response("", { status }) });
@@ -125,7 +125,7 @@ test("a retry that was scheduled before the clock went back by days comes when t
   expect(receiver.requests).toHaveLength(2);
 });
 
-test("a redirect is a failed attempt, and nobody goes where it leads", async () => {
+test("counts a redirect as a failed attempt and does not follow it", async () => {
   await using bench = openDeliveryBench("webhooks.retry_max_attempts=1");
   await using target = startReceiver();
   await using receiver = startReceiver({
@@ -139,7 +139,7 @@ test("a redirect is a failed attempt, and nobody goes where it leads", async () 
   expect(target.requests).toEqual([]);
 });
 
-test("a name that has come to lead to a private address is not called", async () => {
+test("does not call a host that now resolves to a private address", async () => {
   await using bench = openDeliveryBench("webhooks.retry_max_attempts=2");
   await using receiver = startReceiver();
   const guard = createUrlGuard({ allowCidrs: [], allowHttp: true, resolve: async () => ["127.0.0.1"] });
@@ -156,8 +156,8 @@ test("a name that has come to lead to a private address is not called", async ()
   expect(receiver.requests).toEqual([]);
 });
 
-describe("a receiver that fails is no burden to one that does not", () => {
-  test("one hangs, one answers 500, one redirects to a private address, one is quick", async () => {
+describe("a failing receiver does not delay others", () => {
+  test("delivers to a quick one beside one that hangs, one that returns 500 and one that redirects", async () => {
     await using bench = openDeliveryBench();
     await using hanging = startReceiver({ answer: never });
     await using failing = startReceiver({ answer: () => new Response("", { status: 500 }) });
@@ -172,14 +172,14 @@ describe("a receiver that fails is no burden to one that does not", () => {
     await bench.start();
     const bodies = Array.from({ length: 200 }, (_, n) => `{"n":${n}}`);
     await bench.publish(hooks, ...bodies);
-    // Time stands still: no attempt is made again, no call has timed out, and the quick one has everything.
+    // Time stands still: there are no retries and no timeouts, and the quick one has everything.
     await bench.settled("quick", 200);
     expect(bodiesOf(quick).sort()).toEqual(bodies.sort());
     expect(hanging.requests.length).toBeLessThanOrEqual(4);
     expect(bodiesOf(hanging)[0]).toBe('{"n":0}');
   });
 
-  test("ten that hang do not keep an eleventh from its deliveries", async () => {
+  test("delivers to an eleventh receiver while ten hang", async () => {
     await using bench = openDeliveryBench();
     await using hanging = startReceiver({ answer: never });
     await using quick = startReceiver();
@@ -196,7 +196,7 @@ describe("a receiver that fails is no burden to one that does not", () => {
   });
 });
 
-test("at most four calls to one webhook, and sixteen in all, are in flight", async () => {
+test("keeps at most four calls to one webhook and sixteen in total in flight", async () => {
   await using bench = openDeliveryBench();
   let inFlight = 0;
   let most = 0;
@@ -227,7 +227,7 @@ test("at most four calls to one webhook, and sixteen in all, are in flight", asy
   expect(receiver.requests).toHaveLength(240);
 });
 
-test("without faults everything is delivered exactly once", async () => {
+test("delivers everything exactly once without faults", async () => {
   await using bench = openDeliveryBench();
   await using receiver = startReceiver();
   const hooks = await Promise.all(
@@ -244,7 +244,7 @@ test("without faults everything is delivered exactly once", async () => {
   expect((await running.stats()).deliveries).toEqual({ queued: 0, delivered: 500, failed: 0, dropped: 0 });
 });
 
-test("what is above the limit waits, until it has waited too long", async () => {
+test("delays deliveries above the rate limit and drops those that have waited too long", async () => {
   await using bench = openDeliveryBench("webhooks.rate_limit=3", "webhooks.rate_limit_duration_secs=600");
   await using receiver = startReceiver();
   const hook = await bench.addWebhook("a", receiver.port);
@@ -255,7 +255,7 @@ test("what is above the limit waits, until it has waited too long", async () => 
   expect(receiver.requests).toHaveLength(3);
   bench.time.advanceMs(20_000);
   await bench.settled(hook, 6);
-  // Fifteen minutes after the limit began to hold them up.
+  // Fifteen minutes after the limit began to delay them.
   bench.time.advanceMs(281_000);
   await bench.settled(hook, 2, "dropped");
   expect(bodiesOf(receiver).sort()).toEqual(Array.from({ length: 6 }, (_, n) => `{"n":${n}}`));
@@ -263,7 +263,7 @@ test("what is above the limit waits, until it has waited too long", async () => 
   expect((await bench.webhooks.find(hook, START_SECS))?.health.dropped).toBe(2);
 });
 
-test("a receiver that asks for time gets it, for everything that waits for it", async () => {
+test("applies Retry-After to all queued deliveries of the webhook", async () => {
   await using bench = openDeliveryBench();
   let isWell = false;
   await using receiver = startReceiver({
@@ -282,7 +282,7 @@ test("a receiver that asks for time gets it, for everything that waits for it", 
   expect(receiver.requests).toHaveLength(4);
 });
 
-test("410 deactivates; what is queued waits and goes out when the owner activates the webhook again", async () => {
+test("deactivates on 410; queued deliveries are sent after the owner reactivates the webhook", async () => {
   await using bench = openDeliveryBench();
   let isGone = true;
   await using receiver = startReceiver({ answer: () => new Response("", { status: isGone ? 410 : 200 }) });
@@ -306,7 +306,7 @@ test("410 deactivates; what is queued waits and goes out when the owner activate
   expect((await running.stats()).deactivated).toBe(1);
 });
 
-test("a hundred failed deliveries over a day deactivate, and tell why", async () => {
+test("deactivates with a reason after a hundred failed deliveries over a day", async () => {
   await using bench = openDeliveryBench("webhooks.retry_max_attempts=1");
   await using receiver = startReceiver({ answer: () => new Response("", { status: 404 }) });
   const hook = await bench.addWebhook("a", receiver.port);
@@ -328,8 +328,8 @@ test("a hundred failed deliveries over a day deactivate, and tell why", async ()
   });
 });
 
-describe("nothing is lost when the process goes", () => {
-  test("what a killed process had claimed is delivered by the next one at once", async () => {
+describe("after the end of a process", () => {
+  test("the next process sends at once what a killed one had claimed", async () => {
     await using bench = openDeliveryBench();
     await using receiver = startReceiver();
     const hook = await bench.addWebhook("a", receiver.port);
@@ -351,7 +351,7 @@ describe("nothing is lost when the process goes", () => {
     expect(bodiesOf(receiver).sort()).toEqual(['{"n":0}', '{"n":1}', '{"n":2}']);
   });
 
-  test("what another process has claimed is left to it until its lease ends", async () => {
+  test("a delivery claimed by another process is not sent before its lease expires", async () => {
     await using bench = openDeliveryBench();
     await using receiver = startReceiver();
     const hook = await bench.addWebhook("a", receiver.port);
@@ -378,7 +378,7 @@ describe("nothing is lost when the process goes", () => {
     expect(bodiesOf(receiver)).toEqual(['{"n":1}', '{"n":2}', '{"n":0}']);
   });
 
-  test("what nobody told of is found", async () => {
+  test("a poll finds deliveries without a wake call", async () => {
     await using bench = openDeliveryBench();
     await using receiver = startReceiver();
     const hook = await bench.addWebhook("a", receiver.port);
@@ -388,7 +388,7 @@ describe("nothing is lost when the process goes", () => {
     await bench.settled(hook, 1);
   });
 
-  test("a call under way at the end may still be answered", async () => {
+  test("stop waits for the response of a call in flight", async () => {
     await using bench = openDeliveryBench();
     const gate = Promise.withResolvers<Response>();
     await using receiver = startReceiver({ answer: () => gate.promise });
@@ -403,7 +403,7 @@ describe("nothing is lost when the process goes", () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test("a call that takes longer is given up, and made again after the next start", async () => {
+  test("stop aborts a call after the grace period; it is repeated after the next start", async () => {
     await using bench = openDeliveryBench();
     let isHanging = true;
     await using receiver = startReceiver({ answer: () => (isHanging ? never() : new Response("ok")) });

@@ -6,7 +6,7 @@ const limits = { total: 16, perWebhook: 4 };
 const QUICK_MS = 5;
 const HANGING_MS = 10_000;
 
-/** Lanes with receivers that always have more to get, and a clock that a test moves. */
+/** A scheduler whose webhooks always have due deliveries, and a clock that the test moves. */
 class Simulation {
   readonly scheduler = new FairScheduler(limits);
   nowMs = 0;
@@ -16,7 +16,7 @@ class Simulation {
 
   constructor(readonly callMs: (webhookId: string) => number) {}
 
-  /** Takes all slots that may be taken; each lane has more due right away. */
+  /** Acquires all available slots; each webhook has more due at once. */
   fill(hasMore: (webhookId: string) => boolean = () => true): void {
     for (let slot = this.scheduler.acquire(this.nowMs); slot; slot = this.scheduler.acquire(this.nowMs)) {
       const tookMs = this.callMs(slot.webhookId);
@@ -44,7 +44,7 @@ class Simulation {
   }
 }
 
-test("a webhook begins with one call at a time and gets four while it answers quickly", () => {
+test("a webhook starts with one call at a time and gets four while it responds quickly", () => {
   const simulation = new Simulation(() => QUICK_MS);
   simulation.scheduler.wake("a", 0, 0);
   const most: number[] = [];
@@ -57,7 +57,7 @@ test("a webhook begins with one call at a time and gets four while it answers qu
   expect(Math.max(...most)).toBe(4);
 });
 
-/** Calls to `quick` within a second that begins at `fromMs`, with 200 receivers beside it that always hang. */
+/** Counts calls to `quick` within the second from `fromMs`, beside 200 receivers that always hang. */
 function callsBesideHanging(fromMs: number, areKnown: boolean): number {
   const simulation = new Simulation((webhookId) => (webhookId === "quick" ? QUICK_MS : HANGING_MS));
   simulation.scheduler.wake("hang-0", 0, 0, areKnown);
@@ -73,20 +73,20 @@ function callsBesideHanging(fromMs: number, areKnown: boolean): number {
   return simulation.callsBy("quick") - before;
 }
 
-test("however many receivers hang, one that is quick has at least half of the calls that it has alone", () => {
+test("a quick receiver gets at least half of its calls beside any number of receivers that hang", () => {
   const alone = new Simulation(() => QUICK_MS);
   alone.scheduler.wake("quick", 0, 0);
   for (alone.fill(); alone.nowMs < 1_000; alone.fill()) alone.step();
-  // Two at a time in place of four: some slots stay free for whoever comes next.
+  // Two at a time instead of four: some slots stay free for new webhooks.
   const half = 0.49 * alone.callsBy("quick");
-  // Of nobody anything is known; and much later, when it is.
+  // At first nothing is known of any webhook; much later their speeds are known.
   expect(callsBesideHanging(0, false)).toBeGreaterThan(half);
   expect(callsBesideHanging(25_000, false)).toBeGreaterThan(half);
-  // After a restart, which they all stood in line for, the ones that failed before come after the others.
+  // After a restart with all of them due, those that failed before come after the others.
   expect(callsBesideHanging(0, true)).toBeGreaterThan(half);
 });
 
-test("quick receivers that begin to hang leave a slot for others, and then share a few", () => {
+test("quick receivers that start to hang leave a slot for others, and then share a few", () => {
   let areHanging = false;
   const simulation = new Simulation((webhookId) =>
     areHanging && webhookId !== "well" ? HANGING_MS : QUICK_MS,
@@ -111,7 +111,7 @@ test("quick receivers that begin to hang leave a slot for others, and then share
   expect(simulation.callsBy("well")).toBe(calls + 1);
 });
 
-test("all that are quick get the same share", () => {
+test("quick webhooks get equal shares", () => {
   const simulation = new Simulation(() => QUICK_MS);
   const names = Array.from({ length: 40 }, (_, n) => `hook-${n}`);
   for (const name of names) simulation.scheduler.wake(name, 0, 0);
@@ -123,7 +123,7 @@ test("all that are quick get the same share", () => {
   expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(10);
 });
 
-test("a webhook that becomes slow while it stands in line is counted as slow", () => {
+test("a webhook that becomes slow while it waits counts as slow", () => {
   const scheduler = new FairScheduler({ total: 4, perWebhook: 4 });
   const take = () => {
     const slot = scheduler.acquire(0);
@@ -136,16 +136,16 @@ test("a webhook that becomes slow while it stands in line is counted as slow", (
     slot.claimed(0, 0);
     slot.release(0, QUICK_MS);
   }
-  // Each has answered once, and may have two calls now; one of each is under way, and both stand in line again.
+  // Each has responded once and may have two calls now; each has one in flight, and both wait again.
   const slots = names.map(take);
   for (const slot of slots) slot.claimed(0, 0);
   for (const slot of slots) slot.release(HANGING_MS, HANGING_MS);
-  // Of four slots, slow ones have one.
+  // Slow webhooks get one of four slots.
   expect(scheduler.acquire(HANGING_MS)?.webhookId).toBe("a");
   expect(scheduler.acquire(HANGING_MS)).toBeUndefined();
 });
 
-test("slots are never more than there are, nor a webhook's more than its share, and nobody is forgotten", () => {
+test("never exceeds the total or a webhook's limit, and serves every webhook", () => {
   const name = fc.integer({ min: 0, max: 5 }).map((n) => `hook-${n}`);
   const action = fc.oneof(
     fc.record({ act: fc.constant("wake" as const), name, inMs: fc.integer({ min: 0, max: 50 }) }),
@@ -199,7 +199,7 @@ test("slots are never more than there are, nor a webhook's more than its share, 
         if (one.act === "pass") nowMs += one.ms;
         check();
       }
-      // With every call ended, everybody who waits has a turn in the end.
+      // When all calls have finished, every waiting webhook gets a slot.
       for (let round = 0; round < 100 && (waiting.size > 0 || held.length > 0); round += 1) {
         for (const { slot, isClaiming } of held.splice(0)) {
           if (isClaiming) slot.claimed(null, nowMs);

@@ -5,13 +5,13 @@ import { MAX_BACKOFF_MS, MAX_RETRY_AFTER_MS, retryDelayMs } from "../../../src/w
 const policy = { maxAttempts: 5, initialBackoffMs: 500 };
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test("waits double from the first one on, and end with the last attempt", () => {
+test("delays double from the first one, and there is none after the last attempt", () => {
   const waits = [1, 2, 3, 4, 5, 6].map((attempt) => retryDelayMs(policy, attempt, 0, 0.5));
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, undefined, undefined]);
   expect(retryDelayMs({ ...policy, maxAttempts: 1 }, 1, 0, 0.5)).toBeUndefined();
 });
 
-test("a wait is within a fifth of its place in the schedule, at no less than what was asked for", () => {
+test("a delay is within a fifth of the schedule and not below the requested one", () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -33,6 +33,6 @@ test("a wait is within a fifth of its place in the schedule, at no less than wha
   );
 });
 
-test("draws spread the waits over the whole fifth on either side", () => {
+test("jitter spreads delays over the whole fifth on either side", () => {
   expect([0, 0.25, 0.999_999].map((draw) => retryDelayMs(policy, 1, 0, draw))).toEqual([400, 450, 600]);
 });

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { hmacSha512, signedHeaders, standardSignature } from "../../../src/webhooks/deliver/sign.ts";
 import { makeSecret } from "../../db/state/contracts/owned-store.ts";
 
-test("HMAC-SHA512 is that of RFC 4231, test cases 1 and 2", () => {
+test("HMAC-SHA512 matches RFC 4231, test cases 1 and 2", () => {
   expect(hmacSha512(Buffer.alloc(20, 0x0b), "Hi There")).toBe(
     "87aa7cdea5ef619d4ff0b4241a1d6cb02379f4e2ce4ec2787ad0b30545e17cdedaa833b7d6b8a702038b274eaea3f4e4be9d914eeb61f1702e696c203a126854",
   );
@@ -13,7 +13,7 @@ test("HMAC-SHA512 is that of RFC 4231, test cases 1 and 2", () => {
   );
 });
 
-test("a Standard Webhooks signature is that of the published example", () => {
+test("a Standard Webhooks signature matches the published example", () => {
   const key = Buffer.from("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "base64");
   const content = {
     messageId: "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -23,7 +23,7 @@ test("a Standard Webhooks signature is that of the published example", () => {
   expect(standardSignature(key, content)).toBe("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
 });
 
-test("a delivery is signed by the newest secret in the one scheme and by every one in the other", () => {
+test("signs with the newest secret in the own scheme and with every secret in Standard Webhooks", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5 }),
@@ -45,6 +45,6 @@ test("a delivery is signed by the newest secret in the one scheme and by every o
   );
 });
 
-test("nothing goes out unsigned", () => {
+test("throws without a secret", () => {
   expect(() => signedHeaders({ messageId: "m", timestamp: 1, body: "" }, [], ["X-Svc-Signature"])).toThrow();
 });

@@ -7,7 +7,7 @@ import { type ReceivedRequest, startReceiver } from "../../support/receiver.ts";
 
 const BODY = '{"created_at":1,"type":"cast.created","data":{"text":"Grüße 🎈"}}';
 
-/** One delivery over a real socket, made now, as its receiver got it. */
+/** Sends one delivery over a real socket and returns it as received. */
 async function delivered(given: Parameters<ReturnType<typeof openDeliveryBench>["addWebhook"]>[2] = {}) {
   await using bench = openDeliveryBench();
   await using receiver = startReceiver();
@@ -20,7 +20,7 @@ async function delivered(given: Parameters<ReturnType<typeof openDeliveryBench>[
 }
 
 describe("the official Standard Webhooks library", () => {
-  test("verifies a delivery under the form of the secret that is shown for it, and no other secret or body", async () => {
+  test("verifies a delivery with its standard_secret, and rejects another secret or body", async () => {
     const { headers, body } = await delivered();
     const webhook = new Webhook(standardSecret(secretOf("a").value));
     const given = Object.fromEntries(headers);
@@ -30,27 +30,27 @@ describe("the official Standard Webhooks library", () => {
     expect(() => other.verify(body, given)).toThrow(WebhookVerificationError);
   });
 
-  test("verifies it under each unexpired secret while one is being rotated", async () => {
+  test("verifies a delivery with each unexpired secret during a rotation", async () => {
     const secrets = [makeSecret(1), makeSecret(2)];
     const { headers, body } = await delivered({ secrets });
     for (const { value } of secrets)
       expect(new Webhook(standardSecret(value)).verify(body, Object.fromEntries(headers))).toBeObject();
   });
 
-  test("reads a secret's text out of either form", () => {
+  test("reads the text of a secret from either form", () => {
     const { value } = makeSecret(5);
     for (const form of [value, standardSecret(value)]) expect(secretText(form)).toBe(value);
   });
 });
 
-describe("the header that receivers of the hosted API look for", () => {
-  test("goes with a webhook that was made under a compat prefix, with the value of the service's own", async () => {
+describe("the signature header of the hosted API", () => {
+  test("is sent for a webhook created under a compat prefix, with the value of the service's own header", async () => {
     const { headers } = await delivered({ compatPrefix: "farcaster" });
     expect(headers.get("x-neynar-signature")).toMatch(/^[0-9a-f]{128}$/);
     expect(headers.get("x-neynar-signature")).toBe(headers.get("x-svc-signature"));
   });
 
-  test("goes with no other webhook", async () => {
+  test("is not sent for other webhooks", async () => {
     const { headers } = await delivered();
     expect(headers.has("x-svc-signature")).toBe(true);
     expect(headers.has("x-neynar-signature")).toBe(false);
