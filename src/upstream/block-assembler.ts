@@ -33,10 +33,17 @@ export class OpenBlock {
   /** Key operations stream by without an id, and without a way to ask for them again. */
   readonly #withoutId = new Set<string>();
   #confirmed: BlockConfirmedBody | undefined;
+  #endsWithoutId = false;
 
   constructor(readonly number: number) {}
 
+  /** Whether the newest event has no id, so that it may belong to the next block if that block's first event was lost. */
+  get endsWithoutId(): boolean {
+    return this.#endsWithoutId;
+  }
+
   add(event: FollowedEvent): void {
+    this.#endsWithoutId = event.id === 0;
     if (event.id === 0) this.#withoutId.add(fingerprint(event));
     else if (event.body?.$case === "blockConfirmed") this.#confirmed = event.body.value;
     else if (isCounted(event)) this.#events.set(event.id, event);
@@ -81,6 +88,8 @@ export class OpenBlock {
 export class BlockAssembler {
   #next: number;
   #open: OpenBlock | undefined;
+  /** A complete block that the first event of the next one has confirmed as such. */
+  #complete: ShardBlock | undefined;
 
   /** @param next number of the first block that is wanted. */
   constructor(next: number) {
@@ -101,6 +110,10 @@ export class BlockAssembler {
     const number = blockOfEvent(event.id);
     const newest = this.#open?.number ?? this.#next - 1;
     if (number < newest || number < this.#next) return undefined;
+    // The announcement is the first event of its block, so events without an id that came before it belong to the
+    // block before.
+    if (event.body?.$case === "blockConfirmed" && number === this.#next + 1)
+      this.#complete = this.#closeOpen();
     if (number > newest) this.#open = new OpenBlock(number);
     this.#open?.add(event);
     return number > newest && number > this.#next ? number - 1 : undefined;
@@ -109,11 +122,22 @@ export class BlockAssembler {
   /** The blocks up to `number` have come from elsewhere. */
   skipTo(number: number): void {
     this.#next = number + 1;
+    this.#complete = undefined;
     if (this.#open && this.#open.number <= number) this.#open = undefined;
   }
 
-  /** The next block, once all of it has come in. */
+  /**
+   * The next block, once it is complete. A block whose newest event has no id is complete only with the first event of
+   * the next block: without that one, the event may stand for a lost merge of this block.
+   */
   take(): ShardBlock | undefined {
+    const complete = this.#complete ?? (this.#open?.endsWithoutId ? undefined : this.#closeOpen());
+    this.#complete = undefined;
+    return complete;
+  }
+
+  /** Closes the open block if it is the next one and complete. */
+  #closeOpen(): ShardBlock | undefined {
     const open = this.#open;
     if (!open || open.number !== this.#next || open.missingMerges() !== 0) return undefined;
     this.#open = undefined;

@@ -114,6 +114,31 @@ describe("blocks of a stream", () => {
     ]);
   });
 
+  test("a key event of the next block never stands for a lost merge of the block before", () => {
+    const log = [block(FIRST, [MERGE, MERGE]), block(FIRST + 1, [MERGE], 1)];
+    const [before, after] = log as [FollowedEvent[], FollowedEvent[]];
+    const keyEvent = after.at(-1) as FollowedEvent;
+    // Lost in a row: the last merge of a block, and the announcement and the merge of the next one.
+    const stream = [...before.slice(0, -1), keyEvent, ...block(FIRST + 2, [])];
+    expect(assemble(stream, log, FIRST)).toEqual([
+      [FIRST, FIRST * 2 ** 14 + 1, FIRST * 2 ** 14 + 2],
+      [FIRST + 1, (FIRST + 1) * 2 ** 14 + 1],
+      [FIRST + 2],
+    ]);
+  });
+
+  test("a block that ends with a key event is complete with the announcement of the next", () => {
+    const assembler = new BlockAssembler(FIRST);
+    const events = [...block(FIRST, [MERGE], 1), ...block(FIRST + 1, [])];
+    const taken = events.map((one) => {
+      expect(assembler.push(one)).toBeUndefined();
+      const numbers: number[] = [];
+      for (let done = assembler.take(); done; done = assembler.take()) numbers.push(done.number);
+      return numbers;
+    });
+    expect(taken).toEqual([[], [], [], [FIRST, FIRST + 1]]);
+  });
+
   test("blocks before the first one wanted are passed over", () => {
     expect(assemble([...block(3, [MERGE]), ...block(FIRST, [PRUNE])], [], FIRST)).toEqual([
       [FIRST, FIRST * 2 ** 14 + 1],

@@ -164,6 +164,9 @@ describe("the way to the writer from another thread", () => {
 
   test("a caller waits no longer than its deadline, and what it gave up is not done", async () => {
     const call = createStateWriterClient(client, { timeoutMs: 60 });
+    // The first messages measure the difference between the clocks of the two threads.
+    for (const n of [3, 4, 5]) await call(spend(n)).catch(() => undefined);
+    const stored = nonces();
     lock();
     const startedAt = performance.now();
     expect(await failure(call(spend(1)))).toBeInstanceOf(StateUnavailable);
@@ -171,7 +174,7 @@ describe("the way to the writer from another thread", () => {
     unlock();
     await until(() => writer.stats().expiredCalls === 1);
     expect(await call(spend(2))).toBe(true);
-    expect(nonces()).toEqual([2]);
+    expect(nonces()).toEqual([2, ...stored]);
   });
 
   test("what waits is bounded in number and in bytes, also when its callers have given up", async () => {
