@@ -1,6 +1,6 @@
 /**
- * Drizzle cannot say WITHOUT ROWID, so the step after `drizzle-kit generate` does: every table with a composite
- * primary key becomes one b-tree in key order instead of a heap with a second tree beside it.
+ * Drizzle cannot express WITHOUT ROWID, so this step after `drizzle-kit generate` adds it: every table with a composite
+ * primary key becomes one b-tree in key order instead of a heap with a second tree.
  */
 const glob = new Bun.Glob("drizzle/*/*.sql");
 for await (const path of glob.scan(".")) {

@@ -126,7 +126,7 @@ export function createBatchDelivery(
     stats.countTokens(host, settlements);
     onSettled(settlements);
     // Later than the counts: a crash in between leaves a token that the next send finds invalid again.
-    if (gone.length > 0) await untilStored(() => tokens.deleteHeld(gone));
+    if (gone.length > 0) await untilStored(() => tokens.deleteMatching(gone));
   }
 
   function settleAsFailed(host: string, held: readonly LiveToken[], reason: string): Promise<void> {

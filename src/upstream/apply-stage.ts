@@ -1,4 +1,4 @@
-import { todoBehind } from "../db/index/upstream-work.ts";
+import { todoAfter } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
@@ -145,7 +145,7 @@ export class ApplyStage {
 
   async #readMentioned(): Promise<void> {
     const context = this.#context;
-    if (todoBehind(context.db, 0, 1).length === 0) return;
+    if (todoAfter(context.db, 0, 1).length === 0) return;
     await runBackfill({ ...context, reader: context, batcher: new OpBatcher(context.writer) });
   }
 }

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import { todoBehind } from "../db/index/upstream-work.ts";
+import { todoAfter } from "../db/index/upstream-work.ts";
 import type { OpBatcher } from "./op-batcher.ts";
 import { type FidReader, readFid } from "./read-fid.ts";
 import { Backoff, type Timings } from "./timings.ts";
@@ -40,7 +40,7 @@ export async function runBackfill(context: FillContext): Promise<void> {
     for (const result of await Promise.allSettled(Array.from({ length: concurrency }, work)))
       if (result.status === "rejected") throw result.reason;
     await batcher.drained();
-    if (signal.aborted || todoBehind(db, 0, 1).length === 0) return;
+    if (signal.aborted || todoAfter(db, 0, 1).length === 0) return;
     if (failures > 0) await backoff.wait(signal);
   }
 }
@@ -72,8 +72,8 @@ async function tryFid(
 }
 
 function* todoFids(db: IndexDatabase): Generator<number> {
-  for (let page = todoBehind(db, 0, FIDS_PER_READ); page.length > 0; ) {
+  for (let page = todoAfter(db, 0, FIDS_PER_READ); page.length > 0; ) {
     yield* page;
-    page = todoBehind(db, page.at(-1) ?? 0, FIDS_PER_READ);
+    page = todoAfter(db, page.at(-1) ?? 0, FIDS_PER_READ);
   }
 }

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import { mentionedBehind } from "../db/index/upstream-work.ts";
+import { mentionedFidsAfter } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import { reasonOf } from "../lib/failure.ts";
 import type { Rejection } from "../protocol/rejection.ts";
@@ -149,9 +149,9 @@ function isUnderWay(positions: UpstreamPositions, shards: number, scope: Scope):
 
 function loadScope({ reader, fids }: FollowerOptions): Scope {
   const mentioned: number[] = [];
-  for (let page = mentionedBehind(reader, 0, 1000); page.length > 0; ) {
+  for (let page = mentionedFidsAfter(reader, 0, 1000); page.length > 0; ) {
     mentioned.push(...page);
-    page = mentionedBehind(reader, page.at(-1) ?? 0, 1000);
+    page = mentionedFidsAfter(reader, page.at(-1) ?? 0, 1000);
   }
   return new Scope(fids, mentioned);
 }

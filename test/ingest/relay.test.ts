@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
-import { journaledBlocksAfter, todoBehind } from "../../src/db/index/upstream-work.ts";
+import { journaledBlocksAfter, todoAfter } from "../../src/db/index/upstream-work.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { MessageRef, RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
@@ -300,11 +300,11 @@ describe("a batch", () => {
     index.write({ ops: [{ kind: "fidComplete", fid: 3, ...AT }], mentioned: [5, 4] });
     expect(getPosition(index.db, reached.key)).toBe(7);
     expect(journaledBlocksAfter(index.db, 1, 0, 9)).toEqual([block]);
-    expect(todoBehind(index.db, 0, 9)).toEqual([4, 5]);
+    expect(todoAfter(index.db, 0, 9)).toEqual([4, 5]);
     index.write({ discardedJournal: [{ shard: 1, upTo: 7 }], mentioned: [5] });
     expect(journaledBlocksAfter(index.db, 1, 0, 9)).toEqual([]);
     index.write({ startsOver: true });
-    expect(todoBehind(index.db, 0, 9)).toEqual([]);
+    expect(todoAfter(index.db, 0, 9)).toEqual([]);
   });
 
   test("skips and reports an operation that the index cannot store", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
-import { todoBehind } from "../../src/db/index/upstream-work.ts";
+import { todoAfter } from "../../src/db/index/upstream-work.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import { decodeRecord, type EncodedRecord, type IngestRecord } from "../../src/ingest/record.ts";
@@ -70,7 +70,7 @@ test.each(cases)("following skips no record after the fault '$fault'", async (op
   const { faults } = await withFaultAtEveryStatement(db, options.fault, following(db), options);
   expect(faults).toBeGreaterThan(200);
   expect(dumpIndex(db)).toBe(await undisturbed(following));
-  expect(todoBehind(db, 0, 100)).toEqual([batches.length + 1]);
+  expect(todoAfter(db, 0, 100)).toEqual([batches.length + 1]);
 });
 
 /** Submits in bulk, and submits again only the records that the node could not store. */

@@ -1,11 +1,11 @@
 import type { SqliteConnection } from "../sqlite/connection.ts";
 import { statement } from "./statement.ts";
 
-/** What commits changed of the objects that answers show. */
+/** The objects in responses that commits changed. */
 export interface InvalidationsSince {
-  /** Number of the last commit that this covers. */
+  /** The number of the last commit included. */
   readonly seq: number;
-  /** The changes are more than are listed. */
+  /** Whether more objects changed than are listed; then the lists are empty. */
   readonly everything: boolean;
   readonly fids: readonly number[];
   /** Hashes of casts, hex without `0x`. */
@@ -13,34 +13,34 @@ export interface InvalidationsSince {
   readonly channelIds: readonly string[];
 }
 
-/** Commits whose changes are kept. A reader that slept through more starts with nothing. */
-const KEPT_COMMITS = 256;
-/** Above this a list costs readers more than to start with nothing. */
+/** The number of commits whose changes are retained. A reader that missed more clears its cache. */
+const RETAINED_COMMITS = 256;
+/** Above this size, applying the list costs a reader more than clearing its cache. */
 const MAX_LISTED = 4096;
 const FID_BYTES = 8;
 const HASH_BYTES = 20;
 
-const insertTouched = statement<
+const insertChanges = statement<
   unknown,
   [everything: number, fids: Uint8Array, hashes: Uint8Array, channelIds: string]
 >("touched.insert", "INSERT INTO touched (everything, fids, hashes, channel_ids) VALUES (?, ?, ?, ?)");
-const trimTouched = statement(
+const trimChanges = statement(
   "touched.trim",
-  `DELETE FROM touched WHERE seq <= (SELECT max(seq) FROM touched) - ${KEPT_COMMITS}`,
+  `DELETE FROM touched WHERE seq <= (SELECT max(seq) FROM touched) - ${RETAINED_COMMITS}`,
 );
-const lastTouched = statement<{ seq: number | null }>("touched.last", "SELECT max(seq) AS seq FROM touched");
-const touchedSince = statement<
+const lastChange = statement<{ seq: number | null }>("touched.last", "SELECT max(seq) AS seq FROM touched");
+const changesSince = statement<
   { seq: number; everything: number; fids: Uint8Array; hashes: Uint8Array; channelIds: string },
   [seq: number]
 >(
   "touched.since",
   `SELECT seq, everything, fids, hashes, channel_ids AS channelIds FROM touched
-   WHERE seq > ? ORDER BY seq LIMIT ${KEPT_COMMITS}`,
+   WHERE seq > ? ORDER BY seq LIMIT ${RETAINED_COMMITS}`,
 );
 
 /**
- * The objects whose shown state one transaction changes. Whoever writes a row that a User, a Cast or a Channel is made of
- * says so here; the transaction writes it down as its last step.
+ * Records the objects whose presented state one transaction changes. Code that writes a row that a User, Cast or Channel
+ * is built from records the object here. The transaction stores the record as its last step.
  */
 export class InvalidationRecorder {
   readonly #fids = new Set<number>();
@@ -64,7 +64,7 @@ export class InvalidationRecorder {
     this.#everything = true;
   }
 
-  /** Forgets what a transaction that was rolled back had touched. */
+  /** Discards the record of a transaction that was rolled back. */
   clear(): void {
     this.#fids.clear();
     this.#hashes.clear();
@@ -73,30 +73,30 @@ export class InvalidationRecorder {
   }
 
   flush(db: SqliteConnection): void {
-    const most = Math.max(this.#fids.size, this.#hashes.size, this.#channelIds.size);
-    if (most === 0 && !this.#everything) return;
-    if (this.#everything || most > MAX_LISTED) {
-      db.run(insertTouched, 1, new Uint8Array(), new Uint8Array(), "[]");
+    const largest = Math.max(this.#fids.size, this.#hashes.size, this.#channelIds.size);
+    if (largest === 0 && !this.#everything) return;
+    if (this.#everything || largest > MAX_LISTED) {
+      db.run(insertChanges, 1, new Uint8Array(), new Uint8Array(), "[]");
     } else {
       const hashes = Uint8Array.fromHex([...this.#hashes].join(""));
-      db.run(insertTouched, 0, packFids(this.#fids), hashes, JSON.stringify([...this.#channelIds]));
+      db.run(insertChanges, 0, packFids(this.#fids), hashes, JSON.stringify([...this.#channelIds]));
     }
-    db.run(trimTouched);
+    db.run(trimChanges);
     this.clear();
   }
 }
 
-/** Number of the last commit whose changes are listed. */
+/** The number of the last commit with recorded changes. */
 export function lastInvalidationSeq(db: SqliteConnection): number {
-  return db.get(lastTouched)?.seq ?? 0;
+  return db.get(lastChange)?.seq ?? 0;
 }
 
-/** What commits touched since the one numbered `since`; undefined when there was none. */
+/** Returns the changes of the commits after number `since`; undefined when there are none. */
 export function readInvalidations(db: SqliteConnection, since: number): InvalidationsSince | undefined {
   const last = lastInvalidationSeq(db);
   if (last === since) return undefined;
-  const rows = db.all(touchedSince, since);
-  // Fewer rows than commits: the reader slept, or this is another database than before.
+  const rows = db.all(changesSince, since);
+  // Fewer rows than commits: the reader missed commits, or the database was replaced.
   if (rows.length !== last - since || rows.some((row) => row.everything === 1)) {
     return { seq: last, everything: true, fids: [], hashes: [], channelIds: [] };
   }

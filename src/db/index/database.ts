@@ -7,7 +7,7 @@ import { SearchChanges } from "./search-changes.ts";
 
 const migrations = embeddedMigrations("index");
 
-/** The file of the index inside a data directory. */
+/** The path of the index inside a data directory. */
 export function indexPath(dataDir: string): string {
   return join(dataDir, "index.db");
 }
@@ -15,9 +15,9 @@ export function indexPath(dataDir: string): string {
 /** A connection to the index. */
 export class IndexDatabase extends SqliteConnection {
   readonly database = "index";
-  /** What the transaction under way changes of the objects that answers show. */
-  readonly touched = new InvalidationRecorder();
-  /** What the transaction under way changes of the full-text index. */
+  /** Changes of the current transaction to objects in responses. */
+  readonly invalidations = new InvalidationRecorder();
+  /** Changes of the current transaction to the full-text index. */
   readonly search = new SearchChanges();
 
   override transaction<T>(work: () => T): T {
@@ -25,27 +25,27 @@ export class IndexDatabase extends SqliteConnection {
       return super.transaction(() => {
         const result = work();
         this.search.flush(this);
-        this.touched.flush(this);
+        this.invalidations.flush(this);
         return result;
       });
     } catch (cause) {
       this.search.clear();
-      this.touched.clear();
+      this.invalidations.clear();
       throw cause;
     }
   }
 }
 
-/** Opens the index for its one writer, creates it when it is not there, and brings its schema up to date. */
+/** Opens the index for its one writer. Creates it when it is missing, and migrates its schema. */
 export function openIndexWriter(path: string): IndexDatabase {
   const sqlite = openWriter(
     { database: "index", file: path },
     {
       migrations,
-      // The upper levels of every b-tree and the recent leaves stay in memory.
+      // Holds the upper levels of every b-tree and the recently used leaves.
       cacheKib: 65536,
-      // A commit touches pages all over the indexes, and a checkpoint writes each of them once, however often the log has it:
-      // every 64 MB of log that is a seventh of the merge less than every 16 MB, and one checkpoint takes no longer.
+      // A commit touches pages all over the indexes, and a checkpoint writes each of them once, however often the log holds it.
+      // Checkpoints every 64 MB of log take a seventh less merge time than every 16 MB, and one checkpoint takes no longer.
       checkpointPages: 16_000,
       mayCreate: true,
     },
@@ -53,12 +53,12 @@ export function openIndexWriter(path: string): IndexDatabase {
   return new IndexDatabase(sqlite);
 }
 
-/** Opens the index for reading. The writer has created it before. */
+/** Opens the index for reading. The writer must have created it. */
 export function openIndexReader(path: string): IndexDatabase {
   return new IndexDatabase(openReader({ database: "index", file: path }, { migrations, cacheKib: 32768 }));
 }
 
-/** Opens an empty index in memory with the schema of this version. */
+/** Opens an empty index in memory with the current schema. */
 export function openIndexInMemory(): IndexDatabase {
   return new IndexDatabase(openInMemory(migrations));
 }

@@ -13,36 +13,37 @@ const putMeta = statement<unknown, [key: string, value: string]>(
 );
 
 /**
- * Holds an index to the network that it was made for.
+ * Binds an index to one network.
  *
- * @throws UserError when it holds another network's data.
+ * @throws UserError when the index holds another network's data.
  */
 export function claimNetwork(db: IndexDatabase, network: string): void {
-  const held = db.get(getMeta, "network")?.value;
-  if (held === undefined) db.run(putMeta, "network", network);
-  else if (held !== network) {
+  const claimed = db.get(getMeta, "network")?.value;
+  if (claimed === undefined) db.run(putMeta, "network", network);
+  else if (claimed !== network) {
     throw new UserError(
-      `the index in this data directory holds ${held}; protocol.network is ${network}. Use another data directory.`,
+      `the index in this data directory holds ${claimed}; protocol.network is ${network}. Use another data directory.`,
     );
   }
 }
 
-/** Whether the index was filled with the demo network, whose keys anybody can have. */
+/** Whether the index was filled with the demo network, whose keys are public. */
 export function isDemo(db: IndexDatabase): boolean {
   return db.get(getMeta, "demo") !== undefined;
 }
 
-/** Whether the index is filled from an upstream, whose word alone it holds. */
+/** Whether the index is filled from an upstream only. */
 export function isFollowing(db: IndexDatabase): boolean {
   return db.get(getMeta, "follows") !== undefined;
 }
 
 /**
- * Holds an index to where it is filled from. The demo network is nobody else's and cannot follow. An index that follows does
- * so from its beginning and for good: what was merged here would stay in it although no other node has it.
+ * Binds an index to the source of its data. The demo network exists on one node only, so its index cannot follow an
+ * upstream. An index that follows does so from its first record and permanently: records merged from other sources would
+ * stay in it although no other node has them.
  *
  * @param follows whether an upstream is set.
- * @throws UserError when the index is of the other kind.
+ * @throws UserError when the index has another source.
  */
 export function claimSource(db: IndexDatabase, { follows }: { follows: boolean }): void {
   if (follows && isDemo(db)) {
@@ -52,7 +53,7 @@ export function claimSource(db: IndexDatabase, { follows }: { follows: boolean }
   }
   if (follows && !isFollowing(db) && !isEmpty(db)) {
     throw new UserError(
-      "the index in this data directory was filled without an upstream, and may hold what upstream.url does not. Use another data directory, or delete the index (index.db), which is then filled anew.",
+      "the index in this data directory was filled without an upstream, and may hold records that upstream.url does not have. Use another data directory, or delete the index (index.db), which is then filled again.",
     );
   }
   if (!follows && isFollowing(db)) {
@@ -64,8 +65,8 @@ export function claimSource(db: IndexDatabase, { follows }: { follows: boolean }
 }
 
 /**
- * Whether nothing is lost when the node of this index begins with an empty state: the index is empty, or it is a demo's.
- * A state database is made before the first record comes into an index, so every other index had one.
+ * Whether the node of this index may start with an empty state without losing data: the index is empty or holds the demo
+ * network. A state database is created before the first record enters an index, so every other index had one.
  */
 export function mayLackState(db: IndexDatabase): boolean {
   return isEmpty(db) || isDemo(db);
@@ -76,7 +77,7 @@ function isEmpty(db: IndexDatabase): boolean {
   return messages + on_chain_events === 0;
 }
 
-/** Notes that the index holds the demo network. */
+/** Marks the index as holding the demo network. */
 export function markDemo(db: IndexDatabase): void {
   db.run(putMeta, "demo", "true");
 }

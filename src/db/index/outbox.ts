@@ -3,31 +3,31 @@ import type { IndexDatabase } from "./database.ts";
 import type { ThreadRoot } from "./project/casts.ts";
 import { statement } from "./statement.ts";
 
-/** An event that waits to be published. */
+/** An event that is not published yet. */
 export interface OutboxEvent {
-  /** 16 bytes; the same on every node for the same event. */
+  /** 16 bytes, identical on every node for the same event. */
   readonly eventId: Uint8Array;
   readonly kind: EventKind;
-  /** Whose cast, follow or reaction it is, or the user it is about. */
+  /** The author of the cast, follow or reaction, or the user that the event is about. */
   readonly fid: number;
-  /** The time of its cause on the network, such as the message that deleted a cast, in unix seconds. */
+  /** When its cause happened on the network, such as the message that deleted a cast, in unix seconds. */
   readonly happenedAt: number;
-  /** When the node applied it, in unix seconds. */
+  /** When the node applied its cause, in unix seconds. */
   readonly appliedAt: number;
-  /** The signed message that became live or ceased to be; null for an event about a user. */
+  /** The signed message that was added or removed; null for an event about a user. */
   readonly subject: Uint8Array | null;
-  /** The thread of a cast as it stood when it was created or deleted; null for other events. */
+  /** The thread of a cast at the time of its creation or deletion; null for other events. */
   readonly root: ThreadRoot | null;
 }
 
 export interface StoredOutboxEvent extends OutboxEvent {
-  /** Rises with every event; never given twice. */
+  /** Increases with every event and is never reused. */
   readonly seq: number;
 }
 
 export interface OutboxBacklog {
   readonly events: number;
-  /** When the oldest of them was applied, in unix seconds; null without any. */
+  /** When the oldest event was applied, in unix seconds; null when there are none. */
   readonly oldestAt: number | null;
 }
 
@@ -60,7 +60,7 @@ const insertEvent = statement<
   `INSERT INTO event_outbox (event_id, kind, fid, happened_at, applied_at, subject, root_hash, root_parent_url)
    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 );
-const eventsBehind = statement<Row, [afterSeq: number, limit: number]>(
+const selectEventsAfter = statement<Row, [afterSeq: number, limit: number]>(
   "outbox.events-after",
   `SELECT seq, event_id AS eventId, kind, fid, happened_at AS happenedAt, applied_at AS appliedAt,
      subject, root_hash AS rootHash, root_parent_url AS rootParentUrl
@@ -79,7 +79,7 @@ const deleteUpTo = statement<unknown, [seq: number]>(
   "DELETE FROM event_outbox WHERE seq <= ?",
 );
 
-/** Adds an event, inside the transaction of what caused it. */
+/** Adds an event, inside the transaction of its cause. */
 export function putEvent(db: IndexDatabase, event: OutboxEvent): void {
   const { eventId, kind, fid, happenedAt, appliedAt, subject, root } = event;
   db.run(
@@ -95,25 +95,25 @@ export function putEvent(db: IndexDatabase, event: OutboxEvent): void {
   );
 }
 
-/** The next `limit` events behind `afterSeq`, in the order in which they happened. */
+/** The next `limit` events after `afterSeq`, in order. */
 export function eventsAfter(db: IndexDatabase, afterSeq: number, limit: number): StoredOutboxEvent[] {
-  return db.all(eventsBehind, afterSeq, limit).map(({ rootHash, rootParentUrl, ...event }) => ({
+  return db.all(selectEventsAfter, afterSeq, limit).map(({ rootHash, rootParentUrl, ...event }) => ({
     ...event,
     root: event.kind.startsWith("cast.") ? { hash: rootHash, parentUrl: rootParentUrl } : null,
   }));
 }
 
-/** Whether any event stands behind `afterSeq`. */
+/** Whether there are events after `afterSeq`. */
 export function hasEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
   return db.get(oldestEvent, afterSeq) !== undefined;
 }
 
-/** Deletes what is published; a row never goes before those ahead of it. */
+/** Deletes published events, always from the front. */
 export function deleteEventsUpTo(db: IndexDatabase, seq: number): void {
   db.run(deleteUpTo, seq);
 }
 
-/** How much waits. Rows go from the front alone and are numbered without gaps, so nothing needs to be counted. */
+/** The size of the backlog. Events are deleted from the front only and numbered without gaps, so no rows are counted. */
 export function outboxBacklog(db: IndexDatabase): OutboxBacklog {
   const oldest = db.get(oldestEvent, 0);
   const newest = db.get(newestEvent, 0);

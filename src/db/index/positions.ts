@@ -10,12 +10,12 @@ const putStatement = statement<unknown, [key: string, position: number]>(
   "INSERT INTO positions (key, position) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET position = ?2",
 );
 
-/** How far the work named `key` has come; undefined before its first step. */
+/** The position of the resumable work named `key`; undefined before its first step. */
 export function getPosition(db: IndexDatabase, key: string): number | undefined {
   return db.get(getStatement, key)?.position;
 }
 
-/** Moves the position of resumable work, inside the transaction of the work itself. */
+/** Stores the position of resumable work, inside the transaction of the work itself. */
 export function putPosition(db: IndexDatabase, key: string, position: number): void {
   db.run(putStatement, key, position);
 }

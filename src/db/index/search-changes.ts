@@ -9,8 +9,8 @@ const insertText = statement<unknown, [id: number, text: string]>(
 const deleteText = statement<unknown, [id: number]>("search.delete", "DELETE FROM casts_fts WHERE rowid = ?");
 
 /**
- * The casts that one transaction makes findable, and those that it takes away. The full-text index ends a segment at each
- * id that is not above the one before, so the transaction writes them in order as its last step.
+ * The full-text changes of one transaction. The full-text index ends a segment at each id that is not above the previous
+ * one, so the transaction writes the changes in order of ids as its last step.
  */
 export class SearchChanges {
   readonly #added = new Map<number, string>();
@@ -24,14 +24,14 @@ export class SearchChanges {
     if (!this.#added.delete(castId)) this.#dropped.add(castId);
   }
 
-  /** Forgets what a transaction that was rolled back had changed. */
+  /** Discards the changes of a transaction that was rolled back. */
   clear(): void {
     this.#added.clear();
     this.#dropped.clear();
   }
 
   flush(db: SqliteConnection): void {
-    // What is dropped goes first: its id may be another cast's by now.
+    // Deletions first: another cast may have got a deleted id.
     for (const id of [...this.#dropped].sort(ascending)) db.run(deleteText, id);
     const added = [...this.#added].sort(([a], [b]) => ascending(a, b));
     for (const [id, text] of added) db.run(insertText, id, searchText(text));

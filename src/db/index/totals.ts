@@ -9,10 +9,10 @@ const addTotal = statement<unknown, [name: string, by: number]>(
 );
 const allTotals = statement<{ name: string; count: number }>("totals.all", "SELECT name, count FROM totals");
 
-/** Rows by kind. `casts`, `reactions` and `links` are adds that are live; `messages` counts tombstones too. */
+/** Kinds of row. `casts`, `reactions` and `links` count live adds; `messages` also counts removes. */
 export type TotalName = "messages" | "on_chain_events" | "fids" | "casts" | "reactions" | "links";
 
-/** Changes of the totals during one transaction, written once at its end. */
+/** Changes of the totals during one transaction, written at its end. */
 export class TotalsDelta {
   readonly #changes = new Map<TotalName, number>();
 
@@ -20,19 +20,19 @@ export class TotalsDelta {
     this.#changes.set(name, (this.#changes.get(name) ?? 0) + by);
   }
 
-  /** Forgets the changes of a transaction that was rolled back. */
+  /** Discards the changes of a transaction that was rolled back. */
   clear(): void {
     this.#changes.clear();
   }
 
-  /** Writes the changes; call it as the last statement of the transaction. */
+  /** Writes the changes. Call it last in the transaction. */
   flush(db: IndexDatabase): void {
     for (const [name, by] of this.#changes) if (by !== 0) db.run(addTotal, name, by);
     this.#changes.clear();
   }
 }
 
-/** The total that a live message counts in beside `messages`. */
+/** The total that counts a live message, in addition to `messages`. */
 export function totalOf(message: SignedMessage): TotalName | undefined {
   switch (message.data.type) {
     case MessageType.MESSAGE_TYPE_CAST_ADD:

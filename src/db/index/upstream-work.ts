@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "./database.ts";
 import { statement } from "./statement.ts";
 
-/** A block of the followed node, as the journal keeps it. */
+/** A journaled block of the followed node. */
 export interface JournaledBlock {
   readonly block: number;
   /** Its events in wire form. */
@@ -32,7 +32,7 @@ const dropTodo = statement<unknown, [fid: number]>(
   "upstream-work.drop-todo",
   "DELETE FROM upstream_todo WHERE fid = ?",
 );
-const todoAfter = statement<{ fid: number }, [fid: number, limit: number]>(
+const selectTodoAfter = statement<{ fid: number }, [fid: number, limit: number]>(
   "upstream-work.todo-after",
   "SELECT fid FROM upstream_todo WHERE fid > ? ORDER BY fid LIMIT ?",
 );
@@ -41,17 +41,17 @@ const addMentioned = statement<unknown, [fid: number]>(
   "upstream-work.add-mentioned",
   "INSERT OR IGNORE INTO upstream_mentioned (fid) VALUES (?)",
 );
-const mentionedAfter = statement<{ fid: number }, [fid: number, limit: number]>(
+const selectMentionedAfter = statement<{ fid: number }, [fid: number, limit: number]>(
   "upstream-work.mentioned-after",
   "SELECT fid FROM upstream_mentioned WHERE fid > ? ORDER BY fid LIMIT ?",
 );
 
-/** Keeps a block for later. One that is kept already stays as it is. */
+/** Adds a block to the journal. Does nothing when the block is there already. */
 export function appendToJournal(db: IndexDatabase, shard: number, { block, bytes }: JournaledBlock): void {
   db.run(appendBlock, shard, block, bytes);
 }
 
-/** The next blocks of a shard behind `block`, at most `limit`. */
+/** The next blocks of a shard after `block`, at most `limit`. */
 export function journaledBlocksAfter(
   db: IndexDatabase,
   shard: number,
@@ -61,37 +61,37 @@ export function journaledBlocksAfter(
   return db.all(blocksAfter, shard, block, limit);
 }
 
-/** Forgets the blocks of a shard up to `block`, which are applied. */
+/** Deletes the applied blocks of a shard, up to `block`. */
 export function dropFromJournal(db: IndexDatabase, shard: number, block: number): void {
   db.run(dropBlocks, shard, block);
 }
 
-/** Notes that the state of an fid has to be read; answers whether that is news. */
+/** Adds an fid whose state must be read. Returns whether it was new. */
 export function addToTodo(db: IndexDatabase, fid: number): boolean {
   return db.run(addTodo, fid) > 0;
 }
 
-/** Notes that the state of an fid has been read; answers whether it was to be. */
+/** Removes an fid whose state was read. Returns whether it was there. */
 export function dropFromTodo(db: IndexDatabase, fid: number): boolean {
   return db.run(dropTodo, fid) > 0;
 }
 
-/** The next fids behind `fid` whose state has to be read. */
-export function todoBehind(db: IndexDatabase, fid: number, limit: number): number[] {
-  return db.all(todoAfter, fid, limit).map((row) => row.fid);
+/** The next fids after `fid` whose state must be read. */
+export function todoAfter(db: IndexDatabase, fid: number, limit: number): number[] {
+  return db.all(selectTodoAfter, fid, limit).map((row) => row.fid);
 }
 
-/** Notes an fid of which only what presents it is kept; answers whether that is news. */
+/** Adds an fid of which only the profile is stored. Returns whether it was new. */
 export function addMentionedFid(db: IndexDatabase, fid: number): boolean {
   return db.run(addMentioned, fid) > 0;
 }
 
-/** The next fids behind `fid` of which only what presents them is kept. */
-export function mentionedBehind(db: IndexDatabase, fid: number, limit: number): number[] {
-  return db.all(mentionedAfter, fid, limit).map((row) => row.fid);
+/** The next fids after `fid` of which only the profile is stored. */
+export function mentionedFidsAfter(db: IndexDatabase, fid: number, limit: number): number[] {
+  return db.all(selectMentionedAfter, fid, limit).map((row) => row.fid);
 }
 
-/** Forgets all work that is still to be done, before it begins anew. */
+/** Deletes all pending work, so that it can start from scratch. */
 export function clearUpstreamWork(db: IndexDatabase): void {
   db.run(clearBlocks);
   db.run(clearTodo);

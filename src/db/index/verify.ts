@@ -7,16 +7,16 @@ import { foldOnChainEvents } from "./project/on-chain.ts";
 import { project } from "./project/project.ts";
 import { TotalsDelta, totalOf } from "./totals.ts";
 
-/** A derived table whose rows are not those that the messages and events give. */
+/** A derived table that differs from what the messages and events yield. */
 export interface Difference {
   readonly table: string;
-  /** Rows that should be there and are not. */
+  /** Expected rows that the table lacks. */
   readonly missing: number;
-  /** Rows that are there and should not be. */
+  /** Rows that the table should not have. */
   readonly extra: number;
 }
 
-/** Every table that can be made again, and so is. */
+/** The tables that can be rebuilt from messages and events. */
 const DERIVED_TABLES = [
   "fids",
   "signers",
@@ -46,9 +46,9 @@ const DERIVED_TABLES = [
 const ROWS_PER_STEP = 5000;
 
 /**
- * Makes every derived table again from the live messages, on-chain events and fname proofs, in a database beside the
- * index, and compares. Nobody may write to the index meanwhile. Statements here walk whole tables on purpose, so
- * they are not declared among those that serve the node.
+ * Rebuilds every derived table from the live messages, on-chain events and fname proofs, in a scratch database next to the
+ * index, and compares. No other connection may write to the index concurrently. These queries scan whole tables, so they
+ * are not declared with the statements that serve the node.
  */
 export function verifyIndex(path: string): Difference[] {
   const scratchPath = `${path}.verify`;
@@ -119,10 +119,10 @@ function compare(scratch: IndexDatabase, table: string): Difference {
   const columns = scratch.sqlite
     .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
     .all()
-    // Row numbers follow the order of arrival, which is no fact of the network.
+    // Row ids depend on the order of arrival, which differs between nodes.
     .flatMap(({ name }) => (name === "id" ? [] : [name]))
     .join(", ");
-  // A total of nothing may or may not have a row.
+  // A total of zero may or may not have a row.
   const where = table === "totals" ? "WHERE count != 0" : "";
   const rowsOf = (schema: string) => `SELECT ${columns} FROM ${schema}.${table} ${where}`;
   const count = (a: string, b: string) =>
@@ -132,7 +132,7 @@ function compare(scratch: IndexDatabase, table: string): Difference {
   return { table, missing: count(fresh, live), extra: count(live, fresh) };
 }
 
-/** The full-text index keeps no text to compare: each live cast is in it, and nothing else. */
+/** The full-text index stores no text to compare: it must have exactly the live casts. */
 function compareSearch(scratch: IndexDatabase): Difference {
   const count = (a: string, b: string) =>
     scratch.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM (${a} EXCEPT ${b})`).get()?.n ?? 0;

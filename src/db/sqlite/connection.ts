@@ -14,29 +14,29 @@ const BEGIN_IMMEDIATE = command("BEGIN IMMEDIATE");
 const COMMIT = command("COMMIT");
 const ROLLBACK = command("ROLLBACK");
 const DATA_VERSION = command("PRAGMA data_version");
-/** Takes some pages and gives them back, in the one table that every database of the node has. */
-const TAKE_PAGES = command("INSERT INTO __drizzle_migrations (hash) VALUES (zeroblob(65536))");
-const GIVE_PAGES_BACK = command("DELETE FROM __drizzle_migrations WHERE created_at IS NULL");
+/** Allocates and frees some pages in the one table that every database of the node has. */
+const ALLOCATE_PAGES = command("INSERT INTO __drizzle_migrations (hash) VALUES (zeroblob(65536))");
+const FREE_PAGES = command("DELETE FROM __drizzle_migrations WHERE created_at IS NULL");
 const TOTAL_CHANGES = command("SELECT total_changes() AS changes");
 
 /**
- * A connection to one of the node's databases. A statement is prepared on first use and kept for the life of the
- * connection. A fid above 2^53 - 1 never reaches it, so integers stay plain numbers.
+ * A connection to one of the node's databases. A statement is prepared on first use and cached for the life of the
+ * connection. A fid above 2^53 - 1 never reaches it, so integers are plain numbers.
  *
- * Every method throws a StorageError, which names the file, where the database itself is at fault.
+ * Every method throws a StorageError, which names the file, when the database itself fails.
  */
 export abstract class SqliteConnection implements DatabaseFile, Disposable {
-  /** Also keeps the connections of different databases apart for the type checker. */
+  /** Also makes connections of different databases distinct types. */
   abstract readonly database: DatabaseName;
   readonly #sqlite: Database;
   readonly #statements = new Map<Command, SqliteStatement<unknown, SQLQueryBindings[]>>();
   #writeFault: StorageError | undefined;
   #needsRollback = false;
-  /** Called with the name of each statement that runs; tests count with it. */
+  /** Called with the name of each statement that runs; tests count statements with it. */
   onStatement: ((name: string) => void) | undefined;
   /**
-   * Called before each statement, BEGIN, COMMIT and ROLLBACK included. A test throws the SQLiteError in it that the
-   * statement shall fail with; the statement is then not run.
+   * Called before each statement, including BEGIN, COMMIT and ROLLBACK. A test throws a SQLiteError here to make the
+   * statement fail; the statement does not run then.
    */
   beforeStatement: ((name: string) => void) | undefined;
 
@@ -65,7 +65,7 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     }
   }
 
-  /** Runs a statement that returns nothing; answers the number of rows that it changed. */
+  /** Runs a statement without result rows. Returns the number of changed rows. */
   run<Params extends readonly SQLQueryBindings[]>(s: Statement<unknown, Params>, ...params: Params): number {
     this.onStatement?.(s.name);
     try {
@@ -77,12 +77,12 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     }
   }
 
-  /** Runs `work` in one write transaction; rolls back when it throws. */
+  /** Runs `work` in one write transaction. Rolls back when it throws. */
   transaction<T>(work: () => T): T {
     try {
       const changesBefore = this.#writeFault && this.#totalChanges();
       const result = this.#within(BEGIN_IMMEDIATE, work);
-      // A commit of nothing writes nothing, and so shows nothing about the disk.
+      // An empty commit writes nothing, so it does not prove that the disk works.
       if (this.#writeFault && this.#totalChanges() !== changesBefore) this.#clearWriteFault();
       return result;
     } catch (cause) {
@@ -90,22 +90,22 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     }
   }
 
-  /** Runs `work` on one snapshot: no write that commits meanwhile shows in some of its statements only. */
+  /** Runs `work` on one snapshot: concurrent commits are invisible to all of its statements. */
   snapshot<T>(work: () => T): T {
     return this.#within(BEGIN, work);
   }
 
   /**
-   * The fault of the last write that failed, until one succeeds. Damage of the file stays for the life of the connection:
-   * a write to other pages succeeds and repairs nothing.
+   * The error of the last write, if it failed. Damage of the file stays for the life of the connection: a write to other
+   * pages succeeds but repairs nothing.
    */
   get writeFault(): StorageError | undefined {
     return this.#writeFault;
   }
 
   /**
-   * Finds out whether a database can be written again whose last write failed: its file takes some pages, and gives them
-   * back. Does nothing where no write failed. Never waits for another connection's lock.
+   * After a failed write, tests whether the database can be written again by allocating and freeing some pages. Never waits
+   * for another connection's lock.
    */
   retryWrite(): void {
     if (!this.#writeFault || this.#writeFault.isDamage) return;
@@ -113,8 +113,8 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     this.#sqlite.exec("PRAGMA busy_timeout = 0");
     try {
       this.transaction(() => {
-        this.#control(TAKE_PAGES);
-        this.#control(GIVE_PAGES_BACK);
+        this.#control(ALLOCATE_PAGES);
+        this.#control(FREE_PAGES);
       });
     } catch (cause) {
       if (!(cause instanceof StorageError)) throw cause;
@@ -123,14 +123,14 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     }
   }
 
-  /** The path of the database file, as it was opened. */
+  /** The path of the database file as it was opened. */
   get file(): string {
     return this.#sqlite.filename;
   }
 
   /**
-   * Writes the write-ahead log back into the database file and empties it. A disk that does not take that leaves the log
-   * as it is, and nothing is lost: it is written back later.
+   * Writes the write-ahead log back into the database file and truncates it. If the disk refuses that, the log stays as it
+   * is and nothing is lost: a later checkpoint writes it back.
    */
   checkpoint(): void {
     try {
@@ -141,7 +141,7 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     }
   }
 
-  /** Size of the database file, free pages included. */
+  /** The size of the database file including free pages. */
   sizeBytes(): number {
     const { pages, pageBytes } = this.#sqlite
       .query<{ pages: number; pageBytes: number }, []>(
@@ -151,7 +151,7 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     return pages * pageBytes;
   }
 
-  /** What is wrong with the pages of the file, in SQLite's words, some 20 lines at most; reads all of the file. */
+  /** Returns SQLite's description of damaged pages, at most about 20 lines. Reads the whole file. */
   damage(): string[] {
     try {
       const lines = this.#sqlite.query<{ quick_check: string }, []>("PRAGMA quick_check(20)").all();
@@ -163,12 +163,12 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     }
   }
 
-  /** Changes with each commit of another connection to the same file, and only then or when a log begins anew. */
+  /** Changes with each commit of another connection to the same file, and otherwise only when a new log starts. */
   dataVersion(): number {
     return (this.#prepared(DATA_VERSION).get() as { data_version: number }).data_version;
   }
 
-  /** The connection itself, for migrations and for tools that look at the schema. */
+  /** The underlying connection, for migrations and for tools that inspect the schema. */
   get sqlite(): Database {
     return this.#sqlite;
   }
@@ -180,7 +180,7 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   }
 
   #within<T>(begin: Command, work: () => T): T {
-    // A transaction that a failing disk did not let roll back still holds its lock and its changes.
+    // A transaction whose rollback failed still holds its lock and its changes.
     if (this.#needsRollback) this.#rollBack();
     this.#control(begin);
     try {
@@ -191,14 +191,14 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
       try {
         this.#rollBack();
       } catch {
-        // The first fault is the one to report; the next transaction tries to roll back again.
+        // Reports the first error; the next transaction retries the rollback.
       }
       throw cause;
     }
   }
 
   #rollBack(): void {
-    // A full disk may have rolled back already.
+    // SQLite may have rolled back already on a full disk.
     this.#needsRollback = this.#sqlite.inTransaction;
     if (this.#needsRollback) this.#control(ROLLBACK);
     this.#needsRollback = false;
@@ -212,12 +212,12 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     }
   }
 
-  /** Notes a write that failed; returns what to throw. */
+  /** Records a failed write. Returns the error to throw. */
   #failedWrite(cause: unknown): unknown {
     const fault = asStorageError(this, cause);
     if (!(fault instanceof StorageError) || fault.file !== this.file) return fault;
     if (this.#writeFault?.isDamage) return fault;
-    // A lock that keeps a write out says nothing about a disk that was full before.
+    // A busy lock does not mean that a full disk has recovered.
     if (fault.fault !== "busy" || !this.#writeFault) this.#writeFault = fault;
     return fault;
   }

@@ -9,19 +9,19 @@ import { isReadableWal } from "./wal-header.ts";
 
 export interface WriterOptions {
   readonly migrations: Migrations;
-  /** Pages that stay in memory. */
+  /** The size of the page cache. */
   readonly cacheKib: number;
-  /** Pages of write-ahead log after which a commit writes it back into the database. */
+  /** The size of the write-ahead log, in pages, at which a commit writes it back into the database. */
   readonly checkpointPages: number;
-  /** Whether a database that is not there, or empty, is made. */
+  /** Whether to create a missing or empty database. */
   readonly mayCreate: boolean;
 }
 
 /**
- * Opens a database for writing and brings its schema up to date. Its files are for their owner alone, whatever the mode
- * of the directory.
+ * Opens a database for writing and migrates its schema. Only the owner can access its files, whatever the mode of the
+ * directory.
  *
- * @throws UserError when the operator has to do something about the file; StorageError when SQLite cannot work with it.
+ * @throws UserError when the operator must fix the file; StorageError when SQLite cannot use it.
  */
 export function openWriter(where: DatabaseFile, options: WriterOptions): Database {
   const { file } = where;
@@ -31,22 +31,22 @@ export function openWriter(where: DatabaseFile, options: WriterOptions): Databas
     where,
     () => {
       makePrivateFile(file);
-      // SQLite gives new companions the mode of the database, and leaves those alone that are there.
+      // SQLite creates companion files with the mode of the database, but does not change existing ones.
       for (const companion of [`${file}-wal`, `${file}-shm`]) closeToOthers(companion);
       return new Database(file, { readwrite: true, strict: true });
     },
     (sqlite) => {
-      // First, so that every later statement waits for another's lock instead of failing.
+      // First, so that later statements wait for another connection's lock instead of failing.
       sqlite.exec("PRAGMA busy_timeout = 10000");
       const applied = appliedMigrations(sqlite);
       refuseNewer(where, applied, migrations);
       if (applied.length === 0 && !mayCreate) throw new UserError(missing(where, "is empty"));
-      // Readers never wait for the writer, nor the writer for them.
+      // Readers do not wait for the writer, nor the writer for readers.
       sqlite.exec("PRAGMA journal_mode = WAL");
-      // What was accepted is on the disk before its sender hears OK: the log is synced at every commit.
+      // Syncs the log at every commit, so that accepted records are on the disk before the sender gets its response.
       sqlite.exec("PRAGMA synchronous = FULL");
       sqlite.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
-      // After a checkpoint the log file shrinks again, so that one burst does not hold the disk for good.
+      // Truncates the log file after a checkpoint, so that a burst does not occupy the disk permanently.
       sqlite.exec("PRAGMA journal_size_limit = 67108864");
       sqlite.exec(`PRAGMA cache_size = -${options.cacheKib}`);
       sqlite.exec("PRAGMA temp_store = MEMORY");
@@ -56,9 +56,9 @@ export function openWriter(where: DatabaseFile, options: WriterOptions): Databas
 }
 
 /**
- * Opens a database for reading; its writer has created it before.
+ * Opens a database for reading. Its writer must have created it.
  *
- * @throws UserError when the operator has to do something about the file; StorageError when SQLite cannot work with it.
+ * @throws UserError when the operator must fix the file; StorageError when SQLite cannot use it.
  */
 export function openReader(
   where: DatabaseFile,
@@ -70,9 +70,9 @@ export function openReader(
     () => new Database(where.file, { readonly: true, strict: true }),
     (sqlite) => {
       sqlite.exec("PRAGMA busy_timeout = 10000");
-      // A reader that could write would be a bug; SQLite itself says no.
+      // SQLite itself rejects writes of a reader.
       sqlite.exec("PRAGMA query_only = ON");
-      // No mmap: it saves a sixth of the time of pages that are not here, and a large database then counts as resident memory.
+      // No mmap: it saves a sixth of the time for uncached pages, but a large database then counts as resident memory.
       sqlite.exec(`PRAGMA cache_size = -${cacheKib}`);
       sqlite.exec("PRAGMA temp_store = MEMORY");
       const applied = appliedMigrations(sqlite);
@@ -82,7 +82,7 @@ export function openReader(
   );
 }
 
-/** Opens an empty database in memory with the schema of this version. */
+/** Opens an empty database in memory with the current schema. */
 export function openInMemory(migrations: Migrations): Database {
   const sqlite = new Database(":memory:", { strict: true });
   migrate(sqlite, migrations);
@@ -101,12 +101,12 @@ function opened(where: DatabaseFile, open: () => Database, prepare: (sqlite: Dat
   }
 }
 
-/** Says what is wrong with a file before SQLite does, which knows but "unable to open database file". */
+/** Reports problems of a file before SQLite does, which only says "unable to open database file". */
 function checkFile(where: DatabaseFile, mayCreate: boolean): void {
   const { database, file } = where;
   try {
     const found = statSync(file, { throwIfNoEntry: false });
-    // SQLite deletes the write-ahead log of an empty database, and with it what may be the last of the state.
+    // SQLite deletes the write-ahead log of an empty database, which may hold the only remains of the state.
     if (database === "state" && !found?.size && statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
       throw new UserError(orphanedLog(file));
     if (!found && !mayCreate) throw new UserError(missing(where, "is missing"));

@@ -3,10 +3,10 @@ import type { MigrationMeta } from "drizzle-orm/migrator";
 import { UserError } from "../../lib/failure.ts";
 import type { DatabaseFile } from "./storage-error.ts";
 
-/** The migrations of one database, oldest first, as they are embedded in the program. */
+/** The embedded migrations of one database, oldest first. */
 export type Migrations = readonly MigrationMeta[];
 
-/** As drizzle-kit makes it, so that its tools can read the database. */
+/** The schema that drizzle-kit uses, so that its tools can read the database. */
 const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (
   id SERIAL PRIMARY KEY,
   hash text NOT NULL,
@@ -14,12 +14,12 @@ const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (
 )`;
 
 /**
- * Runs the embedded migrations that this database has not seen, all or none. Drizzle's own migrator is not used: it answers
- * a disk that is full with "cannot rollback", because SQLite has rolled back by itself then.
+ * Runs the embedded migrations that are not applied yet, all or none. Drizzle's own migrator is not used: on a full disk it
+ * reports "cannot rollback", because SQLite has already rolled back by itself.
  */
 export function migrate(sqlite: Database, migrations: Migrations): void {
-  const seen = appliedMigrations(sqlite);
-  const missing = migrations.filter(({ folderMillis }) => !seen.includes(folderMillis));
+  const applied = appliedMigrations(sqlite);
+  const missing = migrations.filter(({ folderMillis }) => !applied.includes(folderMillis));
   if (missing.length === 0) return;
   const run = sqlite.transaction(() => {
     sqlite.run(MIGRATIONS_TABLE);
@@ -31,7 +31,7 @@ export function migrate(sqlite: Database, migrations: Migrations): void {
   run.immediate();
 }
 
-/** When the migrations were made that this database has seen, oldest first, unix milliseconds. */
+/** The creation times of the applied migrations in unix milliseconds, oldest first. */
 export function appliedMigrations(sqlite: Database): number[] {
   const table = sqlite.query(
     "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '__drizzle_migrations'",
@@ -44,7 +44,7 @@ export function appliedMigrations(sqlite: Database): number[] {
 }
 
 /**
- * Refuses a database that a newer version of the program has migrated: this one would misread it, and write rows that
+ * Rejects a database that a newer version of the program has migrated: this version would misread it, and write rows that
  * the newer one does not expect.
  *
  * @throws UserError with the file, its version and this program's.
@@ -62,7 +62,7 @@ export function refuseNewer(
 }
 
 /**
- * Refuses to read a database that lacks migrations of this version.
+ * Rejects a database without the latest migrations, for reading.
  *
  * @throws UserError with the file, its version and this program's.
  */

@@ -4,13 +4,13 @@ import { dirname } from "node:path";
 /** The databases of a node. */
 export type DatabaseName = "index" | "state";
 
-/** Which database a connection is to, and where it stands. */
+/** A database and the path of its file. */
 export interface DatabaseFile {
   readonly database: DatabaseName;
   readonly file: string;
 }
 
-/** Why a database did not do what it was asked for. */
+/** Why a database operation failed. */
 export type StorageFault =
   | "busy"
   | "full"
@@ -39,21 +39,21 @@ const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
   [26, "not_a_database"],
 ]);
 
-/** What a row or a parameter can cause by itself: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
+/** Errors that a row or a parameter causes: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
 const CAUSED_BY_INPUT: ReadonlySet<number> = new Set([18, 19, 20, 25]);
 
 /**
- * A database could not be read or written, whatever there was to read or write. Its message names the file, and says what
- * an operator can do about it.
+ * A database that could not be read or written, independent of the data. The message names the file and what the operator
+ * can do.
  */
 export class StorageError extends Error {
   override name = "StorageError";
   readonly fault: StorageFault;
-  /** SQLite's name of the fault, such as `SQLITE_IOERR_WRITE`. */
+  /** SQLite's name of the error, such as `SQLITE_IOERR_WRITE`. */
   readonly code: string;
   readonly database: DatabaseName;
   readonly file: string;
-  /** What SQLite says, without the file. */
+  /** SQLite's message, without the file. */
   readonly reason: string;
 
   constructor(where: DatabaseFile, cause: SQLiteError) {
@@ -66,13 +66,13 @@ export class StorageError extends Error {
     this.reason = cause.message;
   }
 
-  /** Whether the file is not what SQLite wrote. */
+  /** Whether the file is damaged. */
   get isDamage(): boolean {
     return this.fault === "corrupt" || this.fault === "not_a_database";
   }
 }
 
-/** What an operator can do, as a sentence that goes on from another; empty where nothing is known to help. */
+/** A sentence with advice for the operator, to append to a message; empty when there is none. */
 function adviceOn(fault: StorageFault, where: DatabaseFile): string {
   const { file } = where;
   switch (fault) {
@@ -81,7 +81,7 @@ function adviceOn(fault: StorageFault, where: DatabaseFile): string {
     case "full":
       return `. Free space on the disk of ${dirname(file)}, and try again`;
     case "io":
-      return `. Look after the disk of ${dirname(file)}, and try again`;
+      return `. Check the disk of ${dirname(file)}, and try again`;
     case "read_only":
     case "cannot_open":
       return `. The user of the process must be able to read and write ${file} and ${dirname(file)}`;
@@ -93,7 +93,7 @@ function adviceOn(fault: StorageFault, where: DatabaseFile): string {
   }
 }
 
-/** How a database comes back whose file is lost or damaged. */
+/** How to restore a lost or damaged database. */
 export function recoveryOf({ database, file }: DatabaseFile): string {
   const companions = `${file}, ${file}-wal and ${file}-shm`;
   return database === "index"
@@ -101,14 +101,14 @@ export function recoveryOf({ database, file }: DatabaseFile): string {
     : `The state (apps, webhooks, secrets, notification tokens, deliveries, nonces) cannot be rebuilt: move ${companions} away and restore ${file} from a backup`;
 }
 
-/** What to throw for `cause`: a StorageError where the database is at fault, else `cause` itself. */
+/** Returns the error to throw for `cause`: a StorageError if the database failed, else `cause` itself. */
 export function asStorageError(where: DatabaseFile, cause: unknown): unknown {
   const fault = sqliteErrorOf(cause);
   if (!fault || CAUSED_BY_INPUT.has(fault.errno & 0xff)) return cause;
   return new StorageError(where, fault);
 }
 
-/** The error of SQLite itself; drizzle, which migrates, wraps it. */
+/** SQLite's own error, which drizzle wraps in migrations. */
 function sqliteErrorOf(cause: unknown): SQLiteError | undefined {
   if (cause instanceof SQLiteError) return cause;
   return cause instanceof Error && cause.cause instanceof SQLiteError ? cause.cause : undefined;

@@ -2,13 +2,13 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 
 const HEADER_BYTES = 32;
 const CHECKED_BYTES = 24;
-/** The last bit says in which byte order checksums were computed. */
+/** The last bit is the byte order of the checksums. */
 const MAGIC = 0x377f0682;
 const FORMAT = 3_007_000;
 
 /**
- * Whether SQLite will read the write-ahead log at `path`. One with a damaged header it takes for an empty one without a
- * word, and with it the changes that were committed last are gone. True where there is no log, or none was begun.
+ * Whether SQLite will read the write-ahead log at `path`. SQLite silently treats a log with a damaged header as empty, which
+ * loses the last commits. True when there is no log, or an empty one.
  */
 export function isReadableWal(path: string): boolean {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -20,7 +20,7 @@ export function isReadableWal(path: string): boolean {
   } finally {
     closeSync(file);
   }
-  // After a power failure a file can be longer than what was written: nothing was committed to it then.
+  // After a power failure a file can be longer than its data. Nothing was committed to it then.
   if (header.every((byte) => byte === 0)) return true;
   return size >= HEADER_BYTES && isHeader(new DataView(header.buffer));
 }

@@ -4,24 +4,24 @@ import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: 
 import { openInMemory, openReader, openWriter } from "../sqlite/open.ts";
 import { addMissingDigests } from "./secrets.ts";
 
-/** Readers of a write-ahead log wait for next to nothing, such as the recovery of the log after a crash. */
+/** Readers of a write-ahead log rarely wait, for example while the log is recovered after a crash. */
 const READER_BUSY_TIMEOUT_MS = 250;
 
 const migrations = embeddedMigrations("state");
 
-/** The file of the state database inside a data directory. */
+/** The path of the state database inside a data directory. */
 export function statePath(dataDir: string): string {
   return join(dataDir, "state.db");
 }
 
-/** A connection to what cannot be rebuilt: apps, webhooks, secrets, nonces. */
+/** A connection to the data that cannot be rebuilt: apps, webhooks, secrets, tokens, deliveries, nonces. */
 export class StateDatabase extends SqliteConnection {
   readonly database = "state";
   #syncsCommits = true;
 
   /**
-   * Whether the next commits are synced to the disk. An unsynced one costs a small part of a synced one; a power failure
-   * may undo it, but the death of the process alone does not, and the next synced commit makes it durable too.
+   * Sets whether the next commits are synced to the disk. An unsynced commit costs a fraction of a synced one. A power failure
+   * may undo it, but a crash of the process does not, and the next synced commit makes it durable too.
    */
   syncCommits(syncs: boolean): void {
     if (syncs === this.#syncsCommits) return;
@@ -31,14 +31,14 @@ export class StateDatabase extends SqliteConnection {
 }
 
 /**
- * Opens the state database and brings its schema up to date.
+ * Opens the state database and migrates its schema.
  *
- * @param options.mayCreate whether one that is not there, or empty, is made; else it is a UserError.
+ * @param options.mayCreate whether to create a missing or empty database; otherwise that is a UserError.
  */
 export function openState(path: string, { mayCreate = true }: { mayCreate?: boolean } = {}): StateDatabase {
   const sqlite = openWriter(
     { database: "state", file: path },
-    // Rows are few and small beside the index; commits are single decisions, and the default checkpoint suits them.
+    // Rows are few and small compared to the index and commits are small, so the default checkpoint size fits.
     { migrations, cacheKib: 8192, checkpointPages: 1000, mayCreate },
   );
   const db = new StateDatabase(sqlite);
@@ -47,8 +47,8 @@ export function openState(path: string, { mayCreate = true }: { mayCreate?: bool
 }
 
 /**
- * Opens the state database for the one writer of a serving node. It never waits inside of SQLite for another's lock: the
- * writer tries again later by itself, and hears its callers meanwhile.
+ * Opens the state database for the one writer of a serving node. It never waits inside SQLite for another connection's
+ * lock: the writer itself retries later and stays responsive meanwhile.
  */
 export function openStateWriter(path: string): StateDatabase {
   const db = openState(path);
@@ -56,14 +56,14 @@ export function openStateWriter(path: string): StateDatabase {
   return db;
 }
 
-/** Opens the state database for reading, which never waits for the writer. The file has been created before. */
+/** Opens the state database for reading, which never waits for the writer. The file must exist. */
 export function openStateReader(path: string): StateDatabase {
   const sqlite = openReader({ database: "state", file: path }, { migrations, cacheKib: 8192 });
   sqlite.exec(`PRAGMA busy_timeout = ${READER_BUSY_TIMEOUT_MS}`);
   return new StateDatabase(sqlite);
 }
 
-/** Opens an empty state database in memory with the schema of this version. */
+/** Opens an empty state database in memory with the current schema. */
 export function openStateInMemory(): StateDatabase {
   return new StateDatabase(openInMemory(migrations));
 }

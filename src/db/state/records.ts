@@ -1,19 +1,19 @@
 /** Records of the state database. Times are unix seconds. */
 
-/** Proves to one side that the other knows the owner's app or webhook. */
+/** Authenticates the owner of an app or webhook to the other side. */
 export interface Secret {
   /** UUID. */
   readonly uid: string;
-  /** 32 bytes as 64 hex digits; its text is what is compared and what keys an HMAC. */
+  /** 32 bytes as 64 hex digits. The text itself is compared and used as the HMAC key. */
   readonly value: string;
   readonly createdAt: number;
-  /** First second at which it no longer works; null while it was not rotated out. */
+  /** The first second at which it is invalid; null while it is the current one. */
   readonly expiresAt: number | null;
 }
 
 interface Owned {
   readonly ownerFid: number;
-  /** Oldest first; expired ones are left out. */
+  /** Unexpired secrets, oldest first. */
   readonly secrets: readonly Secret[];
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -26,32 +26,32 @@ export interface App extends Owned {
   readonly name: string;
   readonly appUrl: string;
   readonly description: string | null;
-  /** Fids of the client apps whose token events count; empty for all. */
+  /** Fids of the client apps whose token events are accepted; empty for all. */
   readonly signerFidAllowlist: readonly number[];
 }
 
 export type AppChanges = Partial<Pick<App, "name" | "appUrl" | "description" | "signerFidAllowlist">>;
 
-/** How deliveries to a webhook went. */
+/** Delivery health of a webhook. */
 export interface WebhookHealth {
-  /** Deliveries that wait for an attempt, or have one under way. */
+  /** Deliveries that wait for an attempt or are being attempted. */
   readonly queued: number;
-  /** When a delivery was last taken. */
+  /** When a delivery last succeeded. */
   readonly lastSuccessAt: number | null;
   /** When an attempt last failed. */
   readonly lastFailureAt: number | null;
-  /** Deliveries in a row that came to nothing, all their attempts failed. */
+  /** Consecutive deliveries whose attempts all failed. */
   readonly consecutiveFailures: number;
-  /** When the first of them ended; null without any. */
+  /** When the first of them failed; null when there are none. */
   readonly failingSince: number | null;
-  /** Deliveries that waited too long for their turn, or would have had to wait behind too many others. */
+  /** Deliveries that expired in the queue, or did not fit into it. */
   readonly dropped: number;
-  /** When and why the node deactivated the webhook by itself; null where it did not, and once it is active again. */
+  /** When and why the node deactivated the webhook; null if it did not, or if the webhook was reactivated. */
   readonly deactivatedAt: number | null;
   readonly deactivationReason: string | null;
 }
 
-/** Of a webhook to which nothing was delivered yet. */
+/** The health of a webhook without deliveries. */
 export const UNTRIED: WebhookHealth = {
   queued: 0,
   lastSuccessAt: null,
@@ -70,10 +70,10 @@ export interface Webhook extends Owned {
   readonly title: string;
   readonly targetUrl: string;
   readonly description: string | null;
-  /** Nothing new is queued for an inactive webhook. */
+  /** Whether new deliveries are queued. */
   readonly active: boolean;
   readonly subscription: Subscription;
-  /** The compat prefix under which it was made, as `farcaster`; null for one made under the service's own prefix. */
+  /** The compat prefix under which it was created, such as `farcaster`; null for the service's own prefix. */
   readonly compatPrefix: string | null;
   readonly health: WebhookHealth;
 }
@@ -83,8 +83,8 @@ export type WebhookChanges = Partial<
 >;
 
 /**
- * How the given fields of a filter combine: each of them must match, or at least one. Entries of one list are
- * alternatives, and exclusions must hold either way.
+ * How the fields of a filter combine: all of them must match, or any. Entries of one list are alternatives. Exclusions must
+ * hold in both modes.
  */
 interface FilterMatch {
   readonly match?: "all" | "any";
@@ -123,8 +123,8 @@ export interface UserUpdatedFilter extends FilterMatch {
 }
 
 /**
- * What a webhook receives: the kinds that it names, each narrowed by its filter. An empty filter takes everything of its
- * kind. The keys are those of the interface, because this is what owners read back. A list is never empty.
+ * The events that a webhook receives: the listed kinds, each narrowed by its filter. An empty filter matches every event of
+ * its kind. The keys are those of the API, because owners read this object back. A list is never empty.
  */
 export interface Subscription {
   readonly "cast.created"?: CastFilter;
@@ -137,15 +137,15 @@ export interface Subscription {
   readonly "user.updated"?: UserUpdatedFilter;
 }
 
-/** Where a client takes notifications, and the value that names one user and one mini app to it. */
+/** The notification URL of a client, and the token that identifies one user and one mini app to it. */
 export interface TokenDetails {
   readonly url: string;
-  /** The URL's host in lower case, with its port where it names one. */
+  /** The URL's host in lower case, with its port if the URL has one. */
   readonly host: string;
   readonly token: string;
 }
 
-/** What a client tells of a user and a mini app; `Details` is where and under what it takes notifications. */
+/** A client's event about a user and a mini app; `Details` are its notification details. */
 export type TokenEventWith<Details> =
   | { readonly name: "miniapp_added"; readonly details: Details | undefined }
   | { readonly name: "miniapp_removed" }
@@ -156,12 +156,12 @@ export type TokenEvent = TokenEventWith<TokenDetails>;
 
 export type TokenEventName = TokenEvent["name"];
 
-/** What a token row comes from: the client's latest event, or a list of another service's tokens. */
+/** The origin of a token row: the client's latest event, or an import from another service. */
 export type TokenOrigin = TokenEventName | "imported";
 
 /**
- * Which token row: a user has one of an app in each client app. `clientFid` is 0 for the client whose signing key names
- * none.
+ * The key of a token row: a user has one for an app in each client app. `clientFid` is 0 for a client whose signing key
+ * names none.
  */
 export interface TokenKey {
   readonly appId: string;
@@ -174,7 +174,7 @@ export const tokenStates = ["enabled", "disabled", "no_token"] as const;
 /** `no_token`: the app was added without notification details. */
 export type TokenState = (typeof tokenStates)[number];
 
-/** A token row as it stands. */
+/** A token row. */
 export interface TokenRecord extends TokenKey {
   readonly state: TokenState;
   /** Null in the state `no_token`. */
@@ -184,7 +184,7 @@ export interface TokenRecord extends TokenKey {
   readonly updatedAt: number;
 }
 
-/** A token that notifications go to. */
+/** An enabled token. */
 export interface LiveToken extends TokenKey {
   readonly details: TokenDetails;
 }

@@ -16,7 +16,7 @@ const raiseFloor = statement<unknown, [nonceFloor: number]>(
    ON CONFLICT (id) DO UPDATE SET nonce_floor = max(nonce_floor, ?1)`,
 );
 
-/** Where the state's clock stood when it was last saved, unix seconds; undefined where it never was. */
+/** The saved time of the state's clock in unix seconds; undefined before the first save. */
 export function savedClockSecs(db: StateDatabase): number | undefined {
   const saved = db.get(read)?.now_secs ?? 0;
   return saved === 0 ? undefined : saved;
@@ -26,12 +26,12 @@ export function saveClock(db: StateDatabase, nowSecs: number): void {
   db.run(saveNow, nowSecs);
 }
 
-/** Nonces that were good until then may have been deleted: unix seconds. */
+/** Nonces that were valid until this time, in unix seconds, may have been deleted. */
 export function nonceFloor(db: StateDatabase): number {
   return db.get(read)?.nonce_floor ?? 0;
 }
 
-/** Notes within the caller's transaction that nonces were deleted that were good until then. */
+/** Records, within the caller's transaction, that nonces valid until `expiresAt` were deleted. */
 export function raiseNonceFloor(db: StateDatabase, expiresAt: number): void {
   db.run(raiseFloor, expiresAt);
 }

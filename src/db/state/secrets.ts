@@ -72,12 +72,12 @@ export function addSecret(db: StateDatabase, holder: string, secret: Secret): vo
   db.run(insertSecret, holder, uid, value, secretDigest(value), createdAt, expiresAt);
 }
 
-/** Who has a secret of this digest that is not expired. */
+/** The holders of an unexpired secret with this digest. */
 export function holdersOf(db: StateDatabase, digest: Uint8Array, nowSecs: number): string[] {
   return db.all(holdersByDigest, digest, nowSecs).map(({ holder }) => holder);
 }
 
-/** Gives the secrets of an older version the digest that they are found by. */
+/** Adds the digest to secrets of an older version. */
 export function addMissingDigests(db: StateDatabase): void {
   if (db.all(withoutDigest).length === 0) return;
   db.transaction(() => {
@@ -103,10 +103,10 @@ export function readSecrets(
   return byHolder;
 }
 
-/** Expired secrets stay until the clock is trusted; with those, a record has so many times what it may have in force. */
+/** Expired secrets are stored until the clock is trusted. A holder may store this multiple of its limit of live secrets. */
 const STORED_PER_LIVE = 10;
 
-/** Carries out a rotation within the caller's transaction; false, and nothing done, when there are too many secrets. */
+/** Rotates a secret within the caller's transaction. Returns false, without a change, when there are too many secrets. */
 export function rotate(
   db: StateDatabase,
   holder: string,
@@ -126,7 +126,7 @@ export function deleteSecrets(db: StateDatabase, holder: string): void {
   db.run(deleteAll, holder);
 }
 
-/** Rotated-out secrets past their grace period; they have stopped to work already. */
+/** Deletes rotated-out secrets past their grace period, which are invalid already. */
 export function secretSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const deleted = db.run(sweepExpired, clock.sweepableSecs(), maxRows);

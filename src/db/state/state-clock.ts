@@ -1,15 +1,15 @@
 import type { Clock } from "../../runtime/clock.ts";
 
 /**
- * The time by which the state decides what has expired. The clock of the machine may jump, forward and back, and what
- * was deleted or let go because of a jump would be missed once the jump is undone.
+ * The clock by which the state expires data. The machine's clock may jump forward and back. Data that a jump expired would be
+ * missing after the jump is undone.
  */
 export interface StateClock {
-  /** Unix ms. Never goes back, also not over a restart, and goes on at the pace of real time. */
+  /** Unix ms. Never goes back, even over a restart, and advances at the rate of real time. */
   nowMs(): number;
   /**
-   * Unix seconds: what had outlived its use by then, on the clock of the machine, may be deleted. Behind the clock of the
-   * machine by a margin, and by the whole of a jump that is not confirmed yet.
+   * Unix seconds. Data that expired before this time, on the machine's clock, may be deleted. It is behind the machine's
+   * clock by a margin and by any unconfirmed jump.
    */
   sweepableSecs(): number;
 }
@@ -19,32 +19,32 @@ export function stateSecs(clock: StateClock): number {
   return Math.floor(clock.nowMs() / 1000);
 }
 
-/** Corrections of the machine's clock up to this are everyday. */
+/** Corrections of the machine's clock up to this size are normal. */
 const JUMP_MS = 30_000;
-/** A jump forward is believed when the machine's clock has then run on for so long at the pace of real time. */
+/** A forward jump is trusted after the machine's clock has run steadily for this long. */
 const STEADY_MS = 3_600_000;
-/** More than two corrections that count as no jump. */
+/** More than two corrections that do not count as jumps. */
 const SWEEP_MARGIN_MS = 2 * JUMP_MS;
 
 export interface SteadyClockOptions {
   readonly clock: Clock;
-  /** Milliseconds that only go forward, at the pace of real time. */
+  /** A monotonic clock that advances at the rate of real time. */
   readonly monotonicMs?: () => number;
-  /** Where the state's clock stood in an earlier process; undefined where there was none. */
+  /** The saved time of an earlier process; undefined if there was none. */
   readonly savedMs?: number;
 }
 
 /**
- * Follows the clock of the machine as long as that runs steadily. It goes on by monotonic time when the machine's clock jumps,
- * and when that is behind where the state's clock stood before a restart.
+ * Follows the machine's clock while it runs steadily. Follows monotonic time when the machine's clock jumps, or is behind the
+ * saved time of an earlier process.
  */
 export function createSteadyClock(options: SteadyClockOptions): StateClock {
   const { clock, monotonicMs = () => performance.now(), savedMs } = options;
   let readAtMs = monotonicMs();
   let nowMs = savedMs ?? clock.nowMs();
-  /** Of the machine's clock to the monotonic one, since when it has run steadily. */
+  /** The machine's clock minus the monotonic one, constant since `steadySinceMs`. */
   let differenceMs = clock.nowMs() - readAtMs;
-  // Without an earlier process there is nothing that a jump could do harm to.
+  // Without an earlier process there is no stored data that a jump could expire.
   let steadySinceMs = savedMs === undefined ? Number.NEGATIVE_INFINITY : readAtMs;
 
   function read(): number {

@@ -12,31 +12,31 @@ import type {
 } from "./records.ts";
 
 /**
- * What must outlive a restart and be one for all processes. Every method is one decision: it happens as a whole or not
- * at all, whoever else decides at the same moment. Times are unix seconds and come from the caller.
+ * Stores for data that must survive a restart and be consistent across processes. Every method is atomic, also against
+ * concurrent calls of other processes. Times are unix seconds and come from the caller.
  */
 
-/** Why a store left everything as it was. */
+/** Why a store refused a change. */
 export type StoreRefusal = "not-found" | "not-owner" | "cap-reached" | "too-many-secrets";
 
-/** Records that belong to an fid and hold secrets. A record comes with its unexpired secrets, oldest first. */
+/** Records that belong to an fid and have secrets. A record includes its unexpired secrets, oldest first. */
 export interface OwnedStore<Item, Changes> {
-  /** Adds a record, unless its owner has `cap` of them already. */
+  /** Adds a record, unless its owner already has `cap` of them. */
   create(item: Item, cap: number): Promise<Item | StoreRefusal>;
   find(id: string, nowSecs: number): Promise<Item | undefined>;
-  /** All of them, oldest first. */
+  /** All records of an owner, oldest first. */
   listByOwner(ownerFid: number, nowSecs: number): Promise<Item[]>;
   update(claim: Claim, changes: Changes): Promise<Item | StoreRefusal>;
   /** Deletes a record with its secrets. */
   delete(claim: Claim): Promise<StoreRefusal | undefined>;
   /**
-   * Adds a secret. Those without an expiry expire at `graceEndsAt`; an earlier expiry stays, and what has expired is
-   * deleted. Refused while `maxSecrets` are unexpired.
+   * Adds a secret. Secrets without an expiry expire at `graceEndsAt`; an earlier expiry does not change, and expired secrets
+   * are deleted. Refused while there are `maxSecrets` unexpired ones.
    */
   rotateSecret(claim: Claim, rotation: Rotation): Promise<Item | StoreRefusal>;
 }
 
-/** Who wants to change which record, and when. */
+/** A claim of ownership of a record, with the time of the request. */
 export interface Claim {
   readonly id: string;
   readonly ownerFid: number;
@@ -50,63 +50,63 @@ export interface Rotation {
 }
 
 export interface AppStore extends OwnedStore<App, AppChanges> {
-  /** The app of an unexpired secret with this digest; the secret itself is for the caller to compare. */
+  /** The app of an unexpired secret with this digest. The caller compares the secret itself. */
   findBySecret(digest: Uint8Array, nowSecs: number): Promise<App | undefined>;
 }
 export type WebhookStore = OwnedStore<Webhook, WebhookChanges>;
 
-/** A nonce is good for one operation of one fid. */
+/** A nonce is valid for one operation of one fid. */
 export interface Nonce {
   readonly fid: number;
   /** 32 bytes. */
   readonly nonce: Uint8Array;
 }
 
-/** When a request with a nonce came, and how long it could pass; unix seconds by the clock of the machine. */
+/** The arrival and validity of a request with a nonce, in unix seconds on the machine's clock. */
 export interface NonceTimes {
   readonly nowSecs: number;
-  /** The last second at which the signature passes. */
+  /** The last second at which the signature is valid. */
   readonly validUntil: number;
   /** Not before `validUntil`. */
   readonly expiresAt: number;
 }
 
 export interface NonceStore {
-  /** Whether the nonce is spent. A cheap look ahead of `spend`, which decides. */
+  /** Whether the nonce is spent. A cheap check before `spend`, which is authoritative. */
   isSpent(nonce: Nonce, times: Pick<NonceTimes, "nowSecs" | "validUntil">): Promise<boolean>;
   /**
-   * Spends the nonce until `expiresAt` inclusive; false when it is spent already. Of any number of calls one wins. A
-   * nonce that was spent never passes again with the same signature, however the clock jumps: when its row has been
-   * deleted, every request that could have had it is refused.
+   * Spends the nonce until `expiresAt` inclusive; false when it is spent already. Exactly one of concurrent calls succeeds. A
+   * spent nonce is never valid again with the same signature, however the clock jumps: after its row was deleted, every
+   * request that could have used it is refused.
    */
   spend(nonce: Nonce, times: NonceTimes): Promise<boolean>;
 }
 
-/** An event of a client, about one of its users and one app. */
+/** A client's event about one of its users and one app. */
 export interface TokenChange extends TokenKey {
   readonly event: TokenEvent;
-  /** When it came; the limit counts by the state's clock. */
+  /** When it arrived. The rate limit counts by the state's clock. */
   readonly nowSecs: number;
 }
 
-/** How many events of one fid may change the tokens of one app within a window. */
+/** The maximum number of events of one fid that change the tokens of one app within a window. */
 export interface ChangeLimit {
   readonly maxChanges: number;
   readonly windowSecs: number;
 }
 
-/** Too many changes; the next one passes after so many seconds. */
+/** The rate limit is reached; the next change is accepted after this time. */
 export interface ChangesExhausted {
   readonly retryAfterSecs: number;
 }
 
-/** Behind which row of an app a page starts. */
+/** The row of an app after which a page starts. */
 export type TokenPosition = Pick<TokenKey, "fid" | "clientFid">;
 
-/** A part of the rows of one app, by fid and client. */
+/** A page of the rows of one app, by fid and client. */
 export interface TokenPage {
   readonly appId: string;
-  /** The last row of the page before; undefined for the first page. */
+  /** The last row of the previous page; undefined for the first page. */
   readonly after: TokenPosition | undefined;
   readonly max: number;
 }
@@ -115,15 +115,15 @@ export interface TokenPage {
 export interface TokenStore {
   /**
    * Applies an event while the app exists and the limit allows it. A removal deletes the rows of all clients; every other
-   * event concerns the row of its own client. Every event that is applied counts, whether or not it found a row.
+   * event concerns the row of its own client. Every applied event counts, whether or not it found a row.
    */
   apply(change: TokenChange, limit: ChangeLimit): Promise<"applied" | "not-found" | ChangesExhausted>;
-  /** Counts an event that is refused for what it says, as if it were applied. @returns why it may not even be that. */
+  /** Counts an event with refused content as if it were applied. @returns the exhausted limit when it cannot be counted. */
   countRefused(
     change: Pick<TokenChange, "appId" | "fid" | "nowSecs">,
     limit: ChangeLimit,
   ): Promise<ChangesExhausted | undefined>;
-  /** Whether the limit is reached. A cheap look ahead of `apply`, which decides. */
+  /** Whether the limit is reached. A cheap check before `apply`, which is authoritative. */
   exhausted(
     change: Pick<TokenChange, "appId" | "fid" | "nowSecs">,
     limit: ChangeLimit,
@@ -136,24 +136,24 @@ export interface TokenStore {
   listLive(page: TokenPage & { readonly host: string }): Promise<LiveToken[]>;
   /** The enabled tokens of some fids, by fid and client. */
   listLiveOf(appId: string, fids: readonly number[]): Promise<LiveToken[]>;
-  /** The client hosts of an app's enabled tokens, at most `max`, those behind `after` in byte order. */
+  /** The client hosts of an app's enabled tokens after `after` in byte order, at most `max`. */
   listHosts(appId: string, after: string, max: number): Promise<string[]>;
-  /** Deletes those of the rows that still hold the token that is given; answers how many. */
-  deleteHeld(tokens: readonly (TokenKey & { readonly token: string })[]): Promise<number>;
+  /** Deletes the rows whose token is unchanged. Returns their number. */
+  deleteMatching(tokens: readonly (TokenKey & { readonly token: string })[]): Promise<number>;
   /** Rows of all apps by state. */
   totals(): Promise<Readonly<Record<TokenState, number>>>;
 }
 
-/** What one step of a sweep did. */
+/** The result of one step of a sweep. */
 export interface Swept {
   readonly deleted: number;
-  /** Whether there is, or may be, more to delete now. */
+  /** Whether there may be more rows to delete now. */
   readonly more: boolean;
 }
 
-/** One kind of row that outlives its use. */
+/** Deletes one kind of expired or orphaned row. */
 export interface Sweep {
-  /** What is swept, as metrics and the status name it. */
+  /** Its name in metrics and in the status. */
   readonly name: string;
   /** Deletes at most `maxRows` rows in one short transaction, by the state's clock. */
   step(maxRows: number): Promise<Swept>;

@@ -5,12 +5,11 @@ import { StateUnavailable } from "./unavailable.ts";
 
 const INTERVAL_MS = 60_000;
 
-/** Logs faults of work that is tried again. */
+/** Logs errors of work that is retried. */
 export type FaultLog = (cause: unknown, fields: Readonly<Record<string, unknown>>, message: string) => void;
 
 /**
- * Logs every fault as an error, but of those that say that the state is unavailable one a minute, as a warning: while it
- * is, everything that writes meets it.
+ * Logs every error, but an unavailable state as one warning a minute, because every write fails then.
  */
 export function createFaultLog({ log, clock }: { readonly log: Logger; readonly clock: Clock }): FaultLog {
   const throttled = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
@@ -19,7 +18,7 @@ export function createFaultLog({ log, clock }: { readonly log: Logger; readonly 
     throttled((others) =>
       log.warn(
         { reason: cause.message, ...fields, ...others },
-        "The state cannot be written: what waits is tried again",
+        "The state cannot be written: pending writes are retried",
       ),
     );
   };

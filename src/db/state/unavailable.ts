@@ -1,6 +1,6 @@
 /**
- * The state cannot be written, or did not say in time that it was. The call may have been carried out or may not: whoever
- * catches this must not take it for "not done".
+ * The state cannot be written, or the writer did not respond in time. The write may or may not have been committed: the
+ * caller must not treat this as "not done".
  */
 export class StateUnavailable extends Error {
   override name = "StateUnavailable";

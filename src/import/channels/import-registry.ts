@@ -69,7 +69,7 @@ export function importRegistry(db: IndexDatabase, path: string): RegistryImport 
   return db.transaction(() => {
     const done = { added: 0, changed: 0, unchanged: 0 };
     for (const channel of channels) done[putChannel(db, channel)] += 1;
-    db.touched.everything();
+    db.invalidations.everything();
     return { ...done, badRows };
   });
 }

@@ -29,7 +29,7 @@ export const writeMethods = {
   nonces: ["spend"],
   apps: ["create", "update", "delete", "rotateSecret"],
   webhooks: ["create", "update", "delete", "rotateSecret"],
-  tokens: ["apply", "countRefused", "deleteHeld"],
+  tokens: ["apply", "countRefused", "deleteMatching"],
   campaigns: ["create", "start", "end"],
   publications: ["publish", "deactivate"],
   queue: ["recover", "claim", "settle", "release"],

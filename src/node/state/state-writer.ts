@@ -22,7 +22,7 @@ const LOCK_RETRY_MS = 10;
  * is sent again under its id, a batch under its notification id, a sweep deletes the rows again.
  */
 const UNSYNCED: ReadonlySet<string> = new Set([
-  "tokens.deleteHeld",
+  "tokens.deleteMatching",
   "ledger.claim",
   "ledger.settle",
   "ledger.countNotAttempted",

@@ -57,7 +57,10 @@ const deleteOfFid = statement<StateRow, [appId: string, fid: number]>(
   "tokens.delete-of-fid",
   "DELETE FROM tokens WHERE app_id = ? AND fid = ? RETURNING enabled, token IS NOT NULL AS has_token",
 );
-const deleteHeldToken = statement<StateRow, [appId: string, fid: number, clientFid: number, token: string]>(
+const deleteMatchingToken = statement<
+  StateRow,
+  [appId: string, fid: number, clientFid: number, token: string]
+>(
   "tokens.delete-held",
   `DELETE FROM tokens WHERE app_id = ? AND fid = ? AND client_fid = ? AND token = ?
    RETURNING enabled, 1 AS has_token`,
@@ -142,7 +145,7 @@ export function tokenReads(
 export function tokenWrites(
   db: StateDatabase,
   clock: StateClock,
-): StoreWrites<TokenStore, "apply" | "countRefused" | "deleteHeld"> {
+): StoreWrites<TokenStore, "apply" | "countRefused" | "deleteMatching"> {
   return {
     apply(change, limit) {
       if (!db.get(appExists, change.appId)) return "not-found";
@@ -158,9 +161,9 @@ export function tokenWrites(
         ? countChange(db, { ...subject, nowSecs: stateSecs(clock) }, limit)
         : undefined,
 
-    deleteHeld(tokens) {
+    deleteMatching(tokens) {
       const gone = tokens.flatMap(({ appId, fid, clientFid, token }) =>
-        db.all(deleteHeldToken, appId, fid, clientFid, token),
+        db.all(deleteMatchingToken, appId, fid, clientFid, token),
       );
       addToTotals(db, countStates(gone, -1));
       return gone.length;

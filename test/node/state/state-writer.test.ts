@@ -192,7 +192,7 @@ describe("the way to the writer from another thread", () => {
     await until(async () => (await stateWriterStats(client)).expiredCalls === 3);
     const large: StateCall = {
       store: "tokens",
-      method: "deleteHeld",
+      method: "deleteMatching",
       args: [[{ token: "x".repeat(2_000) }]],
     };
     expect(await failure(call(large))).toMatchObject({ message: expect.stringMatching("too many writes") });

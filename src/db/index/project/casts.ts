@@ -14,7 +14,7 @@ interface RootRow {
   parent_url: string | null;
 }
 
-/** A cast whose thread has got another root. `mentions` as in its row. */
+/** A cast whose thread root changed. `mentions` is the JSON of its row. */
 interface MovedRow {
   fid: number;
   timestamp: number;
@@ -49,7 +49,7 @@ const insertCast = statement<
    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
    ON CONFLICT (id) DO NOTHING`,
 );
-const placeOf = statement<{ id: number; rootParentUrl: string | null }, [hash: Uint8Array]>(
+const rowOf = statement<{ id: number; rootParentUrl: string | null }, [hash: Uint8Array]>(
   "project.casts.place-of",
   `SELECT id, CASE WHEN root_hash IS NULL THEN parent_url ELSE root_parent_url END AS rootParentUrl
    FROM casts WHERE hash = ?`,
@@ -99,13 +99,13 @@ const dropEmptyCounts = statement<unknown, [hash: Uint8Array, fid: number]>(
   "DELETE FROM cast_counts WHERE hash = ? AND fid = ? AND likes = 0 AND recasts = 0 AND replies = 0",
 );
 
-/** The thread that a cast stands in: its topmost known ancestor, null for a cast that starts one, and that one's parent_url. */
+/** The thread of a cast: its topmost known ancestor, null for a cast that starts a thread, and that ancestor's parent_url. */
 export interface ThreadRoot {
   readonly hash: Uint8Array | null;
   readonly parentUrl: string | null;
 }
 
-/** The thread of a live cast as its row has it. */
+/** The thread of a live cast as stored in its row. */
 export function threadRootOf(
   db: IndexDatabase,
   data: MessageData,
@@ -117,7 +117,7 @@ export function threadRootOf(
   return { hash: row?.root_hash ?? null, parentUrl: row?.root_parent_url ?? null };
 }
 
-/** Adds to the counts of a cast, which may be one that has not arrived yet; a row of zeros goes. */
+/** Adds to the counts of a cast, which may not have arrived yet. Deletes the row when all counts are zero. */
 export function countOnCast(
   db: IndexDatabase,
   target: { hash: Uint8Array; fid: number },
@@ -125,13 +125,13 @@ export function countOnCast(
 ): void {
   const { likes = 0, recasts = 0, replies = 0 } = change;
   db.run(addCounts, target.hash, target.fid, likes, recasts, replies);
-  db.touched.cast(target.hash);
+  db.invalidations.cast(target.hash);
   if (likes + recasts + replies < 0) db.run(dropEmptyCounts, target.hash, target.fid);
 }
 
 /**
- * Makes a live cast visible. Its thread root comes from its parent's row; replies that arrived before it, and so
- * hang below a root that was missing, are moved under the root that it brings.
+ * Makes a live cast visible. Its thread root comes from its parent's row. Replies that arrived earlier had this cast as a
+ * missing root; they get the root of this cast.
  */
 export function addCast(db: IndexDatabase, data: MessageData, body: CastAddBody, hash: Uint8Array): void {
   const parent = body.parent?.$case === "parentCastId" ? body.parent.value : undefined;
@@ -166,14 +166,14 @@ export function addCast(db: IndexDatabase, data: MessageData, body: CastAddBody,
   db.search.add(id, body.text);
 }
 
-/** Takes a cast away; replies below it hang below a missing root again. */
+/** Removes a cast. Its replies get the removed cast as their missing root. */
 export function dropCast(db: IndexDatabase, data: MessageData, body: CastAddBody, hash: Uint8Array): void {
-  const place = db.get(placeOf, hash);
-  if (place === undefined) throw new Error("a live cast has no row");
-  const { id, rootParentUrl } = place;
+  const row = db.get(rowOf, hash);
+  if (row === undefined) throw new Error("a live cast has no row");
+  const { id, rootParentUrl } = row;
   db.search.drop(id);
   db.run(deleteCast, id);
-  db.touched.cast(hash);
+  db.invalidations.cast(hash);
   if (db.get(hasReply, hash, data.fid)) {
     const cutOff = db.all(cutOffDescendants, hash, data.fid);
     moveThreads(db, cutOff, rootParentUrl, null);
@@ -183,7 +183,7 @@ export function dropCast(db: IndexDatabase, data: MessageData, body: CastAddBody
   dropReferences(db, { fid: data.fid, timestamp: toUnixSecs(data.timestamp), hash, body, rootParentUrl });
 }
 
-/** The threads of these casts have left one URL for another. */
+/** Moves the thread notifications of these casts from one root URL to another. */
 function moveThreads(
   db: IndexDatabase,
   casts: readonly MovedRow[],
@@ -191,11 +191,11 @@ function moveThreads(
   to: string | null,
 ): void {
   for (const { mentions, ...cast } of casts) {
-    db.touched.cast(cast.hash);
+    db.invalidations.cast(cast.hash);
     const pairs: [fid: number, byteOffset: number][] = JSON.parse(mentions ?? "[]");
-    const telling = { ...cast, mentioned: pairs.map(([fid]) => fid) };
-    dropFromThread(db, from, telling);
-    addToThread(db, to, telling);
+    const notifying = { ...cast, mentioned: pairs.map(([fid]) => fid) };
+    dropFromThread(db, from, notifying);
+    addToThread(db, to, notifying);
   }
 }
 
@@ -209,15 +209,15 @@ function rootBelow(
   return { fid: row.root_fid, hash: row.root_hash, parentUrl: row.root_parent_url };
 }
 
-/** Mentioned fids with their byte offsets, in text order. */
+/** The mentioned fids with their byte offsets, in text order. */
 export function mentionsOf(body: CastAddBody): [fid: number, byteOffset: number][] {
   return body.mentions.map((fid, at) => [fid, body.mentionsPositions[at] ?? 0]);
 }
 
-/** The stored form of an embed: the URL, or the author and hash of a quoted cast. */
+/** The stored form of an embed: a URL, or the author and hash of a quoted cast. */
 export type StoredEmbed = { url: string } | { fid: number; hash: `0x${string}` };
 
-/** The embeds of a cast in their stored form, the deprecated ones first. */
+/** The embeds of a cast in their stored form, deprecated ones first. */
 export function embedsOf(body: CastAddBody): StoredEmbed[] {
   const embeds: StoredEmbed[] = body.embedsDeprecated.map((url) => ({ url }));
   for (const embed of body.embeds) {

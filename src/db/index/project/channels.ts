@@ -46,23 +46,23 @@ const firstCastUnder = statement<{ at: number }, [parentUrl: string]>(
   "SELECT timestamp AS at FROM casts WHERE parent_url = ? ORDER BY timestamp LIMIT 1",
 );
 
-/** A cast stands directly under a channel's URL. Call it after the cast's row is there. */
+/** Counts a cast directly under a channel's URL. Call it after the cast's row was inserted. */
 export function addToChannel(db: IndexDatabase, parentUrl: string, fid: number, at: number): void {
   const id = channelIdOf(parentUrl);
   const isNew = db.get(memberCasts, id, fid) === undefined;
   db.run(addMember, id, fid, at);
   db.run(addActivity, id, at, isNew ? 1 : 0);
-  db.touched.channel(id);
+  db.invalidations.channel(id);
 }
 
-/** The cast is gone. Call it after its row is. */
+/** The reverse of `addToChannel`. Call it after the cast's row was deleted. */
 export function dropFromChannel(db: IndexDatabase, parentUrl: string, fid: number): void {
   const id = channelIdOf(parentUrl);
   const urls = parentUrlsOf(id);
   const lost = db.get(memberCasts, id, fid)?.casts === 1;
   if (lost) db.run(deleteMember, id, fid);
   else db.run(setMember, id, fid, Math.max(...urls.map((url) => db.get(lastCastOf, fid, url)?.at ?? 0)));
-  db.touched.channel(id);
+  db.invalidations.channel(id);
   if (db.get(activityOf, id)?.casts === 1) {
     db.run(deleteActivity, id);
     return;

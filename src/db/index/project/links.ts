@@ -5,7 +5,7 @@ import { statement } from "../statement.ts";
 import { addMutualFollow, dropMutualFollow } from "./mutual-follows.ts";
 import { type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
 
-/** The link type that the follow counts, feeds and lists are about. */
+/** The link type of follows. */
 export const FOLLOW = "follow";
 
 const insertLink = statement<unknown, [fid: number, type: string, targetFid: number, linkedAt: number]>(
@@ -50,11 +50,11 @@ export function dropLink(db: IndexDatabase, data: MessageData, body: LinkBody): 
 function count(db: IndexDatabase, fid: number, targetFid: number, by: 1 | -1): void {
   db.run(addCounts, fid, 0, by);
   db.run(addCounts, targetFid, by, 0);
-  db.touched.user(fid);
-  db.touched.user(targetFid);
+  db.invalidations.user(fid);
+  db.invalidations.user(targetFid);
 }
 
-/** When one followed the other, in unix seconds: the display timestamp where the message has one. */
+/** The time of a link in unix seconds: the display timestamp if the message has one, else its own. */
 export function linkedAtOf(data: MessageData, body: LinkBody): number {
   return toUnixSecs(body.displayTimestamp ?? data.timestamp);
 }

@@ -14,10 +14,10 @@ const deletePair = statement<unknown, [fid: number, otherFid: number]>(
   "DELETE FROM mutual_follows WHERE fid = ? AND other_fid = ?",
 );
 
-/** A follow began; when the other one stands already, both have been friends since the later of the two. */
+/** Records the pair when the reverse follow exists. Its `since` is the later of the two times. */
 export function addMutualFollow(db: IndexDatabase, fid: number, targetFid: number, at: number): void {
   const back = db.get(followedAt, targetFid, fid);
-  // Who follows himself is no pair.
+  // A user who follows themselves is not a pair.
   if (!back || fid === targetFid) return;
   const since = Math.max(at, back.at);
   db.run(insertPair, fid, targetFid, since);

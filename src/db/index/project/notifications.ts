@@ -1,16 +1,11 @@
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
-/** What happened to somebody. The numbers stand in the database. */
-export enum NotificationKind {
-  Mention = 1,
-  Reply = 2,
-  Like = 3,
-  Recast = 4,
-  Follow = 5,
-}
+/** The kinds of notification. The numbers are stored in the database. */
+export const NotificationKind = { Mention: 1, Reply: 2, Like: 3, Recast: 4, Follow: 5 } as const;
+export type NotificationKind = (typeof NotificationKind)[keyof typeof NotificationKind];
 
-/** One act of `actorFid` that `fid` is told of. `timestamp`: unix seconds; `ref`: a cast hash, empty for a follow. */
+/** An action of `actorFid` that concerns `fid`. `timestamp`: unix seconds; `ref`: a cast hash, empty for a follow. */
 export interface Notification {
   readonly fid: number;
   readonly timestamp: number;
@@ -19,8 +14,8 @@ export interface Notification {
   readonly ref: Uint8Array;
 }
 
-/** What in a cast tells somebody of it. `mentioned`: fids. */
-export interface TellingCast {
+/** The fields of a cast that cause notifications. `mentioned`: fids. */
+export interface NotifyingCast {
   readonly fid: number;
   readonly timestamp: number;
   readonly hash: Uint8Array;
@@ -50,8 +45,8 @@ const deleteInThread = statement<unknown, [...Row, rootParentUrl: string]>(
    WHERE fid = ? AND timestamp = ? AND kind = ? AND actor_fid = ? AND ref = ? AND root_parent_url = ?`,
 );
 
-/** What a cast tells, one for each person: a reply that also mentions the one it answers is a reply. */
-export function notificationsOfCast(cast: TellingCast): Notification[] {
+/** The notifications of a cast, one for each user. A reply that also mentions the parent's author is a reply. */
+export function notificationsOfCast(cast: NotifyingCast): Notification[] {
   const { fid: actorFid, timestamp, hash: ref } = cast;
   const kinds = new Map<number, NotificationKind>();
   for (const fid of cast.mentioned) kinds.set(fid, NotificationKind.Mention);
@@ -59,26 +54,26 @@ export function notificationsOfCast(cast: TellingCast): Notification[] {
   return [...kinds].map(([fid, kind]) => ({ fid, timestamp, kind, actorFid, ref }));
 }
 
-/** Puts what a cast tells into the list of its thread, whose root stands under the URL. */
-export function addToThread(db: IndexDatabase, url: string | null, cast: TellingCast): void {
+/** Adds the notifications of a cast to the list of its thread, whose root is under the URL. */
+export function addToThread(db: IndexDatabase, url: string | null, cast: NotifyingCast): void {
   if (url === null) return;
   for (const { fid, timestamp, kind, actorFid, ref } of notificationsOfCast(cast))
     if (fid !== actorFid) db.run(insertInThread, fid, timestamp, kind, actorFid, ref, url);
 }
 
 /** The reverse of `addToThread`. */
-export function dropFromThread(db: IndexDatabase, url: string | null, cast: TellingCast): void {
+export function dropFromThread(db: IndexDatabase, url: string | null, cast: NotifyingCast): void {
   if (url === null) return;
   for (const { fid, timestamp, kind, actorFid, ref } of notificationsOfCast(cast))
     if (fid !== actorFid) db.run(deleteInThread, fid, timestamp, kind, actorFid, ref, url);
 }
 
-/** Tells `fid` of the act; nobody is told of his own. */
+/** Adds a notification, unless the actor is the recipient. */
 export function notify(db: IndexDatabase, { fid, timestamp, kind, actorFid, ref }: Notification): void {
   if (fid !== actorFid) db.run(insertNotification, fid, timestamp, kind, actorFid, ref);
 }
 
-/** Takes the act back. */
+/** The reverse of `notify`. */
 export function unnotify(db: IndexDatabase, { fid, timestamp, kind, actorFid, ref }: Notification): void {
   if (fid !== actorFid) db.run(deleteNotification, fid, timestamp, kind, actorFid, ref);
 }

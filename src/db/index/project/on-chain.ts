@@ -51,10 +51,10 @@ const dropPro = statement<unknown, [fid: number]>(
   "DELETE FROM pro_tiers WHERE fid = ?",
 );
 
-/** Folds the events of one kind of an fid again, after one of them came or went; the order of arrival leaves no trace. */
+/** Recomputes the state of an fid from its events of one kind after one was added or removed. The order of arrival does not matter. */
 export function foldOnChainEvents(db: IndexDatabase, changed: OnChainEvent): void {
   const { type, fid } = changed;
-  db.touched.user(fid);
+  db.invalidations.user(fid);
   if (type === OnChainEventType.EVENT_TYPE_ID_REGISTER) foldRegistry(db, fid, onChainEventsOf(db, type, fid));
   if (type === OnChainEventType.EVENT_TYPE_SIGNER && changed.body?.$case === "signerEventBody") {
     foldSigner(db, fid, canonicalKey(changed.body.value.key), onChainEventsOf(db, type, fid));
@@ -86,7 +86,7 @@ function foldRegistry(db: IndexDatabase, fid: number, events: OnChainEvent[]): v
   db.run(putFid, fid, custody, registeredAt);
 }
 
-/** `key` is in its canonical form. A removal carries no key type and no metadata, so these stay those of the latest add. */
+/** `key` is in canonical form. A removal carries no key type and no metadata, so those of the latest add are used. */
 function foldSigner(db: IndexDatabase, fid: number, key: Uint8Array, events: OnChainEvent[]): void {
   let state = SignerEventType.SIGNER_EVENT_TYPE_NONE;
   let added = { keyType: 0, metadataType: 0, requestFid: 0, addedAt: 0 };
@@ -110,7 +110,7 @@ function foldSigner(db: IndexDatabase, fid: number, key: Uint8Array, events: OnC
 
 const DAY_SECS = 86_400;
 
-/** Each purchase adds its days to what is left; one that comes after the end starts a new run. */
+/** Each purchase extends the remaining time by its days. One after the expiry starts a new period. */
 function foldPro(db: IndexDatabase, fid: number, events: OnChainEvent[]): void {
   if (events.length === 0) {
     db.run(dropPro, fid);

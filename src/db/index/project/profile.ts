@@ -58,40 +58,40 @@ const deleteProof = statement<{ fid: number }, [name: string]>(
   "DELETE FROM username_proofs WHERE name = ? RETURNING fid",
 );
 
-/** An empty value is how the protocol unsets a field: it holds its slot and shows nothing. */
+/** An empty value unsets a field in the protocol: the message occupies its slot but gets no row. */
 export function addUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
   if (body.value !== "") db.run(insertUserData, data.fid, body.type, body.value);
-  db.touched.user(data.fid);
+  db.invalidations.user(data.fid);
   for (const word of displayNameWords(body)) db.run(insertWord, word, data.fid);
 }
 
 export function dropUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
   db.run(deleteUserData, data.fid, body.type);
-  db.touched.user(data.fid);
+  db.invalidations.user(data.fid);
   for (const word of displayNameWords(body)) db.run(deleteWord, word, data.fid);
 }
 
-/** The words by which a display name is found, as `wordsOf` cuts them. */
+/** The words for search by display name, see `wordsOf`. */
 function displayNameWords(body: UserDataBody): Set<string> {
   return new Set(body.type === UserDataType.USER_DATA_TYPE_DISPLAY ? wordsOf(body.value) : []);
 }
 
-/** Lower-case runs of letters and digits. */
+/** The runs of letters and digits, in lower case. */
 export function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }
 
 export function addVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {
   db.run(insertVerification, data.fid, body.address, body.protocol, toUnixSecs(data.timestamp));
-  db.touched.user(data.fid);
+  db.invalidations.user(data.fid);
 }
 
 export function dropVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {
   db.run(deleteVerification, data.fid, body.address);
-  db.touched.user(data.fid);
+  db.invalidations.user(data.fid);
 }
 
-/** The proof becomes the live one of its name; `message` orders it when it came as a message. */
+/** Makes the proof the live one of its name; `message` is its message, which orders it among others, if it has one. */
 export function addUsernameProof(
   db: IndexDatabase,
   proof: UserNameProof,
@@ -108,14 +108,14 @@ export function addUsernameProof(
     message?.timestamp ?? null,
     message?.hash ?? null,
   );
-  db.touched.user(proof.fid);
+  db.invalidations.user(proof.fid);
 }
 
 export function dropUsernameProof(db: IndexDatabase, proof: UserNameProof): void {
-  for (const { fid } of db.all(deleteProof, nameOf(proof))) db.touched.user(fid);
+  for (const { fid } of db.all(deleteProof, nameOf(proof))) db.invalidations.user(fid);
 }
 
-/** Names are ASCII by rule, so their bytes are their text. */
+/** Names are ASCII by rule, so the bytes are the text. */
 export function nameOf(proof: { name: Uint8Array }): string {
   return Buffer.from(proof.name).toString("utf8");
 }

@@ -14,7 +14,7 @@ import {
 } from "./profile.ts";
 import { addReaction, dropReaction } from "./reactions.ts";
 
-/** Shows a message that became live in the read model. Removes, compact states and key operations show nothing. */
+/** Adds a message that became live to the read model. Removes, compact states and key operations have no rows there. */
 export function project(db: IndexDatabase, message: SignedMessage): void {
   const { data, hash } = message;
   const body = data.body;
@@ -30,7 +30,7 @@ export function project(db: IndexDatabase, message: SignedMessage): void {
   else if (body?.$case === "lendStorageBody") addLend(db, data, body.value);
 }
 
-/** Takes a message that is live no longer out of the read model: the exact reverse of `project`. */
+/** Removes a message that is no longer live from the read model: the exact reverse of `project`. */
 export function retract(db: IndexDatabase, message: SignedMessage): void {
   const { data, hash } = message;
   const body = data.body;

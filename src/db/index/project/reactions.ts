@@ -41,8 +41,8 @@ export function addReaction(
   const timestamp = toUnixSecs(data.timestamp);
   db.run(insertReaction, data.fid, body.type, timestamp, hash, cast?.fid ?? null, cast?.hash ?? null, url);
   countReaction(db, body, 1);
-  const told = notificationOf(data, body);
-  if (told) notify(db, told);
+  const notification = notificationOf(data, body);
+  if (notification) notify(db, notification);
 }
 
 export function dropReaction(
@@ -53,8 +53,8 @@ export function dropReaction(
 ): void {
   db.run(deleteReaction, data.fid, body.type, toUnixSecs(data.timestamp), hash);
   countReaction(db, body, -1);
-  const told = notificationOf(data, body);
-  if (told) unnotify(db, told);
+  const notification = notificationOf(data, body);
+  if (notification) unnotify(db, notification);
 }
 
 function countReaction(db: IndexDatabase, body: ReactionBody, by: 1 | -1): void {

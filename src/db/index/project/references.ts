@@ -4,9 +4,9 @@ import { statement } from "../statement.ts";
 import {
   addToThread,
   dropFromThread,
+  type NotifyingCast,
   notificationsOfCast,
   notify,
-  type TellingCast,
   unnotify,
 } from "./notifications.ts";
 
@@ -39,7 +39,7 @@ const deleteMention = statement<unknown, MentionRow>(
   "DELETE FROM cast_mentions WHERE fid = ? AND mentioned_fid = ? AND hash = ?",
 );
 
-/** A cast as what refers to others. `timestamp`: unix seconds; `rootParentUrl`: where its thread stands. */
+/** A cast that refers to others. `timestamp`: unix seconds; `rootParentUrl`: the parent URL of its thread's root. */
 interface Referrer {
   readonly fid: number;
   readonly timestamp: number;
@@ -48,15 +48,15 @@ interface Referrer {
   readonly rootParentUrl: string | null;
 }
 
-/** Notes what a cast embeds and whom it quotes, mentions and answers, and tells them. */
+/** Records the embeds, quotes and mentions of a cast, and notifies the users that it mentions or replies to. */
 export function addReferences(db: IndexDatabase, cast: Referrer): void {
   const { fid, timestamp, hash } = cast;
   for (const quoted of quotedBy(cast)) db.run(insertQuote, quoted.hash, quoted.fid, timestamp, hash);
   for (const url of urlsIn(cast)) db.run(insertUrl, url, timestamp, hash);
   for (const mentioned of new Set(cast.body.mentions)) db.run(insertMention, fid, mentioned, hash);
-  const telling = tellingOf(cast);
-  for (const notification of notificationsOfCast(telling)) notify(db, notification);
-  addToThread(db, cast.rootParentUrl, telling);
+  const notifying = notifyingFieldsOf(cast);
+  for (const notification of notificationsOfCast(notifying)) notify(db, notification);
+  addToThread(db, cast.rootParentUrl, notifying);
 }
 
 /** The reverse of `addReferences`. */
@@ -65,9 +65,9 @@ export function dropReferences(db: IndexDatabase, cast: Referrer): void {
   for (const quoted of quotedBy(cast)) db.run(deleteQuote, quoted.hash, quoted.fid, timestamp, hash);
   for (const url of urlsIn(cast)) db.run(deleteUrl, url, timestamp, hash);
   for (const mentioned of new Set(cast.body.mentions)) db.run(deleteMention, fid, mentioned, hash);
-  const telling = tellingOf(cast);
-  for (const notification of notificationsOfCast(telling)) unnotify(db, notification);
-  dropFromThread(db, cast.rootParentUrl, telling);
+  const notifying = notifyingFieldsOf(cast);
+  for (const notification of notificationsOfCast(notifying)) unnotify(db, notification);
+  dropFromThread(db, cast.rootParentUrl, notifying);
 }
 
 function quotedBy({ body }: Referrer): { fid: number; hash: Uint8Array }[] {
@@ -81,7 +81,7 @@ function urlsIn({ body }: Referrer): string[] {
   ];
 }
 
-function tellingOf({ fid, timestamp, hash, body }: Referrer): TellingCast {
+function notifyingFieldsOf({ fid, timestamp, hash, body }: Referrer): NotifyingCast {
   const parentFid = body.parent?.$case === "parentCastId" ? body.parent.value.fid : null;
   return { fid, timestamp, hash, mentioned: body.mentions, parentFid };
 }

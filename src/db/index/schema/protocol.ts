@@ -10,11 +10,11 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
-/** What the network said: the tables from which every other table of the index can be made again. */
+/** The network's data: the tables from which every other table of the index can be rebuilt. */
 
 /**
  * Every live message, adds and removes alike, one row for each conflict slot (see `protocol/merge-rules.ts`).
- * `timestamp` counts Farcaster seconds; `bytes` is the whole signed envelope, so nothing that was accepted is lost.
+ * `timestamp` counts Farcaster seconds; `bytes` is the complete signed envelope.
  */
 export const messages = sqliteTable(
   "messages",
@@ -34,7 +34,7 @@ export const messages = sqliteTable(
   ],
 );
 
-/** On-chain registry events as they came. `block_timestamp` counts unix seconds. */
+/** On-chain registry events as received. `block_timestamp` counts unix seconds. */
 export const onChainEvents = sqliteTable(
   "on_chain_events",
   {
@@ -49,8 +49,8 @@ export const onChainEvents = sqliteTable(
 );
 
 /**
- * The live proof of each name, one for the whole network. An fname proof is no message: its row here is the
- * original. `fid` 0 keeps a released name, so that an older transfer cannot bring it back. `timestamp`: unix seconds.
+ * The live proof of each name, one for the whole network. An fname proof is not a message: its row here is the
+ * original. `fid` 0 marks a released name, so that an older transfer cannot restore it. `timestamp`: unix seconds.
  */
 export const usernameProofs = sqliteTable(
   "username_proofs",
@@ -69,8 +69,8 @@ export const usernameProofs = sqliteTable(
 );
 
 /**
- * Keys that a custody signature added without a chain. A key belongs to one fid. `added_at` is the time of its KEY_ADD and
- * `last_used_at` slides to the times of the messages that it signs (unix seconds).
+ * Keys added by a custody signature without a chain. A key belongs to one fid. `added_at` is the time of its KEY_ADD, and
+ * `last_used_at` advances to the times of the messages that it signs (unix seconds).
  */
 export const gaslessKeys = sqliteTable(
   "gasless_keys",
@@ -83,15 +83,15 @@ export const gaslessKeys = sqliteTable(
     ttlSecs: integer("ttl_secs").notNull(),
     addedAt: integer("added_at").notNull(),
     lastUsedAt: integer("last_used_at").notNull(),
-    /** The user nonce of its KEY_ADD; 0 for a key from before this column. */
+    /** The user nonce of its KEY_ADD; 0 for a key that is older than this column. */
     nonce: integer().notNull().default(0),
   },
   (t) => [index("gasless_keys_by_fid").on(t.fid, t.key)],
 );
 
 /**
- * The last nonces of gasless key operations. A user's custody counts under (`fid`, 0). Keys that remove themselves count by
- * the app that requested them, over all users, under (0, `request_fid`).
+ * The last nonces of gasless key operations. A user's custody nonces are under (`fid`, 0). Keys that remove themselves use
+ * the nonces of the app that requested them, across all users, under (0, `request_fid`).
  */
 export const keyNonces = sqliteTable(
   "key_nonces",
@@ -112,17 +112,17 @@ export const keyRemovals = sqliteTable("key_removals", {
   hash: blob({ mode: "buffer" }).notNull(),
 });
 
-/** How far resumable work has come, written in the transaction of the work itself. */
+/** The positions of resumable work, written in the transaction of the work itself. */
 export const positions = sqliteTable("positions", {
   key: text().primaryKey(),
   position: integer().notNull(),
 });
 
 /**
- * What an operator imported about channels, in the client's public registry format: no protocol data, and so not to be
- * made again from messages. `id` is what the URL stands for, as everywhere; `registry_id` is the registry's own name for
- * it, another one where the URL is no client's. `name_key` is the name in lower case, for search; `moderator_fids` is a
- * JSON array; `created_at` is in unix seconds.
+ * Channels that an operator imported in the client's public registry format. They are not protocol data and cannot be
+ * rebuilt from messages. `id` is the channel id of the URL; `registry_id` is the registry's own id, which differs when the
+ * URL is not a client's. `name_key` is the name in lower case, for search; `moderator_fids` is a JSON array; `created_at`
+ * is in unix seconds.
  */
 export const channelRegistry = sqliteTable(
   "channel_registry",
@@ -149,8 +149,8 @@ export const channelRegistry = sqliteTable(
 );
 
 /**
- * Rankings that are computed in the background. A walk by cursor stays in the snapshot in which it began; `ref` is a
- * cast hash or a channel id.
+ * Rankings that are computed in the background. A cursor stays in the snapshot of its first page; `ref` is a cast hash or a
+ * channel id.
  */
 export const rankings = sqliteTable(
   "rankings",
@@ -164,7 +164,7 @@ export const rankings = sqliteTable(
   (t) => [primaryKey({ columns: [t.kind, t.snapshot, t.rank] })],
 );
 
-/** Facts about the database as a whole, such as the network that it holds. */
+/** Properties of the database as a whole, such as its network. */
 export const meta = sqliteTable("meta", {
   key: text().primaryKey(),
   value: text().notNull(),

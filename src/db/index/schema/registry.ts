@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlite-core";
 
-/** Folds of the on-chain events and of storage lends, made again for an fid whenever one of its events arrives. */
+/** State derived from on-chain events and storage lends, recomputed for an fid when one of its events arrives. */
 
 /** Every fid with an id-registry event. `custody` is null while only a recovery change is known. Unix seconds. */
 export const fids = sqliteTable(
@@ -15,8 +15,8 @@ export const fids = sqliteTable(
 );
 
 /**
- * The latest event of each on-chain key, which stands here in its canonical form (see `protocol/auth-address.ts`). `state` is
- * the SignerEventType number. Unix seconds.
+ * The latest event of each on-chain key, in canonical form (see `protocol/auth-address.ts`). `state` is the
+ * SignerEventType number. Unix seconds.
  */
 export const signers = sqliteTable(
   "signers",
@@ -26,19 +26,19 @@ export const signers = sqliteTable(
     state: integer().notNull(),
     keyType: integer("key_type").notNull(),
     metadataType: integer("metadata_type").notNull(),
-    /** The fid of the app that asked for the key, from the metadata; 0 where the metadata has none. */
+    /** The fid of the app that requested the key, from the metadata; 0 when the metadata has none. */
     requestFid: integer("request_fid").notNull(),
     addedAt: integer("added_at").notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.fid, t.key] }),
     index("signers_by_key").on(t.key, t.fid),
-    // Few keys are auth addresses, and every user object shows them.
+    // Few keys are auth addresses, and every user object includes them.
     index("signers_auth_addresses").on(t.fid, t.key).where(sql`key_type = 2 AND state = 1`),
   ],
 );
 
-/** The current run of the Pro tier of an fid. Unix seconds. */
+/** The current period of the Pro tier of an fid. Unix seconds. */
 export const proTiers = sqliteTable("pro_tiers", {
   fid: integer().primaryKey(),
   subscribedAt: integer("subscribed_at").notNull(),
@@ -57,7 +57,7 @@ export const storageLends = sqliteTable(
   (t) => [primaryKey({ columns: [t.fid, t.toFid] }), index("storage_lends_by_borrower").on(t.toFid, t.fid)],
 );
 
-/** Live messages of each store of an fid: what the storage limits are held against. */
+/** The number of live messages in each store of an fid, for the storage limits. */
 export const storeCounts = sqliteTable(
   "store_counts",
   {

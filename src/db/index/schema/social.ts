@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
-/** The read model: a pure function of the live messages, kept in the transaction that changes them. Unix seconds. */
+/** The read model: a pure function of the live messages, updated in the transaction that changes them. Unix seconds. */
 
 /**
- * Live casts. `id` begins with the time (see `castId`), so that the order of ids is the order of casts.
- * `root_fid`/`root_hash` name the topmost ancestor that is known (it may itself be missing) and are null
- * for a cast that starts a thread; `root_parent_url` is that ancestor's parent_url, null while the ancestor is missing.
+ * Live casts. `id` starts with the time (see `castId`), so ids sort in the order of casts. `root_fid`/`root_hash` are the
+ * topmost known ancestor, which may itself be missing, and are null for a cast that starts a thread. `root_parent_url` is
+ * that ancestor's parent_url, null while the ancestor is missing.
  */
 export const casts = sqliteTable(
   "casts",
@@ -28,12 +28,12 @@ export const casts = sqliteTable(
     embeds: text(),
   },
   (t) => [
-    // A hash has one author; with it in the index, whether a reaction or a reply has its target is told without the row.
+    // A hash has one author. With it in the index, the query for a reaction's or reply's target needs no row.
     uniqueIndex("casts_by_hash").on(t.hash, t.fid),
     index("casts_by_time").on(t.timestamp, t.hash, t.fid),
     index("casts_by_author").on(t.fid, t.timestamp, t.hash),
     index("casts_by_author_replies").on(t.fid, t.timestamp, t.hash).where(sql`parent_hash IS NOT NULL`),
-    // Ends with the column of its condition, which SQLite else reads from each row.
+    // Ends with the column of its condition, which SQLite would otherwise read from each row.
     index("casts_by_author_roots")
       .on(t.fid, t.timestamp, t.hash, t.parentHash)
       .where(sql`parent_hash IS NULL`),
@@ -51,7 +51,7 @@ export const casts = sqliteTable(
   ],
 );
 
-/** Counts of live rows that name a cast, also of a cast that is not here yet. A wrong author's fid is another key. */
+/** Counts of live rows that refer to a cast, which may not have arrived. A wrong author's fid is another key. */
 export const castCounts = sqliteTable(
   "cast_counts",
   {
@@ -67,7 +67,7 @@ export const castCounts = sqliteTable(
   ],
 );
 
-/** Casts that quote a cast by its id, also one that is not here. */
+/** Casts that quote a cast by its id, which may not have arrived. */
 export const castQuotes = sqliteTable(
   "cast_quotes",
   {
@@ -79,7 +79,7 @@ export const castQuotes = sqliteTable(
   (t) => [primaryKey({ columns: [t.quotedHash, t.quotedFid, t.timestamp, t.hash] })],
 );
 
-/** Casts that embed a URL, as they spell it. */
+/** Casts that embed a URL, as spelled in the cast. */
 export const castEmbedUrls = sqliteTable(
   "cast_embed_urls",
   {
@@ -90,7 +90,7 @@ export const castEmbedUrls = sqliteTable(
   (t) => [primaryKey({ columns: [t.url, t.timestamp, t.hash] })],
 );
 
-/** Who mentions whom in which cast, once for each pair and cast. */
+/** Mentions, one row for each author, mentioned fid and cast. */
 export const castMentions = sqliteTable(
   "cast_mentions",
   {
@@ -140,7 +140,7 @@ export const links = sqliteTable(
   ],
 );
 
-/** Numbers of live `follow` links to and from an fid. */
+/** The numbers of live `follow` links to and from an fid. */
 export const followCounts = sqliteTable(
   "follow_counts",
   {
@@ -206,8 +206,8 @@ export const verifications = sqliteTable(
 );
 
 /**
- * What an fid is told of, one row for each act of somebody else. `kind` is a NotificationKind number; `ref` is the
- * hash of the cast that mentions or replies, of the cast that was reacted to, and empty for a follow.
+ * Notifications of an fid, one row for each action of another user. `kind` is a NotificationKind number; `ref` is the
+ * hash of the cast that mentions or replies, or of the cast that was reacted to, and is empty for a follow.
  */
 export const notifications = sqliteTable(
   "notifications",
@@ -220,12 +220,12 @@ export const notifications = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.fid, t.timestamp, t.kind, t.actorFid, t.ref] }),
-    // Mentions and replies alone: what the lists of these kinds go through, past any number of likes.
+    // Mentions and replies only, so that lists of these kinds do not scan likes.
     index("notifications_of_casts").on(t.fid, t.timestamp, t.kind, t.actorFid, t.ref).where(sql`kind < 3`),
   ],
 );
 
-/** The mentions and replies among them whose thread's root has a parent_url, by that URL. */
+/** Those mentions and replies whose thread root has a parent_url, by that URL. */
 export const threadNotifications = sqliteTable(
   "thread_notifications",
   {
@@ -239,7 +239,7 @@ export const threadNotifications = sqliteTable(
   (t) => [primaryKey({ columns: [t.fid, t.rootParentUrl, t.timestamp, t.kind, t.actorFid, t.ref] })],
 );
 
-/** What the live casts directly under its URLs say of a channel; a channel without any has no row. */
+/** Activity of a channel: its live casts directly under its URLs. A channel without casts has no row. */
 export const channelActivity = sqliteTable(
   "channel_activity",
   {
@@ -254,7 +254,7 @@ export const channelActivity = sqliteTable(
   ],
 );
 
-/** Who has live casts directly under a channel's URLs, and when the last one was. */
+/** The users with live casts directly under a channel's URLs, and the time of the last one. */
 export const channelMembers = sqliteTable(
   "channel_members",
   {
@@ -270,7 +270,7 @@ export const channelMembers = sqliteTable(
   ],
 );
 
-/** Numbers of rows by kind, so that no status page counts a table. */
+/** The number of rows by kind, so that the status does not count tables. */
 export const totals = sqliteTable("totals", {
   name: text().primaryKey(),
   count: integer().notNull(),

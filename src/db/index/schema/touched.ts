@@ -1,10 +1,10 @@
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * What each of the last commits changed of the objects that answers show, so that a reader drops just that from what it
- * keeps in memory. It is read in the snapshot of the answer, so what is kept is never older than the snapshot.
- * `everything` stands for more than a row is to list. `fids`: 8 bytes each, little-endian; `hashes`: 20 bytes each;
- * `channel_ids`: a JSON array.
+ * The objects in responses that each of the last commits changed, so that a reader evicts exactly those from its cache. A
+ * reader reads this table in the snapshot of its response, so its cache is never older than the snapshot. `everything` is 1
+ * when a row cannot list all changes. `fids`: 8 bytes each, little-endian; `hashes`: 20 bytes each; `channel_ids`: a JSON
+ * array.
  */
 export const touched = sqliteTable("touched", {
   seq: integer().primaryKey({ autoIncrement: true }),

@@ -1,10 +1,10 @@
 import { blob, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** The work of following another node: what is still to be done, and what it said meanwhile. */
+/** The work of following another node: pending fids and journaled blocks. */
 
 /**
- * Blocks that came while the index was being filled, to be applied behind that; blocks without an event have no row.
- * `bytes`: the block's events in wire form.
+ * Blocks that arrived during the backfill, to be applied after it. Blocks without an event have no row. `bytes`: the
+ * block's events in wire form.
  */
 export const upstreamJournal = sqliteTable(
   "upstream_journal",
@@ -16,15 +16,15 @@ export const upstreamJournal = sqliteTable(
   (t) => [primaryKey({ columns: [t.shard, t.block] })],
 );
 
-/** Fids whose state has to be read from the followed node. */
+/** Fids whose state must be read from the followed node. */
 export const upstreamTodo = sqliteTable("upstream_todo", { fid: integer().primaryKey() });
 
-/** Fids that are not followed, of which only what presents them is kept, because followed ones mention them. */
+/** Fids that are not followed but mentioned by followed ones. Only their profile is stored. */
 export const upstreamMentioned = sqliteTable("upstream_mentioned", { fid: integer().primaryKey() });
 
 /**
- * Live proofs of a name that another fid shows: the shards of the network decide by themselves, so that two can each
- * hold a proof of one ENS name. The latest of them all stands in `username_proofs`. `timestamp`: unix seconds.
+ * Live proofs of a name whose winning proof belongs to another fid. Shards decide independently, so two of them can each
+ * have a proof of one ENS name. The latest of all is in `username_proofs`. `timestamp`: unix seconds.
  */
 export const usernameProofRivals = sqliteTable(
   "username_proof_rivals",

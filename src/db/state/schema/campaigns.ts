@@ -9,7 +9,7 @@ export const campaigns = sqliteTable(
     seq: integer().primaryKey({ autoIncrement: true }),
     campaignId: text("campaign_id").notNull().unique(),
     appId: text("app_id").notNull(),
-    /** A row of `dedupe_keys`, of the app and `notification_id`. */
+    /** A row of `dedupe_keys`, for the app and `notification_id`. */
     dedupeKey: integer("dedupe_key").notNull(),
     notificationId: text("notification_id").notNull(),
     title: text().notNull(),
@@ -31,15 +31,15 @@ export const campaigns = sqliteTable(
 );
 
 /**
- * Whom a campaign under way is for, as JSON. It can be as large as a request, so it is kept apart from the row in which
- * its counts change all the time, and goes when the campaign ends.
+ * The audience of a running campaign as JSON. It can be as large as a request, so it is stored apart from the row whose
+ * counts change constantly, and is deleted when the campaign ends.
  */
 export const campaignAudiences = sqliteTable("campaign_audiences", {
   campaign: integer().primaryKey(),
   audience: text().notNull(),
 });
 
-/** Tokens of a campaign by client host and by what became of them: `success`, or why there was none. */
+/** Tokens of a campaign by client host and outcome: `success`, or why there was none. */
 export const campaignCounts = sqliteTable(
   "campaign_counts",
   {
@@ -52,7 +52,7 @@ export const campaignCounts = sqliteTable(
   (t) => [primaryKey({ columns: [t.campaign, t.host, t.kind, t.reason] })],
 );
 
-/** Tokens of a campaign by client app: those that it was sent or tried to be, and those of them that took it. */
+/** Tokens of a campaign by client app: attempted ones, and those that the client accepted. */
 export const campaignClients = sqliteTable(
   "campaign_clients",
   {
@@ -65,8 +65,8 @@ export const campaignClients = sqliteTable(
 );
 
 /**
- * Tokens that a campaign under way has failed with, so that after a restart it does not count them again: those of one
- * client and one block of fids in a row.
+ * Tokens that a running campaign has failed for, so that it does not count them twice after a restart. A row covers one
+ * client and one block of consecutive fids.
  */
 export const campaignFailures = sqliteTable(
   "campaign_failures",
@@ -80,14 +80,14 @@ export const campaignFailures = sqliteTable(
   (t) => [primaryKey({ columns: [t.campaign, t.clientFid, t.block] })],
 );
 
-/** Fids with a token that its client held back as rate limited. */
+/** Fids with a token that its client reported as rate limited. */
 export const campaignRetryable = sqliteTable(
   "campaign_retryable",
   { campaign: integer().notNull(), fid: integer().notNull() },
   (t) => [primaryKey({ columns: [t.campaign, t.fid] })],
 );
 
-/** One notification of an app. The key is never given out again; no row of `dedupe` outlives `expires_at`. */
+/** One notification of an app. The key is never reused; no row of `dedupe` outlives `expires_at`. */
 export const dedupeKeys = sqliteTable(
   "dedupe_keys",
   {
@@ -103,8 +103,8 @@ export const dedupeKeys = sqliteTable(
 );
 
 /**
- * Who got a notification from a campaign (`sent` = 1), or is just being sent it (0): those of one client and one block of
- * fids in a row. From `expires_at` on the row means nothing to other campaigns.
+ * The recipients of a campaign's notification: sent (`sent` = 1) or in flight (0). A row covers one client and one block of
+ * consecutive fids. From `expires_at` on, other campaigns ignore the row.
  */
 export const dedupe = sqliteTable(
   "dedupe",

@@ -2,11 +2,11 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 /**
- * What webhooks are sent. `webhook` is the `seq` of a webhook and `event` that of an event. What a deleted webhook leaves
- * behind is never read, and maintenance deletes it. Times are unix seconds unless their name ends in `_ms`.
+ * Webhook deliveries. `webhook` is the `seq` of a webhook and `event` that of an event. Rows of a deleted webhook are never
+ * read, and maintenance deletes them. Times are unix seconds unless their name ends in `_ms`.
  */
 
-/** An event that is, or was, on its way to somebody: the body is kept once for all its receivers. */
+/** An event with deliveries. The body is stored once for all its receivers. */
 export const deliveryEvents = sqliteTable("delivery_events", {
   seq: integer().primaryKey({ autoIncrement: true }),
   eventId: text("event_id").notNull().unique(),
@@ -22,17 +22,17 @@ export const deliveries = sqliteTable(
   "deliveries",
   {
     seq: integer().primaryKey({ autoIncrement: true }),
-    /** What the receiver knows it by, over all attempts. */
+    /** The id that the receiver sees, the same for all attempts. */
     messageId: text("message_id").notNull().unique(),
     event: integer().notNull(),
     webhook: integer().notNull(),
     state: text().notNull(),
-    /** Attempts since it was queued, or queued again. */
+    /** Attempts since it was last queued. */
     attempts: integer().notNull(),
     createdAt: integer("created_at").notNull(),
-    /** When the next attempt may begin, or the lease of the one under way ends; null once there will be none. */
+    /** When the next attempt may start, or when the lease of the current one ends; null when no attempt will follow. */
     dueAtMs: integer("due_at_ms"),
-    /** End of the lease of the attempt under way. */
+    /** The end of the lease of the current attempt. */
     leaseEndsAtMs: integer("lease_ends_at_ms"),
     endedAt: integer("ended_at"),
   },
@@ -45,7 +45,7 @@ export const deliveries = sqliteTable(
   ],
 );
 
-/** What came of each attempt. `status` is that of the answer, `error` the class of the failure where there was none. */
+/** The outcome of each attempt. `status` is that of the response; `error` is the error class when there was none. */
 export const deliveryAttempts = sqliteTable(
   "delivery_attempts",
   {
@@ -55,19 +55,19 @@ export const deliveryAttempts = sqliteTable(
     status: integer(),
     error: text(),
     durationMs: integer("duration_ms").notNull(),
-    /** Start of the answer's body. */
+    /** The start of the response body. */
     answer: text().notNull(),
   },
   (t) => [index("delivery_attempts_by_delivery").on(t.delivery)],
 );
 
-/** Deliveries of all webhooks by state, so that nobody has to count them. */
+/** Deliveries of all webhooks by state, so that no query counts them. */
 export const deliveryTotals = sqliteTable("delivery_totals", {
   state: text().primaryKey(),
   count: integer().notNull(),
 });
 
-/** Calls to a webhook that began within a short span from `starts_at_ms` on, for its limit. */
+/** Calls to a webhook that started within a short interval from `starts_at_ms` on, for its rate limit. */
 export const deliveryRates = sqliteTable(
   "delivery_rates",
   {
@@ -78,38 +78,38 @@ export const deliveryRates = sqliteTable(
   (t) => [primaryKey({ columns: [t.webhook, t.startsAtMs] })],
 );
 
-/** How a webhook fares; each has a row from its creation on. */
+/** Health of a webhook. Each webhook has a row from its creation on. */
 export const webhookHealth = sqliteTable("webhook_health", {
   webhook: integer().primaryKey(),
   /** Rows of `deliveries` in that state. */
   queued: integer().notNull(),
   lastSuccessAt: integer("last_success_at"),
-  /** Of a single attempt. */
+  /** When a single attempt last succeeded or failed. */
   lastFailureAt: integer("last_failure_at"),
-  /** Deliveries in a row that ended in failure, and when the first of them did. */
+  /** Consecutive failed deliveries, and when the first of them failed. */
   consecutiveFailures: integer("consecutive_failures").notNull(),
   failingSince: integer("failing_since"),
-  /** Deliveries that waited too long for their turn, or had to wait behind too many others. */
+  /** Deliveries that expired in the queue, or did not fit into it. */
   dropped: integer().notNull(),
-  /** Set where the node deactivated the webhook by itself. */
+  /** Set when the node deactivates the webhook. */
   deactivatedAt: integer("deactivated_at"),
   deactivationReason: text("deactivation_reason"),
-  /** Since when more has been due than goes out. */
+  /** When the number of due deliveries first exceeded the rate of calls. */
   behindSinceMs: integer("behind_since_ms"),
-  /** Until when the receiver wants to be left alone. */
+  /** When the receiver's requested backoff ends. */
   heldUntilMs: integer("held_until_ms"),
 });
 
 /**
- * The last change of each webhook: whoever has seen all up to a version reads on from there. The row of a deleted webhook
- * stays for a while, to tell of that.
+ * The last change of each webhook. A reader that has seen all changes up to a version continues after it. The row of a
+ * deleted webhook stays for a while, so that readers notice the deletion.
  */
 export const webhookChanges = sqliteTable(
   "webhook_changes",
   {
     version: integer().primaryKey({ autoIncrement: true }),
     webhookId: text("webhook_id").notNull().unique(),
-    /** When it was deleted. */
+    /** When the webhook was deleted. */
     deletedAt: integer("deleted_at"),
   },
   (t) => [index("webhook_changes_deleted").on(t.deletedAt).where(sql`deleted_at IS NOT NULL`)],

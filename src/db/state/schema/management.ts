@@ -32,7 +32,7 @@ export const webhooks = sqliteTable(
     active: integer().notNull(),
     /** JSON, in the normal form of `readSubscription`. */
     subscription: text().notNull(),
-    /** The compat prefix under which it was made, as `farcaster`; null for one made under the service's own prefix. */
+    /** The compat prefix under which it was created, such as `farcaster`; null for the service's own prefix. */
     compatPrefix: text("compat_prefix"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
@@ -40,7 +40,7 @@ export const webhooks = sqliteTable(
   (t) => [index("webhooks_by_owner").on(t.ownerFid)],
 );
 
-/** Secrets of apps and webhooks. `holder` is an app_id or a webhook_id, which never look alike. */
+/** Secrets of apps and webhooks. `holder` is an app_id or a webhook_id; the two formats differ. */
 export const secrets = sqliteTable(
   "secrets",
   {
@@ -51,7 +51,7 @@ export const secrets = sqliteTable(
     /** SHA-256 of the value's text; null for a secret of an older version until the database is opened. */
     digest: blob({ mode: "buffer" }),
     createdAt: integer("created_at").notNull(),
-    /** Null while the secret was not rotated out. */
+    /** Null for a current secret. */
     expiresAt: integer("expires_at"),
   },
   (t) => [

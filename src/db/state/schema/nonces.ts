@@ -1,6 +1,6 @@
 import { blob, index, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlite-core";
 
-/** Nonces of signed operations, also of those that were refused after their signature was checked. A nonce is known up to and including `expires_at`, unix seconds. */
+/** Spent nonces of signed operations, including operations that were refused after the signature check. A nonce is stored up to and including `expires_at`, unix seconds. */
 export const nonces = sqliteTable(
   "nonces",
   {

@@ -2,10 +2,10 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * Where the clients of the protocol take notifications of a mini app for one user: a row for each client app
- * (`client_fid`, 0 where the signing key names none) in which the user added the mini app. `url`, `host` and `token`
- * are null together, after an add without notification details. `host` is the URL's, in lower case and with its port.
- * Rows of a deleted app are never read, and maintenance deletes them. Times are unix seconds.
+ * Notification tokens of mini apps: a row for each user, mini app and client app (`client_fid`, 0 when the signing key names
+ * none) in which the user added it. `url`, `host` and `token` are null together, after an add without notification details.
+ * `host` is the URL's, in lower case and with its port. Rows of a deleted app are never read, and maintenance deletes them.
+ * Times are unix seconds.
  */
 export const tokens = sqliteTable(
   "tokens",
@@ -23,20 +23,20 @@ export const tokens = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.appId, t.fid, t.clientFid] }),
-    // With all that a send reads, which would otherwise be one more search for each token.
+    // Covers all columns that a send reads, which would otherwise be another lookup for each token.
     index("tokens_by_host").on(t.appId, t.host, t.fid, t.clientFid, t.url, t.token).where(sql`enabled = 1`),
   ],
 );
 
-/** Rows of `tokens` by state, so that nobody has to count millions. */
+/** The number of rows of `tokens` by state, so that no query counts millions. */
 export const tokenTotals = sqliteTable("token_totals", {
   state: text().primaryKey(),
   count: integer().notNull(),
 });
 
 /**
- * When events of a user changed the tokens of an app lately, for the limit on them. `changed_at` is a JSON array of unix
- * seconds, oldest first, no longer than the limit. The row means nothing from `expires_at` on.
+ * Recent changes of an app's tokens by events of a user, for the rate limit. `changed_at` is a JSON array of unix seconds,
+ * oldest first, no longer than the limit. The row is ignored from `expires_at` on.
  */
 export const tokenChanges = sqliteTable(
   "token_changes",

@@ -1,3 +1,4 @@
+import type { NotificationKind } from "../../../db/index/project/notifications.ts";
 import { cursorCodec, type Key } from "../../cursor.ts";
 import type { GroupKey, NotificationRow } from "./notification-groups.ts";
 
@@ -63,7 +64,7 @@ export function decodePagingState(key: Key<Shape>): PagingState {
   if (follows !== NO_WINDOW) ends.set("follows", follows);
   return {
     anchor,
-    last: { timestamp, kind, actorFid, ref: Buffer.from(ref, "hex") },
+    last: { timestamp, kind: kind as NotificationKind, actorFid, ref: Buffer.from(ref, "hex") },
     ends,
     isComplete: isComplete === 1,
   };

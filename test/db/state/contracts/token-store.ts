@@ -138,7 +138,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
           after = last;
           // Before, behind and between.
           await put(store, "x", 1000 + max, seen.length, 1);
-          await store.deleteHeld([
+          await store.deleteMatching([
             { appId: "x", fid: 1000 + max, clientFid: seen.length, token: details(1).token },
           ]);
         }
@@ -161,14 +161,14 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
       await put(store, "x", 5, 309857, 2);
       const held = { appId: "x", fid: 5, clientFid: 9152, token: details(1).token };
       expect(
-        await store.deleteHeld([
+        await store.deleteMatching([
           { ...held, token: details(2).token },
           { ...held, fid: 6 },
         ]),
       ).toBe(0);
       await put(store, "x", 5, 9152, 3);
-      expect(await store.deleteHeld([held])).toBe(0);
-      expect(await store.deleteHeld([{ ...held, token: details(3).token }])).toBe(1);
+      expect(await store.deleteMatching([held])).toBe(0);
+      expect(await store.deleteMatching([{ ...held, token: details(3).token }])).toBe(1);
       expect(await store.listLiveOf("x", [5])).toEqual([
         { appId: "x", fid: 5, clientFid: 309857, details: details(2) },
       ]);
