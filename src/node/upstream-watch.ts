@@ -7,7 +7,7 @@ import {
   type ProgressReporter,
 } from "../runtime/progress-line.ts";
 import type { UpstreamPhase, UpstreamProgress } from "../upstream/progress.ts";
-import { behindReason, formatUpstreamProgress } from "../upstream/progress-text.ts";
+import { formatUpstreamProgress, notReadyReason } from "../upstream/progress-text.ts";
 
 /** Monitors the progress of following the upstream. */
 export interface UpstreamWatch {
@@ -53,7 +53,7 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
     if (!latest) return "the upstream has not been reached yet";
     if (clock.nowMs() - latest.atMs > STALE_MS)
       return "the worker that follows the upstream does not respond";
-    return behindReason(latest.progress, readyLagSecs);
+    return notReadyReason(latest.progress, readyLagSecs);
   };
   const endLine = () => {
     if (output.isTerminal) reporter?.finish();

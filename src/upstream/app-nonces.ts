@@ -4,54 +4,54 @@ import type { OpBatcher } from "./op-batcher.ts";
 import { registeredFidsAfter } from "./stored.ts";
 import { Backoff, type Timings } from "./timings.ts";
 
-/** What reading the nonces of apps works with. */
-export interface AppNonceContext {
+/** Dependencies of reading the nonces of apps. */
+export interface AppNonceDeps {
   readonly client: UpstreamClient;
   readonly db: IndexDatabase;
   readonly batcher: OpBatcher;
-  /** Calls in flight. */
+  /** Concurrent calls. */
   readonly concurrency: number;
-  readonly pace: Timings;
+  readonly timings: Timings;
   readonly signal: AbortSignal;
-  /** Told of a fault that is recovered from. */
+  /** Called for a fault that is retried. */
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
 const TRIES_OF_A_CALL = 3;
 
 /**
- * Reads the nonce that each registered fid has as an app, behind a pass that read the keys of every fid. A key that removed
- * itself before its fid was read is in no list, and its removal, which is applied later, names no app; so what the pass
- * itself learnt of an app's nonce may be too low. Resolves when everything is written.
+ * Reads the nonce that each registered fid has as an app, after a full sync read the keys of every fid. A key that
+ * removed itself before its fid was read is in no list, and its removal, which is applied later, does not name the
+ * app. So the nonce that the full sync read for the app may be too low. Resolves when everything is written.
  *
- * @throws what the last of several tries of a call threw.
+ * @throws the last error of a call that failed several times.
  */
-export async function readAppNonces(context: AppNonceContext): Promise<void> {
-  const { db, batcher, concurrency, signal } = context;
+export async function readAppNonces(deps: AppNonceDeps): Promise<void> {
+  const { db, batcher, concurrency, signal } = deps;
   const pages = pagesOfFids(db);
   const work = async () => {
     for (let page = pages.next(); !page.done && !signal.aborted; page = pages.next())
-      await readPage(context, page.value);
+      await readPage(deps, page.value);
   };
-  // All of them end before anything else does, also when one of them fails.
+  // Wait for all of them, also when one fails.
   for (const result of await Promise.allSettled(Array.from({ length: concurrency }, work)))
     if (result.status === "rejected") throw result.reason;
-  await batcher.drained();
+  await batcher.flush();
 }
 
 async function readPage(
-  { client, batcher, pace, signal, onFault }: AppNonceContext,
+  { client, batcher, timings, signal, onFault }: AppNonceDeps,
   fids: readonly number[],
 ): Promise<void> {
   const [first = 0] = fids;
-  const backoff = new Backoff(pace);
+  const backoff = new Backoff(timings);
   for (let tries = 1; !signal.aborted; tries++) {
     try {
       const { nonces } = await client.signers(first, undefined, fids);
       if (nonces.apps.length > 0) await batcher.add([{ kind: "keyNonces", nonces, happenedAt: 0 }], []);
       return;
     } catch (cause) {
-      batcher.assertSound();
+      batcher.throwIfFailed();
       if (tries === TRIES_OF_A_CALL) throw cause;
       if (!signal.aborted) onFault(`the nonces of apps from fid ${first} on could not be read`, cause);
       await backoff.wait(signal);

@@ -2,7 +2,7 @@ import { type BlockConfirmedBody, HubEventType } from "../protocol/wire/generate
 import type { FollowedEvent } from "../protocol/wire/generated/upstream.ts";
 import { blockOfEvent } from "./shards.ts";
 
-/** What is asked for by name: an empty list of types would be given nothing at all. */
+/** The event types to subscribe to. An empty list would subscribe to none. */
 export const FOLLOWED_TYPES: readonly HubEventType[] = [
   HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE,
   HubEventType.HUB_EVENT_TYPE_PRUNE_MESSAGE,
@@ -12,14 +12,14 @@ export const FOLLOWED_TYPES: readonly HubEventType[] = [
   HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED,
 ];
 
-/** A block of a data shard that is known to be complete. */
+/** A complete block of a data shard. */
 export interface ShardBlock {
   readonly number: number;
   /** Farcaster seconds. */
   readonly timestamp: number;
-  /** The newest event of shard 0 that this block rests on; 0 where it does not say. */
+  /** The newest event of shard 0 that this block depends on; 0 if unknown. */
   readonly seqnum: number;
-  /** Its events in order, without the one that confirms it and those that have no id. */
+  /** Its events in order, without the confirming one and those without an id. */
   readonly events: readonly FollowedEvent[];
 }
 
@@ -27,17 +27,17 @@ const COUNTED_TYPES: ReadonlySet<HubEventType> = new Set(
   FOLLOWED_TYPES.filter((type) => type !== HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED),
 );
 
-/** The events of one block as they come in. */
+/** Collects the events of one block. */
 export class OpenBlock {
   readonly #events = new Map<number, FollowedEvent>();
-  /** Key operations stream by without an id, and without a way to ask for them again. */
+  /** Key operations are streamed without an id and cannot be requested again. */
   readonly #withoutId = new Set<string>();
   #confirmed: BlockConfirmedBody | undefined;
   #endsWithoutId = false;
 
   constructor(readonly number: number) {}
 
-  /** Whether the newest event has no id, so that it may belong to the next block if that block's first event was lost. */
+  /** Whether the newest event has no id. It may belong to the next block, if that block's first event was lost. */
   get endsWithoutId(): boolean {
     return this.#endsWithoutId;
   }
@@ -50,8 +50,8 @@ export class OpenBlock {
   }
 
   /**
-   * By how many merges the block is short of what it announced: 0 when it is complete. Undefined when something else is
-   * missing or too much, or nothing has been announced.
+   * Returns how many merges are missing compared with the announced number: 0 if the block is complete. Undefined if
+   * other events are missing or surplus, or if nothing was announced yet.
    */
   missingMerges(): number | undefined {
     const announced = this.#confirmed;
@@ -61,7 +61,7 @@ export class OpenBlock {
     const merge = HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE;
     counts.set(merge, (counts.get(merge) ?? 0) + this.#withoutId.size);
     if (Object.keys(announced.eventCountsByType).length === 0) {
-      // A node that announces no types announces a sum, in which the announcement itself counts.
+      // A node that announces no counts by type announces the total, which includes the announcement itself.
       return announced.totalEvents - 1 === this.#events.size + this.#withoutId.size ? 0 : undefined;
     }
     for (const type of COUNTED_TYPES) {
@@ -72,7 +72,7 @@ export class OpenBlock {
     return missing >= 0 ? missing : undefined;
   }
 
-  /** The block as far as it has come in; only for one that has been confirmed. */
+  /** Returns the block with the events received so far. Only for a confirmed block. */
   close(): ShardBlock {
     if (!this.#confirmed) throw new Error(`block ${this.number} is not confirmed`);
     return {
@@ -84,24 +84,27 @@ export class OpenBlock {
   }
 }
 
-/** Makes blocks of a stream that may begin within a block, repeat and leave out. */
+/** Assembles blocks from a stream of events. The stream may start within a block, and repeat or omit events. */
 export class BlockAssembler {
   #next: number;
   #open: OpenBlock | undefined;
-  /** A complete block that the first event of the next one has confirmed as such. */
+  /** A block that is known to be complete since the first event of the next one arrived. */
   #complete: ShardBlock | undefined;
 
-  /** @param next number of the first block that is wanted. */
+  /** @param next number of the first block to return. */
   constructor(next: number) {
     this.#next = next;
   }
 
-  /** The number of the block that comes next. */
+  /** The number of the next block. */
   get next(): number {
     return this.#next;
   }
 
-  /** Takes an event. Answers the number of the last block that has to be asked for, from `next` on, if any has to. */
+  /**
+   * Adds an event. Returns the number of the last missing block, from `next` on, that must be requested; undefined if
+   * none is missing.
+   */
   push(event: FollowedEvent): number | undefined {
     if (event.id === 0) {
       this.#open?.add(event);
@@ -110,8 +113,7 @@ export class BlockAssembler {
     const number = blockOfEvent(event.id);
     const newest = this.#open?.number ?? this.#next - 1;
     if (number < newest || number < this.#next) return undefined;
-    // The announcement is the first event of its block, so events without an id that came before it belong to the
-    // block before.
+    // The announcement is the first event of its block, so events without an id before it belong to the previous block.
     if (event.body?.$case === "blockConfirmed" && number === this.#next + 1)
       this.#complete = this.#closeOpen();
     if (number > newest) this.#open = new OpenBlock(number);
@@ -119,7 +121,7 @@ export class BlockAssembler {
     return number > newest && number > this.#next ? number - 1 : undefined;
   }
 
-  /** The blocks up to `number` have come from elsewhere. */
+  /** Skips the blocks up to `number`, which were read elsewhere. */
   skipTo(number: number): void {
     this.#next = number + 1;
     this.#complete = undefined;
@@ -127,8 +129,8 @@ export class BlockAssembler {
   }
 
   /**
-   * The next block, once it is complete. A block whose newest event has no id is complete only with the first event of
-   * the next block: without that one, the event may stand for a lost merge of this block.
+   * Returns the next block once it is complete. A block whose newest event has no id is complete only with the first
+   * event of the next block: the event without an id could belong to the next block and hide a lost merge of this one.
    */
   take(): ShardBlock | undefined {
     const complete = this.#complete ?? (this.#open?.endsWithoutId ? undefined : this.#closeOpen());

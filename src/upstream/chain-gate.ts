@@ -1,57 +1,61 @@
 /**
- * Holds the data shards until shard 0 has been applied as far as their blocks rest on it: a message signed by a gasless
- * key comes behind the key. Where shard 0 gives nothing more, nobody waits for more.
+ * Delays the blocks of data shards until shard 0 has been applied up to the event that they depend on: a gasless key
+ * must be applied before the messages that it signed. If a whole poll of shard 0 does not bring that event, the block
+ * is not delayed further.
  */
 export class ChainGate {
   readonly #signal: AbortSignal;
   #reached = 0;
-  #looks = 0;
+  #polls = 0;
   #waiting = 0;
   #changed = Promise.withResolvers<void>();
-  #endPause: () => void = () => {};
+  #endDelay: () => void = () => {};
 
-  /** @param signal nobody waits any more when it aborts. */
+  /** @param signal ends all waits when it aborts. */
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    signal.addEventListener("abort", () => this.#tell());
+    signal.addEventListener("abort", () => this.#notify());
   }
 
-  /** Shard 0 has been applied up to the event `seqnum`. */
-  reach(seqnum: number): void {
+  /** Called when shard 0 has been applied up to the event `seqnum`. */
+  advanceTo(seqnum: number): void {
     this.#reached = Math.max(this.#reached, seqnum);
-    this.#tell();
+    this.#notify();
   }
 
-  /** A look at shard 0 is over: all that there was has been applied. */
-  looked(): void {
-    this.#looks += 1;
-    this.#tell();
+  /** Called when a poll of shard 0 has ended and all its blocks have been applied. */
+  pollEnded(): void {
+    this.#polls += 1;
+    this.#notify();
   }
 
-  /** Waits before the next look; not while somebody waits for what it may bring. */
-  async pause(ms: number): Promise<void> {
+  /** Waits before the next poll. Returns at once while a block waits for shard 0. */
+  async waitToPoll(ms: number): Promise<void> {
     if (this.#waiting > 0 || this.#signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#endPause = resolve;
+    this.#endDelay = resolve;
     const timer = setTimeout(resolve, ms);
     await promise;
     clearTimeout(timer);
   }
 
-  /** Resolves when shard 0 has been applied up to `seqnum`, or a whole look from now on has not brought it. */
+  /**
+   * Resolves when shard 0 has been applied up to `seqnum`, or a whole poll that started after this call has not
+   * brought it.
+   */
   async waitFor(seqnum: number): Promise<void> {
-    // A look that is under way may have passed the place already; the one behind it has not.
-    const enough = this.#looks + 2;
+    // The poll that is running may already have passed the event. The one after it has not.
+    const lastPoll = this.#polls + 2;
     this.#waiting += 1;
-    while (this.#reached < seqnum && this.#looks < enough && !this.#signal.aborted) {
-      this.#endPause();
+    while (this.#reached < seqnum && this.#polls < lastPoll && !this.#signal.aborted) {
+      this.#endDelay();
       await this.#changed.promise;
     }
     this.#waiting -= 1;
   }
 
-  #tell(): void {
-    this.#endPause();
+  #notify(): void {
+    this.#endDelay();
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }

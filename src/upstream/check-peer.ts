@@ -6,11 +6,11 @@ import { BLOCK_SHARD } from "./shards.ts";
 const MAX_SHARDS = 1000;
 
 /**
- * Decides whether the peer is a Farcaster node that can be followed: it says how many shards it has, and gives the blocks of
- * shard 0, the only source of gasless keys and lends. What else it lacks shows at the first call of it.
+ * Checks that the peer is a Farcaster node that can be followed: it reports its number of shards and serves the
+ * blocks of shard 0, the only source of gasless keys and lends. Any other missing method fails at its first call.
  *
  * @returns number of its data shards.
- * @throws PeerError where it is none; what a call threw where it cannot be asked.
+ * @throws PeerError if it is not such a node; the error of a call if it cannot be reached.
  */
 export async function checkPeer(client: UpstreamClient): Promise<number> {
   const info = await client.info();
@@ -23,6 +23,6 @@ export async function checkPeer(client: UpstreamClient): Promise<number> {
 
 /** Number of data shards. */
 export function shardCount({ numShards }: GetInfoResponse): number {
-  if (numShards < 1 || numShards > MAX_SHARDS) throw new PeerError(`it says that it has ${numShards} shards`);
+  if (numShards < 1 || numShards > MAX_SHARDS) throw new PeerError(`it reports ${numShards} shards`);
   return numShards;
 }

@@ -32,7 +32,7 @@ import { FOLLOWED_TYPES } from "./block-assembler.ts";
 import { peerErrorOf } from "./peer.ts";
 import type { Timings } from "./timings.ts";
 
-/** The calls that give every message of one kind of an fid, adds and removes alike. */
+/** The calls that return all messages of one kind of an fid, adds and removes. */
 export type MessagesMethod =
   | "getAllCastMessagesByFid"
   | "getAllReactionMessagesByFid"
@@ -42,7 +42,7 @@ export type MessagesMethod =
   | "getAllLendStorageMessagesByFid"
   | "getLinkCompactStateMessageByFid";
 
-/** A page of some list, and the token of the next one; undefined at the end. */
+/** A page of a list, and the token of the next one; undefined at the end. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextToken: Uint8Array | undefined;
@@ -53,22 +53,27 @@ interface Codec<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Messages of one answer: several of the largest fit into what the connection takes. */
+/** Messages per response. Several pages of the largest messages fit into the connection's limit. */
 const MESSAGES_PER_PAGE = 1000;
 const FIDS_PER_PAGE = 1000;
-/** The reference node refuses to tell of more in one call. */
+/** The reference node refuses more per call. */
 export const MAX_REQUESTERS_PER_CALL = 100;
 
 /**
- * The calls of a HubService that a follower makes. A call that fails, or is not answered in time, throws, a `PeerError` where
- * that shows that the peer is no Farcaster node; none is tried again here. All of them end when `signal` aborts.
+ * The calls of a HubService that a follower makes. A call that fails or times out throws: a `PeerError` if the
+ * failure shows that the peer is not a Farcaster node. Calls are not retried here. All of them end when `signal`
+ * aborts.
  */
 export class UpstreamClient {
-  constructor(
-    private readonly connection: Client,
-    private readonly pace: Pick<Timings, "callTimeoutMs" | "stallMs">,
-    private readonly signal: AbortSignal,
-  ) {}
+  readonly #connection: Client;
+  readonly #timings: Pick<Timings, "callTimeoutMs" | "stallMs">;
+  readonly #signal: AbortSignal;
+
+  constructor(connection: Client, timings: Pick<Timings, "callTimeoutMs" | "stallMs">, signal: AbortSignal) {
+    this.#connection = connection;
+    this.#timings = timings;
+    this.#signal = signal;
+  }
 
   info(): Promise<GetInfoResponse> {
     return this.#unary("getInfo", GetInfoRequest, {}, GetInfoResponse);
@@ -80,7 +85,7 @@ export class UpstreamClient {
     return pageOf(fids, nextPageToken);
   }
 
-  /** A page of an fid's messages, each still encoded. */
+  /** Returns a page of an fid's messages, each still encoded. */
   async messages(
     method: MessagesMethod,
     fid: number,
@@ -94,21 +99,26 @@ export class UpstreamClient {
     return pageOf(messages, nextPageToken);
   }
 
-  /** All events of one type of an fid, each still encoded. */
+  /** Returns all events of one type of an fid, each still encoded. */
   async onChainEvents(fid: number, eventType: OnChainEventType): Promise<Uint8Array[]> {
     const request = { fid, eventType };
-    const answer = await this.#unary("getOnChainEvents", OnChainEventRequest, request, FollowedOnChainEvents);
-    return answer.events;
+    const response = await this.#unary(
+      "getOnChainEvents",
+      OnChainEventRequest,
+      request,
+      FollowedOnChainEvents,
+    );
+    return response.events;
   }
 
-  /** The live proofs of an fid, each still encoded; one and the same may come several times. */
+  /** Returns the live proofs of an fid, each still encoded. A proof may be repeated. */
   async usernameProofs(fid: number): Promise<Uint8Array[]> {
     return (await this.#unary("getUserNameProofsByFid", FidRequest, { fid }, FollowedNames)).proofs;
   }
 
   /**
-   * A page of the active keys of an fid, on-chain and gasless, and the last nonces of gasless key operations: of the fid's
-   * custody, and of `requesterFids` as apps, over all users.
+   * Returns a page of the active keys of an fid, on-chain and gasless, and the last nonces of gasless key operations:
+   * of the fid's custody address, and of `requesterFids` as apps, over all users.
    *
    * @param requesterFids at most `MAX_REQUESTERS_PER_CALL`.
    */
@@ -118,8 +128,8 @@ export class UpstreamClient {
     requesterFids: readonly number[],
   ): Promise<Page<Signer> & { readonly nonces: RelayedNonces }> {
     const request = { fid, pageToken, requesterFids: [...requesterFids] };
-    const answer = await this.#unary("getSignersByFid", SignersByFidRequest, request, SignersByFidResponse);
-    const { signers, nextPageToken, currentUserNonce, requesterFidNonces } = answer;
+    const response = await this.#unary("getSignersByFid", SignersByFidRequest, request, SignersByFidResponse);
+    const { signers, nextPageToken, currentUserNonce, requesterFidNonces } = response;
     const apps = requesterFids.flatMap((requestFid) => {
       const nonce = requesterFidNonces[requestFid] ?? 0;
       return nonce > 0 ? [{ requestFid, nonce }] : [];
@@ -128,8 +138,8 @@ export class UpstreamClient {
   }
 
   /**
-   * Events of a shard in the order of their ids, from `startId` on and below `stopId`, at most `limit`. An answer's page
-   * token is of no use: it begins anew behind the last page.
+   * Returns events of a shard in the order of their ids, from `startId` on and below `stopId`, at most `limit`. The
+   * response's page token is not used: after the last page it starts again at the first.
    */
   async events(
     shardIndex: number,
@@ -141,45 +151,45 @@ export class UpstreamClient {
     return (await this.#unary("getEvents", EventsRequest, request, FollowedEvents)).events;
   }
 
-  /** Whom the blocks `start` to `stop`, exclusive, of a data shard concern. */
+  /** Returns the fids that the blocks `start` to `stop`, exclusive, of a data shard concern. */
   async chunks(shardId: number, start: number, stop: number): Promise<ConcernedByChunks["chunks"]> {
     const request = { shardId, startBlockNumber: start, stopBlockNumber: stop };
     return (await this.#unary("getShardChunks", ShardChunksRequest, request, ConcernedByChunks)).chunks;
   }
 
-  /** The blocks of shard 0 from `start` on that there are by now. */
+  /** Streams the blocks of shard 0 from `start` on that exist so far. */
   blocks(start: number): ResponseStream<FollowedBlock> {
     return this.#stream("getBlocks", BlocksRequest, { startBlockNumber: start }, FollowedBlock);
   }
 
-  /** The events of a shard from now on. The call is under way when this returns, before anything is read from it. */
+  /** Streams the events of a shard from now on. The call has been sent when this returns. */
   subscribe(shardIndex: number): ResponseStream<FollowedEvent> {
     const request = { shardIndex, eventTypes: [...FOLLOWED_TYPES] };
     return this.#stream("subscribe", SubscribeRequest, request, FollowedEvent);
   }
 
-  #unary<Request, Answer>(
+  #unary<Request, Response>(
     method: keyof typeof HubServiceService,
     { encode }: Codec<Request>,
     request: Request,
-    { decode }: Codec<Answer>,
-  ): Promise<Answer> {
-    const { signal, connection, pace } = this;
+    { decode }: Codec<Response>,
+  ): Promise<Response> {
+    const signal = this.#signal;
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
-      const options: CallOptions = { deadline: Date.now() + pace.callTimeoutMs };
-      const call = connection.makeUnaryRequest<Request, Answer>(
+      const options: CallOptions = { deadline: Date.now() + this.#timings.callTimeoutMs };
+      const call = this.#connection.makeUnaryRequest<Request, Response>(
         HubServiceService[method].path,
         (value) => asBuffer(encode(value).finish()),
         decode,
         request,
         new Metadata(),
         options,
-        (fault, answer) => {
+        (fault, response) => {
           signal.removeEventListener("abort", cancel);
           if (fault) reject(peerErrorOf(method, fault) ?? fault);
-          else if (answer === undefined) reject(new Error(`${method} was answered with nothing`));
-          else resolve(answer);
+          else if (response === undefined) reject(new Error(`the response of ${method} is empty`));
+          else resolve(response);
         },
       );
       const cancel = () => call.cancel();
@@ -187,13 +197,13 @@ export class UpstreamClient {
     });
   }
 
-  #stream<Request, Answer>(
+  #stream<Request, Response>(
     method: keyof typeof HubServiceService,
     { encode }: Codec<Request>,
     request: Request,
-    { decode }: Codec<Answer>,
-  ): ResponseStream<Answer> {
-    const call = this.connection.makeServerStreamRequest<Request, Answer>(
+    { decode }: Codec<Response>,
+  ): ResponseStream<Response> {
+    const call = this.#connection.makeServerStreamRequest<Request, Response>(
       HubServiceService[method].path,
       (value) => asBuffer(encode(value).finish()),
       decode,
@@ -201,7 +211,7 @@ export class UpstreamClient {
       new Metadata(),
       {},
     );
-    return new ResponseStream(call, method, this.pace.stallMs, this.signal);
+    return new ResponseStream(call, method, this.#timings.stallMs, this.#signal);
   }
 }
 
@@ -214,37 +224,37 @@ function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 /**
- * A stream of answers that is read as fast as its reader takes it, and no faster. It ends when it is let go of, when
- * `signal` aborts and, with a fault, when nothing comes for `stallMs` while the reader waits.
+ * A stream of responses with backpressure: it is read as fast as its consumer. It ends when it is disposed of, when
+ * `signal` aborts and, with an error, when nothing arrives for `stallMs` while the consumer waits.
  */
-export class ResponseStream<Answer> implements AsyncIterableIterator<Answer>, Disposable {
-  readonly #call: ClientReadableStream<Answer>;
+export class ResponseStream<Response> implements AsyncIterableIterator<Response>, Disposable {
+  readonly #call: ClientReadableStream<Response>;
   readonly #method: string;
-  readonly #answers: AsyncIterator<Answer>;
+  readonly #responses: AsyncIterator<Response>;
   readonly #watchdog: NodeJS.Timeout;
   readonly #signal: AbortSignal;
   #isWaiting = false;
 
-  constructor(call: ClientReadableStream<Answer>, method: string, stallMs: number, signal: AbortSignal) {
+  constructor(call: ClientReadableStream<Response>, method: string, stallMs: number, signal: AbortSignal) {
     this.#call = call;
     this.#method = method;
     this.#signal = signal;
-    // A fault between two reads must not be an uncaught one; the next read throws it.
+    // An error between two reads must not be uncaught. The next read throws it.
     call.on("error", () => {});
-    this.#answers = call[Symbol.asyncIterator]();
+    this.#responses = call[Symbol.asyncIterator]();
     this.#watchdog = setTimeout(() => {
-      if (this.#isWaiting) call.destroy(new Error(`${method} said nothing for ${stallMs} ms`));
+      if (this.#isWaiting) call.destroy(new Error(`${method} sent nothing for ${stallMs} ms`));
       else this.#watchdog.refresh();
     }, stallMs);
     signal.addEventListener("abort", this.#abort);
     if (signal.aborted) this.#abort();
   }
 
-  async next(): Promise<IteratorResult<Answer>> {
+  async next(): Promise<IteratorResult<Response>> {
     this.#watchdog.refresh();
     this.#isWaiting = true;
     try {
-      return await this.#answers.next();
+      return await this.#responses.next();
     } catch (cause) {
       throw peerErrorOf(this.#method, cause) ?? cause;
     } finally {
@@ -252,7 +262,7 @@ export class ResponseStream<Answer> implements AsyncIterableIterator<Answer>, Di
     }
   }
 
-  async return(): Promise<IteratorResult<Answer>> {
+  async return(): Promise<IteratorResult<Response>> {
     this[Symbol.dispose]();
     return { done: true, value: undefined };
   }

@@ -6,14 +6,14 @@ import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../protocol/wire/generated/state.ts";
 import type { UpstreamClient } from "./client.ts";
-import { walkPages } from "./pages.ts";
+import { readPages } from "./pages.ts";
 import { EVENT_TYPES, STORES } from "./read-fid.ts";
 import { storedEvents, storedKeys, storedMessages, storedProofs } from "./stored.ts";
 
-/** Something of an fid that one side holds and the other does not, in words such as `Casts 0x…`. */
+/** A part of an fid's state that only one side has, as text such as `Casts 0x…`. */
 export type Difference = string;
 
-/** What the index lacks of an fid that the upstream holds, and the other way round. */
+/** What only the upstream has of an fid (`missing`) and what only the index has (`extra`). */
 export interface FidDifferences {
   readonly fid: number;
   readonly missing: readonly Difference[];
@@ -21,9 +21,9 @@ export interface FidDifferences {
 }
 
 /**
- * Compares all that the upstream holds of an fid with what the index holds: messages of every store by their hashes,
- * compact states, on-chain events and name proofs by their bytes, gasless keys. Unlike where the index is filled, nothing
- * is validated here, so that a message which this node wrongly refuses shows as missing.
+ * Compares the state of an fid on the upstream with the index: messages of every store by their hashes, compact
+ * states, on-chain events and name proofs by their bytes, gasless keys. Unlike during a backfill nothing is
+ * validated, so a message that this node refuses by mistake is reported as missing.
  */
 export async function compareFid(
   { client, db }: { readonly client: UpstreamClient; readonly db: IndexDatabase },
@@ -37,11 +37,11 @@ export async function compareFid(
   for (const [store, methods] of STORES) {
     const hashes = new Set<string>();
     for (const method of methods) {
-      for await (const page of walkPages((token) => client.messages(method, fid, token)))
+      for await (const page of readPages((token) => client.messages(method, fid, token)))
         for (const bytes of page) for (const hash of hashIn(bytes)) hashes.add(hash);
     }
-    const held = new Set(storedMessages(db, fid, store).keys());
-    parts.push(difference(hashes, held, (hash) => `${storeName(store)} 0x${hash}`));
+    const stored = new Set(storedMessages(db, fid, store).keys());
+    parts.push(difference(hashes, stored, (hash) => `${storeName(store)} 0x${hash}`));
   }
   return {
     fid,
@@ -50,7 +50,10 @@ export async function compareFid(
   };
 }
 
-/** What both say, of two comparisons of one fid: what was on its way at the time of the first is no difference. */
+/**
+ * Returns the differences that two comparisons of an fid share. Changes in transit during the first are not
+ * differences.
+ */
 export function inBoth(first: FidDifferences, second: FidDifferences): FidDifferences {
   const [missing, extra] = [new Set(first.missing), new Set(first.extra)];
   return {
@@ -64,7 +67,7 @@ function storeName(store: Store): string {
   return Object.entries(Store).find(([, value]) => value === store)?.[0] ?? "";
 }
 
-/** The hash of a message in hex. A lend of nothing ends another one and is not held anywhere. */
+/** Returns the hash of a message in hex. A lend of 0 units only ends another one and is not stored. */
 function hashIn(bytes: Uint8Array): string[] {
   const message = decodeMessage(bytes);
   if (message instanceof Rejection) return [`unreadable (${message.reason})`];
@@ -73,20 +76,20 @@ function hashIn(bytes: Uint8Array): string[] {
 }
 
 function compareEvents(
-  answered: readonly Uint8Array[],
+  received: readonly Uint8Array[],
   db: IndexDatabase,
   fid: number,
   type: OnChainEventType,
 ) {
-  const theirs = answered.map((bytes) => OnChainEvent.encode(OnChainEvent.decode(bytes)).finish().toHex());
+  const theirs = received.map((bytes) => OnChainEvent.encode(OnChainEvent.decode(bytes)).finish().toHex());
   return difference(new Set(theirs), new Set(storedEvents(db, fid, type).keys()), (hex) => {
     const { blockNumber, logIndex } = OnChainEvent.decode(Buffer.from(hex, "hex"));
     return `${OnChainEventType[type]} of block ${blockNumber}, log ${logIndex}`;
   });
 }
 
-function compareProofs(answered: readonly Uint8Array[], db: IndexDatabase, fid: number) {
-  const theirs = answered.map((bytes) => UserNameProof.encode(UserNameProof.decode(bytes)).finish().toHex());
+function compareProofs(received: readonly Uint8Array[], db: IndexDatabase, fid: number) {
+  const theirs = received.map((bytes) => UserNameProof.encode(UserNameProof.decode(bytes)).finish().toHex());
   return difference(new Set(theirs), new Set(storedProofs(db, fid).keys()), (hex) => {
     const { name, timestamp } = UserNameProof.decode(Buffer.from(hex, "hex"));
     return `proof of the name ${JSON.stringify(Buffer.from(name).toString())} of ${timestamp}`;
@@ -95,15 +98,15 @@ function compareProofs(answered: readonly Uint8Array[], db: IndexDatabase, fid: 
 
 async function compareKeys(client: UpstreamClient, db: IndexDatabase, fid: number) {
   const theirs = new Set<string>();
-  for await (const page of walkPages((token) => client.signers(fid, token, [])))
+  for await (const page of readPages((token) => client.signers(fid, token, [])))
     for (const { source, key } of page)
       if (source === SignerSource.SIGNER_SOURCE_OFFCHAIN) theirs.add(key.toHex());
   return difference(theirs, new Set(storedKeys(db, fid).keys()), (hex) => `gasless key 0x${hex}`);
 }
 
-function difference(theirs: Set<string>, held: Set<string>, name: (id: string) => string) {
+function difference(theirs: Set<string>, stored: Set<string>, name: (id: string) => string) {
   return {
-    missing: [...theirs.difference(held)].map(name),
-    extra: [...held.difference(theirs)].map(name),
+    missing: [...theirs.difference(stored)].map(name),
+    extra: [...stored.difference(theirs)].map(name),
   };
 }

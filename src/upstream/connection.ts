@@ -2,12 +2,12 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { STRICT_TLS } from "../net/strict-tls.ts";
 import { DEFAULT_TIMINGS, type Timings } from "./timings.ts";
 
-/** The reference node bounds requests at 4 MiB and answers not at all; beyond this an answer is refused. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** The reference node limits requests to 4 MiB and does not limit responses. Larger responses are refused here. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /**
- * A connection to the followed node, made by the first call and again after each loss; calls meanwhile fail as
- * UNAVAILABLE. Without path and credentials, as the settings check, `url` is http (plain) or https (TLS).
+ * Opens a connection to the upstream at the first call and again after each loss. Calls meanwhile fail as
+ * UNAVAILABLE. `url` is http (plain) or https (TLS), without path and credentials, as the settings check.
  */
 export function connectUpstream(
   url: string,
@@ -17,13 +17,13 @@ export function connectUpstream(
   const isTls = protocol === "https:";
   const security = isTls ? credentials.createSsl(null, null, null, STRICT_TLS) : credentials.createInsecure();
   return new Client(`${hostname}:${port || (isTls ? 443 : 80)}`, security, {
-    "grpc.max_receive_message_length": MAX_ANSWER_BYTES,
-    // A peer that froze or vanished without a word is noticed within 15 s.
+    "grpc.max_receive_message_length": MAX_RESPONSE_BYTES,
+    // A peer that froze or vanished silently is detected within 15 s.
     "grpc.keepalive_time_ms": 10_000,
     "grpc.keepalive_timeout_ms": 5_000,
     "grpc.initial_reconnect_backoff_ms": retryMs,
     "grpc.max_reconnect_backoff_ms": maxRetryMs,
-    // The operator named the node itself: neither a proxy of the environment nor a DNS record comes between.
+    // The operator chose the node itself, so neither a proxy of the environment nor a DNS record is used.
     "grpc.enable_http_proxy": 0,
     "grpc.service_config_disable_resolution": 1,
   });

@@ -4,33 +4,35 @@ import { createLogThrottle } from "../runtime/log-throttle.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { PeerError } from "./peer.ts";
 
-/** Logs what goes wrong while following, which an upstream can make happen as often as it likes. */
-export interface FaultLog {
-  /** Something failed and is tried again. */
+/** Logs the faults of following at a bounded rate, because an upstream can cause them as often as it likes. */
+export interface UpstreamFaultLog {
+  /** Something failed and is retried. */
   fault(what: string, cause: unknown): void;
-  /** A record breaks the protocol's rules and was passed over. */
+  /** A record breaks the protocol's rules and was skipped. */
   refused(rejection: Rejection): void;
-  /** The upstream is no Farcaster node; told once by whoever calls this. */
+  /** The upstream is not a Farcaster node. The caller reports it once. */
   peer(error: PeerError): void;
 }
 
 const INTERVAL_MS = 60_000;
 
-/** At most one line of either kind a minute; it tells how many there were since the one before. */
-export function createFaultLog({ log, clock }: { log: Logger; clock: Clock }): FaultLog {
+/** Logs at most one line of each kind a minute, with the number of those suppressed since the previous line. */
+export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clock }): UpstreamFaultLog {
   const faults = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   const refusals = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   return {
     fault: (what, cause) =>
-      faults((others) => log.warn({ ...wordsOf(cause), ...others }, `Tried again: ${what}`)),
-    peer: ({ message }) => log.error(`${message}. It is asked again and again`),
+      faults((others) => log.warn({ ...detailsOf(cause), ...others }, `Retrying: ${what}`)),
+    peer: ({ message }) => log.error(`${message}. The node keeps retrying`),
     refused: ({ code, reason }) =>
-      refusals((others) => log.warn({ code, reason, ...others }, "Passed over a record of the upstream")),
+      refusals((others) => log.warn({ code, reason, ...others }, "Skipped a record of the upstream")),
   };
 }
 
-/** What the upstream or the way there says has its words; the place in this program where it arrived tells nothing. */
-function wordsOf(cause: unknown): { readonly reason: string } | { readonly err: unknown } {
-  const isOfCall = cause instanceof Error && "code" in cause && "details" in cause;
-  return isOfCall ? { reason: cause.message } : { err: cause };
+/**
+ * For errors that the upstream or the network reported, the message is enough; a stack of this program adds nothing.
+ */
+function detailsOf(cause: unknown): { readonly reason: string } | { readonly err: unknown } {
+  const isCallError = cause instanceof Error && "code" in cause && "details" in cause;
+  return isCallError ? { reason: cause.message } : { err: cause };
 }

@@ -8,7 +8,7 @@ import { BLOCK_SHARD, firstEventId } from "./shards.ts";
 
 const BLOCKS_PER_READ = 200;
 
-/** A block of a data shard as the journal keeps it: the event that confirms it comes first, as on the wire. */
+/** Encodes a block of a data shard for the journal. The confirming event comes first, as on the wire. */
 export function toJournal({ number, timestamp, seqnum, events }: ShardBlock): JournaledBlock {
   const confirmed = {
     type: HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED,
@@ -29,12 +29,12 @@ export function toJournal({ number, timestamp, seqnum, events }: ShardBlock): Jo
   return { block: number, bytes: FollowedEvents.encode({ events: [confirmed, ...events] }).finish() };
 }
 
-/** A block of shard 0 as the journal keeps it. */
+/** Encodes a block of shard 0 for the journal. */
 export function chainBlockToJournal(block: FollowedBlock): JournaledBlock {
   return { block: numberOf(block), bytes: FollowedBlock.encode(block).finish() };
 }
 
-/** The blocks of a data shard in the journal, behind `after`. */
+/** Yields the journaled blocks of a data shard after `after`. */
 export function* journaledShardBlocks(
   db: IndexDatabase,
   shard: number,
@@ -43,13 +43,13 @@ export function* journaledShardBlocks(
   for (const { block, bytes } of journaledBlocks(db, shard, after)) {
     const [confirmed, ...events] = FollowedEvents.decode(bytes).events;
     const body = confirmed?.body;
-    if (body?.$case !== "blockConfirmed") throw new Error(`block ${block} of the journal is broken`);
+    if (body?.$case !== "blockConfirmed") throw new Error(`block ${block} of the journal is corrupt`);
     const { timestamp, maxBlockEventSeqnum } = body.value;
     yield { number: block, timestamp, seqnum: maxBlockEventSeqnum, events };
   }
 }
 
-/** The blocks of shard 0 in the journal, behind `after`. */
+/** Yields the journaled blocks of shard 0 after `after`. */
 export function* journaledChainBlocks(db: IndexDatabase, after: number): Generator<FollowedBlock> {
   for (const { bytes } of journaledBlocks(db, BLOCK_SHARD, after)) yield FollowedBlock.decode(bytes);
 }

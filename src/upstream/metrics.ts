@@ -2,7 +2,7 @@ import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "../runtime/metrics.ts";
 import { UPSTREAM_PHASES, type UpstreamProgress } from "./progress.ts";
 
-/** Registers how far following has come; the figures are read when somebody scrapes, and absent before there are any. */
+/** Registers the progress of following. It is read at each scrape; the metrics are absent before it is known. */
 export function registerUpstreamMetrics(
   { registry, prefix }: Metrics,
   latest: () => UpstreamProgress | undefined,
@@ -25,13 +25,18 @@ export function registerUpstreamMetrics(
         if (progress) fill(this, progress);
       },
     });
-  gauge("phase", "1 for what following does at the moment.", ["phase"], (all, { phase }) => {
+  gauge("phase", "1 for the current phase of following, 0 for the others.", ["phase"], (all, { phase }) => {
     for (const name of UPSTREAM_PHASES) all.set({ phase: name }, name === phase ? 1 : 0);
   });
-  gauge("applied_block", "Block up to which everything is in the index.", ["shard"], (all, { shards }) => {
-    for (const { shard, appliedBlock } of shards) all.set({ shard }, appliedBlock);
-  });
-  gauge("head_block", "Newest block that the upstream told of.", ["shard"], (all, { shards }) => {
+  gauge(
+    "applied_block",
+    "Newest block whose contents, like those of all blocks before it, are in the index.",
+    ["shard"],
+    (all, { shards }) => {
+      for (const { shard, appliedBlock } of shards) all.set({ shard }, appliedBlock);
+    },
+  );
+  gauge("head_block", "Newest block that the upstream reported.", ["shard"], (all, { shards }) => {
     for (const { shard, headBlock } of shards) all.set({ shard }, headBlock);
   });
   gauge("lag_seconds", "Age of the applied block.", ["shard"], (all, { shards }) => {

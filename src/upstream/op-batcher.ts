@@ -1,14 +1,14 @@
 import type { RelayedBatch, RelayedOp } from "../ingest/relay.ts";
 
-/** Who writes what is relayed; resolves when it is durable, throws when nothing of the batch is. */
+/** Writes relayed operations. Resolves when the batch is durable, throws if nothing of it is. */
 export interface RelayWriter {
   apply(batch: RelayedBatch): Promise<void>;
 }
 
-/** A transaction that is worth its sync, and holds nobody up for long. */
+/** Operations per transaction: enough to be worth the sync, few enough for a short wait. */
 const OPS_PER_BATCH = 1000;
 const MAX_WAITING_OPS = 4000;
-/** So long a batch that is not full waits for more. */
+/** How long a batch that is not full waits for more. */
 const LINGER_MS = 20;
 
 interface Portion {
@@ -17,9 +17,9 @@ interface Portion {
 }
 
 /**
- * Joins the operations of many readers into batches, which are written one after another in the order in which they came.
- * After a batch that could not be written nothing is written any more, so that no operation is ever ahead of one before
- * it.
+ * Combines the operations of many readers into batches, which are written one after another in the order of arrival.
+ * After a batch that could not be written nothing more is written, so that no operation is written before an earlier
+ * one.
  */
 export class OpBatcher {
   readonly #writer: RelayWriter;
@@ -27,7 +27,7 @@ export class OpBatcher {
   #waiting: Portion[] = [];
   #waitingOps = 0;
   #running: Promise<void> | undefined;
-  #isEnding = false;
+  #isFlushing = false;
   #endLinger: () => void = () => {};
   #fault: unknown;
 
@@ -35,9 +35,9 @@ export class OpBatcher {
     this.#writer = writer;
   }
 
-  /** Takes operations; resolves when there is room for more. */
+  /** Adds operations; resolves when there is room for more. */
   async add(ops: readonly RelayedOp[], mentioned: readonly number[]): Promise<void> {
-    this.assertSound();
+    this.throwIfFailed();
     this.#waiting.push({ ops: ops.slice(0, OPS_PER_BATCH), mentioned });
     for (let at = OPS_PER_BATCH; at < ops.length; at += OPS_PER_BATCH)
       this.#waiting.push({ ops: ops.slice(at, at + OPS_PER_BATCH), mentioned: [] });
@@ -51,23 +51,23 @@ export class OpBatcher {
   }
 
   /** Resolves when everything is written. */
-  async drained(): Promise<void> {
-    this.#isEnding = true;
+  async flush(): Promise<void> {
+    this.#isFlushing = true;
     this.#endLinger();
     await this.#running;
-    this.#isEnding = false;
-    this.assertSound();
+    this.#isFlushing = false;
+    this.throwIfFailed();
   }
 
-  /** Throws the fault of the batch that could not be written, if there was one. */
-  assertSound(): void {
+  /** Throws the error of the batch that could not be written, if any. */
+  throwIfFailed(): void {
     if (this.#fault !== undefined) throw this.#fault;
   }
 
   async #run(): Promise<void> {
     try {
       while (this.#waiting.length > 0) {
-        if (this.#waitingOps < OPS_PER_BATCH && !this.#isEnding) await this.#linger();
+        if (this.#waitingOps < OPS_PER_BATCH && !this.#isFlushing) await this.#linger();
         await this.#writer.apply(this.#take());
         for (const { resolve } of this.#roomWaiters.splice(0)) resolve();
       }
@@ -91,13 +91,13 @@ export class OpBatcher {
   #take(): RelayedBatch {
     const ops: RelayedOp[] = [];
     const mentioned: number[] = [];
-    let taken = 0;
-    while (taken < this.#waiting.length && ops.length < OPS_PER_BATCH) {
-      const portion = this.#waiting[taken++];
+    let portions = 0;
+    while (portions < this.#waiting.length && ops.length < OPS_PER_BATCH) {
+      const portion = this.#waiting[portions++];
       for (const op of portion?.ops ?? []) ops.push(op);
       for (const fid of portion?.mentioned ?? []) mentioned.push(fid);
     }
-    this.#waiting = this.#waiting.slice(taken);
+    this.#waiting = this.#waiting.slice(portions);
     this.#waitingOps -= ops.length;
     return { ops, positions: [], mentioned };
   }

@@ -1,10 +1,10 @@
 import type { Page } from "./client.ts";
 
 /**
- * The pages of a list, also empty and short ones, until a page has no token behind it. A token that comes back unchanged
- * leads nowhere but to the page before, and ends the list too.
+ * Yields the pages of a list, including empty and short ones, until a page has no token of a next one. A token that
+ * is returned unchanged would lead to the same page again and ends the list too.
  */
-export async function* walkPages<Item>(
+export async function* readPages<Item>(
   fetchPage: (token: Uint8Array | undefined) => Promise<Page<Item>>,
 ): AsyncGenerator<readonly Item[]> {
   let token: Uint8Array | undefined;
@@ -16,42 +16,43 @@ export async function* walkPages<Item>(
   }
 }
 
-/** A list of fids that stayed short of what the node itself says it knows. */
+/** A list of fids that is shorter than the number of registrations that the node reports. */
 export class ShortListError extends Error {
   override name = "ShortListError";
 }
 
-const WALKS = 5;
-/** Fids that registered twice may be counted twice by the node, and there are a handful of them. */
+const MAX_ATTEMPTS = 5;
+/** The node may count an fid twice that registered twice. There are a handful of them. */
 const MAX_UNEXPLAINED_SHARE = 0.001;
 
 /**
- * All fids of a shard. The node answers a fault of its store with an empty page, which looks like the end, so a list is
- * held against `expected`, the number of registrations that it announced, and walked again while it is short. One that
- * is short each time by the same few rows that came twice is whole.
+ * Lists all fids of a shard. The node responds to an error of its store with an empty page, which looks like the end
+ * of the list. So the list is compared with `expected`, the number of registrations that the node reports, and read
+ * again while it is shorter. A list that is short each time by the same few rows that were returned twice is
+ * complete.
  *
- * @param onFids told of fids that had not been seen before.
- * @throws ShortListError when it stays short.
+ * @param onFids called with fids that were not listed before.
+ * @throws ShortListError if it stays short.
  */
-export async function walkFids(
+export async function listFids(
   fetchPage: (token: Uint8Array | undefined) => Promise<Page<number>>,
   expected: number,
   onFids: (fids: readonly number[]) => Promise<void>,
 ): Promise<void> {
   const seen = new Set<number>();
-  const rowsOfWalks: number[] = [];
-  while (rowsOfWalks.length < WALKS) {
+  const rowsOfAttempts: number[] = [];
+  while (rowsOfAttempts.length < MAX_ATTEMPTS) {
     let rows = 0;
-    for await (const page of walkPages(fetchPage)) {
+    for await (const page of readPages(fetchPage)) {
       rows += page.length;
-      const news = [...new Set(page)].filter((fid) => fid > 0 && !seen.has(fid));
-      for (const fid of news) seen.add(fid);
-      if (news.length > 0) await onFids(news);
+      const fresh = [...new Set(page)].filter((fid) => fid > 0 && !seen.has(fid));
+      for (const fid of fresh) seen.add(fid);
+      if (fresh.length > 0) await onFids(fresh);
     }
     if (seen.size >= expected) return;
-    rowsOfWalks.push(rows);
+    rowsOfAttempts.push(rows);
   }
-  const isStable = rowsOfWalks.every((rows) => rows >= expected && rows === rowsOfWalks[0]);
+  const isStable = rowsOfAttempts.every((rows) => rows >= expected && rows === rowsOfAttempts[0]);
   if (isStable || expected - seen.size <= expected * MAX_UNEXPLAINED_SHARE) return;
-  throw new ShortListError(`the upstream lists ${seen.size} fids and speaks of ${expected} registrations`);
+  throw new ShortListError(`the upstream lists ${seen.size} fids but reports ${expected} registrations`);
 }

@@ -2,15 +2,17 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { getPosition } from "../db/index/positions.ts";
 import type { PositionUpdate } from "../ingest/engine.ts";
 
-/** What following does, as it survives a restart. */
-export enum Stage {
-  /** The fids are being listed; what was listed before a restart is worth nothing. */
-  Listing = 1,
-  /** The listed fids are being read; what happens meanwhile goes into the journal. */
-  Filling = 2,
-  /** The journal, and behind it what happens, is being applied. */
-  Applying = 3,
-}
+/** The stage of following. It is stored as a position, so it survives a restart. */
+export const Stage = {
+  /** The todo list is being written. A partial list from before a restart is discarded. */
+  Listing: 1,
+  /** The fids of the todo list are being read. New blocks are written to the journal. */
+  Filling: 2,
+  /** The journal and then new blocks are being applied. */
+  Applying: 3,
+} as const;
+
+export type Stage = (typeof Stage)[keyof typeof Stage];
 
 const STAGE = "upstream stage";
 const SHARDS = "upstream shards";
@@ -18,81 +20,87 @@ const SCOPE = "upstream scope";
 const LISTED = "upstream listed";
 const IS_FULL = "upstream is full pass";
 
-/** Where following stands, as it is written in the transactions of the work itself. */
+/** Reads the positions of following, which are written in the transactions of the work itself. */
 export class UpstreamPositions {
-  constructor(private readonly db: IndexDatabase) {}
+  readonly #db: IndexDatabase;
+
+  constructor(db: IndexDatabase) {
+    this.#db = db;
+  }
 
   get stage(): Stage | undefined {
-    return getPosition(this.db, STAGE);
+    return getPosition(this.#db, STAGE) as Stage | undefined;
   }
 
   /** Number of data shards. */
   get shards(): number | undefined {
-    return getPosition(this.db, SHARDS);
+    return getPosition(this.#db, SHARDS);
   }
 
-  /** The fingerprint of whom the index follows. */
+  /** The fingerprint of the scope that is followed. */
   get scope(): number | undefined {
-    return getPosition(this.db, SCOPE);
+    return getPosition(this.#db, SCOPE);
   }
 
-  /** Number of fids that the running pass began with. */
+  /** Number of fids on the todo list at the start of the running sync. */
   get listed(): number {
-    return getPosition(this.db, LISTED) ?? 0;
+    return getPosition(this.#db, LISTED) ?? 0;
   }
 
-  /** Whether the running pass reads every fid. */
+  /** Whether the running sync is a full sync, which reads every fid. */
   get isFull(): boolean {
-    return getPosition(this.db, IS_FULL) !== 0;
+    return getPosition(this.#db, IS_FULL) !== 0;
   }
 
-  /** The block of a shard up to which everything is in the index; undefined before there is one. */
+  /**
+   * Returns the newest block of a shard that, with all blocks before it, is in the index; undefined before the first.
+   */
   applied(shard: number): number | undefined {
-    return getPosition(this.db, appliedKey(shard));
+    return getPosition(this.#db, appliedKey(shard));
   }
 
-  /** The last block of a shard that has been taken down or applied. */
-  taken(shard: number): number | undefined {
+  /** Returns the last block of a shard that was journaled or applied. */
+  received(shard: number): number | undefined {
     const applied = this.applied(shard);
-    const journaled = getPosition(this.db, journaledKey(shard));
+    const journaled = getPosition(this.#db, journaledKey(shard));
     return applied === undefined || journaled === undefined
       ? (applied ?? journaled)
       : Math.max(applied, journaled);
   }
 
-  /** The block of a shard from which on the running pass, or the one before, takes down what happens. */
+  /** Returns the first block of a shard that the last full sync journaled. */
   start(shard: number): number {
-    return getPosition(this.db, startKey(shard)) ?? 1;
+    return getPosition(this.#db, startKey(shard)) ?? 1;
   }
 
-  /** The number of the last event of shard 0 that has been taken down or applied. */
+  /** The number of the last event of shard 0 that was journaled or applied. */
   get seqnum(): number | undefined {
-    const seqnum = getPosition(this.db, SEQNUM);
+    const seqnum = getPosition(this.#db, SEQNUM);
     return seqnum === undefined || seqnum < 0 ? undefined : seqnum;
   }
 }
 
-export const stageMove = (stage: Stage): PositionUpdate => ({ key: STAGE, position: stage });
-export const shardsMove = (shards: number): PositionUpdate => ({ key: SHARDS, position: shards });
-export const scopeMove = (fingerprint: number): PositionUpdate => ({ key: SCOPE, position: fingerprint });
-export const passMoves = (listed: number, isFull: boolean): PositionUpdate[] => [
+export const stagePosition = (stage: Stage): PositionUpdate => ({ key: STAGE, position: stage });
+export const shardsPosition = (shards: number): PositionUpdate => ({ key: SHARDS, position: shards });
+export const scopePosition = (fingerprint: number): PositionUpdate => ({ key: SCOPE, position: fingerprint });
+export const syncPositions = (listed: number, isFull: boolean): PositionUpdate[] => [
   { key: LISTED, position: listed },
   { key: IS_FULL, position: isFull ? 1 : 0 },
 ];
-export const appliedMove = (shard: number, block: number): PositionUpdate => ({
+export const appliedPosition = (shard: number, block: number): PositionUpdate => ({
   key: appliedKey(shard),
   position: block,
 });
-export const startMove = (shard: number, block: number): PositionUpdate => ({
+export const startPosition = (shard: number, block: number): PositionUpdate => ({
   key: startKey(shard),
   position: block,
 });
-export const journaledMove = (shard: number, block: number): PositionUpdate => ({
+export const journaledPosition = (shard: number, block: number): PositionUpdate => ({
   key: journaledKey(shard),
   position: block,
 });
-/** @param seqnum undefined: not known. */
-export const seqnumMove = (seqnum: number | undefined): PositionUpdate => ({
+/** @param seqnum undefined if it is not known. */
+export const seqnumPosition = (seqnum: number | undefined): PositionUpdate => ({
   key: SEQNUM,
   position: seqnum ?? -1,
 });

@@ -2,10 +2,10 @@ import { formatDuration, grouped, percentOf, progressLine } from "../runtime/pro
 import type { UpstreamPhase, UpstreamProgress } from "./progress.ts";
 
 /**
- * Why the index does not hold what the upstream does, for people; undefined where it does, that is to say where every
- * shard has been applied up to less than `readyLagSecs` ago.
+ * Returns why the index is not up to date with the upstream, for people. Undefined if it is: each shard was applied
+ * up to less than `readyLagSecs` ago.
  */
-export function behindReason(progress: UpstreamProgress, readyLagSecs: number): string | undefined {
+export function notReadyReason(progress: UpstreamProgress, readyLagSecs: number): string | undefined {
   const { phase, shards, fids, etaSecs, peerError } = progress;
   if (peerError !== undefined) return peerError;
   switch (phase) {
@@ -13,18 +13,18 @@ export function behindReason(progress: UpstreamProgress, readyLagSecs: number): 
       return "the upstream has not been reached yet";
     case "backfill":
     case "reconcile": {
-      const doing = phase === "backfill" ? "filling the index from" : "comparing the index with";
+      const activity = phase === "backfill" ? "filling the index from" : "comparing the index with";
       const left = etaSecs === undefined ? "" : `, about ${formatDuration(etaSecs * 1000)} left`;
       const percent = percentOf(shareOf(fids)).trim();
-      return `${doing} the upstream: ${grouped(fids.done)} of ${grouped(fids.total)} fids (${percent})${left}`;
+      return `${activity} the upstream: ${grouped(fids.done)} of ${grouped(fids.total)} fids (${percent})${left}`;
     }
     case "replay":
-      return "applying what happened while the index was filled";
+      return "applying the blocks that arrived while the index was filled";
     case "live": {
       const silent = shards.find(({ lagSecs }) => lagSecs === undefined);
-      if (silent) return `no block of shard ${silent.shard} has come from the upstream yet`;
+      if (silent) return `no block of shard ${silent.shard} has been received from the upstream yet`;
       const [worst] = shards.toSorted((a, b) => (b.lagSecs ?? 0) - (a.lagSecs ?? 0));
-      if (!worst) return "the upstream has not told its shards yet";
+      if (!worst) return "the upstream has not reported its shards yet";
       const { shard, lagSecs = 0 } = worst;
       if (lagSecs < readyLagSecs) return undefined;
       return `shard ${shard} is ${formatDuration(lagSecs * 1000)} behind; ready is less than ${readyLagSecs}s`;
@@ -32,7 +32,7 @@ export function behindReason(progress: UpstreamProgress, readyLagSecs: number): 
   }
 }
 
-const DOING: Readonly<Record<UpstreamPhase, string>> = {
+const ACTIVITIES: Readonly<Record<UpstreamPhase, string>> = {
   connecting: "connecting",
   backfill: "filling",
   replay: "catching up",
@@ -40,18 +40,23 @@ const DOING: Readonly<Record<UpstreamPhase, string>> = {
   reconcile: "comparing",
 };
 
-/** A bar, what is done, messages per second and time left, as much of it as fits into `columns` columns. */
+/** Formats a bar, the phase, messages per second and time left, as much of it as fits into `columns` columns. */
 export function formatUpstreamProgress(progress: UpstreamProgress, columns: number): string {
   const { phase, fids, messagesPerSec, etaSecs } = progress;
   const isCounted = phase === "backfill" || phase === "reconcile";
   const share = isCounted ? shareOf(fids) : phase === "connecting" ? 0 : 1;
-  const doing = isCounted ? `${percentOf(share)}  ${DOING[phase]}` : DOING[phase];
+  const activity = isCounted ? `${percentOf(share)}  ${ACTIVITIES[phase]}` : ACTIVITIES[phase];
   const done = isCounted ? [`${grouped(fids.done)} of ${grouped(fids.total)} fids`] : [];
   const rate = `${grouped(messagesPerSec)} messages/s`;
   const left = isCounted
     ? [`${formatDuration(etaSecs === undefined ? undefined : etaSecs * 1000)} left`]
     : [];
-  const texts = [[doing, ...done, rate, ...left], [doing, rate, ...left], [doing, ...left], [doing]];
+  const texts = [
+    [activity, ...done, rate, ...left],
+    [activity, rate, ...left],
+    [activity, ...left],
+    [activity],
+  ];
   return progressLine(
     share,
     texts.map((parts) => parts.join("  ")),

@@ -12,14 +12,14 @@ interface Shard {
   appliedTime: number | undefined;
 }
 
-/** Counts what following does, for those who ask how far it has come. */
+/** Tracks the progress of following. */
 export class ProgressTracker {
   readonly #clock: Clock;
   readonly #shards = new Map<number, Shard>();
   #phase: UpstreamPhase = "connecting";
   #messages = 0;
   #fids = { done: 0, total: 0 };
-  #passBegan = { atMs: 0, done: 0 };
+  #syncStart = { atMs: 0, done: 0 };
   #lastFault: string | undefined;
   #peerError: string | undefined;
   /** Messages of this window and of the one before. */
@@ -33,14 +33,14 @@ export class ProgressTracker {
     this.#phase = phase;
   }
 
-  /** A pass over fids begins or goes on, of which `remaining` of `total` are left. */
-  beginPass(remaining: number, total: number): void {
+  /** Called when a sync starts or is resumed: `remaining` of `total` fids must still be read. */
+  startSync(remaining: number, total: number): void {
     const all = Math.max(total, remaining);
     this.#fids = { done: all - remaining, total: all };
-    this.#passBegan = { atMs: this.#clock.nowMs(), done: all - remaining };
+    this.#syncStart = { atMs: this.#clock.nowMs(), done: all - remaining };
   }
 
-  wrote({ ops, todo }: RelayedBatch): void {
+  countWritten({ ops, todo }: RelayedBatch): void {
     for (const { kind } of ops) {
       if (kind === "merge" || kind === "put") this.#messages++;
       if (kind === "fidComplete") this.#fids.done++;
@@ -55,21 +55,21 @@ export class ProgressTracker {
     const known = this.#shard(shard);
     known.appliedBlock = block;
     if (timestamp !== undefined) known.appliedTime = toUnixSecs(timestamp);
-    this.saw(shard, block);
+    this.reportHead(shard, block);
   }
 
-  /** The followed node told of a block. */
-  saw(shard: number, block: number): void {
+  /** Called when the upstream reports a block. */
+  reportHead(shard: number, block: number): void {
     const known = this.#shard(shard);
     known.headBlock = Math.max(known.headBlock, block);
   }
 
-  fault(what: string): void {
+  setFault(what: string): void {
     this.#lastFault = what;
   }
 
-  /** The upstream turned out to be no Farcaster node, or, undefined, to be one. */
-  peer(error: string | undefined): void {
+  /** Called when the upstream turns out not to be a Farcaster node, or, with undefined, to be one. */
+  setPeerError(error: string | undefined): void {
     this.#peerError = error;
   }
 
@@ -77,7 +77,9 @@ export class ProgressTracker {
     this.#roll();
     return {
       phase: this.#phase,
-      shards: [...this.#shards].sort(([a], [b]) => a - b).map(([shard, known]) => this.#tell(shard, known)),
+      shards: [...this.#shards]
+        .sort(([a], [b]) => a - b)
+        .map(([shard, known]) => this.#shardProgress(shard, known)),
       fids: { ...this.#fids },
       messages: this.#messages,
       messagesPerSec: this.#rate(),
@@ -87,16 +89,16 @@ export class ProgressTracker {
     };
   }
 
-  #tell(shard: number, { appliedBlock, headBlock, appliedTime }: Shard): ShardProgress {
+  #shardProgress(shard: number, { appliedBlock, headBlock, appliedTime }: Shard): ShardProgress {
     const lagSecs = appliedTime === undefined ? undefined : Math.max(0, nowSecs(this.#clock) - appliedTime);
     return { shard, appliedBlock, headBlock, lagSecs };
   }
 
   #etaSecs(): number | undefined {
     const { done, total } = this.#fids;
-    const doneSince = done - this.#passBegan.done;
+    const doneSince = done - this.#syncStart.done;
     if (doneSince <= 0) return undefined;
-    const elapsedSecs = (this.#clock.nowMs() - this.#passBegan.atMs) / 1000;
+    const elapsedSecs = (this.#clock.nowMs() - this.#syncStart.atMs) / 1000;
     return (elapsedSecs / doneSince) * (total - done);
   }
 

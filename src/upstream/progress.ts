@@ -1,45 +1,45 @@
-/** What following may be doing. */
+/** The phases of following. */
 export const UPSTREAM_PHASES = [
-  // Nothing has been heard of the upstream since the start.
+  // No response from the upstream since the start.
   "connecting",
-  // Reads everything of every fid, while a journal takes down what happens meanwhile.
+  // Reads the whole state of every fid. New blocks are written to the journal.
   "backfill",
   // Applies the journal.
   "replay",
-  // Applies block after block.
+  // Applies each block as it arrives.
   "live",
-  // Reads the fids again of which something was missed.
+  // Reads the fids again that a gap concerns.
   "reconcile",
 ] as const;
 
 export type UpstreamPhase = (typeof UPSTREAM_PHASES)[number];
 
 export interface ShardProgress {
-  /** 0 is the shard of the network's own chain. */
+  /** 0 is the shard of the block chain. */
   readonly shard: number;
-  /** Everything up to this block is in the index; 0 before the first. */
+  /** The newest block that, with all blocks before it, is in the index; 0 before the first. */
   readonly appliedBlock: number;
-  /** The newest block that the upstream told of. */
+  /** The newest block that the upstream reported. */
   readonly headBlock: number;
   /** Seconds between now and the time of `appliedBlock`; undefined before the first. */
   readonly lagSecs: number | undefined;
 }
 
-/** How far following has come. */
+/** The progress of following. */
 export interface UpstreamProgress {
   readonly phase: UpstreamPhase;
-  /** Empty before the upstream told how many there are. */
+  /** Empty before the upstream has reported its shards. */
   readonly shards: readonly ShardProgress[];
   /** Of the running backfill or reconciliation. */
   readonly fids: { readonly done: number; readonly total: number };
-  /** Applied since the start of the process. */
+  /** Messages applied since the start of the process. */
   readonly messages: number;
   /** Over the last seconds. */
   readonly messagesPerSec: number;
-  /** Until the fids are done, by the speed of the last while; undefined where nobody can say. */
+  /** Until the fids are read, at the average speed so far; undefined before the first. */
   readonly etaSecs: number | undefined;
-  /** That the upstream is no Farcaster node and why, for people; undefined where it is one or nobody knows. */
+  /** Why the upstream is not a Farcaster node, for people; undefined if it is one or it is not known. */
   readonly peerError: string | undefined;
-  /** The latest fault that following recovered from, for people. */
+  /** The latest fault that was retried, for people. */
   readonly lastFault: string | undefined;
 }

@@ -6,22 +6,22 @@ import { claimedHash, encodeMessage, type SignedMessage } from "../protocol/sign
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../protocol/wire/generated/state.ts";
+import { validatedEvent, validatedProof } from "./block-operations.ts";
 import { MAX_REQUESTERS_PER_CALL, type MessagesMethod, type UpstreamClient } from "./client.ts";
-import { walkPages } from "./pages.ts";
-import { validatedEvent, validatedProof } from "./relayed.ts";
+import { readPages } from "./pages.ts";
 import { isRegistered, storedEvents, storedKeys, storedMessages, storedProofs } from "./stored.ts";
 import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
 
-/** What reading the state of an fid works with. */
-export interface FidReader {
+/** Dependencies of reading the state of an fid. */
+export interface FidReaderDeps {
   readonly client: UpstreamClient;
   readonly db: IndexDatabase;
   readonly rules: RelayRules;
-  /** Takes operations, and the fids that have to be presented because of them; resolves when there is room for more. */
+  /** Accepts operations and the fids that they mention; resolves when there is room for more. */
   readonly emit: (ops: readonly RelayedOp[], mentioned: readonly number[]) => Promise<void>;
 }
 
-/** The calls that together give all of a store. */
+/** The stores with the calls that together return all of their messages. */
 export const STORES: readonly (readonly [Store, readonly MessagesMethod[]])[] = [
   [Store.Verifications, ["getAllVerificationMessagesByFid"]],
   [Store.UserData, ["getAllUserDataMessagesByFid"]],
@@ -38,109 +38,112 @@ export const EVENT_TYPES = [
   OnChainEventType.EVENT_TYPE_TIER_PURCHASE,
 ];
 
-/** A message that is read from a state is no news. */
-const NO_NEWS = { happenedAt: 0 } as const;
+/** Operations that come from reading the state produce no events. */
+const NO_EVENT = { happenedAt: 0 } as const;
 
 /**
- * Reads all that the followed node holds of an fid and the index keeps, and emits what makes the index hold exactly that:
- * what is missing is put in, what is too much taken out, what is there already not looked at again.
+ * Reads the state of an fid on the upstream, as far as it is in scope, and emits the operations that make the index
+ * equal: missing parts are added, surplus parts removed. Messages that are stored already are not validated again.
  *
- * @param mayBeUnknown whether the answer that nobody registered the fid is taken, where the index knows nobody either:
- * blocks speak of such fids too.
- * @throws Error when an fid is not registered that should be: the node may answer with an empty list where its own store
- * fails.
+ * @param mayBeUnknown whether the response that the fid is not registered is accepted, if the index does not know it
+ *   either. Blocks also concern such fids.
+ * @throws Error if an fid is not registered that should be: a node whose store fails may respond with an empty list.
  */
-export async function readFid(reader: FidReader, fid: number, mayBeUnknown: boolean): Promise<void> {
+export async function readFid(reader: FidReaderDeps, fid: number, mayBeUnknown: boolean): Promise<void> {
   const { scope } = reader.rules;
   for (const type of EVENT_TYPES) await readEvents(reader, fid, type, mayBeUnknown);
-  await dropUnheld(reader, fid);
+  await removeKeyAndProofMessages(reader, fid);
   await readProofs(reader, fid);
   for (const [store, methods] of STORES)
-    await readStore(reader, fid, store, scope.keepsStore(fid, store) ? methods : []);
+    await readStore(reader, fid, store, scope.includesStore(fid, store) ? methods : []);
   await readKeys(reader, fid);
-  await reader.emit([{ kind: "fidComplete", fid, ...NO_NEWS }], []);
+  await reader.emit([{ kind: "fidComplete", fid, ...NO_EVENT }], []);
 }
 
 async function readEvents(
-  { client, db, rules, emit }: FidReader,
+  { client, db, rules, emit }: FidReaderDeps,
   fid: number,
   type: OnChainEventType,
   mayBeUnknown: boolean,
 ): Promise<void> {
-  const held = storedEvents(db, fid, type);
+  const surplus = storedEvents(db, fid, type);
   const ops: RelayedOp[] = [];
-  if (rules.scope.keepsEvent(fid, type)) {
-    const answered = await client.onChainEvents(fid, type);
-    const isUnknown = answered.length === 0 && type === OnChainEventType.EVENT_TYPE_ID_REGISTER;
+  if (rules.scope.includesEvent(fid, type)) {
+    const received = await client.onChainEvents(fid, type);
+    const isUnknown = received.length === 0 && type === OnChainEventType.EVENT_TYPE_ID_REGISTER;
     if (isUnknown && !(mayBeUnknown && !isRegistered(db, fid)))
-      throw new Error(`the upstream answers that fid ${fid} is not registered`);
-    for (const bytes of answered) {
+      throw new Error(`the upstream responds that fid ${fid} is not registered`);
+    for (const bytes of received) {
       const event = validatedEvent(rules, bytes);
       if (event?.fid !== fid || event.type !== type) continue;
       const canonical = OnChainEvent.encode(event).finish();
-      if (!held.delete(canonical.toHex())) ops.push({ kind: "onChainEvent", event: canonical, ...NO_NEWS });
+      if (!surplus.delete(canonical.toHex()))
+        ops.push({ kind: "onChainEvent", event: canonical, ...NO_EVENT });
     }
   }
-  for (const ref of held.values()) ops.unshift({ kind: "removeOnChainEvent", ref, ...NO_NEWS });
+  for (const ref of surplus.values()) ops.unshift({ kind: "removeOnChainEvent", ref, ...NO_EVENT });
   if (ops.length > 0) await emit(ops, []);
 }
 
-/** Proofs and keys stand in tables of their own; their messages come from times in which nobody was followed. */
-async function dropUnheld({ db, emit }: FidReader, fid: number): Promise<void> {
-  const held = [Store.UsernameProofs, Store.GaslessKeys].flatMap((store) => [
+/**
+ * Removes messages of proofs and keys. The upstream lists proofs and keys themselves, which are stored in tables of
+ * their own; such messages are left from a time before the node followed an upstream.
+ */
+async function removeKeyAndProofMessages({ db, emit }: FidReaderDeps, fid: number): Promise<void> {
+  const messages = [Store.UsernameProofs, Store.GaslessKeys].flatMap((store) => [
     ...storedMessages(db, fid, store).values(),
   ]);
-  if (held.length > 0) await emit(held.map(dropOp), []);
+  if (messages.length > 0) await emit(messages.map(removeOp), []);
 }
 
-async function readProofs({ client, db, rules, emit }: FidReader, fid: number): Promise<void> {
-  const held = storedProofs(db, fid);
+async function readProofs({ client, db, rules, emit }: FidReaderDeps, fid: number): Promise<void> {
+  const surplus = storedProofs(db, fid);
   const ops: RelayedOp[] = [];
-  const answered = new Set<string>();
-  for (const bytes of rules.scope.keepsNames(fid) ? await client.usernameProofs(fid) : []) {
+  const received = new Set<string>();
+  for (const bytes of rules.scope.includesNames(fid) ? await client.usernameProofs(fid) : []) {
     const proof = validatedProof(rules, bytes);
     if (proof?.fid !== fid) continue;
     const added = UserNameProof.encode(proof).finish();
     const key = added.toHex();
-    if (answered.has(key)) continue;
-    answered.add(key);
-    if (!held.delete(key)) ops.push({ kind: "proof", added, ...NO_NEWS });
+    if (received.has(key)) continue;
+    received.add(key);
+    if (!surplus.delete(key)) ops.push({ kind: "proof", added, ...NO_EVENT });
   }
-  for (const removed of held.values()) ops.unshift({ kind: "proof", removed, ...NO_NEWS });
+  for (const removed of surplus.values()) ops.unshift({ kind: "proof", removed, ...NO_EVENT });
   if (ops.length > 0) await emit(ops, []);
 }
 
 async function readStore(
-  reader: FidReader,
+  reader: FidReaderDeps,
   fid: number,
   store: Store,
   methods: readonly MessagesMethod[],
 ): Promise<void> {
   const { client, db, rules, emit } = reader;
   const isWhole = rules.scope.shareOf(fid) === "all";
-  const held = storedMessages(db, fid, store);
+  const surplus = storedMessages(db, fid, store);
   for (const method of methods) {
-    for await (const page of walkPages((token) => client.messages(method, fid, token))) {
+    for await (const page of readPages((token) => client.messages(method, fid, token))) {
       const ops: RelayedOp[] = [];
       const mentioned: number[] = [];
       for (const bytes of page) {
-        // What the index holds has been validated; it is crossed off what it holds too much.
-        if (held.size > 0 && held.delete(claimedHash(bytes)?.toHex() ?? "")) continue;
+        // A stored message has been validated before. It is not surplus.
+        if (surplus.size > 0 && surplus.delete(claimedHash(bytes)?.toHex() ?? "")) continue;
         const message = validateRelayed(rules, bytes, (one) => isOf(fid, store, one));
         if (!message) continue;
-        ops.push({ kind: "put", message: encodeMessage(message), ...NO_NEWS });
-        if (isWhole) mentioned.push(...rules.scope.mention(message.data));
+        ops.push({ kind: "put", message: encodeMessage(message), ...NO_EVENT });
+        if (isWhole) mentioned.push(...rules.scope.addMentioned(message.data));
       }
       if (ops.length > 0) await emit(ops, mentioned);
     }
   }
-  if (held.size > 0) await emit([...held.values()].map(dropOp), []);
+  if (surplus.size > 0) await emit([...surplus.values()].map(removeOp), []);
 }
 
-async function readKeys(reader: FidReader, fid: number): Promise<void> {
+async function readKeys(reader: FidReaderDeps, fid: number): Promise<void> {
   const { client, db, rules, emit } = reader;
-  const held = storedKeys(db, fid);
-  const requesters = new Set([...held.values()].map(({ requestFid }) => requestFid));
+  const surplus = storedKeys(db, fid);
+  const requesters = new Set([...surplus.values()].map(({ requestFid }) => requestFid));
   const ops: RelayedOp[] = [];
   if (rules.scope.shareOf(fid) === "all") {
     const signersPage = async (token: Uint8Array | undefined) => {
@@ -148,43 +151,43 @@ async function readKeys(reader: FidReader, fid: number): Promise<void> {
       ops.push(...nonceOps(page.nonces));
       return page;
     };
-    for await (const page of walkPages(signersPage)) {
+    for await (const page of readPages(signersPage)) {
       for (const signer of page) {
         if (signer.source !== SignerSource.SIGNER_SOURCE_OFFCHAIN) continue;
         const { key, requestFid = 0, scopes, ttl = 0, addedAt = 0, lastUsedAt = addedAt, nonce = 0 } = signer;
-        held.delete(key.toHex());
+        surplus.delete(key.toHex());
         requesters.add(requestFid);
         const times = { addedAt, lastUsedAt };
         const relayed = { key: key.slice(), fid, requestFid, scopes, ttlSecs: ttl, nonce, ...times };
-        ops.push({ kind: "key", key: relayed, ...NO_NEWS });
+        ops.push({ kind: "key", key: relayed, ...NO_EVENT });
       }
     }
     ops.push(...(await readRequesters(client, fid, requesters)));
   }
-  for (const { key } of held.values()) ops.push({ kind: "removeKey", fid, key, ...NO_NEWS });
+  for (const { key } of surplus.values()) ops.push({ kind: "removeKey", fid, key, ...NO_EVENT });
   if (ops.length > 0) await emit(ops, []);
 }
 
 /**
- * The nonces of the apps that requested keys of an fid. They are asked for behind the keys: a key that has removed itself is
- * in no list and its removal names no app, so the app's nonce must not be older than the list.
+ * Reads the nonces of the apps that requested keys of an fid, after the keys: a key that removed itself is in no list
+ * and its removal does not name the app, so the app's nonce must not be older than the list.
  */
 async function readRequesters(
   client: UpstreamClient,
   fid: number,
   requesters: ReadonlySet<number>,
 ): Promise<RelayedOp[]> {
-  const asked = [...requesters];
+  const apps = [...requesters];
   const ops: RelayedOp[] = [];
-  for (let at = 0; at < asked.length; at += MAX_REQUESTERS_PER_CALL) {
-    const requesterFids = asked.slice(at, at + MAX_REQUESTERS_PER_CALL);
+  for (let at = 0; at < apps.length; at += MAX_REQUESTERS_PER_CALL) {
+    const requesterFids = apps.slice(at, at + MAX_REQUESTERS_PER_CALL);
     ops.push(...nonceOps((await client.signers(fid, undefined, requesterFids)).nonces));
   }
   return ops;
 }
 
 function nonceOps(nonces: RelayedNonces): RelayedOp[] {
-  return nonces.userNonce > 0 || nonces.apps.length > 0 ? [{ kind: "keyNonces", nonces, ...NO_NEWS }] : [];
+  return nonces.userNonce > 0 || nonces.apps.length > 0 ? [{ kind: "keyNonces", nonces, ...NO_EVENT }] : [];
 }
 
 function isOf(fid: number, store: Store, message: SignedMessage): boolean {
@@ -193,6 +196,6 @@ function isOf(fid: number, store: Store, message: SignedMessage): boolean {
   return slotOf(message).store === store;
 }
 
-function dropOp(ref: MessageRef): RelayedOp {
-  return { kind: "remove", ref, ...NO_NEWS };
+function removeOp(ref: MessageRef): RelayedOp {
+  return { kind: "remove", ref, ...NO_EVENT };
 }

@@ -1,7 +1,7 @@
 import type { RpcClient } from "../lib/port-rpc.ts";
 import type { UpstreamProgress } from "./progress.ts";
 
-/** What the worker that follows is asked. */
+/** Requests to the upstream worker. */
 export type UpstreamRequest = { readonly type: "progress" };
 
 export type UpstreamWorkerClient = RpcClient<UpstreamRequest, UpstreamProgress>;

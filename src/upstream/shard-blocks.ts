@@ -4,21 +4,21 @@ import { MessageType } from "../protocol/wire/generated/message.ts";
 import type { ConcernedByChunks } from "../protocol/wire/generated/upstream.ts";
 import { BlockAssembler, OpenBlock, type ShardBlock } from "./block-assembler.ts";
 import type { UpstreamClient } from "./client.ts";
-import { GapError } from "./gap.ts";
+import { GapError } from "./gap-error.ts";
 import { blockOfEvent, firstEventId } from "./shards.ts";
 import { Backoff, type Timings } from "./timings.ts";
 
-/** What reading the blocks of a shard works with. */
+/** Dependencies of reading the blocks of a shard. */
 export interface ShardSource {
   readonly client: UpstreamClient;
   readonly shard: number;
-  readonly pace: Timings;
+  readonly timings: Timings;
   readonly signal: AbortSignal;
-  /** Told of a fault that is recovered from. */
+  /** Called for a fault that is retried. */
   readonly onFault: (what: string, cause: unknown) => void;
-  /** Told of the newest block that the followed node speaks of. */
+  /** Called with the newest block that the upstream reports. */
   readonly onHead: (block: number) => void;
-  /** Told when everything up to now has been read, each time that the live stream takes over. */
+  /** Called each time that everything up to now has been read and the live stream takes over. */
   readonly onLive?: () => void;
 }
 
@@ -26,15 +26,15 @@ const EVENTS_PER_PAGE = 1000;
 const TRIES_OF_A_BLOCK = 3;
 
 /**
- * The blocks of a data shard from `from` on, each complete and each once, without an end. The live stream is opened
- * first; what happened before it is read from the node's log, and so is every block that the stream gives short. Faults
- * of the connection are waited out.
+ * Yields the blocks of a data shard from `from` on, each complete and each once, without end. The live stream is
+ * opened first. Earlier blocks are read from the node's log, and so is every block that the stream delivers
+ * incompletely. Connection failures are retried.
  *
- * @throws GapError when the node no longer has a block.
+ * @throws GapError if the node no longer has a block.
  */
 export async function* shardBlocks(source: ShardSource, from: number): AsyncGenerator<ShardBlock> {
-  const { client, shard, pace, signal } = source;
-  const backoff = new Backoff(pace);
+  const { client, shard, timings, signal } = source;
+  const backoff = new Backoff(timings);
   let next = from;
   while (!signal.aborted) {
     try {
@@ -70,7 +70,7 @@ export async function* shardBlocks(source: ShardSource, from: number): AsyncGene
   }
 }
 
-/** The blocks of the node's log from `from` to `to`, or to its end where `to` is undefined. */
+/** Yields the blocks of the node's log from `from` to `to`, or to its end if `to` is undefined. */
 async function* loggedBlocks(
   source: ShardSource,
   from: number,
@@ -97,18 +97,18 @@ async function* loggedBlocks(
     if (last) startId = last.id + 1;
     else break;
   }
-  // What the log should hold by now and does not is asked for once more, block by block.
+  // Blocks that the log should contain but did not are requested once more, one by one.
   for (let number = assembler.next; number <= head; number++) yield await oneBlock(source, number, head);
 }
 
 /**
- * One block of the log. A block that comes short each time is taken when key operations explain it: the log never holds
- * those, though they are counted, and shard 0 tells of them.
+ * Reads one block of the log. A block that is incomplete each time is accepted if key operations explain it: they are
+ * counted but never logged, and come from shard 0.
  */
 async function oneBlock(source: ShardSource, number: number, missingTo: number): Promise<ShardBlock> {
-  const { client, shard, pace, signal } = source;
-  const backoff = new Backoff(pace);
-  let short: { readonly block: ShardBlock; readonly missing: number } | undefined;
+  const { client, shard, timings, signal } = source;
+  const backoff = new Backoff(timings);
+  let incomplete: { readonly block: ShardBlock; readonly missing: number } | undefined;
   for (let tries = 0; tries < TRIES_OF_A_BLOCK; tries++) {
     if (tries > 0) await backoff.wait(signal);
     const open = new OpenBlock(number);
@@ -122,9 +122,9 @@ async function oneBlock(source: ShardSource, number: number, missingTo: number):
     }
     const missing = open.missingMerges();
     if (missing === 0) return open.close();
-    if (missing !== undefined) short = { block: open.close(), missing };
-    if (short && short.missing <= keyOperations(await client.chunks(shard, number, number + 1)))
-      return short.block;
+    if (missing !== undefined) incomplete = { block: open.close(), missing };
+    if (incomplete && incomplete.missing <= keyOperations(await client.chunks(shard, number, number + 1)))
+      return incomplete.block;
   }
   throw new GapError(shard, number, Math.max(number, missingTo));
 }
@@ -136,7 +136,7 @@ async function headOf({ client, shard, onHead }: ShardSource): Promise<number> {
   return head;
 }
 
-/** How many operations on gasless keys the blocks took over from shard 0. */
+/** Counts the operations on gasless keys that the blocks include from shard 0. */
 function keyOperations(chunks: ConcernedByChunks["chunks"]): number {
   let count = 0;
   for (const { transactions } of chunks) {

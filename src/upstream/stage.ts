@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { UpstreamClient } from "./client.ts";
-import { GapError } from "./gap.ts";
+import { GapError } from "./gap-error.ts";
 import type { RelayWriter } from "./op-batcher.ts";
 import type { UpstreamPositions } from "./positions.ts";
 import type { ProgressTracker } from "./progress-tracker.ts";
@@ -9,8 +9,8 @@ import type { ShardSource } from "./shard-blocks.ts";
 import type { Timings } from "./timings.ts";
 import type { RelayRules } from "./validate-relayed.ts";
 
-/** What a stage of following works with. */
-export interface StageContext {
+/** Dependencies and settings of a stage of following. */
+export interface StageDeps {
   readonly client: UpstreamClient;
   readonly writer: RelayWriter;
   readonly positions: UpstreamPositions;
@@ -20,21 +20,20 @@ export interface StageContext {
   /** Number of data shards. */
   readonly shards: number;
   readonly tracker: ProgressTracker;
-  readonly pace: Timings;
+  readonly timings: Timings;
   readonly concurrency: number;
-  /** Aborts when the stage ends; every call ends with it. */
+  /** Aborts when the stage ends. Every call ends with it. */
   readonly signal: AbortSignal;
   readonly end: () => void;
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
 /**
- * Runs the parts of a stage side by side. The stage is over when `task` is, or when any part fails; then the others end
- * too, and nothing of them runs any more when this answers. Answers the gap that a part came upon, if that is what ended
- * the stage.
+ * Runs the parts of a stage concurrently. The stage ends when `task` ends or when any part fails. Then the other
+ * parts are stopped; none of them runs any more when this resolves. Returns the gap that ended the stage, if any.
  */
 export async function runParts(
-  { end }: Pick<StageContext, "end">,
+  { end }: Pick<StageDeps, "end">,
   task: Promise<void> | undefined,
   parts: readonly Promise<void>[],
 ): Promise<GapError | undefined> {
@@ -51,13 +50,20 @@ export async function runParts(
   }
 }
 
-/** Resolves when all parts ended well; rejects when one of them failed. */
+/** Resolves when all parts succeed, rejects when one of them fails. */
 async function failureOf(parts: readonly Promise<void>[]): Promise<void> {
   await Promise.all(parts);
 }
 
-/** How a part of a stage reads a shard. */
-export function sourceOf(context: StageContext, shard: number): ShardSource {
-  const { client, pace, signal, onFault, tracker } = context;
-  return { client, shard, pace, signal, onFault, onHead: (block) => tracker.saw(shard, block) };
+/** Returns the source of a shard's blocks for a part of a stage. */
+export function sourceOf(deps: StageDeps, shard: number): ShardSource {
+  const { client, timings, signal, onFault, tracker } = deps;
+  return {
+    client,
+    shard,
+    timings,
+    signal,
+    onFault,
+    onHead: (block) => tracker.reportHead(shard, block),
+  };
 }

@@ -8,33 +8,33 @@ import type { Store } from "../protocol/merge-rules.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 
 const messagesOf = statement<{ slot: Uint8Array; hash: Uint8Array }, [fid: number, store: number]>(
-  "upstream-held.messages",
+  "upstream-stored.messages",
   "SELECT slot, hash FROM messages WHERE fid = ? AND store = ?",
 );
 const eventsOf = statement<
   { blockNumber: number; logIndex: number; bytes: Uint8Array },
   [type: number, fid: number]
 >(
-  "upstream-held.events",
+  "upstream-stored.events",
   `SELECT block_number AS blockNumber, log_index AS logIndex, bytes FROM on_chain_events
    WHERE type = ? AND fid = ?`,
 );
 const fidsAfter = statement<{ fid: number }, [fid: number, limit: number]>(
-  "upstream-held.fids-after",
+  "upstream-stored.fids-after",
   "SELECT fid FROM fids WHERE fid > ? ORDER BY fid LIMIT ?",
 );
 const isRegisteredFid = statement<{ one: number }, [fid: number]>(
-  "upstream-held.is-registered",
+  "upstream-stored.is-registered",
   "SELECT 1 AS one FROM fids WHERE fid = ?",
 );
 
-/** The live messages of an fid in a store, by their hashes in hex. */
+/** Returns the live messages of an fid in a store, by their hashes in hex. */
 export function storedMessages(db: IndexDatabase, fid: number, store: Store): Map<string, MessageRef> {
   const rows = db.all(messagesOf, fid, store);
   return new Map(rows.map(({ slot, hash }) => [hash.toHex(), { fid, store, slot, hash }]));
 }
 
-/** The on-chain events of one type of an fid, by their bytes in hex. */
+/** Returns the on-chain events of one type of an fid, by their bytes in hex. */
 export function storedEvents(db: IndexDatabase, fid: number, type: number): Map<string, OnChainEventRef> {
   const rows = db.all(eventsOf, type, fid);
   return new Map(
@@ -42,7 +42,7 @@ export function storedEvents(db: IndexDatabase, fid: number, type: number): Map<
   );
 }
 
-/** The proofs of an fid, shown or not, by their bytes in hex. */
+/** Returns the proofs of an fid, shown or rival, by their bytes in hex. */
 export function storedProofs(db: IndexDatabase, fid: number): Map<string, Uint8Array> {
   const rows = [...db.all(proofsOfFid, fid), ...db.all(rivalsOfFid, fid)];
   return new Map(
@@ -54,21 +54,21 @@ export function storedProofs(db: IndexDatabase, fid: number): Map<string, Uint8A
 }
 
 /** A gasless key and the app that requested it. */
-interface HeldKey {
+interface StoredKey {
   readonly key: Uint8Array;
   readonly requestFid: number;
 }
 
-/** The gasless keys of an fid, by their bytes in hex. */
-export function storedKeys(db: IndexDatabase, fid: number): Map<string, HeldKey> {
-  return new Map(gaslessKeysOf(db, fid).map((held) => [held.key.toHex(), held]));
+/** Returns the gasless keys of an fid, by their bytes in hex. */
+export function storedKeys(db: IndexDatabase, fid: number): Map<string, StoredKey> {
+  return new Map(gaslessKeysOf(db, fid).map((stored) => [stored.key.toHex(), stored]));
 }
 
 export function isRegistered(db: IndexDatabase, fid: number): boolean {
   return db.get(isRegisteredFid, fid) !== undefined;
 }
 
-/** The next registered fids behind `fid`. */
+/** Returns the next registered fids after `fid`. */
 export function registeredFidsAfter(db: IndexDatabase, fid: number, limit: number): number[] {
   return db.all(fidsAfter, fid, limit).map((row) => row.fid);
 }

@@ -1,13 +1,13 @@
-/** How long the follower waits for what. Milliseconds. */
+/** Delays and timeouts of following, in milliseconds. */
 export interface Timings {
-  /** Between two looks for new blocks of shard 0. */
+  /** Between two polls for new blocks of shard 0. */
   readonly pollMs: number;
-  /** Before the first of a row of tries; each further one waits twice as long. */
+  /** Before the first retry. Each further one waits twice as long. */
   readonly retryMs: number;
   readonly maxRetryMs: number;
-  /** A stream that says nothing for so long is opened anew; one block comes each second. */
+  /** A stream that sends nothing for so long is opened again. The upstream makes one block a second. */
   readonly stallMs: number;
-  /** For the answer to one call. */
+  /** For the response to one call. */
   readonly callTimeoutMs: number;
 }
 
@@ -19,7 +19,7 @@ export const DEFAULT_TIMINGS: Timings = {
   callTimeoutMs: 60_000,
 };
 
-/** Waits; ends early, without a fault, when `signal` aborts. */
+/** Waits. Resolves early when `signal` aborts. */
 export function wait(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -33,20 +33,24 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The waits between tries that fail one after another. */
+/** The delays between failures in a row. */
 export class Backoff {
   #failures = 0;
 
-  constructor(private readonly pace: Timings) {}
+  readonly #timings: Timings;
 
-  /** Something came of the last try. */
+  constructor(timings: Timings) {
+    this.#timings = timings;
+  }
+
+  /** Called after a success. */
   reset(): void {
     this.#failures = 0;
   }
 
   /** Waits before the next try. */
   async wait(signal: AbortSignal): Promise<void> {
-    const { retryMs, maxRetryMs } = this.pace;
+    const { retryMs, maxRetryMs } = this.#timings;
     const ms = Math.min(maxRetryMs, retryMs * 2 ** Math.min(this.#failures, 20));
     this.#failures += 1;
     await wait(ms, signal);

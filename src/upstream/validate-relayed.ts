@@ -4,33 +4,33 @@ import { validateMessage } from "../protocol/validate/message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { Scope } from "./scope.ts";
 
-/** By what the records of the followed node are judged. */
+/** The rules that records of the upstream are checked against. */
 export interface RelayRules {
   readonly network: FarcasterNetwork;
   readonly nowUnixSecs: number;
   readonly scope: Scope;
   /** Number of data shards. */
   readonly shards: number;
-  /** Told of a record that breaks the protocol's rules, which is passed over. */
+  /** Called for a record that breaks the protocol's rules; it is skipped. */
   readonly onRefused: (rejection: Rejection) => void;
 }
 
 /**
- * Decodes a message and holds it against every rule that it decides alone, its signature among them: the followed node's
- * word is taken for what a message does to the network's state, not for what somebody signed. Undefined for one that is
- * not wanted, which is not looked at any closer, and for one that breaks a rule.
+ * Decodes a message and applies every rule that depends on it alone, its signature included: the upstream is trusted
+ * for the effect of a message on the network's state, not for who signed it. Returns undefined for a message that
+ * breaks a rule, and for one that `isRequested` rejects, which is not validated.
  */
 export function validateRelayed(
   { network, nowUnixSecs, onRefused }: RelayRules,
   bytes: Uint8Array,
-  isWanted: (message: SignedMessage) => boolean,
+  isRequested: (message: SignedMessage) => boolean,
 ): SignedMessage | undefined {
   const message = decodeMessage(bytes);
   if (message instanceof Rejection) {
     onRefused(message);
     return undefined;
   }
-  if (!isWanted(message)) return undefined;
+  if (!isRequested(message)) return undefined;
   const refusal = validateMessage(message, { network, nowUnixSecs, isHistory: true });
   if (refusal) onRefused(refusal);
   return refusal ? undefined : message;

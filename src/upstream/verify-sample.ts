@@ -1,25 +1,25 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { UpstreamClient } from "./client.ts";
 import { compareFid, type FidDifferences, inBoth } from "./compare-fid.ts";
-import { walkFids } from "./pages.ts";
+import { listFids } from "./pages.ts";
 import { UpstreamPositions } from "./positions.ts";
 import { registeredFidsAfter } from "./stored.ts";
 
-/** What a comparison works with. */
-export interface Comparison {
+/** Dependencies and settings of a comparison. */
+export interface ComparisonDeps {
   readonly client: UpstreamClient;
-  /** May be of an index that another process writes to. */
+  /** Another process may be writing to this index. */
   readonly db: IndexDatabase;
-  /** Fids that are compared at a time. */
+  /** Fids that are compared concurrently. */
   readonly concurrency: number;
-  /** Lets the index follow for a while before what differed is looked at again. */
+  /** Waits for the index to follow for a while before differing fids are compared again. */
   readonly settle: () => Promise<void>;
 }
 
 export interface ComparisonReport {
-  /** Fids that were compared. */
+  /** Number of compared fids. */
   readonly compared: number;
-  /** Those that differ, by fid. */
+  /** The fids that differ, in order. */
   readonly differences: readonly FidDifferences[];
   readonly shards: readonly {
     readonly shard: number;
@@ -28,21 +28,21 @@ export interface ComparisonReport {
   }[];
 }
 
-const LOOKS = 3;
+const ROUNDS = 3;
 const FIDS_PER_PAGE = 10_000;
 
 /**
- * Compares fids with the upstream. Both sides go on meanwhile, so what differs is looked at again, and only what differs
- * each time is a difference.
+ * Compares fids with the upstream. Both sides change meanwhile, so fids that differ are compared again, and only what
+ * differs in every round is reported.
  *
- * @throws what the calls throw.
+ * @throws the errors of the calls.
  */
 export async function compareFids(
-  comparison: Comparison,
+  comparison: ComparisonDeps,
   fids: readonly number[],
 ): Promise<ComparisonReport> {
   let differences = await compareAll(comparison, fids);
-  for (let look = 1; look < LOOKS && differences.length > 0; look += 1) {
+  for (let round = 1; round < ROUNDS && differences.length > 0; round += 1) {
     await comparison.settle();
     const before = new Map(differences.map((one) => [one.fid, one]));
     const again = await compareAll(comparison, [...before.keys()]);
@@ -57,8 +57,8 @@ export async function compareFids(
   };
 }
 
-/** Compares a few fids at a time; answers those that differ. */
-async function compareAll(comparison: Comparison, fids: readonly number[]): Promise<FidDifferences[]> {
+/** Compares a few fids at a time. Returns those that differ. */
+async function compareAll(comparison: ComparisonDeps, fids: readonly number[]): Promise<FidDifferences[]> {
   const left = [...fids];
   const found: FidDifferences[] = [];
   const work = async () => {
@@ -71,12 +71,12 @@ async function compareAll(comparison: Comparison, fids: readonly number[]): Prom
   return found;
 }
 
-/** Every fid that the upstream lists or the index holds. */
-export async function knownFids({ client, db }: Pick<Comparison, "client" | "db">): Promise<number[]> {
+/** Returns every fid that the upstream lists or the index has registered. */
+export async function knownFids({ client, db }: Pick<ComparisonDeps, "client" | "db">): Promise<number[]> {
   const fids = new Set<number>();
   for (const { shardId, numFidRegistrations } of (await client.info()).shardInfos) {
     if (shardId === 0) continue;
-    await walkFids(
+    await listFids(
       (token) => client.fids(shardId, token),
       numFidRegistrations,
       async (page) => {
@@ -92,9 +92,9 @@ export async function knownFids({ client, db }: Pick<Comparison, "client" | "db"
 }
 
 /**
- * As many of `fids` as are asked for, each as likely as any other.
+ * Returns a random sample of `size` of the fids, all equally likely.
  *
- * @param random 0 to 1, as `Math.random` gives it.
+ * @param random returns 0 to 1, like `Math.random`.
  */
 export function sampleOf(fids: readonly number[], size: number, random: () => number): number[] {
   const drawn = [...fids];
@@ -106,7 +106,7 @@ export function sampleOf(fids: readonly number[], size: number, random: () => nu
   return drawn.slice(0, count);
 }
 
-async function shardsOf({ client, db }: Comparison): Promise<ComparisonReport["shards"]> {
+async function shardsOf({ client, db }: ComparisonDeps): Promise<ComparisonReport["shards"]> {
   const { shardInfos } = await client.info();
   const positions = new UpstreamPositions(db);
   return shardInfos.map(({ shardId, maxHeight }) => ({

@@ -20,7 +20,7 @@ function event(type: HubEventType, id: number, text = String(id)): FollowedEvent
   };
 }
 
-/** A block as a node sends it: what confirms it comes first and announces the rest. */
+/** A block as a node sends it: the confirming event comes first and announces the others. */
 function block(number: number, types: readonly HubEventType[], keys = 0): FollowedEvent[] {
   const eventCountsByType: Record<number, number> = { [HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED]: 1 };
   for (const type of types) eventCountsByType[type] = (eventCountsByType[type] ?? 0) + 1;
@@ -50,7 +50,7 @@ function block(number: number, types: readonly HubEventType[], keys = 0): Follow
 
 const idsOf = ({ number, events }: ShardBlock) => [number, ...events.map(({ id }) => id)];
 
-/** What a stream makes of an assembler, where each block that is asked for comes from the log. */
+/** The blocks that an assembler returns for a stream, if each requested block is read from the log. */
 function assemble(
   stream: readonly FollowedEvent[],
   log: readonly FollowedEvent[][],
@@ -76,7 +76,7 @@ const FIRST = 5;
 const types = fc.array(fc.constantFrom(MERGE, PRUNE, FAILURE), { maxLength: 4 });
 
 describe("blocks of a stream", () => {
-  test("each comes once, whole and in order, whatever the stream leaves out, repeats or begins within", () => {
+  test("are returned once, complete and in order, even if the stream omits or repeats events or starts within a block", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(types, fc.nat(2)), { minLength: 1, maxLength: 6 }),
@@ -92,7 +92,7 @@ describe("blocks of a stream", () => {
               const fault = faultAt.get(at);
               return fault === "drop" ? [] : fault === "repeat" ? [one, one] : [one];
             });
-          // A last block without an event says that those before it are over.
+          // A last block without events shows that the blocks before it have ended.
           const end = block(FIRST + log.length, []);
           const whole = [...log, end].map((events, at) => [
             FIRST + at,
@@ -104,7 +104,7 @@ describe("blocks of a stream", () => {
     );
   });
 
-  test("a block is there with its last event, not with the next block", () => {
+  test("a block is returned with its last event, not with the next block", () => {
     const assembler = new BlockAssembler(FIRST);
     const events = block(FIRST, [MERGE, PRUNE]);
     expect(events.map((one) => [assembler.push(one), assembler.take()?.number])).toEqual([
@@ -114,7 +114,7 @@ describe("blocks of a stream", () => {
     ]);
   });
 
-  test("a key event of the next block never stands for a lost merge of the block before", () => {
+  test("a key event of the next block never hides a lost merge of the block before", () => {
     const log = [block(FIRST, [MERGE, MERGE]), block(FIRST + 1, [MERGE], 1)];
     const [before, after] = log as [FollowedEvent[], FollowedEvent[]];
     const keyEvent = after.at(-1) as FollowedEvent;
@@ -139,47 +139,47 @@ describe("blocks of a stream", () => {
     expect(taken).toEqual([[], [], [], [FIRST, FIRST + 1]]);
   });
 
-  test("blocks before the first one wanted are passed over", () => {
+  test("blocks before the first requested one are skipped", () => {
     expect(assemble([...block(3, [MERGE]), ...block(FIRST, [PRUNE])], [], FIRST)).toEqual([
       [FIRST, FIRST * 2 ** 14 + 1],
     ]);
   });
 
-  test("its time and the event of shard 0 that it rests on come with it", () => {
+  test("a block has its time and the event of shard 0 that it depends on", () => {
     const assembler = new BlockAssembler(FIRST);
     for (const one of block(FIRST, [])) assembler.push(one);
     expect(assembler.take()).toEqual({ number: FIRST, timestamp: 1000 + FIRST, seqnum: 7, events: [] });
   });
 });
 
-describe("what a block lacks", () => {
+describe("missingMerges", () => {
   const missing = (events: readonly FollowedEvent[]) => {
     const open = new OpenBlock(FIRST);
     for (const one of events) open.add(one);
     return open.missingMerges();
   };
 
-  test("nothing is known before it is announced", () => {
+  test("returns undefined before the counts are announced", () => {
     expect(missing(block(FIRST, [MERGE]).slice(1))).toBeUndefined();
   });
 
-  test("merges are counted, so that key operations can explain them", () => {
+  test("counts missing merges, which key operations may explain", () => {
     expect(missing(block(FIRST, [MERGE, PRUNE]))).toBe(0);
     expect(missing(block(FIRST, [MERGE, PRUNE], 2).filter(({ id }) => id > 0))).toBe(2);
   });
 
-  test("an event without an id counts once, however often it comes", () => {
+  test("counts an event without an id once, even if it is repeated", () => {
     const events = block(FIRST, [MERGE], 2);
     const [one] = events.filter(({ id }) => id === 0);
     expect(missing([...events.filter(({ id }) => id > 0), ...(one ? [one, one] : [])])).toBe(1);
   });
 
-  test("any other event that is missing, or one too many, is a fault", () => {
+  test("returns undefined if another event is missing or surplus", () => {
     expect(missing(block(FIRST, [MERGE, PRUNE]).filter(({ type }) => type !== PRUNE))).toBeUndefined();
     expect(missing([...block(FIRST, [MERGE]), event(MERGE, FIRST * 2 ** 14 + 9)])).toBeUndefined();
   });
 
-  test("a node that announces no types is held to its sum", () => {
+  test("uses the announced total if there are no counts by type", () => {
     const withoutTypes = block(FIRST, [MERGE, PRUNE]).map((one) =>
       one.body?.$case === "blockConfirmed"
         ? { ...one, body: { ...one.body, value: { ...one.body.value, eventCountsByType: {} } } }

@@ -35,7 +35,7 @@ afterAll(() => {
   dir[Symbol.dispose]();
 });
 
-/** Asks as a process of its own, because the roots that it trusts are read when it starts. */
+/** Calls from a process of its own, because trusted root certificates are read at its start. */
 async function ask(url: string, env: Record<string, string> = {}): Promise<string> {
   const child = Bun.spawn([process.execPath, ASK, url], {
     env: { PATH: process.env.PATH ?? "", ...env },
@@ -44,7 +44,7 @@ async function ask(url: string, env: Record<string, string> = {}): Promise<strin
   return await new Response(child.stdout).text();
 }
 
-test("http is plain, https is TLS by a certificate that is trusted, and no proxy of the environment comes between", async () => {
+test("http is plain, https needs a trusted certificate, and proxies of the environment are not used", async () => {
   const trusting = { GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: `${dir.path}/ca.pem` };
   const proxy = { http_proxy: "http://127.0.0.1:1", https_proxy: "http://127.0.0.1:1" };
   const unavailable = `fault ${status.UNAVAILABLE}`;

@@ -1,34 +1,34 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
 import { Rejection } from "../../src/protocol/rejection.ts";
-import { createFaultLog } from "../../src/upstream/fault-log.ts";
+import { createUpstreamFaultLog } from "../../src/upstream/fault-log.ts";
 import { PeerError } from "../../src/upstream/peer.ts";
 import { ManualClock } from "../support/clock.ts";
 
-test("however often something fails, one line a minute tells of it and of how often", () => {
+test("logs one line a minute per kind, with the number of suppressed lines", () => {
   const lines: Record<string, unknown>[] = [];
   const clock = new ManualClock(1_700_000_000);
   const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const faults = createFaultLog({ log, clock });
+  const faults = createUpstreamFaultLog({ log, clock });
   for (let n = 0; n < 250; n += 1) {
     faults.fault(`fid ${n} could not be read`, new Error("down"));
     faults.refused(new Rejection("bad_request.validation_failure", "hash is wrong"));
     clock.advanceSecs(0.6);
   }
-  const told = (msg: string) => lines.filter((line) => String(line.msg).startsWith(msg));
-  expect(told("Tried again").map(({ suppressed }) => suppressed)).toEqual([undefined, 99, 99]);
-  expect(told("Passed over").map(({ suppressed, reason }) => [suppressed, reason])).toEqual([
+  const logged = (msg: string) => lines.filter((line) => String(line.msg).startsWith(msg));
+  expect(logged("Retrying").map(({ suppressed }) => suppressed)).toEqual([undefined, 99, 99]);
+  expect(logged("Skipped").map(({ suppressed, reason }) => [suppressed, reason])).toEqual([
     [undefined, "hash is wrong"],
     [99, "hash is wrong"],
     [99, "hash is wrong"],
   ]);
 });
 
-test("a fault of a call is told in its words, and one of this program with its stack", () => {
+test("logs the message of a call's error, and the stack of any other error", () => {
   const lines: Record<string, unknown>[] = [];
   const clock = new ManualClock(1_700_000_000);
   const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const faults = createFaultLog({ log, clock });
+  const faults = createUpstreamFaultLog({ log, clock });
   const details = "No connection established";
   faults.fault("a call", Object.assign(new Error(`14 UNAVAILABLE: ${details}`), { code: 14, details }));
   clock.advanceSecs(60);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
+import { inBatches } from "../../src/upstream/batch-stream.ts";
 import { ChainGate } from "../../src/upstream/chain-gate.ts";
-import { inBatches } from "../../src/upstream/in-batches.ts";
 import { OpBatcher } from "../../src/upstream/op-batcher.ts";
 
 const filled = (fid: number): RelayedOp => ({ kind: "fidComplete", fid, happenedAt: 0 });
 const fidsOf = ({ ops }: RelayedBatch) => ops.map((op) => (op.kind === "fidComplete" ? op.fid : 0));
 
-/** A writer whose batches wait until a test lets them through. */
+/** A writer whose batches wait until a test releases them. */
 function heldWriter() {
   const batches: { fids: number[]; done: () => void; fail: () => void }[] = [];
   let arrived = Promise.withResolvers<void>();
@@ -29,11 +29,11 @@ function heldWriter() {
 }
 
 describe("batches of operations", () => {
-  test("are written one after another, in the order in which the operations came", async () => {
+  test("are written one after another, in the order of the operations", async () => {
     const writer = heldWriter();
     const batcher = new OpBatcher(writer);
     for (let fid = 1; fid <= 2500; fid++) await batcher.add([filled(fid)], []);
-    const drained = batcher.drained();
+    const drained = batcher.flush();
     for (let at = 0; at < 3; at++) {
       if (writer.batches.length === at) await writer.arrival();
       expect(writer.batches.length).toBe(at + 1);
@@ -45,7 +45,7 @@ describe("batches of operations", () => {
     );
   });
 
-  test("whoever brings too many waits until some are written", async () => {
+  test("add waits while too many operations are queued", async () => {
     const writer = heldWriter();
     const batcher = new OpBatcher(writer);
     let hasRoom = false;
@@ -60,26 +60,26 @@ describe("batches of operations", () => {
     await adding;
   });
 
-  test("behind one that could not be written nothing is written any more", async () => {
+  test("nothing is written after a batch that failed", async () => {
     const writer = heldWriter();
     const batcher = new OpBatcher(writer);
     await batcher.add([filled(1)], []);
     await writer.arrival();
     await batcher.add([filled(2)], []);
     writer.batches[0]?.fail();
-    expect(batcher.drained()).rejects.toThrow("disk full");
-    await Promise.allSettled([batcher.drained()]);
+    expect(batcher.flush()).rejects.toThrow("disk full");
+    await Promise.allSettled([batcher.flush()]);
     expect(batcher.add([filled(3)], [])).rejects.toThrow("disk full");
     expect(writer.batches.length).toBe(1);
   });
 });
 
-describe("items in batches", () => {
+describe("inBatches", () => {
   async function* endless() {
     for (let item = 1; ; item++) yield item;
   }
 
-  test("what came in while the reader was busy comes at once, and no more than may wait", async () => {
+  test("yields the items that arrived while the consumer was busy together, up to the limit", async () => {
     let ended = 0;
     const batches: number[][] = [];
     for await (const batch of inBatches(
@@ -90,7 +90,7 @@ describe("items in batches", () => {
     )) {
       batches.push(batch);
       if (batches.length === 3) break;
-      // The reader is busy for some turns of the event loop.
+      // The consumer is busy for some turns of the event loop.
       for (let turn = 0; turn < 50; turn++) await Promise.resolve();
     }
     expect(batches.flat()).toEqual(Array.from({ length: batches.flat().length }, (_, at) => at + 1));
@@ -98,7 +98,7 @@ describe("items in batches", () => {
     expect(ended).toBe(1);
   });
 
-  test("a source that fails gives what came before, then its fault", async () => {
+  test("yields the items before an error of the source, then throws it", async () => {
     async function* failing() {
       yield 1;
       yield 2;
@@ -119,7 +119,7 @@ describe("items in batches", () => {
     expect(items).toEqual([1, 2]);
   });
 
-  test("a reader that stops ends a source that waits for what never comes", async () => {
+  test("a consumer that stops ends a source that waits forever", async () => {
     const cut = Promise.withResolvers<void>();
     async function* silent() {
       yield 1;
@@ -137,7 +137,7 @@ describe("items in batches", () => {
   });
 });
 
-describe("the gate of the data shards", () => {
+describe("ChainGate", () => {
   const turns = async () => {
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
@@ -149,41 +149,41 @@ describe("the gate of the data shards", () => {
     return state;
   };
 
-  test("opens when shard 0 has been applied so far", async () => {
+  test("opens when shard 0 has been applied up to the event", async () => {
     const gate = new ChainGate(new AbortController().signal);
     const state = passing(gate, 5);
-    gate.reach(4);
-    gate.looked();
+    gate.advanceTo(4);
+    gate.pollEnded();
     await turns();
     expect(state.passed).toBe(false);
-    gate.reach(5);
+    gate.advanceTo(5);
     await turns();
     expect(state.passed).toBe(true);
   });
 
-  test("opens when a whole look at shard 0, not one that was under way, brought nothing", async () => {
+  test("opens after a whole poll of shard 0 that did not bring the event; a poll already running does not count", async () => {
     const gate = new ChainGate(new AbortController().signal);
     const state = passing(gate, 5);
-    gate.looked();
+    gate.pollEnded();
     await turns();
     expect(state.passed).toBe(false);
-    gate.looked();
+    gate.pollEnded();
     await turns();
     expect(state.passed).toBe(true);
   });
 
-  test("somebody who waits ends the pause before the next look", async () => {
+  test("a waiting block ends the delay before the next poll", async () => {
     const gate = new ChainGate(new AbortController().signal);
-    const pause = gate.pause(3_600_000);
+    const pause = gate.waitToPoll(3_600_000);
     void gate.waitFor(5);
     await pause;
-    await gate.pause(3_600_000);
+    await gate.waitToPoll(3_600_000);
   });
 
-  test("opens, and pauses no more, when following ends", async () => {
+  test("opens and stops delaying polls when following ends", async () => {
     const ending = new AbortController();
     const gate = new ChainGate(ending.signal);
-    const [state, pause] = [passing(gate, 5), gate.pause(3_600_000)];
+    const [state, pause] = [passing(gate, 5), gate.waitToPoll(3_600_000)];
     ending.abort();
     await pause;
     await turns();

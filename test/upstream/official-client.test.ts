@@ -12,7 +12,7 @@ import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
 import { Watch } from "../support/upstream/watch.ts";
 
-/** A node that follows, as a client of the network sees it: nothing of ours stands on the client's side. */
+/** A following node and the official client, without code of ours on the client's side. */
 
 const TICKS = 30;
 const dir = tempDir();
@@ -59,7 +59,7 @@ const isThere = (message: Uint8Array) => {
   return loadCasts(db, [hashOf(message)]).size > 0;
 };
 
-test("a submit is forwarded with the node's login, and its message is there when the network has taken it", async () => {
+test("forwards a submit with the node's login and stores the message once the network has merged it", async () => {
   const message = cast(2, "through the node");
   const answer = await client.submitMessage(TheirMessage.decode(message));
   expect(answer._unsafeUnwrap().data?.fid).toBe(2);
@@ -72,12 +72,12 @@ test("a submit is forwarded with the node's login, and its message is there when
   await watch.until(node.exited, () => isThere(message));
 }, 20_000);
 
-test("the upstream's refusal is the answer, with its own code", async () => {
+test("returns the upstream's refusal with its code", async () => {
   const refused = (await client.submitMessage(TheirMessage.decode(cast(2, "unwelcome"))))._unsafeUnwrapErr();
   expect(refused.errCode).toBe("bad_request.conflict");
 });
 
-test("a bulk answers in the order of the request, though the upstream answers by shard", async () => {
+test("returns bulk results in the order of the request, although the upstream responds by shard", async () => {
   const messages = [cast(2, "one"), cast(1, "two"), cast(4, "three"), cast(3, "unwelcome")];
   const request = { messages: messages.map((bytes) => TheirMessage.decode(bytes)) };
   const answer = (await client.submitBulkMessages(request))._unsafeUnwrap();
@@ -88,7 +88,7 @@ test("a bulk answers in the order of the request, though the upstream answers by
   ).toEqual([...messages.slice(0, 3).map(hashOf), "bad_request.conflict"]);
 });
 
-test("GetInfo counts what the index holds", async () => {
+test("GetInfo counts the contents of the index", async () => {
   const info = (await client.getInfo({ dbStats: true }))._unsafeUnwrap();
   using db = openIndexReader(indexPath(dir.path));
   const fids = db.sqlite.query<{ count: number }, []>("SELECT count(*) AS count FROM fids").get()?.count;

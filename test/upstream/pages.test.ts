@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Page } from "../../src/upstream/client.ts";
-import { ShortListError, walkFids, walkPages } from "../../src/upstream/pages.ts";
+import { listFids, readPages, ShortListError } from "../../src/upstream/pages.ts";
 
 const page = <Item>(items: Item[], token?: string): Page<Item> => ({
   items,
   nextToken: token === undefined ? undefined : Buffer.from(token),
 });
 
-/** Answers each walk, which begins without a token, with the next of the lists, cut into pages. */
+/** Serves each attempt, which starts without a token, the next of the lists in pages. */
 function listing(lists: readonly (readonly number[])[], pageSize: number) {
   let walk = -1;
   return async (token: Uint8Array | undefined) => {
@@ -22,31 +22,31 @@ function listing(lists: readonly (readonly number[])[], pageSize: number) {
 
 async function listed(lists: readonly (readonly number[])[], expected: number, pageSize = 2) {
   const fids: number[] = [];
-  await walkFids(listing(lists, pageSize), expected, async (news) => {
+  await listFids(listing(lists, pageSize), expected, async (news) => {
     fids.push(...news);
   });
   return fids.sort((a, b) => a - b);
 }
 
-describe("the pages of a list", () => {
+describe("readPages", () => {
   const walked = async (pages: readonly Page<number>[]) => {
     const items: number[] = [];
     let next = 0;
-    for await (const one of walkPages(async () => pages[next++] ?? page([99]))) items.push(...one);
+    for await (const one of readPages(async () => pages[next++] ?? page([99]))) items.push(...one);
     return items;
   };
 
-  test("all come, the short and the empty ones too", async () => {
+  test("yields all pages, short and empty ones included", async () => {
     expect(await walked([page([1, 2], "a"), page([], "b"), page([3], "c"), page([4])])).toEqual([1, 2, 3, 4]);
   });
 
-  test("a token that leads back to its own page ends the list", async () => {
+  test("ends the list at a token that leads back to its own page", async () => {
     expect(await walked([page([1], "a"), page([2], "a"), page([3])])).toEqual([1, 2]);
   });
 });
 
-describe("the fids of a shard", () => {
-  test("each comes once, though some are listed twice, in one page or in two", async () => {
+describe("listFids", () => {
+  test("returns each fid once, even if it is listed twice in one page or in two", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 30 })),
@@ -59,18 +59,18 @@ describe("the fids of a shard", () => {
     );
   });
 
-  test("a list that ends early is walked again, and what each walk brought is joined", async () => {
+  test("reads a list that ends early again and combines the attempts", async () => {
     expect(await listed([[1, 2], [], [1, 2, 3], [4]], 4)).toEqual([1, 2, 3, 4]);
   });
 
-  test("one that stays short of what the node announced is a fault", async () => {
+  test("throws ShortListError if the list stays shorter than reported", async () => {
     expect(listed([[1, 2, 3]], 4)).rejects.toThrow(ShortListError);
-    expect(listed([[]], 1)).rejects.toThrow("lists 0 fids and speaks of 1 registrations");
+    expect(listed([[]], 1)).rejects.toThrow("lists 0 fids but reports 1 registrations");
   });
 
-  test("one that is short by rows that came twice, each time, is whole", async () => {
+  test("accepts a list that is short by the same repeated rows each time", async () => {
     expect(await listed([[1, 2, 2, 3]], 4)).toEqual([1, 2, 3]);
-    // Rows that come twice once only explain nothing.
+    // Rows that are repeated in one attempt only explain nothing.
     expect(
       listed(
         [

@@ -12,7 +12,7 @@ import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
 import { startFollower } from "../../src/upstream/follower.ts";
 import { peerErrorOf } from "../../src/upstream/peer.ts";
-import { behindReason } from "../../src/upstream/progress-text.ts";
+import { notReadyReason } from "../../src/upstream/progress-text.ts";
 import { ManualClock } from "../support/clock.ts";
 
 const NOT_A_NODE = "upstream.url does not lead to a Farcaster node that can be followed: ";
@@ -55,24 +55,24 @@ const info = (numShards: number) =>
   ((_call: unknown, answer: (fault: null, info: GetInfoResponse) => void) =>
     answer(null, GetInfoResponse.fromPartial({ numShards }))) as never;
 
-/** Each way in which an upstream can be none, and what is said of it. */
-const PEERS: readonly (readonly [what: string, start: () => Promise<Peer>, reason: RegExp])[] = [
+/** Peers that are not Farcaster nodes, with the reported reason. */
+const PEERS: readonly (readonly [name: string, start: () => Promise<Peer>, reason: RegExp])[] = [
   [
     "a web server",
     async () => {
       const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("<html>") });
       return { url: `http://127.0.0.1:${server.port}`, stop: () => void server.stop(true) };
     },
-    /^it does not speak HTTP\/2, and so no gRPC; the gRPC port of a node is 3383/,
+    /^it does not support HTTP\/2, which gRPC needs; the gRPC port of a node is 3383/,
   ],
   [
-    "something that speaks first",
+    "a server that sends first",
     () =>
       listening(createServer((socket) => void socket.on("error", () => {}).write("SSH-2.0-OpenSSH_9.6\r\n"))),
-    /^it does not speak HTTP\/2/,
+    /^it does not support HTTP\/2/,
   ],
   [
-    "an HTTP/2 server that knows no such path",
+    "an HTTP/2 server that responds with 404",
     () =>
       listening(
         createHttp2Server((_, response) => {
@@ -80,21 +80,21 @@ const PEERS: readonly (readonly [what: string, start: () => Promise<Peer>, reaso
           response.end("not found");
         }),
       ),
-    /^it answers HTTP \(status 404\) and no gRPC/,
+    /^it responds with HTTP status 404 and not with gRPC/,
   ],
   [
-    "an HTTP/2 server that answers whatever it is asked",
+    "an HTTP/2 server that responds to every path",
     () => listening(answering("<!doctype html><html></html>")),
-    /^it answers HTTP and no gRPC/,
+    /^it responds with HTTP and not with gRPC/,
   ],
   [
-    "an HTTP/2 server that answers next to nothing",
+    "an HTTP/2 server with a tiny response",
     () => listening(answering("ok")),
-    /^it answers HTTP and no gRPC/,
+    /^it responds with HTTP and not with gRPC/,
   ],
-  ["the gRPC of another service", () => hub({}), /^it speaks gRPC and serves no HubService/],
-  ["a node of no shards", () => hub({ getInfo: info(0) }), /^it says that it has 0 shards$/],
-  ["a node that follows nobody", () => hub({ getInfo: info(1) }), /^it does not serve GetBlocks/],
+  ["the gRPC of another service", () => hub({}), /^it supports gRPC but serves no HubService/],
+  ["a node without shards", () => hub({ getInfo: info(0) }), /^it reports 0 shards$/],
+  ["a node without blocks", () => hub({ getInfo: info(1) }), /^it does not serve GetBlocks/],
   [
     "a node that requires a login for reads",
     () =>
@@ -121,46 +121,46 @@ const PEERS: readonly (readonly [what: string, start: () => Promise<Peer>, reaso
   ],
 ];
 
-test.each(PEERS)("%s is called what it is, once, and is asked again", async (_what, start, reason) => {
+test.each(PEERS)("reports %s once with the reason, and retries", async (_name, start, reason) => {
   const peer = await start();
   using db = openIndexInMemory();
-  const told: string[] = [];
+  const reports: string[] = [];
   const faults: string[] = [];
   const first = Promise.withResolvers<void>();
   const follower = startFollower({
     url: peer.url,
-    reader: db,
+    db: db,
     writer: { apply: async () => {} },
     network: 1,
     clock: new ManualClock(1_700_000_000),
     fids: undefined,
     concurrency: 1,
-    pace: PACE,
+    timings: PACE,
     onFault: (what, cause) => faults.push(`${what}: ${cause}`),
     onPeerError: ({ message }) => {
-      told.push(message);
+      reports.push(message);
       first.resolve();
     },
   });
-  // The first connection may be refused as unreachable; each try after it finds the same.
+  // The first connection may fail as unreachable. Each later try has the same result.
   await first.promise;
-  // A dozen tries more at this pace.
+  // A dozen more tries at these timings.
   await Bun.sleep(60);
   const progress = follower.progress();
   await follower.stop();
   peer.stop();
-  expect(told).toHaveLength(1);
-  expect(told[0]?.startsWith(NOT_A_NODE)).toBe(true);
-  expect(told[0]?.slice(NOT_A_NODE.length)).toMatch(reason);
-  expect(behindReason(progress, 30)).toBe(told[0] ?? "");
-  expect(told[0]).not.toContain("127.0.0.1");
-  // A web server also closes connections without a word, which says nothing of it.
+  expect(reports).toHaveLength(1);
+  expect(reports[0]?.startsWith(NOT_A_NODE)).toBe(true);
+  expect(reports[0]?.slice(NOT_A_NODE.length)).toMatch(reason);
+  expect(notReadyReason(progress, 30)).toBe(reports[0] ?? "");
+  expect(reports[0]).not.toContain("127.0.0.1");
+  // A web server also closes connections silently, which is not evidence.
   expect(faults.filter((fault) => !fault.includes("UNAVAILABLE"))).toEqual([]);
 });
 
-test("what passes by itself says nothing of the peer", () => {
+test("temporary errors are not evidence that the peer is not a Farcaster node", () => {
   const fault = (code: status, details: string) => Object.assign(new Error(details), { code, details });
-  for (const passing of [
+  for (const temporary of [
     fault(
       status.UNAVAILABLE,
       "No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:1.",
@@ -172,9 +172,9 @@ test("what passes by itself says nothing of the peer", () => {
     "a text",
     undefined,
   ])
-    expect(peerErrorOf("getInfo", passing)).toBeUndefined();
+    expect(peerErrorOf("getInfo", temporary)).toBeUndefined();
   // A node that responded to GetInfo is one, however slow its other responses are.
   expect(peerErrorOf("getFids", fault(status.DEADLINE_EXCEEDED, "Deadline exceeded"))).toBeUndefined();
-  // A peer of another implementation gives no details with it.
+  // Peers of another implementation send no details.
   expect(peerErrorOf("subscribe", fault(status.UNIMPLEMENTED, ""))?.message).toContain("serve Subscribe");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { UPSTREAM_PHASES, type UpstreamProgress } from "../../src/upstream/progress.ts";
-import { behindReason, formatUpstreamProgress } from "../../src/upstream/progress-text.ts";
+import { formatUpstreamProgress, notReadyReason } from "../../src/upstream/progress-text.ts";
 
 const backfill: UpstreamProgress = {
   phase: "backfill",
@@ -20,35 +20,37 @@ const live = (...lags: (number | undefined)[]): UpstreamProgress => ({
   shards: lags.map((lagSecs, shard) => ({ shard, appliedBlock: 5, headBlock: 9, lagSecs })),
 });
 
-test("an index is up to date when every shard lags by less than the bound, and by no other measure", () => {
-  expect(behindReason(live(1, 29.9, 3), 30)).toBeUndefined();
-  expect(behindReason(live(0, 30, 3), 30)).toBe("shard 1 is 30s behind; ready is less than 30s");
-  expect(behindReason(live(100, 30, 3700), 30)).toBe("shard 2 is 1h 1m behind; ready is less than 30s");
-  expect(behindReason(live(1, undefined), 30)).toBe("no block of shard 1 has come from the upstream yet");
-  expect(behindReason(live(), 30)).toBe("the upstream has not told its shards yet");
+test("an index is up to date if and only if every shard lags by less than the bound", () => {
+  expect(notReadyReason(live(1, 29.9, 3), 30)).toBeUndefined();
+  expect(notReadyReason(live(0, 30, 3), 30)).toBe("shard 1 is 30s behind; ready is less than 30s");
+  expect(notReadyReason(live(100, 30, 3700), 30)).toBe("shard 2 is 1h 1m behind; ready is less than 30s");
+  expect(notReadyReason(live(1, undefined), 30)).toBe(
+    "no block of shard 1 has been received from the upstream yet",
+  );
+  expect(notReadyReason(live(), 30)).toBe("the upstream has not reported its shards yet");
   fc.assert(
     fc.property(
       fc.array(fc.nat(100), { minLength: 1, maxLength: 5 }),
       fc.integer({ min: 1, max: 100 }),
       (lags, bound) =>
-        (behindReason(live(...lags), bound) === undefined) === lags.every((lagSecs) => lagSecs < bound),
+        (notReadyReason(live(...lags), bound) === undefined) === lags.every((lagSecs) => lagSecs < bound),
     ),
   );
 });
 
-test("before it follows live, an index is behind whatever its lag, and says how far it is", () => {
-  expect(behindReason(backfill, 30)).toBe(
+test("before the live phase an index is never up to date, and the reason has the progress", () => {
+  expect(notReadyReason(backfill, 30)).toBe(
     "filling the index from the upstream: 12,345 of 900,000 fids (1%), about 2h 2m left",
   );
-  expect(behindReason({ ...backfill, etaSecs: undefined, fids: { done: 0, total: 0 } }, 30)).toBe(
+  expect(notReadyReason({ ...backfill, etaSecs: undefined, fids: { done: 0, total: 0 } }, 30)).toBe(
     "filling the index from the upstream: 0 of 0 fids (0%)",
   );
-  expect(behindReason({ ...backfill, phase: "reconcile" }, 30)).toStartWith("comparing the index with");
+  expect(notReadyReason({ ...backfill, phase: "reconcile" }, 30)).toStartWith("comparing the index with");
   const waiting = UPSTREAM_PHASES.filter((phase) => phase !== "live");
-  for (const phase of waiting) expect(behindReason({ ...live(0), phase }, 30)).toBeString();
+  for (const phase of waiting) expect(notReadyReason({ ...live(0), phase }, 30)).toBeString();
 });
 
-test("a line of progress shows fids, speed and the time left, as much as the width allows", () => {
+test("a progress line shows fids, rate and time left, as far as they fit into the width", () => {
   expect(formatUpstreamProgress(backfill, 120)).toBe(
     `[${"-".repeat(40)}]    1%  filling  12,345 of 900,000 fids  5,432 messages/s  2h 2m left`,
   );
@@ -59,8 +61,8 @@ test("a line of progress shows fids, speed and the time left, as much as the wid
   );
 });
 
-test("no figures make it wider than the terminal or more than one line", () => {
-  const figures = fc.record({
+test("a progress line is never wider than the terminal or longer than one line", () => {
+  const progresses = fc.record({
     phase: fc.constantFrom(...UPSTREAM_PHASES),
     shards: fc.constant([]),
     fids: fc.record({ done: fc.nat(), total: fc.nat() }),
@@ -71,7 +73,7 @@ test("no figures make it wider than the terminal or more than one line", () => {
     lastFault: fc.constant(undefined),
   });
   fc.assert(
-    fc.property(figures, fc.integer({ min: 0, max: 300 }), (progress, columns) => {
+    fc.property(progresses, fc.integer({ min: 0, max: 300 }), (progress, columns) => {
       const line = formatUpstreamProgress(progress, columns);
       expect(line.length).toBeLessThanOrEqual(Math.max(0, columns - 1));
       expect(line).toMatch(/^[ -~]*$/);

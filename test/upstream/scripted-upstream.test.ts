@@ -12,7 +12,7 @@ import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
 import { DATA_SHARDS, shardOf } from "../support/upstream/shards.ts";
 
-/** The scripted upstream is the peer that the protocol facts describe, by the word of a client that is not ours. */
+/** Checks with the official client that the scripted upstream behaves as the protocol facts describe. */
 
 const TICKS = 70;
 const HISTORY = 50;
@@ -36,7 +36,7 @@ afterAll(() => {
   server.stop();
 });
 
-test("the same seed gives the same network, and everything that can happen happens in a few of them", () => {
+test("a seed determines the network, and a few seeds cover every kind of event", () => {
   const again = makeChain("the scripted upstream", TICKS);
   expect(again.referenceDump).toBe(chain.referenceDump);
   const kinds = new Set(
@@ -60,7 +60,7 @@ test("the same seed gives the same network, and everything that can happen happe
   ]);
 });
 
-test("GetInfo tells the shards and their heights", async () => {
+test("GetInfo reports the shards and their heights", async () => {
   const info = (await client.getInfo({ dbStats: true }))._unsafeUnwrap();
   expect(info.numShards).toBe(2);
   expect(info.shardInfos.map(({ shardId, maxHeight }) => [shardId, maxHeight])).toEqual(
@@ -68,7 +68,7 @@ test("GetInfo tells the shards and their heights", async () => {
   );
 });
 
-test("GetFids pages by registry events: short pages, and an fid that registered twice comes twice", async () => {
+test("GetFids pages by registry events: pages may be short, and an fid that registered twice is listed twice", async () => {
   const fids: number[] = [];
   const lengths: number[] = [];
   for (const shardId of DATA_SHARDS) {
@@ -93,7 +93,7 @@ describe("GetEvents", () => {
     stopId: eventId(heightAt(shardIndex, tick + 1), 0),
   });
 
-  test("gives a block whose first event counts the others, but for those of gasless keys", async () => {
+  test("returns a block whose first event counts the others, except those of gasless keys", async () => {
     for (const shard of DATA_SHARDS) {
       for (let tick = 0; tick < HISTORY; tick++) {
         const { events } = (await client.getEvents(range(shard, tick)))._unsafeUnwrap();
@@ -110,7 +110,7 @@ describe("GetEvents", () => {
     }
   });
 
-  test("never stops giving tokens, and the last one begins again", async () => {
+  test("always returns a token, and the last one starts again", async () => {
     const request = range(1, 8);
     const tokens: string[] = [];
     const ids: number[][] = [];
@@ -126,7 +126,7 @@ describe("GetEvents", () => {
     expect(new Set(ids.flat()).size).toBe(ids.flat().length);
   });
 
-  test("from 0 holds what strayed to height 0, and begins at the oldest that is kept without a word", async () => {
+  test("from 0 returns the stray events of height 0, and then the oldest stored ones without an error", async () => {
     const from0 = (await client.getEvents({ shardIndex: 2, startId: 0, pageSize: 1 }))._unsafeUnwrap();
     expect(from0.events[0]?.id).toBeLessThan(eventId(1, 0));
     node.eventsFrom = 30;
@@ -138,7 +138,7 @@ describe("GetEvents", () => {
   });
 });
 
-test("the answers by fid are together what the reference index holds: the events alone lead there", async () => {
+test("the responses by fid together equal the reference index that is built from the events", async () => {
   const all = new UpstreamNode(chain);
   all.produce(TICKS);
   const whole = new UpstreamServer(all);
@@ -168,7 +168,7 @@ test("the answers by fid are together what the reference index holds: the events
   expect(answered.sort()).toEqual(held.map(({ hash }) => hash).sort());
 });
 
-test("GetOnChainEvents comes from two shards, GetUserNameProofsByFid from all of them", async () => {
+test("GetOnChainEvents combines two shards, GetUserNameProofsByFid all of them", async () => {
   const { events } = (
     await client.getOnChainEvents({ fid: 4, eventType: OnChainEventType.EVENT_TYPE_SIGNER })
   )._unsafeUnwrap();
@@ -183,7 +183,7 @@ test("GetOnChainEvents comes from two shards, GetUserNameProofsByFid from all of
 });
 
 describe("Subscribe", () => {
-  test("without event types says nothing; live, it gives each block whole, key events without an id", async () => {
+  test("without event types sends nothing; with them it sends each new block completely, key events without an id", async () => {
     const types = [1, 2, 3, 6, 9, 10, 11] as HubEventType[];
     const silent: TheirEvent[] = [];
     const heard: TheirEvent[] = [];
@@ -201,7 +201,7 @@ describe("Subscribe", () => {
       const at = heard.findLastIndex(({ type }) => type === HubEventType.BLOCK_CONFIRMED);
       if (total?.blockNumber === last && heard.length - at === total.totalEvents) wholeBlocks.resolve();
     });
-    // Both streams are open when a later call on the same connection is answered.
+    // Both streams are open when a later call on the same connection has returned.
     await client.getInfo({ dbStats: true });
     node.produce(TICKS);
     await wholeBlocks.promise;

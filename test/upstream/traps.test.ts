@@ -16,9 +16,9 @@ import { heldHashes } from "../support/upstream/lifetimes.ts";
 import { hashOfAction, Scene, said } from "../support/upstream/scene.ts";
 import type { Action } from "../support/upstream/script.ts";
 
-/** The habits of the followed node that lose something for whoever does not know them, one by one. */
+/** Behaviours of the upstream that lose data if a follower does not handle them, one by one. */
 
-// Longer than a scene waits for a follower that does not get on, so that it is the scene which says why.
+// Longer than a scene waits for a follower without progress, so that the scene reports the reason.
 setDefaultTimeout(30_000);
 
 const cast = (fid: number, text: string): Action =>
@@ -66,14 +66,14 @@ async function expectEverything(scene: Scene): Promise<void> {
   expect(dumpFollowed(scene.index.db)).toBe(scene.chain.referenceDump);
 }
 
-test("a node that began less than a minute ago is followed from its first block", async () => {
+test("follows a node that started less than a minute ago from its first block", async () => {
   await using scene = new Scene({ age: 1 });
   scene.join(1, 2);
   await scene.follow();
   await expectEverything(scene);
 });
 
-test("a stream is asked for by event types: what happens arrives by it alone, without a look into the log", async () => {
+test("subscribes with event types, so that new events arrive by the stream without reading the log", async () => {
   await using scene = new Scene();
   scene.join(1, 2);
   await scene.follow();
@@ -86,7 +86,7 @@ test("a stream is asked for by event types: what happens arrives by it alone, wi
   expect(scene.asked("GetEvents")).toBe(looks);
 });
 
-test("page tokens of the log, which never end, end a catching up all the same", async () => {
+test("catching up ends although the page tokens of the log never do", async () => {
   await using scene = new Scene();
   scene.node.mostPerPage = 2;
   scene.join(1, 2);
@@ -97,11 +97,11 @@ test("page tokens of the log, which never end, end a catching up all the same", 
   const looks = scene.asked("GetEvents");
   scene.index.start();
   await expectEverything(scene);
-  // Two shards with some two dozen events each, two to a page, and a few looks that find nothing.
+  // Two shards with about two dozen events each, two per page, and a few polls without events.
   expect(scene.asked("GetEvents") - looks).toBeLessThan(60);
 });
 
-describe("gasless keys, whose events have no id and are never kept", () => {
+describe("gasless keys, whose events have no id and are never logged", () => {
   const signer = makeSigner("gasless");
   const added: Action = {
     fid: 2,
@@ -125,7 +125,7 @@ describe("gasless keys, whose events have no id and are never kept", () => {
   };
   const keys = (scene: Scene) => scene.index.db.sqlite.query("SELECT key FROM gasless_keys").all().length;
 
-  test("live, a block with one of them is complete as it is", async () => {
+  test("a live block with a key event is complete without reading the log", async () => {
     await using scene = new Scene();
     scene.join(1, 2);
     await scene.follow();
@@ -142,7 +142,7 @@ describe("gasless keys, whose events have no id and are never kept", () => {
     expect(keys(scene)).toBe(0);
   });
 
-  test("in the log, a block that lacks nothing else is no gap", async () => {
+  test("a logged block that lacks only key events is not a gap", async () => {
     await using scene = new Scene();
     scene.join(1, 2);
     await scene.follow();
@@ -156,7 +156,7 @@ describe("gasless keys, whose events have no id and are never kept", () => {
     expect(scene.asked("GetAllCastMessagesByFid")).toBe(reads);
   });
 
-  test("a key that was added before the follower came is there", async () => {
+  test("stores a key that was added before the follower started", async () => {
     await using scene = new Scene();
     scene.join(1, 2);
     scene.happens(added);
@@ -167,7 +167,7 @@ describe("gasless keys, whose events have no id and are never kept", () => {
   });
 });
 
-test("a compact state comes without what it deleted, and the follower deletes it by the rule", async () => {
+test("a compact state arrives without a list of deleted links, and the follower deletes them by the rule", async () => {
   await using scene = new Scene();
   scene.join(1, 2, 3);
   const [kept, dropped] = [follow(2, 1, 60), follow(2, 3, 60)];
@@ -178,13 +178,13 @@ test("a compact state comes without what it deleted, and the follower deletes it
   scene.happens(compact(2, [1], 30));
   await scene.index.caughtUp();
   expect([kept, dropped].map((action) => holds(scene, action))).toEqual([true, false]);
-  // Accepted because it came later; read from the state of the node, the rule alone would drop it.
+  // Accepted because it arrived later. The rule alone would remove it from the state that was read.
   scene.happens(atTheSameSecond);
   await expectEverything(scene);
   expect(holds(scene, atTheSameSecond)).toBe(true);
 });
 
-test("a name of a message comes as a proof, and so does its end", async () => {
+test("a name proof of a message is added and removed as a proof", async () => {
   await using scene = new Scene();
   scene.join(2, 4);
   await scene.follow();
@@ -216,7 +216,7 @@ test("a name of a message comes as a proof, and so does its end", async () => {
   expect(namesOf(scene, 4)).toContain("shared.eth");
 });
 
-test("an fname comes from every shard; that of the loser's shard takes its USERNAME, and fid 0 frees the name", async () => {
+test("every shard reports an fname; the losing fid's shard revokes its USERNAME, and fid 0 releases the name", async () => {
   await using scene = new Scene();
   scene.join(1, 2);
   const username = said(1, {
@@ -238,7 +238,7 @@ test("an fname comes from every shard; that of the loser's shard takes its USERN
   expect(namesOf(scene, 2)).toEqual(["name2"]);
 });
 
-test("a list of fids that is empty by mistake, short or repeating is asked for again until it is whole", async () => {
+test("requests a list of fids again if it is empty by mistake, short or repeating", async () => {
   await using scene = new Scene();
   scene.node.mostPerPage = 2;
   scene.join(1, 2, 3, 4, 5);
@@ -250,12 +250,12 @@ test("a list of fids that is empty by mistake, short or repeating is asked for a
   expect(mistakes).toBeLessThanOrEqual(0);
 });
 
-test("live events that are skipped without a word are read from the log", async () => {
+test("reads live events that the stream skipped from the log", async () => {
   await using scene = new Scene();
   scene.join(1, 2);
   await scene.follow();
   let delivered = 0;
-  // The first four events of the blocks to come: BLOCK_CONFIRMED and the cast of each shard.
+  // The first four events of the next blocks: BLOCK_CONFIRMED and the cast of each shard.
   scene.faults.delivery = () => (delivered++ < 4 ? "skip" : undefined);
   const missed = [cast(1, "skipped"), cast(2, "skipped too")];
   scene.happens(...missed);
@@ -264,7 +264,7 @@ test("live events that are skipped without a word are read from the log", async 
   expect(missed.map((action) => holds(scene, action))).toEqual([true, true]);
 });
 
-test("old events that strayed to height 0 change nothing", async () => {
+test("stray old events of height 0 change nothing", async () => {
   await using scene = new Scene();
   scene.join(1, 2);
   const gone = cast(2, "removed before the follower came");
@@ -281,7 +281,7 @@ test("old events that strayed to height 0 change nothing", async () => {
   expect(holds(scene, gone)).toBe(false);
 });
 
-test("a chain event that breaks our rules is passed over, once, and the rest of its fid is whole", async () => {
+test("skips an on-chain event that breaks our rules, reports it once, and stores the rest of its fid", async () => {
   await using scene = new Scene();
   scene.join(1, 2);
   const key = (keyType: number, bytes: Uint8Array, block: number): Action => ({
@@ -295,7 +295,7 @@ test("a chain event that breaks our rules is passed over, once, and the rest of 
   scene.passes(70);
   await scene.follow();
   await expectEverything(scene);
-  // Four types of events of two fids, asked for once each.
+  // Four types of events of two fids, each requested once.
   expect(scene.asked("GetOnChainEvents")).toBe(8);
   scene.happens(key(3, Buffer.alloc(32, 2), 900_002), after);
   scene.happens(key(2, Buffer.alloc(32, 3), 900_003));
@@ -315,7 +315,7 @@ describe("a checkpoint that is too old", () => {
       },
     });
 
-  /** A follower that was away while things happened of which no events are kept. */
+  /** A follower that was stopped while blocks were made whose events are no longer logged. */
   async function wasAway(): Promise<Scene> {
     const scene = new Scene();
     scene.join(1, 2, 3, 4, 5, 6);
@@ -338,16 +338,16 @@ describe("a checkpoint that is too old", () => {
     return scene;
   }
 
-  test("is noticed, and the fids that the blocks concern are read again, and no others", async () => {
+  test("is detected, and only the fids that the blocks concern are read again", async () => {
     await using scene = await wasAway();
     scene.index.start();
     await expectEverything(scene);
-    // 3 said something, a name went from 2 to 4; 1 lent to 4, of which shard 0 tells anyway.
+    // 3 cast, a name moved from 2 to 4; 1 lent to 4, which shard 0 reports anyway.
     for (const fid of [2, 3, 4]) expect([...scene.fidsRead]).toContain(fid);
     for (const fid of [5, 6]) expect([...scene.fidsRead]).not.toContain(fid);
   });
 
-  test("is noticed without blocks too, and everybody is read again", async () => {
+  test("is detected without blocks too, and every fid is read again", async () => {
     await using scene = await wasAway();
     scene.node.blocksFrom = scene.node.eventsFrom;
     scene.index.start();

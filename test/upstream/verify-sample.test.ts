@@ -15,7 +15,7 @@ const TICKS = 90;
 const chain = makeChain("verify", TICKS);
 const node = new UpstreamNode(chain);
 const server = new UpstreamServer(node);
-/** The index of a node that got everything. */
+/** The index of a node that has received everything. */
 const db: IndexDatabase = chain.reference.db;
 let connection: Client;
 let client: UpstreamClient;
@@ -40,7 +40,7 @@ async function compare(fids: readonly number[], settle = async () => {}): Promis
   return differences;
 }
 
-/** Runs `change` on the index, looks, and undoes it. */
+/** Runs `change` on the index, compares, and undoes it. */
 async function comparedAfter(change: () => void, fid: number): Promise<readonly FidDifferences[]> {
   db.sqlite.exec("SAVEPOINT change");
   change();
@@ -50,7 +50,7 @@ async function comparedAfter(change: () => void, fid: number): Promise<readonly 
 }
 
 const isCompared = `store NOT IN (${Store.UsernameProofs}, ${Store.GaslessKeys})`;
-/** Every row that comes from the upstream, and what it is called when it differs. */
+/** Every row that comes from the upstream, with its name in a difference. */
 const ROWS: readonly [table: string, key: string, where: string, named: RegExp][] = [
   [
     "messages",
@@ -68,14 +68,14 @@ function rowsOf(table: string, key: string, where: string): { fid: number; at: n
   return db.sqlite.query<{ fid: number; at: number | Uint8Array }, []>(sql).all();
 }
 
-test("an index that holds what the upstream holds has no difference in any fid", async () => {
+test("reports no differences if the index equals the upstream", async () => {
   const fids = await knownFids({ client, db });
   expect(fids.length).toBeGreaterThan(5);
   expect(await compare(fids)).toEqual([]);
 });
 
 test.each(ROWS)(
-  "a row that the index lost from %s is missing, and nothing else",
+  "reports a row that was lost from %s as missing, and nothing else",
   async (table, key, where, named) => {
     const rows = rowsOf(table, key, where);
     await fc.assert(
@@ -90,7 +90,7 @@ test.each(ROWS)(
 );
 
 test.each(ROWS)(
-  "a row of %s that belongs to another fid is extra there",
+  "reports a row of %s that moved to another fid as extra there",
   async (table, key, where, named) => {
     const rows = rowsOf(table, key, where);
     const stranger = 999_999;
@@ -103,7 +103,7 @@ test.each(ROWS)(
   },
 );
 
-test("what was only on its way is no difference: it is gone at a later look", async () => {
+test("does not report a change in transit, because it is gone in a later round", async () => {
   const [row] = rowsOf("messages", "id", isCompared);
   if (!row) throw new Error("the chain has no message");
   db.sqlite.exec("SAVEPOINT late");
@@ -117,7 +117,7 @@ test("what was only on its way is no difference: it is gone at a later look", as
   expect(settled).toBe(1);
 });
 
-test("fids that only one side knows are among those that may be drawn", async () => {
+test("fids that only one side has are among the known fids", async () => {
   db.sqlite.exec("INSERT INTO fids (fid) VALUES (999999)");
   const [{ fid } = { fid: 0 }] = db.sqlite.query<{ fid: number }, []>("SELECT fid FROM fids LIMIT 1").all();
   db.sqlite.query("DELETE FROM fids WHERE fid = ?").run(fid);
@@ -126,7 +126,7 @@ test("fids that only one side knows are among those that may be drawn", async ()
   expect(known).toContain(fid);
 });
 
-test("a sample has as many different fids as were asked for, and any of them can be in it", () => {
+test("a sample has the requested number of distinct fids, and any fid can be in it", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.nat(), { maxLength: 50 }),

@@ -6,7 +6,7 @@ import { type IngestRequest, type IngestResponse, submitRelayed } from "../../in
 import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
-import { createFaultLog } from "../../upstream/fault-log.ts";
+import { createUpstreamFaultLog } from "../../upstream/fault-log.ts";
 import { startFollower } from "../../upstream/follower.ts";
 import type { UpstreamProgress } from "../../upstream/progress.ts";
 import type { UpstreamRequest } from "../../upstream/rpc.ts";
@@ -23,10 +23,10 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest }) => {
   const log = createLogger(config, { subsystem: "upstream" });
   const reader = openIndexReader(indexPath(config.data.dir));
   const client = new RpcClient<IngestRequest, IngestResponse>(ingest);
-  const faults = createFaultLog({ log, clock: systemClock });
+  const faults = createUpstreamFaultLog({ log, clock: systemClock });
   const follower = startFollower({
     url: config.upstream.url,
-    reader,
+    db: reader,
     writer: { apply: (batch) => submitRelayed(client, batch) },
     network: networkOf(config.protocol.network),
     clock: systemClock,

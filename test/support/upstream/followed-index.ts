@@ -66,13 +66,13 @@ export class FollowedIndex {
   start(): void {
     this.#follower = startFollower({
       url: this.#options.url,
-      reader: this.db,
+      db: this.db,
       writer: { apply: async (batch) => this.#apply(batch) },
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
       clock: this.#clock,
       fids: this.#options.fids,
       concurrency: 8,
-      pace: { ...PACE, stallMs: this.#options.stallMs ?? PACE.stallMs },
+      timings: { ...PACE, stallMs: this.#options.stallMs ?? PACE.stallMs },
       onFault: (what, cause) => this.faults.push(`${what}: ${cause}`),
     });
   }

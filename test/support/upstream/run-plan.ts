@@ -8,7 +8,7 @@ import type { Plan, Step } from "./plan.ts";
 import { UpstreamServer } from "./server.ts";
 import { DATA_SHARDS } from "./shards.ts";
 
-/** A chain with what is known of it, made once for many plans. */
+/** A chain and the lifetimes of its messages, created once for many plans. */
 export interface Stage {
   readonly chain: Chain;
   readonly lifetimes: Lifetimes;
@@ -18,26 +18,26 @@ export function makeStage(chain: Chain): Stage {
   return { chain, lifetimes: new Lifetimes(chain) };
 }
 
-/** How a plan is played: whom the follower keeps, and what is asked of its index at the end. */
-export interface PlanOptions<Answer> {
-  /** Unset: everybody. */
+/** How a plan runs: the fids that are followed, and the inspection of the index at the end. */
+export interface PlanOptions<Result> {
+  /** Unset: all. */
   readonly fids?: ReadonlySet<number>;
-  readonly judge: (db: IndexDatabase) => Answer;
+  readonly inspect: (db: IndexDatabase) => Result;
 }
 
-/** What the follower made of a plan. */
-export interface PlanOutcome<Answer> {
-  readonly answer: Answer;
-  /** Where a checkpoint and the data did not agree on the way; of a follower of everybody alone. */
+/** The outcome of a plan. */
+export interface PlanOutcome<Result> {
+  readonly result: Result;
+  /** Disagreements between a checkpoint and the data along the way. Only checked if all fids are followed. */
   readonly contradictions: readonly string[];
 }
 
-/** Plays a plan: a follower that starts into a history, everything that goes wrong, and the whole chain at its end. */
-export async function runPlan<Answer>(
+/** Runs a plan: a follower that starts with a history, the faults of the plan, and the whole chain at the end. */
+export async function runPlan<Result>(
   { chain, lifetimes }: Stage,
   plan: Plan,
-  { fids, judge }: PlanOptions<Answer>,
-): Promise<PlanOutcome<Answer>> {
+  { fids, inspect }: PlanOptions<Result>,
+): Promise<PlanOutcome<Result>> {
   const node = new UpstreamNode(chain);
   node.mostPerPage = plan.mostPerPage;
   const script = new ScriptedFaults(plan);
@@ -54,12 +54,12 @@ export async function runPlan<Answer>(
   });
   try {
     index.start();
-    for (const step of plan.steps) await play(step, { node, server, index });
+    for (const step of plan.steps) await runStep(step, { node, server, index });
     script.end();
     server.release();
     node.produce(chain.ticks.length);
     await index.caughtUp();
-    return { answer: judge(index.db), contradictions: index.contradictions };
+    return { result: inspect(index.db), contradictions: index.contradictions };
   } finally {
     await index.stop();
     server.stop();
@@ -73,7 +73,7 @@ interface Scene {
   readonly index: FollowedIndex;
 }
 
-async function play(step: Step, { node, server, index }: Scene): Promise<void> {
+async function runStep(step: Step, { node, server, index }: Scene): Promise<void> {
   const newest = () => Math.max(...DATA_SHARDS.map((shard) => node.produced(shard)));
   switch (step.do) {
     case "produce":
@@ -117,24 +117,28 @@ async function play(step: Step, { node, server, index }: Scene): Promise<void> {
   }
 }
 
-/** The node no longer has the events of before a tick. */
+/** Deletes the node's events before a tick. */
 function forget(node: UpstreamNode, before: number, blocksToo: boolean): void {
   node.eventsFrom = Math.max(node.eventsFrom, before);
   if (blocksToo) node.blocksFrom = Math.max(node.blocksFrom, node.eventsFrom);
 }
 
-/** The faults of a plan, each at its own call or event, until the plan is over. */
+/** The faults of a plan, each at its own call or event, until `end` is called. */
 class ScriptedFaults implements Faults {
   #calls = 0;
   #deliveries = 0;
   #isNextListEmpty = false;
   #isOver = false;
 
-  constructor(private readonly plan: Plan) {}
+  readonly #plan: Plan;
 
-  /** Only lists of fids are empty by mistake: the next one is when its time has come. */
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  /** Only lists of fids can be empty by mistake, so that fault waits for the next list. */
   onCall(method: string) {
-    const fault = this.#at(this.plan.calls, this.#calls++);
+    const fault = this.#at(this.#plan.calls, this.#calls++);
     if (fault === "empty") this.#isNextListEmpty = true;
     if (method !== "GetFids" || !this.#isNextListEmpty) return fault;
     this.#isNextListEmpty = false;
@@ -142,14 +146,14 @@ class ScriptedFaults implements Faults {
   }
 
   onDelivery() {
-    return this.#at(this.plan.deliveries, this.#deliveries++);
+    return this.#at(this.#plan.deliveries, this.#deliveries++);
   }
 
   onCommit(commit: number) {
-    return this.#at(this.plan.commits, commit);
+    return this.#at(this.#plan.commits, commit);
   }
 
-  /** Nothing goes wrong any more. */
+  /** Ends all faults. */
   end(): void {
     this.#isOver = true;
   }

@@ -1,8 +1,9 @@
 /**
- * The items of `source` in the groups in which they come in while the reader is busy with the group before: one by one
- * when they come slowly, many at a time when they come fast. At most `maxWeight` wait, one item at least.
+ * Groups the items of `source` that arrive while the consumer processes the previous group: single items if they
+ * arrive slowly, many at a time if they arrive fast. At most `maxWeight` is buffered, but at least one item.
  *
- * @param abandon ends the source where the reader stops before it; the source may be waiting for what never comes.
+ * @param abandon ends the source if the consumer stops early; the source may be waiting for an item that never
+ *   arrives.
  */
 export async function* inBatches<Item>(
   source: AsyncGenerator<Item>,
@@ -15,7 +16,7 @@ export async function* inBatches<Item>(
   let isOver = false;
   let fault: unknown;
   let changed = Promise.withResolvers<void>();
-  const tell = () => {
+  const notify = () => {
     changed.resolve();
     changed = Promise.withResolvers();
   };
@@ -24,7 +25,7 @@ export async function* inBatches<Item>(
       for await (const item of source) {
         waiting.push(item);
         weight += weightOf(item);
-        tell();
+        notify();
         while (weight >= maxWeight && !isOver) await changed.promise;
         if (isOver) return;
       }
@@ -32,7 +33,7 @@ export async function* inBatches<Item>(
       fault = cause;
     } finally {
       isOver = true;
-      tell();
+      notify();
     }
   })();
   try {
@@ -42,7 +43,7 @@ export async function* inBatches<Item>(
       const batch = waiting;
       waiting = [];
       weight = 0;
-      tell();
+      notify();
       yield batch;
     }
     if (fault !== undefined) throw fault;
@@ -50,7 +51,7 @@ export async function* inBatches<Item>(
     if (!isOver) {
       isOver = true;
       abandon();
-      tell();
+      notify();
     }
     await reading;
   }

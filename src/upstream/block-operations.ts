@@ -13,16 +13,16 @@ import type { ShardBlock } from "./block-assembler.ts";
 import { BLOCK_SHARD, shardOf } from "./shards.ts";
 import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
 
-/** Operations, and the fids that have to be presented because of them. */
+/** Operations, and the fids that they mention. */
 export interface Relayed {
   readonly ops: RelayedOp[];
   readonly mentioned: number[];
 }
 
-/** These two live upstream as something else than messages: what an fid proved and the keys that it has. */
-const NOT_HELD_AS_MESSAGES: ReadonlySet<Store> = new Set([Store.UsernameProofs, Store.GaslessKeys]);
+/** Messages of these stores are not stored: the upstream lists the proofs and keys of an fid, not their messages. */
+const NOT_STORED_AS_MESSAGES: ReadonlySet<Store> = new Set([Store.UsernameProofs, Store.GaslessKeys]);
 
-/** What blocks of a data shard do to the index. */
+/** Returns the operations of blocks of a data shard. */
 export function relayedBlocks(rules: RelayRules, shard: number, blocks: readonly ShardBlock[]): Relayed {
   const relayed: Relayed = { ops: [], mentioned: [] };
   for (const { timestamp, events } of blocks) {
@@ -32,13 +32,13 @@ export function relayedBlocks(rules: RelayRules, shard: number, blocks: readonly
   return relayed;
 }
 
-/** What blocks of shard 0 do to the index: lends of storage, and keys that come and go. */
+/** Returns the operations of blocks of shard 0: lends of storage, and additions and removals of keys. */
 export function relayedChainBlocks(rules: RelayRules, blocks: readonly FollowedBlock[]): Relayed {
-  const isWanted = ({ data }: SignedMessage) => rules.scope.shareOf(data.fid) === "all";
+  const isInScope = ({ data }: SignedMessage) => rules.scope.shareOf(data.fid) === "all";
   const ops: RelayedOp[] = [];
   for (const { data } of blocks.flatMap(({ events }) => events)) {
     if (data?.body?.$case !== "merged") continue;
-    const message = validateRelayed(rules, data.body.value.message, isWanted);
+    const message = validateRelayed(rules, data.body.value.message, isInScope);
     if (!message) continue;
     const op = keyOp(message) ?? (isLend(message) ? mergeOp(message, []) : undefined);
     if (op) ops.push(op);
@@ -46,7 +46,7 @@ export function relayedChainBlocks(rules: RelayRules, blocks: readonly FollowedB
   return { ops, mentioned: [] };
 }
 
-/** A block that is being turned into operations. */
+/** The context of a block that is converted into operations. */
 interface BlockContext {
   readonly rules: RelayRules;
   readonly shard: number;
@@ -60,16 +60,16 @@ function relayEvent(block: BlockContext, { body }: FollowedEvent): void {
   switch (body?.$case) {
     case "merge": {
       const { message: bytes, deletedMessages } = body.value;
-      const deleted = deletedMessages.flatMap((held) => refOf(rules, shard, held) ?? []);
+      const deleted = deletedMessages.flatMap((one) => refOf(rules, shard, one) ?? []);
       const message = validateRelayed(
         rules,
         bytes,
-        (one) => isOfShard(rules, shard, one) && keeps(rules, one),
+        (one) => isOfShard(rules, shard, one) && isStored(rules, one),
       );
       if (message) {
         relayed.ops.push(mergeOp(message, deleted));
         if (rules.scope.shareOf(message.data.fid) === "all")
-          relayed.mentioned.push(...rules.scope.mention(message.data));
+          relayed.mentioned.push(...rules.scope.addMentioned(message.data));
       } else {
         for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
       }
@@ -88,7 +88,7 @@ function relayEvent(block: BlockContext, { body }: FollowedEvent): void {
     }
     case "onChainEvent": {
       const event = validatedEvent(rules, body.value.event);
-      if (event && rules.scope.keepsEvent(event.fid, event.type))
+      if (event && rules.scope.includesEvent(event.fid, event.type))
         relayed.ops.push({
           kind: "onChainEvent",
           event: body.value.event.slice(),
@@ -98,7 +98,7 @@ function relayEvent(block: BlockContext, { body }: FollowedEvent): void {
   }
 }
 
-/** The on-chain event in `bytes`; undefined where it breaks a rule. */
+/** Returns the on-chain event in `bytes`, or undefined if it breaks a rule. */
 export function validatedEvent(rules: RelayRules, bytes: Uint8Array): OnChainEvent | undefined {
   const record = decodeRecord({ kind: "onChainEvent", bytes });
   const refusal = record instanceof Rejection ? record : validateRecord(record, rules);
@@ -106,7 +106,7 @@ export function validatedEvent(rules: RelayRules, bytes: Uint8Array): OnChainEve
   return refusal || record instanceof Rejection || record.kind !== "onChainEvent" ? undefined : record.event;
 }
 
-/** The username proof in `bytes`, of any type; undefined where it breaks a rule. */
+/** Returns the username proof in `bytes`, of any type, or undefined if it breaks a rule. */
 export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNameProof | undefined {
   const record = decodeRecord({ kind: "usernameProof", bytes });
   if (record instanceof Rejection || record.kind !== "usernameProof") {
@@ -122,26 +122,28 @@ export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNamePr
   return refusal ? undefined : proof;
 }
 
-/** Where the message in `bytes` stands; undefined where the index cannot hold it. Nobody has to have signed it. */
+/**
+ * Returns the reference of the message in `bytes`, or undefined if it is not in scope. Its signature is not checked.
+ */
 function refOf(rules: RelayRules, shard: number, bytes: Uint8Array): MessageRef | undefined {
   const message = decodeMessage(bytes);
   if (message instanceof Rejection) return undefined;
-  if (!isOfShard(rules, shard, message) || !keeps(rules, message)) return undefined;
+  if (!isOfShard(rules, shard, message) || !isStored(rules, message)) return undefined;
   const { store, slot } = slotOf(message);
   return { fid: message.data.fid, store, slot: Uint8Array.from(slot), hash: message.hash.slice() };
 }
 
-/** Messages that shard 0 decides are told of by every data shard; that of their author is the one that counts. */
+/** Every data shard reports the messages that shard 0 decides. Only the report of their author's shard counts. */
 function isOfShard({ shards }: RelayRules, shard: number, { data }: SignedMessage): boolean {
   return shard !== BLOCK_SHARD && shardOf(data.fid, shards) === shard;
 }
 
-function keeps({ scope }: RelayRules, message: SignedMessage): boolean {
+function isStored({ scope }: RelayRules, message: SignedMessage): boolean {
   const { type, fid, body } = message.data;
   if (body === undefined || type === MessageType.MESSAGE_TYPE_FRAME_ACTION) return false;
   if (body.$case === "frameActionBody") return false;
   const { store } = slotOf(message);
-  return !NOT_HELD_AS_MESSAGES.has(store) && scope.keepsStore(fid, store);
+  return !NOT_STORED_AS_MESSAGES.has(store) && scope.includesStore(fid, store);
 }
 
 function mergeOp(message: SignedMessage, deleted: readonly MessageRef[]): RelayedOp {
@@ -176,21 +178,21 @@ function keyOp({ data }: SignedMessage): RelayedOp | undefined {
   };
 }
 
-/** A proof that came as a message counts when that message is valid, and then as the message has it. */
+/** A proof from a message counts if that message is valid, and its contents are those of the message. */
 function proofOp({ rules, blockTime }: BlockContext, proofs: FollowedProofs): RelayedOp | undefined {
   const added = addedProof(rules, proofs);
   const removed = proofs.deletedProof && validatedProof(rules, proofs.deletedProof);
-  // Who holds an fname follows from its newest transfer alone, whichever shard tells of it first.
+  // The newest transfer alone decides who has an fname, whichever shard reports it first.
   const isFname = (proof: UserNameProof) => proof.type === UserNameType.USERNAME_TYPE_FNAME;
-  const keptAdded = added && (isFname(added) || rules.scope.keepsNames(added.fid)) ? added : undefined;
-  const keptRemoved =
-    removed && !isFname(removed) && rules.scope.keepsNames(removed.fid) ? removed : undefined;
-  if (!keptAdded && !keptRemoved) return undefined;
+  const addedInScope = added && (isFname(added) || rules.scope.includesNames(added.fid)) ? added : undefined;
+  const removedInScope =
+    removed && !isFname(removed) && rules.scope.includesNames(removed.fid) ? removed : undefined;
+  if (!addedInScope && !removedInScope) return undefined;
   return {
     kind: "proof",
-    added: keptAdded && UserNameProof.encode(keptAdded).finish(),
-    removed: keptRemoved && UserNameProof.encode(keptRemoved).finish(),
-    onlyIfShown: keptAdded !== undefined && !rules.scope.keepsNames(keptAdded.fid),
+    added: addedInScope && UserNameProof.encode(addedInScope).finish(),
+    removed: removedInScope && UserNameProof.encode(removedInScope).finish(),
+    onlyIfShown: addedInScope !== undefined && !rules.scope.includesNames(addedInScope.fid),
     happenedAt: added ? added.timestamp : blockTime,
   };
 }

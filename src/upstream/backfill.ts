@@ -1,51 +1,51 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { todoAfter } from "../db/index/upstream-work.ts";
 import type { OpBatcher } from "./op-batcher.ts";
-import { type FidReader, readFid } from "./read-fid.ts";
+import { type FidReaderDeps, readFid } from "./read-fid.ts";
 import { Backoff, type Timings } from "./timings.ts";
 
-/** What working the list of fids off works with. */
-export interface FillContext {
-  readonly reader: Omit<FidReader, "emit">;
+/** Dependencies and settings of reading the fids of the todo list. */
+export interface BackfillDeps {
+  readonly reader: Omit<FidReaderDeps, "emit">;
   readonly batcher: OpBatcher;
   readonly db: IndexDatabase;
-  /** Fids that are read at a time, each with one call in flight. */
+  /** Fids that are read concurrently, each with one call in flight. */
   readonly concurrency: number;
-  readonly pace: Timings;
+  readonly timings: Timings;
   readonly signal: AbortSignal;
-  /** Told of a fault that is recovered from. */
+  /** Called for a fault that is retried. */
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
 const FIDS_PER_READ = 1000;
-/** An fid that cannot be read so often in a row waits for the others. */
+/** After so many failures in a row, an fid waits until the others have been read. */
 const TRIES_OF_A_FID = 3;
 
 /**
- * Reads every fid on the list, those included that come onto it meanwhile; an fid leaves it in the transaction that
- * completes it. Resolves when the list is empty and everything is written.
+ * Reads every fid of the todo list, including those that are added meanwhile. An fid is removed from the list in the
+ * transaction that completes it. Resolves when the list is empty and everything is written.
  */
-export async function runBackfill(context: FillContext): Promise<void> {
-  const { db, batcher, concurrency, pace, signal } = context;
-  const backoff = new Backoff(pace);
+export async function runBackfill(deps: BackfillDeps): Promise<void> {
+  const { db, batcher, concurrency, timings, signal } = deps;
+  const backoff = new Backoff(timings);
   for (;;) {
     const fids = todoFids(db);
     let failures = 0;
     const work = async () => {
       for (let next = fids.next(); !next.done && !signal.aborted; next = fids.next()) {
-        if (!(await tryFid(context, next.value))) failures++;
+        if (!(await tryFid(deps, next.value))) failures++;
       }
     };
-    // All of them end before anything else does, also when one of them fails.
+    // Wait for all of them, also when one fails.
     for (const result of await Promise.allSettled(Array.from({ length: concurrency }, work)))
       if (result.status === "rejected") throw result.reason;
-    await batcher.drained();
+    await batcher.flush();
     if (signal.aborted || todoAfter(db, 0, 1).length === 0) return;
     if (failures > 0) await backoff.wait(signal);
   }
 }
 
-/** Number of fids that wait to be read. */
+/** Returns the number of fids on the todo list. */
 export function countTodo(db: IndexDatabase): number {
   let count = 0;
   for (const _ of todoFids(db)) count++;
@@ -53,10 +53,10 @@ export function countTodo(db: IndexDatabase): number {
 }
 
 async function tryFid(
-  { reader, batcher, pace, signal, onFault }: FillContext,
+  { reader, batcher, timings, signal, onFault }: BackfillDeps,
   fid: number,
 ): Promise<boolean> {
-  const backoff = new Backoff(pace);
+  const backoff = new Backoff(timings);
   for (let tries = 0; tries < TRIES_OF_A_FID && !signal.aborted; tries++) {
     if (tries > 0) await backoff.wait(signal);
     try {
@@ -64,7 +64,7 @@ async function tryFid(
       await readFid({ ...reader, emit: (ops, mentioned) => batcher.add(ops, mentioned) }, fid, isLastTry);
       return true;
     } catch (cause) {
-      batcher.assertSound();
+      batcher.throwIfFailed();
       if (!signal.aborted) onFault(`fid ${fid} could not be read`, cause);
     }
   }
