@@ -157,7 +157,7 @@ describe("the work of a page", () => {
     const names: string[] = [];
     model.db.onStatement = (name) => names.push(name.replace("skeleton.following-feed.", ""));
     followingFeed(model.db, { fid: VIEWER, limit: 25, after: undefined });
-    expect(names).toEqual(["following", "walk"]);
+    expect(names).toEqual(["following", "scan"]);
   });
 
   test("goes to the merge where followed authors are rare, and to the last page of 10,000 follows", () => {

@@ -3,47 +3,39 @@ import { statement } from "../../../db/index/statement.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { type CursorCodec, cutPage, type Page } from "../../cursor.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
+import { mergeNewest, TIME_AND_HASH } from "../merge-newest.ts";
 import { type TimedKey, upperBound } from "./time-order.ts";
 
-/** What authors put into a feed. */
+/** The kinds of acts that a feed of authors may contain. */
 export type Stream = "roots" | "replies" | "recasts";
 
-/** A cast or recast of one of the authors, at its own time. */
+/** A cast or recast of one of the authors, with its own time. */
 interface EntryRow {
   timestamp: number;
   /** The hash of the cast or of the recast. */
   hash: Uint8Array;
-  /** What is shown; null where it is not there, or another author's than the recast says. */
+  /** The cast to show; null when it does not exist or its author is not the one that the recast names. */
   castHash: Uint8Array | null;
   castFid: number | null;
 }
 
 type Params = [belowTimestamp: number, belowHash: Uint8Array, fidsJson: string, limit: number];
 
-const PLACE = "printf('%016d', timestamp) || hex(hash)";
-const NEWEST = "ORDER BY timestamp DESC, hash DESC LIMIT 1";
-const PLACED = "CAST(substr(b.place, 1, 16) AS INTEGER), unhex(substr(b.place, 17))";
-
-/**
- * The newest acts of all authors together. A recursive query with an order is a priority queue: it takes the newest row
- * out and puts in that author's next one. Time and hash travel as one text that sorts as they do.
- */
-const newestFirst = (acts: string) => `WITH RECURSIVE below (fid, place) AS (
-     SELECT j.value, (SELECT ${PLACE} FROM ${acts} AND fid = j.value AND (timestamp, hash) < (?1, ?2) ${NEWEST})
-     FROM json_each(?3) j
-     UNION ALL
-     SELECT b.fid, (SELECT ${PLACE} FROM ${acts} AND fid = b.fid AND (timestamp, hash) < (${PLACED}) ${NEWEST})
-     FROM below b WHERE b.place IS NOT NULL
-     ORDER BY 2 DESC LIMIT ?4
-   ), acts (fid, timestamp, hash) AS (
-     SELECT b.fid, ${PLACED} FROM below b WHERE b.place IS NOT NULL
-   )`;
+/** Merges the acts of all authors, newest first. `acts` is the table with the condition of its rows. */
+const mergeActs = (acts: string) =>
+  mergeNewest({
+    sources: { id: "j.value", from: "json_each(?3) j" },
+    rowsOf: (fid) => `${acts} AND fid = ${fid}`,
+    key: TIME_AND_HASH,
+    below: "?1, ?2",
+    limit: "?4",
+  });
 
 const ownCasts = (name: string, parent: "IS NULL" | "IS NOT NULL") =>
   statement<EntryRow, Params>(
     `skeleton.authors-feed.${name}`,
-    `${newestFirst(`casts WHERE parent_hash ${parent}`)}
-   SELECT timestamp, hash, hash AS castHash, fid AS castFid FROM acts below`,
+    `${mergeActs(`casts WHERE parent_hash ${parent}`)}
+   SELECT timestamp, hash, hash AS castHash, source AS castFid FROM merged below`,
   );
 
 const RECAST = ReactionType.REACTION_TYPE_RECAST;
@@ -53,16 +45,16 @@ const streams = {
   replies: ownCasts("replies", "IS NOT NULL"),
   recasts: statement<EntryRow, Params>(
     "skeleton.authors-feed.recasts",
-    `${newestFirst(`reactions WHERE type = ${RECAST}`)}
+    `${mergeActs(`reactions WHERE type = ${RECAST}`)}
    SELECT below.timestamp, below.hash, c.hash AS castHash, c.fid AS castFid
-   FROM acts below
-   CROSS JOIN reactions r ON r.fid = below.fid AND r.type = ${RECAST} AND r.timestamp = below.timestamp
+   FROM merged below
+   CROSS JOIN reactions r ON r.fid = below.source AND r.type = ${RECAST} AND r.timestamp = below.timestamp
      AND r.hash = below.hash
    LEFT JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid`,
   ),
 } as const;
 
-/** Recasts of one cast that are looked at to know whether one of them is by an author of the feed. */
+/** The most later recasts of one cast that are searched for one by an author of the feed. */
 const MAX_RECASTS = 1000;
 
 const recastedLater = statement<{ at: number }, [fidsJson: string, entriesJson: string]>(
@@ -76,22 +68,23 @@ const recastedLater = statement<{ at: number }, [fidsJson: string, entriesJson: 
      WHERE below.fid IN (SELECT value FROM json_each(?1)))`,
 );
 
-/** Entries that are not shown make more rounds necessary, up to this number for a page. */
+/** The most rounds of one page. A page needs another round when too many entries of a round are hidden. */
 const MAX_ROUNDS = 3;
-/** Rows that a round takes beyond those that are needed, so that one round mostly does. */
+/** Rows that a round reads beyond the missing ones, so that one round usually suffices. */
 const SPARE_ROWS = 8;
 
 interface Entry {
   readonly timestamp: number;
+  /** The hash of the cast or of the recast. */
   readonly actHash: Hash;
   readonly hash: Hash;
   readonly castFid: number;
 }
 
 /**
- * What authors cast or recasted, by the time of the act, newest first; a cast that several of them recasted stands at
- * the latest of these acts. The work is a few lookups for each author and for each entry. Where most recasts are of
- * casts that are gone a page may be short before the end.
+ * Returns the casts and recasts of authors by the time of the act, newest first. A cast that several of them recasted
+ * appears once, at the time of the latest of these acts. The work is a few lookups for each author and for each entry. A
+ * page before the last may be short when most recasts are of deleted casts.
  */
 export function authorsFeed(
   db: IndexDatabase,
@@ -108,11 +101,11 @@ export function authorsFeed(
   const shown: Entry[] = [];
   let after = query.after;
   for (let round = 0; round < MAX_ROUNDS && shown.length <= limit; round++) {
-    const wanted = limit + 1 - shown.length + SPARE_ROWS;
-    const rows = nextRows(db, { fidsJson, streams: query.streams, after, wanted });
+    const maxRows = limit + 1 - shown.length + SPARE_ROWS;
+    const rows = nextRows(db, { fidsJson, streams: query.streams, after, maxRows });
     shown.push(...visibleEntries(db, fidsJson, rows, query.streams.includes("recasts")));
     const last = rows.at(-1);
-    if (!last || rows.length < wanted) return pageOf(shown, limit, cursor);
+    if (!last || rows.length < maxRows) return pageOf(shown, limit, cursor);
     after = [last.timestamp, hex(last.hash)];
   }
   if (shown.length > limit || !after) return pageOf(shown, limit, cursor);
@@ -127,21 +120,21 @@ function pageOf(
   return cutPage(entries, limit, (last) => cursor.encode([last.timestamp, last.actHash]));
 }
 
-/** The newest rows of all streams below a place. */
+/** Returns the newest rows of all streams after a position. */
 function nextRows(
   db: IndexDatabase,
   query: {
     fidsJson: string;
     streams: readonly Stream[];
     after: TimedKey | undefined;
-    wanted: number;
+    maxRows: number;
   },
 ): EntryRow[] {
-  const { fidsJson, after, wanted } = query;
+  const { fidsJson, after, maxRows } = query;
   return query.streams
-    .flatMap((stream) => db.all(streams[stream], ...upperBound(after), fidsJson, wanted))
+    .flatMap((stream) => db.all(streams[stream], ...upperBound(after), fidsJson, maxRows))
     .sort((a, b) => b.timestamp - a.timestamp || Buffer.compare(b.hash, a.hash))
-    .slice(0, wanted);
+    .slice(0, maxRows);
 }
 
 function visibleEntries(

@@ -4,7 +4,7 @@ import type { Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
 import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
 
-// The index ends with the time; casts of one second are sorted by hash. What it holds is bounded by the author's storage.
+// The index ends with the time, so SQLite sorts casts of one second by hash. The author's storage bounds their number.
 const castsUnder = statement<
   TimedRow,
   [fid: number, urlsJson: string, belowTimestamp: number, belowHash: Uint8Array, limit: number]
@@ -18,7 +18,7 @@ const castsUnder = statement<
 
 export const castsInChannelCursor = timedCursor("feed/user/casts under URLs");
 
-/** The live casts of an fid directly under any of the URLs, newest first. */
+/** Returns the live casts of an fid directly under any of the URLs, newest first. */
 export function castsInChannel(
   db: IndexDatabase,
   query: { fid: number; urls: readonly string[]; limit: number; after: TimedKey | undefined },

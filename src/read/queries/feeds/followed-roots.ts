@@ -6,7 +6,7 @@ import { authorsFeed } from "./authors-feed.ts";
 import { followingFeed, followingFeedCursor } from "./following-feed.ts";
 import type { TimedKey } from "./time-order.ts";
 
-/** With more follows than this recasts are left out of the feed. */
+/** An fid with more follows than this gets a feed without recasts. */
 export const MAX_FOLLOWS_WITH_RECASTS = 2000;
 
 const follows = statement<{ fid: number }, [fid: number, limit: number]>(
@@ -15,8 +15,8 @@ const follows = statement<{ fid: number }, [fid: number, limit: number]>(
 );
 
 /**
- * The casts of those whom an fid follows that answer no cast, and what they recasted, newest first; a recast stands at
- * its own time.
+ * Returns the casts without a parent cast of the users that an fid follows, and their recasts, newest first. A recast is
+ * sorted by its own time.
  */
 export function followedRoots(
   db: IndexDatabase,

@@ -4,6 +4,7 @@ import { parentUrlsOf } from "../../../protocol/channel-url.ts";
 import type { CursorCodec, Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
 import { resolveChannelIds } from "../channels/channels.ts";
+import { mergeNewest, TIME_AND_HASH } from "../merge-newest.ts";
 import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
 
 const merge = statement<
@@ -11,21 +12,14 @@ const merge = statement<
   [urlsJson: string, belowTimestamp: number, belowHash: Uint8Array, limit: number]
 >(
   "skeleton.parent-url-feed.merge",
-  // A recursive query with an order is a priority queue: it takes the newest row out and puts in the next one under
-  // the same URL.
-  `WITH RECURSIVE below (url, timestamp, hash) AS (
-     SELECT c.parent_url, c.timestamp, c.hash
-     FROM json_each(?1) j CROSS JOIN casts c ON c.id = (
-       SELECT id FROM casts WHERE parent_url = j.value AND (timestamp, hash) < (?2, ?3)
-       ORDER BY timestamp DESC, hash DESC LIMIT 1)
-     UNION ALL
-     SELECT c.parent_url, c.timestamp, c.hash
-     FROM below b CROSS JOIN casts c ON c.id = (
-       SELECT id FROM casts WHERE parent_url = b.url AND (timestamp, hash) < (b.timestamp, b.hash)
-       ORDER BY timestamp DESC, hash DESC LIMIT 1)
-     ORDER BY 2 DESC, 3 DESC LIMIT ?4
-   )
-   SELECT timestamp, hash FROM below b`,
+  `${mergeNewest({
+    sources: { id: "j.value", from: "json_each(?1) j" },
+    rowsOf: (url) => `casts WHERE parent_url = ${url}`,
+    key: TIME_AND_HASH,
+    below: "?2, ?3",
+    limit: "?4",
+  })}
+   SELECT timestamp, hash FROM merged below`,
 );
 
 export const parentUrlFeedCursor = timedCursor("feed/parent_urls");
@@ -37,8 +31,8 @@ interface FeedQuery {
 }
 
 /**
- * The live casts directly under any of the URLs, newest first. The work is one lookup for each URL and one for each
- * cast of the page.
+ * Returns the live casts directly under any of the URLs, newest first. The work is one lookup for each URL and one for
+ * each cast of the page.
  */
 export function parentUrlFeed(
   db: IndexDatabase,
@@ -48,8 +42,8 @@ export function parentUrlFeed(
 }
 
 /**
- * The same for channels, which stand under several URLs each. A channel is named by its id, by any of its URLs, or by
- * the name that an imported registry has for it.
+ * Returns the live casts of channels, newest first. A channel has several URLs. The query names it by its id, by any of
+ * its URLs, or by its name in an imported registry.
  */
 export function channelFeed(
   db: IndexDatabase,
@@ -65,7 +59,7 @@ function mergedPage(
   { limit, after }: FeedQuery,
   cursor: CursorCodec<readonly ["int", "hash"]>,
 ): Page<{ hash: Hash }> {
-  // A URL that is named twice would give its casts twice.
+  // A repeated URL would repeat its casts.
   const json = JSON.stringify([...new Set(urls)]);
   return timedPage(db.all(merge, json, ...upperBound(after), limit + 1), limit, cursor);
 }

@@ -4,7 +4,7 @@ import { type Hash, hex } from "../../hydrate/casts.ts";
 
 type HashRow = { hash: Uint8Array };
 
-/** Counts that are looked at before the author's casts are. */
+/** The most counts that are read before the query sorts the author's casts instead. */
 const MAX_COUNTS = 2000;
 
 const counted = statement<HashRow, [fid: number, maxCounts: number, limit: number]>(
@@ -35,12 +35,12 @@ const allOfAuthor = statement<HashRow, [fid: number, limit: number]>(
 );
 
 /**
- * The live casts of an fid with the most likes, recasts and replies together, the greater hash first where the sums are
- * equal; then, where there are too few, the newest of those without any.
+ * Returns the live casts of an fid by the sum of likes, recasts and replies, greatest first; equal sums by hash, greatest
+ * first. If these are too few, the newest casts without reactions and replies follow.
  *
- * Counts are kept for casts that are gone or never came, too, so they are walked from the top until enough live casts
- * are found. Anybody can make such counts; where there are thousands, the author's casts are sorted instead, whose
- * number the author's storage bounds.
+ * The index also has counts of casts that were deleted or never arrived. The query therefore reads the counts from the
+ * top until it has found enough live casts. Any user can create such counts. When there are thousands, the query sorts
+ * the author's casts instead, whose number the author's storage bounds.
  */
 export function popularCasts(db: IndexDatabase, query: { fid: number; limit: number }): Hash[] {
   const { fid, limit } = query;

@@ -32,16 +32,16 @@ const castsUnder = statement<Row, [...From, urlsJson: string]>(
    ORDER BY r.rank LIMIT ?3`,
 );
 
-/** Cursors into a ranking: the snapshot in which the walk began, and the last rank that was shown. */
+/** Cursors into a ranking: the snapshot of the first page, and the last rank that was shown. */
 export const rankingCursors = {
   casts: cursorCodec("trending casts", ["int", "int"]),
   channels: cursorCodec("trending channels", ["int", "int"]),
 };
 
 /**
- * A page of the newest ranking, or of the one in which the walk began. What has gone since then is left out and the
- * page filled from below: of casts the removed ones, of channels those without any live cast. A walk that rests for
- * more than an hour may find its ranking gone, and ends. The work is bounded by the length of a ranking.
+ * Returns a page of the newest ranking, or of the snapshot in the cursor. Removed casts and channels without live casts
+ * are skipped, and lower ranks fill the page. A snapshot may be deleted an hour after the previous page; the list then
+ * ends. The length of a ranking bounds the work.
  */
 export function rankingPage(
   db: IndexDatabase,
@@ -54,7 +54,7 @@ export function rankingPage(
   return cutPage(rows, limit, (last) => rankingCursors[kind].encode([snapshot, last.rank]));
 }
 
-/** The same of casts, those directly under one of the URLs alone. */
+/** Returns a page of the ranked casts that are directly under one of the URLs. */
 export function rankedCastsUnder(
   db: IndexDatabase,
   query: {

@@ -17,7 +17,7 @@ export const isSilenced = (actor: string) =>
 
 const COLUMNS = "n.timestamp, n.kind, n.actor_fid AS actorFid, n.ref";
 const BELOW = "(n.timestamp, n.kind, n.actor_fid, n.ref) < (?2, ?3, ?4, ?5)";
-export const NEWEST_FIRST = "n.timestamp DESC, n.kind DESC, n.actor_fid DESC, n.ref DESC";
+const NEWEST_FIRST = "n.timestamp DESC, n.kind DESC, n.actor_fid DESC, n.ref DESC";
 
 // A mention, a reply and a follow have a row only while they live. A reaction outlives its target, and may name a cast
 // that is not there or is somebody else's.

@@ -3,6 +3,7 @@ import type { NotificationKind } from "../../../db/index/project/notifications.t
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
 import { hex } from "../../hydrate/casts.ts";
+import { mergeNewest } from "../merge-newest.ts";
 import { encodePagingState, type PagingState, windowKey } from "./notification-cursor.ts";
 import {
   byCast,
@@ -12,36 +13,24 @@ import {
   NotificationGrouper,
   type NotificationRow,
 } from "./notification-groups.ts";
-import {
-  chunksBelow,
-  FROM_THE_NEWEST,
-  isSilenced,
-  NEWEST_FIRST,
-  type Position,
-  positionOf,
-} from "./notification-rows.ts";
-
-// Time, kind, actor and hash travel as one text that sorts as they do.
-const PLACE = "printf('%016d%d%016d', n.timestamp, n.kind, n.actor_fid) || hex(n.ref)";
-const PLACED = `CAST(substr(b.place, 1, 16) AS INTEGER), CAST(substr(b.place, 17, 1) AS INTEGER),
-  CAST(substr(b.place, 18, 16) AS INTEGER), unhex(substr(b.place, 34))`;
-const nextUnder = (url: string, place: string) =>
-  `(SELECT ${PLACE} FROM thread_notifications n
-    WHERE n.fid = ?1 AND n.root_parent_url = ${url} AND (n.timestamp, n.kind, n.actor_fid, n.ref) < (${place})
-      AND NOT ${isSilenced("n.actor_fid")}
-    ORDER BY ${NEWEST_FIRST} LIMIT 1)`;
+import { chunksBelow, FROM_THE_NEWEST, isSilenced, type Position, positionOf } from "./notification-rows.ts";
 
 const rowsInThreads = statement<NotificationRow, [fid: number, ...Position, limit: number, urlsJson: string]>(
   "skeleton.notifications.in-threads",
-  // A recursive query with an order is a priority queue: it takes the newest row out and puts in the next one under
-  // the same URL.
-  `WITH RECURSIVE below (url, place) AS (
-     SELECT j.value, ${nextUnder("j.value", "?2, ?3, ?4, ?5")} FROM json_each(?7) j
-     UNION ALL
-     SELECT b.url, ${nextUnder("b.url", PLACED)} FROM below b WHERE b.place IS NOT NULL
-     ORDER BY 2 DESC LIMIT ?6
-   ), placed (timestamp, kind, actorFid, ref) AS (SELECT ${PLACED} FROM below b WHERE b.place IS NOT NULL)
-   SELECT timestamp, kind, actorFid, ref FROM placed below`,
+  `${mergeNewest({
+    sources: { id: "j.value", from: "json_each(?7) j" },
+    rowsOf: (url) => `thread_notifications n
+      WHERE n.fid = ?1 AND n.root_parent_url = ${url} AND NOT ${isSilenced("n.actor_fid")}`,
+    key: [
+      { name: "timestamp", sql: "n.timestamp", kind: "int" },
+      { name: "kind", sql: "n.kind", kind: "digit" },
+      { name: "actorFid", sql: "n.actor_fid", kind: "int" },
+      { name: "ref", sql: "n.ref", kind: "blob" },
+    ],
+    below: "?2, ?3, ?4, ?5",
+    limit: "?6",
+  })}
+   SELECT timestamp, kind, actorFid, ref FROM merged below`,
 );
 
 // `types` has the bit of each type of reaction that the group holds: 1 for likes, 2 for recasts.

@@ -1,0 +1,78 @@
+/** A column of the sort key of a merge. */
+export interface MergeKeyColumn {
+  /** The column's name in the merged rows. */
+  readonly name: string;
+  /** The column in the rows of a source; the same as `name` by default. */
+  readonly sql?: string;
+  /** A non-negative integer, an integer from 0 to 9, or a blob, which must be the last column. */
+  readonly kind: "int" | "digit" | "blob";
+}
+
+/** The sort key of lists of casts and reactions: time, then hash. */
+export const TIME_AND_HASH: readonly MergeKeyColumn[] = [
+  { name: "timestamp", kind: "int" },
+  { name: "hash", kind: "blob" },
+];
+
+/** Digits of an integer in the text of a key: those of the largest safe integer. */
+const INT_DIGITS = 16;
+
+/**
+ * Returns a WITH clause that merges the rows of several sources, the greatest key first, as `merged (source, …key)`.
+ *
+ * A recursive query with an ORDER BY is a priority queue: each step takes out the row with the greatest key and inserts
+ * the next row of the same source. The work is one index lookup for each source and one for each merged row, provided
+ * that an index of the rows has the columns of the source's condition followed by the key. The columns of a key form one
+ * text that sorts as they do, so that a single index lookup finds all of them. A source without more rows has a null key,
+ * which sorts after all others. Equal rows of two sources are merged one after the other.
+ *
+ * @param sources the SQL expression of a source's id, and the tables that list the sources
+ * @param rowsOf returns the table and the condition of the rows of one source
+ * @param key the columns of the sort key
+ * @param below the placeholders of the key that all merged rows are below
+ * @param limit the placeholder of the largest number of merged rows
+ */
+export function mergeNewest(merge: {
+  readonly sources: { readonly id: string; readonly from: string };
+  readonly rowsOf: (sourceId: string) => string;
+  readonly key: readonly MergeKeyColumn[];
+  readonly below: string;
+  readonly limit: string;
+}): string {
+  const { sources, rowsOf, key, limit } = merge;
+  const columns = key.map(({ name, sql = name }) => sql);
+  const next = (sourceId: string, below: string) =>
+    `(SELECT ${encodeKey(key)} FROM ${rowsOf(sourceId)} AND (${columns.join(", ")}) < (${below})
+      ORDER BY ${columns.map((column) => `${column} DESC`).join(", ")} LIMIT 1)`;
+  const decoded = decodeKey(key, "b.key");
+  return `WITH RECURSIVE below (source, key) AS (
+     SELECT ${sources.id}, ${next(sources.id, merge.below)} FROM ${sources.from}
+     UNION ALL
+     SELECT b.source, ${next("b.source", decoded)} FROM below b WHERE b.key IS NOT NULL
+     ORDER BY 2 DESC LIMIT ${limit}
+   ), merged (source, ${key.map(({ name }) => name).join(", ")}) AS (
+     SELECT b.source, ${decoded} FROM below b WHERE b.key IS NOT NULL
+   )`;
+}
+
+/** Returns the SQL of a key as one text. */
+function encodeKey(key: readonly MergeKeyColumn[]): string {
+  const numbers = key.filter(({ kind }) => kind !== "blob");
+  const format = numbers.map(({ kind }) => (kind === "int" ? `%0${INT_DIGITS}d` : "%d")).join("");
+  const printed = `printf('${format}', ${numbers.map(({ name, sql = name }) => sql).join(", ")})`;
+  const blobs = key.filter(({ kind }) => kind === "blob").map(({ name, sql = name }) => `hex(${sql})`);
+  return [printed, ...blobs].join(" || ");
+}
+
+/** Returns the SQL of the columns of a key out of its text. */
+function decodeKey(key: readonly MergeKeyColumn[], text: string): string {
+  let at = 1;
+  const columns = key.map(({ kind }) => {
+    const start = at;
+    if (kind === "blob") return `unhex(substr(${text}, ${start}))`;
+    const digits = kind === "int" ? INT_DIGITS : 1;
+    at += digits;
+    return `CAST(substr(${text}, ${start}, ${digits}) AS INTEGER)`;
+  });
+  return columns.join(", ");
+}
