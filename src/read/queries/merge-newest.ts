@@ -16,6 +16,8 @@ export const TIME_AND_HASH: readonly MergeKeyColumn[] = [
 
 /** Digits of an integer in the text of a key: those of the largest safe integer. */
 const INT_DIGITS = 16;
+/** Added to an integer so that its text has one digit more, whatever the integer; faster than `printf`. */
+const INT_OFFSET = 10 ** INT_DIGITS;
 
 /**
  * Returns a WITH clause that merges the rows of several sources, the greatest key first, as `merged (source, …key)`.
@@ -57,11 +59,11 @@ export function mergeNewest(merge: {
 
 /** Returns the SQL of a key as one text. */
 function encodeKey(key: readonly MergeKeyColumn[]): string {
-  const numbers = key.filter(({ kind }) => kind !== "blob");
-  const format = numbers.map(({ kind }) => (kind === "int" ? `%0${INT_DIGITS}d` : "%d")).join("");
-  const printed = `printf('${format}', ${numbers.map(({ name, sql = name }) => sql).join(", ")})`;
-  const blobs = key.filter(({ kind }) => kind === "blob").map(({ name, sql = name }) => `hex(${sql})`);
-  return [printed, ...blobs].join(" || ");
+  const texts = key.map(({ name, sql = name, kind }) => {
+    if (kind === "blob") return `hex(${sql})`;
+    return kind === "int" ? `(${INT_OFFSET} + ${sql})` : sql;
+  });
+  return texts.join(" || ");
 }
 
 /** Returns the SQL of the columns of a key out of its text. */
@@ -70,9 +72,12 @@ function decodeKey(key: readonly MergeKeyColumn[], text: string): string {
   const columns = key.map(({ kind }) => {
     const start = at;
     if (kind === "blob") return `unhex(substr(${text}, ${start}))`;
-    const digits = kind === "int" ? INT_DIGITS : 1;
-    at += digits;
-    return `CAST(substr(${text}, ${start}, ${digits}) AS INTEGER)`;
+    if (kind === "digit") {
+      at += 1;
+      return `CAST(substr(${text}, ${start}, 1) AS INTEGER)`;
+    }
+    at += 1 + INT_DIGITS;
+    return `CAST(substr(${text}, ${start + 1}, ${INT_DIGITS}) AS INTEGER)`;
   });
   return columns.join(", ");
 }
