@@ -57,7 +57,7 @@ export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
     let messages = 0;
     let isOver = false;
     const take = (bytes: number): boolean => {
-      if (isOver || !budget.take(bytes)) return false;
+      if (isOver || !budget.reserve(bytes)) return false;
       held += bytes;
       return true;
     };

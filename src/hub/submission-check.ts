@@ -74,7 +74,7 @@ export class SubmissionCheck {
     if (messages.some(({ length }) => length > messageBytes))
       return new Rejection("bad_request.invalid_param", `a message is larger than ${messageBytes} bytes`);
     const bytes = messages.reduce((sum, { length }) => sum + length + OVERHEAD_BYTES, 0);
-    if (!this.#inFlight.take(bytes))
+    if (!this.#inFlight.reserve(bytes))
       return new Rejection("unavailable", "too many messages are in flight; try again");
     try {
       return await handle();

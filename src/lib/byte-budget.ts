@@ -1,24 +1,24 @@
-/** Bytes that may be held at a time, by everybody together. */
+/** A shared limit on the number of bytes in use. */
 export class ByteBudget {
   readonly #maxBytes: number;
-  #heldBytes = 0;
+  #usedBytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  get heldBytes(): number {
-    return this.#heldBytes;
+  get usedBytes(): number {
+    return this.#usedBytes;
   }
 
-  /** Takes bytes out of the budget until they are released; false, and nothing taken, where it has not so many left. */
-  take(bytes: number): boolean {
-    if (this.#heldBytes + bytes > this.#maxBytes) return false;
-    this.#heldBytes += bytes;
+  /** Reserves bytes until they are released. Returns false, and reserves nothing, when the budget has fewer left. */
+  reserve(bytes: number): boolean {
+    if (this.#usedBytes + bytes > this.#maxBytes) return false;
+    this.#usedBytes += bytes;
     return true;
   }
 
   release(bytes: number): void {
-    this.#heldBytes -= bytes;
+    this.#usedBytes -= bytes;
   }
 }

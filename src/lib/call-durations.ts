@@ -1,13 +1,13 @@
-/** Upper bounds of the buckets that calls are counted in by duration, in seconds. */
+/** Upper bounds of the buckets of call durations, in seconds. */
 export const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
 export interface DurationStats {
-  /** Calls up to each bound of `CALL_SECONDS`, then all. */
+  /** The number of calls up to each bound of `CALL_SECONDS`, then of all calls. */
   readonly byDuration: readonly number[];
   readonly secondsSum: number;
 }
 
-/** Counts calls to others by how long they took. */
+/** Counts outgoing calls by duration. */
 export class CallDurations {
   readonly #byDuration = new Array<number>(CALL_SECONDS.length + 1).fill(0);
   #secondsSum = 0;
@@ -20,7 +20,7 @@ export class CallDurations {
     }
   }
 
-  figures(): DurationStats {
+  stats(): DurationStats {
     return { byDuration: [...this.#byDuration], secondsSum: this.#secondsSum };
   }
 }

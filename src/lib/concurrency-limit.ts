@@ -1,15 +1,15 @@
-/** Runs a bounded number of tasks at a time; a bounded number of others waits, first come, first served. */
+/** Runs a bounded number of tasks at a time and queues a bounded number of others, in order of arrival. */
 export class ConcurrencyLimit {
   readonly #waiting: (() => void)[] = [];
   readonly #limits: { readonly running: number; readonly waiting: number };
   #running = 0;
 
-  /** @param limits tasks that run, and tasks that wait, at most. */
+  /** @param limits the maximum number of running and of waiting tasks. */
   constructor(limits: { readonly running: number; readonly waiting: number }) {
     this.#limits = limits;
   }
 
-  /** Runs a task in its turn; undefined, at once, when too many wait already. */
+  /** Runs a task when a slot is free. Returns undefined when too many tasks wait already. */
   run<T>(task: () => Promise<T>): Promise<T> | undefined {
     if (this.#running >= this.#limits.running && this.#waiting.length >= this.#limits.waiting)
       return undefined;
@@ -18,7 +18,7 @@ export class ConcurrencyLimit {
 
   async #run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#running < this.#limits.running) this.#running++;
-    // Whoever ends hands its place over, so that nobody comes in between.
+    // A finished task hands its slot over, so that a new task cannot overtake the queue.
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
       return await task();

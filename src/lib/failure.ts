@@ -1,24 +1,24 @@
-/** The command did what it was asked for. */
+/** The command succeeded. */
 export const EXIT_OK = 0;
-/** The operator has to change something; a supervisor should not try again. */
+/** The operator must change something. A supervisor should not retry. */
 export const EXIT_USER = 1;
-/** It may work on the next try (sysexits' EX_TEMPFAIL): something is in use, or an unforeseen fault came up. */
+/** A retry may succeed (EX_TEMPFAIL of sysexits): a resource is in use, or an unexpected error occurred. */
 export const EXIT_RETRYABLE = 75;
 
 /**
- * A fault that the operator has to mend (a bad setting, a missing file): trying again changes nothing. Its message is
- * shown as it is, without a stack. The process exits with `EXIT_USER`.
+ * An error that the operator must fix, such as an invalid setting or a missing file. A retry does not help. Its message is
+ * shown unchanged, without a stack. The process exits with `EXIT_USER`.
  */
 export class UserError extends Error {
   override name = "UserError";
 }
 
-/** A fault that may be gone on the next try (a port or directory still in use). The process exits with `EXIT_RETRYABLE`. */
+/** An error that a retry may resolve, such as a port or directory in use. The process exits with `EXIT_RETRYABLE`. */
 export class RetryableError extends Error {
   override name = "RetryableError";
 }
 
-/** Codes of the system that say that something is taken, full or failing at the moment. */
+/** System error codes for resources that are in use, exhausted or temporarily failing. */
 const TRANSIENT_CODES = new Set([
   "EADDRINUSE",
   "EAGAIN",
@@ -32,14 +32,14 @@ const TRANSIENT_CODES = new Set([
 ]);
 const TRANSIENT_SQLITE_CODE = /^SQLITE_(BUSY|LOCKED|PROTOCOL|NOMEM|IOERR|FULL|NOLFS)(_|$)/;
 
-/** Whether a fault of the system or of SQLite, by its `code`, may be gone on the next try. */
+/** Whether an error of the system or of SQLite, by its `code`, may be resolved by a retry. */
 export function isTransient(cause: unknown): boolean {
   if (!(cause instanceof Error) || !("code" in cause)) return false;
   const code = String(cause.code);
   return TRANSIENT_CODES.has(code) || TRANSIENT_SQLITE_CODE.test(code);
 }
 
-/** The words of a caught fault, for a message that goes on with them. */
+/** The message of a caught error, to append to another message. */
 export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

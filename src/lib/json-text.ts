@@ -1,29 +1,29 @@
 /**
- * JSON of values of which parts are shown again and again, such as the author of many casts. The text of a part that was
- * marked by `keepText` is made once and lives as long as the part.
+ * Serializes values to JSON whose parts repeat, such as the author of many casts. The JSON of a part that was marked by
+ * `memoizeJson` is built once and lives as long as the part.
  */
 
-const NOT_MADE = "";
+const NOT_BUILT = "";
 const texts = new WeakMap<object, string>();
 
-/** Spellings of keys. Answers have some hundred; the bound is for keys that come from data. */
+/** Keys as JSON, with their colon. Responses have a few hundred keys; the limit is for keys that come from data. */
 const keyTexts = new Map<string, string>();
 const MAX_KEY_TEXTS = 1000;
 
-/** Marks an object that nobody changes from now on. */
+/** Marks an object for memoization. It must not change afterwards. */
 export function memoizeJson<T extends object>(value: T): T {
-  texts.set(value, NOT_MADE);
+  texts.set(value, NOT_BUILT);
   return value;
 }
 
-/** The text that `JSON.stringify` makes, of plain data: objects, arrays, strings, numbers, booleans, null. */
+/** Serializes plain data as `JSON.stringify` does: objects, arrays, strings, numbers, booleans, null. */
 export function jsonText(value: unknown): string {
   return textWithin(value, Number.POSITIVE_INFINITY);
 }
 
 const TOO_LONG = Symbol("longer than allowed");
 
-/** The same text, or undefined where it has more than `maxChars` UTF-16 units, which is noticed on the way. */
+/** As `jsonText`, but undefined when the text exceeds `maxChars` UTF-16 units. Stops as soon as it does. */
 export function jsonTextWithin(value: unknown, maxChars: number): string | undefined {
   try {
     const text = textWithin(value, maxChars);
@@ -34,12 +34,12 @@ export function jsonTextWithin(value: unknown, maxChars: number): string | undef
   }
 }
 
-/** Longer values are taken apart. */
+/** Longer values are split. */
 const MAX_PIECE_CHARS = 32 * 1024;
 
 /**
- * The same text in pieces, made as they are asked for. A piece is about 32 K units at most, but for a single string or a
- * part marked by `keepText`, which are never cut.
+ * As `jsonText`, in pieces that are built on demand. A piece has about 32 K units at most, except for a single string or a
+ * memoized part, which are never split.
  */
 export function* jsonPieces(value: unknown): Generator<string, void, void> {
   const whole = jsonTextWithin(value, MAX_PIECE_CHARS);
@@ -83,16 +83,16 @@ function* joined(
 
 function textWithin(value: unknown, maxChars: number): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const kept = texts.get(value);
-  if (kept === undefined) return textOf(value, maxChars);
-  if (kept !== NOT_MADE) return kept;
-  // A string that grew piece by piece is a tree of pieces, which every text that it is put into would walk again.
+  const memoized = texts.get(value);
+  if (memoized === undefined) return textOf(value, maxChars);
+  if (memoized !== NOT_BUILT) return memoized;
+  // The engine stores a concatenated string as a tree of pieces, which every text that includes it would traverse again.
   const flat = Buffer.from(textOf(value, Number.POSITIVE_INFINITY)).toString();
   texts.set(value, flat);
   return flat;
 }
 
-/** The text of an object with one more key, whose value is a list that is open: items and `]}` are to follow. */
+/** Serializes an object with one more key, whose value is an open list: the caller appends items and `]}`. */
 export function openListText(value: object, key: string): string {
   const members = membersText(value, Number.POSITIVE_INFINITY);
   return `${members === "" ? "{" : `${members},`}${keyText(key)}[`;
@@ -114,7 +114,7 @@ function textOf(value: object, maxChars: number): string {
   return members === "" ? "{}" : `${members}}`;
 }
 
-/** The text of an object but for its end; empty for one without members. */
+/** Serializes an object without its closing brace; empty for one without members. */
 function membersText(value: object, maxChars: number): string {
   let text = "";
   for (const key in value) {

@@ -1,34 +1,34 @@
-/** Requests and answers over a MessagePort, so that two workers can work for each other without the main thread. */
+/** Requests and responses over a MessagePort, so that two workers can communicate without the main thread. */
 
 interface RequestFrame<Request> {
   readonly id: number;
   readonly request: Request;
 }
 
-type AnswerFrame<Answer> =
-  | { readonly id: number; readonly answer: Answer }
+type ResponseFrame<Response> =
+  | { readonly id: number; readonly response: Response }
   | { readonly id: number; readonly fault: string };
 
-/** Answers every request that comes over `port`; a fault of `handle` reaches the caller as its message alone. */
-export function serveRpc<Request, Answer>(
+/** Serves requests over `port`. The caller gets only the message of an error that `handle` throws. */
+export function serveRpc<Request, Response>(
   port: MessagePort,
-  handle: (request: Request) => Answer | Promise<Answer>,
+  handle: (request: Request) => Response | Promise<Response>,
 ): void {
   port.onmessage = async (event) => {
     const { id, request }: RequestFrame<Request> = event.data;
     try {
-      port.postMessage({ id, answer: await handle(request) } satisfies AnswerFrame<Answer>);
+      port.postMessage({ id, response: await handle(request) } satisfies ResponseFrame<Response>);
     } catch (cause) {
       const fault = cause instanceof Error ? cause.message : String(cause);
-      port.postMessage({ id, fault } satisfies AnswerFrame<Answer>);
+      port.postMessage({ id, fault } satisfies ResponseFrame<Response>);
     }
   };
 }
 
-/** The asking side of `serveRpc`. */
-export class RpcClient<Request, Answer> {
+/** The client of `serveRpc`. */
+export class RpcClient<Request, Response> {
   readonly #port: MessagePort;
-  readonly #waiting = new Map<number, PromiseWithResolvers<Answer>>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<Response>>();
   #nextId = 1;
 
   constructor(port: MessagePort) {
@@ -36,18 +36,18 @@ export class RpcClient<Request, Answer> {
     port.onmessage = (event) => this.#settle(event.data);
   }
 
-  call(request: Request): Promise<Answer> {
+  call(request: Request): Promise<Response> {
     const id = this.#nextId++;
-    const waiting = Promise.withResolvers<Answer>();
+    const waiting = Promise.withResolvers<Response>();
     this.#waiting.set(id, waiting);
     this.#port.postMessage({ id, request } satisfies RequestFrame<Request>);
     return waiting.promise;
   }
 
-  #settle(frame: AnswerFrame<Answer>): void {
+  #settle(frame: ResponseFrame<Response>): void {
     const waiting = this.#waiting.get(frame.id);
     this.#waiting.delete(frame.id);
     if ("fault" in frame) waiting?.reject(new Error(frame.fault));
-    else waiting?.resolve(frame.answer);
+    else waiting?.resolve(frame.response);
   }
 }

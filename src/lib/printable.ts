@@ -1,6 +1,6 @@
 /**
- * Characters that a terminal obeys or does not show: control characters, formatting characters (bidirectional overrides,
- * zero-width ones, tags) and the separators of lines and paragraphs. Text with them may read as something that it is not.
+ * Characters that a terminal interprets or hides: control characters, formatting characters (bidirectional overrides,
+ * zero-width ones, tags), line and paragraph separators. They can make text appear to be something else.
  */
 const UNPRINTABLE = String.raw`\p{Cc}\p{Cf}\p{Zl}\p{Zp}`;
 
@@ -8,17 +8,17 @@ const ONE = new RegExp(`[${UNPRINTABLE}]`, "u");
 const ALL = new RegExp(`[${UNPRINTABLE}]`, "gu");
 const ALL_WITHIN_LINES = new RegExp(String.raw`(?![\n\t])[${UNPRINTABLE}]`, "gu");
 
-/** Whether a text holds a character that a terminal obeys or does not show. */
+/** Whether a text has a character that a terminal interprets or hides. */
 export function hasUnprintable(text: string): boolean {
   return ONE.test(text);
 }
 
-/** One line of text for a terminal; what it obeys or hides is escaped as in JSON, line breaks included. */
+/** Escapes a text for one line of a terminal: characters that it interprets or hides, and line breaks, as in JSON. */
 export function printable(text: string): string {
   return text.replaceAll(ALL, escaped);
 }
 
-/** Lines of text for a terminal: as `printable`, but line breaks and tabs stay. JSON keeps its meaning. */
+/** As `printable`, but leaves line breaks and tabs. JSON remains equivalent. */
 export function printableLines(text: string): string {
   return text.replaceAll(ALL_WITHIN_LINES, escaped);
 }

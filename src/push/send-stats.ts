@@ -43,7 +43,7 @@ export class SendCounters {
     return {
       tokens: split(this.#tokens).map((part) => ({ ...part, outcome: part.outcome as OutcomeKind })),
       calls: split(this.#calls),
-      callDurations: this.#durations.figures(),
+      callDurations: this.#durations.stats(),
     };
   }
 

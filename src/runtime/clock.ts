@@ -1,4 +1,4 @@
-/** Where the program reads time, so that tests decide what time it is. */
+/** A source of time that tests can replace. */
 export interface Clock {
   /** Unix time in milliseconds. */
   nowMs(): number;

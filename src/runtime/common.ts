@@ -4,7 +4,7 @@ import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Shutdown } from "./shutdown.ts";
 
-/** What every part of the process shares. It is made once, by the command, and handed down. */
+/** Services that all parts of the process share. The command creates them once and passes them down. */
 export interface Common {
   readonly config: Config;
   readonly log: Logger;

@@ -2,39 +2,39 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isTransient, RetryableError, reasonOf, UserError } from "../lib/failure.ts";
-import { makePrivateFile } from "../lib/private-file.ts";
+import { createPrivateFile } from "../lib/private-file.ts";
 
-/** The data directory while this process holds it. */
+/** A data directory that this process has locked. */
 export interface DataDir {
   /** Absolute. */
   readonly path: string;
-  /** What keeps other processes out. */
+  /** The file whose lock excludes other processes. */
   readonly lockFile: string;
   /** The path of a file in it. */
   file(name: string): string;
-  /** Lets another process in. May be called twice. */
+  /** Releases the lock. May be called twice. */
   release(): void;
 }
 
 const LOCK_FILE = "lock";
 const PID_FILE = "lock.pid";
-/** Two processes that start together stand in each other's way for a moment; this is far longer than the moment. */
+/** Far longer than the moment for which two processes that start together block each other. */
 const LOCK_WAIT_MS = 500;
 
 /**
- * The held locks. SQLite gives up a lock when its connection is garbage-collected, so that one which nothing refers to
- * would vanish some time after the start.
+ * The open locks. SQLite releases a lock when its connection is garbage-collected, so an unreferenced one would vanish some
+ * time after the start.
  */
-const held = new Set<Database>();
+const openLocks = new Set<Database>();
 
 /**
- * Makes the directory (mode 0700) when it is missing and locks it against other processes.
+ * Creates the directory (mode 0700) when it is missing, and locks it against other processes.
  *
- * The lock is an exclusive transaction on an empty SQLite database: the operating system drops it with the process, so
- * that nothing is left to clean up after kill -9.
+ * The lock is an exclusive transaction on an empty SQLite database. The operating system releases it with the process, so
+ * nothing needs a cleanup after kill -9.
  *
- * @throws RetryableError when another process holds the directory, or its disk is full or fails; UserError when it cannot be
- *   made or written to.
+ * @throws RetryableError when another process has locked the directory, or its disk is full or fails; UserError when it
+ *   cannot be created or written.
  */
 export function openDataDir(dir: string): DataDir {
   const path = resolve(dir);
@@ -42,16 +42,16 @@ export function openDataDir(dir: string): DataDir {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw faultOf(`data directory ${path} cannot be made`, cause);
+    throw faultOf(`data directory ${path} cannot be created`, cause);
   }
   const database = lock(path, pidFile);
-  held.add(database);
+  openLocks.add(database);
   try {
-    // For the message of the process that is kept out; the lock itself needs no pid.
-    makePrivateFile(pidFile);
+    // For error messages of other processes. The lock does not need the pid.
+    createPrivateFile(pidFile);
     writeFileSync(pidFile, `${process.pid}\n`);
   } catch (cause) {
-    letGo(database);
+    closeLock(database);
     throw faultOf(`data directory ${path} cannot be written to`, cause);
   }
   const opened = identityOf(path);
@@ -60,15 +60,16 @@ export function openDataDir(dir: string): DataDir {
     lockFile: join(path, LOCK_FILE),
     file: (name) => join(path, name),
     release() {
-      if (!held.has(database)) return;
-      // First the pid: afterwards the file is the next process's. In another directory at this path it is so already.
+      if (!openLocks.has(database)) return;
+      // Deletes the pid first, because after the release the file belongs to the next process. The same holds when the
+      // directory at this path was replaced.
       if (identityOf(path) === opened) rmSync(pidFile, { force: true });
-      letGo(database);
+      closeLock(database);
     },
   };
 }
 
-/** The device and inode at a path; empty where there is nothing. */
+/** The device and inode at a path; empty when there is nothing. */
 function identityOf(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found ? `${found.dev} ${found.ino}` : "";
@@ -77,10 +78,10 @@ function identityOf(path: string): string {
 function lock(path: string, pidFile: string): Database {
   let database: Database | undefined;
   try {
-    makePrivateFile(join(path, LOCK_FILE));
+    createPrivateFile(join(path, LOCK_FILE));
     database = new Database(join(path, LOCK_FILE), { readwrite: true });
     database.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
-    // In WAL mode an exclusive transaction would let readers in.
+    // In WAL mode an exclusive transaction would not exclude readers.
     database.run("PRAGMA journal_mode = DELETE");
     database.run("BEGIN EXCLUSIVE");
     return database;
@@ -88,7 +89,7 @@ function lock(path: string, pidFile: string): Database {
     database?.close();
     if (cause instanceof SQLiteError && cause.code === "SQLITE_BUSY") {
       throw new RetryableError(
-        `data directory ${path} is in use by ${holder(pidFile)}; stop it, or name another one with --data-dir`,
+        `data directory ${path} is in use by ${describeHolder(pidFile)}; stop it, or name another one with --data-dir`,
         { cause },
       );
     }
@@ -101,13 +102,13 @@ function faultOf(what: string, cause: unknown): Error {
   return isTransient(cause) ? new RetryableError(text, { cause }) : new UserError(text, { cause });
 }
 
-function letGo(database: Database): void {
-  held.delete(database);
+function closeLock(database: Database): void {
+  openLocks.delete(database);
   database.close();
 }
 
-/** Names the process that holds the lock; it may have it for an instant before its pid is written. */
-function holder(pidFile: string): string {
+/** Describes the process with the lock. For an instant it has the lock but has not written its pid. */
+function describeHolder(pidFile: string): string {
   try {
     const [pid] = /^\d+/.exec(readFileSync(pidFile, "utf8")) ?? [];
     return pid === undefined ? "another process" : `process ${pid}`;

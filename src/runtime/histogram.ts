@@ -3,7 +3,7 @@ import type { Histogram, Registry } from "prom-client";
 /** The observations of one series of a histogram. */
 export interface HistogramSeries {
   readonly labels: Readonly<Record<string, string>>;
-  /** Observations up to each bound, then all: they never go down. */
+  /** The number of observations up to each bound, then of all. They never decrease. */
   readonly cumulative: readonly number[];
   readonly sum: number;
 }
@@ -15,11 +15,11 @@ interface Sample {
 }
 
 /**
- * Registers a histogram whose observations are counted elsewhere, and are read when somebody scrapes: prom-client's own
- * counts each observation by itself and takes no counts.
+ * Registers a histogram whose observations are counted elsewhere and read when it is scraped. prom-client's own histogram
+ * only counts single observations.
  *
  * @param options.bounds upper bounds of the buckets, ascending, without infinity.
- * @param options.aggregator how several threads' series become one: "sum", or "first" where all of them tell of the same.
+ * @param options.aggregator combines the series of several threads: "sum", or "first" when all threads report the same.
  */
 export function registerHistogram(
   registry: Registry,
@@ -35,13 +35,13 @@ export function registerHistogram(
   const described = { name, help, type: "histogram", aggregator };
   const histogram = {
     ...described,
-    // Plain data: with several HTTP workers the samples travel to the thread that adds them up.
+    // Plain data: HTTP workers send their samples to the thread that adds them up.
     get: async () => ({
       ...described,
       values: (await read()).flatMap((series) => samplesOf(name, bounds, series)),
     }),
   };
-  // The registry asks a metric for nothing but its name and its samples.
+  // The registry only uses a metric's name and samples.
   registry.registerMetric(histogram as unknown as Histogram);
 }
 

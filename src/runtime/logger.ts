@@ -4,10 +4,10 @@ import { secretTexts } from "../config/secrets.ts";
 import { prettyLine } from "./pretty-log.ts";
 import { redact } from "./redact.ts";
 
-/** Takes log objects with a past-tense sentence, as in `log.info({ durationMs }, "Opened the index")`. */
+/** Logs objects with a past-tense sentence, as in `log.info({ durationMs }, "Opened the index")`. */
 export type Logger = pino.Logger;
 
-/** Where finished lines go; each one ends with a newline. */
+/** The destination of finished lines. Each ends with a newline. */
 export interface LogDestination {
   write(line: string): void;
 }
@@ -17,14 +17,14 @@ const CENSOR = "[redacted]";
 const ERASE_TO_LINE_END = "\u001B[K";
 
 /**
- * Makes the logger of a process or a worker: one line per event, with the level by name and the time in ISO 8601.
+ * Creates the logger of a process or a worker: one line per event, with the level by name and the time in ISO 8601.
  *
- * Lines go to standard error, so that standard output carries nothing but what a command is asked for. They are written
- * synchronously: what was logged before a crash is there after it, and a compiled binary needs no pino transport.
+ * Lines go to standard error, so that standard output has only the output of a command. They are written synchronously:
+ * lines from before a crash are not lost, and a compiled binary needs no pino transport.
  *
- * Credentials do not pass: fields by their names (`redact`), and the secret settings by their text wherever it stands.
+ * Credentials are redacted: fields by name (`redact`), and the values of secret settings anywhere in a line.
  *
- * @param subsystem name that every line carries, as `log.child({ subsystem })` would add it.
+ * @param subsystem name in every line, as `log.child({ subsystem })` would add it.
  */
 export function createLogger(
   config: Config,
@@ -33,7 +33,7 @@ export function createLogger(
   const pretty = config.log.format === "pretty";
   const onTerminal = pretty && process.stderr.isTTY === true;
   const colours = onTerminal && Bun.enableANSIColors;
-  // A line of progress may stand where the next log line goes.
+  // A progress line may be at the cursor.
   const lineStart = onTerminal ? ERASE_TO_LINE_END : "";
   const secrets = secretTexts(config).map((text) => JSON.stringify(text).slice(1, -1));
   const log = pino(
@@ -42,7 +42,7 @@ export function createLogger(
       base: subsystem === undefined ? null : { subsystem },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }), log: redact },
-      // `redact` has described the error already, with its causes as fields.
+      // `redact` has already described the error and its causes as fields.
       serializers: { err: (described: unknown) => described },
     },
     {
@@ -63,7 +63,7 @@ export function createLogger(
 
 function standardError(): LogDestination {
   const destination = pino.destination({ dest: STDERR_FD, sync: true });
-  // A reader that went away (EPIPE) costs the log, not the service.
+  // A closed reader (EPIPE) loses the log but must not stop the service.
   destination.on("error", () => {});
   return destination;
 }

@@ -3,17 +3,17 @@ import { serviceNames } from "../config/names.ts";
 import type { Config } from "../config/schema.ts";
 import { commit, version } from "../version.ts";
 
-/** The process's metrics. Every name that is registered starts with `prefix`. */
+/** The metrics of the process. Every registered name starts with `prefix`. */
 export interface Metrics {
   readonly registry: Registry;
   readonly prefix: string;
 }
 
 /**
- * Of prom-client's defaults, the ones that are true on Bun. It reports V8's heap spaces, Node's garbage collector and
+ * The default metrics of prom-client that are correct on Bun. It reports V8's heap spaces, Node's garbage collector and
  * handle counts as zeros, and the heap as the whole address space.
  */
-const TRUE_ON_BUN = [
+const CORRECT_ON_BUN = [
   "process_cpu_user_seconds_total",
   "process_cpu_system_seconds_total",
   "process_cpu_seconds_total",
@@ -31,13 +31,14 @@ const TRUE_ON_BUN = [
   "nodejs_heap_size_used_bytes",
 ];
 
-/** Makes the registry of a process: its own figures and `build_info`. */
+/** Creates the registry of a process, with process metrics and `build_info`. */
 export function createMetrics(config: Config): Metrics {
   const registry = new Registry();
   const prefix = serviceNames(config.service.name).metricPrefix;
   collectDefaultMetrics({ register: registry, prefix });
-  const kept = new Set(TRUE_ON_BUN.map((name) => `${prefix}${name}`));
-  for (const { name } of registry.getMetricsAsArray()) if (!kept.has(name)) registry.removeSingleMetric(name);
+  const included = new Set(CORRECT_ON_BUN.map((name) => `${prefix}${name}`));
+  for (const { name } of registry.getMetricsAsArray())
+    if (!included.has(name)) registry.removeSingleMetric(name);
   new Gauge({
     name: `${prefix}build_info`,
     help: "Always 1; its labels name the running build.",

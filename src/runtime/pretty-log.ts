@@ -12,8 +12,8 @@ const DIM = "\x1b[2m";
 const RESET = "\x1b[0m";
 
 /**
- * Turns a JSON log line into one for people: time, level, subsystem, sentence, then the fields, and stacks below it.
- * A line that is no JSON object passes as it is.
+ * Formats a JSON log line for reading: time, level, subsystem, message, then the fields, then stacks. Returns other lines
+ * unchanged.
  */
 export function prettyLine(line: string, colours: boolean): string {
   const event = parseEvent(line);
@@ -40,7 +40,7 @@ function parseEvent(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** What cannot move the cursor, recolour the terminal or turn the text of whoever reads the log. */
+/** Escapes characters that could move the cursor, recolour the terminal or reorder the text. */
 function plain(value: unknown): string {
   return printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 }

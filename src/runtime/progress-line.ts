@@ -1,16 +1,16 @@
 import type { Clock } from "./clock.ts";
 
-/** Where progress is shown. */
+/** The output of a progress line. */
 export interface ProgressOutput {
   readonly isTerminal: boolean;
-  /** The width of the terminal at this moment, in columns. */
+  /** The current width of the terminal in columns. */
   columns(): number;
   write(text: string): void;
 }
 
 export interface ProgressReporter<Progress> {
   update(progress: Progress): void;
-  /** Shows the last state and leaves the line. */
+  /** Shows the last state and ends the line. */
   finish(): void;
 }
 
@@ -20,7 +20,7 @@ const MAX_BAR_COLUMNS = 40;
 const DEFAULT_COLUMNS = 80;
 const ERASE_LINE = "\r\u001B[K";
 
-/** Progress on standard error, which is a terminal for people unless somebody redirected it. */
+/** Standard error, which is a terminal unless it is redirected. */
 export function progressOnStderr(): ProgressOutput {
   return {
     isTerminal: process.stderr.isTTY === true,
@@ -30,16 +30,16 @@ export function progressOnStderr(): ProgressOutput {
 }
 
 /**
- * Shows progress: a line that is redrawn at most ten times a second on a terminal; elsewhere a call of `log` every
- * `logIntervalMs` and nothing on the output. The cursor waits at the start of the line, so that a log line that comes
- * between (they begin with an erasure on a terminal) takes its place.
+ * Reports progress. On a terminal it redraws one line at most ten times a second; elsewhere it calls `log` every
+ * `logIntervalMs` and writes nothing. The cursor stays at the start of the line, so that a log line, which starts with an
+ * erase sequence on a terminal, replaces it.
  */
 export function createProgressReporter<Progress>(options: {
   output: ProgressOutput;
   clock: Clock;
   logIntervalMs: number;
   log: (progress: Progress) => void;
-  /** One line of less than `columns` columns. */
+  /** Formats one line of fewer than `columns` columns. */
   format: (progress: Progress, columns: number) => string;
 }): ProgressReporter<Progress> {
   const { output, clock, log, logIntervalMs, format } = options;
@@ -67,13 +67,13 @@ export function createProgressReporter<Progress>(options: {
 }
 
 /**
- * One line of less than `columns` columns: a bar, then the first of `texts` that leaves room for it, the most telling
- * first and the shortest last. ASCII alone, so every character is one column wide.
+ * Formats one line of fewer than `columns` columns: a bar, then the first of `texts` that fits, from the most detailed to the
+ * shortest. ASCII only, so every character is one column wide.
  *
- * @param share what is done, 0 to 1.
+ * @param share the completed fraction, 0 to 1.
  */
 export function progressLine(share: number, texts: readonly string[], columns: number): string {
-  // A line as wide as the terminal would wrap on some, so the last column stays free.
+  // A line as wide as the terminal wraps on some terminals, so the last column stays free.
   const room = columns - 1;
   for (const text of texts) {
     const barColumns = Math.min(MAX_BAR_COLUMNS, room - text.length - "[]  ".length);
@@ -82,14 +82,14 @@ export function progressLine(share: number, texts: readonly string[], columns: n
   return (texts.at(-1) ?? "").trim().slice(0, Math.max(0, room));
 }
 
-/** A share of the whole in percent, three columns wide. */
+/** Formats a fraction in percent, three columns wide. */
 export function percentOf(share: number): string {
   return `${Math.floor(share * 100)
     .toString()
     .padStart(3)}%`;
 }
 
-/** Milliseconds as the two largest units that matter; "--" when unknown. */
+/** Formats milliseconds as the two largest units; "--" when unknown. */
 export function formatDuration(ms: number | undefined): string {
   if (ms === undefined) return "--";
   const secs = Math.round(ms / 1000);
@@ -98,7 +98,7 @@ export function formatDuration(ms: number | undefined): string {
   return minutes > 0 ? `${minutes}m ${secs % 60}s` : `${secs}s`;
 }
 
-/** A whole number with its thousands apart. */
+/** Formats a whole number with thousands separators. */
 export function grouped(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }

@@ -4,7 +4,7 @@ const MAX_FIELDS = 500;
 const MAX_TEXT_CHARS = 8192;
 const MAX_CAUSES = 4;
 
-/** Names of fields that hold credentials, in lower case and without dashes and underscores. */
+/** Names of fields with credentials, in lower case and without dashes and underscores. */
 const SECRET_NAMES = new Set([
   "apikey",
   "authorization",
@@ -28,15 +28,15 @@ const SECRET_NAMES = new Set([
   "xapikey",
 ]);
 
-/** What one event may still show; an object that somebody logs by mistake must not become a megabyte of text. */
+/** The number of fields that an event may still show, so that a large object logged by mistake stays small. */
 interface Budget {
   fields: number;
 }
 
 /**
- * A copy of the fields that are to be logged. Every field with the name of a credential is blotted out, at any depth;
- * errors are described with their causes; long texts and large objects are cut. Numbers and booleans stay: `tokens: 12`
- * is a count; only milliseconds (`…Ms`) are rounded to microseconds.
+ * Returns a copy of fields for the log. Replaces every field with the name of a credential at any depth, describes errors with
+ * their causes, and truncates long texts and large objects. Numbers and booleans are not hidden: `tokens: 12` is a count.
+ * Milliseconds (`…Ms`) are rounded to microseconds.
  */
 export function redact(fields: object): Record<string, unknown> {
   return redactFields(fields, 0, { fields: MAX_FIELDS });
@@ -70,7 +70,7 @@ function redactFields(fields: object, depth: number, budget: Budget): Record<str
   return shown;
 }
 
-/** Milliseconds without the digits that no clock measures. */
+/** Rounds milliseconds to microseconds. */
 function toMicroseconds(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

@@ -1,20 +1,20 @@
 import { stat } from "node:fs/promises";
 
-/** Codes of the system that say that there is nothing at a path. */
+/** System error codes for a missing path. */
 const GONE_CODES = new Set(["ENOENT", "ENOTDIR"]);
 
 /**
- * Remembers the files and directories at some paths, by device and inode.
+ * Records the device and inode of the files and directories at some paths.
  *
- * @returns a check: what became of the first one that is no longer the same, for people; undefined while all are. A file
- *   system that does not answer the question leaves it open.
+ * @returns a check. It describes the first path that was replaced or deleted, and returns undefined when there is none. Other
+ *   errors of the file system are ignored.
  */
 export async function watchForReplacement(
   paths: readonly string[],
 ): Promise<() => Promise<string | undefined>> {
-  const remembered = await Promise.all(paths.map(async (path) => ({ path, id: await identityOf(path) })));
+  const recorded = await Promise.all(paths.map(async (path) => ({ path, id: await identityOf(path) })));
   return async () => {
-    for (const { path, id } of remembered) {
+    for (const { path, id } of recorded) {
       try {
         if ((await identityOf(path)) !== id) return `${path} was replaced`;
       } catch (cause) {

@@ -1,4 +1,4 @@
-/** Calls `work` once after a while; answers how to call it off. */
+/** Calls `work` once after `ms`. Returns a function that cancels it. */
 export type SetTimer = (ms: number, work: () => void) => () => void;
 
 /** The process's timers. */

@@ -1,42 +1,42 @@
 import { EXIT_OK, EXIT_RETRYABLE } from "../lib/failure.ts";
 import type { Logger } from "./logger.ts";
 
-/** Undoes one part: closes it after what it has accepted is done. It bounds its own waiting. */
+/** Closes one part after its accepted work is done. It limits its own time. */
 export type Disposer = () => void | Promise<void>;
 
-/** The one list of what has to be closed when the process ends. */
+/** The list of parts to close when the process ends. */
 export interface Shutdown {
-  /** Aborts when the shutdown starts, so that loops take no new work. */
+  /** Aborts when the shutdown starts, so that loops stop taking work. */
   readonly signal: AbortSignal;
   /** Resolves with the exit code when everything is closed or the deadline has passed. */
   readonly finished: Promise<number>;
   /**
-   * Registers a disposer. They run one after the other, the last registered first: what was made later stands on what
-   * was made before. One that is registered while the shutdown runs is next; after its end, it runs at once.
+   * Registers a disposer. Disposers run one after the other in reverse order, because later parts depend on earlier ones. One
+   * that is registered during the shutdown runs next; after the shutdown, it runs at once.
    */
   add(name: string, dispose: Disposer): void;
   /**
-   * Makes the shutdown wait for work that is under way before it closes anything under it. The work watches `signal`;
-   * how it ends is its caller's affair.
+   * Makes the shutdown wait for work in progress before it closes anything. The work watches `signal`. Its caller handles the
+   * result.
    */
   track(name: string, work: Promise<unknown>): void;
   /**
-   * Starts the shutdown; only the first call counts. Resolves as `finished` does: with `exitCode` when every disposer
-   * succeeded in time, else with 1, or with `exitCode` where that already tells of a failure.
+   * Starts the shutdown; only the first call counts. Resolves like `finished`: with `exitCode` when every disposer succeeded
+   * in time, otherwise with `exitCode` if that is a failure, else with 1.
    */
   start(reason: string, exitCode?: number): Promise<number>;
 }
 
 const EXIT_UNCLEAN = 1;
-/** 128 + the number of the signal, as a shell reports a process that it killed. */
+/** 128 + the number of the signal, the exit code that a shell reports for a killed process. */
 const KILLED_BY = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 const SIGNALS = Object.keys(KILLED_BY) as (keyof typeof KILLED_BY)[];
 
 /**
- * Makes the shutdown of a process.
+ * Creates the shutdown of a process.
  *
  * @param options.deadlineMs for all disposers together.
- * @param options.routineLevel of the lines that tell of a shutdown without faults.
+ * @param options.routineLevel the log level of a shutdown without errors.
  */
 export function createShutdown(options: {
   readonly deadlineMs: number;
@@ -47,10 +47,10 @@ export function createShutdown(options: {
   const controller = new AbortController();
   const finished = Promise.withResolvers<number>();
   const waiting: { name: string; dispose: Disposer }[] = [];
-  const underWay = new Map<Promise<unknown>, string>();
-  let ended = false;
+  const inProgress = new Map<Promise<unknown>, string>();
+  let isFinished = false;
 
-  /** Whether the disposer succeeded. */
+  /** Returns whether the disposer succeeded. */
   const attempt = async ({ name, dispose }: { name: string; dispose: Disposer }): Promise<boolean> => {
     try {
       await dispose();
@@ -68,10 +68,10 @@ export function createShutdown(options: {
     log[routineLevel]({ reason }, "Started to shut down");
     const giveUp = (part: string): number => {
       const left = waiting.map(({ name }) => name);
-      log.error({ part, left, deadlineMs }, "Gave up on a part that did not end in time");
+      log.error({ part, left, deadlineMs }, "Gave up on a part that did not close in time");
       return exitCode || EXIT_UNCLEAN;
     };
-    for (const [work, name] of underWay) {
+    for (const [work, name] of inProgress) {
       if ((await Promise.race([work, cut.promise])) === "cut") return giveUp(name);
     }
     let clean = true;
@@ -89,21 +89,21 @@ export function createShutdown(options: {
     signal: controller.signal,
     finished: finished.promise,
     add(name, dispose) {
-      if (ended) void attempt({ name, dispose });
+      if (isFinished) void attempt({ name, dispose });
       else waiting.push({ name, dispose });
     },
     track(name, work) {
       const settled: Promise<unknown> = work.then(
-        () => underWay.delete(settled),
-        () => underWay.delete(settled),
+        () => inProgress.delete(settled),
+        () => inProgress.delete(settled),
       );
-      underWay.set(settled, name);
+      inProgress.set(settled, name);
     },
     start(reason, exitCode = EXIT_OK) {
       if (!controller.signal.aborted) {
         controller.abort(new Error(`shutting down: ${reason}`));
         void run(reason, exitCode).then((code) => {
-          ended = true;
+          isFinished = true;
           finished.resolve(code);
         });
       }
@@ -113,10 +113,10 @@ export function createShutdown(options: {
 }
 
 /**
- * Starts the shutdown on the first SIGTERM, SIGINT or SIGHUP (the terminal has gone), and on a fault that nobody caught (`EXIT_RETRYABLE`: a supervisor may
- * start the process again). A second signal ends the process at once.
+ * Starts the shutdown on the first SIGTERM, SIGINT or SIGHUP (the terminal closed), and on an uncaught error, with
+ * `EXIT_RETRYABLE` so that a supervisor may restart the process. A second signal ends the process at once.
  *
- * @returns takes the handlers off again.
+ * @returns removes the handlers.
  */
 export function handleSignals(shutdown: Shutdown, log: Logger): () => void {
   let signals = 0;
@@ -129,7 +129,7 @@ export function handleSignals(shutdown: Shutdown, log: Logger): () => void {
     void shutdown.start(signal);
   };
   const onFault = (err: unknown) => {
-    log.fatal({ err }, "Met a fault that nobody caught");
+    log.fatal({ err }, "Caught an unhandled error");
     void shutdown.start("fault", EXIT_RETRYABLE);
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);

@@ -3,37 +3,37 @@ import { CALL_SECONDS, type DurationStats } from "../lib/call-durations.ts";
 import { registerHistogram } from "./histogram.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Metrics that a worker counts and that are asked for when somebody scrapes. */
-export interface StatsMetrics<Figures> {
-  /** @param collect adds what the figures say; the worker counts since its start, as a counter does. */
+/** Registers metrics whose values a worker counts. They are read when they are scraped. */
+export interface StatsMetrics<Stats> {
+  /** @param collect adds the current stats; the worker counts from its start, as a counter does. */
   counter(
     name: string,
     help: string,
     labelNames: readonly string[],
-    collect: (metric: Counter, now: Figures) => void,
+    collect: (metric: Counter, now: Stats) => void,
   ): void;
-  gauge(name: string, help: string, read: (now: Figures) => number): void;
+  gauge(name: string, help: string, read: (now: Stats) => number): void;
   /** A gauge for each value of a label. */
   gaugeBy(
     label: string,
     name: string,
     help: string,
-    read: (now: Figures) => Readonly<Record<string, number>>,
+    read: (now: Stats) => Readonly<Record<string, number>>,
   ): void;
   /** A histogram over the bounds of `CALL_SECONDS`. */
-  durations(name: string, help: string, read: (now: Figures) => DurationStats): void;
+  durations(name: string, help: string, read: (now: Stats) => DurationStats): void;
 }
 
-/** Several threads may ask the same worker; its figures are told once. */
+/** Several threads may scrape the same worker; its stats count once. */
 const aggregator = "first";
 
-/** Registers metrics over the figures of another thread. */
-export function statsMetrics<Figures>(
+/** Registers metrics of the stats of another thread. */
+export function statsMetrics<Stats>(
   { registry, prefix }: Metrics,
-  figures: () => Promise<Figures>,
-): StatsMetrics<Figures> {
+  stats: () => Promise<Stats>,
+): StatsMetrics<Stats> {
   const registers = [registry];
-  const counter: StatsMetrics<Figures>["counter"] = (name, help, labelNames, collect) => {
+  const counter: StatsMetrics<Stats>["counter"] = (name, help, labelNames, collect) => {
     new Counter({
       name: prefix + name,
       aggregator,
@@ -41,7 +41,7 @@ export function statsMetrics<Figures>(
       labelNames: [...labelNames],
       registers,
       async collect() {
-        const now = await figures();
+        const now = await stats();
         this.reset();
         collect(this, now);
       },
@@ -56,7 +56,7 @@ export function statsMetrics<Figures>(
         help,
         registers,
         async collect() {
-          this.set(read(await figures()));
+          this.set(read(await stats()));
         },
       });
     },
@@ -68,7 +68,7 @@ export function statsMetrics<Figures>(
         labelNames: [label],
         registers,
         async collect() {
-          for (const [value, count] of Object.entries(read(await figures())))
+          for (const [value, count] of Object.entries(read(await stats())))
             this.set({ [label]: value }, count);
         },
       });
@@ -80,7 +80,7 @@ export function statsMetrics<Figures>(
         bounds: CALL_SECONDS,
         aggregator,
         async read() {
-          const { byDuration, secondsSum } = read(await figures());
+          const { byDuration, secondsSum } = read(await stats());
           return [{ labels: {}, cumulative: byDuration, sum: secondsSum }];
         },
       });

@@ -7,7 +7,7 @@ import { violationsOf } from "../support/exposition.ts";
 test("durations that another thread counts come out as one histogram, at every scrape as they stand", async () => {
   const registry = new Registry();
   const calls = new CallDurations();
-  const { durations } = statsMetrics({ registry, prefix: "svc_" }, async () => calls.figures());
+  const { durations } = statsMetrics({ registry, prefix: "svc_" }, async () => calls.stats());
   durations("call_seconds", "How long calls took.", (now) => now);
   expect(violationsOf(await registry.metrics())).toEqual([]);
   for (const ms of [50, 51, 900, 120_000]) calls.count(ms);

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { reasonOf, UserError } from "../../lib/failure.ts";
-import { closeToOthers, makePrivateFile } from "../../lib/private-file.ts";
+import { createPrivateFile, restrictToOwner } from "../../lib/private-file.ts";
 import { appliedMigrations, type Migrations, migrate, refuseNewer, refuseOlder } from "./schema-version.ts";
 import { asStorageError, type DatabaseFile, recoveryOf } from "./storage-error.ts";
 import { isReadableWal } from "./wal-header.ts";
@@ -30,9 +30,9 @@ export function openWriter(where: DatabaseFile, options: WriterOptions): Databas
   return opened(
     where,
     () => {
-      makePrivateFile(file);
+      createPrivateFile(file);
       // SQLite creates companion files with the mode of the database, but does not change existing ones.
-      for (const companion of [`${file}-wal`, `${file}-shm`]) closeToOthers(companion);
+      for (const companion of [`${file}-wal`, `${file}-shm`]) restrictToOwner(companion);
       return new Database(file, { readwrite: true, strict: true });
     },
     (sqlite) => {

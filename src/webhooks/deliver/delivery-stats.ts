@@ -39,7 +39,7 @@ export class DeliveryCounters {
   stats(): DeliveryStats {
     return {
       attempts: [...this.#attempts.values()].map((counted) => ({ ...counted })),
-      callDurations: this.#durations.figures(),
+      callDurations: this.#durations.stats(),
       dropped: this.#dropped,
       deactivated: this.#deactivated,
     };

@@ -1,4 +1,4 @@
-import { MinHeap } from "../../lib/min-heap.ts";
+import TinyQueue from "tinyqueue";
 
 /** Limits of calls in flight. */
 export interface SchedulerLimits {
@@ -52,6 +52,16 @@ export interface SchedulerStats {
   readonly slowWebhooks: number;
 }
 
+/** A webhook in a priority queue. `key` is its due time or its number of arrival. */
+interface QueueEntry {
+  readonly key: number;
+  readonly value: WebhookQueue;
+}
+
+function queueByKey(): TinyQueue<QueueEntry> {
+  return new TinyQueue<QueueEntry>([], (a, b) => a.key - b.key);
+}
+
 /**
  * Shares call slots between webhooks, so that a slow webhook does not delay others. Slots are assigned in the order of
  * arrival. A webhook starts with one call at a time and gets more while it responds quickly, but always fewer than the
@@ -61,12 +71,12 @@ export interface SchedulerStats {
 export class FairScheduler {
   readonly #limits: SchedulerLimits;
   readonly #webhooks = new Map<string, WebhookQueue>();
-  readonly #timers = new MinHeap<WebhookQueue>();
+  readonly #timers = queueByKey();
   /** Webhooks that wait for a slot, in order of arrival. */
-  readonly #waiting: Readonly<Record<Speed, MinHeap<WebhookQueue>>> = {
-    quick: new MinHeap(),
-    new: new MinHeap(),
-    slow: new MinHeap(),
+  readonly #waiting: Readonly<Record<Speed, TinyQueue<QueueEntry>>> = {
+    quick: queueByKey(),
+    new: queueByKey(),
+    slow: queueByKey(),
   };
   #parked: WebhookQueue[] = [];
   /** Slots in use, by the speed of their webhooks when they were assigned. */
@@ -122,7 +132,7 @@ export class FairScheduler {
       if (dueAtMs !== null) oldestDueMs = Math.max(oldestDueMs, nowMs - dueAtMs);
       if (speed === "slow") slowWebhooks += 1;
     }
-    const waiting = SPEEDS.reduce((sum, speed) => sum + this.#waiting[speed].size, this.#parked.length);
+    const waiting = SPEEDS.reduce((sum, speed) => sum + this.#waiting[speed].length, this.#parked.length);
     return { inFlight: this.#inFlight, waiting, oldestDueMs, slowWebhooks };
   }
 
@@ -168,7 +178,7 @@ export class FairScheduler {
     } else if (dueAtMs > nowMs) {
       if (queue.timerAtMs === dueAtMs) return;
       queue.timerAtMs = dueAtMs;
-      this.#timers.push(dueAtMs, queue);
+      this.#timers.push({ key: dueAtMs, value: queue });
     } else if (
       queue.position === "none" &&
       !queue.isClaiming &&
@@ -176,7 +186,7 @@ export class FairScheduler {
     ) {
       queue.timerAtMs = null;
       queue.position = "waiting";
-      this.#waiting[queue.speed].push(this.#nextArrival++, queue);
+      this.#waiting[queue.speed].push({ key: this.#nextArrival++, value: queue });
     }
   }
 
@@ -203,7 +213,7 @@ export class FairScheduler {
     const isSlowFull = isUnprovenFull || this.#inUse.slow >= share(SLOW_SHARE);
     const isFull = { quick: false, new: isUnprovenFull, slow: isSlowFull };
     const arrivalOf = (speed: Speed) => this.#waiting[speed].peek()?.key ?? Number.POSITIVE_INFINITY;
-    const open = SPEEDS.filter((speed) => !isFull[speed] && this.#waiting[speed].size > 0);
+    const open = SPEEDS.filter((speed) => !isFull[speed] && this.#waiting[speed].length > 0);
     return open.sort((a, b) => arrivalOf(a) - arrivalOf(b))[0];
   }
 
