@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
 import { type CastContent, type CastState, type Hash, withCounts } from "../../read/hydrate/casts.ts";
-import { type Hydration, hydrate } from "../../read/hydrate/hydrate.ts";
+import { type Hydration, type HydrationRequest, hydrate } from "../../read/hydrate/hydrate.ts";
 import { presentCast, presentCastState } from "../../read/present/native/cast.ts";
 import { presentUser } from "../../read/present/native/user.ts";
 import type { FollowEvent, NodeEvent, ReactionEvent } from "./event.ts";
@@ -16,11 +16,15 @@ export function buildBodies(
   nowSecs: number,
 ): Map<NodeEvent, string> {
   const contents = events.flatMap((event) => ("cast" in event ? [event.cast] : []));
-  const given = withCounts(db, contents);
-  const wanted = { fids: events.flatMap(fidsOf), hashes: events.flatMap(targetsOf), given };
-  const hydration = hydrate(db, wanted, nowSecs, new HydrationCache());
+  const providedCasts = withCounts(db, contents);
+  const request: HydrationRequest = {
+    fids: events.flatMap(fidsOf),
+    hashes: events.flatMap(targetsOf),
+    providedCasts,
+  };
+  const hydration = hydrate(db, request, nowSecs, new HydrationCache());
   // Not by hash: a cast that came and went between two looks is two events, perhaps of two threads.
-  const states = new Map(contents.map((content, at) => [content, given[at]]));
+  const states = new Map(contents.map((content, at) => [content, providedCasts[at]]));
   const bodies = new Map<NodeEvent, string>();
   for (const event of events) {
     const data = dataOf(event, hydration, states);
