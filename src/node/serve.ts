@@ -8,11 +8,11 @@ import { networkOf } from "../ingest/network.ts";
 import { EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
 import { checkListenAddress } from "../net/listen-address.ts";
-import { fanOutOver } from "../push/rpc.ts";
+import { fanOutClient } from "../push/rpc.ts";
 import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
-import { deliveryNodeOver } from "../webhooks/rpc.ts";
+import { deliveryNodeClient } from "../webhooks/rpc.ts";
 import { scheduleStateWatch } from "./state-watch.ts";
 import { createNodeOps } from "./status.ts";
 import { scheduleStorageWatch } from "./storage-watch.ts";
@@ -69,8 +69,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     db,
     ingest: new RpcClient(channels.ingest.connect()),
     maintenance: new RpcClient(channels.maintenance.connect()),
-    fanOut: fanOutOver(new RpcClient(channels.fanOut.connect())),
-    delivery: deliveryNodeOver(new RpcClient(channels.delivery.connect())),
+    fanOut: fanOutClient(new RpcClient(channels.fanOut.connect())),
+    delivery: deliveryNodeClient(new RpcClient(channels.delivery.connect())),
     state: new RpcClient(channels.state.connect()),
     matching: new RpcClient(channels.matching.connect()),
     upstream,

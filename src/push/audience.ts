@@ -6,24 +6,24 @@ import type { Audience } from "./store/campaigns.ts";
 const PAGE_TOKENS = 1000;
 const PAGE_HOSTS = 100;
 
-/** Tokens of one client host: those to send to, and how many are not, by reason. */
+/** Tokens of one client host to send to, and the number of the others by reason. */
 export interface AudiencePage {
   readonly tokens: readonly LiveToken[];
   readonly notAttempted: { readonly excluded: number; readonly not_following: number };
 }
 
-/** The tokens that a notification is for, by the host of the client that takes them. */
+/** Reads the tokens of an audience by client host. */
 export interface AudienceReader {
   hosts(): AsyncIterable<string>;
-  /** A page at a time, each read when it is asked for. */
+  /** Yields the tokens of a host in pages that are read on demand. */
   pagesOf(host: string): AsyncIterable<AudiencePage>;
 }
 
 /**
- * Reads an audience host by host, so that the tokens of a client that does not answer wait in the database and not in
+ * Reads an audience host by host, so that the tokens of a client that does not respond wait in the database and not in
  * memory. An explicit list of fids is sorted by host first, which takes a few bytes for each fid.
  */
-export async function openAudience(parts: {
+export async function createAudienceReader(parts: {
   readonly appId: string;
   readonly audience: Audience;
   readonly tokens: TokenStore;
@@ -35,12 +35,12 @@ export async function openAudience(parts: {
 
   function filter(found: readonly LiveToken[]): AudiencePage {
     const included = excluded.size === 0 ? found : found.filter(({ fid }) => !excluded.has(fid));
-    const kept = followingFid === null ? included : following(included, followingFid);
+    const selected = followingFid === null ? included : following(included, followingFid);
     const notAttempted = {
       excluded: found.length - included.length,
-      not_following: included.length - kept.length,
+      not_following: included.length - selected.length,
     };
-    return { tokens: kept, notAttempted };
+    return { tokens: selected, notAttempted };
   }
 
   function following(found: readonly LiveToken[], target: number): readonly LiveToken[] {
@@ -97,7 +97,7 @@ async function sortByHost(
   for (const fids of chunks([...new Set(targetFids)])) {
     for (const { fid, details } of await tokens.listLiveOf(appId, fids)) {
       const known = fidsByHost.get(details.host);
-      // Tokens come by fid, so two of one fid follow each other.
+      // Tokens are ordered by fid, so two of one fid are adjacent.
       if (!known) fidsByHost.set(details.host, [fid]);
       else if (known.at(-1) !== fid) known.push(fid);
     }

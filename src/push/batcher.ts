@@ -1,15 +1,15 @@
 import type { LiveToken } from "../db/state/records.ts";
 
-/** The protocol's limit of tokens in one call. */
+/** Limit of tokens in one call, from the protocol. */
 export const MAX_BATCH_TOKENS = 100;
-/** Tokens that wait for their batch to fill; with as many URLs as tokens, batches go out smaller. */
+/** Limit of tokens in incomplete batches; with many different URLs, batches are smaller. */
 const MAX_WAITING_TOKENS = 500;
 
-/** Tokens that go to one URL in one call. */
+/** Tokens for one call to one URL. */
 export interface Batch {
   readonly url: string;
   readonly tokens: readonly LiveToken[];
-  /** When the first of their claims ends, on the clock of `DeliveryParts.monotonicMs`. */
+  /** When the first of their claims expires, on the clock of `BatchSenderDeps.monotonicMs`. */
   readonly leaseEndsAtMs: number;
 }
 
@@ -18,15 +18,15 @@ interface Group {
   readonly leaseEndsAtMs: number;
 }
 
-/** Groups tokens by URL into full batches, as far as a bounded number of waiting tokens allows. */
+/** Groups tokens by URL into full batches, within a bounded number of waiting tokens. */
 export class Batcher {
   readonly #waiting = new Map<string, Group>();
   #count = 0;
 
   /**
-   * Takes a token; answers the batch that is complete with it, or that has to go to make room.
+   * Adds a token; returns the batch that it completes, or the largest batch when too many tokens wait.
    *
-   * @param leaseEndsAtMs when its claim ends; later tokens have later claims
+   * @param leaseEndsAtMs when its claim expires; later tokens have later claims
    */
   add(token: LiveToken, leaseEndsAtMs: number): Batch | undefined {
     const { url } = token.details;
@@ -41,7 +41,7 @@ export class Batcher {
     return this.#count >= MAX_WAITING_TOKENS ? this.#take(...this.#largest()) : undefined;
   }
 
-  /** What is left at the end. */
+  /** Returns the incomplete batches. */
   *rest(): Generator<Batch> {
     for (const [url, group] of [...this.#waiting]) yield this.#take(url, group);
   }

@@ -1,36 +1,41 @@
 import type { AppStore } from "../db/state/stores.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { type AudienceReader, openAudience } from "./audience.ts";
-import { createBatchDelivery, type DeliveryParts, type Retries, type RunSignals } from "./batch-delivery.ts";
+import { type AudienceReader, createAudienceReader } from "./audience.ts";
+import {
+  type BatchSenderDeps,
+  createBatchSender,
+  type RetryCounter,
+  type RunSignals,
+} from "./batch-sender.ts";
 import { type Batch, Batcher } from "./batcher.ts";
 import type { FollowersAmong } from "./followers.ts";
 import type { CampaignWork } from "./store/campaigns.ts";
 
-/** Client hosts of one campaign that are worked on at a time. */
-const MAX_LANES = 32;
-/** Batches of one host that wait for another attempt before no further one is begun. */
+/** Client hosts of one campaign that are served concurrently. */
+const MAX_HOST_WORKERS = 32;
+/** Limit of batches of one host that wait for a retry; at the limit no further batch starts. */
 const MAX_RETRIES_WAITING = 8;
 
-export interface RunParts extends DeliveryParts {
+export interface RunDeps extends BatchSenderDeps {
   readonly clock: Clock;
   readonly apps: AppStore;
   readonly followersAmong: FollowersAmong;
 }
 
-/** The app of a campaign was deleted while it ran. */
-class AppGone extends Error {
+/** Thrown when the app of a running campaign was deleted. */
+class AppDeleted extends Error {
   override name = "AppGone";
 }
 
 /**
- * Sends a notification to the end of its audience. Every token that the audience has is counted once: as sent, as
- * failed, or as not attempted.
+ * Sends a notification to its whole audience. Each token of the audience is counted once: as sent, failed or not
+ * attempted.
  *
- * @returns `aborted` where the app was deleted meanwhile
- * @throws the reason of the signal that ended the run, or a fault of the stores; what was settled stays settled.
+ * @returns `aborted` when the app was deleted meanwhile
+ * @throws the reason of the signal that stopped the run, or a fault of the stores; recorded results stay recorded.
  */
 export async function runCampaign(
-  parts: RunParts,
+  parts: RunDeps,
   work: CampaignWork,
   signals: RunSignals,
 ): Promise<"completed" | "aborted"> {
@@ -38,31 +43,31 @@ export async function runCampaign(
   const { appId, audience, campaignId } = work;
   const fault = new AbortController();
   const stop = AbortSignal.any([signals.stop, fault.signal]);
-  const delivery = createBatchDelivery(parts, work, { stop, cut: signals.cut });
+  const delivery = createBatchSender(parts, work, { stop, cancelCalls: signals.cancelCalls });
 
-  async function runLane(reader: AudienceReader, host: string): Promise<void> {
+  async function sendToHost(reader: AudienceReader, host: string): Promise<void> {
     const batcher = new Batcher();
-    const retries: Retries = { waiting: 0 };
-    const underWay = new Set<Promise<void>>();
+    const retries: RetryCounter = { waiting: 0 };
+    const sending = new Set<Promise<void>>();
 
     async function dispatch(batch: Batch): Promise<void> {
-      while (retries.waiting >= MAX_RETRIES_WAITING) await Promise.race(underWay);
+      while (retries.waiting >= MAX_RETRIES_WAITING) await Promise.race(sending);
       const slot = await slots.acquire({ campaign: campaignId, host, signal: stop });
-      // Without a slot nothing bounds how many there are, so they go one by one.
-      if (slot === "given-up") return delivery.deliver(host, batch, slot, retries);
+      // Without a slot nothing bounds their number, so they are handled one by one.
+      if (slot === "given-up") return delivery.send(host, batch, slot, retries);
       const delivered = delivery
-        .deliver(host, batch, slot, retries)
+        .send(host, batch, slot, retries)
         .catch((cause) => fault.abort(cause))
-        .finally(() => underWay.delete(delivered));
-      underWay.add(delivered);
+        .finally(() => sending.delete(delivered));
+      sending.add(delivered);
     }
 
     try {
       for await (const page of reader.pagesOf(host)) {
         stop.throwIfAborted();
-        if (!(await apps.find(appId, nowSecs(clock)))) throw new AppGone();
+        if (!(await apps.find(appId, nowSecs(clock)))) throw new AppDeleted();
         await countNotAttempted(host, page.notAttempted);
-        // A page at a time and before there is a slot, so that no slot waits for the database.
+        // A page at a time and before acquiring a slot, so that no slot waits for the database.
         const claimed = await delivery.claim(host, page.tokens);
         for (const token of claimed.tokens) {
           const batch = batcher.add(token, claimed.leaseEndsAtMs);
@@ -71,7 +76,7 @@ export async function runCampaign(
       }
       for (const batch of batcher.rest()) await dispatch(batch);
     } finally {
-      await Promise.all(underWay);
+      await Promise.all(sending);
     }
   }
 
@@ -82,17 +87,19 @@ export async function runCampaign(
     await ledger.countNotAttempted(work, host, reasons);
   }
 
-  const reader = await openAudience({ appId, audience, tokens, followersAmong });
+  const reader = await createAudienceReader({ appId, audience, tokens, followersAmong });
   const hosts = reader.hosts()[Symbol.asyncIterator]();
-  // Hosts wait for a lane, so that their number costs no memory; one that is down leaves its lane in the end.
-  const runLanes = async () => {
+  // A bounded number of workers, so that many hosts need no memory; a host that is down is given up in the end.
+  const runHostWorker = async () => {
     for (let next = await hosts.next(); !next.done; next = await hosts.next())
-      await runLane(reader, next.value);
+      await sendToHost(reader, next.value);
   };
-  const lanes = Array.from({ length: MAX_LANES }, () => runLanes().catch((cause) => fault.abort(cause)));
-  await Promise.all(lanes);
+  const workers = Array.from({ length: MAX_HOST_WORKERS }, () =>
+    runHostWorker().catch((cause) => fault.abort(cause)),
+  );
+  await Promise.all(workers);
   signals.stop.throwIfAborted();
-  if (fault.signal.reason instanceof AppGone) return "aborted";
+  if (fault.signal.reason instanceof AppDeleted) return "aborted";
   fault.signal.throwIfAborted();
   return "completed";
 }

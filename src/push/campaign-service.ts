@@ -3,7 +3,7 @@ import { Refusal } from "../management/refusal.ts";
 import { allRetryableFids } from "./send-service.ts";
 import type { Campaign, CampaignBreakdown, CampaignStore } from "./store/campaigns.ts";
 
-/** Client hosts that the details of a campaign name, those with the most tokens. */
+/** Limit of client hosts in the details of a campaign: those with the most tokens. */
 export const MAX_SHOWN_HOSTS = 100;
 
 /** A campaign with its counts by client host and by reason. */
@@ -13,9 +13,9 @@ export interface CampaignDetails extends Campaign {
   readonly retryableFids: readonly number[];
 }
 
-/** The campaigns of an app, as its owner sees them. `fid` is the acting fid. */
+/** Campaigns of an app, for its owner. `fid` is the acting fid. */
 export interface CampaignService {
-  /** At most `max` campaigns that are older than the one numbered `before`, newest first. */
+  /** Returns at most `max` campaigns with a `seq` below `before`, newest first. */
   list(
     fid: number,
     page: { readonly appId: string; readonly before: number | undefined; readonly max: number },

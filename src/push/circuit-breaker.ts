@@ -1,14 +1,14 @@
-/** What one call tells of a host. `none`: nothing, as when no call was made. */
-export type CallOutcome = "well" | "busy" | "down" | "none";
+/** Status of a host as one call observed it. `none`: nothing is known, for example without a call. */
+export type HostStatus = "ok" | "busy" | "down" | "none";
 
-/** How a host that does not answer is treated. */
+/** How a host that does not respond is treated. */
 export interface CircuitBreakerSettings {
-  /** Calls in a row without an answer after which a host counts as down. */
+  /** Calls in a row without a response after which a host counts as down. */
   readonly failuresUntilDown: number;
-  /** From then on one call probes it, first after so long, then each time after twice as long. */
+  /** Delay before the first call that probes a host that is down; it doubles with each further probe. */
   readonly firstProbeMs: number;
   readonly maxProbeMs: number;
-  /** How long a host may be down until nobody waits for it any more. */
+  /** How long a host may be down before requests for it are given up. */
   readonly giveUpAfterMs: number;
 }
 
@@ -19,22 +19,21 @@ export const DEFAULT_CIRCUIT_BREAKER: CircuitBreakerSettings = {
   giveUpAfterMs: 30_000,
 };
 
-/** Calls at a time to a host of which nothing is known; to another one, so many more than it has had. */
+/** Concurrent calls to a new host; later the limit is this much above the most that were in flight. */
 const INITIAL_CONCURRENCY = 4;
-/** What was known of a host is forgotten when it was not called for so long. */
+/** The concurrency limit of a host is reset after this time without calls. */
 const FORGOTTEN_AFTER_MS = 1_000;
 
-/** Whether a host may be called now: `free`, `probe` (this one call), `wait`, or `given-up`. */
+/** Whether a host may be called now: `free`, `probe` (only this call), `wait` or `given-up`. */
 export type Admission = "free" | "probe" | "wait" | "given-up";
 
 /**
- * What is known of a client host, from the calls to it. It starts with few calls at a time and gets one more for each
- * answer, but never many more than it has had at once, so that a host which hangs never holds many more of the process's slots than it
- * has just needed. Times are readings of a
- * monotonic clock, ms.
+ * Circuit breaker and concurrency limit of one client host. The limit starts low and grows by one with each response, but
+ * never far above the calls that were in flight at once, so that a host that starts to hang does not occupy many more
+ * slots than it has just needed. Times are readings of a monotonic clock, ms.
  */
 export class CircuitBreaker {
-  readonly #pacing: CircuitBreakerSettings;
+  readonly #settings: CircuitBreakerSettings;
   #concurrencyLimit = INITIAL_CONCURRENCY;
   #inFlight = 0;
   #mostInFlight = 0;
@@ -46,7 +45,7 @@ export class CircuitBreaker {
   #notBefore = 0;
 
   constructor(pacing: CircuitBreakerSettings) {
-    this.#pacing = pacing;
+    this.#settings = pacing;
   }
 
   get inFlight(): number {
@@ -57,7 +56,7 @@ export class CircuitBreaker {
     return this.#downSince !== undefined;
   }
 
-  /** Nothing would be lost by forgetting it. */
+  /** Whether it can be removed without losing anything. */
   get isIdle(): boolean {
     return this.#inFlight === 0 && this.#downSince === undefined;
   }
@@ -68,16 +67,16 @@ export class CircuitBreaker {
       return isEarly || this.#inFlight >= this.#concurrencyLimit ? "wait" : "free";
     }
     if (!isEarly && this.#inFlight === 0) return "probe";
-    return nowMs - this.#downSince >= this.#pacing.giveUpAfterMs ? "given-up" : "wait";
+    return nowMs - this.#downSince >= this.#settings.giveUpAfterMs ? "given-up" : "wait";
   }
 
-  /** When `admission` may change by itself; Infinity where only a call that ends changes it. */
-  nextChangeAt(nowMs: number): number {
-    const givenUpAt = this.#downSince === undefined ? nowMs : this.#downSince + this.#pacing.giveUpAfterMs;
+  /** Returns when `admission` may change without a call; Infinity when only the end of a call can change it. */
+  nextChangeMs(nowMs: number): number {
+    const givenUpAt = this.#downSince === undefined ? nowMs : this.#downSince + this.#settings.giveUpAfterMs;
     return Math.min(later(this.#notBefore, nowMs), later(givenUpAt, nowMs));
   }
 
-  begin(nowMs: number): void {
+  start(nowMs: number): void {
     if (this.#inFlight === 0 && nowMs - this.#lastEndedAt > FORGOTTEN_AFTER_MS) {
       this.#concurrencyLimit = Math.min(this.#concurrencyLimit, INITIAL_CONCURRENCY);
       this.#mostInFlight = 0;
@@ -86,19 +85,19 @@ export class CircuitBreaker {
     this.#mostInFlight = Math.max(this.#mostInFlight, this.#inFlight);
   }
 
-  /** @param waitMs for how long the host wants to be left alone */
-  end(
-    call: { readonly isProbe: boolean; readonly sign: CallOutcome; readonly waitMs: number },
+  /** @param waitMs the delay that the host requested before the next call */
+  finish(
+    call: { readonly isProbe: boolean; readonly hostStatus: HostStatus; readonly waitMs: number },
     nowMs: number,
   ): void {
     this.#inFlight -= 1;
     this.#lastEndedAt = nowMs;
     this.#notBefore = Math.max(this.#notBefore, nowMs + call.waitMs);
-    if (call.sign === "none") return;
-    if (call.sign === "well") {
+    if (call.hostStatus === "none") return;
+    if (call.hostStatus === "ok") {
       this.#concurrencyLimit = Math.min(this.#concurrencyLimit + 1, this.#mostInFlight + INITIAL_CONCURRENCY);
     } else this.#concurrencyLimit = Math.max(1, this.#concurrencyLimit >> 1);
-    if (call.sign === "down") this.#fail(call.isProbe, nowMs);
+    if (call.hostStatus === "down") this.#fail(call.isProbe, nowMs);
     else this.#recover();
   }
 
@@ -110,11 +109,11 @@ export class CircuitBreaker {
 
   #fail(isProbe: boolean, nowMs: number): void {
     this.#failuresInRow += 1;
-    if (this.#failuresInRow < this.#pacing.failuresUntilDown) return;
-    // Calls that were under way when it went down say nothing new.
+    if (this.#failuresInRow < this.#settings.failuresUntilDown) return;
+    // Calls that were in flight when it went down are no new evidence.
     if (this.#downSince !== undefined && !isProbe) return;
     this.#downSince ??= nowMs;
-    const { firstProbeMs, maxProbeMs } = this.#pacing;
+    const { firstProbeMs, maxProbeMs } = this.#settings;
     this.#notBefore = Math.max(
       this.#notBefore,
       nowMs + Math.min(firstProbeMs * 2 ** this.#probes, maxProbeMs),
@@ -123,7 +122,7 @@ export class CircuitBreaker {
   }
 }
 
-/** The time, where it is still to come. */
+/** Returns the time if it is in the future, else Infinity. */
 function later(timeMs: number, nowMs: number): number {
   return timeMs > nowMs ? timeMs : Number.POSITIVE_INFINITY;
 }

@@ -1,17 +1,17 @@
 import type { OutcomeKind } from "./store/campaigns.ts";
 
-/** What a client made of one token of a batch. */
+/** A client's result for one token of a batch. */
 export interface TokenOutcome {
   readonly kind: Exclude<OutcomeKind, "not_attempted">;
-  /** One of a few words; empty for a success. */
+  /** One of a bounded set; empty for a success. */
   readonly reason: string;
-  /** The client takes the same notification for this token later. */
+  /** Whether the client may accept the same notification for this token later. */
   readonly isRetryable: boolean;
-  /** The client never takes anything for this token again. */
+  /** Whether the client will reject this token from now on. */
   readonly isGone: boolean;
 }
 
-/** A client's answer to a batch: the lists in which it names tokens, of whatever values. */
+/** A client's response to a batch: lists of tokens, with unvalidated entries. */
 export interface ClientResponse {
   readonly successful: readonly unknown[];
   readonly invalid: readonly unknown[];
@@ -21,14 +21,14 @@ export interface ClientResponse {
 
 const LISTS = ["successfulTokens", "invalidTokens", "rateLimitedTokens", "failedTokens"] as const;
 
-/** The reasons of `failedTokens` that the protocol has; a client's own words do not become names of counters. */
+/** Reasons of `failedTokens` in the protocol; other text of a client is not used as a counter name. */
 const FAILED_REASONS = new Set(["domain_mismatch", "target_url_mismatch", "no_webhook_url", "unknown"]);
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Reads the body of a 2xx answer: the lists, bare or under `result`. A list may be missing, not all of them. Undefined
- * for anything else.
+ * Parses the body of a 2xx response: the lists, at the top level or under `result`. Some lists may be missing, but not
+ * all. Returns undefined for anything else.
  */
 export function parseClientResponse(body: Uint8Array): ClientResponse | undefined {
   const whole = parseJson(body);
@@ -43,18 +43,18 @@ export function parseClientResponse(body: Uint8Array): ClientResponse | undefine
 const SUCCESS: TokenOutcome = { kind: "success", reason: "", isRetryable: false, isGone: false };
 
 /**
- * What an answer says of each of some tokens. A token that stands in several lists is counted once, by the first of:
+ * Returns the result of each token in a response. A token in several lists is counted once, by the first of:
  * successful, invalid, rate limited, failed.
  */
-export function tokenOutcomes(tokens: readonly string[], answer: ClientResponse): readonly TokenOutcome[] {
-  if (isAllServed(tokens, answer)) return tokens.map(() => SUCCESS);
-  const successful = new Set(answer.successful);
-  const invalid = new Set(answer.invalid);
-  const rateLimited = new Set(answer.rateLimited);
+export function tokenOutcomes(tokens: readonly string[], response: ClientResponse): readonly TokenOutcome[] {
+  if (isFullSuccess(tokens, response)) return tokens.map(() => SUCCESS);
+  const successful = new Set(response.successful);
+  const invalid = new Set(response.invalid);
+  const rateLimited = new Set(response.rateLimited);
   const failed = new Map(
-    answer.failed
+    response.failed
       .filter(isObject)
-      // Not `String(reason)`: an object from JSON may have a `toString` that is no function.
+      // Not `String(reason)`: an object from JSON may have a `toString` that is not a function.
       .map(({ token, reason }) => [token, typeof reason === "string" ? reason : ""]),
   );
   return tokens.map((token) => {
@@ -63,19 +63,19 @@ export function tokenOutcomes(tokens: readonly string[], answer: ClientResponse)
     if (successful.has(token)) return { ...SUCCESS, isGone };
     if (isGone) return failure("invalid_token", { isGone });
     if (rateLimited.has(token)) return failure("rate_limited", { isRetryable: true });
-    if (failedReason === undefined) return failure("not_in_answer");
+    if (failedReason === undefined) return failure("missing_from_response");
     return failure(FAILED_REASONS.has(failedReason) ? `failed_${failedReason}` : "failed_other");
   });
 }
 
-/** The usual answer repeats what it was given, which is seen without looking each token up. */
-function isAllServed(tokens: readonly string[], answer: ClientResponse): boolean {
-  const { successful, invalid, failed } = answer;
+/** Checks for the usual response, which repeats all tokens in order, without a lookup of each. */
+function isFullSuccess(tokens: readonly string[], response: ClientResponse): boolean {
+  const { successful, invalid, failed } = response;
   if (invalid.length > 0 || failed.length > 0 || successful.length !== tokens.length) return false;
   return tokens.every((token, at) => token === successful[at]);
 }
 
-/** The verdict on every token of a batch that got no answer. */
+/** Creates the result of a token that failed. */
 export function failure(
   reason: string,
   { isRetryable = false, isGone = false }: Partial<TokenOutcome> = {},

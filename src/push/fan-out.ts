@@ -2,19 +2,19 @@ import { StateUnavailable } from "../db/state/unavailable.ts";
 import { createFaultLog } from "../db/state/unavailable-log.ts";
 import { nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { type RunParts, runCampaign } from "./campaign-run.ts";
-import { DeliveryList } from "./delivery-list.ts";
+import { type RunDeps, runCampaign } from "./campaign-run.ts";
+import { ResultList } from "./result-list.ts";
 import type { SendStats } from "./send-stats.ts";
 import type { SlotStats } from "./slots.ts";
-import type { CampaignStore, Settlement } from "./store/campaigns.ts";
+import type { CampaignStore, TokenResult } from "./store/campaigns.ts";
 
-/** Campaigns that run at a time, in all and of one app; others wait, the oldest first. */
+/** Limits of concurrent campaigns, in total and of one app; others wait, and the oldest runs first. */
 const MAX_RUNNING = 32;
 const MAX_RUNNING_OF_APP = 8;
-/** So often a campaign is begun when faults of ours, such as a full disk, end it. */
+/** Runs of a campaign that faults of the node end before it is abandoned until the next start. */
 const MAX_RUNS = 5;
-/** How often the stored campaigns are looked through for what nobody told of. */
-const LOOK_INTERVAL_MS = 30_000;
+/** How often the store is polled for campaigns that `run` did not announce. */
+const POLL_INTERVAL_MS = 30_000;
 
 export interface CampaignRef {
   readonly campaignId: string;
@@ -24,54 +24,54 @@ export interface CampaignRef {
 export interface FanOutStats extends SendStats, SlotStats {
   readonly campaignsRunning: number;
   readonly campaignsQueued: number;
-  /** Age of the oldest campaign that waits for its turn. */
+  /** Age of the oldest queued campaign. */
   readonly oldestQueuedSecs: number;
 }
 
-/** What is known at the end of a campaign beside what is stored of it. */
-export interface CampaignEnd {
-  /** What became of each token that was sent to; undefined where they were many. */
-  readonly deliveries: readonly Settlement[] | undefined;
+/** Outcome of a campaign that is not stored. */
+export interface CampaignOutcome {
+  /** Result of each token; undefined when there were many. */
+  readonly results: readonly TokenResult[] | undefined;
 }
 
-/** Carries campaigns out. */
+/** Runs campaigns. */
 export interface FanOut {
-  /** Resolves when the stored campaign has ended; asked again for the same one, it waits for the same end. */
-  run(campaign: CampaignRef): Promise<CampaignEnd>;
+  /** Runs a stored campaign and resolves when it has finished; further calls for it wait for the same run. */
+  run(campaign: CampaignRef): Promise<CampaignOutcome>;
   stats(): Promise<FanOutStats>;
 }
 
 export interface FanOutEngine extends FanOut {
-  /** Begins nothing new, gives calls under way `graceMs`, then ends. What has not ended goes on after the next start. */
+  /** Starts nothing new and waits `graceMs` for calls in flight. Unfinished campaigns resume after the next start. */
   stop(graceMs: number): Promise<void>;
 }
 
-export interface FanOutParts extends Omit<RunParts, "onSettled"> {
+export interface FanOutDeps extends Omit<RunDeps, "onResults"> {
   readonly campaigns: CampaignStore;
   readonly log: Logger;
-  /** How long after a fault of ours a campaign is taken up again. */
+  /** Delay before a campaign resumes after a fault of the node. */
   readonly rerunAfterMs: number;
 }
 
 interface Job extends CampaignRef {
-  readonly ended: PromiseWithResolvers<CampaignEnd>;
-  readonly deliveries: DeliveryList;
+  readonly ended: PromiseWithResolvers<CampaignOutcome>;
+  readonly deliveries: ResultList;
   readonly queuedAtMs: number;
   runs: number;
 }
 
-/** Starts to carry out campaigns, those first that an earlier process left behind. */
-export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
+/** Starts the fan-out; unfinished campaigns of an earlier process come first. */
+export async function startFanOut(parts: FanOutDeps): Promise<FanOutEngine> {
   const { campaigns, stats, slots, clock } = parts;
   const log = parts.log.child({ subsystem: "send" });
   const logFault = createFaultLog({ log, clock });
   const stop = new AbortController();
-  const cut = new AbortController();
+  const cancelCalls = new AbortController();
   const jobs = new Map<string, Job>();
   const running = new Map<Job, Promise<void>>();
   const queued: Job[] = [];
-  /** Ended by faults; they go on after the next start. */
-  const givenUp = new Set<string>();
+  /** Campaigns that faults ended; they resume after the next start. */
+  const abandoned = new Set<string>();
 
   function enqueue(ref: CampaignRef): Job {
     const known = jobs.get(ref.campaignId);
@@ -79,11 +79,11 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
     const job: Job = {
       ...ref,
       ended: Promise.withResolvers(),
-      deliveries: new DeliveryList(),
+      deliveries: new ResultList(),
       queuedAtMs: performance.now(),
       runs: 0,
     };
-    // Nobody waits for a campaign that was left behind.
+    // A resumed campaign has no caller that handles its rejection.
     job.ended.promise.catch(() => undefined);
     jobs.set(job.campaignId, job);
     queued.push(job);
@@ -117,18 +117,18 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
       await runOnce(job);
       log.info(
         { campaignId, appId, durationMs: Math.round(performance.now() - startedAt) },
-        "Ended a campaign",
+        "Finished a campaign",
       );
       jobs.delete(campaignId);
-      job.ended.resolve({ deliveries: job.deliveries.all() });
+      job.ended.resolve({ results: job.deliveries.all() });
     } catch (cause) {
       if (stop.signal.aborted) return;
-      // A state that is unavailable is no fault of the campaign, which then goes on however long that takes.
+      // An unavailable state does not count as a fault of the campaign, which is retried without a limit.
       if (!(cause instanceof StateUnavailable)) job.runs += 1;
-      logFault(cause, { campaignId, appId, runs: job.runs }, "A campaign could not go on");
+      logFault(cause, { campaignId, appId, runs: job.runs }, "A campaign was interrupted by a fault");
       if (job.runs >= MAX_RUNS) {
         jobs.delete(campaignId);
-        givenUp.add(campaignId);
+        abandoned.add(campaignId);
         job.ended.reject(cause);
         return;
       }
@@ -142,30 +142,32 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
   async function runOnce({ campaignId, deliveries }: Job): Promise<void> {
     const work = await campaigns.start(campaignId, nowSecs(clock));
     if (!work) return;
-    // Of what was sent before the ledger's time nothing is known any more.
-    const isTooOld = work.isLedgerOver && isLeftBehind.has(campaignId);
-    const onSettled = (settlements: readonly Settlement[]) => deliveries.add(settlements);
+    // The ledger has expired, so it is unknown which tokens got the notification.
+    const isTooOld = work.isLedgerExpired && isResumed.has(campaignId);
+    const onResults = (results: readonly TokenResult[]) => deliveries.add(results);
     const status = isTooOld
       ? "aborted"
-      : await runCampaign({ ...parts, onSettled }, work, { stop: stop.signal, cut: cut.signal });
+      : await runCampaign({ ...parts, onResults }, work, {
+          stop: stop.signal,
+          cancelCalls: cancelCalls.signal,
+        });
     await campaigns.end(campaignId, status, nowSecs(clock));
   }
 
-  /** Takes up campaigns that were stored without anybody having told of it, since the response to that came too late. */
-  async function look(): Promise<void> {
-    for (const campaign of await campaigns.underWay()) {
-      if (!givenUp.has(campaign.campaignId)) enqueue(campaign);
+  /** Enqueues campaigns that were stored but not announced, because the response of the write came too late. */
+  async function pollCampaigns(): Promise<void> {
+    for (const campaign of await campaigns.listUnfinished()) {
+      if (!abandoned.has(campaign.campaignId)) enqueue(campaign);
     }
   }
 
-  const leftBehind = await campaigns.underWay();
-  const isLeftBehind = new Set(leftBehind.map(({ campaignId }) => campaignId));
-  for (const campaign of leftBehind) enqueue(campaign);
-  if (leftBehind.length > 0)
-    log.info({ campaigns: leftBehind.length }, "Took up campaigns that had not ended");
-  const looking = setInterval(() => {
-    look().catch((cause) => logFault(cause, {}, "The campaigns under way could not be read"));
-  }, LOOK_INTERVAL_MS);
+  const unfinished = await campaigns.listUnfinished();
+  const isResumed = new Set(unfinished.map(({ campaignId }) => campaignId));
+  for (const campaign of unfinished) enqueue(campaign);
+  if (unfinished.length > 0) log.info({ campaigns: unfinished.length }, "Resumed unfinished campaigns");
+  const polling = setInterval(() => {
+    pollCampaigns().catch((cause) => logFault(cause, {}, "The unfinished campaigns could not be read"));
+  }, POLL_INTERVAL_MS);
 
   return {
     run: (campaign) => enqueue(campaign).ended.promise,
@@ -175,7 +177,7 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
       const oldestQueuedMs =
         queued.length === 0 ? 0 : nowMs - Math.min(...queued.map((job) => job.queuedAtMs));
       return {
-        ...stats.figures(),
+        ...stats.stats(),
         ...slots.stats(),
         campaignsRunning: running.size,
         campaignsQueued: queued.length,
@@ -184,9 +186,9 @@ export async function startFanOut(parts: FanOutParts): Promise<FanOutEngine> {
     },
 
     async stop(graceMs) {
-      clearInterval(looking);
+      clearInterval(polling);
       stop.abort(new Error("the process is shutting down"));
-      const timer = setTimeout(() => cut.abort(stop.signal.reason), graceMs);
+      const timer = setTimeout(() => cancelCalls.abort(stop.signal.reason), graceMs);
       await Promise.all(running.values());
       clearTimeout(timer);
     },

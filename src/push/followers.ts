@@ -7,7 +7,7 @@ const followersAmong = statement<{ fid: number }, [fids: string, targetFid: numb
    ON l.fid = j.value AND l.type = 'follow' AND l.target_fid = ?2`,
 );
 
-/** Those of some fids that follow `targetFid` now. */
+/** Returns those of `fids` that currently follow `targetFid`. */
 export type FollowersAmong = (fids: readonly number[], targetFid: number) => ReadonlySet<number>;
 
 export function followersFromIndex(db: IndexDatabase): FollowersAmong {

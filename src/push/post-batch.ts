@@ -1,25 +1,25 @@
 import { type OutboundClient, OutboundError, type OutboundErrorKind } from "../net/client.ts";
 import { retryAfterMs } from "../net/retry-after.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { CallOutcome } from "./circuit-breaker.ts";
+import type { HostStatus } from "./circuit-breaker.ts";
 import { type ClientResponse, parseClientResponse } from "./client-response.ts";
 import type { Notification } from "./store/campaigns.ts";
 
-/** Longest wait that a client can ask for by Retry-After. */
+/** Longest delay that a client can request by Retry-After. */
 const MAX_RETRY_AFTER_MS = 10_000;
 
-/** What came of one call to a client. */
-export type BatchResponse =
-  | { readonly kind: "answered"; readonly answer: ClientResponse }
+/** Outcome of one call to a client. */
+export type BatchOutcome =
+  | { readonly kind: "response"; readonly response: ClientResponse }
   | {
       readonly kind: "failed";
-      /** Class of the error, one of a bounded number of words. */
+      /** Error class, one of a bounded set. */
       readonly reason: string;
-      /** Another attempt may do better. */
-      readonly isPassing: boolean;
-      /** What it tells of the host. */
-      readonly sign: CallOutcome;
-      /** For how long the client wants to be left alone; 0 where it does not say. */
+      /** Whether another attempt may succeed. */
+      readonly isRetryable: boolean;
+      /** Status of the host as this call observed it. */
+      readonly hostStatus: HostStatus;
+      /** Delay that the client requested (Retry-After); 0 without one. */
       readonly waitMs: number;
     }
   | { readonly kind: "cancelled" };
@@ -31,30 +31,33 @@ export interface BatchCall {
   readonly signal: AbortSignal;
 }
 
-export type PostBatch = (call: BatchCall) => Promise<BatchResponse>;
+export type PostBatch = (call: BatchCall) => Promise<BatchOutcome>;
 
-/** The errors of a call by class, and whether another attempt may do better. */
+/** Errors of a call by kind, and whether another attempt may succeed. */
 const FAILURES: Readonly<
-  Record<Exclude<OutboundErrorKind, "cancelled">, { reason: string; isPassing: boolean; sign: CallOutcome }>
+  Record<
+    Exclude<OutboundErrorKind, "cancelled">,
+    { reason: string; isRetryable: boolean; hostStatus: HostStatus }
+  >
 > = {
-  refused: { reason: "refused_url", isPassing: false, sign: "none" },
-  dns: { reason: "dns", isPassing: true, sign: "down" },
-  connect: { reason: "connect", isPassing: true, sign: "down" },
-  tls: { reason: "tls", isPassing: true, sign: "down" },
-  timeout: { reason: "timeout", isPassing: true, sign: "down" },
-  reset: { reason: "reset", isPassing: true, sign: "down" },
-  malformed: { reason: "malformed_http", isPassing: true, sign: "down" },
-  "too-large": { reason: "answer_too_large", isPassing: false, sign: "none" },
-  redirect: { reason: "redirect", isPassing: false, sign: "none" },
+  refused: { reason: "refused_url", isRetryable: false, hostStatus: "none" },
+  dns: { reason: "dns", isRetryable: true, hostStatus: "down" },
+  connect: { reason: "connect", isRetryable: true, hostStatus: "down" },
+  tls: { reason: "tls", isRetryable: true, hostStatus: "down" },
+  timeout: { reason: "timeout", isRetryable: true, hostStatus: "down" },
+  reset: { reason: "reset", isRetryable: true, hostStatus: "down" },
+  malformed: { reason: "malformed_http", isRetryable: true, hostStatus: "down" },
+  "too-large": { reason: "response_too_large", isRetryable: false, hostStatus: "none" },
+  redirect: { reason: "redirect", isRetryable: false, hostStatus: "none" },
 };
 
-/** The body that a client gets, as the protocol has it. */
+/** Returns the request body that the protocol defines. */
 export function clientRequestBody(notification: Notification, tokens: readonly string[]): string {
   const { notificationId, title, body, targetUrl } = notification;
   return JSON.stringify({ notificationId, title, body, targetUrl, tokens });
 }
 
-/** Makes the call that hands a batch to a client. It never throws for what a client does. */
+/** Creates the function that posts a batch to a client. A client's misbehaviour never makes it throw. */
 export function createPostBatch(parts: {
   readonly client: OutboundClient;
   readonly clock: Clock;
@@ -77,18 +80,24 @@ export function createPostBatch(parts: {
     }
     const { status, headers, body, truncated } = outcome;
     if (status <= 299) {
-      if (truncated) return lasting("answer_too_large");
-      const answer = parseClientResponse(body);
-      return answer === undefined ? lasting("malformed_answer") : { kind: "answered", answer };
+      if (truncated) return permanentFailure("response_too_large");
+      const response = parseClientResponse(body);
+      return response === undefined ? permanentFailure("malformed_response") : { kind: "response", response };
     }
     const reason = `http_${status}`;
-    if (status !== 429 && status < 500) return lasting(reason);
+    if (status !== 429 && status < 500) return permanentFailure(reason);
     const waitMs = retryAfterMs(headers.get("retry-after"), clock.nowMs(), MAX_RETRY_AFTER_MS);
-    return { kind: "failed", reason, isPassing: true, sign: status === 429 ? "busy" : "down", waitMs };
+    return {
+      kind: "failed",
+      reason,
+      isRetryable: true,
+      hostStatus: status === 429 ? "busy" : "down",
+      waitMs,
+    };
   };
 }
 
-/** The client answered, and would answer the same again. */
-function lasting(reason: string): BatchResponse {
-  return { kind: "failed", reason, isPassing: false, sign: "well", waitMs: 0 };
+/** A failure that a retry would repeat: the client responded. */
+function permanentFailure(reason: string): BatchOutcome {
+  return { kind: "failed", reason, isRetryable: false, hostStatus: "ok", waitMs: 0 };
 }

@@ -1,34 +1,34 @@
 import type { RpcClient } from "../lib/port-rpc.ts";
-import type { CampaignEnd, CampaignRef, FanOut, FanOutStats } from "./fan-out.ts";
+import type { CampaignOutcome, CampaignRef, FanOut, FanOutStats } from "./fan-out.ts";
 
-/** What other threads ask of the fan-out worker. */
+/** Requests that other threads send to the fan-out worker. */
 export type FanOutRequest =
   | { readonly type: "run"; readonly campaign: CampaignRef }
-  | { readonly type: "figures" };
+  | { readonly type: "stats" };
 
 export type FanOutResponse =
-  | { readonly type: "run"; readonly end: CampaignEnd }
-  | { readonly type: "figures"; readonly figures: FanOutStats };
+  | { readonly type: "run"; readonly end: CampaignOutcome }
+  | { readonly type: "stats"; readonly stats: FanOutStats };
 
-/** Answers a request within the worker. */
+/** Handles a request within the worker. */
 export async function handleFanOutRequest(fanOut: FanOut, request: FanOutRequest): Promise<FanOutResponse> {
-  return request.type === "figures"
-    ? { type: "figures", figures: await fanOut.stats() }
+  return request.type === "stats"
+    ? { type: "stats", stats: await fanOut.stats() }
     : { type: "run", end: await fanOut.run(request.campaign) };
 }
 
-/** The fan-out as other threads see it. */
-export function fanOutOver(client: RpcClient<FanOutRequest, FanOutResponse>): FanOut {
+/** Returns a client of the fan-out worker for other threads. */
+export function fanOutClient(client: RpcClient<FanOutRequest, FanOutResponse>): FanOut {
   return {
     async run(campaign) {
-      const answer = await client.call({ type: "run", campaign });
-      if (answer.type !== "run") throw new Error("the fan-out worker answered another question");
-      return answer.end;
+      const response = await client.call({ type: "run", campaign });
+      if (response.type !== "run") throw new Error("the fan-out worker replied to another request");
+      return response.end;
     },
     async stats() {
-      const answer = await client.call({ type: "figures" });
-      if (answer.type !== "figures") throw new Error("the fan-out worker answered another question");
-      return answer.figures;
+      const response = await client.call({ type: "stats" });
+      if (response.type !== "stats") throw new Error("the fan-out worker replied to another request");
+      return response.stats;
     },
   };
 }

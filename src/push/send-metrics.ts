@@ -2,9 +2,9 @@ import type { Metrics } from "../runtime/metrics.ts";
 import { statsMetrics } from "../runtime/stats-metrics.ts";
 import type { FanOutStats } from "./fan-out.ts";
 
-/** Registers what sends tell of themselves. */
-export function registerSendMetrics(metrics: Metrics, figures: () => Promise<FanOutStats>): void {
-  const { counter, gauge, durations } = statsMetrics(metrics, figures);
+/** Registers the metrics of notification sends. */
+export function registerSendMetrics(metrics: Metrics, stats: () => Promise<FanOutStats>): void {
+  const { counter, gauge, durations } = statsMetrics(metrics, stats);
   counter(
     "send_tokens_total",
     "Tokens of notification campaigns by client host and outcome; hosts beyond the first hundred count as other.",
@@ -15,18 +15,18 @@ export function registerSendMetrics(metrics: Metrics, figures: () => Promise<Fan
   );
   counter(
     "send_calls_total",
-    "Calls to clients by host and by what came back: answered, or the class of the error.",
+    "Calls to clients by host and outcome: answered, or the error class.",
     ["host", "outcome"],
     (metric, { calls }) => {
       for (const { host, outcome, count } of calls) metric.inc({ host, outcome }, count);
     },
   );
-  durations("send_call_seconds", "How long calls to clients took.", (now) => now.callDurations);
-  gauge("send_calls_in_flight", "Calls to clients that wait for an answer.", (now) => now.inFlight);
-  gauge("send_batches_waiting", "Batches that wait for their turn.", (now) => now.waiting);
-  gauge("send_batch_wait_seconds", "How long the first batch has waited.", (now) => now.oldestWaitMs / 1000);
-  gauge("send_hosts_down", "Client hosts that do not answer.", (now) => now.hostsDown);
-  gauge("send_campaigns_running", "Notification campaigns that run.", (now) => now.campaignsRunning);
-  gauge("send_campaigns_queued", "Campaigns that wait for their turn.", (now) => now.campaignsQueued);
-  gauge("send_queue_age_seconds", "Age of the oldest campaign that waits.", (now) => now.oldestQueuedSecs);
+  durations("send_call_seconds", "Duration of calls to clients.", (now) => now.callDurations);
+  gauge("send_calls_in_flight", "Calls to clients in flight.", (now) => now.inFlight);
+  gauge("send_batches_waiting", "Batches that wait for a call slot.", (now) => now.waiting);
+  gauge("send_batch_wait_seconds", "Age of the oldest waiting batch.", (now) => now.oldestWaitMs / 1000);
+  gauge("send_hosts_down", "Client hosts that do not respond.", (now) => now.hostsDown);
+  gauge("send_campaigns_running", "Running notification campaigns.", (now) => now.campaignsRunning);
+  gauge("send_campaigns_queued", "Queued campaigns.", (now) => now.campaignsQueued);
+  gauge("send_queue_age_seconds", "Age of the oldest queued campaign.", (now) => now.oldestQueuedSecs);
 }

@@ -3,12 +3,12 @@ import { type JsonObject, ownValue, readList, readObject, readText } from "../ma
 import { badField, Refusal } from "../management/refusal.ts";
 import type { Audience, Notification } from "./store/campaigns.ts";
 
-/** Stands for every fid above 2^53 - 1, of which there is none. */
-const NOBODY = -1;
+/** Stands for every fid above 2^53 - 1; no such fid exists. */
+const UNKNOWN_FID = -1;
 
-/** A send as its sender asks for it. */
+/** A validated request to send a notification. */
 export interface SendRequest {
-  /** Without the id, which the campaign gives it where the sender does not. */
+  /** Without the id, which defaults to the campaign's. */
   readonly notification: Omit<Notification, "notificationId">;
   /** Lower case with hyphens. */
   readonly uuid: string | undefined;
@@ -22,10 +22,10 @@ export const MAX_TARGET_URL_CHARS = 256;
 const readTitle = readText({ min: 1, max: MAX_TITLE_CHARS });
 const readBody = readText({ min: 1, max: MAX_BODY_CHARS });
 const readUrlText = readText({ min: 1, max: MAX_TARGET_URL_CHARS });
-// The body's size is what bounds these lists.
+// The size limit of the body bounds these lists.
 const readFids = readList(Number.MAX_SAFE_INTEGER, readAnyFid);
 
-/** Reads the body of a send for the app that stands at `appUrl`; a refusal names the field. */
+/** Reads the body of a send for the app at `appUrl`; a refusal names the field. */
 export function readSendRequest(body: unknown, appUrl: string): SendRequest | Refusal {
   const request = readObject(body, "request body");
   if (request instanceof Refusal) return request;
@@ -57,7 +57,7 @@ function readNotification(request: JsonObject, appUrl: string): Omit<SendRequest
   return { notification: { title, body, targetUrl }, uuid };
 }
 
-/** Clients open it only on the host of the app, and report the sender who names another one. */
+/** Clients open it only on the host of the app, and report a sender that uses another one. */
 function readTargetUrl(value: unknown, name: string, appUrl: string): string | Refusal {
   const text = readUrlText(value, name);
   if (text instanceof Refusal) return text;
@@ -69,7 +69,7 @@ function readTargetUrl(value: unknown, name: string, appUrl: string): string | R
   return url.host === host ? text : badField(`${name} must be on the host of the app, ${host}`);
 }
 
-/** Every form that RFC 9562 and its readers have: with or without hyphens, braces or `urn:uuid:`, in either case. */
+/** Accepts all common forms of RFC 9562: with or without hyphens, braces or `urn:uuid:`, in either case. */
 function readUuid(value: unknown): string | Refusal {
   const bare = typeof value === "string" ? /^(?:urn:uuid:)?(.{32,38})$/i.exec(value)?.[1] : undefined;
   const unbraced = bare?.startsWith("{") && bare.endsWith("}") ? bare.slice(1, -1) : bare;
@@ -96,16 +96,16 @@ function readAudience(request: JsonObject): Audience | Refusal {
   return { targetFids, excludeFids, followingFid };
 }
 
-/** `null` is no empty list: who means nobody must not reach everybody. */
+/** Rejects `null`: an empty list means everyone, so a sender that means no one must not reach everyone. */
 function readOptionalFids(request: JsonObject, key: string): readonly number[] | Refusal {
   const given = ownValue(request, key);
   return given === undefined ? [] : readFids(given, key);
 }
 
-/** A u64 as a JSON number. Above 2^53 - 1 there is no fid, so that it does not matter to what the number was rounded. */
+/** Reads a u64 as a JSON number. No fid is above 2^53 - 1, so the rounding of larger numbers does not matter. */
 function readAnyFid(value: unknown, name: string): number | Refusal {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 2 ** 64) {
     return badField(`${name} must be an unsigned 64-bit integer`);
   }
-  return Number.isSafeInteger(value) ? value : NOBODY;
+  return Number.isSafeInteger(value) ? value : UNKNOWN_FID;
 }

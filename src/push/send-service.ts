@@ -2,56 +2,59 @@ import type { App } from "../db/state/records.ts";
 import type { AppStore } from "../db/state/stores.ts";
 import { Refusal } from "../management/refusal.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import type { CampaignEnd, FanOut } from "./fan-out.ts";
+import type { CampaignOutcome, FanOut } from "./fan-out.ts";
 import { readSendRequest } from "./send-request.ts";
 import type { Campaign, CampaignStore } from "./store/campaigns.ts";
 
-/** Campaigns of one app that have not ended, queued ones included. */
-const MAX_UNDER_WAY = 100;
+/** Limit of unfinished campaigns of one app, including queued ones. */
+const MAX_UNFINISHED = 100;
 const PAGE_FIDS = 10_000;
 
-/** What became of a campaign. */
-export interface SendResult extends CampaignEnd {
+/** Result of a campaign. */
+export interface SendResult extends CampaignOutcome {
   readonly counts: Campaign["counts"];
   /** Ascending. */
   readonly retryableFids: readonly number[];
 }
 
-/** A campaign that is stored: it will be carried out, whatever happens to this process. */
+/** A stored campaign: it will run even if this process ends. */
 export interface StartedCampaign {
   readonly campaignId: string;
-  /** Resolves when it has ended. Undefined when the process is stopped before: the campaign goes on after the next start. */
+  /** Resolves when it has finished; undefined when the process stops before: it resumes after the next start. */
   readonly result: Promise<SendResult | undefined>;
 }
 
-/** Sends of apps. */
+/** Starts the notification campaigns of apps. */
 export interface SendService {
   findApp(appId: string): Promise<App | Refusal>;
   start(app: App, body: unknown): Promise<StartedCampaign | Refusal>;
 }
 
-export interface SendServiceParts {
+export interface SendServiceDeps {
   readonly apps: AppStore;
   readonly campaigns: CampaignStore;
   readonly fanOut: FanOut;
   readonly clock: Clock;
   readonly dedupeTtlSecs: number;
-  /** Aborts when the process is told to stop. */
+  /** Aborts when the process stops. */
   readonly stopping: AbortSignal;
 }
 
-export function createSendService(parts: SendServiceParts): SendService {
+export function createSendService(parts: SendServiceDeps): SendService {
   const { apps, campaigns, fanOut, clock, dedupeTtlSecs, stopping } = parts;
   const stopped = new Promise<"stopped">((resolve) => {
     if (stopping.aborted) resolve("stopped");
     else stopping.addEventListener("abort", () => resolve("stopped"), { once: true });
   });
 
-  async function resultOf(campaignId: string, ended: Promise<CampaignEnd>): Promise<SendResult | undefined> {
+  async function awaitResult(
+    campaignId: string,
+    ended: Promise<CampaignOutcome>,
+  ): Promise<SendResult | undefined> {
     const end = await Promise.race([ended, stopped]);
     if (end === "stopped") return undefined;
     const campaign = await campaigns.find(campaignId);
-    if (!campaign) throw new Error(`campaign ${campaignId} is not there after its end`);
+    if (!campaign) throw new Error(`campaign ${campaignId} is missing after its end`);
     const retryableFids = await allRetryableFids(campaigns, campaignId);
     return { ...end, counts: campaign.counts, retryableFids };
   }
@@ -76,20 +79,23 @@ export function createSendService(parts: SendServiceParts): SendService {
           createdAt,
           ledgerSecs: dedupeTtlSecs,
         },
-        MAX_UNDER_WAY,
+        MAX_UNFINISHED,
       );
       if (outcome === "too-many") {
-        return new Refusal("tooManyRequests", `an app may have at most ${MAX_UNDER_WAY} campaigns under way`);
+        return new Refusal(
+          "tooManyRequests",
+          `an app may have at most ${MAX_UNFINISHED} campaigns under way`,
+        );
       }
-      const result = resultOf(campaignId, fanOut.run({ campaignId, appId }));
-      // Whoever does not wait for it need not hear of its fault, which the fan-out logs.
+      const result = awaitResult(campaignId, fanOut.run({ campaignId, appId }));
+      // The fan-out logs a fault, so a caller that does not await the result needs no rejection.
       result.catch(() => undefined);
       return { campaignId, result };
     },
   };
 }
 
-/** Read in parts, since there can be as many as the app has users. */
+/** Reads the fids in pages: there can be as many as the app has users. */
 export async function allRetryableFids(campaigns: CampaignStore, campaignId: string): Promise<number[]> {
   const all: number[] = [];
   for (;;) {

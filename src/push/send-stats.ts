@@ -1,11 +1,11 @@
 import { CallDurations, type DurationStats } from "../lib/call-durations.ts";
-import type { OutcomeKind, Settlement } from "./store/campaigns.ts";
+import type { OutcomeKind, TokenResult } from "./store/campaigns.ts";
 
-/** Hosts come from clients; beyond so many they are counted together. */
+/** Limit of hosts that are counted separately: clients choose the hosts. */
 const MAX_HOSTS = 100;
 export const OTHER_HOSTS = "other";
 
-/** Figures since the start, by host. */
+/** Counts since the start of the process, by host. */
 export interface SendStats {
   readonly tokens: readonly {
     readonly host: string;
@@ -16,30 +16,30 @@ export interface SendStats {
   readonly callDurations: DurationStats;
 }
 
-/** Counts what sends do, in a bounded space. */
+/** Counters of sends, in bounded memory. */
 export class SendCounters {
   readonly #hosts = new Set<string>();
   readonly #tokens = new Map<string, number>();
   readonly #calls = new Map<string, number>();
   readonly #durations = new CallDurations();
 
-  countTokens(host: string, settlements: readonly Pick<Settlement, "kind">[]): void {
-    const success = settlements.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
+  countTokens(host: string, results: readonly Pick<TokenResult, "kind">[]): void {
+    const success = results.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
     this.#add(this.#tokens, host, "success", success);
-    this.#add(this.#tokens, host, "failure", settlements.length - success);
+    this.#add(this.#tokens, host, "failure", results.length - success);
   }
 
   countNotAttempted(host: string, count: number): void {
     this.#add(this.#tokens, host, "not_attempted", count);
   }
 
-  /** @param outcome `answered`, or the class of the error */
+  /** @param outcome `answered`, or the error class */
   countCall(host: string, outcome: string, durationMs: number): void {
     this.#add(this.#calls, host, outcome, 1);
     this.#durations.count(durationMs);
   }
 
-  figures(): SendStats {
+  stats(): SendStats {
     return {
       tokens: split(this.#tokens).map((part) => ({ ...part, outcome: part.outcome as OutcomeKind })),
       calls: split(this.#calls),
@@ -55,7 +55,7 @@ export class SendCounters {
   }
 }
 
-/** Neither hosts nor outcomes hold a space. */
+/** Hosts and outcomes contain no space. */
 function split(counts: ReadonlyMap<string, number>) {
   return [...counts].map(([key, count]) => {
     const [host = "", outcome = ""] = key.split(" ");

@@ -2,7 +2,7 @@ import type { App, TokenRecord } from "../db/state/records.ts";
 import type { TokenPosition, TokenStore } from "../db/state/stores.ts";
 import type { Campaign, CampaignStore, CampaignTotals } from "./store/campaigns.ts";
 
-/** Client apps that the totals of a campaign name. */
+/** Limit of client apps in the totals of a campaign. */
 const MAX_SHOWN_CLIENTS = 100;
 
 /** A campaign with its counts over all hosts. */
@@ -10,9 +10,9 @@ export interface CampaignWithTotals extends Campaign {
   readonly totals: CampaignTotals;
 }
 
-/** What the holder of an app's send secret may look at. */
+/** Reads that the holder of an app's send secret may make. */
 export interface SenderView {
-  /** Newest first; `campaignId` narrows them to one. */
+  /** Returns campaigns, newest first; `campaignId` selects one. */
   campaigns(
     app: App,
     page: {
@@ -21,7 +21,7 @@ export interface SenderView {
       readonly max: number;
     },
   ): Promise<CampaignWithTotals[]>;
-  /** By fid and client; `fids` narrows them to some. */
+  /** Returns tokens by fid and client; `fids` selects some. */
   tokens(
     app: App,
     page: {

@@ -34,7 +34,7 @@ export async function handleDeliveryRequest(
 }
 
 /** Returns a client of the delivery worker for other threads. */
-export function deliveryNodeOver(client: RpcClient<DeliveryRequest, DeliveryResponse>): DeliveryNode {
+export function deliveryNodeClient(client: RpcClient<DeliveryRequest, DeliveryResponse>): DeliveryNode {
   return {
     async wake(webhookId) {
       await client.call({ type: "wake", webhookId });

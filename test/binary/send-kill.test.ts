@@ -145,7 +145,7 @@ test("SIGTERM during a send: the waiting caller is told that the campaign is que
 
 async function isIdle(dataDir: string): Promise<boolean> {
   using state = openState(statePath(dataDir));
-  return (await localStores(state).campaigns.underWay()).length === 0;
+  return (await localStores(state).campaigns.listUnfinished()).length === 0;
 }
 
 /** `<notificationId> <fid>` of all that is on record as sent. */

@@ -6,9 +6,9 @@ import { RpcClient, serveRpc } from "../../src/lib/port-rpc.ts";
 import { createMetricsPage, type WorkerMetrics } from "../../src/node/node-ops.ts";
 import { PartStats, STATS_DEADLINE_MS } from "../../src/node/part-stats.ts";
 import { createNodeOps } from "../../src/node/status.ts";
-import { fanOutOver } from "../../src/push/rpc.ts";
+import { fanOutClient } from "../../src/push/rpc.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
-import { deliveryNodeOver } from "../../src/webhooks/rpc.ts";
+import { deliveryNodeClient } from "../../src/webhooks/rpc.ts";
 import { configWith } from "../runtime/config.ts";
 import { ManualTime } from "../support/manual-time.ts";
 import { startTestNode } from "../support/node.ts";
@@ -124,8 +124,8 @@ test("the status and the metrics answer while no part does", async () => {
     db,
     ingest: stuck(),
     maintenance: new RpcClient(port1),
-    fanOut: fanOutOver(stuck()),
-    delivery: deliveryNodeOver(stuck()),
+    fanOut: fanOutClient(stuck()),
+    delivery: deliveryNodeClient(stuck()),
     matching: stuck(),
     state: stuck(),
     upstream: undefined,

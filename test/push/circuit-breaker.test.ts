@@ -1,36 +1,38 @@
 import { expect, test } from "bun:test";
-import { type CallOutcome, CircuitBreaker } from "../../src/push/circuit-breaker.ts";
+import { CircuitBreaker, type HostStatus } from "../../src/push/circuit-breaker.ts";
 
 const pacing = { failuresUntilDown: 3, firstProbeMs: 100, maxProbeMs: 400, giveUpAfterMs: 1_000 };
 
 /** A call that begins and ends at the same moment. */
-function call(health: CircuitBreaker, sign: CallOutcome, nowMs: number, waitMs = 0): void {
+function call(health: CircuitBreaker, hostStatus: HostStatus, nowMs: number, waitMs = 0): void {
   const isProbe = health.admission(nowMs) === "probe";
-  health.begin(nowMs);
-  health.end({ isProbe, sign, waitMs }, nowMs);
+  health.start(nowMs);
+  health.finish({ isProbe, hostStatus, waitMs }, nowMs);
 }
 
 /** How many calls at a time it allows now. */
 function allowance(health: CircuitBreaker, nowMs: number): number {
   let calls = 0;
   while (health.admission(nowMs) === "free" && calls < 1000) {
-    health.begin(nowMs);
+    health.start(nowMs);
     calls += 1;
   }
-  for (let call = 0; call < calls; call++) health.end({ isProbe: false, sign: "none", waitMs: 0 }, nowMs);
+  for (let call = 0; call < calls; call++)
+    health.finish({ isProbe: false, hostStatus: "none", waitMs: 0 }, nowMs);
   return calls;
 }
 
 /** As many calls at a time as it allows, all of which it answers. */
 function fill(health: CircuitBreaker, nowMs: number): void {
   const calls = allowance(health, nowMs);
-  for (let call = 0; call < calls; call++) health.begin(nowMs);
-  for (let call = 0; call < calls; call++) health.end({ isProbe: false, sign: "well", waitMs: 0 }, nowMs);
+  for (let call = 0; call < calls; call++) health.start(nowMs);
+  for (let call = 0; call < calls; call++)
+    health.finish({ isProbe: false, hostStatus: "ok", waitMs: 0 }, nowMs);
 }
 
 test("a host gets few calls at first, more with answers but few more than it has had, and half after a failure", () => {
   const health = new CircuitBreaker(pacing);
-  for (let answer = 0; answer < 20; answer++) call(health, "well", 0);
+  for (let answer = 0; answer < 20; answer++) call(health, "ok", 0);
   expect(allowance(health, 0)).toBe(5);
   while (allowance(health, 0) < 24) fill(health, 0);
   call(health, "down", 0);
@@ -54,11 +56,11 @@ test("three failures in a row take it down; probes come one at a time and ever l
   for (let failure = 0; failure < 2; failure++) call(health, "down", 0);
   expect(health.admission(0)).toBe("free");
   call(health, "down", 0);
-  expect([health.isDown, health.admission(99), health.nextChangeAt(0)]).toEqual([true, "wait", 100]);
+  expect([health.isDown, health.admission(99), health.nextChangeMs(0)]).toEqual([true, "wait", 100]);
   expect(health.admission(100)).toBe("probe");
-  health.begin(100);
+  health.start(100);
   expect(health.admission(100)).toBe("wait");
-  health.end({ isProbe: true, sign: "down", waitMs: 0 }, 150);
+  health.finish({ isProbe: true, hostStatus: "down", waitMs: 0 }, 150);
   expect([health.admission(349), health.admission(350)]).toEqual(["wait", "probe"]);
   call(health, "down", 350);
   expect([health.admission(749), health.admission(750)]).toEqual(["wait", "probe"]);
@@ -68,14 +70,14 @@ test("three failures in a row take it down; probes come one at a time and ever l
     "given-up",
     "probe",
   ]);
-  call(health, "well", 1_150);
+  call(health, "ok", 1_150);
   expect([health.isDown, health.admission(1_150)]).toEqual([false, "free"]);
 });
 
 test("calls that were under way when it went down do not put off its first probe", () => {
   const health = new CircuitBreaker(pacing);
-  for (let at = 0; at < 4; at++) health.begin(at);
-  for (let at = 0; at < 4; at++) health.end({ isProbe: false, sign: "down", waitMs: 0 }, at);
+  for (let at = 0; at < 4; at++) health.start(at);
+  for (let at = 0; at < 4; at++) health.finish({ isProbe: false, hostStatus: "down", waitMs: 0 }, at);
   expect(health.admission(102)).toBe("probe");
 });
 
@@ -92,7 +94,7 @@ test("an answer between failures keeps it up, and 429 is one", () => {
 test("a wait that it asks for holds for every call", () => {
   const health = new CircuitBreaker(pacing);
   call(health, "busy", 0, 5_000);
-  expect([health.admission(4_999), health.nextChangeAt(0), health.admission(5_000)]).toEqual([
+  expect([health.admission(4_999), health.nextChangeMs(0), health.admission(5_000)]).toEqual([
     "wait",
     5_000,
     "free",

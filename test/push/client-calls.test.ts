@@ -36,7 +36,7 @@ describe("an answer", () => {
         const verdictOf = (token: string) => {
           if (given.successfulTokens.includes(token)) return "";
           if (given.invalidTokens.includes(token)) return "invalid_token";
-          return given.rateLimitedTokens.includes(token) ? "rate_limited" : "not_in_answer";
+          return given.rateLimitedTokens.includes(token) ? "rate_limited" : "missing_from_response";
         };
         expect(tokenOutcomes(tokens, answer).map(({ reason }) => reason)).toEqual(tokens.map(verdictOf));
         expect(tokenOutcomes(tokens, answer).map(({ isGone }) => isGone)).toEqual(
@@ -137,7 +137,13 @@ test.each([
     tokens: ["t"],
     signal: new AbortController().signal,
   });
-  expect(reply).toEqual({ kind: "failed", reason: "http_429", isPassing: true, sign: "busy", waitMs });
+  expect(reply).toEqual({
+    kind: "failed",
+    reason: "http_429",
+    isRetryable: true,
+    hostStatus: "busy",
+    waitMs,
+  });
 });
 
 test("a client is called with what it needs, and nothing that names this node's owner", async () => {

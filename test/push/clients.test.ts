@@ -71,7 +71,7 @@ const cases: readonly Case[] = [
     tokens: 3,
     script: () => nested({ successful: ["t0"] }),
     counts: [1, 2],
-    errors: { not_in_answer: 2 },
+    errors: { missing_from_response: 2 },
     left: ["t0", "t1", "t2"],
   },
   {
@@ -160,7 +160,7 @@ const cases: readonly Case[] = [
     tokens: 1,
     script: () => new Response(big),
     counts: [0, 1],
-    errors: { answer_too_large: 1 },
+    errors: { response_too_large: 1 },
     left: ["t0"],
     calls: 1,
   },
@@ -169,7 +169,7 @@ const cases: readonly Case[] = [
     tokens: 1,
     script: () => new Response('{"result":{"successfulTokens":["t0"'),
     counts: [0, 1],
-    errors: { malformed_answer: 1 },
+    errors: { malformed_response: 1 },
     calls: 1,
   },
   {
@@ -177,14 +177,14 @@ const cases: readonly Case[] = [
     tokens: 1,
     script: () => Response.json({ ok: true }),
     counts: [0, 1],
-    errors: { malformed_answer: 1 },
+    errors: { malformed_response: 1 },
   },
   {
     name: "a list that is none",
     tokens: 1,
     script: () => Response.json({ result: { successfulTokens: "t0" } }),
     counts: [0, 1],
-    errors: { malformed_answer: 1 },
+    errors: { malformed_response: 1 },
   },
   {
     name: "nothing at all, for longer than a call may take",

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { type CallOutcome, DEFAULT_CIRCUIT_BREAKER } from "../../src/push/circuit-breaker.ts";
+import { DEFAULT_CIRCUIT_BREAKER, type HostStatus } from "../../src/push/circuit-breaker.ts";
 import { createSlots, type Slot } from "../../src/push/slots.ts";
 
 const never = new AbortController().signal;
 
 /** Requests that wait for slots, and what came of them. */
 function startSlots(total: number, pacing = DEFAULT_CIRCUIT_BREAKER) {
-  const slots = createSlots({ total, pacing });
+  const slots = createSlots({ total, breakerSettings: pacing });
   const held: { campaign: string; host: string; slot: Slot }[] = [];
   const givenUp: string[] = [];
   const ask = (campaign: string, host: string, signal = never) =>
@@ -22,8 +22,8 @@ function startSlots(total: number, pacing = DEFAULT_CIRCUIT_BREAKER) {
     ask,
     settled,
     count: (key: "campaign" | "host", value: string) => held.filter((each) => each[key] === value).length,
-    async release(at: number, sign: CallOutcome = "well") {
-      held.splice(at, 1)[0]?.slot.release(sign);
+    async release(at: number, status: HostStatus = "ok") {
+      held.splice(at, 1)[0]?.slot.release(status);
       await settled();
     },
   };
@@ -53,7 +53,7 @@ test("giving a slot back twice counts once", async () => {
   const given = startSlots(2);
   await given.ask("c", "h");
   const slot = given.held[0]?.slot;
-  slot?.release("well");
+  slot?.release("ok");
   slot?.release("down");
   expect(given.slots.stats().inFlight).toBe(0);
 });
@@ -121,7 +121,7 @@ describe("a host that is down", () => {
     expect([given.held.length, given.givenUp.length]).toEqual([1, 0]);
     await Promise.all(waiting);
     expect(given.givenUp).toEqual(["dead", "dead"]);
-    await given.release(0, "well");
+    await given.release(0, "ok");
     await given.ask("c", "dead");
     expect(given.held).toHaveLength(1);
   });
@@ -134,8 +134,8 @@ describe("a host that is down", () => {
     }
     for (let at = 0; at < 10; at++) void given.ask("c", "dead");
     for (let at = 0; at < 30; at++) {
-      await given.ask("c", "well");
-      await given.release(given.held.findIndex(({ host }) => host === "well"));
+      await given.ask("c", "ok");
+      await given.release(given.held.findIndex(({ host }) => host === "ok"));
     }
     expect(given.slots.stats().hostsDown).toBe(1);
   });

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { isoTime } from "../../lib/iso-time.ts";
 import type { SendResult } from "../../push/send-service.ts";
 import type { CampaignWithTotals } from "../../push/sender-view.ts";
-import type { CampaignStatus, Settlement } from "../../push/store/campaigns.ts";
+import type { CampaignStatus, TokenResult } from "../../push/store/campaigns.ts";
 import type { ListedToken } from "../../push/tokens/transfer/listed-token.ts";
 import {
   audienceFilters,
@@ -126,18 +126,18 @@ export const CompatTokens = Type.Object(
 
 export function presentSend(campaignId: string, result: SendResult): Static<typeof CompatSendResult> {
   const counts = presentResult(campaignId, result);
-  return result.deliveries
-    ? { ...counts, notification_deliveries: result.deliveries.map(presentDelivery) }
+  return result.results
+    ? { ...counts, notification_deliveries: result.results.map(presentDelivery) }
     : counts;
 }
 
-function presentDelivery(settlement: Settlement) {
+function presentDelivery(settlement: TokenResult) {
   const { fid, clientFid } = settlement;
   const status = statusOf(settlement);
   return { object: "notification_delivery" as const, fid, app_fid: clientFid, status };
 }
 
-function statusOf({ kind, reason }: Settlement): (typeof deliveryStatuses)[number] {
+function statusOf({ kind, reason }: TokenResult): (typeof deliveryStatuses)[number] {
   if (kind === "success") return "success";
   if (HTTP_REASON.test(reason)) return "http_error";
   if (reason === "failed_domain_mismatch" || reason === "failed_target_url_mismatch") {

@@ -50,7 +50,10 @@ export function createFanOut(options: {
     ledger: state.ledger,
     followersAmong: followersFromIndex(index),
     post: createPostBatch({ client, clock, timeoutMs, userAgent: `${config.service.name}/${version}` }),
-    slots: createSlots({ total: send.send_concurrency, pacing: pacing.hosts ?? DEFAULT_CIRCUIT_BREAKER }),
+    slots: createSlots({
+      total: send.send_concurrency,
+      breakerSettings: pacing.hosts ?? DEFAULT_CIRCUIT_BREAKER,
+    }),
     clock,
     log,
     stats: new SendCounters(),

@@ -5,8 +5,8 @@ import type { StateClock } from "../../db/state/state-clock.ts";
 import type { CallWriter } from "../../db/state/store-writes.ts";
 import type { Sweep, Swept } from "../../db/state/stores.ts";
 import { campaignReads, campaignWrites } from "../../push/store/campaign-store.ts";
-import { ledgerWrites } from "../../push/store/delivery-ledger.ts";
-import { ledgerOver, type PackedLedger } from "../../push/store/packed-ledger.ts";
+import { ledgerWrites } from "../../push/store/notification-ledger.ts";
+import { ledgerClient, type PackedLedger } from "../../push/store/packed-ledger.ts";
 import { tokenReads, tokenWrites } from "../../push/store/token-store.ts";
 import { deliveryLogReads, deliveryLogWrites } from "../../webhooks/store/delivery-log.ts";
 import {
@@ -41,7 +41,7 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
     webhooks: { ...webhookReads(db), ...writes("webhooks") },
     tokens: { ...tokenReads(db), ...writes("tokens") },
     campaigns: { ...campaignReads(db), ...writes("campaigns") },
-    ledger: ledgerOver(callWriter),
+    ledger: ledgerClient(callWriter),
     publications: { ...publicationReads(db), ...writes("publications") },
     queue: { ...queueReads(db), ...writes("queue") },
     deliveryLog: { ...deliveryLogReads(db), ...writes("deliveryLog") },

@@ -1,6 +1,6 @@
 import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { AppStore, NonceStore, TokenStore, WebhookStore } from "../../db/state/stores.ts";
-import type { CampaignStore, DeliveryLedger } from "../../push/store/campaigns.ts";
+import type { CampaignStore, NotificationLedger } from "../../push/store/campaigns.ts";
 import type { DeliveryLog, DeliveryPublications, DeliveryQueue } from "../../webhooks/store/deliveries.ts";
 
 /**
@@ -13,7 +13,7 @@ export interface StateStores {
   readonly webhooks: WebhookStore;
   readonly tokens: TokenStore;
   readonly campaigns: CampaignStore;
-  readonly ledger: DeliveryLedger;
+  readonly ledger: NotificationLedger;
   readonly publications: DeliveryPublications;
   readonly queue: DeliveryQueue;
   readonly deliveryLog: DeliveryLog;

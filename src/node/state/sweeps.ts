@@ -4,7 +4,7 @@ import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { SweepStep } from "../../db/state/sweep.ts";
 import { campaignProgressSweep, campaignSweep } from "../../push/store/campaign-sweep.ts";
-import { dedupeSweep } from "../../push/store/delivery-ledger.ts";
+import { dedupeSweep } from "../../push/store/notification-ledger.ts";
 import { orphanedTokenSweep } from "../../push/store/orphan-sweep.ts";
 import { tokenChangeSweep } from "../../push/store/token-limit.ts";
 import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/delivery-sweep.ts";

@@ -5,11 +5,11 @@ import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
-import { fanOutOver } from "../../push/rpc.ts";
+import { fanOutClient } from "../../push/rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { processDescriptors } from "../../runtime/descriptors.ts";
 import { createLogger } from "../../runtime/logger.ts";
-import { deliveryNodeOver } from "../../webhooks/rpc.ts";
+import { deliveryNodeClient } from "../../webhooks/rpc.ts";
 import { createNodeHttp } from "../compose/http.ts";
 import {
   type HttpWorkerRequest,
@@ -48,8 +48,8 @@ runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, state, unsent
     common: { config, log, metrics, clock: systemClock },
     db,
     state: createStateStores(stateReader, createStateWriterClient(new RpcClient(state))),
-    fanOut: fanOutOver(new RpcClient(fanOut)),
-    delivery: deliveryNodeOver(new RpcClient(delivery)),
+    fanOut: fanOutClient(new RpcClient(fanOut)),
+    delivery: deliveryNodeClient(new RpcClient(delivery)),
     ops: nodeOpsOver(new RpcClient<NodeRequest, NodeResponse>(node)),
     unsent: new UnsentBytes(unsent),
     descriptors: processDescriptors(),

@@ -25,7 +25,7 @@ const addTotals = statement<
   `UPDATE campaigns SET success_count = success_count + ?, failure_count = failure_count + ?,
      not_attempted_count = not_attempted_count + ? WHERE seq = ?`,
 );
-const forgetNotAttempted = statement<unknown, [campaign: number]>(
+const deleteNotAttempted = statement<unknown, [campaign: number]>(
   "campaign-counts.forget",
   "DELETE FROM campaign_counts WHERE campaign = ? AND kind = 'not_attempted'",
 );
@@ -63,6 +63,27 @@ const byClient = statement<ClientCount, [campaign: number, max: number]>(
    WHERE campaign = ? ORDER BY client_fid LIMIT ?`,
 );
 
+/** Reasons that were renamed: campaigns that were stored before have the former ones, until their retention ends. */
+const RENAMED_REASONS: ReadonlyMap<string, string> = new Map([
+  ["answer_too_large", "response_too_large"],
+  ["malformed_answer", "malformed_response"],
+  ["not_in_answer", "missing_from_response"],
+]);
+
+/** Renames former reasons; counts of a campaign that has both names of a reason are added up. */
+function withCurrentReasons<Count extends Omit<OutcomeCount, "host"> & { readonly host?: string }>(
+  counts: readonly Count[],
+): Count[] {
+  const merged = new Map<string, Count>();
+  for (const stored of counts) {
+    const reason = RENAMED_REASONS.get(stored.reason) ?? stored.reason;
+    const key = JSON.stringify([stored.host, stored.kind, reason]);
+    const count = stored.count + (merged.get(key)?.count ?? 0);
+    merged.set(key, { ...stored, reason, count });
+  }
+  return [...merged.values()];
+}
+
 /** Adds tokens to the counts by host and reason, within the caller's transaction. */
 export function addToCampaignCounts(db: StateDatabase, campaign: number, added: OutcomeCount): void {
   db.run(addCount, campaign, added.host, added.kind, added.reason, added.count);
@@ -73,24 +94,27 @@ export function addToCampaignClients(db: StateDatabase, campaign: number, added:
   db.run(addClient, campaign, added.clientFid, added.tokens, added.successes);
 }
 
-/** Keeps the totals in the campaign's row in step with the counts. */
+/** Adds tokens to the totals in the campaign's row, within the transaction that adds the counts. */
 export function addToCampaignTotals(db: StateDatabase, campaign: number, added: OutcomeCounts): void {
   db.run(addTotals, added.success, added.failure, added.notAttempted, campaign);
 }
 
-/** Forgets tokens that were not attempted; the caller sets the total in the campaign's row. */
-export function forgetNotAttemptedCounts(db: StateDatabase, campaign: number): void {
-  db.run(forgetNotAttempted, campaign);
+/** Deletes the counts of tokens that were not attempted; the caller resets the total in the campaign's row. */
+export function resetNotAttemptedCounts(db: StateDatabase, campaign: number): void {
+  db.run(deleteNotAttempted, campaign);
 }
 
 export function readBreakdown(db: StateDatabase, campaign: number, maxHosts: number): CampaignBreakdown {
   return {
-    byHost: db.all(byHost, campaign, maxHosts),
+    byHost: withCurrentReasons(db.all(byHost, campaign, maxHosts)),
     hostCount: db.get(countHosts, campaign)?.hosts ?? 0,
-    byReason: db.all(byReason, campaign),
+    byReason: withCurrentReasons(db.all(byReason, campaign)),
   };
 }
 
 export function readTotals(db: StateDatabase, campaign: number, maxClients: number): CampaignTotals {
-  return { byReason: db.all(byReason, campaign), byClient: db.all(byClient, campaign, maxClients) };
+  return {
+    byReason: withCurrentReasons(db.all(byReason, campaign)),
+    byClient: db.all(byClient, campaign, maxClients),
+  };
 }

@@ -2,7 +2,7 @@ import type { StateDatabase } from "../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
-import { forgetNotAttemptedCounts, readBreakdown, readTotals } from "./campaign-counts.ts";
+import { readBreakdown, readTotals, resetNotAttemptedCounts } from "./campaign-counts.ts";
 import type { Audience, Campaign, CampaignStatus, CampaignStore } from "./campaigns.ts";
 
 interface CampaignRow {
@@ -112,7 +112,7 @@ const UNDER_WAY_PAGE = 1000;
 
 export function campaignReads(
   db: StateDatabase,
-): Pick<CampaignStore, "find" | "list" | "underWay" | "breakdown" | "totals" | "retryableFids"> {
+): Pick<CampaignStore, "find" | "list" | "listUnfinished" | "breakdown" | "totals" | "retryableFids"> {
   return {
     async find(campaignId) {
       const row = db.get(campaignById, campaignId);
@@ -121,7 +121,7 @@ export function campaignReads(
 
     list: async ({ appId, before, max }) => db.all(pageOfApp, appId, before, max).map(toCampaign),
 
-    underWay: async () =>
+    listUnfinished: async () =>
       db.snapshot(() => {
         const rows: UnderWayRow[] = [];
         for (;;) {
@@ -155,7 +155,7 @@ export function campaignWrites(
       if ((db.get(countUnderWay, appId)?.count ?? 0) >= maxUnderWay) return "too-many";
       const { notificationId, title, body, targetUrl } = notification;
       const key = db.all(putKey, appId, notificationId, stateSecs(clock) + ledgerSecs)[0]?.key;
-      if (key === undefined) throw new Error("a row that was written is not there");
+      if (key === undefined) throw new Error("a row that was just written is missing");
       db.run(insertCampaign, campaignId, appId, key, notificationId, title, body, targetUrl, createdAt);
       db.run(putAudience, JSON.stringify(audience), campaignId);
       return "created";
@@ -165,12 +165,21 @@ export function campaignWrites(
       const row = db.get(workById, campaignId);
       if (!row) return undefined;
       db.run(startCampaign, nowSecs, row.seq);
-      forgetNotAttemptedCounts(db, row.seq);
+      resetNotAttemptedCounts(db, row.seq);
       const { seq, appId, notification, createdAt } = toCampaign(row);
       const audience: Audience = JSON.parse(row.audience);
-      const isLedgerOver = row.ledger_ends_at <= stateSecs(clock);
+      const isLedgerExpired = row.ledger_ends_at <= stateSecs(clock);
       const ledgerKey = row.dedupe_key;
-      return { seq, campaignId, appId, notification, createdAt, audience, ledgerKey, isLedgerOver };
+      return {
+        seq,
+        campaignId,
+        appId,
+        notification,
+        createdAt,
+        audience,
+        ledgerKey,
+        isLedgerExpired,
+      };
     },
 
     end(campaignId, status, nowSecs) {

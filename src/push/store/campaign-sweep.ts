@@ -3,7 +3,7 @@ import type { StateClock } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { SweepStep } from "../../db/state/sweep.ts";
 
-/** How long campaigns can be looked at. */
+/** How long campaigns are stored. */
 export const CAMPAIGN_RETENTION_SECS = 30 * 86_400;
 
 const oldCampaign = statement<{ seq: number }, [createdUntil: number]>(
@@ -45,7 +45,7 @@ const underWay = statement<{ one: number }, [campaign: number]>(
   "SELECT 1 AS one FROM campaigns WHERE seq = ? AND ended_at IS NULL",
 );
 
-/** Campaigns that are older than anybody wants to see, with all that belongs to them. */
+/** Deletes campaigns that are older than the retention, with all their rows. */
 export function campaignSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const old = db.get(oldCampaign, clock.sweepableSecs() - CAMPAIGN_RETENTION_SECS);
@@ -60,7 +60,7 @@ export function campaignSweep(db: StateDatabase, clock: StateClock): SweepStep {
   };
 }
 
-/** The notes on failed tokens, which mean nothing once their campaign has ended. */
+/** Deletes the failed tokens of finished campaigns; only unfinished ones need them. */
 export function campaignProgressSweep(db: StateDatabase): SweepStep {
   let position = 0;
   return (maxRows) => {

@@ -1,32 +1,32 @@
 import type { TokenPosition } from "../../db/state/stores.ts";
 
 /**
- * Sent notifications: their records, and who has which of them. Times are unix seconds and come from the caller;
- * claims and the ledger expire by the state's clock, which no jump of the machine's clock moves.
+ * Notification campaigns and the ledger of sent notifications. Times are unix seconds and come from the caller; claims
+ * and the ledger expire by the state's clock, which is unaffected by jumps of the machine's clock.
  */
 
-/** What clients are sent. */
+/** A notification as clients get it. */
 export interface Notification {
-  /** Under this id a client shows a notification to a user once. */
+  /** A client shows one notification of an id to a user. */
   readonly notificationId: string;
   readonly title: string;
   readonly body: string;
   readonly targetUrl: string;
 }
 
-/** Whom a notification is for. */
+/** Recipients of a notification. */
 export interface Audience {
-  /** Empty for everybody who has an enabled token. */
+  /** Empty for every user with an enabled token. */
   readonly targetFids: readonly number[];
   readonly excludeFids: readonly number[];
-  /** Only those who follow this fid; null for no such condition. */
+  /** Only followers of this fid; null for no such condition. */
   readonly followingFid: number | null;
 }
 
-/** `aborted`: it ended before its audience did, since its app is gone or it was interrupted for too long. */
+/** `aborted`: its app was deleted, or it was interrupted for too long. */
 export type CampaignStatus = "queued" | "running" | "completed" | "aborted";
 
-/** Tokens by what became of them. */
+/** Number of tokens by outcome. */
 export interface OutcomeCounts {
   readonly success: number;
   readonly failure: number;
@@ -50,23 +50,23 @@ export interface Campaign {
 
 export interface NewCampaign extends Pick<Campaign, "campaignId" | "appId" | "notification" | "createdAt"> {
   readonly audience: Audience;
-  /** How long the notification's ledger is kept at least. */
+  /** Minimum time that the notification's ledger is stored. */
   readonly ledgerSecs: number;
 }
 
-/** A campaign that is to be carried out. */
+/** A campaign that is to be run. */
 export interface CampaignWork extends Pick<Campaign, "seq" | "campaignId" | "appId" | "notification"> {
   readonly audience: Audience;
-  /** Names the notification in the ledger. */
+  /** Key of the notification in the ledger. */
   readonly ledgerKey: number;
-  /** Whether the ledger may have forgotten who has the notification. */
-  readonly isLedgerOver: boolean;
+  /** Whether the ledger may have expired, so that it is unknown which tokens got the notification. */
+  readonly isLedgerExpired: boolean;
   readonly createdAt: number;
 }
 
 export type OutcomeKind = "success" | "failure" | "not_attempted";
 
-/** So many tokens of one client host had one outcome, for one reason (empty for a success). */
+/** Number of tokens of one client host with one outcome and reason (empty for a success). */
 export interface OutcomeCount {
   readonly host: string;
   readonly kind: OutcomeKind;
@@ -83,9 +83,9 @@ export interface CampaignBreakdown {
   readonly byReason: readonly Omit<OutcomeCount, "host">[];
 }
 
-/** So many tokens of one client app a campaign sent to, or tried to, and so many of them took it. */
+/** Number of attempted tokens of one client app, and of successes among them. */
 export interface ClientCount {
-  /** 0 for clients whose signing keys name none. */
+  /** 0 for clients whose signing keys have no fid. */
   readonly clientFid: number;
   readonly tokens: number;
   readonly successes: number;
@@ -99,64 +99,64 @@ export interface CampaignTotals {
 }
 
 export interface CampaignStore {
-  /** Stores a campaign as queued, unless its app has `maxUnderWay` that have not ended. */
-  create(campaign: NewCampaign, maxUnderWay: number): Promise<"created" | "too-many">;
+  /** Stores a campaign as queued, unless its app has `maxUnfinished` unfinished ones. */
+  create(campaign: NewCampaign, maxUnfinished: number): Promise<"created" | "too-many">;
   find(campaignId: string): Promise<Campaign | undefined>;
   /** Newest first, those before `before` (a `seq`). */
   list(page: { readonly appId: string; readonly before: number; readonly max: number }): Promise<Campaign[]>;
-  /** All that have not ended, oldest first. */
-  underWay(): Promise<Pick<Campaign, "campaignId" | "appId" | "createdAt">[]>;
+  /** Returns all unfinished campaigns, oldest first. */
+  listUnfinished(): Promise<Pick<Campaign, "campaignId" | "appId" | "createdAt">[]>;
   /**
-   * Takes a campaign up, for the first time or again after a crash. What an earlier run counted as not attempted is
-   * forgotten, because the next run meets those tokens again. Undefined for one that has ended.
+   * Starts a campaign, for the first time or again after a crash. It resets the counts of tokens that an earlier run did
+   * not attempt, because the next run counts them again. Undefined for a finished campaign.
    */
   start(campaignId: string, nowSecs: number): Promise<CampaignWork | undefined>;
   end(campaignId: string, status: "completed" | "aborted", nowSecs: number): Promise<void>;
   breakdown(campaignId: string, maxHosts: number): Promise<CampaignBreakdown>;
   totals(campaignId: string, maxClients: number): Promise<CampaignTotals>;
-  /** Fids with a rate-limited token above `after`, ascending. */
+  /** Returns fids above `after` with a rate-limited token, ascending. */
   retryableFids(campaignId: string, after: number, max: number): Promise<number[]>;
 }
 
-/** What a claim says of a token. */
-export interface Claimed<Token extends TokenPosition> {
-  /** They are this campaign's to send to until the lease ends. */
-  readonly taken: readonly Token[];
-  /** This campaign has counted them before. */
-  readonly counted: readonly Token[];
+/** Result of a claim. */
+export interface ClaimResult<Token extends TokenPosition> {
+  /** This campaign may send to them until the lease expires. */
+  readonly claimed: readonly Token[];
+  /** This campaign has already counted them. */
+  readonly alreadyCounted: readonly Token[];
   /** Another campaign sent them the notification, or is about to. */
-  readonly refused: readonly Token[];
+  readonly conflicting: readonly Token[];
 }
 
-/** What became of a token that was claimed. */
-export interface Settlement extends TokenPosition {
+/** Result of a claimed token. */
+export interface TokenResult extends TokenPosition {
   readonly kind: "success" | "failure";
   /** Empty for a success. */
   readonly reason: string;
-  /** Its fid may be sent the same notification later. */
+  /** Whether the same notification may be sent to its fid later. */
   readonly isRetryable: boolean;
 }
 
 /**
- * Who has which notification: the record that makes a notification reach a token once. A claim is decided atomically,
- * whichever campaigns, threads or processes ask at the same time.
+ * Records which token got which notification, so that a notification reaches a token once. A claim is atomic across
+ * concurrent campaigns, threads and processes.
  */
-export interface DeliveryLedger {
-  /** Claims tokens for `leaseSecs`, or prolongs the claims that the campaign has. */
+export interface NotificationLedger {
+  /** Claims tokens for `leaseSecs`, or extends existing claims of the campaign. */
   claim<Token extends TokenPosition>(
     campaign: Pick<CampaignWork, "seq" | "ledgerKey">,
     tokens: readonly Token[],
     leaseSecs: number,
-  ): Promise<Claimed<Token>>;
+  ): Promise<ClaimResult<Token>>;
   /**
-   * Records what became of claimed tokens of one host, in one transaction with the counts: success is kept for
-   * `keptSecs`, everything else gives the claim up. Repeated, it changes nothing.
+   * Records the results of claimed tokens of one host, in one transaction with the counts. A success is stored for
+   * `retentionSecs`; other results release the claim. Idempotent.
    */
-  settle(
+  record(
     campaign: Pick<CampaignWork, "seq" | "ledgerKey">,
     host: string,
-    settlements: readonly Settlement[],
-    keptSecs: number,
+    results: readonly TokenResult[],
+    retentionSecs: number,
   ): Promise<void>;
   countNotAttempted(
     campaign: Pick<CampaignWork, "seq">,

@@ -1,16 +1,16 @@
-/** Fids that one row of the ledger stands for. */
+/** Number of fids in one row of the ledger. */
 export const BLOCK_FIDS = 4096;
 const START_BYTES = 2;
 
-/** The number of the block that a fid is in. */
+/** Returns the number of the block of a fid. */
 export function blockOf(fid: number): number {
   return Math.floor(fid / BLOCK_FIDS);
 }
 
 /**
- * A set of fids of one block, a bit for each. Users of an app have fids that lie close together, so a batch of tokens
- * takes a row or two, where a row for each token would cost more than to send it. As stored it begins with the index of
- * its first byte that is not zero and leaves out the zeros at both ends, so that a single fid takes three bytes.
+ * A set of fids of one block, as a bitmap. The fids of an app's users are close together, so a batch of tokens takes one
+ * or two rows; a row for each token would cost more than sending to it. The stored form starts with the index of the
+ * first non-zero byte and leaves out the zeros at both ends, so that a single fid takes three bytes.
  */
 export class FidBlock {
   readonly #bits = new Uint8Array(BLOCK_FIDS / 8);
@@ -34,7 +34,7 @@ export class FidBlock {
     this.#bits[at >> 3] = (this.#bits[at >> 3] ?? 0) & ~(1 << (at & 7));
   }
 
-  /** Undefined for the empty set, of which there is no row. */
+  /** Returns the stored form; undefined for the empty set, which has no row. */
   toStored(): Uint8Array | undefined {
     const bits = this.#bits;
     let start = 0;

@@ -5,8 +5,8 @@ import type { TokenChange } from "../../db/state/stores.ts";
 import { addToTotals, countStates, type StateRow } from "./token-totals.ts";
 
 /**
- * A row that was imported without its client's fid (`client_fid` 0) stands for a client that nobody knows, until that
- * client reports by itself.
+ * A row that was imported without its client's fid (`client_fid` 0) belongs to an unknown client until that client
+ * reports the token itself.
  */
 const ofUnknownClient = "app_id = ? AND fid = ? AND client_fid = 0 AND last_event = 'imported'";
 
@@ -20,14 +20,14 @@ const disable = statement<unknown, [lastEvent: TokenEventName, nowSecs: number, 
   `UPDATE tokens SET enabled = 0, last_event = ?, updated_at = ? WHERE ${ofUnknownClient} AND enabled = 1`,
 );
 
-/** The client at a host has reported a token by itself, which takes the place of the one that was imported for it. */
+/** Deletes the imported row of a host whose client has reported its own token. */
 export function replaceImported(db: StateDatabase, { appId, fid }: TokenChange, host: string): void {
   addToTotals(db, countStates(db.all(deleteAtHost, appId, fid, host), -1));
 }
 
 /**
- * A client without a row of its own wants no notifications for the user. The imported row may be its own, and whoever
- * opts out must not be sent anything, so that it is disabled.
+ * Disables the imported row when a client without a row of its own disables notifications for the user. The imported row
+ * may belong to that client, and a user who opts out must not get notifications.
  */
 export function disableImported(db: StateDatabase, { appId, fid, event, nowSecs }: TokenChange): void {
   const disabled = db.run(disable, event.name, nowSecs, appId, fid);

@@ -54,14 +54,14 @@ const putFailures = statement<
    ON CONFLICT (campaign, client_fid, block) DO UPDATE SET fids = ?4`,
 );
 
-/** Sorts tokens by the row of the ledger that they are in. */
-export function inBlocks<Token extends TokenPosition>(tokens: readonly Token[]): BlockTokens<Token>[] {
+/** Groups tokens by their row of the ledger. */
+export function groupByBlock<Token extends TokenPosition>(tokens: readonly Token[]): BlockTokens<Token>[] {
   const parts: BlockTokens<Token>[] = [];
   let last: BlockTokens<Token> | undefined;
   for (const token of tokens) {
     const { clientFid } = token;
     const block = blockOf(token.fid);
-    // Tokens come by fid, so nearly always it is the last one.
+    // Tokens are ordered by fid, so it is nearly always the last one.
     if (last?.block !== block || last.clientFid !== clientFid) {
       last = parts.find((part) => part.block === block && part.clientFid === clientFid);
       if (!last) {
@@ -74,7 +74,7 @@ export function inBlocks<Token extends TokenPosition>(tokens: readonly Token[]):
   return parts;
 }
 
-/** What the ledger has of one block, for a decision of one campaign within the caller's transaction. */
+/** The ledger's rows of one block, for one campaign, within the caller's transaction. */
 export class LedgerBlock {
   readonly #db: StateDatabase;
   readonly #campaign: Campaign;
@@ -90,7 +90,7 @@ export class LedgerBlock {
       .map((row) => ({ row, fids: new FidBlock(row.fids) }));
   }
 
-  /** Fids that the campaign holds, or has sent to. */
+  /** Returns the fids that the campaign has claimed (0) or sent to (1). */
   own(sent: 0 | 1): FidBlock {
     return (
       this.#rows.find(({ row }) => row.campaign === this.#campaign.seq && row.sent === sent)?.fids ??
@@ -98,21 +98,21 @@ export class LedgerBlock {
     );
   }
 
-  /** Fids that the campaign has failed with. */
+  /** Returns the fids that failed in the campaign. */
   failures(): FidBlock {
     const { clientFid, block } = this.#of;
     return new FidBlock(this.#db.get(failuresOfBlock, this.#campaign.seq, clientFid, block)?.fids);
   }
 
-  /** What other campaigns hold, or have sent to, as of now. */
-  takenByOthers(nowSecs: number): readonly FidBlock[] {
+  /** Returns the fids that other campaigns have claimed or sent to, without expired ones. */
+  claimedByOthers(nowSecs: number): readonly FidBlock[] {
     return this.#others()
       .filter(({ row }) => row.expires_at > nowSecs)
       .map(({ fids }) => fids);
   }
 
-  /** Takes fids away from the other campaigns, whose rows mean nothing for them any more. */
-  takeFromOthers(fids: readonly number[]): void {
+  /** Removes fids from the rows of other campaigns, which have expired for them. */
+  removeFromOthers(fids: readonly number[]): void {
     for (const { row, fids: theirs } of this.#others()) {
       if (!fids.some((fid) => theirs.has(fid))) continue;
       for (const fid of fids) theirs.delete(fid);
@@ -120,7 +120,7 @@ export class LedgerBlock {
     }
   }
 
-  /** Stores what `own` has given; a row is never kept for less long than it was to be. */
+  /** Stores a set that `own` returned; the expiry of a row never moves back. */
   putOwn(sent: 0 | 1, fids: FidBlock, expiresAt: number): void {
     const { seq } = this.#campaign;
     const before = this.#rows.find(({ row }) => row.campaign === seq && row.sent === sent);

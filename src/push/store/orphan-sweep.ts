@@ -15,12 +15,12 @@ const deleteOfApp = statement<StateRow, [appId: string, max: number]>(
    RETURNING enabled, token IS NOT NULL AS has_token`,
 );
 
-/** Looking at an app costs two seeks; so many of them are one short transaction. */
+/** Checking an app costs two seeks; this many of them make one short transaction. */
 const MAX_APPS_PER_STEP = 500;
 
 /**
- * Tokens of deleted apps. The sweep goes over the apps that have tokens, a part of them at each step, and starts again
- * once it has seen them all: nothing has to be noted where apps are deleted.
+ * Deletes the tokens of deleted apps. The sweep iterates over the apps that have tokens, some of them at each step, and
+ * starts again after the last one. The deletion of an app therefore needs no record.
  */
 export function orphanedTokenSweep(db: StateDatabase): SweepStep {
   let position = "";

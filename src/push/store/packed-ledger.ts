@@ -1,39 +1,39 @@
 import type { CallWriter } from "../../db/state/store-writes.ts";
 import type { TokenPosition } from "../../db/state/stores.ts";
-import type { CampaignWork, Claimed, DeliveryLedger, Settlement } from "./campaigns.ts";
+import type { CampaignWork, ClaimResult, NotificationLedger, TokenResult } from "./campaigns.ts";
 
 /**
- * The ledger's calls name a hundred tokens at a time, and an object for each of them costs more on its way between two
- * threads than the call itself. So tokens travel as numbers.
+ * Calls of the ledger carry about a hundred tokens, and copying an object for each of them between threads costs more
+ * than the call itself. So tokens are sent as numbers.
  */
 
-/** Fid and client's fid of each token in turn. */
+/** Fid and client fid of each token, in turn. */
 type PackedTokens = Float64Array;
 
-/** What a settlement says beside its token. */
-type Outcome = Omit<Settlement, keyof TokenPosition>;
+/** A result without its token. */
+type Outcome = Omit<TokenResult, keyof TokenPosition>;
 
-/** What became of tokens: for each of them the index of its outcome. */
-export interface PackedSettlements {
+/** Results of tokens: for each token the index of its outcome. */
+export interface PackedResults {
   readonly tokens: PackedTokens;
   readonly outcomes: readonly Outcome[];
   readonly outcomeOf: Uint8Array;
 }
 
-const TAKEN = 0;
-const COUNTED = 1;
-const REFUSED = 2;
+const CLAIMED = 0;
+const ALREADY_COUNTED = 1;
+const CONFLICTING = 2;
 
-/** More different outcomes than a byte can number go as several calls. */
+/** More distinct outcomes than a byte can index are sent in several calls. */
 const MAX_OUTCOMES = 256;
 
 type CampaignKey = Pick<CampaignWork, "seq" | "ledgerKey">;
 
-/** The writes of the ledger as the writer carries them out. */
+/** The ledger's writes as the state writer executes them. */
 export interface PackedLedger {
-  /** Answers for each token whether it is taken (0), was counted (1) or is refused (2). */
+  /** Returns for each token whether it is claimed (0), already counted (1) or conflicting (2). */
   claim(campaign: CampaignKey, tokens: PackedTokens, leaseSecs: number): Uint8Array;
-  settle(campaign: CampaignKey, host: string, settlements: PackedSettlements, keptSecs: number): void;
+  record(campaign: CampaignKey, host: string, results: PackedResults, keptSecs: number): void;
   countNotAttempted(
     campaign: Pick<CampaignWork, "seq">,
     host: string,
@@ -41,22 +41,26 @@ export interface PackedLedger {
   ): void;
 }
 
-/** The ledger over the way to the writer. */
-export function ledgerOver(callWriter: CallWriter): DeliveryLedger {
+/** Returns a ledger that sends its writes to the state writer. */
+export function ledgerClient(callWriter: CallWriter): NotificationLedger {
   const call = (method: keyof PackedLedger, ...args: readonly unknown[]) =>
     callWriter({ store: "ledger", method, args });
   return {
     async claim(campaign, tokens, leaseSecs) {
       const { seq, ledgerKey } = campaign;
-      const verdicts = await call("claim", { seq, ledgerKey }, packTokens(tokens), leaseSecs);
-      const those = (verdict: number) => tokens.filter((_, at) => (verdicts as Uint8Array)[at] === verdict);
-      return { taken: those(TAKEN), counted: those(COUNTED), refused: those(REFUSED) };
+      const claims = await call("claim", { seq, ledgerKey }, packTokens(tokens), leaseSecs);
+      const those = (claim: number) => tokens.filter((_, at) => (claims as Uint8Array)[at] === claim);
+      return {
+        claimed: those(CLAIMED),
+        alreadyCounted: those(ALREADY_COUNTED),
+        conflicting: those(CONFLICTING),
+      };
     },
 
-    async settle(campaign, host, settlements, keptSecs) {
+    async record(campaign, host, results, keptSecs) {
       const { seq, ledgerKey } = campaign;
-      for (const packed of packSettlements(settlements)) {
-        await call("settle", { seq, ledgerKey }, host, packed, keptSecs);
+      for (const packed of packResults(results)) {
+        await call("record", { seq, ledgerKey }, host, packed, keptSecs);
       }
     },
 
@@ -82,37 +86,40 @@ export function unpackTokens(packed: PackedTokens): TokenPosition[] {
   }));
 }
 
-function packSettlements(settlements: readonly Settlement[]): PackedSettlements[] {
+function packResults(results: readonly TokenResult[]): PackedResults[] {
   const outcomes: Outcome[] = [];
-  const outcomeOf = new Uint8Array(settlements.length);
-  for (const [at, { kind, reason, isRetryable }] of settlements.entries()) {
+  const outcomeOf = new Uint8Array(results.length);
+  for (const [at, { kind, reason, isRetryable }] of results.entries()) {
     const isSame = (other: Outcome) =>
       other.kind === kind && other.reason === reason && other.isRetryable === isRetryable;
     let index = outcomes.findIndex(isSame);
     if (index === -1) {
       if (outcomes.length === MAX_OUTCOMES) {
-        return [...packSettlements(settlements.slice(0, at)), ...packSettlements(settlements.slice(at))];
+        return [...packResults(results.slice(0, at)), ...packResults(results.slice(at))];
       }
       index = outcomes.push({ kind, reason, isRetryable }) - 1;
     }
     outcomeOf[at] = index;
   }
-  return [{ tokens: packTokens(settlements), outcomes, outcomeOf }];
+  return [{ tokens: packTokens(results), outcomes, outcomeOf }];
 }
 
-export function unpackSettlements({ tokens, outcomes, outcomeOf }: PackedSettlements): Settlement[] {
+export function unpackResults({ tokens, outcomes, outcomeOf }: PackedResults): TokenResult[] {
   return unpackTokens(tokens).map((token, at) => {
     const outcome = outcomes[outcomeOf[at] ?? -1];
-    if (!outcome) throw new Error("a settlement has no outcome");
+    if (!outcome) throw new Error("a result has no outcome");
     return { ...token, ...outcome };
   });
 }
 
-/** Whether each token is taken, was counted, or is refused. */
-export function packVerdicts(tokens: readonly TokenPosition[], claimed: Claimed<TokenPosition>): Uint8Array {
-  const refused = new Set(claimed.refused);
-  const counted = new Set(claimed.counted);
+/** Encodes the result of a claim for each token. */
+export function packClaims(
+  tokens: readonly TokenPosition[],
+  claimed: ClaimResult<TokenPosition>,
+): Uint8Array {
+  const refused = new Set(claimed.conflicting);
+  const counted = new Set(claimed.alreadyCounted);
   return Uint8Array.from(tokens, (token) =>
-    refused.has(token) ? REFUSED : counted.has(token) ? COUNTED : TAKEN,
+    refused.has(token) ? CONFLICTING : counted.has(token) ? ALREADY_COUNTED : CLAIMED,
   );
 }

@@ -1,25 +1,25 @@
 import type { TokenDetails, TokenKey } from "../../db/state/records.ts";
 
-/** Tokens that another service held, taken over into an app. Times are unix seconds. */
+/** A token that is imported from another service. Times are unix seconds. */
 export interface ImportedToken extends TokenKey {
   readonly details: TokenDetails;
   readonly isEnabled: boolean;
-  /** Undefined where the list does not say. */
+  /** Undefined when the list has no time. */
   readonly createdAt: number | undefined;
   readonly updatedAt: number | undefined;
 }
 
 /**
- * - `added`: there was no such row;
+ * - `added`: there was no row;
  * - `updated`: the row was older than the token's last change;
- * - `unchanged`: the row says the same;
- * - `newer_here`: the row says something else, and is not older, or its client has told of another host by itself;
- * - `place_taken`: the list does not name clients, and the place for an unknown one holds a token of another host.
+ * - `unchanged`: the row is equal;
+ * - `newer_here`: the row differs and is not older, or its client has reported another host itself;
+ * - `place_taken`: the list has no client fids, and the row for an unknown client has a token of another host.
  */
 export type ImportOutcome = "added" | "updated" | "unchanged" | "newer_here" | "place_taken";
 
-/** An import under way. */
+/** An open import. */
 export interface TokenImport extends Disposable {
-  /** Takes tokens in one transaction, each as if it came alone; answers what became of each. */
+  /** Imports tokens in one transaction, each independently; returns the outcome of each. */
   put(tokens: readonly ImportedToken[], nowSecs: number): ImportOutcome[];
 }

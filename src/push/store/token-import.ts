@@ -43,7 +43,7 @@ const updateImported = statement<
   `UPDATE tokens SET url = ?, host = ?, token = ?, enabled = ?, last_event = 'imported', updated_at = ?
    WHERE app_id = ? AND fid = ? AND client_fid = ?`,
 );
-const stillSo = statement<unknown, [updatedAt: number, appId: string, fid: number, clientFid: number]>(
+const touchUpdatedAt = statement<unknown, [updatedAt: number, appId: string, fid: number, clientFid: number]>(
   "tokens.still-so",
   "UPDATE tokens SET updated_at = ? WHERE app_id = ? AND fid = ? AND client_fid = ?",
 );
@@ -53,8 +53,8 @@ const nameClient = statement<unknown, [clientFid: number, appId: string, fid: nu
 );
 
 /**
- * Begins an import. Each `put` is a transaction of its own; a dry run is one transaction over all of them, which is
- * taken back at the end, so that it tells exactly what an import would do.
+ * Opens an import. Each `put` is a transaction of its own. A dry run is one transaction over all of them that is rolled
+ * back at the end, so that its outcomes are exactly those of a real import.
  */
 export function openTokenImport(db: StateDatabase, options: { readonly dryRun: boolean }): TokenImport {
   const { dryRun } = options;
@@ -88,7 +88,7 @@ function putOne(
   const row = rowFor(given, rows);
   if (row === "taken") return "place_taken";
   const changedAt = given.updatedAt ?? given.createdAt;
-  if (row === undefined && rows.some((other) => isNameless(other, host))) {
+  if (row === undefined && rows.some((other) => isOfUnknownClient(other, host))) {
     db.run(nameClient, clientFid, appId, fid);
     putOne(db, given, nowSecs, counts);
     return "updated";
@@ -102,8 +102,8 @@ function putOne(
   }
   const isLater = changedAt !== undefined && changedAt > row.updated_at;
   if (row.url === url && row.token === token && row.enabled === enabled) {
-    // It was still so at that time: what a list has of an earlier one must not replace it.
-    if (isLater) db.run(stillSo, changedAt, appId, fid, row.client_fid);
+    // The row was still current at that time, so an older entry of a list must not replace it.
+    if (isLater) db.run(touchUpdatedAt, changedAt, appId, fid, row.client_fid);
     return "unchanged";
   }
   if (!isLater) return "newer_here";
@@ -115,21 +115,21 @@ function putOne(
 }
 
 /**
- * Whether the client has told of another host by itself. A list must not move its row: what the list has of that other host
- * would then find no row, and come in as a token of an unknown client when the list is taken again.
+ * Returns whether the client itself has reported another host. A list must not change such a row: the list's entry for
+ * that other host would then find no row and be added as a token of an unknown client by the next import.
  */
 function isReportedElsewhere(row: TokenRow, host: string): boolean {
   return row.last_event !== "imported" && row.host !== null && row.host !== host;
 }
 
-/** Whether a row was imported from the host before anybody told whose host it is. */
-function isNameless(row: TokenRow, host: string): boolean {
+/** Returns whether a row was imported from the host for an unknown client. */
+function isOfUnknownClient(row: TokenRow, host: string): boolean {
   return row.client_fid === 0 && row.last_event === "imported" && row.host === host;
 }
 
 /**
- * The row that a token concerns. Where the client is not known, that is the row of whichever client reports from the same
- * host, else the one for an unknown client.
+ * Returns the row of a token. For an unknown client that is the row of any client with the same host, else the row for an
+ * unknown client.
  */
 function rowFor({ clientFid, details }: ImportedToken, rows: readonly TokenRow[]) {
   const own = rows.find((row) => row.client_fid === clientFid);

@@ -4,7 +4,7 @@ import { statement } from "../../db/state/statement.ts";
 import type { ChangeLimit, ChangesExhausted, TokenChange } from "../../db/state/stores.ts";
 import type { SweepStep } from "../../db/state/sweep.ts";
 
-/** The limit of token changes counts exactly: within any window of its length, no more than so many. */
+/** Sliding-window limit of token changes: exact for every window of its length. */
 
 interface Subject extends Pick<TokenChange, "appId" | "fid"> {
   /** By the state's clock. */
@@ -26,23 +26,23 @@ const sweepExpired = statement<unknown, [nowSecs: number, max: number]>(
    (SELECT app_id, fid FROM token_changes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
 );
 
-/** Why there may be no change now; undefined while there may be one. */
+/** Returns when the next change is allowed if the limit is reached, else undefined. */
 export function changesExhausted(
   db: StateDatabase,
   subject: Subject,
   limit: ChangeLimit,
 ): ChangesExhausted | undefined {
-  return judge(recentChanges(db, subject, limit), subject, limit);
+  return checkLimit(recentChanges(db, subject, limit), subject, limit);
 }
 
-/** Counts a change within the caller's transaction, or answers why there may be none. */
+/** Counts a change within the caller's transaction, unless the limit is reached. */
 export function countChange(
   db: StateDatabase,
   subject: Subject,
   limit: ChangeLimit,
 ): ChangesExhausted | undefined {
   const recent = recentChanges(db, subject, limit);
-  const exhausted = judge(recent, subject, limit);
+  const exhausted = checkLimit(recent, subject, limit);
   if (exhausted) return exhausted;
   const { appId, fid, nowSecs } = subject;
   const changedAt = JSON.stringify([...recent, nowSecs]);
@@ -50,24 +50,24 @@ export function countChange(
   return undefined;
 }
 
-/** The times of the changes within the window, oldest first. */
+/** Returns the times of the changes within the window, oldest first. */
 function recentChanges(db: StateDatabase, { appId, fid, nowSecs }: Subject, limit: ChangeLimit): number[] {
   const row = db.get(readChanges, appId, fid);
   const times: number[] = row ? JSON.parse(row.changed_at) : [];
   return times.map((time) => Math.min(time, nowSecs)).filter((time) => time > nowSecs - limit.windowSecs);
 }
 
-function judge(
+function checkLimit(
   recent: readonly number[],
   { nowSecs }: Subject,
   limit: ChangeLimit,
 ): ChangesExhausted | undefined {
-  // Where the limit was lowered meanwhile, more than the oldest of them must pass out of the window.
+  // If the limit was lowered meanwhile, more than the oldest of them must leave the window.
   const blocking = recent.at(-limit.maxChanges);
   return blocking === undefined ? undefined : { retryAfterSecs: blocking + limit.windowSecs - nowSecs };
 }
 
-/** Counts that no window reaches back to. */
+/** Deletes counts outside every window. */
 export function tokenChangeSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const deleted = db.run(sweepExpired, stateSecs(clock), maxRows);

@@ -46,7 +46,7 @@ export interface LiveRow {
   readonly token: string;
 }
 
-/** What a send needs of a token; the index by host has all of them. */
+/** Columns that a send needs; the index by host covers all of them. */
 export const liveColumns = "fid, client_fid, url, token";
 
 export function toLiveToken(

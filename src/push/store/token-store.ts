@@ -84,7 +84,7 @@ const livePageOfHost = statement<
   [appId: string, host: string, fid: number, clientFid: number, max: number]
 >(
   "tokens.live-page-of-host",
-  // Left to itself, SQLite takes the key and passes over the tokens of all other hosts.
+  // Without the hint SQLite uses the primary key and skips over the tokens of all other hosts.
   `SELECT ${liveColumns} FROM tokens INDEXED BY tokens_by_host
    WHERE app_id = ? AND host = ? AND (fid, client_fid) > (?, ?) AND enabled = 1
    ORDER BY fid, client_fid LIMIT ?`,
@@ -107,7 +107,7 @@ export function tokenReads(
 ): Pick<TokenStore, "exhausted" | "list" | "listOf" | "listLive" | "listLiveOf" | "listHosts" | "totals"> {
   return {
     exhausted: async (subject, limit) => {
-      // The state's clock may be ahead of the machine's; where it is behind, the answer is only too lenient.
+      // The state's clock may be ahead of the machine's; if it is behind, the result is only more lenient.
       const nowSecs = Math.max(subject.nowSecs, savedClockSecs(db) ?? 0);
       return changesExhausted(db, { ...subject, nowSecs }, limit);
     },
@@ -130,7 +130,7 @@ export function tokenReads(
       db.snapshot(() => {
         const hosts: string[] = [];
         while (hosts.length < max) {
-          // One seek for each host, where DISTINCT would walk all tokens.
+          // One seek for each host; DISTINCT would scan all tokens.
           const host = db.get(nextHost, appId, hosts.at(-1) ?? after)?.host ?? null;
           if (host === null) break;
           hosts.push(host);
@@ -155,7 +155,7 @@ export function tokenWrites(
       return "applied";
     },
 
-    // Nobody would sweep what is counted for an app that was deleted meanwhile.
+    // Counts for an app that was deleted meanwhile would never be swept.
     countRefused: (subject, limit) =>
       db.get(appExists, subject.appId)
         ? countChange(db, { ...subject, nowSecs: stateSecs(clock) }, limit)

@@ -2,10 +2,10 @@ import type { StateDatabase } from "../../db/state/database.ts";
 import { type TokenState, tokenStates } from "../../db/state/records.ts";
 import { statement } from "../../db/state/statement.ts";
 
-/** How many rows of each state come (or go, where negative). */
+/** Change of the number of rows by state. */
 export type StateCounts = { readonly [state in TokenState]?: number };
 
-/** What tells the state of a row; 1 for true. */
+/** Columns that determine the state of a row; 1 for true. */
 export interface StateRow {
   readonly enabled: number;
   readonly has_token: number;
@@ -16,7 +16,7 @@ export function stateOf(row: StateRow): TokenState {
   return row.enabled === 1 ? "enabled" : "disabled";
 }
 
-/** How the totals change when rows come (`by` 1) or go (-1). */
+/** Returns the change of the totals when rows are added (`by` 1) or deleted (-1). */
 export function countStates(rows: readonly StateRow[], by: 1 | -1): StateCounts {
   const counts: { [state in TokenState]?: number } = {};
   for (const row of rows) counts[stateOf(row)] = (counts[stateOf(row)] ?? 0) + by;
@@ -33,7 +33,7 @@ const read = statement<{ state: TokenState; count: number }>(
   "SELECT state, count FROM token_totals",
 );
 
-/** Keeps the totals in step with the rows, within the transaction that changes these. */
+/** Updates the totals within the transaction that changes the rows. */
 export function addToTotals(db: StateDatabase, counts: StateCounts): void {
   for (const state of tokenStates) {
     const count = counts[state] ?? 0;

@@ -2,22 +2,22 @@ import type { TokenDetails, TokenEventName, TokenEventWith } from "../../db/stat
 import { type JsonObject, ownValue, readObject, readText } from "../../management/fields.ts";
 import { badField, Refusal } from "../../management/refusal.ts";
 
-/** Details as they were sent: nobody has looked yet at where the URL leads. */
+/** Details as they were sent, with an unchecked URL. */
 export type GivenDetails = Omit<TokenDetails, "host">;
 
-/** An event as it was sent. */
+/** An event as it was sent, with an unchecked URL. */
 export type GivenEvent = TokenEventWith<GivenDetails>;
 
 const MAX_URL_CHARS = 1024;
 const MAX_TOKEN_CHARS = 256;
 
-/** The events by every name that clients give them. */
+/** Events by all names that clients use. */
 const EVENT_NAMES: ReadonlyMap<unknown, TokenEventName> = new Map([
   ["miniapp_added", "miniapp_added"],
   ["miniapp_removed", "miniapp_removed"],
   ["notifications_enabled", "notifications_enabled"],
   ["notifications_disabled", "notifications_disabled"],
-  // As clients called them when a mini app was a frame.
+  // Former names, from when mini apps were called frames.
   ["frame_added", "miniapp_added"],
   ["frame_removed", "miniapp_removed"],
 ]);
@@ -26,7 +26,7 @@ export const readDetailsUrl = readText({ min: 1, max: MAX_URL_CHARS });
 export const readDetailsToken = readText({ min: 1, max: MAX_TOKEN_CHARS });
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads the payload of an envelope. Keys that it does not know are passed over. */
+/** Reads the payload of an envelope. Unknown keys are ignored. */
 export function readTokenEvent(payload: Uint8Array): GivenEvent | Refusal {
   const body = readObject(parseJson(payload), "payload");
   if (body instanceof Refusal) return body;
@@ -55,7 +55,7 @@ function readDetails(body: JsonObject): GivenDetails | undefined | Refusal {
   return token instanceof Refusal ? token : { url, token };
 }
 
-/** Undefined for what is no JSON, which is no object either. */
+/** Returns undefined for invalid JSON. */
 function parseJson(payload: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(payload));

@@ -8,8 +8,8 @@ import { type GivenEvent, readTokenEvent } from "./token-event.ts";
 import type { CountTokenEvent } from "./token-metrics.ts";
 
 /**
- * Whoever holds one envelope of a user can send it again, to any app and at any time, and nothing in it tells a repeat
- * from the first. This bounds what can be done with it.
+ * An envelope can be replayed to any app at any time, because nothing in it identifies a repeat. This limit bounds the
+ * effect of replays.
  */
 export const TOKEN_CHANGE_LIMIT: ChangeLimit = { maxChanges: 60, windowSecs: 3600 };
 
@@ -22,18 +22,18 @@ export interface TokenEventsParts {
   readonly count: CountTokenEvent;
 }
 
-/** What a client says, and for whom; proven by an envelope. */
+/** Sender and payload of a verified envelope. */
 export interface EventSender {
   readonly fid: number;
-  /** 0 for a client whose key names none. */
+  /** 0 for a client whose key has no fid. */
   readonly clientFid: number;
   readonly payload: Uint8Array;
 }
 
-/** Takes what clients tell of their users and the mini apps. */
+/** Handles the token events that clients send. */
 export interface TokenEvents {
   findApp(appId: string): Promise<App | Refusal>;
-  /** Judges what an envelope says and applies it; a refusal changes nothing but the count of the sender's events. */
+  /** Validates and applies an event; a refusal changes only the count of the sender's events. */
   apply(app: App, sender: EventSender, requestId: string): Promise<Refusal | undefined>;
 }
 
@@ -44,7 +44,7 @@ export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
 
   async function apply({ appId }: App, sender: EventSender, requestId: string): Promise<Refusal | undefined> {
     const { fid, clientFid } = sender;
-    // Before the name of the URL's host is resolved, which costs more than all the rest.
+    // Checked before the host of the URL is resolved, which is the most expensive step.
     const early = await tokens.exhausted({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
     if (early) return tooManyChanges(early);
     const given = readTokenEvent(sender.payload);
@@ -61,7 +61,7 @@ export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
     return undefined;
   }
 
-  /** The URL is one that this process will call, so it is judged as one: here, and again at every call. */
+  /** Checks the URL like every outbound URL: here, and again at every call. */
   async function checkUrl(given: GivenEvent, fid: number): Promise<TokenEvent | Refusal> {
     if (given.name === "miniapp_removed" || given.name === "notifications_disabled") return given;
     if (given.details === undefined) return { name: "miniapp_added", details: undefined };

@@ -4,7 +4,7 @@ import type { TokenStore } from "../../db/state/stores.ts";
 import type { RefusalKind } from "../../management/refusal.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
 
-/** Counts an event that came to the token webhook of an app that exists. */
+/** Counts an event that the token webhook of an existing app received. */
 export type CountTokenEvent = (
   what:
     | { readonly outcome: "applied"; readonly event: TokenEventName }
@@ -19,14 +19,14 @@ const OUTCOMES: Readonly<Record<RefusalKind, string>> = {
   tooManyRequests: "rate_limited",
 };
 
-/** Registers what there is to tell of notification tokens. Totals are asked for when somebody scrapes. */
+/** Registers the metrics of notification tokens. Totals are read at each scrape. */
 export function registerTokenMetrics({ registry, prefix }: Metrics, tokens: TokenStore): CountTokenEvent {
   const registers = [registry];
   new Gauge({
     name: `${prefix}notification_tokens`,
     help: "Rows of notification tokens by state, over all apps.",
     labelNames: ["state"],
-    // Every HTTP worker counts the same rows.
+    // Every HTTP worker reports the same rows.
     aggregator: "first",
     registers,
     async collect() {
@@ -35,7 +35,7 @@ export function registerTokenMetrics({ registry, prefix }: Metrics, tokens: Toke
   });
   const events = new Counter({
     name: `${prefix}token_events_total`,
-    help: "Envelopes that came to token webhooks, by outcome; those that were applied, by their event too.",
+    help: "Envelopes that token webhooks received, by outcome, and for applied ones by event.",
     labelNames: ["outcome", "event"],
     registers,
   });

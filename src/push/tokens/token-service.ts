@@ -3,9 +3,9 @@ import type { TokenRecord } from "../../db/state/records.ts";
 import type { TokenPosition, TokenStore } from "../../db/state/stores.ts";
 import { Refusal } from "../../management/refusal.ts";
 
-/** The notification tokens of an app, as its owner sees them. */
+/** Notification tokens of an app, for its owner. */
 export interface TokenService {
-  /** At most `max` rows behind `after`, by fid and client. `fid` is the acting fid. */
+  /** Returns at most `max` rows after `after`, by fid and client. `fid` is the acting fid. */
   list(
     fid: number,
     page: { readonly appId: string; readonly after: TokenPosition | undefined; readonly max: number },

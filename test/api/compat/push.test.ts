@@ -102,7 +102,7 @@ test("a send goes to the app of the key, and tells what became of each token", a
             delivery_errors: {
               failed_domain_mismatch: 1,
               invalid_token: 1,
-              not_in_answer: 1,
+              missing_from_response: 1,
               rate_limited: 1,
             },
             http_errors: { 403: 1 },

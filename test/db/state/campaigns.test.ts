@@ -101,7 +101,7 @@ test("the ledger is swept once everything of a notification has expired, in smal
   // Each in a row of its own.
   const tokens = Array.from({ length: 95 }, (_, at) => ({ fid: at * BLOCK_FIDS, clientFid: 1 }));
   await ledger.claim(work, tokens, 30);
-  await ledger.settle(
+  await ledger.record(
     work,
     "h",
     tokens.map((token) => ({ ...token, kind: "success", reason: "", isRetryable: false })),
@@ -133,7 +133,7 @@ test("a campaign goes 30 days after its creation with all that belongs to it, bu
         isRetryable: true,
       }),
     );
-    await ledger.settle(work, "h", settlements, 1);
+    await ledger.record(work, "h", settlements, 1);
   }
   await campaigns.end("old", "completed", 150);
   await campaigns.end("young", "completed", 250);

@@ -166,20 +166,20 @@ describe("a notification", () => {
   test.each(EXCURSIONS)("goes out once when the clock goes %s", async (_what, jumpSecs, pass) => {
     const first = await campaign("first");
     await stores.ledger.claim(first, tokens, 30);
-    await stores.ledger.settle(first, "host", success, DAY);
+    await stores.ledger.record(first, "host", success, DAY);
     await stores.campaigns.end("first", "completed", clock.nowSecs());
     // Neither while the clock is wrong nor afterwards.
     clock.jump(jumpSecs);
     const meanwhile = await campaign("meanwhile");
-    expect((await stores.ledger.claim(meanwhile, tokens, 30)).refused).toHaveLength(1);
+    expect((await stores.ledger.claim(meanwhile, tokens, 30)).conflicting).toHaveLength(1);
     await stores.campaigns.end("meanwhile", "completed", clock.nowSecs());
     clock.jump(-jumpSecs);
     await excursion(jumpSecs, pass);
     const second = await campaign("second");
-    expect((await stores.ledger.claim(second, tokens, 30)).refused).toHaveLength(1);
+    expect((await stores.ledger.claim(second, tokens, 30)).conflicting).toHaveLength(1);
     await stores.campaigns.end("second", "completed", clock.nowSecs());
     await passWithSweeps(DAY + HOUR);
-    expect((await stores.ledger.claim(await campaign("third"), tokens, 30)).taken).toHaveLength(1);
+    expect((await stores.ledger.claim(await campaign("third"), tokens, 30)).claimed).toHaveLength(1);
   });
 
   test.each([JUMP, -JUMP])(
@@ -189,9 +189,9 @@ describe("a notification", () => {
       await stores.ledger.claim(first, tokens, 30);
       clock.jump(secs);
       clock.pass(29);
-      expect((await stores.ledger.claim(second, tokens, 30)).refused).toHaveLength(1);
+      expect((await stores.ledger.claim(second, tokens, 30)).conflicting).toHaveLength(1);
       clock.pass(1);
-      expect((await stores.ledger.claim(second, tokens, 30)).taken).toHaveLength(1);
+      expect((await stores.ledger.claim(second, tokens, 30)).claimed).toHaveLength(1);
     },
   );
 
@@ -199,9 +199,9 @@ describe("a notification", () => {
     await campaign("left behind");
     clock.jump(JUMP);
     restart();
-    expect((await stores.campaigns.start("left behind", clock.nowSecs()))?.isLedgerOver).toBe(false);
+    expect((await stores.campaigns.start("left behind", clock.nowSecs()))?.isLedgerExpired).toBe(false);
     await passWithSweeps(DAY);
-    expect((await stores.campaigns.start("left behind", clock.nowSecs()))?.isLedgerOver).toBe(true);
+    expect((await stores.campaigns.start("left behind", clock.nowSecs()))?.isLedgerExpired).toBe(true);
   });
 });
 

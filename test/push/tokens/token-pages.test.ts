@@ -76,13 +76,13 @@ test("a service that stays broken is given up as something to try again", async 
 test.each<[string, Answer, string]>([
   ["a wrong key", () => new Response("{}", { status: 401 }), "status 401"],
   ["a redirect", () => Response.redirect("http://api.example/", 302), "redirect"],
-  ["no JSON", () => new Response("<html>"), "no page"],
-  ["another JSON", () => Response.json({ users: [] }), "no page"],
-  ["a list that is none", () => Response.json({ notification_tokens: {} }), "no page"],
-  ["a cursor that is no text", () => page([], 5), "no page"],
-  ["a next that is no object", () => Response.json({ notification_tokens: [], next: 1 }), "no page"],
+  ["no JSON", () => new Response("<html>"), "not a page"],
+  ["another JSON", () => Response.json({ users: [] }), "not a page"],
+  ["a list that is none", () => Response.json({ notification_tokens: {} }), "not a page"],
+  ["a cursor that is no text", () => page([], 5), "not a page"],
+  ["a next that is no object", () => Response.json({ notification_tokens: [], next: 1 }), "not a page"],
   ["the same cursor for ever", () => page([1], "again"), "again and again"],
-  ["more than a page can be", () => new Response(`[${" ".repeat(5 * 1024 * 1024)}]`), "no page"],
+  ["more than a page can be", () => new Response(`[${" ".repeat(5 * 1024 * 1024)}]`), "not a page"],
 ])("%s is an error of the operator, and is not tried again", async (_, answer, message) => {
   const { url, requests } = serve(answer);
   const fault = await read(url).catch((error: unknown) => error);

@@ -3,7 +3,7 @@ import { listToken } from "./listed-token.ts";
 
 const PAGE_TOKENS = 1000;
 
-/** The tokens of an app as one page of a list, in parts of a text. Rows without a token are left out. */
+/** Yields the tokens of an app as the text of one list page. Rows without a token are left out. */
 export async function* exportTokens(store: Pick<TokenStore, "list">, appId: string): AsyncGenerator<string> {
   yield '{"notification_tokens":[';
   let separator = "\n";

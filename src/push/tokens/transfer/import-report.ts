@@ -5,7 +5,7 @@ interface HostCount {
   tokens: number;
 }
 
-/** Hosts come from the list; beyond so many they are counted together. */
+/** Limit of hosts that are counted separately: the list chooses the hosts. */
 const MAX_HOSTS = 1000;
 const MAX_SHOWN_HOSTS = 20;
 const OTHER_HOSTS = "other hosts";
@@ -13,7 +13,7 @@ const OTHER_HOSTS = "other hosts";
 const PLACE_TAKEN =
   "another host's token stands in the place for an unknown client of this fid; name the clients with --client-fid";
 
-/** What became of the tokens of an import; its size is bounded whatever the list holds. */
+/** Outcomes of an import, in bounded memory. */
 export class ImportReport {
   readonly outcomes: Record<Exclude<ImportOutcome, "place_taken">, number> = {
     added: 0,
@@ -25,12 +25,12 @@ export class ImportReport {
   readonly #hosts = new Map<string, HostCount>();
   #tokens = 0;
 
-  /** All tokens so far. */
+  /** Number of tokens so far. */
   get tokens(): number {
     return this.#tokens;
   }
 
-  /** Refused tokens by the reason. */
+  /** Number of refused tokens by reason. */
   get refused(): ReadonlyMap<string, number> {
     return this.#refused;
   }
@@ -49,13 +49,13 @@ export class ImportReport {
     else this.#hosts.set(host, { clientFid, tokens: 1 });
   }
 
-  /** @param reason one of a few texts */
+  /** @param reason one of a bounded set of texts */
   refuse(reason: string): void {
     this.#tokens += 1;
     this.#refused.set(reason, (this.#refused.get(reason) ?? 0) + 1);
   }
 
-  /** For a terminal. */
+  /** Returns the report for a terminal. */
   lines(): string[] {
     const { added, updated, unchanged, newer_here } = this.outcomes;
     const refused = [...this.#refused.values()].reduce((sum, n) => sum + n, 0);

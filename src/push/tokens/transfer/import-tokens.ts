@@ -7,15 +7,15 @@ import { readListedToken } from "./listed-token.ts";
 
 export interface TokenImportOptions {
   readonly appId: string;
-  /** Values as a list holds them. */
+  /** Entries of a list, not yet validated. */
   readonly tokens: AsyncIterable<unknown>;
   readonly into: TokenImport;
-  /** The judgement of URLs that notifications are sent to. */
+  /** Checks the URLs that notifications are sent to. */
   readonly guard: UrlGuard;
   /** Fids of client apps by the host (with its port, where it has one) of their URLs. */
   readonly clientFids: ReadonlyMap<string, number>;
   readonly clock: Clock;
-  /** Ends the import after the batch that is under way. */
+  /** Stops the import after the current batch. */
   readonly signal: AbortSignal;
   readonly onProgress?: (tokens: number) => void;
 }
@@ -23,10 +23,10 @@ export interface TokenImportOptions {
 const BATCH_TOKENS = 1000;
 
 /**
- * Takes a list of tokens into an app, in transactions of many. Repeating it changes nothing, and a row that its client
- * changed later than the list knows stays as it is.
+ * Imports a list of tokens into an app, in large transactions. Idempotent; a row that its client changed later than the
+ * list stays unchanged.
  *
- * @throws what reading the list throws, and the signal's reason; what was taken until then stays.
+ * @throws errors of reading the list, and the signal's reason; tokens that were imported before stay.
  */
 export async function importTokens(options: TokenImportOptions): Promise<ImportReport> {
   const { tokens, into, clock, signal, onProgress } = options;
@@ -41,7 +41,7 @@ export async function importTokens(options: TokenImportOptions): Promise<ImportR
     signal.throwIfAborted();
   };
   for await (const value of tokens) {
-    const token = await judge(value, options);
+    const token = await validate(value, options);
     if (token instanceof Refusal) report.refuse(token.message);
     else batch.push(token);
     read += 1;
@@ -51,7 +51,7 @@ export async function importTokens(options: TokenImportOptions): Promise<ImportR
   return report;
 }
 
-async function judge(
+async function validate(
   value: unknown,
   { appId, guard, clientFids }: TokenImportOptions,
 ): Promise<ImportedToken | Refusal> {

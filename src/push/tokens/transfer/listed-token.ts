@@ -4,12 +4,12 @@ import { ownValue, readObject } from "../../../management/fields.ts";
 import { badField, Refusal } from "../../../management/refusal.ts";
 import { readDetailsToken, readDetailsUrl } from "../token-event.ts";
 
-/** A token as the lists of the hosted API have it. */
+/** A token in the list format of the hosted API. */
 export interface ListedToken {
   readonly object: "notification_token";
   readonly fid: number;
   readonly status: "enabled" | "disabled";
-  /** Absent, with `token`, where the app was added without notifications. */
+  /** Absent, together with `token`, when the app was added without notifications. */
   readonly url?: string;
   readonly token?: string;
   /** ISO 8601. */
@@ -17,7 +17,7 @@ export interface ListedToken {
   readonly updated_at: string;
 }
 
-/** A token of such a list, read; nobody has looked yet at where the URL leads. Times are unix seconds. */
+/** A validated entry of such a list, with an unchecked URL. Times are unix seconds. */
 export interface GivenToken {
   readonly fid: number;
   readonly url: string;
@@ -38,7 +38,7 @@ export function listToken({ fid, state, details, createdAt, updatedAt }: TokenRe
   };
 }
 
-/** Reads a token of a list. Keys that it does not know are passed over; the refusals are a few texts. */
+/** Reads an entry of a list. Unknown keys are ignored; the refusals are a bounded set of texts. */
 export function readListedToken(value: unknown): GivenToken | Refusal {
   const given = readObject(value, "the token");
   if (given instanceof Refusal) return given;
@@ -64,7 +64,7 @@ export function readListedToken(value: unknown): GivenToken | Refusal {
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 
-/** Unix seconds of a time in ISO 8601; undefined for none. */
+/** Reads a time in ISO 8601 as unix seconds; undefined for none. */
 function readTime(value: unknown, name: string): number | undefined | Refusal {
   if (value === undefined || value === null) return undefined;
   const ms = typeof value === "string" && ISO_TIME.test(value) ? Date.parse(value) : Number.NaN;

@@ -1,16 +1,16 @@
 import { JSONParser } from "@streamparser/json";
 import { reasonOf, UserError } from "../../../lib/failure.ts";
 
-/** Where the tokens stand: in a page, in every page of a row of them, or in those of one array. */
+/** Paths of the tokens: in a page, in concatenated pages, or in an array of pages. */
 const TOKEN_PATHS = ["$.notification_tokens.*", "$.*.notification_tokens.*"];
-/** Far more than a token has; what is longer is no list of tokens. */
+/** Far more than a token needs; longer input is not a list of tokens. */
 const MAX_TOKEN_BYTES = 64 * 1024;
 
 /**
- * The tokens of a file, one after the other, in the memory that one of them takes. The file holds pages
- * (`{ "notification_tokens": […], "next": … }`), one, many behind each other or in an array, or a token on each line.
+ * Yields the tokens of a file, with one token in memory at a time. The file contains pages
+ * (`{ "notification_tokens": […], "next": … }`): one, several concatenated or in an array; or one token on each line.
  *
- * @throws UserError when the file cannot be read or is no such list; what came before its fault is good.
+ * @throws UserError when the file cannot be read or is not such a list; tokens before the fault are valid.
  */
 export async function* tokensOfFile(path: string): AsyncGenerator<unknown> {
   const file = Bun.file(path);
@@ -31,7 +31,7 @@ async function* tokensOfPages(path: string): AsyncGenerator<unknown> {
     fault ??= cause;
   };
   for await (const chunk of chunksOf(path)) {
-    // In small parts, so that the bytes since the last token are known.
+    // In small parts, to limit the bytes since the last token.
     for (let at = 0; at < chunk.length; at += MAX_TOKEN_BYTES) {
       const part = chunk.subarray(at, at + MAX_TOKEN_BYTES);
       tokenBytes += part.length;
@@ -90,7 +90,7 @@ async function reading<T>(path: string, read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a file begins with a line that is a token by itself. */
+/** Returns whether the first line of a file is a token. */
 function isTokenLine(head: string): boolean {
   try {
     const first: unknown = JSON.parse(head.split("\n", 1)[0] ?? "");

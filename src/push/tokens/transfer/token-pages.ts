@@ -3,13 +3,13 @@ import { ownValue, readObject } from "../../../management/fields.ts";
 import { Refusal } from "../../../management/refusal.ts";
 import { type OutboundClient, OutboundError, type OutboundResponse } from "../../../net/client.ts";
 
-/** Where another service lists an app's tokens, and with which key. */
+/** The list of an app's tokens at another service. */
 export interface TokenPages {
   readonly client: OutboundClient;
   readonly url: string;
   readonly apiKey: string;
   readonly signal: AbortSignal;
-  /** Resolves after so many milliseconds; throws when the signal aborts before. */
+  /** Resolves after `ms`; throws when the signal aborts before. */
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
@@ -18,16 +18,16 @@ const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_CURSOR_CHARS = 4096;
 const CALL_TIMEOUT_MS = 30_000;
 const MAX_ATTEMPTS = 5;
-const FIRST_WAIT_MS = 1000;
-const MAX_WAIT_MS = 60_000;
+const INITIAL_BACKOFF_MS = 1000;
+const MAX_BACKOFF_MS = 60_000;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * The tokens that a service lists page by page, each page fetched when the one before was taken.
+ * Yields the tokens that a service lists in pages; each page is fetched after the previous one was consumed.
  *
- * @throws UserError for an answer that is no such page, RetryableError where the service does not answer; the tokens
- *   before are good.
+ * @throws UserError for a response that is not such a page, RetryableError when the service does not respond; tokens
+ *   before the fault are valid.
  */
 export async function* tokensOfPages(pages: TokenPages): AsyncGenerator<unknown> {
   let cursor = "";
@@ -35,7 +35,7 @@ export async function* tokensOfPages(pages: TokenPages): AsyncGenerator<unknown>
     const page = await fetchPage(pages, cursor);
     yield* page.tokens;
     if (page.cursor === "") return;
-    if (page.cursor === cursor) throw new UserError("the service answers the same page again and again");
+    if (page.cursor === cursor) throw new UserError("the service returns the same page again and again");
     cursor = page.cursor;
   }
 }
@@ -45,7 +45,7 @@ async function fetchPage(pages: TokenPages, cursor: string) {
   if (!url.searchParams.has("limit")) url.searchParams.set("limit", PAGE_TOKENS);
   if (cursor !== "") url.searchParams.set("cursor", cursor);
   for (let attempt = 1; ; attempt++) {
-    const answer = await pages.client.request({
+    const response = await pages.client.request({
       method: "GET",
       url: url.href,
       headers: { "x-api-key": pages.apiKey, accept: "application/json" },
@@ -54,40 +54,43 @@ async function fetchPage(pages: TokenPages, cursor: string) {
       signal: pages.signal,
     });
     pages.signal.throwIfAborted();
-    const fault = faultOf(answer);
-    if (!(answer instanceof OutboundError) && fault === undefined) return readPage(answer);
-    if (fault?.isPassing === false)
+    const fault = faultOf(response);
+    if (!(response instanceof OutboundError) && fault === undefined) return readPage(response);
+    if (fault?.isRetryable === false)
       throw new UserError(`the list of tokens cannot be fetched: ${fault.reason}`);
     if (attempt === MAX_ATTEMPTS) {
       throw new RetryableError(`the list of tokens could not be fetched: ${fault?.reason}`);
     }
-    await pages.wait(Math.min(fault?.waitMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS));
+    await pages.wait(Math.min(fault?.waitMs ?? INITIAL_BACKOFF_MS * 2 ** (attempt - 1), MAX_BACKOFF_MS));
   }
 }
 
-/** Why an answer is none, and whether the next may be one. */
-function faultOf(answer: OutboundResponse | OutboundError) {
-  if (answer instanceof OutboundError) {
-    return { reason: answer.message, isPassing: answer.kind !== "refused" && answer.kind !== "redirect" };
+/** Returns why a response is a failure and whether a retry may succeed; undefined for a success. */
+function faultOf(response: OutboundResponse | OutboundError) {
+  if (response instanceof OutboundError) {
+    return {
+      reason: response.message,
+      isRetryable: response.kind !== "refused" && response.kind !== "redirect",
+    };
   }
-  const { status, headers } = answer;
+  const { status, headers } = response;
   if (status < 300) return undefined;
   const waitSecs = /^\d{1,6}$/.exec(headers.get("retry-after") ?? "")?.[0];
   return {
     reason: `status ${status}`,
-    isPassing: status === 408 || status === 429 || status >= 500,
+    isRetryable: status === 408 || status === 429 || status >= 500,
     ...(waitSecs === undefined ? {} : { waitMs: Number(waitSecs) * 1000 }),
   };
 }
 
 function readPage({ body, truncated }: OutboundResponse): { tokens: readonly unknown[]; cursor: string } {
   const page = truncated ? undefined : readObject(parseJson(body), "page");
-  if (page === undefined || page instanceof Refusal) throw noPage();
+  if (page === undefined || page instanceof Refusal) throw notAPage();
   const tokens = ownValue(page, "notification_tokens");
-  if (!Array.isArray(tokens)) throw noPage();
+  if (!Array.isArray(tokens)) throw notAPage();
   const next = readObject(ownValue(page, "next") ?? {}, "next");
   const cursor = next instanceof Refusal ? undefined : (ownValue(next, "cursor") ?? "");
-  if (typeof cursor !== "string" || cursor.length > MAX_CURSOR_CHARS) throw noPage();
+  if (typeof cursor !== "string" || cursor.length > MAX_CURSOR_CHARS) throw notAPage();
   return { tokens, cursor };
 }
 
@@ -99,6 +102,6 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-function noPage(): UserError {
-  return new UserError("the answer is no page of notification tokens");
+function notAPage(): UserError {
+  return new UserError("the response is not a page of notification tokens");
 }

@@ -2,26 +2,26 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type {
   CampaignStore,
   CampaignWork,
-  DeliveryLedger,
-  Settlement,
+  NotificationLedger,
+  TokenResult,
 } from "../../../../src/push/store/campaigns.ts";
 import { ManualClock } from "../../../support/clock.ts";
 
 export interface LedgerFixture extends Disposable {
   readonly campaigns: CampaignStore;
-  readonly ledger: DeliveryLedger;
+  readonly ledger: NotificationLedger;
 }
 
 const TTL_SECS = 86_400;
 const tokens = (...fids: number[]) => fids.map((fid) => ({ fid, clientFid: 9 }));
-const served = (fid: number): Settlement => ({
+const served = (fid: number): TokenResult => ({
   fid,
   clientFid: 9,
   kind: "success",
   reason: "",
   isRetryable: false,
 });
-const failed = (fid: number, reason = "timeout", isRetryable = false): Settlement => ({
+const failed = (fid: number, reason = "timeout", isRetryable = false): TokenResult => ({
   fid,
   clientFid: 9,
   kind: "failure",
@@ -54,14 +54,14 @@ export function deliveryLedgerContract(name: string, open: (clock: ManualClock) 
         const claimed = await ledger.claim(work, tokens(...fids), 30);
         const fidsOf = (list: readonly { fid: number }[]) => list.map(({ fid }) => fid);
         return {
-          taken: fidsOf(claimed.taken),
-          counted: fidsOf(claimed.counted),
-          refused: fidsOf(claimed.refused),
+          taken: fidsOf(claimed.claimed),
+          counted: fidsOf(claimed.alreadyCounted),
+          refused: fidsOf(claimed.conflicting),
         };
       };
-      const settle = (work: CampaignWork, settlements: readonly Settlement[], nowSecs = 100) => {
+      const settle = (work: CampaignWork, settlements: readonly TokenResult[], nowSecs = 100) => {
         clock.setSecs(nowSecs);
-        return ledger.settle(work, "host", settlements, TTL_SECS);
+        return ledger.record(work, "host", settlements, TTL_SECS);
       };
       return { ...fixture, campaign, claim, settle };
     };
@@ -82,7 +82,7 @@ export function deliveryLedgerContract(name: string, open: (clock: ManualClock) 
       await claim(first, [1]);
       const second = await campaign();
       const other = await ledger.claim(second, [{ fid: 1, clientFid: 0 }], 30);
-      expect(other.taken).toHaveLength(1);
+      expect(other.claimed).toHaveLength(1);
       expect((await claim(await campaign("m"), [1])).taken).toEqual([1]);
       expect((await claim(await campaign("n", "app2"), [1])).taken).toEqual([1]);
     });
@@ -173,8 +173,8 @@ export function deliveryLedgerContract(name: string, open: (clock: ManualClock) 
     test("counts add up by host and by reason, and hosts with the most tokens come first", async () => {
       const { campaigns, campaign, ledger } = start();
       const work = await campaign();
-      await ledger.settle(work, "b", [served(1), failed(2, "timeout"), failed(3, "timeout")], 1_000);
-      await ledger.settle(work, "a", [failed(4, "http_500")], 1_000);
+      await ledger.record(work, "b", [served(1), failed(2, "timeout"), failed(3, "timeout")], 1_000);
+      await ledger.record(work, "a", [failed(4, "http_500")], 1_000);
       await ledger.countNotAttempted(work, "a", { excluded: 1 });
       await ledger.countNotAttempted(work, "c", { duplicate: 1 });
       expect(await campaigns.breakdown(work.campaignId, 2)).toEqual({
@@ -204,13 +204,13 @@ export function deliveryLedgerContract(name: string, open: (clock: ManualClock) 
       const { campaigns, campaign, ledger } = start();
       const work = await campaign();
       const limited = [30, 10, 20].map((fid) => failed(fid, "rate_limited", true));
-      await ledger.settle(
+      await ledger.record(
         work,
         "h",
         [...limited, { ...failed(10, "rate_limited", true), clientFid: 8 }],
         1_000,
       );
-      await ledger.settle(work, "h", [failed(5)], 1_000);
+      await ledger.record(work, "h", [failed(5)], 1_000);
       expect(await campaigns.retryableFids(work.campaignId, -1, 2)).toEqual([10, 20]);
       expect(await campaigns.retryableFids(work.campaignId, 20, 2)).toEqual([30]);
     });
@@ -224,7 +224,7 @@ export function deliveryLedgerContract(name: string, open: (clock: ManualClock) 
       expect(await create(campaigns, "other", { appId: "app2", maxUnderWay: 3 })).toBe("created");
       await campaigns.end("c0", "completed", 200);
       expect(await create(campaigns, "next", { maxUnderWay: 3 })).toBe("created");
-      const underWay = await campaigns.underWay();
+      const underWay = await campaigns.listUnfinished();
       expect(underWay.map(({ campaignId }) => campaignId)).toEqual(["c1", "c2", "other", "next"]);
     });
 

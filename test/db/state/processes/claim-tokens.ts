@@ -13,7 +13,7 @@ for await (const _ of Bun.stdin.stream()) break;
 for (let from = 0; work && from < Number(count); from += 10) {
   const batch = Array.from({ length: 10 }, (_, at) => ({ fid: from + at, clientFid: 0 }));
   const claimed = await ledger.claim(work, batch, 30);
-  taken.push(...claimed.taken.map(({ fid }) => fid));
+  taken.push(...claimed.claimed.map(({ fid }) => fid));
 }
 process.stdout.write(`${JSON.stringify(taken)}\n`);
 process.exit(0);

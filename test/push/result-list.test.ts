@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { DeliveryList } from "../../src/push/delivery-list.ts";
-import type { Settlement } from "../../src/push/store/campaigns.ts";
+import { ResultList } from "../../src/push/result-list.ts";
+import type { TokenResult } from "../../src/push/store/campaigns.ts";
 
-const settlement = (fid: number): Settlement => ({
+const settlement = (fid: number): TokenResult => ({
   fid,
   clientFid: 1,
   kind: "success",
@@ -14,8 +14,8 @@ const settlement = (fid: number): Settlement => ({
 test("up to 100 tokens are listed, each once; of more none", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(60), { maxLength: 8 }), (sizes) => {
-      const list = new DeliveryList();
-      const added: Settlement[] = [];
+      const list = new ResultList();
+      const added: TokenResult[] = [];
       for (const size of sizes) {
         const batch = Array.from({ length: size }, (_, at) => settlement(added.length + at));
         added.push(...batch);

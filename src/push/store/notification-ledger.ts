@@ -4,11 +4,11 @@ import { statement } from "../../db/state/statement.ts";
 import type { TokenPosition } from "../../db/state/stores.ts";
 import type { SweepStep } from "../../db/state/sweep.ts";
 import { addToCampaignClients, addToCampaignCounts, addToCampaignTotals } from "./campaign-counts.ts";
-import type { CampaignWork, Claimed, Settlement } from "./campaigns.ts";
-import { inBlocks, LedgerBlock } from "./ledger-blocks.ts";
-import { type PackedLedger, packVerdicts, unpackSettlements, unpackTokens } from "./packed-ledger.ts";
+import type { CampaignWork, ClaimResult, TokenResult } from "./campaigns.ts";
+import { groupByBlock, LedgerBlock } from "./ledger-blocks.ts";
+import { type PackedLedger, packClaims, unpackResults, unpackTokens } from "./packed-ledger.ts";
 
-const noteRetryable = statement<unknown, [fids: string, campaign: number]>(
+const addRetryable = statement<unknown, [fids: string, campaign: number]>(
   "campaign-retryable.add",
   `INSERT INTO campaign_retryable (campaign, fid)
    SELECT ?2, value FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`,
@@ -41,28 +41,28 @@ export function ledgerWrites(db: StateDatabase, clock: StateClock): PackedLedger
       const tokens = unpackTokens(packed);
       const nowSecs = stateSecs(clock);
       const lease = { nowSecs, endsAt: nowSecs + leaseSecs };
-      const parts = inBlocks(tokens).map((part) =>
+      const parts = groupByBlock(tokens).map((part) =>
         claimInBlock(new LedgerBlock(db, campaign, part), part.tokens, lease),
       );
-      return packVerdicts(tokens, {
-        taken: parts.flatMap(({ taken }) => taken),
-        counted: parts.flatMap(({ counted }) => counted),
-        refused: parts.flatMap(({ refused }) => refused),
+      return packClaims(tokens, {
+        claimed: parts.flatMap(({ claimed }) => claimed),
+        alreadyCounted: parts.flatMap(({ alreadyCounted }) => alreadyCounted),
+        conflicting: parts.flatMap(({ conflicting }) => conflicting),
       });
     },
 
-    settle(campaign, host, packed, keptSecs) {
-      const settlements = unpackSettlements(packed);
+    record(campaign, host, packed, keptSecs) {
+      const results = unpackResults(packed);
       const { seq, ledgerKey } = campaign;
       const keptUntil = stateSecs(clock) + keptSecs;
-      // A settlement that is repeated, because its response was lost, is counted once.
-      const fresh = inBlocks(settlements).flatMap((part) =>
-        settleInBlock(new LedgerBlock(db, campaign, part), part.tokens, keptUntil),
+      // A repeated call, after a lost response, is counted once.
+      const fresh = groupByBlock(results).flatMap((part) =>
+        recordInBlock(new LedgerBlock(db, campaign, part), part.tokens, keptUntil),
       );
-      if (settlements.some(({ kind }) => kind === "success")) db.run(prolongKey, ledgerKey, keptUntil);
-      const retryable = settlements.filter(({ isRetryable }) => isRetryable);
+      if (results.some(({ kind }) => kind === "success")) db.run(prolongKey, ledgerKey, keptUntil);
+      const retryable = results.filter(({ isRetryable }) => isRetryable);
       if (retryable.length > 0) {
-        db.run(noteRetryable, JSON.stringify(retryable.map(({ fid }) => fid)), seq);
+        db.run(addRetryable, JSON.stringify(retryable.map(({ fid }) => fid)), seq);
       }
       count(db, seq, host, fresh);
     },
@@ -79,7 +79,7 @@ export function ledgerWrites(db: StateDatabase, clock: StateClock): PackedLedger
   };
 }
 
-/** What other campaigns need not know any more. */
+/** Deletes expired ledger rows that no unfinished campaign uses. */
 export function dedupeSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const expired = db.get(expiredKey, stateSecs(clock));
@@ -94,20 +94,20 @@ function count(
   db: StateDatabase,
   seq: CampaignWork["seq"],
   host: string,
-  settlements: readonly Settlement[],
+  results: readonly TokenResult[],
 ): void {
-  if (settlements.length === 0) return;
-  for (const [reason, own] of Map.groupBy(settlements, (settlement) => settlement.reason)) {
-    // A reason is empty for a success, and for nothing else.
+  if (results.length === 0) return;
+  for (const [reason, own] of Map.groupBy(results, (settlement) => settlement.reason)) {
+    // Only a success has an empty reason.
     const kind = reason === "" ? "success" : "failure";
     addToCampaignCounts(db, seq, { host, kind, reason, count: own.length });
   }
-  for (const [clientFid, own] of Map.groupBy(settlements, (settlement) => settlement.clientFid)) {
+  for (const [clientFid, own] of Map.groupBy(results, (settlement) => settlement.clientFid)) {
     const successes = own.filter(({ kind }) => kind === "success").length;
     addToCampaignClients(db, seq, { clientFid, tokens: own.length, successes });
   }
-  const success = settlements.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
-  addToCampaignTotals(db, seq, { success, failure: settlements.length - success, notAttempted: 0 });
+  const success = results.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
+  addToCampaignTotals(db, seq, { success, failure: results.length - success, notAttempted: 0 });
 }
 
 /** By the state's clock, unix seconds. */
@@ -120,43 +120,43 @@ function claimInBlock<Token extends TokenPosition>(
   ledger: LedgerBlock,
   tokens: readonly Token[],
   { nowSecs, endsAt }: Lease,
-): Claimed<Token> {
-  const held = ledger.own(0);
+): ClaimResult<Token> {
+  const own = ledger.own(0);
   const sent = ledger.own(1);
   const failed = ledger.failures();
-  const taken = ledger.takenByOthers(nowSecs);
-  const claimed = { taken: [] as Token[], counted: [] as Token[], refused: [] as Token[] };
+  const claimedByOthers = ledger.claimedByOthers(nowSecs);
+  const result = { claimed: [] as Token[], alreadyCounted: [] as Token[], conflicting: [] as Token[] };
   for (const token of tokens) {
     const { fid } = token;
-    if (sent.has(fid) || failed.has(fid)) claimed.counted.push(token);
-    else if (held.has(fid) || !taken.some((fids) => fids.has(fid))) claimed.taken.push(token);
-    else claimed.refused.push(token);
+    if (sent.has(fid) || failed.has(fid)) result.alreadyCounted.push(token);
+    else if (own.has(fid) || !claimedByOthers.some((fids) => fids.has(fid))) result.claimed.push(token);
+    else result.conflicting.push(token);
   }
-  if (claimed.taken.length > 0) {
-    ledger.takeFromOthers(claimed.taken.map(({ fid }) => fid));
-    for (const { fid } of claimed.taken) held.add(fid);
-    ledger.putOwn(0, held, endsAt);
+  if (result.claimed.length > 0) {
+    ledger.removeFromOthers(result.claimed.map(({ fid }) => fid));
+    for (const { fid } of result.claimed) own.add(fid);
+    ledger.putOwn(0, own, endsAt);
   }
-  return claimed;
+  return result;
 }
 
-/** Answers the settlements of tokens that the campaign had not counted yet. */
-function settleInBlock(
+/** Returns the results of tokens that the campaign had not counted yet. */
+function recordInBlock(
   ledger: LedgerBlock,
-  settlements: readonly Settlement[],
+  results: readonly TokenResult[],
   keptUntil: number,
-): readonly Settlement[] {
-  const held = ledger.own(0);
+): readonly TokenResult[] {
+  const own = ledger.own(0);
   const sent = ledger.own(1);
   const failed = ledger.failures();
-  const fresh = settlements.filter(({ fid }) => !sent.has(fid) && !failed.has(fid));
-  for (const { fid, kind } of settlements) {
-    held.delete(fid);
+  const fresh = results.filter(({ fid }) => !sent.has(fid) && !failed.has(fid));
+  for (const { fid, kind } of results) {
+    own.delete(fid);
     if (kind === "success") sent.add(fid);
   }
-  ledger.putOwn(0, held, 0);
+  ledger.putOwn(0, own, 0);
   ledger.putOwn(1, sent, keptUntil);
-  const failures = settlements.filter(({ kind }) => kind === "failure");
+  const failures = results.filter(({ kind }) => kind === "failure");
   if (failures.length > 0) {
     for (const { fid } of failures) failed.add(fid);
     ledger.putFailures(failed);

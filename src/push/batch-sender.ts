@@ -1,0 +1,217 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LiveToken, TokenKey } from "../db/state/records.ts";
+import type { TokenStore } from "../db/state/stores.ts";
+import { StateUnavailable } from "../db/state/unavailable.ts";
+import type { Batch } from "./batcher.ts";
+import { failure, type TokenOutcome, tokenOutcomes } from "./client-response.ts";
+import type { BatchOutcome, PostBatch } from "./post-batch.ts";
+import type { SendCounters } from "./send-stats.ts";
+import type { Slot, Slots } from "./slots.ts";
+import type { CampaignWork, NotificationLedger, TokenResult } from "./store/campaigns.ts";
+
+const MIN_LEASE_SECS = 30;
+/** A claim outlasts the call by this much, for the wait before the call. */
+const LEASE_MARGIN_SECS = 20;
+/** Backoff between attempts to store results while the state is unavailable. */
+const INITIAL_STORE_BACKOFF_MS = 100;
+const MAX_STORE_BACKOFF_MS = 2_000;
+/** Jitter of the backoff, so that batches that failed together are not retried together. */
+const JITTER = 0.2;
+
+export interface BatchSenderDeps {
+  readonly tokens: TokenStore;
+  readonly ledger: NotificationLedger;
+  readonly post: PostBatch;
+  readonly slots: Slots;
+  readonly stats: SendCounters;
+  /** Measures leases; unaffected by jumps of the machine's clock. */
+  readonly monotonicMs: () => number;
+  readonly settings: BatchSendSettings;
+  /** Called with the results of tokens after they are stored. */
+  readonly onResults: (results: readonly TokenResult[]) => void;
+}
+
+export interface BatchSendSettings {
+  /** How long the ledger stores which tokens got a notification. */
+  readonly dedupeTtlSecs: number;
+  /** Timeout of one call. */
+  readonly timeoutMs: number;
+  /** Attempts of one batch, including the first. */
+  readonly maxAttempts: number;
+  /** Delay before the second attempt; it doubles with each further one. */
+  readonly backoffMs: number;
+}
+
+/** Signals that stop a run early. */
+export interface RunSignals {
+  /** No further calls start. */
+  readonly stop: AbortSignal;
+  /** Calls in flight are aborted. */
+  readonly cancelCalls: AbortSignal;
+}
+
+/** Number of batches of one host that wait for a retry. */
+export interface RetryCounter {
+  waiting: number;
+}
+
+/** Tokens that the campaign has claimed. */
+export interface ClaimedTokens {
+  readonly tokens: readonly LiveToken[];
+  /** On the clock of `BatchSenderDeps.monotonicMs`. */
+  readonly leaseEndsAtMs: number;
+}
+
+/** Sends the batches of one campaign. */
+export interface BatchSender {
+  /** Claims tokens that the campaign has not counted yet, and counts those that another campaign has claimed. */
+  claim(host: string, tokens: readonly LiveToken[]): Promise<ClaimedTokens>;
+  /**
+   * Calls the client until it responds or the attempts are used up, and records the result of each token. A run that is
+   * stopped leaves its claims to the next run of the campaign.
+   *
+   * @throws the reason of the signal that stopped it
+   */
+  send(host: string, batch: Batch, first: Slot | "given-up", retries: RetryCounter): Promise<void>;
+}
+
+export function createBatchSender(
+  parts: BatchSenderDeps,
+  work: CampaignWork,
+  signals: RunSignals,
+): BatchSender {
+  const { tokens, ledger, post, slots, stats, settings, monotonicMs, onResults } = parts;
+  const callSecs = Math.ceil(settings.timeoutMs / 1000);
+  const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
+
+  /**
+   * Retries a write while the state is unavailable, so that no result is lost. Only for idempotent writes.
+   */
+  async function retryUntilStored<T>(write: () => Promise<T>): Promise<T> {
+    for (let waitMs = INITIAL_STORE_BACKOFF_MS; ; waitMs = Math.min(2 * waitMs, MAX_STORE_BACKOFF_MS)) {
+      try {
+        return await write();
+      } catch (cause) {
+        if (!(cause instanceof StateUnavailable)) throw cause;
+        await sleep(waitMs, undefined, { signal: signals.cancelCalls });
+      }
+    }
+  }
+
+  async function claimWithRetry(batchTokens: readonly LiveToken[]) {
+    return retryUntilStored(async () => {
+      const leaseEndsAtMs = monotonicMs() + leaseSecs * 1000;
+      return { ...(await ledger.claim(work, batchTokens, leaseSecs)), leaseEndsAtMs };
+    });
+  }
+
+  /** @param outcomes one for each token, in the same order */
+  async function record(
+    host: string,
+    batchTokens: readonly LiveToken[],
+    outcomes: readonly TokenOutcome[],
+  ): Promise<void> {
+    if (batchTokens.length === 0) return;
+    const results: TokenResult[] = [];
+    const gone: (TokenKey & { readonly token: string })[] = [];
+    for (const [at, { kind, reason, isRetryable, isGone }] of outcomes.entries()) {
+      const token = batchTokens[at];
+      if (!token) throw new Error("there are more outcomes than tokens");
+      const { appId, fid, clientFid, details } = token;
+      results.push({ fid, clientFid, kind, reason, isRetryable });
+      if (isGone) gone.push({ appId, fid, clientFid, token: details.token });
+    }
+    await retryUntilStored(() => ledger.record(work, host, results, settings.dedupeTtlSecs));
+    stats.countTokens(host, results);
+    onResults(results);
+    // After the counts: a crash in between leaves a token that the next send finds invalid again.
+    if (gone.length > 0) await retryUntilStored(() => tokens.deleteMatching(gone));
+  }
+
+  function recordFailure(host: string, batchTokens: readonly LiveToken[], reason: string): Promise<void> {
+    const outcome = failure(reason);
+    return record(
+      host,
+      batchTokens,
+      batchTokens.map(() => outcome),
+    );
+  }
+
+  async function call(host: string, { url, tokens: batchTokens }: Batch): Promise<BatchOutcome> {
+    const startedAt = performance.now();
+    // A token that is in two rows is sent once.
+    const distinct = [...new Set(batchTokens.map(({ details }) => details.token))];
+    const { notification } = work;
+    const outcome = await post({ url, notification, tokens: distinct, signal: signals.cancelCalls });
+    if (outcome.kind === "cancelled") throw signals.cancelCalls.reason;
+    const label = outcome.kind === "response" ? "answered" : outcome.reason;
+    stats.countCall(host, label, performance.now() - startedAt);
+    return outcome;
+  }
+
+  async function waitForRetry(
+    host: string,
+    outcome: BatchOutcome & { readonly kind: "failed" },
+    attempt: number,
+  ): Promise<Slot | "given-up"> {
+    const backoffMs = settings.backoffMs * 2 ** (attempt - 1);
+    const jittered = backoffMs * (1 + JITTER * (2 * Math.random() - 1));
+    await sleep(Math.max(jittered, outcome.waitMs), undefined, { signal: signals.stop });
+    return slots.acquire({ campaign: work.campaignId, host, signal: signals.stop });
+  }
+
+  /** Claims again when a call could outlast the claim. */
+  async function renew(host: string, batch: Batch): Promise<Batch> {
+    if (monotonicMs() + settings.timeoutMs < batch.leaseEndsAtMs) return batch;
+    const { claimed, conflicting, leaseEndsAtMs } = await claimWithRetry(batch.tokens);
+    // Their lease expired while they waited, and another campaign has claimed them.
+    await recordFailure(host, conflicting, "claimed_by_another");
+    return { ...batch, tokens: claimed, leaseEndsAtMs };
+  }
+
+  return {
+    async claim(host, candidates) {
+      const { claimed, conflicting, leaseEndsAtMs } = await claimWithRetry(candidates);
+      if (conflicting.length > 0) {
+        stats.countNotAttempted(host, conflicting.length);
+        await ledger.countNotAttempted(work, host, { duplicate: conflicting.length });
+      }
+      return { tokens: claimed, leaseEndsAtMs };
+    },
+
+    async send(host, claimed, first, retries) {
+      let slot = first;
+      let batch = claimed;
+      let reason = "host_down";
+      try {
+        for (let attempt = 1; ; attempt++) {
+          batch = await renew(host, batch);
+          const batchTokens = batch.tokens;
+          if (batchTokens.length === 0) return;
+          if (slot === "given-up") return await recordFailure(host, batchTokens, reason);
+
+          const outcome = await call(host, batch);
+          if (outcome.kind === "cancelled") return;
+          if (outcome.kind === "response") {
+            slot.release("ok");
+            const texts = batchTokens.map(({ details }) => details.token);
+            return await record(host, batchTokens, tokenOutcomes(texts, outcome.response));
+          }
+          slot.release(outcome.hostStatus, outcome.waitMs);
+          reason = outcome.reason;
+          if (!outcome.isRetryable || attempt === settings.maxAttempts) {
+            return await recordFailure(host, batchTokens, reason);
+          }
+          retries.waiting += 1;
+          try {
+            slot = await waitForRetry(host, outcome, attempt);
+          } finally {
+            retries.waiting -= 1;
+          }
+        }
+      } finally {
+        if (slot !== "given-up") slot.release("none");
+      }
+    },
+  };
+}
