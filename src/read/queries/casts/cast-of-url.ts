@@ -5,7 +5,7 @@ import { fidByUsername } from "../users/users.ts";
 
 const byPrefix = statement<{ hash: Uint8Array }, [from: Uint8Array, to: Uint8Array, fid: number]>(
   "skeleton.casts.by-hash-prefix",
-  // The range of hashes is the narrow side; `+fid` keeps the planner from walking all casts of the author.
+  // The range of hashes is the selective condition. `+fid` prevents the planner from scanning all casts of the author.
   `SELECT hash FROM casts WHERE hash >= ? AND hash <= ? AND +fid = ?
    ORDER BY timestamp DESC, hash DESC LIMIT 1`,
 );
@@ -14,10 +14,13 @@ const HOSTS = "https://(?:www\\.)?(?:warpcast\\.com|farcaster\\.xyz)";
 const CONVERSATION_URL = new RegExp(`^${HOSTS}/~/conversations/(0x[0-9a-f]{40})/?$`, "i");
 const CAST_URL = new RegExp(`^${HOSTS}/([^/~?#]+)/0x([0-9a-f]{8,40})/?$`, "i");
 
-/** What a client-style URL of a cast says; undefined when it is no such URL. */
+/** The parts of a client-style URL of a cast. */
 export type CastUrl = { readonly hash: Hash } | { readonly username: string; readonly hashPrefix: string };
 
-/** Reads `https://<client>/<username>/0x<at least 8 digits>` and `https://<client>/~/conversations/<hash>`. */
+/**
+ * Parses `https://<client>/<username>/0x<at least 8 digits>` and `https://<client>/~/conversations/<hash>`; undefined for
+ * any other URL.
+ */
 export function parseCastUrl(url: string): CastUrl | undefined {
   const conversation = CONVERSATION_URL.exec(url)?.[1];
   if (conversation !== undefined) return { hash: conversation.toLowerCase() as Hash };
@@ -26,7 +29,7 @@ export function parseCastUrl(url: string): CastUrl | undefined {
   return { username: decodeName(username), hashPrefix: hashPrefix.toLowerCase() };
 }
 
-/** The cast that a URL means: of several with the prefix the newest of that author. */
+/** Returns the cast that a URL names: the author's newest cast whose hash has the prefix. */
 export function castOfUrl(db: IndexDatabase, url: CastUrl): Hash | undefined {
   if ("hash" in url) return url.hash;
   const fid = fidByUsername(db, url.username) ?? fidOfFallbackName(url.username);
@@ -37,7 +40,7 @@ export function castOfUrl(db: IndexDatabase, url: CastUrl): Hash | undefined {
   return row && hex(row.hash);
 }
 
-/** `!<fid>` is how an fid without a live name is shown, so a URL may hold it. */
+/** Parses `!<fid>`, the username of an fid without a live name, which a URL may contain. */
 function fidOfFallbackName(name: string): number | undefined {
   const digits = /^!([1-9][0-9]{0,15})$/.exec(name)?.[1];
   return digits !== undefined && Number.isSafeInteger(Number(digits)) ? Number(digits) : undefined;

@@ -9,7 +9,7 @@ const quotesOf = statement<
   [hash: Uint8Array, belowTimestamp: number, belowHash: Uint8Array, limit: number]
 >(
   "skeleton.cast-quotes",
-  // The author comes from the cast: a quote that names another one quotes nothing.
+  // The author comes from the cast: a quote with another author's fid does not count.
   `SELECT q.timestamp, q.hash FROM casts c
    CROSS JOIN cast_quotes q ON q.quoted_hash = c.hash AND q.quoted_fid = c.fid
    WHERE c.hash = ? AND (q.timestamp, q.hash) < (?, ?)
@@ -18,7 +18,7 @@ const quotesOf = statement<
 
 export const castQuotesCursor = timedCursor("cast/quotes");
 
-/** The live casts that quote a live cast, newest first; none for a cast that is not there. */
+/** Returns the live casts that quote a live cast, newest first; none for a cast that does not exist. */
 export function castQuotes(
   db: IndexDatabase,
   query: { hash: Hash; limit: number; after: TimedKey | undefined },

@@ -27,13 +27,13 @@ interface UserQuery {
 export const castsOfUserCursor = timedCursor("feed/user/casts");
 export const repliesOfUserCursor = timedCursor("feed/user/replies_and_recasts");
 
-/** All live casts of an fid, replies too, newest first. */
+/** Returns all live casts of an fid, replies included, newest first. */
 export function castsOfUser(db: IndexDatabase, query: UserQuery): Page<{ hash: Hash }> {
   const { fid, limit, after } = query;
   return timedPage(db.all(castsOf, fid, ...upperBound(after), limit + 1), limit, castsOfUserCursor);
 }
 
-/** The live casts of an fid that answer a cast, newest first. */
+/** Returns the live replies of an fid to casts, newest first. */
 export function repliesOfUser(db: IndexDatabase, query: UserQuery): Page<{ hash: Hash }> {
   const { fid, limit, after } = query;
   return timedPage(db.all(repliesOf, fid, ...upperBound(after), limit + 1), limit, repliesOfUserCursor);

@@ -13,18 +13,18 @@ import {
   type ReplyTree,
 } from "./conversation.ts";
 
-/** Ancestors that are shown, the nearest ones. */
+/** The most ancestors that are shown, the nearest ones. */
 export const MAX_PARENTS = 50;
-/** Direct replies that are sorted by what they got, the oldest ones. */
+/** The most direct replies that are sorted by score, the oldest ones. */
 export const MAX_SORTED = 2000;
-/** Replies of a page on all levels. */
+/** The most replies of a page on all levels. */
 const MAX_REPLIES = 500;
 
 interface ReplyRow {
   fid: number;
   timestamp: number;
   hash: Uint8Array;
-  /** What the reply got; 0 where it does not count. */
+  /** Likes, twice the recasts and three times the replies; 0 in an order by time. */
   score: number;
 }
 
@@ -56,7 +56,7 @@ const replies = {
   algorithmic: byScore,
 } as const;
 
-/** The order of replies: by time either way, or by likes, twice the recasts and three times the replies. */
+/** The order of replies: oldest first, newest first, or greatest score first. */
 export type ReplyOrder = keyof typeof replies;
 
 const MAX = Number.MAX_SAFE_INTEGER;
@@ -86,17 +86,17 @@ const parentRows = statement<{ hash: Uint8Array }, [hash: Uint8Array]>(
    ORDER BY b.depth DESC`,
 );
 
-/** A cast, a page of its direct replies with what stands below them, and, where they were asked for, its ancestors. */
+/** A cast, a page of its direct replies with their subtrees, and its ancestors if requested. */
 export interface ConversationPage extends Page<Conversation> {
   readonly hash: Hash;
   readonly order: ReplyOrder;
-  /** From the root of the thread down; undefined where they were not asked for. */
+  /** From the root of the thread down; undefined when not requested. */
   readonly parents: readonly Hash[] | undefined;
 }
 
 /**
- * A live cast with a page of its direct replies and, `depth` levels deep, the replies below those: of each the 50
- * oldest, 500 in all. Undefined when the cast is not there.
+ * Returns a live cast with a page of its direct replies and the replies below them, `depth` levels deep: the 50 oldest of
+ * each cast, 500 in all. Undefined when the cast does not exist.
  */
 export function conversationPage(
   source: ConversationSource,
@@ -126,11 +126,11 @@ export function conversationPage(
   return { hash, order, parents, ...page };
 }
 
-/** The casts of a page, each before its replies, which come in the order of the page. */
+/** Returns the casts of a page, each before its replies, which have the order of the page. */
 export function pageNodes({ db, cache }: ConversationSource, page: ConversationPage): ConversationNode[] {
   const { hash, order, rows } = page;
   const root = { hash, replies: rows };
-  // The direct replies are in their order already.
+  // The direct replies are already sorted.
   const sort = (replies: readonly Conversation[]) =>
     replies === rows ? replies : sortReplies(replies, order, casts);
   const scored = order === "algorithmic" ? conversationNodes(root).map((node) => node.hash) : [];
@@ -138,7 +138,7 @@ export function pageNodes({ db, cache }: ConversationSource, page: ConversationP
   return conversationNodes(root, sort);
 }
 
-/** Replies come oldest first. */
+/** Sorts replies, which must be oldest first. */
 function sortReplies(
   replies: readonly Conversation[],
   order: ReplyOrder,

@@ -7,7 +7,7 @@ const MAX_DIRECT_REPLIES = 50;
 const MAX_REPLIES = 500;
 
 interface ReplyRow {
-  /** Place of the parent in the list that was asked for. */
+  /** Index of the parent in the requested list. */
   at: number;
   fid: number;
   timestamp: number;
@@ -29,19 +29,19 @@ const repliesTo = statement<ReplyRow, [parentsJson: string, maxEach: number, lim
    LIMIT ?3`,
 );
 
-/** The connection of a snapshot, and what is kept of earlier ones. */
+/** The connection of a snapshot, and its cache. */
 export interface ConversationSource {
   readonly db: IndexDatabase;
   readonly cache: HydrationCache;
 }
 
-/** A cast and what stands below it, oldest first. */
+/** A cast and its replies, oldest first. */
 export interface Conversation {
   readonly hash: Hash;
   readonly replies: readonly Conversation[];
 }
 
-/** A cast whose replies are being found. */
+/** A conversation that is being built. */
 export interface ReplyTree {
   readonly fid: number;
   readonly timestamp: number;
@@ -50,8 +50,8 @@ export interface ReplyTree {
 }
 
 /**
- * A live cast with the replies below it, `depth` levels deep: of each cast the 50 oldest, 500 in all, upper levels
- * first. At most one statement a level. Undefined when the cast is not there.
+ * Returns a live cast with the replies below it, `depth` levels deep: the 50 oldest of each cast, 500 in all, upper
+ * levels first. Runs at most one statement per level. Undefined when the cast does not exist.
  */
 export function conversation(
   source: ConversationSource,
@@ -65,12 +65,12 @@ export function conversation(
   return root;
 }
 
-/** The author of a live cast. */
+/** Returns the author of a live cast. */
 export function authorOfCast(db: IndexDatabase, hash: Hash): number | undefined {
   return db.get(authorOf, bytesOf(hash))?.fid;
 }
 
-/** Hangs replies below casts, `depth` levels deep: of each cast the 50 oldest, `room` in all, upper levels first. */
+/** Attaches replies to casts, `depth` levels deep: the 50 oldest of each cast, `room` in all, upper levels first. */
 export function attachReplies(
   source: ConversationSource,
   casts: readonly ReplyTree[],
@@ -84,7 +84,7 @@ export function attachReplies(
   }
 }
 
-/** Hangs the replies to `parents` below them; answers all of them, which is the next level. */
+/** Attaches the replies to `parents` and returns all of them, which are the next level. */
 function addReplies(source: ConversationSource, parents: readonly ReplyTree[], room: number): ReplyTree[] {
   const lists = repliesOf(source, parents, room);
   const level: ReplyTree[] = [];
@@ -98,7 +98,7 @@ function addReplies(source: ConversationSource, parents: readonly ReplyTree[], r
   return level;
 }
 
-/** The direct replies to each cast, oldest first: what is kept, and the rest, at most `room` of them, in one statement. */
+/** Returns the direct replies to each cast, oldest first. Loads uncached lists, at most `room` replies, in one statement. */
 function repliesOf(
   { db, cache }: ConversationSource,
   parents: readonly ReplyTree[],
@@ -107,8 +107,8 @@ function repliesOf(
   const lists = new Map<Hash, readonly Reply[]>();
   const missing: ReplyTree[] = [];
   for (const parent of parents) {
-    const kept = cache.replies.get(parent.hash);
-    if (kept) lists.set(parent.hash, kept);
+    const cached = cache.replies.get(parent.hash);
+    if (cached) lists.set(parent.hash, cached);
     else missing.push(parent);
   }
   if (missing.length === 0) return lists;
@@ -116,24 +116,24 @@ function repliesOf(
   const rows = db.all(repliesTo, json, MAX_DIRECT_REPLIES, room);
   const loaded = missing.map((): Reply[] => []);
   for (const { at, fid, timestamp, hash } of rows) loaded[at]?.push({ fid, timestamp, hash: hex(hash) });
-  // Where there were more rows than room, the last list may lack some, and what follows it was not looked for.
-  const whole = rows.length < room ? missing.length : (rows.at(-1)?.at ?? 0);
+  // When the limit was reached, the last list may be incomplete, and later lists were not read.
+  const complete = rows.length < room ? missing.length : (rows.at(-1)?.at ?? 0);
   for (const [at, { hash }] of missing.entries()) {
     const list = loaded[at] ?? [];
     list.sort((a, b) => a.timestamp - b.timestamp || (a.hash < b.hash ? -1 : 1));
     lists.set(hash, list);
-    if (at < whole) cache.replies.set(hash, list);
+    if (at < complete) cache.replies.set(hash, list);
   }
   return lists;
 }
 
-/** A cast of a conversation; the one that was asked for has depth 0. */
+/** A cast of a conversation. The requested cast has depth 0. */
 export interface ConversationNode {
   readonly hash: Hash;
   readonly depth: number;
 }
 
-/** The casts of a conversation, each before its replies, which come in the order that `sort` gives. */
+/** Returns the casts of a conversation, each before its replies, which `sort` sorts. */
 export function conversationNodes(
   conversation: Conversation,
   sort: (replies: readonly Conversation[]) => readonly Conversation[] = (replies) => replies,

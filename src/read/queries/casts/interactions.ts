@@ -19,18 +19,18 @@ const mutualFollow = statement<{ one: number }, [fid: number, otherFid: number]>
   "SELECT 1 AS one FROM mutual_follows WHERE fid = ? AND other_fid = ?",
 );
 
-/** What one fid had to do with another. */
+/** The interactions of one fid with another. */
 export interface Interactions {
   readonly fid: number;
   readonly targetFid: number | null;
-  /** Live casts of the one that mention the other. */
+  /** The number of live casts of `fid` that mention `targetFid`. */
   readonly mentions: number;
-  /** Live likes and recasts of the one on live casts of the other. */
+  /** The number of likes and recasts of `fid` on live casts of `targetFid`. */
   readonly reactions: number;
   readonly mutualFollow: boolean;
 }
 
-/** Counts what `fid` had to do with `targetFid`, nothing without one; undefined when either does not exist. */
+/** Counts the interactions of `fid` with `targetFid`: zero without a target; undefined when either does not exist. */
 export function interactionsOf(
   db: IndexDatabase,
   fid: number,

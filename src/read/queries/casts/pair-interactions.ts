@@ -3,12 +3,12 @@ import { statement } from "../../../db/index/statement.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
 
-/** Of each kind of act, either way, so many are told of, the newest; and so many in all. */
+/** The most acts of each kind in each direction, and the most acts in all; the newest ones. */
 export const MAX_ACTS = 100;
-/** The newest casts of either that are looked through for the other. */
+/** The most casts of each user that are searched for acts on the other, newest first. */
 export const MAX_CASTS = 2000;
 
-/** What one of a pair did to the other. */
+/** The kind of an act of one user on another. */
 export type ActType = "follows" | "likes" | "recasts" | "mention" | "reply" | "quote";
 
 export interface PairAct {
@@ -25,7 +25,7 @@ const followRows = statement<{ timestamp: number }, Pair>(
   "skeleton.pair-interactions.follow",
   "SELECT linked_at AS timestamp FROM links WHERE fid = ? AND type = 'follow' AND target_fid = ?",
 );
-// What one fid may react to is bounded by its storage, and so is what is sorted here.
+// The actor's storage bounds the number of reactions that are sorted here.
 const reactionRows = statement<{ type: ReactionType; timestamp: number; hash: Uint8Array }, Pair>(
   "skeleton.pair-interactions.reactions",
   `SELECT r.type, r.timestamp, c.hash
@@ -45,7 +45,7 @@ const castRows = statement<{ timestamp: number; hash: Uint8Array; isReply: numbe
    WHERE isReply OR isQuote OR isMention LIMIT ${3 * MAX_ACTS}`,
 );
 
-/** What two users did to each other, the newest act first. */
+/** Returns the acts of two users on each other, newest first. */
 export function pairInteractions(
   db: IndexDatabase,
   query: { fids: readonly [number, number]; types: readonly ActType[] },

@@ -15,8 +15,8 @@ export const mixedCastReactionsCursor = cursorCodec("reactions/cast mixed", ["in
 export const mixedUserReactionsCursor = cursorCodec("reactions/user mixed", ["int", "hash"]);
 
 /**
- * Likes and recasts of a live cast, newest first, of one second the greater fid, of one fid the recast. `authorFid` must
- * be the author of the cast where it is given.
+ * Returns the likes and recasts of a live cast, newest first. Ties are broken by the greater fid, then the recast before
+ * the like. If `authorFid` is set, it must be the author of the cast.
  */
 export function mixedReactionsOnCast(
   db: IndexDatabase,
@@ -29,15 +29,15 @@ export function mixedReactionsOnCast(
   },
 ): Page<Reaction> {
   const { hash, authorFid, kinds, limit, after } = query;
-  const isBehind = ({ timestamp, fid, type }: Reaction) =>
+  const isAfter = ({ timestamp, fid, type }: Reaction) =>
     !after || compare([timestamp, fid, type], after) < 0;
-  // A row with the fid of the cursor may be of the type behind it.
+  // The next row may have the cursor's fid and the other type.
   const from = after && ([after[0], after[1] + 1] as const);
   const rows = kinds
     .flatMap((kind) => [
       ...reactionsOnCast(db, { hash, authorFid, kind, limit: limit + 2, after: from }).rows,
     ])
-    .filter(isBehind)
+    .filter(isAfter)
     .sort((a, b) => compare([b.timestamp, b.fid, b.type], [a.timestamp, a.fid, a.type]));
   return cutPage(rows.slice(0, limit + 1), limit, ({ timestamp, fid, type }) =>
     mixedCastReactionsCursor.encode([timestamp, fid, type]),
@@ -45,11 +45,11 @@ export function mixedReactionsOnCast(
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {
-  const at = a.findIndex((value, place) => value !== b[place]);
+  const at = a.findIndex((value, index) => value !== b[index]);
   return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
 }
 
-/** The live casts that an fid liked or recasted, the newest reaction first. */
+/** Returns the live casts that an fid liked or recasted, newest reaction first. */
 export function mixedReactionsOfUser(
   db: IndexDatabase,
   query: {

@@ -36,7 +36,7 @@ const onCast = statement<
    WHERE target_hash = ? AND target_fid = ? AND type = ? AND (timestamp, fid) < (?, ?)
    ORDER BY timestamp DESC, fid DESC LIMIT ?`,
 );
-// The join leaves out what names a cast that is gone, or one under another author's fid.
+// The join omits reactions to a deleted cast, and reactions that name another author's fid.
 const ofUser = statement<
   ByUserRow,
   [fid: number, type: number, timestamp: number, hash: Uint8Array, limit: number]
@@ -57,7 +57,7 @@ const userCursors = {
   recasts: cursorCodec("reaction/user recasts", ["int", "hash"]),
 } as const;
 
-/** Which kind of reactions a list holds. */
+/** The kind of reactions in a list. */
 export type ReactionKind = keyof typeof castCursors;
 
 const TYPES = {
@@ -65,11 +65,11 @@ const TYPES = {
   recasts: ReactionType.REACTION_TYPE_RECAST,
 } as const;
 
-/** The cursors of a list of reactions; those of likes are not those of recasts. */
+/** The cursor codec of a list of reactions. Likes and recasts have different cursors. */
 export const castReactionsCursor = (kind: ReactionKind) => castCursors[kind];
 export const userReactionsCursor = (kind: ReactionKind) => userCursors[kind];
 
-/** Who liked or recasted a live cast, newest first; `authorFid` must be its author where it is given. */
+/** Returns the likes or recasts of a live cast, newest first. If `authorFid` is set, it must be the cast's author. */
 export function reactionsOnCast(
   db: IndexDatabase,
   query: {
@@ -93,7 +93,7 @@ export function reactionsOnCast(
   return cutPage(rows, limit, (last) => castCursors[kind].encode([last.timestamp, last.fid]));
 }
 
-/** The live casts that an fid liked or recasted, the newest reaction first. */
+/** Returns the live casts that an fid liked or recasted, newest reaction first. */
 export function reactionsOfUser(
   db: IndexDatabase,
   query: {

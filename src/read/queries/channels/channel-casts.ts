@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { parentUrlsOf } from "../../../protocol/channel-url.ts";
 
-/** Casts of a channel are counted up to so many under each of its URLs. */
+/** The most casts that are counted under each URL of a channel. */
 export const MAX_COUNTED = 10_000;
 
 const DAY_SECS = 86_400;
@@ -14,9 +14,9 @@ interface CountRow {
   month: number;
 }
 
-const countSince = (place: string) =>
+const countSince = (start: string) =>
   `sum((SELECT count(*) FROM (SELECT 1 FROM casts c
-     WHERE c.parent_url = j.value ->> 1 AND c.timestamp >= ${place} LIMIT ${MAX_COUNTED})))`;
+     WHERE c.parent_url = j.value ->> 1 AND c.timestamp >= ${start} LIMIT ${MAX_COUNTED})))`;
 const counts = statement<
   CountRow,
   [dayStart: number, weekStart: number, monthStart: number, urlsJson: string]
@@ -27,14 +27,14 @@ const counts = statement<
    FROM json_each(?4) j GROUP BY j.value ->> 0`,
 );
 
-/** Live casts directly in a channel, of the last 1, 7 and 30 days. */
+/** The numbers of live casts directly in a channel in the last 1, 7 and 30 days. */
 export interface ChannelCasts {
   readonly day: number;
   readonly week: number;
   readonly month: number;
 }
 
-/** Counts the recent casts of channels, in one statement. */
+/** Counts the recent casts of channels in one statement. */
 export function countChannelCasts(
   db: IndexDatabase,
   ids: readonly string[],

@@ -4,9 +4,9 @@ import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
 import { packId, unpackId } from "./channels.ts";
 
 /**
- * Prefix search by member count has two exact ways. A rare prefix: read all channels that have it and sort them. A
- * common one: walk the channels by members and take those that have it. With few hits the first is short, with many
- * the second, so that a search reads some thousands of index entries at most unless names are made to defeat it.
+ * Prefix search by member count has two exact strategies. For a rare prefix, read all channels that match and sort them.
+ * For a common prefix, scan the channels by members and select those that match. Few hits make the first cheap, many hits
+ * the second. A search reads a few thousand index entries at most, unless names are chosen to defeat it.
  */
 const MAX_SORTED = 1000;
 
@@ -35,11 +35,11 @@ const sorted = statement<Hit, [idsJson: string, members: number, afterId: string
    ORDER BY members DESC, id LIMIT ?4`,
 );
 
-/** The registry's part of the match; `+` keeps the planner on the order asked for. */
+/** The match by registry. `+` prevents the planner from using an index that does not have the required order. */
 const REGISTRY_MATCH = `${inRange("+r.registry_id")} OR (+r.name_key >= ?3 AND +r.name_key < ?4)`;
 
 const scanActive = statement<Hit, [...Prefix, members: number, afterId: string, limit: number]>(
-  "skeleton.channel-search.walk-active",
+  "skeleton.channel-search.scan-active",
   `SELECT a.id, a.members FROM channel_activity a INDEXED BY channel_activity_by_members
    WHERE a.members <= ?5 AND (a.members < ?5 OR a.id > ?6)
      AND ((${inRange("+a.id")})
@@ -47,7 +47,7 @@ const scanActive = statement<Hit, [...Prefix, members: number, afterId: string, 
    ORDER BY a.members DESC, a.id LIMIT ?7`,
 );
 const scanInactive = statement<Hit, [...Prefix, afterId: string, limit: number]>(
-  "skeleton.channel-search.walk-inactive",
+  "skeleton.channel-search.scan-inactive",
   `SELECT r.id, 0 AS members FROM channel_registry r
    WHERE r.id > ?5 AND NOT EXISTS (SELECT 1 FROM channel_activity a WHERE a.id = r.id)
      AND ((${inRange("+r.id")}) OR ${REGISTRY_MATCH})
@@ -57,8 +57,8 @@ const scanInactive = statement<Hit, [...Prefix, afterId: string, limit: number]>
 export const channelSearchCursor = cursorCodec("channel/search", ["int", "text"]);
 
 /**
- * The channels whose id or name begins with `text` in any case (of ids the ASCII letters), the one with the most
- * members first, then by id.
+ * Returns the channels whose id or name starts with `text`, most members first, then by id. The match ignores case; in
+ * ids only that of ASCII letters.
  */
 export function searchChannels(
   db: IndexDatabase,
@@ -83,7 +83,7 @@ function scanByMembers(
 ): Hit[] {
   const active = db.all(scanActive, ...prefix, members, afterId, limit);
   if (active.length === limit) return active;
-  // A channel without activity has no members, so these follow all others.
+  // A channel without activity has no members, so it comes after all others.
   return [...active, ...db.all(scanInactive, ...prefix, members === 0 ? afterId : "", limit - active.length)];
 }
 
@@ -91,7 +91,7 @@ function idsJson(candidates: readonly { id: string }[]): string {
   return JSON.stringify([...new Set(candidates.map(({ id }) => id))]);
 }
 
-/** From the prefix to behind everything that begins with it. */
+/** Returns the range of texts that start with the prefix. */
 function rangeOf(prefix: string): [from: string, to: string] {
   return [prefix, `${prefix}\u{10ffff}`];
 }

@@ -3,9 +3,9 @@ import { statement } from "../../../db/index/statement.ts";
 import { channelIdOf, parentUrlsOf } from "../../../protocol/channel-url.ts";
 import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
 
-const registryIds = statement<{ asked: string; id: string }, [idsJson: string]>(
+const registryIds = statement<{ name: string; id: string }, [idsJson: string]>(
   "skeleton.channels.registry-ids",
-  `SELECT j.value AS asked, r.id FROM json_each(?) j CROSS JOIN channel_registry r ON r.registry_id = j.value
+  `SELECT j.value AS name, r.id FROM json_each(?) j CROSS JOIN channel_registry r ON r.registry_id = j.value
    WHERE NOT EXISTS (SELECT 1 FROM channel_activity a WHERE a.id = j.value)
      AND NOT EXISTS (SELECT 1 FROM channel_registry s WHERE s.id = j.value)`,
 );
@@ -56,7 +56,7 @@ const olderChannelsOf = statement<
    ORDER BY last_cast_at DESC, channel_id DESC LIMIT ?`,
 );
 
-/** A channel id as a part of a cursor. JSON would stretch control characters beyond what a cursor may hold. */
+/** Encodes a channel id for a cursor. In JSON, escaped control characters could exceed the size of a cursor. */
 export function packId(id: string): string {
   return Buffer.from(id).toString("base64url");
 }
@@ -66,18 +66,18 @@ export function unpackId(packed: string): string {
 }
 
 /**
- * The ids of the channels that texts name: ids as they are, the URLs of a channel, and, where no channel has that id,
- * the registry's own name for a channel that stands under another URL. Of unknown ones their own text.
+ * Returns the ids of the channels that `names` name. A name is a channel id, a URL of a channel, or, when no channel has
+ * that id, the registry's id of a channel with another URL. An unknown name is returned unchanged.
  */
-export function resolveChannelIds(db: IndexDatabase, asked: readonly string[]): string[] {
-  const ids = asked.map(channelIdOf);
-  const byRegistry = new Map(db.all(registryIds, JSON.stringify(ids)).map((row) => [row.asked, row.id]));
+export function resolveChannelIds(db: IndexDatabase, names: readonly string[]): string[] {
+  const ids = names.map(channelIdOf);
+  const byRegistry = new Map(db.all(registryIds, JSON.stringify(ids)).map((row) => [row.name, row.id]));
   return [...new Set(ids.map((id) => byRegistry.get(id) ?? id))];
 }
 
 /**
- * The URLs under one of which a cast must stand to be in a channel, or under a URL; of both together those that are
- * both. Undefined where neither is asked for.
+ * Returns the parent URLs that a filter by channel, by parent URL or by both accepts; undefined without a filter. With
+ * both, a URL must match both.
  */
 export function parentUrlFilter(
   db: IndexDatabase,
@@ -90,7 +90,7 @@ export function parentUrlFilter(
 
 export const allChannelsCursor = cursorCodec("channel/all", ["text"]);
 
-/** All channels by id. */
+/** Returns all channels by id. */
 export function allChannels(
   db: IndexDatabase,
   query: { limit: number; after: Key<["text"]> | undefined },
@@ -102,7 +102,7 @@ export function allChannels(
 
 export const channelMembersCursor = cursorCodec("channel/members", ["int", "int"]);
 
-/** Who has live casts directly under a channel's URLs, the most recently active first. */
+/** Returns the users with live casts directly under a channel's URLs, most recently active first. */
 export function channelMembers(
   db: IndexDatabase,
   query: { channelId: string; limit: number; after: Key<["int", "int"]> | undefined },
@@ -113,7 +113,7 @@ export function channelMembers(
   return cutPage(rows, limit, (last) => channelMembersCursor.encode([last.lastCastAt, last.fid]));
 }
 
-/** Whether one fid has live casts directly under a channel's URLs, as a list of one or none. */
+/** Returns the fid if it has live casts directly under a channel's URLs, as a list of one or none. */
 export function channelMember(db: IndexDatabase, channelId: string, fid: number): Page<{ fid: number }> {
   const row = db.get(memberOf, channelId, fid);
   return { rows: row ? [{ fid: row.fid }] : [], cursor: null };
@@ -121,7 +121,7 @@ export function channelMember(db: IndexDatabase, channelId: string, fid: number)
 
 export const channelsOfUserCursor = cursorCodec("channel/user-active", ["int", "text"]);
 
-/** The channels in which a user has live casts, the one with the latest first. */
+/** Returns the channels in which a user has live casts, latest cast first. */
 export function channelsOfUser(
   db: IndexDatabase,
   query: { fid: number; limit: number; after: Key<["int", "text"]> | undefined },

@@ -1,11 +1,11 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 
-/** Owners of one list of addresses that are told of, at most: anybody can verify an address for many fids. */
+/** The most owners returned for one list of addresses: one user can verify an address for many fids. */
 const MAX_OWNERS = 1000;
 
 interface OwnerRow {
-  /** Place of the address in the list. */
+  /** Index of the address in the list. */
   at: number;
   fid: number;
 }
@@ -20,19 +20,19 @@ const owners = statement<OwnerRow, [addressesJson: string, withVerified: number,
    ORDER BY 1, 2 LIMIT ${MAX_OWNERS}`,
 );
 
-/** An address of a list and who has it, the lowest fid first. */
+/** An address of a list and its owners, the lowest fid first. */
 export interface AddressOwners {
   readonly address: string;
   readonly fids: readonly number[];
 }
 
-/** An address as it is shown, and its bytes in hex. */
+/** An address in its display form, and its bytes in hex. */
 export interface KnownAddress {
   readonly shown: string;
   readonly hex: string;
 }
 
-/** The users who verified each of the addresses or have it in custody now; an address of nobody is left out. */
+/** Returns the users that verified each address or have it in custody now. Addresses without an owner are omitted. */
 export function addressOwners(
   db: IndexDatabase,
   query: { addresses: readonly KnownAddress[]; verified: boolean; custody: boolean },

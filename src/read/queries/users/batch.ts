@@ -8,7 +8,7 @@ import {
 } from "../../../protocol/wire/generated/on-chain.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
 
-/** What the batch reads tell of one fid. Each list is bounded, so that a request is by the number of its fids. */
+/** The lists of the batch reads for one fid. Each list is bounded, so the number of fids bounds a request. */
 
 const MAX_FOLLOWS = 10_000;
 const MAX_REACTIONS = 1000;
@@ -34,8 +34,8 @@ const reactionRows = statement<{ targetFid: number; timestamp: number }, [fid: n
    WHERE r.fid = ?1 AND r.type = ${RECAST}
    ORDER BY timestamp DESC, act DESC LIMIT ${MAX_REACTIONS}`,
 );
-// A cast is in it once for each kind of act, so three times as many rows hold as many casts as are wanted. Of several
-// replies to one cast only the newest counts.
+// A cast appears once for each kind of act, so the limit is three times the number of casts. Of several replies to one
+// cast only the newest counts.
 const actedOnRows = statement<{ castHash: Uint8Array; author: number }, [fid: number]>(
   "skeleton.batch.acted-on",
   `SELECT c.hash AS castHash, c.fid AS author, r.timestamp AS timestamp, r.hash AS act
@@ -83,17 +83,17 @@ const registrationRows = statement<{ bytes: Uint8Array }, [fid: number]>(
    ORDER BY block_number, log_index LIMIT ${MAX_EVENTS}`,
 );
 
-/** Whom an fid follows, also those that no registry knows; the newest follow first. Unix seconds. */
+/** Returns the follows of an fid, newest first, unregistered targets included. Times are unix seconds. */
 export function newestFollows(db: IndexDatabase, fid: number): { fid: number; followedAt: number }[] {
   return db.all(followRows, fid);
 }
 
-/** Whose live casts an fid liked or recasted, the newest reaction first. Unix seconds. */
+/** Returns the authors of the live casts that an fid liked or recasted, newest reaction first. Times are unix seconds. */
 export function newestReactions(db: IndexDatabase, fid: number): { targetFid: number; timestamp: number }[] {
   return db.all(reactionRows, fid);
 }
 
-/** What an fid did with a live cast of somebody else. */
+/** The acts of an fid on a live cast of another user. */
 export interface CastInteraction {
   readonly hash: Hash;
   readonly liked: boolean;
@@ -101,7 +101,7 @@ export interface CastInteraction {
   readonly replied: boolean;
 }
 
-/** The live casts of others that an fid liked, recasted or replied to; the one with the newest such act first. */
+/** Returns the live casts of others that an fid liked, recasted or replied to, newest act first. */
 export function newestCastInteractions(db: IndexDatabase, fid: number): CastInteraction[] {
   const authors = new Map(db.all(actedOnRows, fid).map(({ castHash, author }) => [hex(castHash), author]));
   const recent = [...authors].slice(0, MAX_INTERACTIONS);
@@ -120,12 +120,12 @@ export function newestCastInteractions(db: IndexDatabase, fid: number): CastInte
   return recent.flatMap(([hash]) => acts.get(hash) ?? []);
 }
 
-/** The on-chain keys of an fid whose latest event is an add, the one added first in front. Unix seconds. */
+/** Returns the on-chain keys of an fid whose latest event is an add, oldest first. Times are unix seconds. */
 export function activeSigners(db: IndexDatabase, fid: number) {
   return db.all(signerRows, fid);
 }
 
-/** The id-registry events of an fid, in chain order. */
+/** Returns the id-registry events of an fid in chain order. */
 export function idRegistrations(db: IndexDatabase, fid: number): OnChainEvent[] {
   return db.all(registrationRows, fid).map(({ bytes }) => OnChainEvent.decode(bytes));
 }

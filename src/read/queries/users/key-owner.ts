@@ -13,8 +13,8 @@ const gaslessOwner = statement<{ fid: number; isActive: number }, [key: Uint8Arr
 );
 
 /**
- * The fid that has a key now, on chain or without gas, else the last that is known to have had it; undefined where none
- * did. A gasless key that was removed leaves no trace.
+ * Returns the fid that has a key now, on chain or gasless, else the last known fid that had it, else undefined. The index
+ * has no record of a removed gasless key.
  */
 export function keyOwner(
   db: IndexDatabase,

@@ -2,13 +2,13 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 
-/** A user of a list and the time, in unix seconds, by which the list is ordered. */
+/** A user of a list, and the time in unix seconds by which the list is sorted. */
 export interface DatedUser {
   readonly fid: number;
   readonly at: number;
 }
 
-/** The key of the last row that was seen. */
+/** The sort key of the last row of the previous page. */
 export type DatedPosition = readonly [at: number, fid: number];
 
 export interface DatedQuery {
@@ -19,11 +19,11 @@ export interface DatedQuery {
 
 type Params = [fid: number, at: number, otherFid: number, limit: number];
 
-/** Before the newest row that there can be. */
+/** The position before the newest possible row. */
 const FROM_THE_NEWEST: DatedPosition = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
 
-// Anybody can be named by a link, so targets that no registry knows are passed over here: a page is short only at the
-// end. Who signs a message is registered, so sources need no such test.
+// A link can name any fid, so the query skips unregistered targets: only the last page is short. The signer of a message
+// is registered, so sources need no such check.
 const targets = statement<
   DatedUser,
   [fid: number, type: string, at: number, otherFid: number, limit: number]
@@ -60,7 +60,7 @@ export const blockersCursor = cursorCodec("blockers", ["int", "int"]);
 export const followersCursor = cursorCodec("user/followers", ["int", "int"]);
 export const mutualFollowsCursor = cursorCodec("followers/reciprocal", ["int", "int"]);
 
-/** Whom an fid follows, blocks or mutes, the newest link first. */
+/** Returns the users that an fid follows, blocks or mutes, newest link first. */
 export function linkTargets(
   db: IndexDatabase,
   type: keyof typeof targetCursors,
@@ -70,7 +70,7 @@ export function linkTargets(
   return cutPage(rows, limit, (last) => targetCursors[type].encode([last.at, last.fid]));
 }
 
-/** Who follows an fid, the newest follow first. */
+/** Returns the followers of an fid, newest follow first. */
 export function followers(
   db: IndexDatabase,
   { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
@@ -79,7 +79,7 @@ export function followers(
   return cutPage(rows, limit, (last) => followersCursor.encode([last.at, last.fid]));
 }
 
-/** Who follows an fid and is followed by it; the pair whose later follow is the newest comes first. */
+/** Returns the users that follow an fid and are followed by it, sorted by the later of the two follows, newest first. */
 export function mutualFollows(
   db: IndexDatabase,
   { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
@@ -88,7 +88,7 @@ export function mutualFollows(
   return cutPage(rows, limit, (last) => mutualFollowsCursor.encode([last.at, last.fid]));
 }
 
-/** Who blocks an fid, the newest block first. */
+/** Returns the users that block an fid, newest block first. */
 export function blockers(
   db: IndexDatabase,
   { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,

@@ -3,12 +3,12 @@ import { statement } from "../../../db/index/statement.ts";
 import { UserDataType } from "../../../protocol/wire/generated/message.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 
-/** Users further away than this are not near. */
+/** The largest distance of a near user. */
 export const RADIUS_KM = 50;
-/** Users around a place that are looked at, those on the nearest latitudes first. */
+/** The most users that are read for one search, those on the nearest latitudes first. */
 export const MAX_CANDIDATES = 10_000;
 
-/** Locations have two decimals, so each hundredth of a degree of latitude is a prefix of its own. */
+/** Locations have two decimals, so each hundredth of a degree of latitude is a distinct prefix. */
 const STEPS_PER_DEGREE = 100;
 const KM_PER_DEGREE = 111.195;
 const EARTH_RADIUS_KM = 6371.01;
@@ -18,7 +18,7 @@ interface Candidate {
   value: string;
 }
 
-// `,` is followed by `-` in the order of characters, so that a row of latitude is all between `geo:<lat>,` and `geo:<lat>-`.
+// `-` is the character after `,`, so all locations of a latitude are between `geo:<lat>,` and `geo:<lat>-`.
 const candidates = statement<
   Candidate,
   [rowsJson: string, west: number, east: number, westToo: number, eastToo: number, limit: number]
@@ -45,8 +45,9 @@ interface NearUser {
 }
 
 /**
- * The users whose declared location is within `RADIUS_KM` of a place, the nearest first, then by fid. Where more than
- * `MAX_CANDIDATES` declare one between its meridians, those on the nearest latitudes are looked at.
+ * Returns the users whose declared location is within `RADIUS_KM` of a place, nearest first, then by fid. When more than
+ * `MAX_CANDIDATES` users declare a location between the meridians of the radius, only those on the nearest latitudes are
+ * read.
  */
 export function usersNearLocation(
   db: IndexDatabase,
@@ -71,7 +72,7 @@ export function usersNearLocation(
   );
 }
 
-/** The prefixes of the latitudes within the radius, as locations spell them, the nearest first. */
+/** Returns the location prefixes of the latitudes within the radius, nearest first. */
 function latitudeRows(latitude: number): string[] {
   const centre = Math.round(latitude * STEPS_PER_DEGREE);
   const reach = Math.ceil((RADIUS_KM / KM_PER_DEGREE) * STEPS_PER_DEGREE) + 1;
@@ -81,7 +82,7 @@ function latitudeRows(latitude: number): string[] {
       if (Math.abs(step) > 90 * STEPS_PER_DEGREE) continue;
       const degrees = (Math.abs(step) / STEPS_PER_DEGREE).toFixed(2);
       const padded = [degrees, degrees.padStart(5, "0")];
-      // `-0.00` is a spelling of zero, and `05.00` one of five.
+      // Zero is also spelled `-0.00`, and five `05.00`.
       const signs = step === 0 ? ["", "-"] : [step < 0 ? "-" : ""];
       for (const sign of signs) for (const text of new Set(padded)) rows.push(`geo:${sign}${text}`);
     }
@@ -93,7 +94,7 @@ type Range = [from: number, to: number];
 const EMPTY: Range = [1, 0];
 const ALL: Range = [-180, 180];
 
-/** The longitudes within the radius, in two parts where they reach over the date line; all of them near a pole. */
+/** Returns the longitudes within the radius: two ranges across the date line, and all longitudes near a pole. */
 function longitudes({ latitude, longitude }: Coordinates): [Range, Range] {
   const widest = Math.abs(latitude) + RADIUS_KM / KM_PER_DEGREE + 1 / STEPS_PER_DEGREE;
   if (widest >= 90) return [ALL, EMPTY];
@@ -118,7 +119,7 @@ function parseLocation(value: string): Coordinates {
   return { latitude: Number(latitude), longitude: Number(longitude) };
 }
 
-/** The way along the great circle (haversine). */
+/** Returns the great-circle distance (haversine). */
 function distanceKm(a: Coordinates, b: Coordinates): number {
   const north = radians(b.latitude - a.latitude) / 2;
   const east = radians(b.longitude - a.longitude) / 2;

@@ -22,7 +22,7 @@ export const registryEventsCursors = {
   idRegister: cursorCodec("onchain/id_registry_event", ["int", "int"]),
 } as const;
 
-/** The events of one kind of an fid, in chain order. */
+/** Returns the events of one kind of an fid in chain order. */
 export function registryEvents(
   db: IndexDatabase,
   query: {

@@ -2,14 +2,14 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { resolveChannelIds } from "../channels/channels.ts";
 
-/** The newest follows of a viewer that are looked at. */
+/** The most follows of a viewer that are read, newest first. */
 export const MAX_FOLLOWS = 10_000;
-/** Relevant users that are told of. */
+/** The most relevant followers that are returned. */
 export const MAX_RELEVANT = 200;
 
 type Row = { fid: number };
 
-/** Those whom the viewer follows and of whom the condition holds, the one with the most followers first. */
+/** Selects the users that the viewer follows and that meet the condition, most followers first. */
 const among = (condition: string) =>
   `SELECT below.target_fid AS fid
    FROM (SELECT target_fid FROM links WHERE fid = ?1 AND type = 'follow'
@@ -29,12 +29,12 @@ const followersOfChannel = statement<Row, [viewerFid: number, channelId: string]
   among("EXISTS (SELECT 1 FROM channel_members m WHERE m.channel_id = ?2 AND m.fid = below.target_fid)"),
 );
 
-/** Those whom the viewer follows and who follow a user, the one with the most followers first. */
+/** Returns the followers of a user that the viewer follows, most followers first. */
 export function relevantFollowers(db: IndexDatabase, viewerFid: number, targetFid: number): number[] {
   return db.all(followersOfUser, viewerFid, targetFid).map(({ fid }) => fid);
 }
 
-/** Those whom the viewer follows and who are active in a channel, the one with the most followers first. */
+/** Returns the users with casts in a channel that the viewer follows, most followers first. */
 export function relevantChannelFollowers(db: IndexDatabase, viewerFid: number, channel: string): number[] {
   const [id = channel] = resolveChannelIds(db, [channel]);
   return db.all(followersOfChannel, viewerFid, id).map(({ fid }) => fid);

@@ -2,16 +2,16 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 
-/** The newest follows of the fid that are asked whom they follow. */
+/** The most follows of the fid whose own follows are counted, newest first. */
 export const MAX_SOURCES = 1000;
-/** All follows of these together: what one request may read, some tens of milliseconds. */
+/** The most follows that one request reads, which takes some tens of milliseconds. */
 const MAX_LINKS = 100_000;
-/** Who follows more than this follows everybody, and says nothing about taste. */
+/** A user with more follows than this is not counted: the selection carries no information. */
 export const MAX_FOLLOWING_OF_SOURCE = 10_000;
 
 interface Candidate {
   readonly fid: number;
-  /** How many of the fid's follows follow the candidate. */
+  /** The number of the fid's follows that follow the candidate. */
   readonly overlap: number;
   readonly followers: number;
 }
@@ -23,7 +23,7 @@ const sourceRows = statement<{ fid: number; following: number }, [fid: number]>(
       ORDER BY linked_at DESC, target_fid DESC LIMIT ${MAX_SOURCES})
    CROSS JOIN follow_counts n ON n.fid = target_fid`,
 );
-// One text for all of them: as rows they would take half as long again.
+// Returns all fids as one text: separate rows take 50 % longer.
 const followedBy = statement<{ fids: string }, [sourcesJson: string]>(
   "skeleton.suggested-follows.followed-by",
   `SELECT json_group_array(l.target_fid) AS fids
@@ -43,15 +43,15 @@ const ranked = statement<
        WHERE own.fid = ?2 AND own.type IN ('follow', 'block', 'mute') AND own.target_fid = f.fid)
    ORDER BY overlap DESC, n.followers DESC, f.fid LIMIT ?6`,
 );
-/** Candidates that are ranked first; most pages need no more, unless the fid follows most of them already. */
+/** Candidates of the first portion. Most pages need no more, unless the fid already follows most of them. */
 const FIRST_RANKED = 512;
 const RANKED_GROWTH = 8;
 
 export const suggestedFollowsCursor = cursorCodec("following/suggested", ["int", "int", "int"]);
 
 /**
- * Friends of friends: whom most of the fid's follows follow, of equals who has more followers, then the lower fid.
- * Never the fid itself nor anybody that it follows, blocks or mutes.
+ * Returns friends of friends: the users that most of the fid's follows follow. Ties are broken by followers, then by the
+ * lower fid. The fid itself and users that it follows, blocks or mutes are excluded.
  */
 export function suggestedFollows(
   db: IndexDatabase,
@@ -73,8 +73,8 @@ export function suggestedFollows(
 }
 
 /**
- * Whom the sources follow, with by how many of them, in portions that grow: no one of a portion is followed by more than
- * anybody of the one before, nor by as many.
+ * Yields the users that the sources follow, with the number of sources that follow each, in growing portions. Every user
+ * of a portion has a smaller number than every user of the previous portion.
  */
 function* mostFollowedFirst(
   db: IndexDatabase,
@@ -100,7 +100,7 @@ function* mostFollowedFirst(
   }
 }
 
-/** The newest follows of an fid whose own follows one request can count. */
+/** Returns the newest follows of an fid, as many as one request can count the follows of. */
 function sourcesOf(db: IndexDatabase, fid: number): number[] {
   const sources: number[] = [];
   let links = 0;

@@ -3,7 +3,7 @@ import { statement } from "../../../db/index/statement.ts";
 import { UserDataType } from "../../../protocol/wire/generated/message.ts";
 import { type CursorCodec, cursorCodec, cutPage, type Page } from "../../cursor.ts";
 
-/** More users of one list of addresses than this are not shown: anybody can verify an address for many fids. */
+/** The most users returned for one list of addresses: one user can verify an address for many fids. */
 const MAX_USERS_OF_ADDRESSES = 1000;
 
 interface LocatedUser {
@@ -20,14 +20,14 @@ const fidByCustody = statement<{ fid: number }, [custody: Uint8Array]>(
   "skeleton.users.by-custody",
   "SELECT fid FROM fids WHERE custody = ? ORDER BY fid LIMIT 1",
 );
-// `type IN (7, 8)` is the condition of the index, in its own words.
+// `type IN (7, 8)` repeats the condition of the partial index, which SQLite requires to use it.
 const fidByXName = statement<{ fid: number }, [name: string]>(
   "skeleton.users.by-x-name",
   `SELECT fid FROM user_data
    WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_TWITTER} AND value = ? COLLATE NOCASE
    ORDER BY fid LIMIT 1`,
 );
-// Two statements, because a comparison of pairs under a collation would not seek in the index.
+// Two statements, because a row-value comparison under a collation does not seek in the index.
 const fidsAtLocation = statement<LocatedUser, [value: string, fid: number, limit: number]>(
   "skeleton.users.at-location",
   `SELECT fid, value FROM user_data
@@ -57,40 +57,40 @@ const fidsFrom = statement<{ fid: number }, [after: number, limit: number]>(
   "SELECT fid FROM fids WHERE fid > ? ORDER BY fid LIMIT ?",
 );
 
-/** The fid that a live fname, ENS name or basename proof names, by exact match. */
+/** Returns the fid that the live fname, ENS name or basename proof of a name names. The match is exact. */
 export function fidByUsername(db: IndexDatabase, name: string): number | undefined {
   return db.get(fidByName, name)?.fid;
 }
 
-/** The lowest fid in the custody of an address now. */
+/** Returns the lowest fid that is in the custody of an address now. */
 export function fidByCustodyAddress(db: IndexDatabase, address: `0x${string}`): number | undefined {
   return db.get(fidByCustody, Buffer.from(address.slice(2), "hex"))?.fid;
 }
 
-/** The lowest fid that declares this name on X, whatever the case. */
+/** Returns the lowest fid that declares a username on X. The match ignores case. */
 export function fidByXUsername(db: IndexDatabase, name: string): number | undefined {
   return db.get(fidByXName, name)?.fid;
 }
 
-/** Every fid that declares this name on X, whatever the case, the lowest first. */
+/** Returns the fids that declare a username on X, lowest first. The match ignores case. */
 export function fidsByXUsername(db: IndexDatabase, name: string, limit: number): number[] {
   return db.all(xNames, name, limit).map(({ fid }) => fid);
 }
 
-/** The fids that verified one of these Ethereum addresses, by the order of addresses, then by fid; each once. */
+/** Returns the distinct fids that verified one of the Ethereum addresses, by the order of addresses, then by fid. */
 export function fidsByVerifiedAddress(db: IndexDatabase, addresses: readonly `0x${string}`[]): number[] {
   const json = JSON.stringify(addresses.map((address) => address.slice(2)));
   return [...new Set(db.all(fidsByAddress, json).map(({ fid }) => fid))];
 }
 
-/** Behind every text that begins with `prefix`. */
+/** Returns the exclusive end of the range of texts that start with `prefix`. */
 export function prefixEnd(prefix: string): string {
   return `${prefix}\u{10ffff}`;
 }
 
 export const locationCursor = cursorCodec("user/by_location", ["text", "int"]);
 
-/** Users whose declared location begins with a text, by location, then by fid. */
+/** Returns the users whose declared location starts with a text, by location, then by fid. */
 export function usersByLocation(
   db: IndexDatabase,
   query: {
@@ -101,7 +101,7 @@ export function usersByLocation(
 ): Page<LocatedUser> {
   const { prefix, limit, after = [prefix, 0] } = query;
   const [location, fid] = after;
-  // A cursor of a walk through other locations has nothing behind it here.
+  // The cursor of a search for other locations has no further rows here.
   if (!location.toLowerCase().startsWith(prefix.toLowerCase())) return { rows: [], cursor: null };
   const rows = db.all(fidsAtLocation, location, fid, limit + 1);
   const missing = limit + 1 - rows.length;
@@ -111,7 +111,7 @@ export function usersByLocation(
 
 const fidsCursor = cursorCodec("user/fid", ["int"]);
 
-/** The cursors of `allFids`, which are hexadecimal by contract. */
+/** The cursors of `allFids`, which the interface defines as hexadecimal. */
 export const hexFidsCursor: CursorCodec<readonly ["int"]> = {
   encode: (key) => Buffer.from(fidsCursor.encode(key), "base64url").toString("hex"),
   decode(cursor) {
@@ -120,7 +120,7 @@ export const hexFidsCursor: CursorCodec<readonly ["int"]> = {
   },
 };
 
-/** Every fid that exists, ascending. */
+/** Returns all fids that exist, ascending. */
 export function allFids(
   db: IndexDatabase,
   { limit, after = [0] }: { limit: number; after: readonly [fid: number] | undefined },
