@@ -94,7 +94,7 @@ function settle({ resolve, reject }: Pending, outcome: StateOutcome | undefined)
 function estimatedBytes(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
-  if (value instanceof Uint8Array) return value.byteLength;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
   let bytes = 16;
   for (const part of Object.values(value)) bytes += estimatedBytes(part);
   return bytes;
