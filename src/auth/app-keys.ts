@@ -3,9 +3,9 @@ import { statement } from "../db/index/statement.ts";
 import { KEY_TYPE_ED25519 } from "../protocol/validate/gasless-key.ts";
 import { SignerEventType } from "../protocol/wire/generated/on-chain.ts";
 
-/** A key that may sign for a user at this moment. */
+/** A key that may currently sign for a user. */
 export interface ActiveKey {
-  /** The fid of the app that asked the user for the key; 0 where the key's metadata names none. */
+  /** The fid of the app that requested the key; 0 if the key's metadata names none. */
   readonly requestFid: number;
 }
 
@@ -25,9 +25,9 @@ const gaslessKey = statement<ActiveKey, [key: Uint8Array, fid: number, nowSecs: 
 );
 
 /**
- * Asks the index at every call. Active is an on-chain key whose latest event is its add, or a gasless key that has not
- * outlived its ttl. Unlike where messages are taken in, a key that was reset by the registry's admin is not: nothing
- * here has to agree with other nodes.
+ * Looks keys up in the index at every call. A key is active if it is an on-chain key whose latest event is its add,
+ * or a gasless key whose ttl has not expired. Unlike in ingest, a key that the registry's admin reset is not active:
+ * nothing here has to agree with other nodes.
  */
 export function activeKeysFromIndex(db: IndexDatabase): ActiveKeyOf {
   return (fid, key, nowSecs) => db.get(onChainKey, fid, key) ?? db.get(gaslessKey, key, fid, nowSecs);

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
 
-/** The 20-byte custody address of an fid as of now; undefined for an fid that nobody registered. */
+/** Returns the current 20-byte custody address of an fid; undefined for an unregistered fid. */
 export type CustodyOf = (fid: number) => Uint8Array | undefined;
 
 const custody = statement<{ custody: Uint8Array | null }, [fid: number]>(
@@ -9,7 +9,7 @@ const custody = statement<{ custody: Uint8Array | null }, [fid: number]>(
   "SELECT custody FROM fids WHERE fid = ?",
 );
 
-/** Asks the index at every call: an address is worth nothing from the moment that its fid was transferred. */
+/** Reads the index at every call: an address becomes invalid as soon as its fid is transferred. */
 export function custodyFromIndex(db: IndexDatabase): CustodyOf {
   return (fid) => db.get(custody, fid)?.custody ?? undefined;
 }

@@ -2,16 +2,16 @@ import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ActiveKeyOf } from "./app-keys.ts";
 
-/** A JSON Farcaster Signature as it is sent: three base64url texts. */
+/** A JSON Farcaster Signature in its wire format: three base64url texts. */
 export interface Envelope {
-  /** JSON: `fid`, `type` and `key`. */
+  /** JSON with `fid`, `type` and `key`. */
   readonly header: string;
   readonly payload: string;
-  /** Ed25519, over the other two texts with a dot between them. */
+  /** Ed25519 signature of the other two texts, joined by a dot. */
   readonly signature: string;
 }
 
-/** What an envelope says, and who says it. */
+/** The content and the signer of a verified envelope. */
 export interface VerifiedEnvelope {
   readonly fid: number;
   /** The fid of the client app that holds the key; 0 where the key's metadata names none. */
@@ -19,9 +19,12 @@ export interface VerifiedEnvelope {
   readonly payload: Uint8Array;
 }
 
-/** Why an envelope is not believed, in words for the one who sent it. */
+/** Why an envelope is invalid, in words for its sender. */
 export class EnvelopeRefusal {
-  /** @param isOfIndex whether the index decided, so that it may come out otherwise once the index is up to date. */
+  /**
+   * @param isOfIndex whether the index caused the refusal, so that the outcome may change once the index is up to
+   * date
+   */
   constructor(
     readonly reason: string,
     readonly isOfIndex = false,
@@ -29,9 +32,9 @@ export class EnvelopeRefusal {
 }
 
 /**
- * Judges an envelope.
+ * Verifies an envelope.
  *
- * @param allowlist the client apps that are listened to; empty for all.
+ * @param allowlist fids of the client apps that are accepted; empty for all
  */
 export type VerifyEnvelope = (
   envelope: Envelope,
@@ -48,10 +51,10 @@ const SIGNATURE_BYTES = 64;
 const KEY = /^0x[0-9a-fA-F]{64}$/;
 
 /**
- * Makes the judgement of envelopes, in the order of the contract: decoding, signature, key, allowlist. An envelope
- * names no app and no time, so that it stays good for as long as its key does.
+ * Creates the verification of envelopes. Checks run in the order of the contract: decoding, signature, key,
+ * allowlist. An envelope names neither an app nor a time, so it stays valid as long as its key is active.
  */
-export function createEnvelopeVerifier(parts: {
+export function createEnvelopeVerifier(deps: {
   readonly activeKeyOf: ActiveKeyOf;
   readonly clock: Clock;
 }): VerifyEnvelope {
@@ -65,10 +68,10 @@ export function createEnvelopeVerifier(parts: {
       return new EnvelopeRefusal(`signature must be ${SIGNATURE_BYTES} bytes in base64url without padding`);
     }
     const { fid, key } = header;
-    // All of it is ASCII, or it had not been decoded.
+    // Both texts are ASCII, otherwise decoding had failed.
     const signed = Buffer.from(`${envelope.header}.${envelope.payload}`, "latin1");
     if (!verifyEd25519(key, signed, signature)) return new EnvelopeRefusal("signature is not valid");
-    const active = parts.activeKeyOf(fid, key, nowSecs(parts.clock));
+    const active = deps.activeKeyOf(fid, key, nowSecs(deps.clock));
     if (!active) return new EnvelopeRefusal("key is not an active key of the fid", true);
     const clientFid = active.requestFid;
     if (allowlist.length > 0 && !allowlist.includes(clientFid) && !allowlist.includes(fid)) {
@@ -94,7 +97,7 @@ function decodeHeader(text: string): DecodedHeader | EnvelopeRefusal {
   return { fid: Number(fid), key: Uint8Array.from(Buffer.from(key.slice(2), "hex")) };
 }
 
-/** The bytes of a text in base64url without padding, undefined for any other spelling of them and for no text. */
+/** Decodes base64url without padding. Returns undefined for any other spelling of the bytes and for an empty text. */
 function decodeBase64Url(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, "base64url");
   return text !== "" && bytes.toString("base64url") === text ? bytes : undefined;

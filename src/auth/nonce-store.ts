@@ -21,8 +21,11 @@ const deleteExpired = statement<{ expires_at: number }, [nowSecs: number, max: n
    (SELECT fid, nonce FROM nonces WHERE expires_at < ? ORDER BY expires_at LIMIT ?) RETURNING expires_at`,
 );
 
-/** Every so many spendings one takes along more expired rows than they have added, so that expired rows never pile up. */
-const SPENDINGS_PER_SWEEP = 16;
+/**
+ * Number of spent nonces between two sweeps. A sweep deletes more rows than were added since the last, so expired
+ * rows do not accumulate.
+ */
+const NONCES_PER_SWEEP = 16;
 const ROWS_PER_SWEEP = 64;
 
 export function nonceReads(db: StateDatabase): Pick<NonceStore, "isSpent"> {
@@ -30,19 +33,19 @@ export function nonceReads(db: StateDatabase): Pick<NonceStore, "isSpent"> {
 }
 
 export function nonceWrites(db: StateDatabase, clock: StateClock): StoreWrites<NonceStore, "spend"> {
-  let spendings = 0;
+  let spentCount = 0;
   return {
     spend({ fid, nonce }, { nowSecs, validUntil, expiresAt }) {
       if (validUntil <= nonceFloor(db)) return false;
       const isNew = db.run(spendNonce, fid, nonce, expiresAt, nowSecs) === 1;
-      spendings += 1;
-      if (spendings % SPENDINGS_PER_SWEEP === 0) sweep(db, clock, ROWS_PER_SWEEP);
+      spentCount += 1;
+      if (spentCount % NONCES_PER_SWEEP === 0) sweep(db, clock, ROWS_PER_SWEEP);
       return isNew;
     },
   };
 }
 
-/** Nonces that nobody can use again whether they are stored or not. */
+/** Sweeps nonces whose requests have expired, which no client can use again whether they are stored or not. */
 export function nonceSweep(db: StateDatabase, clock: StateClock): SweepStep {
   return (maxRows) => {
     const deleted = sweep(db, clock, maxRows);
@@ -59,7 +62,7 @@ function isSpent(
 }
 
 function sweep(db: StateDatabase, clock: StateClock, maxRows: number): number {
-  const gone = db.all(deleteExpired, clock.sweepableSecs(), maxRows);
-  if (gone.length > 0) raiseNonceFloor(db, Math.max(...gone.map(({ expires_at }) => expires_at)));
-  return gone.length;
+  const deleted = db.all(deleteExpired, clock.sweepableSecs(), maxRows);
+  if (deleted.length > 0) raiseNonceFloor(db, Math.max(...deleted.map(({ expires_at }) => expires_at)));
+  return deleted.length;
 }

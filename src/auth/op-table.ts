@@ -1,19 +1,22 @@
-/** One request that must be signed, and the name that the signature must give it. */
+/** A request that must be signed, and the operation name that its signature must contain. */
 export interface SignedOperation {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Within `/v2/<service>`. */
+  /** Path relative to `/v2/<service>`. */
   readonly path: string;
   readonly op: string;
-  /** Bytes; the limit of the path holds where this is left out. A larger body is 413 before it is read. */
+  /**
+   * Maximum size of the body in bytes; the limit of the path if omitted. A larger body is rejected with 413 before it
+   * is read.
+   */
   readonly maxBodyBytes?: number;
 }
 
-/** Bodies that hold an id and a few numbers at most, or nothing. */
+/** For bodies that contain an id and a few numbers at most, or nothing. */
 const idOnly = { maxBodyBytes: 4096 } as const;
 
 /**
- * Every signed request, by the operation id of its route. Routes are registered from here, so that none is signed under
- * another name than the one it answers to.
+ * Every signed request, by the operation id of its route. Routes are registered from this table, so that the name in
+ * the signature always matches the route.
  */
 export const signedOperations = {
   createApp: { method: "POST", path: "/frame/app", op: "app.create" },

@@ -5,25 +5,25 @@ import type { AppStore } from "../db/state/stores.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 
 /**
- * Whether a key is one of the secrets. Digests are compared, and all of them, so that the time tells neither how much
- * of a secret was guessed nor which one it was.
+ * Reports whether a key is one of the secrets. It compares the digests of all secrets, so that the time reveals
+ * neither how much of a secret was guessed nor which secret matched.
  *
- * @param secrets the unexpired ones
+ * @param secrets the unexpired secrets
  */
 export function isSendKey(key: string, secrets: readonly Secret[]): boolean {
-  const given = secretDigest(key);
+  const digest = secretDigest(key);
   let isKnown = false;
-  for (const { value } of secrets) isKnown = timingSafeEqual(secretDigest(value), given) || isKnown;
+  for (const { value } of secrets) isKnown = timingSafeEqual(secretDigest(value), digest) || isKnown;
   return isKnown;
 }
 
-/** The app whose unexpired send secret a key is; undefined for any other key. */
+/** Finds the app that has a key as an unexpired send secret; undefined for any other key. */
 export type AppOfSendKey = (key: string) => Promise<App | undefined>;
 
-/** Finds apps by their secrets, for requests that name no app. */
-export function createSendKeyLookup(parts: { readonly apps: AppStore; readonly clock: Clock }): AppOfSendKey {
+/** Creates the lookup of apps by their secrets, for requests that name no app. */
+export function createSendKeyLookup(deps: { readonly apps: AppStore; readonly clock: Clock }): AppOfSendKey {
   return async (key) => {
-    const app = await parts.apps.findBySecret(secretDigest(key), nowSecs(parts.clock));
+    const app = await deps.apps.findBySecret(secretDigest(key), nowSecs(deps.clock));
     return app && isSendKey(key, app.secrets) ? app : undefined;
   };
 }

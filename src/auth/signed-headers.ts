@@ -4,7 +4,7 @@ import { parseFid } from "../http/params.ts";
 
 /** The five headers of a signed request, decoded. */
 export interface SignedHeaders {
-  /** `UNKNOWN_FID` where the header names one beyond 2^53 - 1. */
+  /** `UNKNOWN_FID` if the header contains a fid above 2^53 - 1. */
   readonly fid: number;
   readonly op: string;
   /** Unix seconds. */
@@ -15,14 +15,14 @@ export interface SignedHeaders {
   readonly signature: Uint8Array;
 }
 
-/** Longer than the name of any operation. */
+/** Longer than any operation name. */
 const MAX_OP_CHARS = 64;
-/** Any time that a number holds exactly; the window decides about it. */
+/** Any time that a number represents exactly; the time window is checked later. */
 const UNIX_SECS = /^[0-9]{1,15}$/;
 const NONCE = /^0x[0-9a-fA-F]{64}$/;
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
 
-/** Makes the reader of the headers under the service's own prefix. It throws 401 for one that is missing or malformed. */
+/** Creates the reader of the headers with the service's prefix. It throws 401 if a header is missing or malformed. */
 export function createSignedHeadersReader(names: ServiceNames): (headers: Headers) => SignedHeaders {
   function header<T>(suffix: string, decode: (text: string) => T | undefined) {
     const name = names.headerPrefix + suffix;

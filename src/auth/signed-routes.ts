@@ -14,29 +14,29 @@ interface SignedRouteSpec<Q extends QueryParams> {
   readonly description?: string;
   readonly query?: Q;
   /**
-   * The JSON body as the document shows it. Its fields are left to the handler, because an unknown or foreign record
-   * is reported before a wrong field.
+   * Schema of the JSON body for the document. The handler validates the fields, because an unknown or foreign record
+   * is reported before an invalid field.
    */
   readonly body?: TSchema;
   readonly response: TSchema;
   readonly errors?: readonly ErrorName[];
 }
 
-/** A request that its fid's custody address signed, and nobody sent before. */
+/** A request with a valid signature of its fid's custody address and an unused nonce. */
 export interface SignedRequest<Q extends QueryParams> {
   readonly fid: number;
   readonly query: DecodedQuery<Q>;
-  /** Any JSON; undefined for a route without a body in its description. */
+  /** Any JSON; undefined if the route declares no body. */
   readonly body: unknown;
   readonly rawBody: Uint8Array;
-  /** The path segment that the API was asked under, as `farcaster`. */
+  /** The path segment of the API's prefix, for example `farcaster`. */
   readonly prefix: string;
 }
 
-/** A group of routes that answer signed requests only. */
+/** A group of routes that accept signed requests only. */
 export interface SignedRoutes {
   readonly plugin: AnyElysia;
-  /** Adds the route that the operation table has under this id. */
+  /** Adds the route with this id from the operation table. */
   add<const Q extends QueryParams = Record<never, never>>(
     id: SignedOperationId,
     spec: SignedRouteSpec<Q>,
@@ -48,14 +48,14 @@ interface HandlerContext {
   readonly request: Request;
   readonly query: unknown;
   readonly body: unknown;
-  /** Template of the whole path, as `/v2/farcaster/webhook`. */
+  /** Template of the whole path, for example `/v2/farcaster/webhook`. */
   readonly route: string;
 }
 
 /**
- * Signed operations as a piece of the lifecycle. The parse hook keeps the bytes of the body. The first transform judges
- * the signature over them (what a parse hook throws would come out as a parse error) and spends the nonce. The next decodes
- * query and JSON.
+ * Creates a group of signed routes. The parse hook stores the bytes of the body. The first transform verifies the
+ * signature of these bytes and spends the nonce; it is not a parse hook because errors thrown there become parse
+ * errors. The next transform decodes query and JSON.
  */
 export function createSignedRoutes(
   auth: AuthParts,
@@ -76,7 +76,7 @@ export function createSignedRoutes(
       }: SignedOperation = signedOperations[id];
       const captureBody = ({ request }: { readonly request: Request }) =>
         readBody(request, Math.min(maxBodyBytes, exchangeOf(request).policy.maxBodyBytes));
-      const judge = async ({ request }: { readonly request: Request }): Promise<void> => {
+      const verifySignature = async ({ request }: { readonly request: Request }): Promise<void> => {
         verified.set(
           request,
           await verify({ headers: request.headers, bodyHash: () => hashBody(rawBody(request)), op }),
@@ -88,7 +88,7 @@ export function createSignedRoutes(
         tags: [group.tag],
         security: "signedOperation",
         ...rest,
-        // On every route, a signature for another operation is 400, and all of them are 503 while the index lags.
+        // On every route, a signature for another operation is 400, and every request is 503 while the index lags.
         errors: ["badRequest", "unavailable", "payloadTooLarge", ...errors],
         ...(body === undefined ? {} : { body: documentedOnly(body) }),
       });
@@ -102,20 +102,20 @@ export function createSignedRoutes(
           rawBody: rawBody(request),
           prefix: route.split("/")[2] ?? "",
         };
-        const answer = await handle(signed);
+        const response = await handle(signed);
         if (method !== "GET") {
           const { requestId } = exchangeOf(request);
-          auth.log.info({ op, fid, requestId }, "Carried out a signed operation");
+          auth.log.info({ op, fid, requestId }, "Executed a signed operation");
         }
-        return answer;
+        return response;
       };
-      const transform = hook.transform === undefined ? [judge] : [judge, hook.transform];
+      const transform = hook.transform === undefined ? [verifySignature] : [verifySignature, hook.transform];
       plugin.route(method, path, handler, { ...hook, parse: captureBody, transform });
     },
   };
 }
 
-/** A schema that the document shows and that lets every JSON value pass. */
+/** A schema that is documented but accepts every JSON value. */
 function documentedOnly(schema: TSchema): TSchema {
   return Type.Unsafe<unknown>({ ...schema, [Kind]: "Any" });
 }

@@ -1,6 +1,6 @@
 /**
- * Why what the index says of custody addresses and keys may be out of date, for people; undefined while it is not. A node
- * that fills its index itself is always up to date.
+ * Returns why the custody addresses and keys in the index may be out of date, as text for clients; undefined while
+ * they are current. They are always current in a node that fills its index itself.
  */
 export type StaleReason = () => Promise<string | undefined>;
 

@@ -1,16 +1,16 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { ServiceNames } from "../config/names.ts";
 
-/** What the custody address of `fid` signs. */
+/** The data that the custody address of `fid` signs. */
 export interface SignedOp {
-  /** Name of the operation, as `webhook.create`. */
+  /** Name of the operation, for example `webhook.create`. */
   readonly op: string;
   readonly fid: number;
   /** Unix seconds. */
   readonly signedAt: number;
   /** 32 bytes. */
   readonly nonce: Uint8Array;
-  /** keccak256 of the body as it is sent; of nothing where there is no body. */
+  /** keccak256 of the raw body; of zero bytes if there is no body. */
   readonly requestHash: Uint8Array;
 }
 
@@ -32,7 +32,7 @@ const opFields = [
   { name: "requestHash", type: "bytes32" },
 ] as const;
 
-/** The EIP-712 definition as wallets and signing libraries take it. */
+/** The EIP-712 definition in the form that wallets and signing libraries accept. */
 export function signedOpTypedData({ domainName, signedOpType }: ServiceNames) {
   return {
     domain: { name: domainName, version: DOMAIN_VERSION, chainId: CHAIN_ID },
@@ -42,8 +42,8 @@ export function signedOpTypedData({ domainName, signedOpType }: ServiceNames) {
 }
 
 /**
- * Makes the function that computes the EIP-712 digest of an operation, 32 bytes. What is the same for every operation
- * is hashed once, which makes this about five times as fast as a general implementation.
+ * Creates the function that computes the 32-byte EIP-712 digest of an operation. Constant parts are hashed once,
+ * which makes it about five times as fast as a general implementation.
  */
 export function createSignedOpHasher(names: ServiceNames): (op: SignedOp) => Uint8Array {
   const { domain } = signedOpTypedData(names);
@@ -76,7 +76,7 @@ function hashWords(words: readonly Uint8Array[]): Uint8Array {
   return keccak_256(Buffer.concat(words, words.length * WORD_BYTES));
 }
 
-/** A whole number up to 2^53 - 1 as a 32-byte word. */
+/** Encodes an integer up to 2^53 - 1 as a 32-byte word. */
 function word(value: number): Uint8Array {
   const bytes = Buffer.alloc(WORD_BYTES);
   bytes.writeBigUInt64BE(BigInt(value), WORD_BYTES - 8);

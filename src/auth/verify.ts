@@ -10,7 +10,7 @@ import { createSignedHeadersReader } from "./signed-headers.ts";
 import type { StaleReason } from "./staleness.ts";
 import { createSignedOpHasher } from "./typed-data.ts";
 
-/** What signed operations are checked against. */
+/** Dependencies of the verification of signed operations. */
 export interface AuthParts {
   readonly names: ServiceNames;
   readonly clock: Clock;
@@ -18,33 +18,35 @@ export interface AuthParts {
   readonly windowSecs: number;
   readonly nonces: NonceStore;
   readonly custodyOf: CustodyOf;
-  /** While this tells a reason, the custody address that the index has may be a former one. */
+  /** While this returns a reason, a custody address in the index may be outdated. */
   readonly staleReason: StaleReason;
   readonly log: Logger;
 }
 
-/** Checks a request by its headers and the bytes of its body, and spends its nonce. Resolves with the signing fid. */
+/**
+ * Verifies a request by its headers and the bytes of its body, and spends its nonce. Resolves with the signing fid.
+ */
 export type Verify = (request: {
   readonly headers: Headers;
-  /** keccak256 of the body as it was sent. Called only where everything that is cheaper to check has passed. */
+  /** Computes the keccak256 of the raw body. Called only after all cheaper checks have passed. */
   readonly bodyHash: () => Promise<Uint8Array>;
-  /** The operation that the method and the path stand for. */
+  /** The operation of the requested method and path. */
   readonly op: string;
 }) => Promise<number>;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
 
 /**
- * Makes the check of signed operations. The checks run in the order of the contract, cheap ones first. Each failure is
- * 401, but for a signature that is good for another operation, which is 400, and for an index that lags so far that a
- * former owner may still pass, which is 503. A request that fails a check stores nothing.
+ * Creates the verification of signed operations. The checks run in the order of the contract, cheap ones first. Every
+ * failure is 401, with two exceptions: a valid signature of another operation is 400, and an index that lags so far
+ * that a former owner might be accepted is 503. A request that fails a check stores nothing.
  *
- * The last step spends the nonce, by one atomic insert, so that of any number of copies one gets through. It is spent
- * before query and body are looked at, and stays spent however the request ends: the signature does not cover the query, so
- * the same headers would otherwise be good for another one.
+ * The last step spends the nonce by one atomic insert, so that of any number of copies only one succeeds. The nonce
+ * is spent before query and body are validated, and stays spent whatever the result of the request: the signature
+ * does not cover the query, so the same headers would otherwise be valid for another query.
  */
-export function createVerify(parts: AuthParts): Verify {
-  const { names, clock, windowSecs, nonces, custodyOf, staleReason } = parts;
+export function createVerify(deps: AuthParts): Verify {
+  const { names, clock, windowSecs, nonces, custodyOf, staleReason } = deps;
   const readHeaders = createSignedHeadersReader(names);
   let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;
 
@@ -57,13 +59,13 @@ export function createVerify(parts: AuthParts): Verify {
     }
     const times = { nowSecs: now, validUntil: signed.signedAt + windowSecs };
     if (await nonces.isSpent({ fid, nonce }, times)) throw nonceSpent();
-    // The digest of a fid that no number holds would be that of another fid.
+    // The digest of a fid above 2^53 - 1 would be that of another fid.
     if (fid === UNKNOWN_FID) throw unauthorized("unknown fid");
     if (!isWellFormedSignature(signature)) throw unauthorized("signature is not valid");
-    // Looked up again below. An index that lags may not know the fid yet, which is told after the signature.
+    // Checked again below. A lagging index may not contain the fid yet; that is reported after the signature check.
     if (!custodyOf(fid) && (await staleReason()) === undefined) throw unauthorized("unknown fid");
     const requestHash = await bodyHash();
-    // Made by the first request, so that the start does not wait for its hashes.
+    // Created at the first request, so that the start does not wait for its hashes.
     digestOf ??= createSignedOpHasher(names);
     const signer = recoverSigner(digestOf({ ...signed, requestHash }), signature);
     if (!signer) throw unauthorized("signature is not valid");
@@ -77,7 +79,7 @@ export function createVerify(parts: AuthParts): Verify {
     if (signed.op !== op) {
       throw new ApiError("badRequest", "signed op does not match the HTTP method/path");
     }
-    // Signed in the future by a whole window, a request passes for two windows from now.
+    // A request signed a whole window in the future is valid for two windows from now.
     const isFirst = await nonces.spend({ fid, nonce }, { ...times, expiresAt: now + 2 * windowSecs });
     if (!isFirst) throw nonceSpent();
     return fid;

@@ -2,7 +2,7 @@ import { Counter, Gauge } from "prom-client";
 import type { Descriptors } from "../runtime/descriptors.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 
-/** Registers what shows whether connections are accepted, beside `process_open_fds`. */
+/** Registers the metrics that show whether the process accepts connections. */
 export function createAcceptMetrics(
   { registry, prefix }: Metrics,
   { isAccepting, descriptors }: { isAccepting: () => boolean; descriptors: Descriptors | undefined },
@@ -19,15 +19,15 @@ export function createAcceptMetrics(
   if (descriptors !== undefined) {
     new Gauge({
       name: `${prefix}http_descriptor_cap`,
-      help: "Open file descriptors of the process from which on no connection is accepted",
+      help: "Number of open file descriptors at which the process stops accepting connections",
       registers,
-      // Every worker sees the same.
+      // All workers have the same cap.
       aggregator: "first",
     }).set(descriptors.cap);
   }
   const pauses = new Counter({
     name: `${prefix}http_accept_pauses_total`,
-    help: "Times that an HTTP worker stopped accepting connections because too few descriptors were left",
+    help: "Number of times an HTTP worker stopped accepting connections because too few descriptors were left",
     registers,
   });
   return { pauses };

@@ -7,14 +7,14 @@ import { describeValueError } from "./validation-message.ts";
 
 const empty = new Uint8Array(0);
 
-/** The bytes that a parse hook has read, for the hooks after it: a signature covers the bytes, not the JSON. */
+/** The bytes read by the parse hook, for later hooks: a signature covers the bytes, not the JSON. */
 const rawBodies = new WeakMap<Request, Uint8Array>();
 
 function tooLarge(maxBytes: number): ApiError {
   return new ApiError("payloadTooLarge", `request body must be at most ${maxBytes} bytes`);
 }
 
-/** A body of unknown length is counted while it comes in, so that no more than the limit is ever held. */
+/** Reads a body of unknown length. It counts the bytes as they arrive, so it never buffers more than the limit. */
 async function readCounted(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const reader = stream.getReader();
   const chunks: Uint8Array[] = [];
@@ -22,7 +22,7 @@ async function readCounted(stream: ReadableStream<Uint8Array>, maxBytes: number)
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     bytes += part.value.byteLength;
     if (bytes > maxBytes) {
-      // The answer must not wait for a client that is still sending.
+      // The response must not wait for a client that is still sending.
       reader.cancel().catch(() => undefined);
       throw tooLarge(maxBytes);
     }
@@ -32,9 +32,9 @@ async function readCounted(stream: ReadableStream<Uint8Array>, maxBytes: number)
 }
 
 /**
- * Reads a request's body once and keeps its bytes for `rawBody`.
- * @throws ApiError `payloadTooLarge`: at once where Content-Length tells (Bun refuses one that is no number), else as
- * soon as the bytes exceed `maxBytes`.
+ * Reads a request's body once and stores its bytes for `rawBody`.
+ * @throws ApiError `payloadTooLarge`: before reading if Content-Length exceeds `maxBytes` (Bun rejects a
+ * Content-Length that is not a number), otherwise as soon as the bytes exceed `maxBytes`.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
@@ -46,19 +46,19 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   return bytes;
 }
 
-/** The bytes of a body that `readBody` has read; empty where there was none. */
+/** Returns the bytes of a body that `readBody` has read; empty if there was no body. */
 export function rawBody(request: Request): Uint8Array {
   return rawBodies.get(request) ?? empty;
 }
 
-/** The parse hook of every route that takes a body: reads it within the limit of its path and leaves it undecoded. */
+/** The parse hook of every route that accepts a body: reads it within the limit of its path and does not decode it. */
 export function captureBody({ request }: { readonly request: Request }): Promise<Uint8Array> {
   return readBody(request, exchangeOf(request).policy.maxBodyBytes);
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** @throws ApiError `badRequest` for an absent body, broken UTF-8 or broken JSON. */
+/** @throws ApiError `badRequest` for a missing body, invalid UTF-8 or invalid JSON. */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) throw new ApiError("badRequest", "missing request body");
   try {
@@ -69,8 +69,8 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * Makes a decoder of JSON bodies for one schema: parses, checks, applies the schema's transforms. The check is compiled
- * at the first use. An error names one field and its rule.
+ * Creates a decoder of JSON bodies for one schema. It parses the body, validates it and applies the schema's
+ * transforms. The check is compiled at the first use. An error names one field and its rule.
  */
 export function jsonBodyDecoder<S extends TSchema>(schema: S): (bytes: Uint8Array) => StaticDecode<S> {
   let compiled: TypeCheck<S> | undefined;

@@ -1,22 +1,22 @@
 import type { ServiceNames } from "../config/names.ts";
 
-/** Cross-origin rules: any origin without credentials by default, else the listed ones. */
+/** Cross-origin rules: any origin without credentials by default, otherwise the listed origins. */
 export interface Cors {
-  /** The answer to any OPTIONS request; it does not depend on the path. */
+  /** Returns the response to an OPTIONS request; it does not depend on the path. */
   preflight(): Response;
-  /** What every answer carries, so that a browser lets its reader have it. */
+  /** Headers of every response, which allow scripts of other origins to read it. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Adds what depends on where the request comes from. */
+  /** Adds the header that depends on the request's origin. */
   allowOrigin(request: Request, headers: Headers): void;
 }
 
-/** A day; browsers cap it at what they think best. */
+/** One day; browsers apply their own maximum. */
 const preflightMaxAgeSecs = 86_400;
 
 const allowedMethods = "GET, POST, PUT, PATCH, DELETE";
 const exposedHeaders = "x-request-id, etag, retry-after";
 
-/** What clients of the hosted API send with every call, beside `x-api-key`. */
+/** Headers, besides `x-api-key`, that clients of the hosted API send with every call. */
 const compatHeaders = [
   "authorization",
   "api_key",
@@ -26,7 +26,7 @@ const compatHeaders = [
   "x-wallet-id",
 ];
 
-/** @param isCompat whether clients of the hosted API are served too */
+/** @param isCompat whether the compat dialect is served */
 export function createCors(options: {
   readonly origins: readonly string[];
   readonly names: ServiceNames;

@@ -3,7 +3,7 @@ import iconPath from "swagger-ui-dist/favicon-32x32.png" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import scriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 
-/** Nothing but the page's own assets, and no other host for anything. */
+/** Allows the page's own assets only, and no other host. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,7 +32,7 @@ const page = (title: string) => `<!doctype html>
 </html>
 `;
 
-/** `validatorUrl: null` because Swagger UI otherwise asks a public service to judge the document. */
+/** `validatorUrl: null` because Swagger UI otherwise asks a public service to validate the document. */
 const initScript = `SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#swagger-ui",
@@ -46,7 +46,7 @@ const initScript = `SwaggerUIBundle({
 });
 `;
 
-/** The assets change with the binary only; an hour bounds how long an old one outlives an upgrade. */
+/** The assets change only with the binary; an hour limits how long an old copy is used after an upgrade. */
 const assetCaching = "public, max-age=3600";
 
 const hidden = { detail: { hide: true } } as const;
@@ -62,7 +62,7 @@ function secured(body: Bun.BunFile | string, contentType: string, cacheControl: 
   });
 }
 
-/** Swagger UI at `/docs`, all of it served from here. */
+/** Serves Swagger UI at `/docs`, with all its assets. */
 export function docsRoutes({ title }: { title: string }) {
   const html = page(title);
   const script = "text/javascript; charset=utf-8";

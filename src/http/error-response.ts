@@ -12,7 +12,9 @@ const nameByStatus = new Map(
 const STATE_BUSY = "the request could not be stored in time: it may or may not have been carried out";
 const STATE_RETRY = { retryAfterSecs: 5 };
 
-/** Elysia wraps what a parse hook throws; a client that hangs up in mid-body shows as an AbortError. */
+/**
+ * Elysia wraps errors thrown by a parse hook. A client that disconnects in the middle of a body causes an AbortError.
+ */
 function unwrapParseError(error: ParseError): ApiError {
   const { cause } = error;
   if (cause instanceof ApiError) return cause;
@@ -22,7 +24,7 @@ function unwrapParseError(error: ParseError): ApiError {
   return new ApiError("internal", undefined, { cause });
 }
 
-/** What a thrown value is to the client. Only what was made for the client's eyes keeps its text. */
+/** Maps a thrown value to the error that the client receives. Only errors meant for the client keep their text. */
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof NotFoundError) return new ApiError("notFound", "unknown route");
@@ -39,7 +41,7 @@ function toApiError(error: unknown): ApiError {
   return new ApiError("internal", undefined, { cause: error });
 }
 
-/** The answer to anything that was thrown. The cause of a fault is logged here, beside the request id, and stays here. */
+/** Returns the response for a thrown value. The cause of a fault is logged with the request id and never sent. */
 export function errorResponse(options: { exchange: Exchange; error: unknown; log: Logger }): Response {
   const { exchange, log } = options;
   const error = toApiError(options.error);
@@ -47,9 +49,9 @@ export function errorResponse(options: { exchange: Exchange; error: unknown; log
   const isFault = error.kind === "internal" || (kind.status >= 500 && error.cause !== undefined);
   if (isFault) {
     const { requestId, method, route } = exchange;
-    log.error({ err: error.cause ?? error, requestId, method, route }, "Failed a request");
+    log.error({ err: error.cause ?? error, requestId, method, route }, "Request failed");
   }
-  // An error may pass with the next request; without this, caches may keep a 404 as they please.
+  // An error may be temporary; without this header, caches may store a 404 by their own rules.
   const headers: Record<string, string> = {
     "content-type": "application/json",
     "cache-control": "no-store",

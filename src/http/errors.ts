@@ -1,16 +1,16 @@
-/** At which level the access log tells of an answer of this kind. */
+/** Level of a response of this kind in the access log. */
 type ErrorLogLevel = "info" | "warn";
 
 interface ErrorKind {
   readonly status: number;
-  /** What the client reads when nothing more exact is said. */
+  /** Default message of the response body. */
   readonly message: string;
   readonly logLevel: ErrorLogLevel;
-  /** The rest of the request is not worth reading, so the connection ends with the answer. */
+  /** The rest of the request is not read, so the connection is closed after the response. */
   readonly closesConnection?: true;
 }
 
-/** Every error that the HTTP interface can answer with. The keys are the stable names used in code and documents. */
+/** Every error response of the HTTP interface. The keys are the stable names used in code and documents. */
 export const errorKinds = {
   badRequest: { status: 400, message: "bad request", logLevel: "info" },
   unauthorized: { status: 401, message: "unauthorized", logLevel: "info" },
@@ -34,19 +34,19 @@ const levelByStatus = new Map<number, ErrorLogLevel>(
   Object.values(errorKinds).map((kind) => [kind.status, kind.logLevel]),
 );
 
-/** The level of an answer's line in the access log. */
+/** Returns the level of a response's line in the access log. */
 export function logLevelOf(status: number): "debug" | ErrorLogLevel {
   return status < 400 ? "debug" : (levelByStatus.get(status) ?? "warn");
 }
 
 export interface ApiErrorOptions {
-  /** What happened inside. It is logged and never sent. */
+  /** The internal cause. It is logged and never sent. */
   readonly cause?: unknown;
   /** Sent as `retry-after`, whole seconds. */
   readonly retryAfterSecs?: number;
 }
 
-/** A refusal whose message the client is meant to read. Anything else that is thrown is a fault and answers 500. */
+/** An error whose message is sent to the client. Any other thrown value is a fault and causes a 500 response. */
 export class ApiError extends Error {
   readonly kind: ErrorName;
   readonly retryAfterSecs: number | undefined;

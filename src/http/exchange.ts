@@ -1,7 +1,7 @@
 import type { CodedBody } from "./content-coding.ts";
 import type { RoutePolicy } from "./policy.ts";
 
-/** One request and its answer, as far as they are known. It is opened by the edge and filled on the way. */
+/** State of one request and its response. The pipeline opens it; later steps fill it in. */
 export interface Exchange {
   readonly request: Request;
   readonly requestId: string;
@@ -11,13 +11,13 @@ export interface Exchange {
   readonly policy: RoutePolicy;
   /** Reading of the monotonic clock, ms. */
   readonly startedAtMs: number;
-  /** Template of the route that answers, as in `/v2/svc/user`; undefined where no route does. */
+  /** Template of the matched route, for example `/v2/svc/user`; undefined if no route matches. */
   route: string | undefined;
-  /** The body of a response that its route lets the process cache. */
+  /** Body of a response whose route declares it cacheable in this process. */
   cacheable: TaggedBody | undefined;
 }
 
-/** A body and the tag of its bytes, which is the same in every coding. */
+/** A body and its ETag, which is the same for every content coding. */
 export interface TaggedBody extends CodedBody {
   readonly etag: string;
 }
@@ -28,9 +28,9 @@ export function openExchange(request: Request, exchange: Exchange): void {
   exchanges.set(request, exchange);
 }
 
-/** The exchange of a request that came in through the edge. */
+/** Returns the exchange of a request that the pipeline has opened. */
 export function exchangeOf(request: Request): Exchange {
   const exchange = exchanges.get(request);
-  if (exchange === undefined) throw new Error("the request did not come in through the edge");
+  if (exchange === undefined) throw new Error("the request did not pass through the pipeline");
   return exchange;
 }

@@ -2,7 +2,7 @@ import { Counter } from "prom-client";
 import { type HistogramSeries, registerHistogram } from "../runtime/histogram.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 
-/** Counts an answer. `route` is the template, so that the number of series has a bound. */
+/** Counts a response. `route` is the template, so that the number of series is bounded. */
 export type ObserveResponse = (method: string, route: string, status: number, seconds: number) => void;
 
 const bucketBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -10,12 +10,12 @@ const bucketBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 /** A client chooses the method, so all but the usual ones share one label. */
 const labelledMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** The answers of one route to one method. */
+/** Counts of the responses of one route to one method. */
 interface Tally {
   readonly method: string;
   readonly route: string;
   readonly byStatus: Map<number, number>;
-  /** Answers per bucket, not yet summed up; the last is for what exceeds every bound. */
+  /** Responses per bucket, not cumulative; the last bucket counts those above every bound. */
   readonly buckets: number[];
   sumSecs: number;
 }
@@ -46,8 +46,9 @@ function seriesOf({ method, route, buckets, sumSecs }: Tally): HistogramSeries {
 }
 
 /**
- * Registers the metrics of the HTTP interface. Answers are tallied here and turned into series when they are asked
- * for: prom-client hashes the labels at each observation, which took a tenth of the time of a small request.
+ * Registers the metrics of the HTTP interface. Responses are tallied here and converted to series when the metrics
+ * are collected: prom-client hashes the labels at each observation, which took a tenth of the time of a small
+ * request.
  */
 export function createHttpMetrics({ registry, prefix }: Metrics): ObserveResponse {
   const tallies = new Map<string, Map<string, Tally>>();
@@ -68,7 +69,7 @@ export function createHttpMetrics({ registry, prefix }: Metrics): ObserveRespons
 
   registerHistogram(registry, {
     name: `${prefix}http_request_duration_seconds`,
-    help: "Time from the arrival of a request's headers to its answer",
+    help: "Time from the arrival of a request's headers to its response",
     bounds: bucketBounds,
     aggregator: "sum",
     read: () => all().map(seriesOf),

@@ -1,6 +1,6 @@
 /**
- * A JSON body that a handler makes in pieces, because the whole may be large: concatenated, the pieces are one JSON
- * text. They are asked for one after the other, and no further when the client has gone.
+ * A JSON body that a handler produces in pieces because it may be large. Concatenated, the pieces are one JSON text.
+ * They are pulled one by one; pulling stops when the client disconnects.
  */
 export class JsonStream {
   readonly pieces: AsyncIterator<string> | Iterator<string>;

@@ -3,27 +3,29 @@ import type { Logger } from "../runtime/logger.ts";
 
 type Server = Bun.Server<undefined>;
 
-/** How often the number of descriptors is looked at. */
-const LOOK_MS = 50;
+/** Interval at which the number of descriptors is polled. */
+const POLL_INTERVAL_MS = 50;
 
-/** It is accepted again when so much of the cap is in use: below it, so that the state does not flap. */
+/**
+ * Share of the cap below which the listener accepts connections again. It is below 1 so that the state does not flap.
+ */
 const RESUME_SHARE = 0.9;
 
 export interface ListenerOptions {
-  /** Opens a server. Port 0 takes a free one. */
+  /** Opens a server. Port 0 selects a free port. */
   readonly serve: (port: number) => Server;
   readonly port: number;
-  /** Connections are always accepted where it is left out. */
+  /** If omitted, the listener always accepts connections. */
   readonly descriptors: Descriptors | undefined;
   readonly onPause: () => void;
   readonly log: Logger;
 }
 
 /**
- * Accepts connections while the process has descriptors to spare. At the cap it closes connections that wait for their next
- * request; where that is not enough it stops listening, so that a new connection is refused at once instead of taking the
- * descriptor that a database or an outgoing call needs. What was accepted goes on. Connections that never send a request
- * are closed by Bun after some ten seconds, and it listens again.
+ * Accepts connections while the process has spare descriptors. At the cap it closes idle connections. If that is not
+ * enough it stops listening, so that a new connection is refused at once and does not take the descriptor that a
+ * database or an outgoing call needs. Accepted connections continue. Bun closes connections that never send a request
+ * after about ten seconds; then the listener accepts again.
  */
 export class Listener {
   readonly #options: ListenerOptions;
@@ -43,7 +45,7 @@ export class Listener {
     this.#accepting = server;
     this.#port = server.port ?? options.port;
     this.url = server.url;
-    if (descriptors !== undefined) this.#timer = setInterval(() => this.#look(descriptors), LOOK_MS);
+    if (descriptors !== undefined) this.#timer = setInterval(() => this.#poll(descriptors), POLL_INTERVAL_MS);
   }
 
   get isAccepting(): boolean {
@@ -58,7 +60,10 @@ export class Listener {
     return this.#servers().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
   }
 
-  /** Stops accepting; resolves when what was accepted has finished, at once where that is cut off. */
+  /**
+   * Stops accepting. Resolves when accepted requests have finished; with `cutsOff` it closes their connections at
+   * once.
+   */
   async stop(cutsOff: boolean): Promise<void> {
     clearInterval(this.#timer);
     const servers = this.#servers();
@@ -71,7 +76,7 @@ export class Listener {
     return this.#accepting === undefined ? [...this.#draining] : [this.#accepting, ...this.#draining];
   }
 
-  #look(descriptors: Descriptors): void {
+  #poll(descriptors: Descriptors): void {
     const open = descriptors.open();
     if (this.#accepting === undefined) {
       if (open < descriptors.cap * RESUME_SHARE) this.#resume();
@@ -99,12 +104,12 @@ export class Listener {
     try {
       this.#accepting = serve(this.#port);
     } catch (err) {
-      // Tried again at the next look.
+      // The next poll tries again.
       if (!this.#hasFailed) log.error({ err }, "Could not listen again");
       this.#hasFailed = true;
       return;
     }
     this.#hasFailed = false;
-    log.info({}, "Accepts connections again");
+    log.info({}, "Resumed accepting connections");
   }
 }

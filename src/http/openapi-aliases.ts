@@ -1,16 +1,18 @@
 import { isObject, type Json, type JsonObject } from "./openapi-document.ts";
 
-/** Keyword of an operation in the generator's document: the path, within its prefix, that it is an alias of. */
+/** Keyword of an operation in the generator's document. Its value is the canonical path, relative to the prefix. */
 export const ALIAS_KEYWORD = "x-alias-of";
 
-/** Keyword of a canonical operation in the published document: the whole paths of its aliases. */
+/**
+ * Keyword of a canonical operation in the published document. Its value is the list of the full paths of its aliases.
+ */
 const ALIASES_KEYWORD = "x-aliases";
 
 /**
- * The paths without those operations that are aliases; each canonical operation lists its aliases, in its description and
- * for programs under `x-aliases`.
- * @param basePaths prefixes of the API, as `/v2/svc`; an alias and its canonical path share one
- * @throws Error for an alias of a path that has no operation of that method
+ * Returns the paths without aliases. Each canonical operation lists its aliases in its description and, for programs,
+ * under `x-aliases`.
+ * @param basePaths prefixes of the API, for example `/v2/svc`; an alias and its canonical path share one
+ * @throws Error if the canonical path of an alias has no operation of the same method
  */
 export function mergeAliases(paths: JsonObject, basePaths: readonly string[]): JsonObject {
   const merged: JsonObject = {};
@@ -31,8 +33,8 @@ export function mergeAliases(paths: JsonObject, basePaths: readonly string[]): J
     const item = merged[canonicalPath];
     const operation = isObject(item) ? item[method] : undefined;
     if (!isObject(item) || !isObject(operation)) throw new Error(`${path} is an alias of no path`);
-    const known = operation[ALIASES_KEYWORD];
-    item[method] = { ...operation, [ALIASES_KEYWORD]: [...(Array.isArray(known) ? known : []), path] };
+    const previous = operation[ALIASES_KEYWORD];
+    item[method] = { ...operation, [ALIASES_KEYWORD]: [...(Array.isArray(previous) ? previous : []), path] };
   }
   for (const item of Object.values(merged)) {
     if (!isObject(item)) continue;

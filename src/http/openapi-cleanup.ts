@@ -1,12 +1,12 @@
 import { isObject, type Json, type JsonObject } from "./openapi-document.ts";
 
 /*
- * @elysiajs/swagger copies the schemas of the routes as they stand. Without this clean-up the document is six times its
- * size (each use of a named schema is a copy), names media types that no route takes, and writes lists and enumerations in
- * forms that generated clients misread.
+ * @elysiajs/swagger copies the schemas of the routes unchanged. Without this cleanup the document is six times as
+ * large (each use of a named schema is a copy), lists media types that no route accepts, and describes lists and
+ * enumerations in forms that client generators misread.
  */
 
-/** `anyOf` of constants of one type is an enumeration. */
+/** Converts an `anyOf` of constants of one type to an enumeration; undefined for any other `anyOf`. */
 function asEnumeration(members: readonly Json[]): JsonObject | undefined {
   const constants = members.map((member) => (isObject(member) ? member.const : undefined));
   const types = new Set(constants.map((constant) => typeof constant));
@@ -16,9 +16,9 @@ function asEnumeration(members: readonly Json[]): JsonObject | undefined {
 }
 
 interface SchemaContext {
-  /** The named schemas of the cleaned operations so far. */
+  /** The named schemas collected from the operations cleaned so far. */
   readonly named: Map<string, JsonObject>;
-  /** A response holds what is listed and nothing else; a request may hold more. */
+  /** True for responses, which contain only the listed properties. Requests may contain others. */
   readonly closed: boolean;
 }
 
@@ -26,14 +26,14 @@ function cleanSchemaMap(map: JsonObject, context: SchemaContext): JsonObject {
   return Object.fromEntries(Object.entries(map).map(([key, schema]) => [key, cleanSchema(schema, context)]));
 }
 
-/** A named schema becomes a component, once, and its uses refer to it. */
+/** Moves a named schema to the components, once, and replaces each use by a reference. */
 function cleanSchema(schema: Json, context: SchemaContext): Json {
   if (Array.isArray(schema)) return schema.map((member) => cleanSchema(member, context));
   if (!isObject(schema)) return schema;
   const name = schema.$id;
   if (typeof name !== "string") return cleanUnnamed(schema, context);
   if (!context.named.has(name)) {
-    // Reserved before its parts are cleaned, so that a schema that holds itself ends.
+    // Reserved before its parts are cleaned, so that a recursive schema terminates.
     const component: JsonObject = {};
     context.named.set(name, component);
     Object.assign(component, cleanUnnamed(schema, context));
@@ -69,7 +69,7 @@ function cleanUnnamed(schema: JsonObject, context: SchemaContext): JsonObject {
   return cleaned;
 }
 
-/** The only media type of the interface is JSON, whatever the generator adds. */
+/** Removes all media types but JSON, the only one that the interface uses. */
 function cleanContent(holder: JsonObject, context: SchemaContext): JsonObject {
   const { content, ...rest } = holder;
   const json = isObject(content) ? content["application/json"] : undefined;
@@ -94,8 +94,8 @@ function cleanParameter(parameter: Json, context: SchemaContext): Json {
 /** Cleans operations and collects the named schemas that they use. */
 export interface OpenApiCleanup {
   readonly operation: (operation: JsonObject) => JsonObject;
-  /** The components of `given` and of all operations that were cleaned, by name. */
-  readonly schemas: (given: JsonObject) => JsonObject;
+  /** Returns the components of `declared` and of all cleaned operations, by name. */
+  readonly schemas: (declared: JsonObject) => JsonObject;
 }
 
 export function createCleanup(): OpenApiCleanup {
@@ -119,8 +119,8 @@ export function createCleanup(): OpenApiCleanup {
       return cleaned;
     },
 
-    schemas(given) {
-      const schemas = cleanSchemaMap(given, response);
+    schemas(declared) {
+      const schemas = cleanSchemaMap(declared, response);
       const byName = [...Object.entries(schemas), ...named].toSorted(([a], [b]) => (a < b ? -1 : 1));
       return Object.fromEntries(byName);
     },

@@ -1,4 +1,4 @@
-/** A JSON value, as the generator gives it and a client reads it. */
+/** A JSON value of the document. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 
 export interface JsonObject {

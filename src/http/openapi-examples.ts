@@ -1,24 +1,24 @@
 import { isObject, type Json, type JsonObject } from "./openapi-document.ts";
 
-/** A request and its responses, as they were on the demo network. */
+/** A request and its responses, recorded on the demo network. */
 export interface OperationExample {
   /** Query parameters by name; a list as an array. */
   readonly query?: JsonObject;
   readonly body?: Json;
-  /** Bodies by status. */
+  /** Response bodies by status. */
   readonly responses: JsonObject;
 }
 
 /** Examples by operation id. */
 export type OperationExamples = Readonly<Record<string, OperationExample>>;
 
-/** Examples of the service's own dialect, and those of the compat dialect that differ from them. */
+/** Examples of the native dialect, and those of the compat dialect that differ from them. */
 export interface DialectExamples {
   readonly native: OperationExamples;
   readonly compat: OperationExamples;
 }
 
-/** The operation with the example in its parameters, its request body and its responses. */
+/** Returns the operation with the example added to its parameters, its request body and its responses. */
 export function withExample(operation: JsonObject, example: OperationExample): JsonObject {
   const { parameters, requestBody, responses } = operation;
   const { query = {}, body } = example;
@@ -29,16 +29,16 @@ export function withExample(operation: JsonObject, example: OperationExample): J
   if (isObject(responses)) {
     result.responses = Object.fromEntries(
       Object.entries(responses).map(([status, response]): [string, Json] => {
-        const shown = example.responses[status];
-        const isShown = shown !== undefined && isObject(response);
-        return [status, isShown ? withContentExample(response, shown) : response];
+        const recorded = example.responses[status];
+        const hasExample = recorded !== undefined && isObject(response);
+        return [status, hasExample ? withContentExample(response, recorded) : response];
       }),
     );
   }
   return result;
 }
 
-/** A parameter that the request leaves out has no example, not even its own: Swagger UI sends all that it finds. */
+/** Removes the example of a parameter that the request omits: Swagger UI sends every example that it finds. */
 function withParameterExample(parameter: Json, query: JsonObject): Json {
   if (!isObject(parameter) || parameter.in !== "query") return parameter;
   const { examples: _own, ...rest } = parameter;

@@ -4,7 +4,9 @@ import { createCleanup } from "./openapi-cleanup.ts";
 import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./openapi-document.ts";
 import { type DialectExamples, withExample } from "./openapi-examples.ts";
 
-/** The same operation under another prefix of the API is one of its own: `getUser` of `old` becomes `oldGetUser`. */
+/**
+ * Gives an operation under another prefix of the API its own id and tags: `getUser` under `old` becomes `oldGetUser`.
+ */
 function underPrefix(operation: JsonObject, prefix: string): JsonObject {
   const id = String(operation.operationId);
   const tags = Array.isArray(operation.tags) ? operation.tags : [];
@@ -15,7 +17,7 @@ function underPrefix(operation: JsonObject, prefix: string): JsonObject {
   };
 }
 
-/** Every tag, in the order of first use, which is the order in which Swagger UI shows the groups. */
+/** Returns every tag in order of first use. Swagger UI shows the groups in this order. */
 function usedTags(paths: JsonObject, compatPrefixes: readonly string[]): Json[] {
   const operations = Object.values(paths).flatMap((item) => (isObject(item) ? Object.values(item) : []));
   const tags = operations.flatMap((value) =>
@@ -28,7 +30,7 @@ function usedTags(paths: JsonObject, compatPrefixes: readonly string[]): Json[] 
   });
 }
 
-/** The path items with `change` applied to every operation. */
+/** Applies `change` to every operation of the path items. */
 function mapOperations(
   paths: JsonObject,
   change: (operation: JsonObject, path: string) => JsonObject,
@@ -51,14 +53,14 @@ interface PublishOptions {
   readonly basePath: string;
   readonly compatPrefixes: readonly string[];
   readonly examples: DialectExamples;
-  /** Path items by the name of an event, in the generator's form. */
+  /** Path items by event name, in the generator's form. */
   readonly webhooks: JsonObject;
 }
 
 /**
- * Turns the generator's document into the published one: each operation once, with its aliases and its example, under
- * ids and tags of its prefix; named schemas as components; webhooks. It is OpenAPI 3.1, whose schemas are plain JSON Schema
- * and which has webhooks; the generator's 3.0 has neither.
+ * Converts the generator's document to the published one: each operation once, with its aliases, its example, and the
+ * id and tags of its prefix; named schemas as components; webhooks. The result is OpenAPI 3.1, because 3.0 (the
+ * generator's version) has neither webhooks nor plain JSON Schema.
  */
 export function publishOpenApi(raw: OpenApiDocument, options: PublishOptions): OpenApiDocument {
   const { basePath, compatPrefixes, examples, webhooks } = options;
@@ -68,18 +70,18 @@ export function publishOpenApi(raw: OpenApiDocument, options: PublishOptions): O
     const prefix = compatPrefixes.find((name) => path.startsWith(`${basePathOf(name)}/`));
     const id = String(operation.operationId);
     const example = (prefix === undefined ? undefined : examples.compat[id]) ?? examples.native[id];
-    const shown = example === undefined ? operation : withExample(operation, example);
-    const cleaned = cleanup.operation(shown);
+    const withItsExample = example === undefined ? operation : withExample(operation, example);
+    const cleaned = cleanup.operation(withItsExample);
     return prefix === undefined ? cleaned : underPrefix(cleaned, prefix);
   });
   const cleanedWebhooks = mapOperations(webhooks, cleanup.operation);
-  const given = isObject(raw.components.schemas) ? raw.components.schemas : {};
+  const declared = isObject(raw.components.schemas) ? raw.components.schemas : {};
   return {
     ...raw,
     openapi: "3.1.0",
     tags: usedTags(paths, compatPrefixes),
     paths,
     ...(Object.keys(webhooks).length === 0 ? {} : { webhooks: cleanedWebhooks }),
-    components: { ...raw.components, schemas: cleanup.schemas(given) },
+    components: { ...raw.components, schemas: cleanup.schemas(declared) },
   };
 }

@@ -8,7 +8,7 @@ import { publishOpenApi } from "./openapi-publish.ts";
 const errorSchema: JsonObject = {
   type: "object",
   description: "Any error",
-  properties: { message: { type: "string", description: "What is wrong, for people" } },
+  properties: { message: { type: "string", description: "Human-readable description of the error" } },
   required: ["message"],
 };
 
@@ -34,9 +34,9 @@ function securitySchemes({ headerPrefix, domainName, signedOpType }: ServiceName
   });
   return {
     signedFid: signed("Fid", "The acting fid, decimal"),
-    signedOp: signed("Op", "Name of the operation, as `webhook.create`"),
+    signedOp: signed("Op", "Name of the operation, for example `webhook.create`"),
     signedAt: signed("Signed-At", "Unix seconds at signing"),
-    signedNonce: signed("Nonce", "0x and 32 random bytes in hex; each is good for one request"),
+    signedNonce: signed("Nonce", "0x and 32 random bytes in hex; each nonce is valid for one request"),
     signedSignature: signed(
       "Signature",
       `0x and the 65 byte EIP-712 signature, by the fid's custody address, of \`${signedOpType}\` in the domain ` +
@@ -58,29 +58,29 @@ function securitySchemes({ headerPrefix, domainName, signedOpType }: ServiceName
   };
 }
 
-/** What the OpenAPI document holds beside what the routes say of themselves. */
+/** The parts of the OpenAPI document that the routes do not declare. */
 export interface ApiDocumentation {
   readonly examples: DialectExamples;
-  /** A path item for each kind of event that is delivered to webhooks, by its name. */
+  /** A path item for each event kind that is delivered to webhooks, by its name. */
   readonly webhooks: (names: ServiceNames) => JsonObject;
 }
 
 const generatorPath = "/generated";
 
 /**
- * The OpenAPI document of an app's routes. @elysiajs/swagger writes it, and the clean-up makes it publishable. The
- * plugin stands on an app of its own, because the page that it brings along loads scripts from another host.
+ * Returns the OpenAPI document of an app's routes. @elysiajs/swagger generates it; `publishOpenApi` cleans it up. The
+ * plugin runs on a separate app, because the page that it adds loads scripts from another host.
  */
 export async function openApiDocument(options: {
   app: AnyElysia;
   names: ServiceNames;
-  /** Further prefixes of the API, whose operations get ids and tags of their own. */
+  /** Additional prefixes of the API, whose operations get their own ids and tags. */
   compatPrefixes: readonly string[];
   version: string;
   documentation: ApiDocumentation;
 }): Promise<OpenApiDocument> {
   const { app, names, compatPrefixes, version } = options;
-  // Loaded here because it costs start time that only a reader of the document should wait for.
+  // Loaded here because it costs start time that only requests for the document need.
   const { swagger } = await import("@elysiajs/swagger");
   const documentation = {
     info: {
@@ -88,7 +88,7 @@ export async function openApiDocument(options: {
       version,
       description:
         "Reads of Farcaster data from local indexes, signed management of mini apps and webhooks, and mini-app " +
-        "notifications. Every path answers with and without a trailing slash; every error is `{ message }`.",
+        "notifications. A trailing slash in a path is ignored; every error is `{ message }`.",
     },
     servers: [{ url: "/", description: "This server" }],
     components: {
@@ -98,7 +98,7 @@ export async function openApiDocument(options: {
     },
   };
   const generator = new Elysia()
-    // The plugin's option is typed after OpenAPI 3.0 and passes on whatever it gets.
+    // The plugin's option is typed after OpenAPI 3.0, but the plugin copies it unchanged.
     .use(swagger({ path: "/unused", specPath: generatorPath, documentation: documentation as object }))
     .use(app);
   const response = await generator.handle(new Request(`http://localhost${generatorPath}`));

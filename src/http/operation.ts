@@ -7,18 +7,18 @@ import { type DecodedQuery, decodeQuery, type QueryParams } from "./params.ts";
 import { parseQueryString } from "./query-string.ts";
 import type { RouteCache, RouteCacheHook } from "./route-cache.ts";
 
-/** How a request proves who sent it; the names of the security schemes in the OpenAPI document. */
+/** How a request is authenticated. The values select security schemes of the OpenAPI document. */
 export type Security = "signedOperation" | "apiKey" | "signedEnvelope";
 
 interface OperationText {
-  /** Unique over the whole interface; generated clients name their methods after it. */
+  /** Unique in the whole interface; generated clients name their methods after it. */
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
-  /** Errors beside those that follow from the parameters and the body. */
+  /** Errors in addition to those that follow from the parameters and the body. */
   readonly errors?: readonly ErrorName[];
-  /** Set where the operation can answer 501. */
+  /** Set if the operation can respond with 501. */
   readonly notImplemented?: NotImplemented;
   readonly security?: Security;
 }
@@ -32,13 +32,19 @@ interface NotImplemented {
 interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | undefined>
   extends OperationText {
   readonly query?: Q;
-  /** JSON body. It is read within the limit of the path, checked against the schema, and handed on decoded. */
+  /**
+   * JSON body. It is read within the limit of the path, validated against the schema, and passed to the handler
+   * decoded.
+   */
   readonly body?: B;
-  /** The answer's schema, or schemas by status. It is documentation: nothing checks answers while they are served. */
+  /**
+   * Schema of the response, or schemas by status. It is documentation: responses are not validated when they are
+   * sent.
+   */
   readonly response: TSchema | Readonly<Record<number, TSchema>>;
-  /** Who may keep the response of a GET; nobody where it is left out. */
+  /** Which caches may store the response of a GET; none if omitted. */
   readonly cache?: RouteCache | undefined;
-  /** Schema of the error body, where the policy of the path gives it another shape than the usual one. */
+  /** Schema of the error body, if the policy of the path gives it another shape than the usual one. */
   readonly errorResponse?: TSchema;
 }
 
@@ -49,7 +55,7 @@ interface Transformed {
 
 type Absent = Record<never, never>;
 
-/** The hook object for Elysia's route methods; the handler's `query` and `body` get their types from it. */
+/** The hook object for Elysia's route methods. The types of the handler's `query` and `body` follow from it. */
 export type OperationHook<
   Q extends QueryParams | undefined,
   B extends TSchema | undefined,
@@ -62,8 +68,8 @@ export type OperationHook<
     : Absent);
 
 /**
- * The documented form of something that is decoded before Elysia's own validation, which therefore lets everything
- * pass.
+ * A schema for the document only. The value is decoded before Elysia's own validation, which therefore accepts any
+ * value.
  */
 function documentedOnly<T>(schema: Readonly<Record<string, unknown>>): TUnsafe<T> {
   return Type.Unsafe<T>({ ...schema, [Kind]: "Any" });
@@ -140,7 +146,7 @@ function documentation(
       : { security: [Object.fromEntries(schemeHeaders[security].map((scheme) => [scheme, []]))] }),
     responses: documentedResponses(spec),
   };
-  // Elysia types schemas after OpenAPI 3.0; the document is 3.1, whose schemas are JSON Schema, which TypeBox writes.
+  // Elysia's types follow OpenAPI 3.0; the document is 3.1, whose schemas are JSON Schema, as TypeBox writes them.
   return detail as unknown as DocumentDecoration;
 }
 
@@ -161,8 +167,8 @@ export function operation<
   const { query, body, cache } = spec;
   const decodeBody = body === undefined ? undefined : jsonBodyDecoder(body);
 
-  // Elysia merges what this returns into the handler's context. It runs after the hooks of the group, so that a
-  // signature is judged before what it covers is parsed.
+  // Elysia merges the returned object into the handler's context. The hook runs after the hooks of the group, so that
+  // a signature is verified before the content that it covers is parsed.
   const transform = ({ request }: { readonly request: Request }): Transformed => {
     const decoded: { query?: unknown; body?: unknown } = {};
     if (query !== undefined) decoded.query = decodeQuery(query, parseQueryString(request.url));
@@ -181,8 +187,8 @@ export function operation<
 }
 
 /**
- * Marks a route as an alias: it behaves as the route at `canonicalPath` does, both relative to their prefix. The OpenAPI
- * document lists the canonical path only, and names its aliases there.
+ * Marks a route as an alias of the route at `canonicalPath`, which behaves the same. Both paths are relative to their
+ * prefix. The OpenAPI document lists only the canonical path and names its aliases there.
  */
 export function aliasOf<H extends { readonly detail: DocumentDecoration }>(
   canonicalPath: string,
@@ -195,12 +201,12 @@ export interface UnimplementedRoute
   extends Pick<OperationText, "operationId" | "summary" | "description" | "tags"> {
   readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
-  /** The path that this one is an alias of. */
+  /** The canonical path, if this route is an alias. */
   readonly aliasOf?: string;
 }
 
 /**
- * Adds routes that exist and answer 501 to every request. No hook of theirs reads the body, so that the response never
+ * Adds routes that respond to every request with 501. They have no hook that reads the body, so the response never
  * waits for it.
  * @param when why, as a sentence for the OpenAPI document
  */

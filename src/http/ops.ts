@@ -7,23 +7,23 @@ import { choice, optional } from "./params.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** What the operator's endpoints ask the rest of the process. */
+/** Functions that supply the operator endpoints with data. */
 export interface OpsProviders {
-  /** Why the node does not serve what it is asked for; undefined while it does. */
+  /** Returns why the node is not ready; undefined while it is. */
   readonly notReadyReason: (request: ReadyRequest) => MaybePromise<string | undefined>;
   /** Counts, positions, lag and queue depths, as JSON. */
   readonly status: () => MaybePromise<Readonly<Record<string, unknown>>>;
-  /** What `/metrics` shows. */
+  /** Content of `/metrics`. */
   readonly metrics: () => MaybePromise<MetricsPage>;
 }
 
-/** What has to work for a node to be ready. */
+/** The conditions for a node to be ready. */
 export interface ReadyRequest {
-  /** Also what needs the state to be written: signed operations, token events, sends. */
+  /** Whether the state database must be writable too, as signed operations, token events and sends require. */
   readonly forState: boolean;
 }
 
-/** Prometheus text, with the content type that names its version. */
+/** Metrics in the Prometheus text format, with the content type that names its version. */
 export interface MetricsPage {
   readonly text: string;
   readonly contentType: string;
@@ -41,7 +41,7 @@ const NodeStatus = Type.Object(
   { version: Type.String(), uptime_secs: Type.Integer({ minimum: 0 }) },
   {
     additionalProperties: true,
-    description: "Version, uptime, and what each part of the node tells of itself",
+    description: "Version, uptime, and the status of each part of the node",
   },
 );
 
@@ -50,7 +50,7 @@ const tags = ["Operations"];
 const readyQuery = {
   for: optional(
     choice(["state"], {
-      description: "`state`: also whether what changes apps, webhooks, tokens or sends can be stored",
+      description: "`state`: also check whether changes of apps, webhooks, tokens and sends can be stored",
     }),
   ),
 };
@@ -64,7 +64,7 @@ export function opsRoutes({ providers, clock, version }: OpsOptions) {
       () => ({ status: "ok" }),
       operation({
         operationId: "getHealth",
-        summary: "Whether the process lives",
+        summary: "Whether the process is alive",
         tags,
         response: StatusOnly("ok"),
       }),

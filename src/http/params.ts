@@ -2,15 +2,15 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { ApiError } from "./errors.ts";
 import type { RawQuery } from "./query-string.ts";
 
-/** One query parameter: how it is documented and how its text becomes a value. */
+/** One query parameter: its documentation and its decoder. */
 export interface QueryParam<T> {
-  /** What the OpenAPI document says about it; its type is the value's, not that of the text. */
+  /** Schema for the OpenAPI document. Its type is that of the decoded value, not of the text. */
   readonly schema: TSchema;
   readonly required: boolean;
-  /** The keys that it is taken from, the documented one first; its own name alone where this is left out. */
+  /** The keys that the value is read from, the documented one first. The parameter's own name if omitted. */
   readonly keys?: readonly string[];
   /**
-   * @param values all values of the key, none where the key is absent
+   * @param values all values of the key; empty if the key is absent
    * @throws ApiError `badRequest` naming the parameter
    */
   readonly decode: (values: readonly string[], name: string) => T;
@@ -22,43 +22,46 @@ export type DecodedQuery<Q extends QueryParams> = {
   [K in keyof Q]: Q[K] extends QueryParam<infer T> ? T : never;
 };
 
-/** Decodes the parameters that a route knows; others are ignored. */
+/** Decodes the parameters that a route declares and ignores all others. */
 export function decodeQuery<Q extends QueryParams>(params: Q, raw: RawQuery): DecodedQuery<Q> {
   const decoded: Record<string, unknown> = {};
   for (const name in params) {
     const param = params[name];
-    const key = param?.keys === undefined ? name : givenKey(param.keys, raw);
+    const key = param?.keys === undefined ? name : presentKey(param.keys, raw);
     decoded[name] = param?.decode(raw[key] ?? [], key);
   }
   return decoded as DecodedQuery<Q>;
 }
 
-/** The first of the keys that is there, else the documented one, which the refusal then names. */
-function givenKey(keys: readonly string[], raw: RawQuery): string {
+/**
+ * Returns the first of the keys that is present. If none is, it returns the documented one, which the error message
+ * then names.
+ */
+function presentKey(keys: readonly string[], raw: RawQuery): string {
   return keys.find((key) => raw[key] !== undefined) ?? keys[0] ?? "";
 }
 
-/** The same parameter taken from other keys, the documented one first. */
+/** Returns the same parameter, read from other keys, the documented one first. */
 export function renamed<T>(param: QueryParam<T>, ...keys: readonly [string, ...string[]]): QueryParam<T> {
   return { ...param, keys };
 }
 
 /**
- * Stands for every fid above 2^53 - 1. Such a fid is well formed and does not exist; real fids start at 1, so no row
- * ever matches this one, and nothing is rounded to somebody else's fid.
+ * Represents every fid above 2^53 - 1. Such a fid is well formed and does not exist. Real fids start at 1, so no row
+ * matches this value, and no large fid is rounded to the fid of another user.
  */
 export const UNKNOWN_FID = -1;
 
-/** What the OpenAPI document may say about a parameter. */
+/** Optional texts of a parameter in the OpenAPI document. */
 export interface Documented {
   readonly description?: string;
   readonly examples?: readonly unknown[];
 }
 
-/** The error about a parameter that is not as it must be. */
+/** The error for an invalid parameter. */
 export const refuse = (message: string) => new ApiError("badRequest", message);
 
-/** The one value of a key; undefined where it is absent or empty. */
+/** Returns the only value of a key; undefined if the key is absent or its value empty. */
 function single(values: readonly string[], name: string): string | undefined {
   if (values.length > 1) throw refuse(`query parameter ${name} must be given once`);
   return values[0] === "" ? undefined : values[0];
@@ -66,7 +69,7 @@ function single(values: readonly string[], name: string): string | undefined {
 
 type ParseText<T> = (text: string, name: string) => T;
 
-/** A parameter that must be there. The empty value counts as absent. */
+/** A required parameter. An empty value counts as absent. */
 export function scalar<T>(schema: TSchema, parse: ParseText<T>): QueryParam<T> {
   return {
     schema,
@@ -79,7 +82,7 @@ export function scalar<T>(schema: TSchema, parse: ParseText<T>): QueryParam<T> {
   };
 }
 
-/** The same parameter, but it may be absent. */
+/** Makes a parameter optional. */
 export function optional<T>(param: QueryParam<T>): QueryParam<T | undefined>;
 export function optional<T>(param: QueryParam<T>, fallback: T): QueryParam<T>;
 export function optional<T>(param: QueryParam<T>, fallback?: T): QueryParam<T | undefined> {
@@ -93,13 +96,13 @@ export function optional<T>(param: QueryParam<T>, fallback?: T): QueryParam<T | 
 }
 
 export interface ListOptions extends Documented {
-  /** More items than this are refused (`http.max_ids` for ids). */
+  /** Longer lists are rejected (`http.max_ids` for ids). */
   readonly maxItems: number;
 }
 
 /**
- * A list that must have an item: comma-separated, or by repeating the key, or both. Empty items are dropped, a repeated
- * item counts towards the limit and is taken once, in the order of first mention.
+ * A list with at least one item: comma-separated, with repeated keys, or both. Empty items are dropped. A repeated
+ * item counts towards the limit and appears once, in the order of first mention.
  */
 export function list<T>(items: TSchema, parse: ParseText<T>, options: ListOptions): QueryParam<readonly T[]> {
   const { maxItems, ...documented } = options;
@@ -126,10 +129,10 @@ export function list<T>(items: TSchema, parse: ParseText<T>, options: ListOption
 
 const u64Digits = /^[0-9]{1,20}$/;
 const maxU64 = 2n ** 64n - 1n;
-/** Numbers of fewer digits are exact as they are. */
+/** Numbers with at most this many digits are exact as JavaScript numbers. */
 const exactDigits = 15;
 
-/** The text of a u64, decimal digits only, as a fid; undefined where it is none. Never goes through a rounded number. */
+/** Parses a fid: a u64 in decimal digits. Returns undefined for any other text. The value is never rounded. */
 export function parseFid(text: string): number | undefined {
   if (!u64Digits.test(text)) return undefined;
   if (text.length <= exactDigits) return Number(text);
@@ -166,7 +169,10 @@ const hex20Bytes = /^0x[0-9a-fA-F]{40}$/;
 const hex20Schema = (documented: Documented = {}) =>
   Type.String({ pattern: "^0x[0-9a-fA-F]{40}$", ...documented });
 
-/** Cast hashes and Ethereum addresses are both 20 bytes: `0x` and 40 hex digits of either case, taken as lower case. */
+/**
+ * Parses a cast hash or an Ethereum address, both 20 bytes: `0x` and 40 hex digits of either case. The result is
+ * lower case.
+ */
 function hex20Of(text: string, name: string): Hex {
   if (!hex20Bytes.test(text)) throw refuse(`${name} must be 0x and 40 hex digits`);
   return text.toLowerCase() as Hex;
@@ -188,7 +194,7 @@ export function addressList(options: ListOptions): QueryParam<readonly Hex[]> {
   return list(hex20Schema(), hex20Of, options);
 }
 
-/** UTF-16 units; room for any name, query or URL that the protocol allows. */
+/** UTF-16 units; enough for any name, query or URL that the protocol allows. */
 const defaultMaxChars = 1024;
 
 export interface TextOptions extends Documented {
@@ -211,11 +217,11 @@ export function textList(options: ListOptions & TextOptions): QueryParam<readonl
   return list(Type.String({ minLength: 1, maxLength: maxChars }), boundedText(maxChars), rest);
 }
 
-/** One of a few words. */
+/** One of a fixed set of words. */
 export function choice<const T extends string>(words: readonly T[], documented?: Documented): QueryParam<T> {
   const schema = Type.Unsafe<T>({ type: "string", enum: [...words], ...documented });
-  return scalar(schema, (given, name) => {
-    const word = words.find((candidate) => candidate === given);
+  return scalar(schema, (text, name) => {
+    const word = words.find((candidate) => candidate === text);
     if (word === undefined) throw refuse(`${name} must be one of ${words.join(", ")}`);
     return word;
   });
@@ -223,13 +229,13 @@ export function choice<const T extends string>(words: readonly T[], documented?:
 
 const digits = /^[0-9]{1,20}$/;
 
-/** A whole number within a range. */
+/** An integer within a range. */
 export function integer(
   options: Documented & { readonly min: number; readonly max: number },
 ): QueryParam<number> {
   const { min, max, ...documented } = options;
-  return scalar(Type.Integer({ minimum: min, maximum: max, ...documented }), (given, name) => {
-    const value = digits.test(given) ? Number(given) : Number.NaN;
+  return scalar(Type.Integer({ minimum: min, maximum: max, ...documented }), (text, name) => {
+    const value = digits.test(text) ? Number(text) : Number.NaN;
     if (!(value >= min && value <= max)) throw refuse(`${name} must be an integer from ${min} to ${max}`);
     return value;
   });
@@ -238,27 +244,27 @@ export function integer(
 const defaultLimit = 10;
 const maxLimit = 100;
 
-/** The size of a page. More than is allowed means as much as is allowed. */
+/** Page size. A value above the maximum means the maximum. */
 export function limit(fallback = defaultLimit, max = maxLimit): QueryParam<number> {
   const schema = Type.Integer({
     minimum: 1,
     maximum: max,
     description: `Size of a page; more than ${max} means ${max}`,
   });
-  const param = scalar(schema, (given, name) => {
-    const value = /^[0-9]+$/.test(given) ? Number(given) : Number.NaN;
+  const param = scalar(schema, (text, name) => {
+    const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= 1)) throw refuse(`${name} must be a positive integer`);
     return Math.min(value, max);
   });
   return optional(param, fallback);
 }
 
-/** Longer than any cursor that is ever given out. */
+/** Longer than any cursor that the service issues. */
 const maxCursorChars = 512;
 
-/** The `next.cursor` of the page before; what it says is for the route to check. */
+/** The `next.cursor` of the previous page. The route validates its content. */
 export function cursor(): QueryParam<string | undefined> {
   return optional(
-    text({ maxChars: maxCursorChars, description: "`next.cursor` of the previous page, as it was given" }),
+    text({ maxChars: maxCursorChars, description: "`next.cursor` of the previous page, unchanged" }),
   );
 }

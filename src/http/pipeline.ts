@@ -13,16 +13,16 @@ import { type CachedResponse, NOT_CACHED, type ResponseCache } from "./response-
 type MaybePromise<T> = T | Promise<T>;
 
 export interface PipelineOptions {
-  /** The router. Whatever it throws becomes an error answer. */
+  /** The router. Any error that it throws becomes an error response. */
   readonly route: (request: Request) => MaybePromise<Response>;
   readonly policyOf: (path: string) => RoutePolicy;
   readonly cors: Cors;
-  /** Responses of routes that declare it; all are made anew where it is left out. */
+  /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache: ResponseCache | undefined;
   readonly sender: BodySender;
   readonly observe: ObserveResponse;
   readonly log: Logger;
-  /** True from the moment that the server stops accepting. */
+  /** True as soon as the server stops accepting. */
   readonly isStopping: () => boolean;
 }
 
@@ -30,18 +30,18 @@ export interface PipelineOptions {
 const clientRequestId = /^[\w=-]{1,128}$/;
 
 /**
- * What every request passes first and every answer last, whoever made the answer: request id, canonical path,
- * preflight, CORS headers, metrics, access log. The router's own hooks shape the body in between; it is not asked where
- * the answer is known from the last time.
+ * Creates the function that handles every request. It wraps the router and adds what all responses share: request id,
+ * canonical path, preflight, CORS headers, metrics, access log. The router's own hooks build the body. If the
+ * response is cached, the router is not called.
  */
 export function createPipeline(options: PipelineOptions): (request: Request) => MaybePromise<Response> {
   const { route, policyOf, cors, cache, sender, observe, log, isStopping } = options;
 
   function open(request: Request, { path }: CanonicalUrl): Exchange {
-    const given = request.headers.get("x-request-id");
+    const clientId = request.headers.get("x-request-id");
     return {
       request,
-      requestId: given !== null && clientRequestId.test(given) ? given : Bun.randomUUIDv7(),
+      requestId: clientId !== null && clientRequestId.test(clientId) ? clientId : Bun.randomUUIDv7(),
       method: request.method,
       path,
       policy: policyOf(path),
@@ -51,7 +51,7 @@ export function createPipeline(options: PipelineOptions): (request: Request) => 
     };
   }
 
-  function close(exchange: Exchange, response: Response): Response {
+  function complete(exchange: Exchange, response: Response): Response {
     const { request, method, requestId } = exchange;
     const { headers, status } = response;
     headers.set("x-request-id", requestId);
@@ -63,27 +63,27 @@ export function createPipeline(options: PipelineOptions): (request: Request) => 
     observe(method, template, status, durationMs / 1000);
     const level = logLevelOf(status);
     if (log.isLevelEnabled(level)) {
-      log[level]({ method, route: template, status, durationMs, requestId }, "Answered a request");
+      log[level]({ method, route: template, status, durationMs, requestId }, "Request handled");
     }
     return response;
   }
 
-  /** Adds what every response carries, whoever requests it. */
+  /** Adds the headers that are the same for every client. */
   function addCommonHeaders(headers: Headers): void {
     for (const [name, value] of cors.headers) headers.append(name, value);
-    // A body that holds a user's text must never be taken for a page or a script.
+    // A body that contains a user's text must never be interpreted as a page or a script.
     headers.set("x-content-type-options", "nosniff");
   }
 
-  function closeNew(exchange: Exchange, response: Response): Response {
+  function finish(exchange: Exchange, response: Response): Response {
     addCommonHeaders(response.headers);
-    return close(exchange, response);
+    return complete(exchange, response);
   }
 
-  function closeCached(exchange: Exchange, responses: ResponseCache, cached: CachedResponse): Response {
+  function respondFromCache(exchange: Exchange, responses: ResponseCache, cached: CachedResponse): Response {
     exchange.route = cached.route;
     const send = () => respondToRead(exchange.request, cached, cached.headers, sender);
-    return close(exchange, responses.use(cached, send));
+    return complete(exchange, responses.use(cached, send));
   }
 
   function store(url: string, { cacheable, route = "" }: Exchange, generation: number): void {
@@ -98,28 +98,29 @@ export function createPipeline(options: PipelineOptions): (request: Request) => 
     const exchange = open(request, target);
     const mayBeCached = cache !== undefined && exchange.method === "GET" && exchange.policy.isApi;
     const cached = mayBeCached ? cache.lookUp(target.url) : NOT_CACHED;
-    const fail = (error: unknown) => closeNew(exchange, errorResponse({ exchange, error, log }));
+    const fail = (error: unknown) => finish(exchange, errorResponse({ exchange, error, log }));
     if (cache !== undefined && typeof cached !== "number") {
       try {
-        return closeCached(exchange, cache, cached);
+        return respondFromCache(exchange, cache, cached);
       } catch (error) {
         return fail(error);
       }
     }
-    if (exchange.method === "OPTIONS") return closeNew(exchange, cors.preflight());
+    if (exchange.method === "OPTIONS") return finish(exchange, cors.preflight());
     if (!target.wellFormed) {
       return fail(new ApiError("badRequest", "path is not valid percent-encoded UTF-8"));
     }
-    // The router and every hook after it read the URL from the request, so the request itself carries the new one.
+    // The router and every later hook read the URL from the request, so the canonical URL is set on the request
+    // itself.
     if (target.url !== request.url) Object.defineProperty(request, "url", { value: target.url });
     openExchange(request, exchange);
-    const finish = (response: Response) => {
+    const storeAndFinish = (response: Response) => {
       if (typeof cached === "number") store(target.url, exchange, cached);
-      return closeNew(exchange, response);
+      return finish(exchange, response);
     };
     try {
-      const answer = route(request);
-      return answer instanceof Response ? finish(answer) : answer.then(finish, fail);
+      const response = route(request);
+      return response instanceof Response ? storeAndFinish(response) : response.then(storeAndFinish, fail);
     } catch (error) {
       return fail(error);
     }

@@ -1,8 +1,8 @@
-/** What holds for every route under one path, also for paths under it that no route answers. */
+/** Rules for every request under one path, also for paths without a route. */
 export interface RoutePolicy {
-  /** A larger request body is refused with 413. */
+  /** A larger request body is rejected with 413. */
   readonly maxBodyBytes: number;
-  /** Belongs to the API, whose routes may declare that their responses are cached. */
+  /** True for paths of the API, whose routes may declare that their responses are cached. */
   readonly isApi: boolean;
   /** The JSON body of an error. */
   readonly errorBody: (message: string) => Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ const kib = 1024;
 
 const messageOnly = (message: string) => ({ message });
 
-/** Paths within a prefix of the API; a row holds for its path and everything below. */
+/** Paths relative to a prefix of the API; a row applies to its path and everything below. */
 const apiRows: readonly PolicyRow[] = [
   { path: "/frame/app", maxBodyBytes: 32 * kib },
   {
@@ -37,8 +37,8 @@ const apiDefault: RoutePolicy = {
 const opsDefault: RoutePolicy = { ...apiDefault, isApi: false };
 
 /**
- * Finds the policy of a canonical path, the same under every prefix of the API. The outcome is one of a few shared
- * objects, so asking is cheap.
+ * Creates the lookup of the policy of a canonical path. Policies are the same under every prefix of the API. The
+ * lookup returns one of a few shared objects and allocates nothing.
  */
 export function createPolicyLookup(basePaths: readonly string[]): (path: string) => RoutePolicy {
   const policies = apiRows.map((row) => ({ ...apiDefault, ...row, below: `${row.path}/` }));

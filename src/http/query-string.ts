@@ -1,9 +1,9 @@
 import { ApiError } from "./errors.ts";
 
-/** The values of each key, in the order given. It has no prototype, so any key is only a key. */
+/** The values of each key, in the order of the query string. The object has no prototype, so any key is safe. */
 export type RawQuery = Readonly<Record<string, readonly string[]>>;
 
-/** Far above the largest list that any route takes, far below what would cost noticeable time. */
+/** Far more than the largest list that any route accepts, and few enough to parse in negligible time. */
 const maxPairs = 1024;
 
 function decodeComponent(text: string): string {
@@ -17,9 +17,9 @@ function decodeComponent(text: string): string {
 }
 
 /**
- * Parses the query string of a URL by the rules of HTML forms: pairs parted by `&`, `+` for a space, a key without
- * `=` has the empty value. A repeated key keeps all its values.
- * @throws ApiError `badRequest` for bad percent-encoding or too many pairs.
+ * Parses the query string of a URL by the rules of HTML forms: pairs are separated by `&`, `+` means a space, and a
+ * key without `=` has the empty value. A repeated key has several values.
+ * @throws ApiError `badRequest` for invalid percent-encoding or too many pairs
  */
 export function parseQueryString(url: string): RawQuery {
   const query: Record<string, string[]> = Object.create(null);

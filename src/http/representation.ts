@@ -6,7 +6,7 @@ import { JsonStream } from "./json-stream.ts";
 import { type BodySender, MAX_WHOLE_BYTES } from "./response-body.ts";
 import type { CacheOfRoute, RouteCache } from "./route-cache.ts";
 
-/** What the representation of an answer needs of Elysia's context. */
+/** The part of Elysia's context that a representation is built from. */
 export interface ResponseContext {
   readonly request: Request;
   readonly route: string;
@@ -20,17 +20,17 @@ export interface ResponseContext {
 const encoder = new TextEncoder();
 const chooseCoding = createChooseCoding();
 
-/** Reads may be kept, but must be asked about each time: data changes with every message that is merged. */
+/** Caches may store reads but must revalidate them at each use: data changes with every merged message. */
 const revalidate = "public, no-cache";
 
 /** RFC 9110, 13.1.2: a list of tags, compared weakly, or `*`. */
 function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch.trim() === "*") return true;
   const opaque = etag.slice(2);
-  return ifNoneMatch.split(",").some((given) => given.trim().replace(/^W\//, "") === opaque);
+  return ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === opaque);
 }
 
-/** A body with its weak tag, which is that of the bytes before any content coding. */
+/** Adds the weak ETag to a body. It is computed from the bytes before any content coding. */
 export function tagBody(body: Uint8Array): TaggedBody {
   return { body, etag: `W/"${Bun.hash(body).toString(16)}"`, coded: new Map() };
 }
@@ -39,7 +39,7 @@ function statusOf(status: ResponseContext["set"]["status"]): number {
   return typeof status === "string" ? StatusMap[status] : (status ?? 200);
 }
 
-/** What the answer to a read carries, whoever asks for it. */
+/** Returns the headers of a read's response, which are the same for every client. */
 export function readHeaders(etag: string): Record<string, string> {
   return {
     "content-type": "application/json",
@@ -50,8 +50,8 @@ export function readHeaders(etag: string): Record<string, string> {
 }
 
 /**
- * Answers a read with its body, compressed where the client takes that, or with 304 where the client holds just that.
- * @throws ApiError `unavailable` where too much waits to be sent already.
+ * Responds to a read with its body, compressed if the client accepts it, or with 304 if the client's ETag matches.
+ * @throws ApiError `unavailable` if too many bytes are already waiting to be sent
  */
 export function respondToRead(
   request: Request,
@@ -74,7 +74,7 @@ export function respondToRead(
   return notModified;
 }
 
-/** The bytes of a value's JSON; undefined where they are too many to be built whole. */
+/** Returns the bytes of a value's JSON; undefined if they exceed `MAX_WHOLE_BYTES`. */
 function wholeJson(value: unknown): Uint8Array | undefined {
   const text = jsonTextWithin(value, MAX_WHOLE_BYTES);
   const body = text === undefined ? undefined : encoder.encode(text);
@@ -82,19 +82,19 @@ function wholeJson(value: unknown): Uint8Array | undefined {
 }
 
 interface RepresentOptions {
-  readonly given: unknown;
+  readonly result: unknown;
   readonly set: ResponseContext["set"];
   readonly cache: RouteCache | undefined;
   readonly sender: BodySender;
 }
 
 function asJson(exchange: Exchange, options: RepresentOptions): Response | Promise<Response> {
-  const { given, set, cache, sender } = options;
-  const chosen = given instanceof ElysiaCustomStatusResponse ? given : undefined;
-  const value: unknown = chosen === undefined ? given : chosen.response;
+  const { result, set, cache, sender } = options;
+  const custom = result instanceof ElysiaCustomStatusResponse ? result : undefined;
+  const value: unknown = custom === undefined ? result : custom.response;
   if (value === undefined) throw new Error("the handler returned nothing");
   const { request, method } = exchange;
-  const status = statusOf(chosen?.code ?? set.status);
+  const status = statusOf(custom?.code ?? set.status);
   const untagged = () => ({
     status,
     headers: { "content-type": "application/json", "cache-control": "no-store", ...headersOf(set) },
@@ -115,7 +115,7 @@ function asJson(exchange: Exchange, options: RepresentOptions): Response | Promi
     .then((collected) => (typeof collected === "function" ? collected(untagged()) : whole(collected)));
 }
 
-/** What a handler has set. Only handlers of routes without a cache declaration set any. */
+/** Returns the headers set by a handler. Only handlers of routes without a cache declaration set any. */
 function headersOf(set: ResponseContext["set"]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name in set.headers) headers[name] = String(set.headers[name]);
@@ -123,11 +123,13 @@ function headersOf(set: ResponseContext["set"]): Record<string, string> {
 }
 
 /**
- * Makes the hook that turns a handler's value into its response: JSON, serialised once, with a weak ETag where the route
- * declares who may keep it and the body is not too large to be built whole. A handler that needs another content type returns a `Response`, which is left as it is; so is the answer to an error.
+ * Creates the hook that converts a handler's result to its response: JSON, serialised once. The response has a weak
+ * ETag if the route declares which caches may store it and the body is small enough to be built whole. A handler that
+ * needs another content type returns a `Response`, which the hook does not change; error responses are not changed
+ * either.
  *
- * The context is taken apart in the parameter list, because Elysia reads a hook's source to learn what to prepare, and
- * prepares everything (all headers, query, cookies) for a hook that hands its context on.
+ * The context is destructured in the parameter list: Elysia reads a hook's source to find out which properties it
+ * uses, and prepares all of them (headers, query, cookies) for a hook that passes its context on.
  */
 export function createRepresent(cacheOf: CacheOfRoute, sender: BodySender) {
   return ({ request, route, responseValue, set }: ResponseContext) => {
@@ -135,13 +137,13 @@ export function createRepresent(cacheOf: CacheOfRoute, sender: BodySender) {
     exchange.route = route;
     if (responseValue instanceof Response) return undefined;
     const cache = cacheOf(route);
-    // Elysia guesses from a handler's source whether to await it, and misses some that return a promise.
+    // Elysia decides from a handler's source whether to await it, and misses some handlers that return a promise.
     const representation =
       responseValue instanceof Promise
         ? responseValue.then((value) =>
-            value instanceof Response ? value : asJson(exchange, { given: value, set, cache, sender }),
+            value instanceof Response ? value : asJson(exchange, { result: value, set, cache, sender }),
           )
-        : asJson(exchange, { given: responseValue, set, cache, sender });
+        : asJson(exchange, { result: responseValue, set, cache, sender });
     return representation;
   };
 }

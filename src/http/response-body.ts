@@ -6,25 +6,28 @@ import { exchangeOf } from "./exchange.ts";
 import type { JsonStream } from "./json-stream.ts";
 import { Reservation, type UnsentBytes } from "./unsent-bytes.ts";
 
-/** A larger body is never built whole. */
+/** Larger bodies are streamed, never built whole. */
 export const MAX_WHOLE_BYTES = 4 * 1024 * 1024;
 
-/** A smaller body is not counted as unsent: the kernel's send buffer takes it at once. */
+/** A smaller body is not counted as unsent: it fits into the kernel's send buffer. */
 const UNCOUNTED_BYTES = 64 * 1024;
 
-/** A streamed body is sent in chunks of about this size, and a slow reader holds few of them. */
+/** A streamed body is sent in chunks of about this size, and a slow reader occupies few of them. */
 const CHUNK_CHARS = 64 * 1024;
 
-/** A body that may be whole is collected in parts of about this size; most consist of one. */
+/** A body that may be sent whole is collected in chunks of about this size; most have one. */
 const COLLECTED_CHARS = 256 * 1024;
 
 /**
- * What a streamed response reserves until it ends: the chunk on its way, and what its source holds for the next ones (a
- * slice of hydrated objects).
+ * Reservation of a streamed response until it ends: the chunk being sent, and the data that its source has loaded for
+ * the next chunks (a slice of hydrated objects).
  */
 const STREAM_BYTES = 1024 * 1024;
 
-/** Large bodies that are collected at a time: one thread makes all of them, so more would only need more memory. */
+/**
+ * Large bodies that are collected concurrently. One thread produces all of them, so a higher number would only use
+ * more memory.
+ */
 const COLLECTING = { running: 4, waiting: 256 };
 
 const RETRY_AFTER_SECS = 2;
@@ -39,17 +42,18 @@ function tooMuchUnsent(): ApiError {
   });
 }
 
-/** What sends bodies within the budget of unsent bytes. */
+/** Sends bodies within the budget of unsent bytes. */
 export interface BodySender {
   /**
-   * The response with a body that is whole.
-   * @throws ApiError `unavailable` where the budget does not hold it.
+   * Returns a response with a complete body.
+   * @throws ApiError `unavailable` if the body exceeds the remaining budget
    */
   readonly whole: (request: Request, body: Uint8Array, head: Head) => Response;
   /**
-   * Collects a body that comes in pieces.
-   * @returns the whole, where it has at most `MAX_WHOLE_BYTES`; else what makes the response of it.
-   * @throws ApiError `unavailable` where the budget does not hold it.
+   * Collects a body that is produced in pieces.
+   * @returns the whole body if it has at most `MAX_WHOLE_BYTES`, otherwise a function that builds the streamed
+   * response
+   * @throws ApiError `unavailable` if the body exceeds the remaining budget
    */
   readonly collect: (
     request: Request,
@@ -58,9 +62,9 @@ export interface BodySender {
 }
 
 /**
- * A body stays reserved until the client's side has taken it: Bun asks a stream for its next chunk only when the chunk
- * before has left for the socket, closes the connection of a client that takes nothing for the idle time, and then cancels
- * the stream, also one that nobody has read from.
+ * Creates the sender. A body stays reserved until the client has received it. Bun pulls the next chunk of a stream
+ * only after the previous one was written to the socket. It closes the connection of a client that reads nothing for
+ * the idle time and then cancels the stream, even if no chunk was read.
  */
 export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Logger }): BodySender {
   const collecting = new ConcurrencyLimit(COLLECTING);
@@ -95,7 +99,7 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
       };
       const collected: Uint8Array[] = [];
       let bytes = 0;
-      /** True once all is collected. */
+      /** Returns true when the body is complete. */
       const collectChunk = async (): Promise<boolean> => {
         const { chunk, isLast } = await nextChunk(pieces, COLLECTED_CHARS);
         reserve(chunk.byteLength);
@@ -106,7 +110,7 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
       const collectRest = async (): Promise<boolean> => {
         let isLast = false;
         while (!isLast && bytes <= MAX_WHOLE_BYTES) {
-          // Whoever else waits gets a turn between two chunks.
+          // Yields to other requests between two chunks.
           await setImmediate();
           isLast = await collectChunk();
         }
@@ -153,7 +157,7 @@ export function createBodySender({ unsent, log }: { unsent: UnsentBytes; log: Lo
                 controller.close();
               } catch (error) {
                 const { requestId, route } = exchangeOf(request);
-                log.error({ err: error, requestId, route }, "Failed in the middle of a response");
+                log.error({ err: error, requestId, route }, "Response failed after its start");
                 controller.error(error);
               }
               end();
@@ -176,7 +180,7 @@ interface Chunk {
   readonly isLast: boolean;
 }
 
-/** The next pieces together, so many UTF-16 units of them or a piece more; none where there were none left. */
+/** Joins the next pieces until they have at least `chars` UTF-16 units. The chunk is empty if no piece is left. */
 async function nextChunk(pieces: JsonStream["pieces"], chars: number): Promise<Chunk> {
   let text = "";
   while (text.length < chars) {

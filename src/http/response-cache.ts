@@ -1,32 +1,35 @@
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { TaggedBody } from "./exchange.ts";
 
-/** A response as it is sent, without what belongs to one request. */
+/** A response without the parts that belong to one request. */
 export interface CachedResponse extends TaggedBody {
-  /** All but the request's id and what depends on its origin. Built once: a copy costs next to nothing. */
+  /** All headers but the request id and those that depend on the origin. Built once; a copy is cheap. */
   readonly headers: Headers;
-  /** Template of the route that made it. */
+  /** Template of the route that built the response. */
   readonly route: string;
 }
 
-/** Bodies in every coding and URLs together; the cache is emptied when it is full. */
+/** Limit of all bodies, in every coding, and URLs together. The cache is cleared when it is full. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** What an entry takes beside its body and its URL, roughly. */
+/** Approximate size of an entry without its body and its URL. */
 const ENTRY_BYTES = 512;
-/** URLs that are remembered as requested before; a power of two. */
-const REQUESTED_URLS = 16_384;
+/** Slots of the doorkeeper; a power of two. */
+const DOORKEEPER_SLOTS = 16_384;
 
-/** The generation of responses that are not stored. */
+/** Returned by `lookUp` instead of a generation if the response must not be stored. */
 export const NOT_CACHED = 0;
 
 /**
- * Responses by URL, valid until the index or the second changes. Every commit to the index, whoever makes it, ends all
- * entries, so a cached response is the one that would be made anew. Only routes that declare `cache: "shared"` store.
+ * Caches responses by URL until the index or the second changes. Every commit to the index, by any process,
+ * invalidates all entries, so a cached response is identical to a newly built one. Only routes that declare `cache:
+ * "shared"` store responses.
  */
 export class ResponseCache {
   readonly #responses = new Map<string, CachedResponse>();
-  /** Digests of requested URLs, each in the slot that it hashes to, until another URL takes the slot. */
-  readonly #requested = new Uint32Array(REQUESTED_URLS);
+  /**
+   * Doorkeeper: digests of requested URLs, each in the slot that it hashes to, until another URL overwrites the slot.
+   */
+  readonly #doorkeeper = new Uint32Array(DOORKEEPER_SLOTS);
   readonly #dataVersion: () => number;
   readonly #clock: Clock;
   #version = Number.NaN;
@@ -41,22 +44,24 @@ export class ResponseCache {
   }
 
   /**
-   * The response to a URL, or the generation that a response made from now on belongs to. `NOT_CACHED` for a URL that
-   * nobody requested before: most come once, and to store what nobody requests again costs more than to make a small
-   * response.
+   * Returns the cached response of a URL, or the generation in which to store a new one. Returns `NOT_CACHED` for the
+   * first request of a URL: most URLs are requested once, and storing such a response costs more than building a
+   * small one.
    */
   lookUp(url: string): CachedResponse | number {
     const digest = Bun.hash.crc32(url);
-    const slot = digest & (REQUESTED_URLS - 1);
-    if (this.#requested[slot] !== digest) {
-      this.#requested[slot] = digest;
+    const slot = digest & (DOORKEEPER_SLOTS - 1);
+    if (this.#doorkeeper[slot] !== digest) {
+      this.#doorkeeper[slot] = digest;
       return NOT_CACHED;
     }
     this.#expire();
     return this.#responses.get(url) ?? this.#generation;
   }
 
-  /** Stores a response whose making began in a generation that `lookUp` returned, unless that has ended. */
+  /**
+   * Stores a response that was started in a generation returned by `lookUp`. Does nothing if that generation is over.
+   */
   store(url: string, response: CachedResponse, generation: number): void {
     if (generation !== this.#generation) return;
     const bytes = response.body.byteLength + codedSize(response) + url.length + ENTRY_BYTES;
@@ -66,7 +71,7 @@ export class ResponseCache {
     this.#responses.set(url, response);
   }
 
-  /** Calls `send` with a stored response, and counts the codings that it has got by that. */
+  /** Calls `send` with a stored response and adds the size of newly compressed bodies to the cache's size. */
   use<T>(response: CachedResponse, send: (response: CachedResponse) => T): T {
     const codings = response.coded.size;
     const before = codedSize(response);

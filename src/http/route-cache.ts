@@ -1,29 +1,29 @@
 /**
- * Who may keep the response of a GET. A route that says nothing is `no-store`.
+ * Which caches may store the response of a GET. Responses of routes without a declaration are `no-store`.
  *
- * - `revalidate`: clients and proxies, with a weak ETag, and they must ask each time.
- * - `shared`: beside them this process, which then sends the same bytes to everybody who requests the same URL until the
- *   next commit to the index or the next second. Only for a response that follows from the URL, the index and the second
- *   alone: never where the handler reads the state database, a header, or anything random.
+ * - `revalidate`: clients and proxies, with a weak ETag; they must revalidate at each use.
+ * - `shared`: also this process, which sends the same bytes to every client that requests the same URL until the next
+ *   commit to the index or the next second. Only for a response that depends on nothing but the URL, the index and
+ *   the second: never if the handler reads the state database, a header, or random data.
  */
 export type RouteCache = "shared" | "revalidate";
 
-/** What a hook of `operation` carries beside what Elysia knows; Elysia keeps it on the route. */
+/** The field that `operation` adds to Elysia's hook object. Elysia retains it on the route. */
 export interface RouteCacheHook {
   readonly cache?: RouteCache;
 }
 
-/** The part of an Elysia route that the declaration is read from. */
+/** The part of an Elysia route that contains the declaration. */
 interface DeclaredRoute {
   readonly method: string;
   readonly path: string;
   readonly hooks: RouteCacheHook;
 }
 
-/** The declaration of each GET route, by its template; undefined for one without, and for what is no route. */
+/** Returns the declaration of a GET route by its template; undefined if the route has none or does not exist. */
 export type CacheOfRoute = (template: string) => RouteCache | undefined;
 
-/** Collects what the routes of an app declare. */
+/** Collects the cache declarations of an app's routes. */
 export function createCacheOfRoute(routes: readonly DeclaredRoute[]): CacheOfRoute {
   const declared = new Map<string, RouteCache>();
   for (const { method, path, hooks } of routes) {

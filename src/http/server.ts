@@ -25,46 +25,46 @@ export interface HttpServerOptions {
   readonly common: Pick<Common, "log" | "metrics" | "clock"> & {
     readonly config: Pick<Config, "http" | "service">;
   };
-  /** Routes of the API, with paths within `/v2/<service>`. */
+  /** Routes of the API, with paths relative to `/v2/<service>`. */
   readonly plugins: readonly AnyElysia[];
-  /** The same API in the dialect of `service.compat_prefixes`, made where there is such a prefix. */
+  /** Creates the same API in the compat dialect. Called only if `service.compat_prefixes` has an entry. */
   readonly compatPlugins: () => readonly AnyElysia[];
   readonly ops: OpsProviders;
-  /** What the OpenAPI document holds beside the routes; loaded when the document is first requested. */
+  /** Loads the parts of the OpenAPI document that the routes do not declare, at the first request of the document. */
   readonly documentation: () => Promise<ApiDocumentation>;
-  /** Responses of routes that declare it; all are made anew where it is left out. */
+  /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache?: ResponseCache | undefined;
-  /** The budget that this shares with the other threads that respond; one of its own where it is left out. */
+  /** Budget shared with the other threads that respond; a separate one if omitted. */
   readonly unsent?: UnsentBytes | undefined;
-  /** Those of the process; any number of connections is accepted where they are left out. */
+  /** File descriptors of the process. If omitted, the number of connections is not limited. */
   readonly descriptors?: Descriptors | undefined;
   readonly version: string;
 }
 
 export interface HttpServer {
-  /** Answers a request as a listening server would. */
+  /** Handles a request as a listening server does. */
   readonly handle: (request: Request) => Response | Promise<Response>;
   readonly openApi: () => Promise<OpenApiDocument>;
   /**
-   * Starts accepting. Port 0 in the settings takes a free one. With `sharesPort` others may accept on it as well, and the
-   * kernel deals the connections out.
+   * Starts accepting. Port 0 in the settings selects a free port. With `sharesPort` other listeners may use the same
+   * port, and the kernel distributes the connections.
    */
   readonly listen: (options?: { readonly sharesPort?: boolean }) => {
     readonly url: string;
     readonly port: number;
   };
   /**
-   * Stops accepting, lets what was accepted finish, and closes what has not finished after `graceMs`
-   * (`http.shutdown_grace_secs` where it is not given).
+   * Stops accepting, waits for accepted requests, and closes connections whose requests have not finished after
+   * `graceMs` (default: `http.shutdown_grace_secs`).
    */
   readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>;
 }
 
 /**
- * The whole HTTP interface. A request passes, in this order: the edge (id, canonical path, preflight), the router,
- * the hooks of its route's group, parameters and body, the handler, the representation (JSON, ETag), and the edge again
- * (CORS, metrics, access log). Errors of any step meet in one hook, which is registered first because Elysia's hooks
- * cover only what is registered after them.
+ * Creates the HTTP interface. A request passes through, in this order: the pipeline (id, canonical path, preflight),
+ * the router, the hooks of its route's group, parameters and body, the handler, the representation (JSON, ETag), and
+ * the pipeline again (CORS, metrics, access log). One hook handles the errors of all steps. It is registered first
+ * because Elysia's hooks apply only to what is registered after them.
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { common, plugins, ops, version } = options;
@@ -95,7 +95,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const sender = createBodySender({ unsent: options.unsent ?? new UnsentBytes(), log });
   let documentBody: Promise<TaggedBody> | undefined;
-  const answerDocument = async (request: Request) => {
+  const respondWithDocument = async (request: Request) => {
     documentBody ??= openApi().then((document) =>
       tagBody(new TextEncoder().encode(JSON.stringify(document))),
     );
@@ -104,10 +104,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 
   const app = new Elysia({
-    // Static answers would bypass the hooks, and Bun's own router would see paths before they are canonical.
+    // Static responses would bypass the hooks, and Bun's own router would receive paths before they are canonical.
     nativeStaticResponse: false,
     systemRouter: false,
-    // Unknown fields are judged by the schema of each route, not dropped before it sees them.
+    // Each route's schema decides about unknown fields; Elysia must not drop them first.
     normalize: false,
   })
     .onError({ as: "global" }, ({ request, error, route }) => {
@@ -118,7 +118,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     .mapResponse({ as: "global" }, createRepresent(createCacheOfRoute(documented.routes), sender))
     .use(documented)
     .use(docsRoutes({ title: `${names.capitalised} API` }))
-    .get("/openapi.json", ({ request }) => answerDocument(request), { detail: { hide: true } })
+    .get("/openapi.json", ({ request }) => respondWithDocument(request), { detail: { hide: true } })
     .compile();
 
   const handle = createPipeline({
@@ -138,13 +138,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       port,
       reusePort: sharesPort,
       development: false,
-      // Between bytes of a body or of an answer. Bun itself ends a connection whose headers take over 10 s.
+      // Between bytes of a request or response body. Bun closes a connection whose headers take over 10 s.
       idleTimeout: config.http.idle_timeout_secs,
-      // Bun's own refusal has no body; `readBody` refuses with one and reads no further.
+      // Bun's own 413 response has no body. `readBody` throws an error with a message and stops reading.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: handle,
       error(error) {
-        log.error({ err: error }, "Failed a request outside the edge");
+        log.error({ err: error }, "Request failed outside the pipeline");
         const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
         return Response.json({ message: "internal error" }, { status: 500, headers });
       },

@@ -1,18 +1,18 @@
-/** Bytes that the whole process may hold for clients that have not taken them yet. */
+/** Maximum number of bytes that the process buffers for clients that have not received them yet. */
 export const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
 
-/** How much is reserved, for whoever has to know of it without reserving. */
+/** Read-only view of the budget. */
 export interface UnsentBytesView {
   readonly usedBytes: number;
   readonly maxBytes: number;
 }
 
 /**
- * The budget of bytes that wait to be sent, one for all threads that respond: the counter stands in shared memory, so
- * reserving is one atomic addition. Who gets no bytes refuses new work or waits; nobody takes them without asking.
+ * Budget of the bytes that wait to be sent, shared by all threads that respond. The counter is in shared memory, so a
+ * reservation is one atomic addition. A caller whose reservation fails rejects new work or waits.
  */
 export class UnsentBytes implements UnsentBytesView {
-  /** Hand it to another thread, which makes its own `UnsentBytes` of it. */
+  /** Transferable to another thread, which creates its own `UnsentBytes` from it. */
   readonly shared: SharedArrayBuffer;
   readonly maxBytes: number;
   readonly #used: Int32Array;
@@ -23,7 +23,7 @@ export class UnsentBytes implements UnsentBytesView {
     this.#used = new Int32Array(shared);
   }
 
-  /** False, with nothing reserved, where the budget does not hold so many more bytes. */
+  /** Reserves bytes. Returns false, with nothing reserved, if the budget would be exceeded. */
   reserve(bytes: number): boolean {
     if (Atomics.add(this.#used, 0, bytes) + bytes <= this.maxBytes) return true;
     Atomics.sub(this.#used, 0, bytes);
@@ -38,13 +38,13 @@ export class UnsentBytes implements UnsentBytesView {
     return Atomics.load(this.#used, 0);
   }
 
-  /** From here on, whoever can do with less takes less. */
+  /** True when callers that can reduce their use of the budget should do so. */
   get isHalfUsed(): boolean {
     return this.usedBytes > this.maxBytes / 2;
   }
 }
 
-/** What one response has reserved; it may grow and shrink, and ends once. */
+/** The reservation of one response. It may grow and shrink until it ends. */
 export class Reservation {
   readonly #budget: UnsentBytes;
   #bytes = 0;
@@ -54,14 +54,14 @@ export class Reservation {
     this.#budget = budget;
   }
 
-  /** False where the budget does not hold it; what was reserved before stays. */
+  /** Returns false if the budget would be exceeded; the bytes reserved before stay reserved. */
   grow(bytes: number): boolean {
     if (this.#isOver || !this.#budget.reserve(bytes)) return false;
     this.#bytes += bytes;
     return true;
   }
 
-  /** Gives back all but `bytes`. */
+  /** Releases all but `bytes`. */
   shrinkTo(bytes: number): void {
     const surplus = this.#bytes - bytes;
     if (this.#isOver || surplus <= 0) return;

@@ -2,10 +2,13 @@ import type { ValueError } from "@sinclair/typebox/errors";
 import { ValueErrorType } from "@sinclair/typebox/errors";
 import type { ValidationError } from "elysia";
 
-/** Longer names of fields come from the client and are cut. */
+/** Longer field names come from the client and are truncated. */
 const maxFieldChars = 100;
 
-/** One short sentence that names the first wrong field of a body and the rule it breaks, and never the value. */
+/**
+ * Returns one short sentence that names the first invalid field of a body and the rule it violates, and never the
+ * value.
+ */
 export function describeValueError({
   path,
   type,
@@ -18,7 +21,7 @@ export function describeValueError({
   return `${field === "" ? "body" : field}: ${rule}`;
 }
 
-/** The same for a schema that a route gave to Elysia itself. */
+/** Describes an error of a schema that Elysia itself validates. */
 export function describeValidationError(error: ValidationError): string {
   const first: unknown = error.valueError;
   if (typeof first !== "object" || first === null || !("path" in first) || !("message" in first)) {

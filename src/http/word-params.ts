@@ -1,16 +1,16 @@
 import { Type } from "@sinclair/typebox";
 import { choice, type Documented, list, optional, type QueryParam, refuse, scalar } from "./params.ts";
 
-/** Yes or no, as `true` or `false`. */
+/** A boolean, as `true` or `false`. */
 export function flag(fallback: boolean, documented?: Documented): QueryParam<boolean> {
-  const param = scalar(Type.Boolean(documented), (given, name) => {
-    if (given !== "true" && given !== "false") throw refuse(`${name} must be true or false`);
-    return given === "true";
+  const param = scalar(Type.Boolean(documented), (text, name) => {
+    if (text !== "true" && text !== "false") throw refuse(`${name} must be true or false`);
+    return text === "true";
   });
   return optional(param, fallback);
 }
 
-/** A list of words out of a few; at least one. */
+/** A list of at least one of the words. */
 function wordList<const T extends string>(
   words: readonly T[],
   documented?: Documented,
@@ -20,7 +20,7 @@ function wordList<const T extends string>(
   return list(items, (text, name) => decode([text], name), { maxItems: 100, ...documented });
 }
 
-/** Some of a few words, in the order of `words`; `fallback` where none is given. */
+/** A selection of words, in the order of `words`; `fallback` if the parameter is absent. */
 export function choices<const T extends string>(
   words: readonly T[],
   fallback: readonly NoInfer<T>[],
@@ -37,18 +37,18 @@ export function choices<const T extends string>(
   };
 }
 
-/** Some of a few words; all of them where none is given, or where the word `all` is among them. */
+/** A selection of words; all of them if the parameter is absent or contains `all`. */
 export function choiceList<const T extends string>(
   words: readonly T[],
   documented?: Documented,
 ): QueryParam<readonly T[]> {
-  const given = wordList([...words, "all"], documented);
+  const param = wordList([...words, "all"], documented);
   return {
-    schema: given.schema,
+    schema: param.schema,
     required: false,
     decode(values, name) {
       if (values.every((value) => value === "")) return words;
-      const chosen = given.decode(values, name);
+      const chosen = param.decode(values, name);
       return chosen.includes("all") ? words : words.filter((word) => chosen.includes(word));
     },
   };
@@ -56,13 +56,13 @@ export function choiceList<const T extends string>(
 
 const DECIMAL = /^-?\d{1,9}(?:\.\d{1,20})?$/;
 
-/** A number within a range. */
+/** A decimal number within a range. */
 export function decimal(
   options: Documented & { readonly min: number; readonly max: number },
 ): QueryParam<number> {
   const { min, max, ...documented } = options;
-  return scalar(Type.Number({ minimum: min, maximum: max, ...documented }), (given, name) => {
-    const value = DECIMAL.test(given) ? Number(given) : Number.NaN;
+  return scalar(Type.Number({ minimum: min, maximum: max, ...documented }), (text, name) => {
+    const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
     if (!(value >= min && value <= max)) throw refuse(`${name} must be a number from ${min} to ${max}`);
     return value;
   });

@@ -16,7 +16,7 @@ test("each answer is one line: method, template, status, duration, id, at the le
     const requestId = `case-${index}`;
     await fetch(http.url + path, { ...init, headers: { ...init.headers, "x-request-id": requestId } });
     const lines = http.logLines.filter(
-      (line) => line.requestId === requestId && line.msg === "Answered a request",
+      (line) => line.requestId === requestId && line.msg === "Request handled",
     );
     expect(lines).toEqual([
       expect.objectContaining({ subsystem: "http", method: init.method ?? "GET", route, status, level }),

@@ -47,7 +47,7 @@ describe("a fault is 500 with a fixed text", () => {
     await expectError(response, 500, "internal error");
 
     const logged = http.logLines.filter((line) => line.requestId === requestId);
-    const fault = logged.find((line) => line.msg === "Failed a request");
+    const fault = logged.find((line) => line.msg === "Request failed");
     expect(fault).toMatchObject({ level: 50, method: "GET" });
     if (path.startsWith("throws-") && path !== "throws-nothing") {
       expect(fault?.route).toBe(`/v2/svc/${path}`);

@@ -82,7 +82,7 @@ test("where that is not enough nothing more is accepted until there is room; wha
   expect(metrics).toMatch(/^svc_http_descriptor_cap \d+$/m);
   const told = http.logLines.map(({ msg }) => msg);
   expect(told).toContain("Stopped accepting connections: too few descriptors are left");
-  expect(told).toContain("Accepts connections again");
+  expect(told).toContain("Resumed accepting connections");
 }, 15_000);
 
 test("a server that is stopped while it accepts nothing stays stopped", async () => {

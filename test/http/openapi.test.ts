@@ -190,7 +190,7 @@ test("parameters have the type of their value", () => {
       name: "cursor",
       in: "query",
       required: false,
-      description: "`next.cursor` of the previous page, as it was given",
+      description: "`next.cursor` of the previous page, unchanged",
       schema: { type: "string", minLength: 1, maxLength: 512 },
     },
   ]);
