@@ -9,8 +9,8 @@ import { castFinder } from "../native/casts/identifier.ts";
 import { respondWithCastPage } from "../shared/cast-page.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
 import { closed, type Same } from "../shared/schemas.ts";
-import { CastPageResponse } from "./answers.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
+import { CastPageResponse } from "./response-schemas.ts";
 import { Cast } from "./schemas.ts";
 
 const tags = ["Casts"];
@@ -39,8 +39,9 @@ export function castLookupRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getCastsByHash",
-        summary: "Casts by hash, in the order asked or sorted; those that are not there are left out",
-        description: "`trending` sorts by likes, twice the recasts and three times the replies.",
+        summary: "Casts by hash, in the requested order or sorted; unknown casts are omitted",
+        description:
+          "`trending` sorts by the sum of the likes, twice the recasts and three times the replies.",
         tags,
         query: {
           casts: hashList({ maxItems: reads.maxIds }),

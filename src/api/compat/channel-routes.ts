@@ -17,8 +17,8 @@ import { decodeCursor } from "../shared/cursor-param.ts";
 import type { Viewer } from "../shared/dialect.ts";
 import { closed, Next, type Same } from "../shared/schemas.ts";
 import { respondWithUserPage } from "../shared/user-page.ts";
-import { Member, UserPageResponse } from "./answers.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
+import { Member, UserPageResponse } from "./response-schemas.ts";
 import { Channel, channelFields, User } from "./schemas.ts";
 
 const CastCount = (days: number) =>
@@ -51,7 +51,7 @@ export type ObjectsAreDocumented = Same<
 > &
   Same<ReturnType<typeof presentChannelMembers>, Static<typeof MembersResponse>>;
 
-/** A page costs the casts that it counts. */
+/** The cost of a page grows with the casts that it counts. */
 const MAX_TRENDING = 25;
 
 const tags = ["Channels"];
@@ -63,15 +63,15 @@ interface MembersQuery extends Viewer {
   readonly cursor: string | undefined;
 }
 
-/** Trending channels with their activity, members, and followers, who are the same. */
+/** Trending channels with their activity, members and followers. Followers are the members. */
 export function channelListRoutes(reads: Reads) {
   const members = ({ query }: { query: MembersQuery }) => {
     const after = decodeCursor(channelMembersCursor, query.cursor);
-    const { channel_id: asked, fid, limit, viewer_fid: viewerFid } = query;
+    const { channel_id: requestedId, fid, limit, viewer_fid: viewerFid } = query;
     return runQuery(
       reads,
       (db) => {
-        const [channelId = asked] = resolveChannelIds(db, [asked]);
+        const [channelId = requestedId] = resolveChannelIds(db, [requestedId]);
         const page =
           fid === undefined
             ? channelMembers(db, { channelId, limit, after })
@@ -86,11 +86,11 @@ export function channelListRoutes(reads: Reads) {
   const membersHook = operation({
     cache: "shared",
     operationId: "getChannelMembers",
-    summary: "The users with casts directly in a channel, the most recently active first",
+    summary: "Users with casts directly in a channel, most recently active first",
     tags,
     query: {
       channel_id: renamed(text(), "channel_id", "id"),
-      fid: optional(fid({ description: "Only this user, where it is a member" })),
+      fid: optional(fid({ description: "Only this user, if they are a member" })),
       ...page(),
     },
     response: MembersResponse,
@@ -108,7 +108,7 @@ export function channelListRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getChannelFollowers",
-        summary: "The members of a channel, who count as its followers",
+        summary: "Followers of a channel, which are its members",
         tags,
         query: { id: renamed(text(), "id", "channel_id"), ...page() },
         response: UserPageResponse,
@@ -134,8 +134,8 @@ export function channelListRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getTrendingChannels",
-        summary: "Channels by the people and the engagement of the last day, with their recent casts",
-        description: `At most ${MAX_TRENDING} a page. A walk by cursor stays within one ranking.`,
+        summary: "Channels ranked by active users and engagement of the last day, with their recent casts",
+        description: `At most ${MAX_TRENDING} a page. All pages of a cursor belong to one ranking.`,
         tags,
         query: page(),
         response: ChannelActivityResponse,

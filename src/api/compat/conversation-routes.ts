@@ -25,15 +25,15 @@ import { type Reads, runQuery } from "../../read/run-query.ts";
 import { castFinder } from "../native/casts/identifier.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
 import { closed, Next, type Same } from "../shared/schemas.ts";
-import { CastPageResponse } from "./answers.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
+import { CastPageResponse } from "./response-schemas.ts";
 import { Cast, castFields } from "./schemas.ts";
 
 const CastWithReplies = Type.Recursive(
   (This) =>
     Type.Object(
       { ...castFields, direct_replies: Type.Array(This) },
-      { ...closed, description: "A cast and what answers it" },
+      { ...closed, description: "A cast and its replies" },
     ),
   { $id: "FarcasterCastWithReplies" },
 );
@@ -44,7 +44,7 @@ const ConversationResponse = Type.Object(
       {
         cast: CastWithReplies,
         chronological_parent_casts: Type.Optional(
-          Type.Array(Cast, { description: `From the root down, the ${MAX_PARENTS} nearest` }),
+          Type.Array(Cast, { description: `The ${MAX_PARENTS} nearest, from the root down` }),
         ),
       },
       closed,
@@ -105,8 +105,8 @@ export function conversationRoutes(reads: Reads) {
         operationId: "getCastConversation",
         summary: "A cast with a page of its replies, and the replies below those",
         description:
-          "Below the direct replies the 50 oldest of each cast are shown, 500 in all. `algorithmic` sorts by likes, " +
-          `twice the recasts and three times the replies, of the ${MAX_SORTED} oldest direct replies.`,
+          "Below the direct replies, each cast has its 50 oldest replies, 500 in total. `algorithmic` sorts by the sum of the likes, " +
+          `twice the recasts and three times the replies, over the ${MAX_SORTED} oldest direct replies.`,
         tags,
         query: {
           identifier: text({
@@ -151,11 +151,11 @@ export function conversationRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "searchCasts",
-        summary: "Casts whose text holds every word, by time",
+        summary: "Casts whose text contains every word, by time",
         description:
-          "Every word must match, the last one as the beginning of a word; quotes make a phrase; `before:2025-04-20` " +
-          "and `after:2025-04-20T12:00:00` (UTC) bound the time. There are no other operators, and `algorithmic` is " +
-          `\`desc_chron\`. With filters a page looks at ${MAX_SCANNED} casts; where they let few of them through it may be ` +
+          "Every word must match, the last one as a prefix; quotes form a phrase; `before:2025-04-20` " +
+          "and `after:2025-04-20T12:00:00` (UTC) limit the time range. There are no other operators, and `algorithmic` is " +
+          `\`desc_chron\`. With filters, a page examines ${MAX_SCANNED} casts; if few of them match, it may be ` +
           "short, or empty, before the end.",
         tags,
         query: {

@@ -1,13 +1,14 @@
 import { fid, limit, optional, type QueryParams } from "../../http/params.ts";
 import { compatPresenters } from "../../read/present/compat/presenters.ts";
 import type { Dialect } from "../shared/dialect.ts";
-import { responseSchemas } from "./answers.ts";
+import { responseSchemas } from "./response-schemas.ts";
 
-/** The size of a page where none is asked for. */
+/** Default page size. */
 const DEFAULT_LIMIT = 25;
 
-/** For whom objects are shown, which puts `viewer_context` into them. */
-export const viewerFid = () => optional(fid({ description: "Shows how this user stands to what is listed" }));
+/** The viewer. If present, objects contain `viewer_context`. */
+export const viewerFid = () =>
+  optional(fid({ description: "Adds this user's relation to the listed objects" }));
 
 export const pageLimit = () => limit(DEFAULT_LIMIT);
 
@@ -16,5 +17,5 @@ function adapt(query: QueryParams): QueryParams {
   return { ...query, ...("limit" in query && { limit: pageLimit() }), viewer_fid: viewerFid() };
 }
 
-/** The dialect of the hosted API that most clients of this field are written for. */
+/** The dialect of the hosted API that most clients in this field are written for. */
 export const compatDialect: Dialect = { present: compatPresenters, schemas: responseSchemas, adapt };

@@ -21,12 +21,12 @@ import { respondWithTrending, TRENDING } from "../native/feeds/trending.ts";
 import { respondWithCastPage } from "../shared/cast-page.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
 import type { Viewer } from "../shared/dialect.ts";
-import { CastPageResponse } from "./answers.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
+import { CastPageResponse } from "./response-schemas.ts";
 
 const tags = ["Feeds"];
 
-/** As many authors as clients may ask for. */
+/** Maximum number of authors in a request. */
 const MAX_AUTHORS = 100;
 
 const FILTERS = ["fids", "parent_url", "channel_id", "embed_url", "embed_types", "global_trending"] as const;
@@ -84,8 +84,8 @@ export function filterFeedRoutes(reads: Reads) {
       case "global_trending":
         return respondWithTrending(reads, query);
       case "embed_url": {
-        const asked = required(query.embed_url, "embed_url");
-        const prefix = /^[a-z][a-z0-9+.-]*:/i.test(asked) ? asked : `https://${asked}`;
+        const url = required(query.embed_url, "embed_url");
+        const prefix = /^[a-z][a-z0-9+.-]*:/i.test(url) ? url : `https://${url}`;
         const after = decodeCursor(embedUrlFeedCursor, query.cursor);
         return respondWithCastPage(reads, query, (db) => embedUrlFeed(db, { prefix, limit, after }));
       }
@@ -96,8 +96,8 @@ export function filterFeedRoutes(reads: Reads) {
     }
   };
   const withRecasts = () =>
-    flag(true, { description: "Casts that the authors recasted too, at the time of the recast" });
-  const withReplies = () => flag(false, { description: "Replies too; there are no recasts then" });
+    flag(true, { description: "Include casts that the authors recasted, at the time of the recast" });
+  const withReplies = () => flag(false, { description: "Include replies; recasts are then excluded" });
   const page = () => ({ limit: pageLimit(), cursor: cursor(), viewer_fid: viewerFid() });
   return new Elysia({ name: "farcaster-feeds" })
     .get(
@@ -110,7 +110,7 @@ export function filterFeedRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getFeed",
-        summary: "The following feed of a user, the casts that a filter lets through, or the trending feed",
+        summary: "The following feed of a user, the casts that match a filter, or the trending feed",
         tags,
         query: {
           feed_type: optional(choice(["following", "filter", "trending"]), "following"),
@@ -121,13 +121,13 @@ export function filterFeedRoutes(reads: Reads) {
           ),
           fid: optional(fid({ description: "Required for the following feed" })),
           fids: optional(
-            fidList({ maxItems: MAX_AUTHORS, description: "Authors; their replies are left out" }),
+            fidList({ maxItems: MAX_AUTHORS, description: "Authors; their replies are excluded" }),
           ),
           parent_url: optional(text({ description: "Casts directly under this URL" })),
           channel_id: optional(text({ description: "Casts directly in this channel" })),
           embed_url: optional(
             text({
-              description: `The beginning of an embedded URL; of URLs that begin so the first ${MAX_URLS} in alphabetical order`,
+              description: `Prefix of an embedded URL; limited to the first ${MAX_URLS} matching URLs in alphabetical order`,
             }),
           ),
           with_recasts: withRecasts(),
@@ -147,10 +147,10 @@ export function filterFeedRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getFeedFollowing",
-        summary: "Casts of those whom a user follows, newest first",
+        summary: "Casts of the users that a user follows, newest first",
         description:
-          `Of somebody who follows more than ${MAX_FOLLOWS_WITH_RECASTS} users recasts are left out. A cast that ` +
-          "several of them recasted stands at the latest of these acts.",
+          `Recasts are excluded for a user who follows more than ${MAX_FOLLOWS_WITH_RECASTS} users. A cast that ` +
+          "several of them recasted appears at the time of the latest recast.",
         tags,
         query: { fid: fid(), with_recasts: withRecasts(), with_replies: withReplies(), ...page() },
         response: CastPageResponse,
@@ -167,7 +167,7 @@ export function filterFeedRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getFeedTrending",
-        summary: "Casts that get the most attention now, anywhere or in one place",
+        summary: "Casts with the most engagement now, of the whole network or of one channel or URL",
         description: TRENDING,
         tags,
         query: {

@@ -33,7 +33,7 @@ const ACT_TYPES: Readonly<Record<(typeof NOTIFICATION_TYPES)[number], ActType>> 
   quotes: "quote",
 };
 
-/** `/user/interactions`: of a pair of users a list of acts, with `fid` and `target_fid` their numbers. */
+/** `/user/interactions`: a list of the acts between two users, or their numbers with `fid` and `target_fid`. */
 export function interactionRoutes(reads: Reads) {
   return new Elysia({ name: "farcaster-interactions" }).get(
     "/user/interactions",
@@ -63,10 +63,10 @@ export function interactionRoutes(reads: Reads) {
     operation({
       cache: "shared",
       operationId: "getInteractions",
-      summary: "What two users did to each other, the newest act first",
+      summary: "Acts between two users, newest first",
       description:
         `The ${MAX_ACTS} newest acts; mentions, replies and quotes of the newest ${MAX_CASTS} casts of each. With ` +
-        "`fid` and `target_fid` instead of `fids`: numbers of what the one had to do with the other.",
+        "`fid` and `target_fid` instead of `fids`: the numbers of acts of the first user towards the second.",
       tags: ["Users"],
       query: {
         fids: optional(fidList({ maxItems: 10, description: "Two fids" })),

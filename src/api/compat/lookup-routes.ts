@@ -18,8 +18,8 @@ import { type Reads, runQuery } from "../../read/run-query.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
 import { closed } from "../shared/schemas.ts";
 import { respondWithUserPage } from "../shared/user-page.ts";
-import { UserPageResponse } from "./answers.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
+import { UserPageResponse } from "./response-schemas.ts";
 import { User } from "./schemas.ts";
 
 const tags = ["Users"];
@@ -27,7 +27,7 @@ const tags = ["Users"];
 const MAX_OF_X_NAME = 100;
 const SOLANA_BYTES = 32;
 
-/** Users by what they declare: addresses, name on X, place. */
+/** Users by their declared addresses, X name or location. */
 export function lookupRoutes(reads: Reads) {
   return new Elysia({ name: "farcaster-lookups" })
     .get(
@@ -37,7 +37,7 @@ export function lookupRoutes(reads: Reads) {
           reads,
           (db) =>
             addressOwners(db, {
-              addresses: addresses.map(knownAddress),
+              addresses: addresses.map(parseAddress),
               verified: types.includes("verified_address"),
               custody: types.includes("custody_address"),
             }),
@@ -50,7 +50,7 @@ export function lookupRoutes(reads: Reads) {
         operationId: "getUsersByAddress",
         summary: "Users by Ethereum or Solana addresses",
         description:
-          "Keyed by address, Ethereum's in lower case; an address of nobody has no key. At most 1,000 users.",
+          "Keyed by address, Ethereum's in lower case; an address without a user has no key. At most 1,000 users.",
         tags,
         query: {
           addresses: textList({ maxItems: reads.maxIds, maxChars: 64 }),
@@ -77,7 +77,7 @@ export function lookupRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getUsersByXUsername",
-        summary: "The users that declare this name on X, whatever the case, the lowest fid first",
+        summary: "Users that declare this X name, ignoring case, lowest fid first",
         tags,
         query: {
           x_username: renamed(text({ description: "Without a leading @" }), "x_username", "username"),
@@ -106,15 +106,15 @@ export function lookupRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getUsersByLocation",
-        summary: `Users who declare a place within ${RADIUS_KM} km, the nearest first`,
+        summary: `Users who declare a location within ${RADIUS_KM} km, nearest first`,
         description:
-          `Of a crowded area the ${MAX_CANDIDATES} on the nearest latitudes are looked at. With \`location\` instead ` +
+          `In a dense area the ${MAX_CANDIDATES} users on the nearest latitudes are examined.  With \`location\` instead ` +
           "of coordinates: users whose declared location begins with this text.",
         tags,
         query: {
           latitude: optional(decimal({ min: -90, max: 90, examples: [52.52] })),
           longitude: optional(decimal({ min: -180, max: 180, examples: [13.4] })),
-          location: optional(text({ description: "As in `geo:52.5`" })),
+          location: optional(text({ description: "For example `geo:52.5`" })),
           limit: pageLimit(),
           cursor: cursor(),
           viewer_fid: viewerFid(),
@@ -124,13 +124,13 @@ export function lookupRoutes(reads: Reads) {
     );
 }
 
-/** @throws ApiError `badRequest` for what is an address of neither chain. */
-function knownAddress(given: string): KnownAddress {
-  if (/^0x[0-9a-fA-F]{40}$/.test(given)) {
-    const shown = given.toLowerCase();
+/** @throws ApiError `badRequest` for an address of neither chain */
+function parseAddress(text: string): KnownAddress {
+  if (/^0x[0-9a-fA-F]{40}$/.test(text)) {
+    const shown = text.toLowerCase();
     return { shown, hex: shown.slice(2) };
   }
-  const solana = decodeBase58(given, SOLANA_BYTES);
+  const solana = decodeBase58(text, SOLANA_BYTES);
   if (!solana) throw new ApiError("badRequest", "addresses must be Ethereum or Solana addresses");
-  return { shown: given, hex: solana.toHex() };
+  return { shown: text, hex: solana.toHex() };
 }

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { addUnimplemented, type UnimplementedRoute } from "../../http/operation.ts";
 
-/** Further writes that clients of the hosted API may try; they are refused like the others. */
+/** Additional writes of the hosted API's clients; they are rejected like the others. */
 // biome-ignore format: one route a line
 const routes: readonly UnimplementedRoute[] = [
   { method: "POST", path: "/user", operationId: "registerAccount", summary: "Register an account", tags: ["Users"] },

@@ -33,7 +33,7 @@ const KINDS = {
   likes: [NotificationKind.Like],
   mentions: [NotificationKind.Mention],
   replies: [NotificationKind.Reply],
-  // A quote is told of where it mentions its author, as a mention.
+  // A quote causes a notification only if it mentions its author, as a mention.
   quotes: [],
 } as const;
 
@@ -42,7 +42,7 @@ export const NOTIFICATION_TYPES = Object.keys(KINDS) as (keyof typeof KINDS)[];
 /** `/notifications`, `/notifications/channel`, `/notifications/parent_url`. */
 export function notificationListRoutes(reads: Reads) {
   const { notificationWindowSecs: windowSecs } = reads;
-  const answerPage = (
+  const respondWithPage = (
     { fid, viewer_fid: viewerFid }: Viewer & { readonly fid: number },
     find: (db: IndexDatabase) => Page<NotificationEntry>,
   ) =>
@@ -66,18 +66,18 @@ export function notificationListRoutes(reads: Reads) {
         const { fid, limit, type: types } = query;
         const isAll = types.length === NOTIFICATION_TYPES.length;
         const kinds = isAll ? undefined : types.flatMap((type) => KINDS[type]);
-        return answerPage(query, (db) =>
+        return respondWithPage(query, (db) =>
           notificationPage(db, { fid, limit, windowSecs, after, grouping: byKind, ...(kinds && { kinds }) }),
         );
       },
       operation({
         cache: "shared",
         operationId: "getNotifications",
-        summary: "What a user is told of, newest first",
+        summary: "Notifications of a user, newest first",
         description:
-          "Likes of one cast, its recasts, and follows, are one entry each for each window of time, counted back from " +
+          "Likes of one cast, its recasts, and follows are each grouped into one entry per time window, counted back from " +
           "the newest of them. Own acts and those of users whom the user blocked or muted are left out. Quotes are " +
-          "told of only where they mention. With some types only, " +
+          "included only if they mention the user. With a selection of types, " +
           "a page may be short, or empty, before the end.",
         tags,
         query: { fid: fid(), type: choiceList(NOTIFICATION_TYPES), ...page() },
@@ -90,7 +90,7 @@ export function notificationListRoutes(reads: Reads) {
         const cursors = channelNotificationsCursor;
         const after = decodeCursor(cursors, query.cursor);
         const { fid, limit, channel_ids: ids } = query;
-        return answerPage(query, (db) =>
+        return respondWithPage(query, (db) =>
           notificationsInThreads(db, { fid, urls: urlsOf(db, ids), limit, after, cursors }),
         );
       },
@@ -109,7 +109,9 @@ export function notificationListRoutes(reads: Reads) {
         const cursors = parentUrlNotificationsCursor;
         const after = decodeCursor(cursors, query.cursor);
         const { fid, limit, parent_urls: urls } = query;
-        return answerPage(query, (db) => notificationsInThreads(db, { fid, urls, limit, after, cursors }));
+        return respondWithPage(query, (db) =>
+          notificationsInThreads(db, { fid, urls, limit, after, cursors }),
+        );
       },
       operation({
         cache: "shared",

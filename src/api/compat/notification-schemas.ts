@@ -20,8 +20,8 @@ export const Notification = Type.Object(
       Type.Literal("reply"),
       Type.Literal("quote"),
     ]),
-    most_recent_timestamp: IsoTime("The newest of what the entry counts"),
-    timestamp: IsoTime("The same"),
+    most_recent_timestamp: IsoTime("Time of the newest act of the entry"),
+    timestamp: IsoTime("Same as `most_recent_timestamp`"),
     seen: Type.Literal(false, { description: "Always false: nothing can be marked as seen" }),
     user: User,
     cast: Type.Optional(Cast),
@@ -35,12 +35,13 @@ export const Notification = Type.Object(
         description: "The newest ones, newest first, at most 10",
       }),
     ),
-    count: Type.Integer({ minimum: 1, description: "The number of all of them, also those not listed" }),
+    count: Type.Integer({ minimum: 1, description: "Total number, including those not listed" }),
   },
   {
     ...closed,
     $id: "FarcasterNotification",
-    description: "`user`: who acted last; `cast`: what mentions, replies or was reacted to",
+    description:
+      "`user`: the author of the latest act; `cast`: the cast that mentions, replies or received the reactions",
   },
 );
 
@@ -50,7 +51,7 @@ export const NotificationsResponse = Type.Object(
       minimum: 0,
       maximum: MAX_UNSEEN,
       description:
-        "The acts that the user is told of, counted up to the maximum; none is ever marked as seen",
+        "Number of acts in the user's notifications, counted up to the maximum; none is ever marked as seen",
     }),
     notifications: Type.Array(Notification),
     next: Next,

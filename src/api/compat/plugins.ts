@@ -6,7 +6,7 @@ import { sendRoutes } from "../native/send/routes.ts";
 import { signerRoutes } from "../native/signers/routes.ts";
 import { tokenWebhookRoutes } from "../native/token-webhook/routes.ts";
 import { webhookDeliveryRoutes } from "../native/webhooks/delivery-routes.ts";
-import type { ApiParts } from "../shared/api-parts.ts";
+import type { ApiParts } from "../shared/api-deps.ts";
 import { commonReads } from "../shared/common-reads.ts";
 import { readPartsOf } from "../shared/dialect.ts";
 import { alwaysEmptyRoutes } from "../stubs/always-empty.ts";
@@ -27,7 +27,7 @@ import { authorFeedRoutes } from "./user-feed-routes.ts";
 import { vendorRoutes } from "./vendor-routes.ts";
 import { compatWebhookRoutes } from "./webhook-routes.ts";
 
-/** Every route of the API in the dialect of the compat prefixes, with paths within such a prefix. */
+/** Returns every route of the API in the compat dialect, with paths relative to the prefix. */
 export function compatPlugins({ source, management, push }: ApiParts): AnyElysia[] {
   const parts = readPartsOf(source, compatDialect);
   const { reads } = parts;

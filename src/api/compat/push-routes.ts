@@ -21,7 +21,7 @@ import {
 import { withFlatFilters } from "./send-body.ts";
 import { appOfRequest } from "./send-key.ts";
 
-/** What push in the shape of the hosted API works with. */
+/** Dependencies of push in the shape of the hosted API. */
 export interface CompatPushDeps {
   readonly sends: SendService;
   readonly appOfKey: AppOfSendKey;
@@ -36,18 +36,18 @@ const campaignCursor = cursorCodec("sender-campaigns", ["int"]);
 const tokenCursor = cursorCodec("sender-tokens", ["int", "int"]);
 
 /**
- * `/frame/notifications` and `/frame/notification_tokens` without an app id, as clients of the hosted API call them: the
- * app follows from the send secret.
+ * `/frame/notifications` and `/frame/notification_tokens` without an app id, in the shape of the hosted API. The send
+ * secret identifies the app.
  */
 export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps): AnyElysia {
   const described = { tags: ["Mini apps"], security: "apiKey" } as const;
-  // Without the hook that decodes the body: the key is judged before it.
+  // Has no hook that decodes the body, because the key is verified first.
   const { transform: _, ...sendHook } = operation({
     ...described,
     operationId: "sendNotificationOfKey",
-    summary: "Send a notification of the app that the key belongs to",
+    summary: "Send a notification from the app of the key",
     description:
-      "As the send with an app id. A send to at most 100 tokens also tells what became of each of them.",
+      "Same as the send with an app id. The response to a send to at most 100 tokens also contains the result of each token.",
     body: CompatSendRequest,
     response: { 200: CompatSendResult, 202: QueuedCampaign },
     errors: ["tooManyRequests"],
@@ -81,10 +81,10 @@ export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps
       operation({
         ...described,
         operationId: "listCampaignsOfKey",
-        summary: "The notification campaigns of the app that the key belongs to",
-        description: "Newest first. A campaign is kept for 30 days.",
+        summary: "Notification campaigns of the app of the key",
+        description: "Newest first. A campaign is retained for 30 days.",
         query: {
-          campaign_id: optional(text({ description: "That campaign alone" })),
+          campaign_id: optional(text({ description: "Only this campaign" })),
           limit: limit(CAMPAIGN_PAGE.fallback, CAMPAIGN_PAGE.max),
           cursor: cursor(),
         },
@@ -104,11 +104,11 @@ export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps
       operation({
         ...described,
         operationId: "listTokensOfKey",
-        summary: "The notification tokens of the app that the key belongs to",
+        summary: "Notification tokens of the app of the key",
         description:
-          "Whole, so that they can be taken along to another service. By fid; a user has one for each client app.",
+          "Complete tokens, so that they can be exported to another service. Ordered by fid; a user has one for each client app.",
         query: {
-          fids: optional(fidList({ maxItems: MAX_FIDS, description: "Of these fids alone" })),
+          fids: optional(fidList({ maxItems: MAX_FIDS, description: "Only of these fids" })),
           limit: limit(TOKEN_PAGE.fallback, TOKEN_PAGE.max),
           cursor: cursor(),
         },

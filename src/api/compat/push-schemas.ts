@@ -14,12 +14,12 @@ import {
 import { closed, Fid, nullable } from "../shared/management.ts";
 import { Next, type Same } from "../shared/schemas.ts";
 
-/** Push as clients of the hosted API know it. */
+/** Schemas of push in the shape of the hosted API. */
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
 const Count = Type.Integer({ minimum: 0 });
 const CountByAppFid = (description: string) => Type.Record(Type.String(), Count, { description });
-/** 0 stands for client apps whose signing keys name no fid. */
+/** 0 for client apps whose signing keys name no fid. */
 const AppFid = Type.Integer({ format: "int64", minimum: 0 });
 
 export const CompatSendRequest = Type.Object(
@@ -57,7 +57,7 @@ export const CompatSendResult = Type.Object(
           },
           closed,
         ),
-        { description: "Each token that was sent to, where they are at most 100" },
+        { description: "One entry for each token that was sent to, if there are at most 100" },
       ),
     ),
   },
@@ -73,8 +73,8 @@ const FarcasterCampaign = Type.Object(
     body: Type.String(),
     status: Type.Unsafe<(typeof statuses)[number]>({ type: "string", enum: [...statuses] }),
     created_at: Time("When it was accepted"),
-    queued_at: Time("The same moment"),
-    completed_at: nullable(Time("When it ended")),
+    queued_at: Time("Same as `created_at`"),
+    completed_at: nullable(Time("When it finished")),
     stats: Type.Object(
       {
         intended_recipient_app_fids: Type.Array(AppFid, {
@@ -111,7 +111,7 @@ const FarcasterToken = Type.Object(
     object: Type.Literal("notification_token"),
     fid: Fid,
     status: Type.Union([Type.Literal("enabled"), Type.Literal("disabled")]),
-    url: Type.Optional(Type.String({ description: "Absent where the app was added without notifications" })),
+    url: Type.Optional(Type.String({ description: "Absent if the app was added without notifications" })),
     token: Type.Optional(Type.String({ description: "As `url`" })),
     created_at: Time("First event"),
     updated_at: Time("Last event"),
@@ -146,7 +146,7 @@ function statusOf({ kind, reason }: TokenResult): (typeof deliveryStatuses)[numb
   return reason === "invalid_token" || reason === "rate_limited" ? reason : "failed";
 }
 
-/** How failures are named that the client's host answered with a status. */
+/** Reason of a failure that the client's host reported as an HTTP status. */
 const HTTP_REASON = /^http_(\d{3})$/;
 
 export function presentCampaign(campaign: CampaignWithTotals): Static<typeof FarcasterCampaign> {
@@ -156,7 +156,7 @@ export function presentCampaign(campaign: CampaignWithTotals): Static<typeof Far
     id: campaignId,
     title: notification.title,
     body: notification.body,
-    status: wordOf(status),
+    status: compatStatusOf(status),
     created_at: createdTime,
     queued_at: createdTime,
     completed_at: endedAt === null ? null : isoTime(endedAt),
@@ -176,8 +176,8 @@ export function presentCampaign(campaign: CampaignWithTotals): Static<typeof Far
   };
 }
 
-/** The campaigns that this node ends early are those that it could not carry out. */
-function wordOf(status: CampaignStatus): (typeof statuses)[number] {
+/** Maps a campaign's status. Campaigns that this node aborts are those that it could not complete. */
+function compatStatusOf(status: CampaignStatus): (typeof statuses)[number] {
   return status === "aborted" ? "failed" : status;
 }
 
@@ -193,5 +193,5 @@ function presentErrors(byReason: CampaignWithTotals["totals"]["byReason"]) {
   return { delivery_errors: deliveryErrors, http_errors: httpErrors };
 }
 
-/** Fails to compile when the objects of a list and their documentation part ways. */
-export type TokensAreDocumented = Same<ListedToken, Static<typeof FarcasterToken>>;
+/** Compile-time check that the objects of a list and their schema have the same type. */
+export type TokenTypeCheck = Same<ListedToken, Static<typeof FarcasterToken>>;

@@ -82,7 +82,7 @@ export function reactionListRoutes(reads: Reads) {
   const castReactions = operation({
     cache: "shared",
     operationId: "getCastReactions",
-    summary: "Who liked or recasted a cast, newest first",
+    summary: "Likes and recasts of a cast, newest first",
     tags,
     query: { hash: hash(), kinds: kinds(), ...page() },
     response: CastReactions,
@@ -90,7 +90,7 @@ export function reactionListRoutes(reads: Reads) {
   const userReactions = operation({
     cache: "shared",
     operationId: "getUserReactions",
-    summary: "The live casts that a user liked or recasted, newest reaction first",
+    summary: "Likes and recasts of a user on live casts, newest first",
     tags,
     query: { fid: fid(), kinds: renamed(choiceList(["likes", "recasts"]), "type", "types"), ...page() },
     response: UserReactions,
@@ -107,7 +107,7 @@ export function reactionListRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getReactions",
-        summary: "The reactions on a cast where `hash` is given, else those of a user; newest first",
+        summary: "Reactions to a cast if `hash` is present, otherwise of a user; newest first",
         tags,
         query: { hash: optional(hash()), fid: optional(fid()), kinds: kinds(), ...page() },
         response: Type.Union([CastReactions, UserReactions]),

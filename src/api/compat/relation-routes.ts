@@ -37,8 +37,8 @@ import {
 } from "./relation-schemas.ts";
 
 const relevantText =
-  `Of the newest ${MAX_FOLLOWS} follows of the viewer; the one with the most followers first, at most ` +
-  `${MAX_RELEVANT}, of whom ${MAX_TOP_RELEVANT} are shown in full.`;
+  `Searches the newest ${MAX_FOLLOWS} follows of the viewer. Ordered by number of followers; at most ` +
+  `${MAX_RELEVANT}, of which the first ${MAX_TOP_RELEVANT} are complete objects.`;
 
 /** Best friends, relevant followers, blocks and mutes. */
 export function relationRoutes(reads: Reads) {
@@ -64,7 +64,7 @@ export function relationRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getBestFriends",
-        summary: "Users who follow a user and are followed by it, the latest mutual follow first",
+        summary: "Mutual follows of a user, newest first",
         tags: ["Users"],
         query: { fid: fid(), limit: pageLimit(), cursor: cursor(), viewer_fid: viewerFid() },
         response: BestFriendsResponse,
@@ -77,7 +77,7 @@ export function relationRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getRelevantFollowers",
-        summary: "Who follows a user and is followed by the viewer",
+        summary: "Followers of a user whom the viewer follows",
         description: relevantText,
         tags: ["Follows"],
         query: { target_fid: renamed(fid(), "target_fid", "fid"), viewer_fid: fid() },
@@ -91,7 +91,7 @@ export function relationRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getRelevantChannelFollowers",
-        summary: "Who is active in a channel and followed by the viewer",
+        summary: "Users active in a channel whom the viewer follows",
         description: relevantText,
         tags: ["Channels"],
         query: { id: renamed(text(), "id", "channel_id"), viewer_fid: fid() },
@@ -125,11 +125,13 @@ export function relationRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getBlocks",
-        summary: "Whom a user blocks, or who blocks a user, the newest block first",
+        summary: "Users that a user blocks, or that block a user, newest block first",
         tags: ["Blocks"],
         query: {
           blocker_fid: renamed(optional(fid()), "blocker_fid", "fid"),
-          blocked_fid: optional(fid({ description: "Instead of `blocker_fid`: who blocks this user" })),
+          blocked_fid: optional(
+            fid({ description: "Instead of `blocker_fid`: list the users that block this user" }),
+          ),
           limit: pageLimit(),
           cursor: cursor(),
           viewer_fid: viewerFid(),
@@ -152,7 +154,7 @@ export function relationRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getMutes",
-        summary: "Whom a user mutes, the newest mute first",
+        summary: "Users that a user mutes, newest mute first",
         tags: ["Blocks"],
         query: { fid: fid(), limit: pageLimit(), cursor: cursor(), viewer_fid: viewerFid() },
         response: MutesResponse,

@@ -29,7 +29,7 @@ const BestFriend = Type.Object(
       exclusiveMaximum: 1,
       description:
         "m / (m + 1), where m is the smaller of the numbers of likes and recasts that each of the two gave to casts " +
-        "of the other, counted up to 200 each",
+        "of the other, each counted up to 200",
     }),
   },
   { ...closed, $id: "FarcasterBestFriend" },
@@ -46,7 +46,7 @@ export const BlocksResponse = Type.Object(
           object: Type.Literal("block"),
           blocked: Type.Optional(User),
           blocker: Type.Optional(User),
-          blocked_at: IsoTime("When it began"),
+          blocked_at: IsoTime("When it started"),
         },
         closed,
       ),
@@ -60,7 +60,10 @@ export const MutesResponse = Type.Object(
   {
     users: Type.Array(User),
     mutes: Type.Array(
-      Type.Object({ object: Type.Literal("mute"), muted: User, muted_at: IsoTime("When it began") }, closed),
+      Type.Object(
+        { object: Type.Literal("mute"), muted: User, muted_at: IsoTime("When it started") },
+        closed,
+      ),
     ),
     next: Next,
   },

@@ -7,7 +7,7 @@ import type {
 } from "../../read/present/compat/user.ts";
 import { Count, closed, EthAddress, Fid, Hash, nullable, type Same, SolAddress } from "../shared/schemas.ts";
 
-/** The objects of answers in this dialect, as the OpenAPI document shows them. */
+/** Objects of the compat dialect's responses, for the OpenAPI document. */
 
 export const IsoTime = (description: string) =>
   Type.String({ format: "date-time", description: `${description}, ISO 8601 with milliseconds` });
@@ -33,7 +33,7 @@ const UserContext = Type.Object(
     blocking: Type.Boolean({ description: "The viewer blocks the user" }),
     blocked_by: Type.Boolean({ description: "The user blocks the viewer" }),
   },
-  { ...closed, description: "Where `viewer_fid` was given" },
+  { ...closed, description: "Present if the request has `viewer_fid`" },
 );
 
 export const userFields = {
@@ -66,7 +66,7 @@ export const userFields = {
       },
       closed,
     ),
-    { description: "Addresses that may sign in as the user, each with the app that asked for it" },
+    { description: "Addresses that may sign in as the user, each with the app that requested it" },
   ),
   verified_addresses: Type.Object(
     {
@@ -87,7 +87,7 @@ export const userFields = {
       {
         status: Type.Union([Type.Literal("subscribed"), Type.Literal("unsubscribed")]),
         subscribed_at: IsoTime("Start of the subscription"),
-        expires_at: IsoTime("Its end"),
+        expires_at: IsoTime("End of the subscription"),
       },
       closed,
     ),
@@ -103,7 +103,11 @@ export const User = Type.Object(
 
 const ChannelContext = Type.Object(
   { following: Type.Boolean(), role: Type.Optional(Type.Literal("member")) },
-  { ...closed, description: "Where `viewer_fid` was given; who has casts in a channel follows it" },
+  {
+    ...closed,
+    description:
+      "Present if the request has `viewer_fid`; a user with casts in a channel counts as a follower",
+  },
 );
 
 const ChannelDehydrated = Type.Object(
@@ -119,18 +123,18 @@ const ChannelDehydrated = Type.Object(
 );
 
 export const channelFields = {
-  id: Type.String({ description: "The name in a client's channel URL, else the parent URL itself" }),
+  id: Type.String({ description: "The name in a client's channel URL, otherwise the parent URL itself" }),
   url: Type.String(),
   parent_url: Type.String(),
   name: Type.String(),
   image_url: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   lead: Type.Optional(User),
-  hosts: Type.Array(User, { description: "The lead, where there is one" }),
+  hosts: Type.Array(User, { description: "The lead, if there is one" }),
   moderator_fids: Type.Array(Fid),
   follower_count: Count,
   member_count: Count,
-  created_at: IsoTime("As imported, else the first live cast"),
+  created_at: IsoTime("As imported, otherwise the first live cast"),
   pinned_cast_hash: Type.Optional(Hash),
   viewer_context: Type.Optional(ChannelContext),
 };
@@ -154,13 +158,13 @@ const bodyFields = {
   parent_url: nullable(Type.String()),
   root_parent_url: nullable(Type.String()),
   parent_author: Type.Object({ fid: nullable(Fid) }, closed),
-  text: Type.String({ description: "With `@username` at the places of the mentions" }),
-  timestamp: IsoTime("When it was cast"),
+  text: Type.String({ description: "Contains `@username` at the positions of the mentions" }),
+  timestamp: IsoTime("When the cast was published"),
   channel: nullable(ChannelDehydrated),
   app: Type.Null(),
 };
 
-const orUrl = "A quoted cast that is not here stands as its URL in a client";
+const orUrl = "A quoted cast that this node does not have is replaced by its URL in a client";
 
 const EmbeddedCast = Type.Object(
   {
@@ -192,7 +196,7 @@ export const castFields = {
   mentioned_profiles_ranges: Type.Array(
     Type.Object(
       { start: Count, end: Count },
-      { ...closed, description: "UTF-16 offsets into `text`, the end exclusive" },
+      { ...closed, description: "UTF-16 offsets into `text`; `end` is exclusive" },
     ),
   ),
   mentioned_channels: NoItems,
@@ -200,14 +204,14 @@ export const castFields = {
   viewer_context: Type.Optional(
     Type.Object(
       { liked: Type.Boolean(), recasted: Type.Boolean() },
-      { ...closed, description: "Where `viewer_fid` was given" },
+      { ...closed, description: "Present if the request has `viewer_fid`" },
     ),
   ),
 };
 
 export const Cast = Type.Object(castFields, { ...closed, $id: "FarcasterCast" });
 
-/** Fails to compile when a presenter and its documented object part ways. */
+/** Compile-time check that each presenter and its documented object have the same type. */
 export type ObjectsAreDocumented = Same<PresentedUser, Static<typeof User>> &
   Same<PresentedUserDehydrated, Static<typeof UserDehydrated>> &
   Same<PresentedChannel, Static<typeof Channel>> &

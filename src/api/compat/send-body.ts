@@ -5,8 +5,8 @@ import { audienceFilters } from "../native/send/schemas.ts";
 import { unwrapOrThrow } from "../shared/management.ts";
 
 /**
- * The body of a send with what stands in its `filters` beside the other fields, where the service reads it. A body that
- * is no object is left for the service to refuse.
+ * Moves the fields of `filters` into the body of a send, where the service reads them. A body that is not an object
+ * is returned unchanged, and the service rejects it.
  *
  * @throws ApiError `badRequest`
  */

@@ -2,11 +2,11 @@ import type { AppOfSendKey } from "../../auth/send-key.ts";
 import type { App } from "../../db/state/records.ts";
 import { ApiError } from "../../http/errors.ts";
 
-/** What clients of the hosted API send their key in; the second is the name of older ones. */
+/** Headers that clients of the hosted API send their key in; older clients use the second. */
 const KEY_HEADERS = ["x-api-key", "api_key"] as const;
 
 /**
- * The app that the send secret in a request's headers belongs to.
+ * Returns the app whose send secret is in the request's headers.
  *
  * @throws ApiError `unauthorized`
  */

@@ -1,17 +1,19 @@
-/** How the fields of a filter combine where it does not say. */
+/** How the fields of a filter combine by default. */
 type Match = "all" | "any";
 
 /**
- * A subscription in which every filter says how its fields combine. The hosted API joins them by "or", this service by
- * "and", so that a filter which does not say so means one thing in requests there and another in records here.
+ * Returns a subscription in which every filter states how its fields combine. The hosted API combines them with "or",
+ * this service with "and". Without this step a filter without `match` would mean one thing in compat requests and
+ * another in the records of this service.
  *
- * What is no object is left as it is, for the service to refuse.
+ * A value that is not an object is returned unchanged, and the service rejects it.
  */
-export function withStatedMatch(subscription: unknown, unstated: Match): unknown {
+export function withExplicitMatch(subscription: unknown, defaultMatch: Match): unknown {
   if (!isObject(subscription)) return subscription;
   const stated = Object.entries(subscription).map(([kind, filter]) => {
-    const says = !isObject(filter) || Object.hasOwn(filter, "match") || Object.keys(filter).length === 0;
-    return [kind, says ? filter : { ...filter, match: unstated }];
+    const isExplicit =
+      !isObject(filter) || Object.hasOwn(filter, "match") || Object.keys(filter).length === 0;
+    return [kind, isExplicit ? filter : { ...filter, match: defaultMatch }];
   });
   return Object.fromEntries(stated);
 }

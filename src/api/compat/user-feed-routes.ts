@@ -10,8 +10,8 @@ import { timedCursor } from "../../read/queries/feeds/time-order.ts";
 import type { Reads } from "../../read/run-query.ts";
 import { respondWithCastPage } from "../shared/cast-page.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
-import { CastPageResponse } from "./answers.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
+import { CastPageResponse } from "./response-schemas.ts";
 
 const tags = ["Feeds"];
 
@@ -85,7 +85,7 @@ export function authorFeedRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getFeedUserReplies",
-        summary: "What a user replied and recasted, newest first; a recast stands at its own time",
+        summary: "Replies and recasts of a user, newest first; a recast is sorted by its own time",
         tags,
         query: {
           fid: fid(),

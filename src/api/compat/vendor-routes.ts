@@ -28,8 +28,8 @@ const DeveloperManagedSigner = Type.Object(
 );
 
 /**
- * What a hosted API answers from keys and fids in its own care. Here there are none, which is said rather than hidden
- * behind a body of another kind; what the registries tell is answered.
+ * Routes that a hosted API serves from keys and fids that it manages. This service manages none and responds with 501
+ * instead of an unrelated body. Requests that the registries can answer are served.
  */
 export function vendorRoutes(reads: ReadSource) {
   const eventsHook = operation({
@@ -64,9 +64,9 @@ export function vendorRoutes(reads: ReadSource) {
         return { public_key: `0x${hex}`, status: owner.isActive ? "approved" : "revoked", fid: owner.fid };
       },
       operation({
-        // Not cached: later these keys may be in the care of the state database.
+        // Not cached: later these keys may come from the state database.
         operationId: "getDeveloperManagedSigner",
-        summary: "Whose key this is, on chain or without gas, and whether it still is",
+        summary: "The fid of a key, on-chain or gasless, and whether it is still active",
         tags,
         query: { public_key: text({ description: "0x and 64 hex digits" }) },
         response: DeveloperManagedSigner,
@@ -76,18 +76,18 @@ export function vendorRoutes(reads: ReadSource) {
     .get(
       "/user/fid",
       ({ query, request }) => {
-        // Clients of the hosted API send the wallet that a new fid is to be paid from.
+        // Clients of the hosted API send the wallet that pays for a new fid.
         if (request.headers.has("x-wallet-id")) throw new ApiError("notImplemented", NO_FRESH_FIDS);
         const after = decodeCursor(hexFidsCursor, query.cursor);
         const { rows, cursor } = allFids(reads.db, { limit: query.limit, after });
         return { fids: rows.map((row) => row.fid), next: { cursor } };
       },
       operation({
-        // The handler looks at a header.
+        // The handler reads a header.
         cache: "revalidate",
         operationId: "getFids",
         summary:
-          "Every fid that exists, ascending; 501 with the header x-wallet-id, which asks for a fresh one",
+          "Every fid that exists, ascending; 501 with the header x-wallet-id, which requests a new one",
         tags: ["Users"],
         query: { limit: limit(), cursor: cursor() },
         response: FidPageResponse,

@@ -7,7 +7,7 @@ import { ownValue, readObject } from "../../management/fields.ts";
 import { Refusal } from "../../management/refusal.ts";
 import { CreateWebhookRequest, UpdateWebhookRequest } from "../native/webhooks/schemas.ts";
 import { idToDelete, type ManagementParts, unwrapOrThrow } from "../shared/management.ts";
-import { withStatedMatch } from "./subscription-match.ts";
+import { withExplicitMatch } from "./subscription-match.ts";
 import {
   CompatWebhookDeleted,
   CompatWebhookResponse,
@@ -16,8 +16,8 @@ import {
 } from "./webhook-schemas.ts";
 
 /**
- * `/webhook` as clients of the hosted API know it: the same operations, signed in the same way, on the same webhooks. The
- * owner is the signing fid, and a filter that does not say how its fields combine takes what matches any of them.
+ * `/webhook` in the shape of the hosted API: the same operations with the same signatures on the same webhooks. The
+ * owner is the signing fid. A filter that does not say how its fields combine matches if any field matches.
  */
 export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementParts): AnyElysia {
   const routes = createSignedRoutes(auth, { name: "farcaster-webhooks", tag: "Webhooks" });
@@ -58,7 +58,7 @@ export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementPart
     "listWebhooks",
     {
       summary: "Every webhook of the signing fid",
-      description: "Oldest first, all in one answer.",
+      description: "Oldest first, all in one response.",
       response: CompatWebhooksResponse,
     },
     async ({ fid }) => ({
@@ -72,7 +72,7 @@ export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementPart
       id,
       {
         summary,
-        description: "Only what is given changes; a subscription replaces the whole subscription.",
+        description: "Only the provided fields change; a subscription replaces the whole subscription.",
         body: UpdateWebhookRequest,
         response: CompatWebhookResponse,
         errors: ["forbidden", "notFound"],
@@ -80,13 +80,13 @@ export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementPart
       async ({ fid, body }) => respond(await webhooks.update(fid, withAnyMatch(body))),
     );
   update("updateWebhook", "Change a webhook");
-  update("patchWebhook", "Turn a webhook on or off");
+  update("patchWebhook", "Activate or deactivate a webhook");
 
   routes.add(
     "deleteWebhook",
     {
       summary: "Delete a webhook",
-      description: "The id comes as `webhook_id` in a JSON body, or in the query.",
+      description: "The id is `webhook_id` in a JSON body or in the query.",
       query: { webhook_id: optional(webhookId) },
       response: CompatWebhookDeleted,
       errors: ["forbidden", "notFound"],
@@ -101,7 +101,7 @@ export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementPart
     "rotateWebhookSecret",
     {
       summary: "Rotate the secret of a webhook",
-      description: "Adds a secret. The ones before sign on until the end of their grace period.",
+      description: "Adds a secret. Earlier secrets are used for signing until the end of their grace period.",
       query: { webhook_id: webhookId },
       response: CompatWebhookResponse,
       errors: ["forbidden", "notFound", "tooManyRequests"],
@@ -113,8 +113,10 @@ export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementPart
 }
 
 function withAnyMatch(body: unknown): unknown {
-  const given = readObject(body, "request body");
-  if (given instanceof Refusal) return body;
-  const subscription = ownValue(given, "subscription");
-  return subscription === undefined ? body : { ...given, subscription: withStatedMatch(subscription, "any") };
+  const request = readObject(body, "request body");
+  if (request instanceof Refusal) return body;
+  const subscription = ownValue(request, "subscription");
+  return subscription === undefined
+    ? body
+    : { ...request, subscription: withExplicitMatch(subscription, "any") };
 }

@@ -3,9 +3,9 @@ import type { Secret, Subscription, Webhook } from "../../db/state/records.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { SubscriptionSchema } from "../native/webhooks/schemas.ts";
 import { closed, type DeliverySettings, Fid, nullable } from "../shared/management.ts";
-import { withStatedMatch } from "./subscription-match.ts";
+import { withExplicitMatch } from "./subscription-match.ts";
 
-/** The record of a webhook as clients of the hosted API know it. */
+/** The record of a webhook in the shape of the hosted API. */
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
 
@@ -25,17 +25,17 @@ const FarcasterWebhook = Type.Object(
   {
     object: Type.Literal("webhook"),
     webhook_id: Type.String({ format: "uuid" }),
-    developer_uuid: Type.String({ format: "uuid", description: "Stands for the owner's fid" }),
+    developer_uuid: Type.String({ format: "uuid", description: "Derived from the owner's fid" }),
     owner_fid: Fid,
     target_url: Type.String(),
     title: Type.String(),
-    description: Type.String({ description: "Empty without one" }),
+    description: Type.String({ description: "Empty if the webhook has none" }),
     active: Type.Boolean(),
-    secrets: Type.Array(FarcasterSecret, { description: "The unexpired ones, oldest first" }),
+    secrets: Type.Array(FarcasterSecret, { description: "Unexpired secrets, oldest first" }),
     subscription: Type.Object(
       {
         object: Type.Literal("webhook_subscription"),
-        subscription_id: Type.String({ format: "uuid", description: "A webhook has one: its own id" }),
+        subscription_id: Type.String({ format: "uuid", description: "The webhook's own id" }),
         filters: SubscriptionSchema,
         created_at: Time("Creation of the webhook"),
         updated_at: Time("Last change of the webhook"),
@@ -61,7 +61,7 @@ export const CompatWebhooksResponse = Type.Object(
 );
 export const CompatWebhookDeleted = Type.Object({ success, message: Type.String() }, closed);
 
-/** Types of the hosted API have a date here, so that "never" is the last one that every reader knows. */
+/** Clients of the hosted API require a date here. The value for "never" is the last date that every parser accepts. */
 const NEVER = "9999-12-31T23:59:59.999Z";
 
 export function presentCompatWebhook(
@@ -83,7 +83,7 @@ export function presentCompatWebhook(
     subscription: {
       object: "webhook_subscription",
       subscription_id: webhook.webhookId,
-      filters: withStatedMatch(webhook.subscription, "all") as Subscription,
+      filters: withExplicitMatch(webhook.subscription, "all") as Subscription,
       created_at: created,
       updated_at: updated,
     },
@@ -108,7 +108,7 @@ function presentSecret({ uid, value, expiresAt, createdAt }: Secret): Static<typ
   };
 }
 
-/** The fid in the node part of a UUID of the version that leaves its meaning to the maker (RFC 9562, 8). */
+/** Encodes a fid in the node part of a UUID of version 8, whose content is defined by the application (RFC 9562). */
 function uuidOf(fid: number): string {
   const digits = fid.toString(16).padStart(14, "0");
   return `00000000-0000-8000-80${digits.slice(0, 2)}-${digits.slice(2)}`;

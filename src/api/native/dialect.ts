@@ -34,10 +34,10 @@ const schemas = {
   embedMetadata: EmbedMetadataResponse,
 };
 
-/** The service's own dialect, under its own prefix. */
+/** The native dialect, under the service's own prefix. */
 export const nativeDialect: Dialect = { present: nativePresenters, schemas, adapt: (query) => query };
 
-/** Fails to compile when a presenter and its documented answer part ways. */
+/** Compile-time check that each presenter and its documented response have the same type. */
 export type ResponsesAreDocumented = Same<
   Undocumented<
     Pick<typeof nativePresenters, ResponseName>,

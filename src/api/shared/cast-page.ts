@@ -4,7 +4,7 @@ import type { Hash } from "../../read/hydrate/casts.ts";
 import { type Reads, runQuery } from "../../read/run-query.ts";
 import type { Viewer } from "./dialect.ts";
 
-/** Answers one page of a list of casts; `find` names casts that are live. */
+/** Responds with one page of a list of casts; `find` returns hashes of live casts. */
 export function respondWithCastPage(
   reads: Reads,
   { viewer_fid: viewerFid }: Viewer,

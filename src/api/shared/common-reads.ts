@@ -14,7 +14,7 @@ import { userRoutes } from "../native/users/routes.ts";
 import { userSearchRoutes } from "../native/users/search-routes.ts";
 import type { ReadParts } from "./dialect.ts";
 
-/** The reads that every dialect has, each in its own words. */
+/** Returns the read routes that every dialect has, each in the shapes of its dialect. */
 export function commonReads(parts: ReadParts): AnyElysia[] {
   const { reads } = parts;
   return [

@@ -6,20 +6,20 @@ import type { RouteCache } from "../../http/route-cache.ts";
 import type { Presenters } from "../../read/present/presenters.ts";
 import type { ReadSource, Reads } from "../../read/run-query.ts";
 
-/** The answers that have one schema; an empty list has one for each list. */
+/** Names of the responses that have one schema. An empty list has one for each list. */
 export type ResponseName = Exclude<keyof Presenters, "emptyList">;
 
-/** How a prefix speaks: what its answers look like, and what its parameters are called. */
+/** Response shapes and parameter names of the API under one prefix. */
 export interface Dialect {
   readonly present: Presenters;
   readonly schemas: Readonly<Record<ResponseName, TSchema>>;
-  /** The parameters of an operation as clients of this dialect send them. */
+  /** Maps the parameters of an operation to those of this dialect. */
   readonly adapt: (query: QueryParams) => QueryParams;
 }
 
-/** What a dialect may take beside the parameters of an operation. */
+/** Parameters that a dialect may add to those of an operation. */
 export interface Viewer {
-  /** For whom the objects are shown. */
+  /** The fid whose relations to the shown objects are included. */
   readonly viewer_fid: number | undefined;
 }
 
@@ -29,17 +29,17 @@ interface ReadOperation<Q extends QueryParams> {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly query: Q;
-  readonly answer: ResponseName;
+  readonly response: ResponseName;
   readonly cache: RouteCache;
   readonly errors?: readonly ErrorName[];
 }
 
 type WithViewer<Q extends QueryParams> = Q & { readonly viewer_fid: QueryParam<number | undefined> };
 
-/** What the read routes of a prefix are made with. */
+/** Dependencies of the read routes of a prefix. */
 export interface ReadParts {
   readonly reads: Reads;
-  /** Describes a route whose answer is one of the dialect's. */
+  /** Describes a route whose response is one of the dialect's. */
   readonly describe: <const Q extends QueryParams>(
     spec: ReadOperation<Q>,
   ) => OperationHook<WithViewer<Q>, undefined>;
@@ -48,17 +48,21 @@ export interface ReadParts {
 export function readPartsOf(source: ReadSource, { present, schemas, adapt }: Dialect): ReadParts {
   return {
     reads: { ...source, present },
-    describe<const Q extends QueryParams>({ answer, query, ...text }: ReadOperation<Q>) {
-      // A dialect may leave the viewer out, which decodes to undefined all the same.
+    describe<const Q extends QueryParams>({ response, query, ...text }: ReadOperation<Q>) {
+      // A dialect may omit the viewer, which then decodes to undefined.
       const adapted = adapt(query) as WithViewer<Q>;
       const isEmpty = Object.keys(adapted).length === 0;
-      const hook = operation({ ...text, ...(isEmpty ? {} : { query: adapted }), response: schemas[answer] });
+      const hook = operation({
+        ...text,
+        ...(isEmpty ? {} : { query: adapted }),
+        response: schemas[response],
+      });
       return hook as OperationHook<WithViewer<Q>, undefined>;
     },
   };
 }
 
-/** The names of the answers whose presenter and documented shape part ways; never, where all agree. */
+/** Compile-time check: the names of the responses whose presenter and schema differ; `never` if all agree. */
 export type Undocumented<
   P extends Record<keyof Documented, (...args: never[]) => object | undefined>,
   Documented extends object,

@@ -10,7 +10,7 @@ import { standardSecret } from "../../webhooks/deliver/sign.ts";
 import type { DeliveryService } from "../../webhooks/delivery-service.ts";
 import type { WebhookService } from "../../webhooks/webhook-service.ts";
 
-/** What the signed management routes work with. */
+/** Dependencies of the signed management routes. */
 export interface ManagementParts {
   readonly auth: AuthParts;
   readonly apps: AppService;
@@ -19,7 +19,7 @@ export interface ManagementParts {
   readonly delivery: DeliverySettings;
 }
 
-/** How deliveries of every webhook are made; shown in its record. */
+/** Settings of the deliveries of every webhook; shown in its record. */
 export interface DeliverySettings {
   readonly timeoutSecs: number;
   readonly rateLimit: number;
@@ -34,8 +34,8 @@ export function unwrapOrThrow<T>(outcome: T | Refusal): T {
 }
 
 /**
- * The id of the record that a DELETE means: from the query, or from a JSON body, as clients differ. Given in both, they
- * must be the same.
+ * Returns the id of the record to delete. Clients send it in the query or in a JSON body; if both contain it, they
+ * must be equal.
  *
  * @throws ApiError `badRequest`
  */
@@ -68,9 +68,9 @@ export const SendSecret = Type.Object(
     value: Type.String({ pattern: "^[0-9a-f]{64}$" }),
     standard_secret: Type.String({
       pattern: "^whsec_[A-Za-z0-9+/]{86}==$",
-      description: "The same secret as Standard Webhooks libraries take it",
+      description: "The same secret in the format of Standard Webhooks libraries",
     }),
-    expires_at: nullable(UnixSecs("When it stops to work after it was rotated out")),
+    expires_at: nullable(UnixSecs("When the secret expires after a rotation")),
     created_at: UnixSecs("Creation"),
   },
   { ...closed, $id: "SendSecret" },

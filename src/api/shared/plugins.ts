@@ -23,23 +23,23 @@ import { webhookDeliveryRoutes } from "../native/webhooks/delivery-routes.ts";
 import { webhookRoutes } from "../native/webhooks/routes.ts";
 import { alwaysEmptyRoutes } from "../stubs/always-empty.ts";
 import { notImplementedRoutes } from "../stubs/not-implemented.ts";
-import type { ApiParts } from "./api-parts.ts";
+import type { ApiParts } from "./api-deps.ts";
 import { commonReads } from "./common-reads.ts";
 import { readPartsOf } from "./dialect.ts";
 import { loadDocumentation } from "./documentation.ts";
 
-/** Every route of the API, in the service's own dialect and in that of the compat prefixes. */
+/** Returns every route of the API, in the native dialect and in the compat dialect. */
 export function apiPlugins(
   parts: ApiParts,
 ): Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation"> {
   return {
-    plugins: specPlugins(parts),
+    plugins: nativePlugins(parts),
     compatPlugins: () => compatPlugins(parts),
     documentation: loadDocumentation,
   };
 }
 
-function specPlugins({ source, management, push }: ApiParts): AnyElysia[] {
+function nativePlugins({ source, management, push }: ApiParts): AnyElysia[] {
   const parts = readPartsOf(source, nativeDialect);
   const { reads } = parts;
   return [

@@ -6,7 +6,7 @@ import type { SenderView } from "../../push/sender-view.ts";
 import type { TokenService } from "../../push/tokens/token-service.ts";
 import type { TokenWebhookParts } from "../native/token-webhook/routes.ts";
 
-/** What the routes of mini-app push work with. */
+/** Dependencies of the routes of mini-app push. */
 export interface PushParts {
   readonly auth: AuthParts;
   readonly tokens: TokenService;

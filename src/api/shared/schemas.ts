@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Cast as PresentedCast } from "../../read/present/native/cast.ts";
 import type { User as PresentedUser } from "../../read/present/native/user.ts";
 
-/** The objects of answers, as the OpenAPI document shows them. */
+/** Objects of the native dialect's responses, for the OpenAPI document. */
 
 export const closed = { additionalProperties: false } as const;
 
@@ -19,7 +19,11 @@ export const Count = Type.Integer({ minimum: 0 });
 
 export const Next = Type.Object(
   { cursor: nullable(Type.String({ description: "Opaque; send it back to get the next page" })) },
-  { ...closed, $id: "Next", description: "Where the list goes on; `cursor` is null at its end" },
+  {
+    ...closed,
+    $id: "Next",
+    description: "Position of the next page; `cursor` is null at the end of the list",
+  },
 );
 
 export const User = Type.Object(
@@ -45,7 +49,7 @@ export const User = Type.Object(
     verifications: Type.Array(EthAddress),
     auth_addresses: Type.Array(
       Type.Object({ address: EthAddress, app: Type.Object({ fid: nullable(Fid) }, closed) }, closed),
-      { description: "Addresses that may sign in as the user, each with the app that asked for it" },
+      { description: "Addresses that may sign in as the user, each with the app that requested it" },
     ),
     verified_addresses: Type.Object(
       {
@@ -69,7 +73,7 @@ export const User = Type.Object(
         {
           status: Type.Union([Type.Literal("subscribed"), Type.Literal("unsubscribed")]),
           subscribed_at: UnixSecs("Start of the subscription"),
-          expires_at: UnixSecs("Its end"),
+          expires_at: UnixSecs("End of the subscription"),
         },
         closed,
       ),
@@ -86,7 +90,7 @@ const ChannelDehydrated = Type.Object(
     name: Type.String(),
     image_url: nullable(Type.String()),
     parent_url: Type.String({
-      description: "The channel's URL, the same whichever client's host the cast used",
+      description: "The channel's canonical URL, whichever client's host the cast used",
     }),
   },
   { ...closed, $id: "ChannelDehydrated" },
@@ -104,8 +108,8 @@ const castFields = <Embed extends TSchema>(embed: Embed) => ({
   root_parent_url: nullable(Type.String()),
   parent_author: Type.Object({ fid: nullable(Fid) }, closed),
   author: User,
-  text: Type.String({ description: "With `@username` at the places of the mentions" }),
-  timestamp: UnixSecs("When it was cast"),
+  text: Type.String({ description: "Contains `@username` at the positions of the mentions" }),
+  timestamp: UnixSecs("When the cast was published"),
   embeds: Type.Array(embed),
   type: Type.Union([Type.Literal("cast"), Type.Literal("cast-reply")]),
   reactions: Type.Object(
@@ -122,7 +126,7 @@ const castFields = <Embed extends TSchema>(embed: Embed) => ({
   mentioned_profiles_ranges: Type.Array(
     Type.Object(
       { start: Count, end: Count },
-      { ...closed, description: "UTF-16 offsets into `text`, the end exclusive" },
+      { ...closed, description: "UTF-16 offsets into `text`; `end` is exclusive" },
     ),
   ),
   channel: nullable(ChannelDehydrated),
@@ -131,7 +135,11 @@ const castFields = <Embed extends TSchema>(embed: Embed) => ({
 
 const EmbeddedCast = Type.Object(
   castFields(Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: Type.Null() }, closed)])),
-  { ...closed, $id: "EmbeddedCast", description: "A quoted cast; the casts that it quotes are only named" },
+  {
+    ...closed,
+    $id: "EmbeddedCast",
+    description: "A quoted cast; casts that it quotes itself are not embedded",
+  },
 );
 
 export const Cast = Type.Object(
@@ -146,7 +154,7 @@ export const CastResponse = Type.Object({ cast: Cast }, closed);
 export const CastsResponse = Type.Object({ casts: Type.Array(Cast) }, closed);
 export const CastPageResponse = Type.Object({ casts: Type.Array(Cast), next: Next }, closed);
 
-/** Fails to compile when a presenter and its documented object part ways. */
+/** Compile-time check that a presenter and its documented object have the same type. */
 export type Same<A extends B, B> = [A] extends [B] ? true : never;
 export type ObjectsAreDocumented = Same<PresentedUser, Static<typeof User>> &
   Same<PresentedCast, Static<typeof Cast>>;

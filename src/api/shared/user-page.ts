@@ -9,8 +9,8 @@ interface Row {
 }
 
 /**
- * Answers one page of a list of users; `find` names fids that exist.
- * @param present where the list has a shape of its own
+ * Responds with one page of a list of users; `find` returns existing fids.
+ * @param present for lists with a shape of their own
  */
 export function respondWithUserPage<R extends Row>(
   reads: Reads,

@@ -17,16 +17,16 @@ interface EmptyRoute extends EmptyList {
   readonly tags: string[];
 }
 
-/** Lists that clients ask for and that protocol data has nothing for. */
+/** Lists that clients request and for which the protocol has no data. */
 // biome-ignore format: one route a line
 const routes: readonly EmptyRoute[] = [
   { path: "/user/power_users", key: "users", paged: false, operationId: "getPowerUsers", summary: "Power users", tags: users },
   { path: "/user/balance", key: "balances", paged: true, operationId: "getUserBalance", summary: "Token balances of a user", tags: users },
-  { path: "/user/subscribed_to", key: "subscriptions", clientKey: "subscribed_to", paged: true, operationId: "getSubscribedTo", summary: "What a user subscribes to", tags: users },
-  { path: "/user/subscribers", key: "subscriptions", clientKey: "subscribers", paged: true, operationId: "getSubscribers", summary: "Who subscribes to a user", tags: users },
+  { path: "/user/subscribed_to", key: "subscriptions", clientKey: "subscribed_to", paged: true, operationId: "getSubscribedTo", summary: "Subscriptions of a user", tags: users },
+  { path: "/user/subscribers", key: "subscriptions", clientKey: "subscribers", paged: true, operationId: "getSubscribers", summary: "Subscribers of a user", tags: users },
   { path: "/user/subscriptions_created", key: "subscriptions", clientKey: "subscriptions_created", paged: true, operationId: "getSubscriptionsCreated", summary: "Subscriptions that a user offers", tags: users },
   { path: "/channel/member/invite/list", key: "members", clientKey: "invites", paged: true, operationId: "getChannelInvites", summary: "Invitations to channels", tags: channels },
-  { path: "/signer/signed_key", key: "events", paged: true, operationId: "getSignedKeys", summary: "Signed keys in the service's care", tags: signers },
+  { path: "/signer/signed_key", key: "events", paged: true, operationId: "getSignedKeys", summary: "Signed keys managed by the service", tags: signers },
   { path: "/signer/developer_managed", key: "events", paged: true, operationId: "getDeveloperManagedSigners", summary: "Developer-managed signers", tags: signers },
   { path: "/signer/developer_managed/signed_key", key: "events", paged: true, operationId: "getDeveloperManagedSignedKeys", summary: "Signed keys of developer-managed signers", tags: signers },
   { path: "/ban/list", key: "bans", paged: true, operationId: "getBans", summary: "Bans", tags: blocks },
@@ -35,12 +35,12 @@ const routes: readonly EmptyRoute[] = [
 const NoItems = Type.Array(Type.Unknown(), { maxItems: 0 });
 const NoNext = Type.Object({ cursor: Type.Null() }, closed);
 
-/** @param answered paths of the table that a dialect has an answer for. */
-export function alwaysEmptyRoutes({ present }: Pick<Reads, "present">, answered: readonly string[] = []) {
+/** @param implemented paths of the table that a dialect implements */
+export function alwaysEmptyRoutes({ present }: Pick<Reads, "present">, implemented: readonly string[] = []) {
   const app = new Elysia({ name: "always-empty" });
   for (const { path, operationId, summary, tags, ...list } of routes) {
-    if (answered.includes(path)) continue;
-    // What stands here for signers may come from the state database one day, so nobody keeps it.
+    if (implemented.includes(path)) continue;
+    // Not cached: lists of signers may later come from the state database.
     const cache = tags === signers ? undefined : "revalidate";
     const body = present.emptyList(list);
     const keys = Object.keys(body).map((key) => [key, key === "next" ? NoNext : NoItems]);

@@ -10,7 +10,7 @@ const signers = ["Signers and on-chain events"];
 const blocks = ["Blocks"];
 const notifications = ["Notifications"];
 
-/** Writes of protocol data: they go through the gRPC service, and are refused here without reading their bodies. */
+/** Writes of protocol data. They go through the gRPC service; here they are rejected without reading their bodies. */
 // biome-ignore format: one route a line
 const routes: readonly UnimplementedRoute[] = [
   { method: "POST", path: "/cast", operationId: "publishCast", summary: "Publish a cast", tags: casts },
@@ -18,17 +18,17 @@ const routes: readonly UnimplementedRoute[] = [
   { method: "POST", path: "/user/register", operationId: "registerUser", summary: "Register an fid", tags: users },
   { method: "PATCH", path: "/user", operationId: "updateUser", summary: "Change a profile", tags: users },
   { method: "POST", path: "/user/verification", operationId: "addVerification", summary: "Verify an address", tags: users },
-  { method: "DELETE", path: "/user/verification", operationId: "deleteVerification", summary: "Drop a verification", tags: users },
+  { method: "DELETE", path: "/user/verification", operationId: "deleteVerification", summary: "Remove a verification", tags: users },
   { method: "POST", path: "/user/follow", operationId: "followUser", summary: "Follow users", tags: follows },
   { method: "DELETE", path: "/user/follow", operationId: "unfollowUser", summary: "Unfollow users", tags: follows },
   { method: "POST", path: "/follow", aliasOf: "/user/follow", operationId: "followUser", summary: "Follow users", tags: follows },
   { method: "DELETE", path: "/follow", aliasOf: "/user/follow", operationId: "unfollowUser", summary: "Unfollow users", tags: follows },
   { method: "POST", path: "/reaction", operationId: "publishReaction", summary: "Like or recast", tags: reactions },
-  { method: "DELETE", path: "/reaction", operationId: "deleteReaction", summary: "Take a like or recast back", tags: reactions },
+  { method: "DELETE", path: "/reaction", operationId: "deleteReaction", summary: "Remove a like or recast", tags: reactions },
   { method: "POST", path: "/channel/follow", operationId: "followChannel", summary: "Follow a channel", tags: channels },
   { method: "DELETE", path: "/channel/follow", operationId: "unfollowChannel", summary: "Unfollow a channel", tags: channels },
   { method: "POST", path: "/channel/member/invite", operationId: "inviteChannelMember", summary: "Invite to a channel", tags: channels },
-  { method: "PUT", path: "/channel/member/invite", operationId: "respondToChannelInvite", summary: "Answer an invitation to a channel", tags: channels },
+  { method: "PUT", path: "/channel/member/invite", operationId: "respondToChannelInvite", summary: "Respond to an invitation to a channel", tags: channels },
   { method: "DELETE", path: "/channel/member", operationId: "removeChannelMember", summary: "Remove a channel member", tags: channels },
   { method: "POST", path: "/signer", operationId: "createSigner", summary: "Create a signer", tags: signers },
   { method: "POST", path: "/signer/signed_key", operationId: "registerSignedKey", summary: "Register a signed key", tags: signers },

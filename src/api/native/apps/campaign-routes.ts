@@ -25,11 +25,13 @@ const notifications = {
     type: "string",
     enum: ["queued", "running", "completed", "aborted"],
     description:
-      "`aborted`: the app was deleted, or the node was down for longer than notifications are remembered",
+      "`aborted`: the app was deleted, or the node was down longer than notification ids are stored",
   }),
   notification: Type.Object(
     {
-      uuid: Type.String({ description: "The id that clients got: the sender's, or that of the campaign" }),
+      uuid: Type.String({
+        description: "The notification id that clients received: the sender's `uuid` or the campaign's id",
+      }),
       title: Type.String(),
       body: Type.String(),
       target_url: Type.String(),
@@ -56,7 +58,7 @@ const NotificationCampaignDetails = Type.Object(
       maxItems: MAX_SHOWN_HOSTS,
       description: `Counts by client host, the ${MAX_SHOWN_HOSTS} with the most tokens`,
     }),
-    client_host_count: Type.Integer({ minimum: 0, description: "Client hosts in all" }),
+    client_host_count: Type.Integer({ minimum: 0, description: "Total number of client hosts" }),
     errors: reasons("Failed tokens by reason, over all client hosts"),
     not_attempted: reasons("Tokens that were not attempted, by reason"),
     retryable_fids: Type.Array(Fid, { description: "Fids with a rate-limited token, ascending" }),
@@ -69,7 +71,7 @@ const CampaignResponse = Type.Object({ campaign: NotificationCampaignDetails }, 
 
 const campaignCursor = cursorCodec("app-campaigns", ["int"]);
 
-/** `/frame/app/campaigns` and `/frame/app/campaign`: what was sent, for the owner of an app. */
+/** `/frame/app/campaigns` and `/frame/app/campaign`: the campaigns of an app, for its owner. */
 export function appCampaignRoutes(parts: {
   readonly auth: AuthParts;
   readonly campaigns: CampaignService;
@@ -80,8 +82,8 @@ export function appCampaignRoutes(parts: {
   routes.add(
     "listAppCampaigns",
     {
-      summary: "The notification campaigns of a mini app",
-      description: "Newest first. A campaign is kept for 30 days.",
+      summary: "Notification campaigns of a mini app",
+      description: "Newest first. A campaign is retained for 30 days.",
       query: { app_id: text({ description: "The app's id" }), limit: limit(), cursor: cursor() },
       response: CampaignsResponse,
       errors: ["forbidden", "notFound"],
@@ -100,8 +102,8 @@ export function appCampaignRoutes(parts: {
     "getAppCampaign",
     {
       summary: "One notification campaign",
-      description: "With its counts by client host and by reason, also while it runs.",
-      query: { campaign_id: text({ description: "As the send answered it" }) },
+      description: "Includes the counts by client host and by reason, also while the campaign runs.",
+      query: { campaign_id: text({ description: "From the response of the send" }) },
       response: CampaignResponse,
       errors: ["forbidden", "notFound"],
     },

@@ -4,7 +4,7 @@ import { optional, text } from "../../../http/params.ts";
 import { Deleted, idToDelete, type ManagementParts, unwrapOrThrow } from "../../shared/management.ts";
 import { AppResponse, AppsResponse, CreateAppRequest, presentApp, UpdateAppRequest } from "./schemas.ts";
 
-/** `/frame/app`: mini apps and their send secrets, for the fid that owns them. */
+/** `/frame/app`: mini apps and their send secrets, for their owner. */
 export function appRoutes({ auth, apps }: ManagementParts): AnyElysia {
   const routes = createSignedRoutes(auth, { name: "apps", tag: "Mini apps" });
   const appId = text({ description: "The app's id" });
@@ -35,8 +35,8 @@ export function appRoutes({ auth, apps }: ManagementParts): AnyElysia {
   routes.add(
     "listApps",
     {
-      summary: "Every mini app of the signing fid",
-      description: "Oldest first, all in one answer.",
+      summary: "All mini apps of the signing fid",
+      description: "Oldest first, all in one response.",
       response: AppsResponse,
     },
     async ({ fid }) => ({ apps: (await apps.list(fid)).map(presentApp) }),
@@ -47,7 +47,7 @@ export function appRoutes({ auth, apps }: ManagementParts): AnyElysia {
     {
       summary: "Change a mini app",
       description:
-        "Only what is given changes. `description: null` clears it; an allowlist replaces the whole list.",
+        "Only the provided fields change. `description: null` clears it; an allowlist replaces the whole list.",
       body: UpdateAppRequest,
       response: AppResponse,
       errors: ["forbidden", "notFound"],
@@ -74,7 +74,7 @@ export function appRoutes({ auth, apps }: ManagementParts): AnyElysia {
     "rotateAppSecret",
     {
       summary: "Rotate the send secret of a mini app",
-      description: "Adds a secret. The ones before work on until the end of their grace period.",
+      description: "Adds a secret. Earlier secrets remain valid until the end of their grace period.",
       query: { app_id: appId },
       response: AppResponse,
       errors: ["forbidden", "notFound", "tooManyRequests"],

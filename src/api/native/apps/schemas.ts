@@ -4,17 +4,18 @@ import type { App } from "../../../db/state/records.ts";
 import { MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS } from "../../../management/fields.ts";
 import { closed, Fid, nullable, presentSecret, SendSecret, UnixSecs } from "../../shared/management.ts";
 
-/** The bodies and the record of mini apps. */
+/** Request bodies and the record of mini apps. */
 
 const Name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: "Unicode characters" });
 const AppUrl = Type.String({
   format: "uri",
-  description: "The mini app's canonical URL: https, on a public host. Nothing is ever sent to it.",
+  description:
+    "The mini app's canonical URL: https, on a public host. The service never sends requests to it.",
 });
 const Description = nullable(Type.String({ maxLength: MAX_DESCRIPTION_CHARS }));
 const Allowlist = Type.Array(Fid, {
   maxItems: MAX_ALLOWLIST_ENTRIES,
-  description: "Fids of the client apps whose token events are taken; empty for all",
+  description: "Fids of the client apps whose token events are accepted; empty for all",
 });
 
 export const CreateAppRequest = Type.Object(
@@ -46,7 +47,7 @@ export const RegisteredApp = Type.Object(
     app_url: Type.String(),
     description: nullable(Type.String()),
     signer_fid_allowlist: Allowlist,
-    send_secrets: Type.Array(SendSecret, { description: "The unexpired ones, oldest first" }),
+    send_secrets: Type.Array(SendSecret, { description: "Unexpired secrets, oldest first" }),
     created_at: UnixSecs("Creation"),
     updated_at: UnixSecs("Last change"),
   },

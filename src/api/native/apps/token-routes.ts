@@ -10,7 +10,7 @@ import { decodeCursor } from "../../shared/cursor-param.ts";
 import { closed, Fid, nullable, UnixSecs, unwrapOrThrow } from "../../shared/management.ts";
 import { Next } from "../../shared/schemas.ts";
 
-/** As much of a token as tells it from others, and too little to send with it. */
+/** Enough of a token to distinguish it from others, and too little to send with it. */
 const SHOWN_TOKEN_CHARS = 8;
 
 const NotificationToken = Type.Object(
@@ -19,13 +19,14 @@ const NotificationToken = Type.Object(
     client_fid: Type.Integer({
       format: "int64",
       minimum: 0,
-      description: "Fid of the client app; 0 where its key names none",
+      description: "Fid of the client app; 0 if its key names none",
     }),
     state: Type.Unsafe<TokenRecord["state"]>({ type: "string", enum: [...tokenStates] }),
-    url: nullable(Type.String({ description: "Where the client takes notifications" })),
+    url: nullable(Type.String({ description: "URL at which the client accepts notifications" })),
     token: nullable(Type.String({ description: `The first ${SHOWN_TOKEN_CHARS} characters of the token` })),
     last_event: Type.String({
-      description: "The client's last event about this row; `imported` for one of another service's list",
+      description:
+        "The client's last event about this row; `imported` for a token imported from another service",
     }),
     created_at: UnixSecs("First event"),
     updated_at: UnixSecs("Last event"),
@@ -37,7 +38,7 @@ const TokensResponse = Type.Object({ tokens: Type.Array(NotificationToken), next
 
 const tokenCursor = cursorCodec("app-tokens", ["int", "int"]);
 
-/** `/frame/app/tokens`: who can be reached, for the owner of an app. */
+/** `/frame/app/tokens`: the notification tokens of an app, for its owner. */
 export function appTokenRoutes(parts: {
   readonly auth: AuthParts;
   readonly tokens: TokenService;
@@ -46,8 +47,9 @@ export function appTokenRoutes(parts: {
   routes.add(
     "listAppTokens",
     {
-      summary: "The notification tokens of a mini app",
-      description: "By fid and client. A user has one for each client app in which the mini app was added.",
+      summary: "Notification tokens of a mini app",
+      description:
+        "Ordered by fid and client. A user has one token for each client app in which they added the mini app.",
       query: { app_id: text({ description: "The app's id" }), limit: limit(), cursor: cursor() },
       response: TokensResponse,
       errors: ["forbidden", "notFound"],
@@ -81,7 +83,7 @@ function presentToken(token: TokenRecord): Static<typeof NotificationToken> {
   };
 }
 
-/** Whole characters: half a surrogate pair is no text. */
+/** Truncates at whole characters: half a surrogate pair is not valid text. */
 function firstCharacters(token: string): string {
   return [...token].slice(0, SHOWN_TOKEN_CHARS).join("");
 }

@@ -28,7 +28,7 @@ import {
 } from "./schemas.ts";
 import { streamByFid } from "./stream.ts";
 
-/** Reads of up to 100 fids at once, by POST. */
+/** Batch reads of up to 100 fids, by POST. */
 export function batchRoutes(reads: Reads) {
   const { db } = reads;
   const batch =
@@ -42,14 +42,14 @@ export function batchRoutes(reads: Reads) {
     .post(
       "/batch/following",
       batch((db, fid) => newestFollows(db, fid).map(presentFollow)),
-      described("batchFollowing", "Whom each fid follows, the newest 10,000", BatchFollowingResponse),
+      described("batchFollowing", "Follows of each fid, the newest 10,000", BatchFollowingResponse),
     )
     .post(
       "/batch/reactions",
       batch((db, fid) => newestReactions(db, fid).map(presentReactionTarget)),
       described(
         "batchReactions",
-        "Whose live casts each fid liked or recasted, the newest 1,000",
+        "Authors of the live casts that each fid liked or recasted, the newest 1,000",
         BatchReactionsResponse,
       ),
     )
@@ -58,7 +58,7 @@ export function batchRoutes(reads: Reads) {
       batch(newestCastInteractions),
       described(
         "batchCastInteractions",
-        "The live casts of others that each fid liked, recasted or replied to, the newest 1,000",
+        "Live casts of other users that each fid liked, recasted or replied to, the newest 1,000",
         BatchCastInteractionsResponse,
       ),
     )
@@ -67,7 +67,7 @@ export function batchRoutes(reads: Reads) {
       batch((db, fid) => activeSigners(db, fid).map(presentActiveSigner)),
       described(
         "batchSigners",
-        "The on-chain keys of each fid that are active, in the order of addition",
+        "Active on-chain keys of each fid, in the order of addition",
         BatchSignersResponse,
       ),
     )
@@ -76,7 +76,7 @@ export function batchRoutes(reads: Reads) {
       batch((db, fid) => idRegistrations(db, fid).flatMap((event) => presentIdRegistration(event) ?? [])),
       described(
         "batchIdRegistrations",
-        "The id-registry events of each fid, in chain order",
+        "Id-registry events of each fid, in chain order",
         BatchIdRegistrationsResponse,
       ),
     );

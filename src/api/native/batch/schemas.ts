@@ -14,7 +14,7 @@ export const MAX_BATCH_FIDS = 100;
 export const BatchRequest = Type.Object({
   fids: Type.Array(Type.Integer({ format: "int64", minimum: 0, examples: [3] }), {
     maxItems: MAX_BATCH_FIDS,
-    description: "Numbers; a repeated one is answered once",
+    description: "Numbers; a repeated number appears once in the response",
   }),
 });
 
@@ -53,7 +53,7 @@ const IdRegistration = Type.Object(
 const byFid = (item: TSchema) =>
   Type.Object(
     {},
-    { additionalProperties: Type.Array(item), description: "Keyed by fid, one key for each asked" },
+    { additionalProperties: Type.Array(item), description: "Keyed by fid, one key for each requested fid" },
   );
 
 export const BatchFollowingResponse = byFid(Follow);

@@ -3,16 +3,16 @@ import { JsonStream } from "../../../http/json-stream.ts";
 import type { BatchFid } from "./fids.ts";
 
 /**
- * The response to a batch, made one fid at a time: the whole of it can be a million rows, which neither need be in memory
- * together nor may hold up other requests. What is asked of one fid is read on one snapshot; a snapshot over all of them
- * would last as long as a slow reader likes, and the write-ahead log could not be reset meanwhile.
+ * Streams the response of a batch, one fid at a time. The whole response can have a million rows, which must neither
+ * be in memory together nor block other requests. Each fid is read on its own snapshot: one snapshot over all fids
+ * would stay open as long as a slow client reads, and the write-ahead log could not be reset in that time.
  */
 export function streamByFid(fids: readonly BatchFid[], listOf: (fid: number) => unknown): JsonStream {
   async function* pieces() {
     let open = "{";
     for (const { digits, fid } of fids) {
       yield `${open}"${digits}":`;
-      // Text takes less memory than rows, and there is little to gain by cutting a list of at most 10,000.
+      // Text takes less memory than rows. A list has at most 10,000 entries, so dividing it would gain little.
       yield JSON.stringify(listOf(fid));
       open = ",";
       await setImmediate();

@@ -30,9 +30,9 @@ export function blockRoutes({ reads, describe }: ReadParts) {
       summary,
       tags: ["Blocks"],
       query: { fid: fid(), limit: limit(), cursor: cursor() },
-      answer: "userPage",
+      response: "userPage",
     });
   return new Elysia({ name: "blocks" })
-    .get("/block/list", list("block"), described("getBlocks", "Whom a user blocks, the newest block first"))
-    .get("/mute/list", list("mute"), described("getMutes", "Whom a user mutes, the newest mute first"));
+    .get("/block/list", list("block"), described("getBlocks", "Users that a user blocks, newest block first"))
+    .get("/mute/list", list("mute"), described("getMutes", "Users that a user mutes, newest mute first"));
 }

@@ -5,7 +5,10 @@ import { castOfUrl, parseCastUrl } from "../../../read/queries/casts/cast-of-url
 
 const HASH = /^0x[0-9a-f]{40}$/i;
 
-/** How to find the cast that an identifier means; refuses what is neither a hash nor a cast's URL. */
+/**
+ * Returns a function that finds the cast of an identifier. Throws `badRequest` if the identifier is neither a hash
+ * nor a cast's URL.
+ */
 export function castFinder(
   identifier: string,
   type: "hash" | "url",

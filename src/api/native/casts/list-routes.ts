@@ -38,7 +38,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
         summary: "The same as /cast/bulk under another parameter name",
         tags,
         query: { casts: hashList({ maxItems: reads.maxIds }) },
-        answer: "casts",
+        response: "casts",
       }),
     )
     .get(
@@ -52,18 +52,17 @@ export function castListRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "searchCasts",
-        summary: "Casts whose text holds every word, newest first",
+        summary: "Casts whose text contains every word, newest first",
         tags,
         query: {
           q: text({
-            description:
-              "Any text. Every word must match, the last one as the beginning of a word; quotes make a phrase.",
+            description: "Any text. Every word must match, the last one as a prefix; quotes form a phrase.",
             examples: ["gm"],
           }),
           limit: limit(),
           cursor: cursor(),
         },
-        answer: "castPage",
+        response: "castPage",
       }),
     )
     .get(
@@ -85,7 +84,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
       operation({
         cache: "shared",
         operationId: "getCastConversation",
-        summary: "A cast with the replies below it",
+        summary: "A cast with its replies",
         tags,
         query: {
           identifier: text({
@@ -120,7 +119,7 @@ export function castListRoutes({ reads, describe }: ReadParts) {
           limit: limit(),
           cursor: cursor(),
         },
-        answer: "castPage",
+        response: "castPage",
       }),
     );
 }

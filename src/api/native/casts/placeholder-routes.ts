@@ -8,7 +8,10 @@ const tags = ["Casts"];
 
 const INTERVALS = ["1d", "7d", "30d", "90d", "180d"] as const;
 
-/** What clients ask for and protocol data has nothing for: `/cast/metrics`, `/cast/conversation/summary`, `/cast/embed/crawl`. */
+/**
+ * Routes that clients request and for which the protocol has no data: `/cast/metrics`, `/cast/conversation/summary`,
+ * `/cast/embed/crawl`.
+ */
 export function castPlaceholderRoutes({ reads, describe }: ReadParts) {
   return new Elysia({ name: "cast-placeholders" })
     .get(
@@ -17,11 +20,11 @@ export function castPlaceholderRoutes({ reads, describe }: ReadParts) {
       operation({
         cache: "shared",
         operationId: "getCastMetrics",
-        summary: "Numbers of casts over time",
+        summary: "Number of casts over time",
         description: "Always empty.",
         tags,
         query: {
-          q: text({ description: "What the casts would hold", examples: ["gm"] }),
+          q: text({ description: "Text that the casts contain", examples: ["gm"] }),
           interval: optional(choice(INTERVALS)),
           author_fid: optional(fid()),
           channel_id: optional(text()),
@@ -36,10 +39,10 @@ export function castPlaceholderRoutes({ reads, describe }: ReadParts) {
         cache: "shared",
         operationId: "getCastConversationSummary",
         summary: "Summary of a conversation",
-        description: "Always the same text, which says that there are no summaries.",
+        description: "Always the same text, which says that summaries are not available.",
         tags,
         query: {},
-        answer: "conversationSummary",
+        response: "conversationSummary",
       }),
     )
     .get(
@@ -49,10 +52,10 @@ export function castPlaceholderRoutes({ reads, describe }: ReadParts) {
         cache: "shared",
         operationId: "crawlCastEmbed",
         summary: "Metadata of an embedded URL",
-        description: "There never is any: the node fetches no page.",
+        description: "Always null: the node fetches no pages.",
         tags,
         query: {},
-        answer: "embedMetadata",
+        response: "embedMetadata",
       }),
     );
 }

@@ -39,7 +39,7 @@ export function castRoutes({ reads, describe }: ReadParts) {
           type: optional(choice(["hash", "url"]), "hash"),
           fid: optional(fid({ description: "The author that the cast must have" })),
         },
-        answer: "cast",
+        response: "cast",
         errors: ["notFound"],
       }),
     )
@@ -55,10 +55,10 @@ export function castRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getCasts",
-        summary: "Casts by hash, in the order asked; those that are not there are left out",
+        summary: "Casts by hash, in the requested order; unknown casts are omitted",
         tags,
         query: { hashes: hashList({ maxItems: reads.maxIds }) },
-        answer: "casts",
+        response: "casts",
       }),
     );
 }

@@ -2,13 +2,13 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { CastWithReplies as PresentedCastWithReplies } from "../../../read/present/native/conversation.ts";
 import { Cast, closed, Next, type Same } from "../../shared/schemas.ts";
 
-/** The objects of answers about casts, as the OpenAPI document shows them. */
+/** Objects of responses about casts, for the OpenAPI document. */
 
 const CastWithReplies = Type.Recursive(
   (This) =>
     Type.Object(
       { cast: Cast, replies: Type.Array(This, { description: "Oldest first, at most 50" }) },
-      { ...closed, description: "A cast and what answers it; 500 replies in all" },
+      { ...closed, description: "A cast and its replies, at most 500 in total" },
     ),
   { $id: "CastWithReplies" },
 );
@@ -24,5 +24,5 @@ export const ConversationSummaryResponse = Type.Object({ summary: Type.String() 
 
 export const EmbedMetadataResponse = Type.Object({ metadata: Type.Null() }, closed);
 
-/** Fails to compile when the presenter and its documented object part ways. */
+/** Compile-time check that the presenter and its documented object have the same type. */
 export type ConversationIsDocumented = Same<PresentedCastWithReplies, Static<typeof CastWithReplies>>;

@@ -3,7 +3,7 @@ import type { Page } from "../../../read/cursor.ts";
 import { type Reads, runQuery } from "../../../read/run-query.ts";
 import type { Viewer } from "../../shared/dialect.ts";
 
-/** Answers one page of a list of channels; `find` may name ids of channels that are not there. */
+/** Responds with one page of a list of channels; `find` may return ids of unknown channels. */
 export function respondWithChannelPage(
   reads: Reads,
   { viewer_fid: viewerFid }: Viewer,

@@ -13,7 +13,7 @@ interface PageQuery extends Viewer {
 
 const tags = ["Channels"];
 
-/** Who is active in a channel: `/channel/members` and its aliases. */
+/** `/channel/members` and its aliases: the users active in a channel. */
 export function channelMemberRoutes({ reads, describe }: ReadParts) {
   const members = ({ query }: { query: PageQuery & { channel_id: string } }) => {
     const after = decodeCursor(channelMembersCursor, query.cursor);
@@ -24,11 +24,11 @@ export function channelMemberRoutes({ reads, describe }: ReadParts) {
   const membersHook = describe({
     cache: "shared",
     operationId: "getChannelMembers",
-    summary: "The users with casts directly in a channel, the most recently active first",
-    description: "Replies do not count. The channel is named by its id or by one of its parent URLs.",
+    summary: "Users with casts directly in a channel, most recently active first",
+    description: "Replies do not count. The channel is identified by its id or by one of its parent URLs.",
     tags,
     query: { channel_id: text({ examples: ["books"] }), limit: limit(), cursor: cursor() },
-    answer: "userPage",
+    response: "userPage",
   });
 
   return new Elysia({ name: "channel-members" })

@@ -29,7 +29,7 @@ export function channelRoutes({ reads, describe }: ReadParts) {
     summary: "All channels, by id",
     tags,
     query: { limit: limit(), cursor: cursor() },
-    answer: "channelPage",
+    response: "channelPage",
   });
 
   return new Elysia({ name: "channels" })
@@ -53,12 +53,12 @@ export function channelRoutes({ reads, describe }: ReadParts) {
         tags,
         query: {
           id: text({
-            description: "With type `id` a URL of the channel is taken as well",
+            description: "With type `id`, a URL of the channel is accepted too",
             examples: ["books"],
           }),
           type: optional(choice(["id", "parent_url"]), "id"),
         },
-        answer: "channel",
+        response: "channel",
         errors: ["notFound"],
       }),
     )
@@ -74,13 +74,13 @@ export function channelRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getChannelsById",
-        summary: "Channels by id or parent URL, in the order asked; those that do not exist are left out",
+        summary: "Channels by id or parent URL, in the requested order; unknown channels are omitted",
         tags,
         query: {
           ids: textList({ maxItems: reads.maxIds }),
           type: optional(choice(["id", "parent_url"]), "id"),
         },
-        answer: "channelPage",
+        response: "channelPage",
       }),
     )
     .get(
@@ -94,18 +94,18 @@ export function channelRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "searchChannels",
-        summary: "Channels whose id or name begins with a text, the one with the most members first",
+        summary: "Channels whose id or name starts with a text, most members first",
         tags,
-        query: { q: text({ description: "In any case" }), limit: limit(), cursor: cursor() },
-        answer: "channelPage",
+        query: { q: text({ description: "Case-insensitive" }), limit: limit(), cursor: cursor() },
+        response: "channelPage",
       }),
     );
 }
 
-function channelOf(db: IndexDatabase, asked: string, type: "id" | "parent_url"): string | undefined {
-  return channelsOf(db, [asked], type)[0];
+function channelOf(db: IndexDatabase, name: string, type: "id" | "parent_url"): string | undefined {
+  return channelsOf(db, [name], type)[0];
 }
 
-function channelsOf(db: IndexDatabase, asked: readonly string[], type: "id" | "parent_url"): string[] {
-  return type === "id" ? resolveChannelIds(db, asked) : [...new Set(asked.map(channelIdOf))];
+function channelsOf(db: IndexDatabase, names: readonly string[], type: "id" | "parent_url"): string[] {
+  return type === "id" ? resolveChannelIds(db, names) : [...new Set(names.map(channelIdOf))];
 }

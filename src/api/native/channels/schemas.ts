@@ -5,10 +5,10 @@ import { Count, closed, Fid, Hash, Next, nullable, UnixSecs, User } from "../../
 export const Channel = Type.Object(
   {
     object: Type.Literal("channel"),
-    id: Type.String({ description: "The name in a client's channel URL, else the parent URL itself" }),
+    id: Type.String({ description: "The name in a client's channel URL, otherwise the parent URL itself" }),
     url: Type.String(),
-    parent_url: Type.String({ description: "What a cast gives as its parent to stand in the channel" }),
-    name: Type.String({ description: "The id while nothing was imported about the channel" }),
+    parent_url: Type.String({ description: "The parent URL of casts in the channel" }),
+    name: Type.String({ description: "The id if no data was imported for the channel" }),
     image_url: nullable(Type.String()),
     description: nullable(Type.String()),
     lead: nullable(User),
@@ -38,6 +38,6 @@ export const MembershipPageResponse = Type.Object(
   closed,
 );
 
-/** Fails to compile when the presenter and the documented object part ways. */
+/** Compile-time check that the presenter and the documented object have the same type. */
 type Same<A, B> = [A] extends [B] ? true : never;
 export type ChannelIsDocumented = Same<PresentedChannel, Static<typeof Channel>>;

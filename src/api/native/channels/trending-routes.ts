@@ -20,11 +20,11 @@ export function trendingChannelRoutes({ reads, describe }: ReadParts) {
     describe({
       cache: "shared",
       operationId: "getTrendingChannels",
-      summary: "Channels by the people and the engagement of the last day",
-      description: "The ranking is made in the background; a walk by cursor stays within one ranking.",
+      summary: "Channels ranked by active users and engagement of the last day",
+      description: "The ranking is computed in the background; all pages of a cursor belong to one ranking.",
       tags: ["Channels"],
       query: { limit: limit(), cursor: cursor() },
-      answer: "channelPage",
+      response: "channelPage",
     }),
   );
 }

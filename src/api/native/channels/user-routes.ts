@@ -14,7 +14,7 @@ interface PageQuery extends Viewer {
   readonly cursor: string | undefined;
 }
 
-/** In which channels a user is: `/channel/user-active` and its aliases, `/user/memberships/list`. */
+/** The channels of a user: `/channel/user-active` and its aliases, `/user/memberships/list`. */
 export function userChannelRoutes({ reads, describe }: ReadParts) {
   const channels = ({ query }: { query: PageQuery & { fid: number } }) => {
     const after = decodeCursor(channelsOfUserCursor, query.cursor);
@@ -25,10 +25,10 @@ export function userChannelRoutes({ reads, describe }: ReadParts) {
   const channelsHook = describe({
     cache: "shared",
     operationId: "getActiveChannelsOfUser",
-    summary: "The channels in which a user has casts, the most recent first",
+    summary: "Channels in which a user has casts, most recent first",
     tags,
     query: { fid: fid(), limit: limit(), cursor: cursor() },
-    answer: "channelPage",
+    response: "channelPage",
   });
 
   return new Elysia({ name: "user-channels" })
@@ -53,7 +53,7 @@ export function userChannelRoutes({ reads, describe }: ReadParts) {
         summary: "The same channels, each with the user as its member",
         tags,
         query: { fid: fid(), limit: limit(), cursor: cursor() },
-        answer: "membershipPage",
+        response: "membershipPage",
       }),
     );
 }

@@ -41,7 +41,7 @@ export function followingFeedRoutes({ reads, describe }: ReadParts) {
           limit: limit(),
           cursor: cursor(),
         },
-        answer: "castPage",
+        response: "castPage",
       }),
     )
     .get(
@@ -50,10 +50,10 @@ export function followingFeedRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getFeedFollowing",
-        summary: "Casts of those whom a user follows, replies too, newest first",
+        summary: "Casts and replies of the users that a user follows, newest first",
         tags,
         query: { fid: fid(), limit: limit(), cursor: cursor() },
-        answer: "castPage",
+        response: "castPage",
       }),
     )
     .get(
@@ -62,11 +62,11 @@ export function followingFeedRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getFeedTrending",
-        summary: "Casts that get the most attention now",
+        summary: "Casts with the most engagement now",
         description: TRENDING,
         tags,
         query: { limit: limit(), cursor: cursor() },
-        answer: "castPage",
+        response: "castPage",
       }),
     );
 }

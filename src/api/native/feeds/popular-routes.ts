@@ -21,10 +21,10 @@ export function popularFeedRoutes({ reads, describe }: ReadParts) {
       cache: "shared",
       operationId: "getFeedUserPopular",
       summary: "The casts of a user with the most likes, recasts and replies",
-      description: `At most ${MAX_POPULAR}, over all live casts of the user; there is no further page.`,
+      description: `At most ${MAX_POPULAR}, over all live casts of the user; there is only one page.`,
       tags: ["Feeds"],
       query: { fid: fid(), limit: limit() },
-      answer: "castPage",
+      response: "castPage",
     }),
   );
 }

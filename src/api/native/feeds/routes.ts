@@ -14,7 +14,7 @@ import { respondWithTrending, TRENDING } from "./trending.ts";
 
 const tags = ["Feeds"];
 
-/** `/feed/channels`, `/feed/parent_urls`, and further names of the trending feed. */
+/** `/feed/channels`, `/feed/parent_urls`, and other names of the trending feed. */
 export function feedRoutes({ reads, describe }: ReadParts) {
   const trendingHook = describe({
     cache: "shared",
@@ -23,7 +23,7 @@ export function feedRoutes({ reads, describe }: ReadParts) {
     description: TRENDING,
     tags,
     query: { limit: limit(), cursor: cursor() },
-    answer: "castPage",
+    response: "castPage",
   });
   return new Elysia({ name: "feeds" })
     .get("/feed/for_you", ({ query }) => respondWithTrending(reads, query), trendingHook)
@@ -49,12 +49,12 @@ export function feedRoutes({ reads, describe }: ReadParts) {
         query: {
           channel_ids: textList({
             maxItems: reads.maxIds,
-            description: "Channel ids, or parent URLs, each of which means its whole channel",
+            description: "Channel ids or parent URLs; a URL stands for its whole channel",
           }),
           limit: limit(),
           cursor: cursor(),
         },
-        answer: "castPage",
+        response: "castPage",
       }),
     )
     .get(
@@ -72,11 +72,11 @@ export function feedRoutes({ reads, describe }: ReadParts) {
         summary: "Casts directly under any of the URLs, newest first",
         tags,
         query: {
-          parent_urls: textList({ maxItems: reads.maxIds, description: "Parent URLs as they are" }),
+          parent_urls: textList({ maxItems: reads.maxIds, description: "Exact parent URLs" }),
           limit: limit(),
           cursor: cursor(),
         },
-        answer: "castPage",
+        response: "castPage",
       }),
     );
 }

@@ -7,12 +7,12 @@ import { decodeCursor } from "../../shared/cursor-param.ts";
 import type { Viewer } from "../../shared/dialect.ts";
 
 export const TRENDING =
-  "By likes, recasts and replies against age, over a rolling window. The ranking is refreshed every minute; a walk by " +
-  "cursor stays in the one in which it began.";
+  "Ranked by likes, recasts and replies relative to age, over a rolling window. The ranking is refreshed every minute; all pages " +
+  "of a cursor belong to one ranking.";
 
 /**
- * Answers a page of the trending feed.
- * @param urlsOf the URLs under one of which casts must stand directly; left out for all casts
+ * Responds with a page of the trending feed.
+ * @param urlsOf parent URLs of the casts; all casts if omitted
  */
 export function respondWithTrending(
   reads: Reads,

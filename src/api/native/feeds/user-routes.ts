@@ -26,10 +26,10 @@ export function userFeedRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getFeedUserCasts",
-        summary: "The casts of a user, replies too, newest first",
+        summary: "Casts and replies of a user, newest first",
         tags,
         query: { fid: fid(), limit: limit(), cursor: cursor() },
-        answer: "castPage",
+        response: "castPage",
       }),
     )
     .get(
@@ -43,10 +43,10 @@ export function userFeedRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getFeedUserReplies",
-        summary: "The casts of a user that answer a cast, newest first",
+        summary: "Replies of a user, newest first",
         tags,
         query: { fid: fid(), limit: limit(), cursor: cursor() },
-        answer: "castPage",
+        response: "castPage",
       }),
     );
 }

@@ -21,10 +21,10 @@ export function relevantFollowerRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getRelevantFollowers",
-        summary: "The followers of a user, the newest follow first",
+        summary: "Followers of a user, newest follow first",
         tags: ["Follows"],
         query: { fid: fid(), limit: limit(), cursor: cursor() },
-        answer: "userPage",
+        response: "userPage",
       }),
     ),
   );

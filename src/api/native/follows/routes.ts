@@ -29,7 +29,7 @@ interface Context {
 
 /** Followers, followed users, mutual follows and suggestions, with all their aliases. */
 export function followRoutes({ reads, describe }: ReadParts) {
-  const userPage = (answer: ResponseName, operationId: string, summary: string, description?: string) =>
+  const userPage = (response: ResponseName, operationId: string, summary: string, description?: string) =>
     describe({
       cache: "shared",
       operationId,
@@ -37,7 +37,7 @@ export function followRoutes({ reads, describe }: ReadParts) {
       ...(description === undefined ? {} : { description }),
       tags: ["Follows"],
       query: { fid: fid(), limit: limit(), cursor: cursor() },
-      answer,
+      response,
     });
 
   const listFollowers = ({ query }: Context) => {
@@ -74,15 +74,11 @@ export function followRoutes({ reads, describe }: ReadParts) {
     );
   };
 
-  const followersHook = userPage(
-    "followerPage",
-    "getFollowers",
-    "The followers of a user, the newest follow first",
-  );
+  const followersHook = userPage("followerPage", "getFollowers", "Followers of a user, newest follow first");
   const followingHook = userPage(
     "followerPage",
     "getFollowing",
-    "The users that a user follows, the newest follow first",
+    "Users that a user follows, newest follow first",
   );
   return new Elysia({ name: "follows" })
     .get("/user/followers", listFollowers, followersHook)
@@ -93,11 +89,7 @@ export function followRoutes({ reads, describe }: ReadParts) {
     .get(
       "/followers/reciprocal",
       listMutual,
-      userPage(
-        "mutualFollowPage",
-        "getReciprocalFollowers",
-        "Users who follow a user and are followed by it, the latest mutual follow first",
-      ),
+      userPage("mutualFollowPage", "getReciprocalFollowers", "Mutual follows of a user, newest first"),
     )
     .get(
       "/following/suggested",
@@ -105,11 +97,11 @@ export function followRoutes({ reads, describe }: ReadParts) {
       userPage(
         "userPage",
         "getSuggestedFollows",
-        "Whom a user could follow: friends of friends",
-        "By the number of the user's follows that follow the candidate, of equals by number of followers, then by " +
-          "fid; never the user itself nor anybody that it follows, blocks or mutes. What is counted are the newest " +
-          `${MAX_SOURCES} follows, without those who follow more than ${MAX_FOLLOWING_OF_SOURCE} themselves, and no ` +
-          "more of them than follow 100,000 users together.",
+        "Follow suggestions for a user: friends of friends",
+        "Ordered by the number of the user's follows that follow the candidate, then by number of followers, then by " +
+          "fid. Excludes the user and the users that they follow, block or mute. Counts the newest " +
+          `${MAX_SOURCES} follows, without those who follow more than ${MAX_FOLLOWING_OF_SOURCE} users, and at most ` +
+          "as many as follow 100,000 users together.",
       ),
     );
 }

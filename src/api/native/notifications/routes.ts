@@ -24,7 +24,7 @@ import { NotificationPageResponse } from "./schemas.ts";
 const tags = ["Notifications"];
 
 const inThreads =
-  "Only mentions and replies whose thread begins with a cast under one of the URLs; each is an entry of its own.";
+  "Only mentions and replies in threads whose root cast is under one of the URLs; each is a separate entry.";
 
 /** `/notifications`, `/notifications/channel`, `/notifications/parent_url`. */
 export function notificationRoutes(reads: Reads) {
@@ -35,16 +35,16 @@ export function notificationRoutes(reads: Reads) {
       ({ query }) => {
         const key = decodeCursor(notificationsCursor, query.cursor);
         const after = key && decodePagingState(key);
-        return answerPage(reads, (db) =>
+        return respondWithPage(reads, (db) =>
           notificationPage(db, { fid: query.fid, limit: query.limit, windowSecs, after }),
         );
       },
       operation({
         cache: "shared",
         operationId: "getNotifications",
-        summary: "What a user is told of, newest first",
+        summary: "Notifications of a user, newest first",
         description:
-          "Reactions to one cast, and follows, are one entry for each window of time, counted back from the newest of them. Own acts and those of users whom the user blocked or muted are left out.",
+          "Reactions to one cast, and follows, are each grouped into one entry per time window, counted back from the newest. The user's own acts and those of users that the user blocked or muted are excluded.",
         tags,
         query: { fid: fid(), limit: limit(), cursor: cursor() },
         response: NotificationPageResponse,
@@ -55,7 +55,7 @@ export function notificationRoutes(reads: Reads) {
       ({ query }) => {
         const after = decodeCursor(channelNotificationsCursor, query.cursor);
         const { fid, limit } = query;
-        return answerPage(reads, (db) => {
+        return respondWithPage(reads, (db) => {
           const urls = urlsOf(db, query.channel_ids);
           return notificationsInThreads(db, {
             fid,
@@ -69,8 +69,8 @@ export function notificationRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getChannelNotifications",
-        summary: "What a user is told of in some channels, newest first",
-        description: `${inThreads} A channel may be given by its id, or by a parent URL, which then stands for itself alone.`,
+        summary: "Notifications of a user in channels, newest first",
+        description: `${inThreads} A channel is identified by its id, or by a parent URL, which then matches only that URL.`,
         tags,
         query: {
           fid: fid(),
@@ -87,12 +87,14 @@ export function notificationRoutes(reads: Reads) {
         const after = decodeCursor(parentUrlNotificationsCursor, query.cursor);
         const { fid, limit, parent_urls: urls } = query;
         const cursors = parentUrlNotificationsCursor;
-        return answerPage(reads, (db) => notificationsInThreads(db, { fid, urls, limit, after, cursors }));
+        return respondWithPage(reads, (db) =>
+          notificationsInThreads(db, { fid, urls, limit, after, cursors }),
+        );
       },
       operation({
         cache: "shared",
         operationId: "getParentUrlNotifications",
-        summary: "What a user is told of in threads under some parent URLs, newest first",
+        summary: "Notifications of a user in threads under parent URLs, newest first",
         description: inThreads,
         tags,
         query: {
@@ -106,7 +108,7 @@ export function notificationRoutes(reads: Reads) {
     );
 }
 
-/** The parent URLs that ids of channels, or URLs as they are, stand for. */
+/** Returns the parent URLs of channels; an entry that is a URL stands for itself. */
 export function urlsOf(db: IndexDatabase, channelIds: readonly string[]): string[] {
   const isUrl = (text: string) => text.startsWith("http") || text.startsWith("chain://");
   const ids = resolveChannelIds(
@@ -116,7 +118,7 @@ export function urlsOf(db: IndexDatabase, channelIds: readonly string[]): string
   return [...channelIds.filter(isUrl), ...ids.flatMap(parentUrlsOf)];
 }
 
-function answerPage(reads: Reads, find: (db: IndexDatabase) => Page<NotificationEntry>) {
+function respondWithPage(reads: Reads, find: (db: IndexDatabase) => Page<NotificationEntry>) {
   return runQuery(
     reads,
     find,

@@ -26,9 +26,13 @@ const Notification = Type.Object(
       newest,
     ),
     follows: Type.Array(Type.Object({ user: User, timestamp: UnixSecs("When it began") }, closed), newest),
-    count: Type.Integer({ minimum: 1, description: "The number of all of them, also those not listed" }),
+    count: Type.Integer({ minimum: 1, description: "Total number, including those not listed" }),
   },
-  { ...closed, $id: "Notification", description: "`cast`: what mentions, replies or was reacted to" },
+  {
+    ...closed,
+    $id: "Notification",
+    description: "`cast`: the cast that mentions, replies or received the reactions",
+  },
 );
 
 export const NotificationPageResponse = Type.Object(
@@ -36,6 +40,6 @@ export const NotificationPageResponse = Type.Object(
   closed,
 );
 
-/** Fails to compile when the presenter and the documented object part ways. */
+/** Compile-time check that the presenter and the documented object have the same type. */
 type Same<A, B> = [A] extends [B] ? true : never;
 export type NotificationIsDocumented = Same<PresentedNotification, Static<typeof Notification>>;

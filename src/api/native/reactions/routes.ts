@@ -32,7 +32,7 @@ const tags = ["Reactions"];
 
 /** `/reaction`, `/reaction/cast`, `/reaction/user` and their aliases. */
 export function reactionRoutes(reads: Reads) {
-  const answerPage = (find: (db: IndexDatabase) => Page<Reaction>) =>
+  const respondWithPage = (find: (db: IndexDatabase) => Page<Reaction>) =>
     runQuery(
       reads,
       find,
@@ -54,18 +54,18 @@ export function reactionRoutes(reads: Reads) {
   ) => {
     const { hash, fid: authorFid, types: kinds, limit } = query;
     const [kind, ...others] = kinds;
-    // Cursors of one kind alone stay what they were when `types` took one word.
+    // Cursors of a single kind have the format of the time when `types` accepted one word.
     if (kind !== undefined && others.length === 0) {
       const after = decodeCursor(castReactionsCursor(kind), query.cursor);
-      return answerPage((db) => reactionsOnCast(db, { hash, authorFid, kind, limit, after }));
+      return respondWithPage((db) => reactionsOnCast(db, { hash, authorFid, kind, limit, after }));
     }
     const after = decodeCursor(mixedCastReactionsCursor, query.cursor);
-    return answerPage((db) => mixedReactionsOnCast(db, { hash, authorFid, kinds, limit, after }));
+    return respondWithPage((db) => mixedReactionsOnCast(db, { hash, authorFid, kinds, limit, after }));
   };
   const ofUser = (query: PageQuery & { readonly fid: number; readonly type: ReactionKind }) => {
     const after = decodeCursor(userReactionsCursor(query.type), query.cursor);
     const { fid, type: kind, limit } = query;
-    return answerPage((db) => reactionsOfUser(db, { fid, kind, limit, after }));
+    return respondWithPage((db) => reactionsOfUser(db, { fid, kind, limit, after }));
   };
 
   const kind = (documented?: Documented) => optional(choice(["likes", "recasts"], documented), "likes");
@@ -74,7 +74,7 @@ export function reactionRoutes(reads: Reads) {
   const castReactions = operation({
     cache: "shared",
     operationId: "getCastReactions",
-    summary: "Who liked or recasted a cast, newest first",
+    summary: "Likes and recasts of a cast, newest first",
     tags,
     query: {
       hash: hash(),
@@ -88,7 +88,7 @@ export function reactionRoutes(reads: Reads) {
   const userReactions = operation({
     cache: "shared",
     operationId: "getUserReactions",
-    summary: "The live casts that a user liked or recasted, newest reaction first",
+    summary: "Likes and recasts of a user on live casts, newest first",
     tags,
     query: { fid: fid(), type: kind(), limit: limit(), cursor: cursor() },
     response: ReactionPageResponse,
@@ -105,11 +105,11 @@ export function reactionRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getReactions",
-        summary: "The reactions on a cast where `hash` is given, else those of a user; newest first",
+        summary: "Reactions to a cast if `hash` is present, otherwise of a user; newest first",
         tags,
         query: {
           hash: optional(hash()),
-          fid: optional(fid({ description: `${author}; without a hash the user, and required` })),
+          fid: optional(fid({ description: `${author}; without \`hash\`, the user (required)` })),
           types: kinds({ description: "Which reactions on a cast" }),
           type: kind({ description: "Which reactions of a user" }),
           limit: limit(),

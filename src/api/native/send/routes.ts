@@ -16,13 +16,13 @@ import {
 
 /** `/frame/notifications/<app_id>`: sends a notification to users of a mini app. */
 export function sendRoutes(sends: SendService): AnyElysia {
-  // Without the hook that decodes the body: app and key are judged before it.
+  // Has no hook that decodes the body, because app and key are verified first.
   const { transform: _, ...hook } = operation({
     operationId: "sendNotification",
     summary: "Send a notification",
     description:
-      "Answers when every client was asked. With `Prefer: respond-async` it answers 202 as soon as the campaign is " +
-      "stored. Either way the campaign runs to its end, also over a restart of the node.",
+      "Responds when every client has been called. With `Prefer: respond-async` it responds with 202 as soon as the campaign is " +
+      "stored. In both cases the campaign runs to completion, even across a restart of the node.",
     tags: ["Mini apps"],
     security: "apiKey",
     body: SendNotificationRequest,

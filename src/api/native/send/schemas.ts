@@ -3,7 +3,7 @@ import { MAX_BODY_CHARS, MAX_TARGET_URL_CHARS, MAX_TITLE_CHARS } from "../../../
 import type { SendResult } from "../../../push/send-service.ts";
 import { closed, Fid, nullable } from "../../shared/management.ts";
 
-/** The bodies of a send. */
+/** Request and response bodies of a send. */
 
 const Characters = (max: number, description: string) =>
   Type.String({ minLength: 1, maxLength: max, description });
@@ -16,24 +16,30 @@ export const SentNotification = Type.Object({
     nullable(
       Type.String({
         description:
-          "Any UUID. Nobody gets the same one of an app twice within 24 hours, so a send may be repeated with it.",
+          "Any UUID. A user receives the same UUID of an app only once within 24 hours, so a send can be repeated safely.",
       }),
     ),
   ),
 });
 
 export const TargetFids = Type.Array(Fid, {
-  description: "Recipients; empty or absent for everybody with an enabled token",
+  description: "Recipients; empty or absent for all users with an enabled token",
 });
 
-/** What narrows the audience; the hosted API has these in an object of their own. */
+/** Filters of the audience; the hosted API has them in a nested object. */
 export const audienceFilters = {
-  exclude_fids: Type.Optional(Type.Array(Fid, { description: "Fids that do not get it" })),
+  exclude_fids: Type.Optional(Type.Array(Fid, { description: "Fids that do not receive the notification" })),
   following_fid: Type.Optional(
-    nullable(Type.Integer({ format: "int64", minimum: 0, description: "Only its followers get it" })),
+    nullable(
+      Type.Integer({
+        format: "int64",
+        minimum: 0,
+        description: "Only followers of this fid receive the notification",
+      }),
+    ),
   ),
-  minimum_user_score: Type.Optional(nullable(Type.Number({ description: "Read, not enforced" }))),
-  near_location: Type.Optional(Type.Unknown({ description: "Read, not enforced" })),
+  minimum_user_score: Type.Optional(nullable(Type.Number({ description: "Accepted but not enforced" }))),
+  near_location: Type.Optional(Type.Unknown({ description: "Accepted but not enforced" })),
 } satisfies Record<string, TSchema>;
 
 export const SendNotificationRequest = Type.Object(
@@ -59,7 +65,7 @@ export const QueuedCampaign = Type.Object(
   {
     ...closed,
     $id: "QueuedCampaign",
-    description: "The campaign is stored and runs on; `/frame/app/campaign` tells how it goes",
+    description: "The campaign is stored and continues; `/frame/app/campaign` returns its progress",
   },
 );
 

@@ -13,7 +13,7 @@ interface EventsQuery {
   readonly cursor: string | undefined;
 }
 
-/** Who reads these lists mostly knows nothing of pages, so a page holds what nearly every fid has. */
+/** Most clients of these lists do not page, so the default page holds the events of nearly every fid. */
 export const DEFAULT_EVENTS = 100;
 
 const tags = ["Signers and on-chain events"];
@@ -32,15 +32,15 @@ function eventsOf({ db }: ReadSource, kind: keyof typeof registryEventsCursors, 
   return registryEvents(db, { kind, fid: query.fid, limit: query.limit, after });
 }
 
-/** A page of the events of an fid's keys. */
+/** Returns a page of the events of an fid's keys. */
 export function listSigners(source: ReadSource, query: EventsQuery) {
   const { rows, cursor } = eventsOf(source, "signer", query);
   return { events: rows.flatMap((event) => presentSignerEvent(event) ?? []), next: { cursor } };
 }
 
 /**
- * The events of an fid's keys: `paths`, of which the first is the canonical one. Hosted APIs use some of them for keys
- * that they manage, so that each dialect chooses.
+ * Routes of the events of an fid's keys. The first of `paths` is the canonical one. Hosted APIs use some of these
+ * paths for keys that they manage, so each dialect chooses its paths.
  */
 export function signerRoutes(reads: ReadSource, paths: readonly [canonical: string, ...aliases: string[]]) {
   const app = new Elysia({ name: "signers" });
@@ -51,7 +51,7 @@ export function signerRoutes(reads: ReadSource, paths: readonly [canonical: stri
   return app;
 }
 
-/** What the on-chain registries tell of an fid: its keys and its custody. */
+/** Routes of the on-chain registries' data about an fid: its keys and its custody. */
 export function registryRoutes(reads: ReadSource) {
   const listRegistrations = ({ query }: { readonly query: EventsQuery }) => {
     const { rows, cursor } = eventsOf(reads, "idRegister", query);

@@ -7,7 +7,7 @@ import { Count, closed, EthAddress, Fid, Next, nullable, type Same, UnixSecs } f
 
 export const Key = Type.String({
   pattern: "^0x(?:[0-9a-f]{2})+$",
-  description: "An Ed25519 key, or an auth address in its ABI encoding; the chain takes other bytes too",
+  description: "An Ed25519 key, or an auth address in its ABI encoding; the chain accepts other bytes too",
 });
 
 const SignerEvent = Type.Object(
@@ -18,8 +18,8 @@ const SignerEvent = Type.Object(
     block_number: Count,
     block_timestamp: UnixSecs("Time of the block"),
     signer_key: Key,
-    key_type: Type.Integer({ minimum: 0, description: "0 where the event names none" }),
-    metadata_type: Type.Integer({ minimum: 0, description: "0 where the event names none" }),
+    key_type: Type.Integer({ minimum: 0, description: "0 if the event names none" }),
+    metadata_type: Type.Integer({ minimum: 0, description: "0 if the event names none" }),
   },
   { ...closed, $id: "SignerEvent" },
 );

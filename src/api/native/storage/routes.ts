@@ -10,7 +10,7 @@ interface StorageQuery extends Viewer {
   readonly fid: number;
 }
 
-/** Storage units of an fid and what it keeps in them, under both names of each. */
+/** Storage units of an fid and their usage, each under two paths. */
 export function storageRoutes({ reads, describe }: ReadParts) {
   const show = (query: StorageQuery, present: Presenters["storageUsage" | "storageAllocations"]) =>
     runQuery(
@@ -27,18 +27,18 @@ export function storageRoutes({ reads, describe }: ReadParts) {
   const allocations = describe({
     cache: "shared",
     operationId: "getUserStorageAllocations",
-    summary: "The storage that a user rented",
+    summary: "Storage rented by a user",
     tags,
     query: { fid: fid() },
-    answer: "storageAllocations",
+    response: "storageAllocations",
   });
   const usage = describe({
     cache: "shared",
     operationId: "getUserStorageUsage",
-    summary: "How many messages a user has in each store, and how many it may have",
+    summary: "Number of messages of a user in each store, and the limits",
     tags,
     query: { fid: fid() },
-    answer: "storageUsage",
+    response: "storageUsage",
   });
   return new Elysia({ name: "storage" })
     .get("/user/storage-allocations", showAllocations, allocations)

@@ -23,9 +23,9 @@ export const StorageAllocationsResponse = Type.Object(
   {
     total_active_units: Type.Integer({
       minimum: 0,
-      description: "Units that have not ended, without those lent to others and with those borrowed",
+      description: "Unexpired units, excluding those lent to others and including those borrowed",
     }),
-    allocations: Type.Array(StorageAllocation, { description: "In chain order, ended ones too" }),
+    allocations: Type.Array(StorageAllocation, { description: "In chain order, including expired ones" }),
   },
   closed,
 );
@@ -40,7 +40,7 @@ export const StorageUsageResponse = Type.Object(
             type: "string",
             enum: LIMITED_STORES.map(([, name]) => name),
           }),
-          used: Type.Integer({ minimum: 0, description: "Live messages, removes too" }),
+          used: Type.Integer({ minimum: 0, description: "Live messages, including removes" }),
           capacity: Count,
         },
         closed,

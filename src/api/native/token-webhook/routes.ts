@@ -24,11 +24,14 @@ const SignedEnvelope = Type.Object(
 const Accepted = Type.Object({ success: Type.Literal(true) }, closed);
 
 const Refused = Type.Object(
-  { success: Type.Literal(false), message: Type.String({ description: "What is wrong, for people" }) },
+  {
+    success: Type.Literal(false),
+    message: Type.String({ description: "Human-readable description of the error" }),
+  },
   { ...closed, $id: "TokenEventRefusal" },
 );
 
-/** What the token webhook works with. */
+/** Dependencies of the token webhook. */
 export interface TokenWebhookParts {
   readonly verify: VerifyEnvelope;
   readonly staleReason: StaleReason;
@@ -36,18 +39,18 @@ export interface TokenWebhookParts {
   readonly count: CountTokenEvent;
 }
 
-/** `/frame/webhook/<app_id>`: where clients report what their users do with a mini app. */
+/** `/frame/webhook/<app_id>`: receives reports of clients about what their users do with a mini app. */
 export function tokenWebhookRoutes({ verify, staleReason, events, count }: TokenWebhookParts): AnyElysia {
   const decodeEnvelope = jsonBodyDecoder(SignedEnvelope);
-  // Without the hook that decodes the body: an app that is not there is reported before a broken body.
+  // Has no hook that decodes the body, because an unknown app is reported before an invalid body.
   const { transform: _, ...hook } = operation({
     operationId: "receiveTokenEvent",
     summary: "Report an event of a user",
     description:
-      "Called by clients of the protocol. Events are `miniapp_added`, `miniapp_removed`, `notifications_enabled` and " +
-      "`notifications_disabled`. An envelope names neither an app nor a time, so a repeat is applied like any other; " +
-      "the app's allowlist and a limit of events per user (60 an hour, those that are refused with 400 included) bound what " +
-      "repeats can do.",
+      "Called by client apps. Events are `miniapp_added`, `miniapp_removed`, `notifications_enabled` and " +
+      "`notifications_disabled`. An envelope names neither an app nor a time, so a repeated event is applied again; " +
+      "the app's allowlist and a rate limit per user (60 events an hour, including those rejected with 400) limit the effect of " +
+      "repeats.",
     tags: ["Mini apps"],
     security: "signedEnvelope",
     body: SignedEnvelope,

@@ -23,9 +23,9 @@ export function usernameRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getFnameAvailability",
-        summary: "Whether an fname can be registered and nobody has it",
+        summary: "Whether an fname is valid and not registered",
         description:
-          "Spaces around the name, a leading @ and the case do not count. A name that breaks the rules of fnames (1 to " +
+          "Surrounding spaces, a leading @ and the case are ignored. A name that breaks the rules of fnames (1 to " +
           "16 of a-z, 0-9 and -, not beginning with -) is never available.",
         tags,
         query: { fname: text({ examples: ["user3"] }) },
@@ -41,7 +41,7 @@ export function usernameRoutes(reads: Reads) {
       operation({
         cache: "shared",
         operationId: "getUsernameProof",
-        summary: "The live proof of a name; null while nobody has it",
+        summary: "The live proof of a name; null if the name has no owner",
         description: "Matches an fname, ENS name or basename exactly, case included.",
         tags,
         query: { username: text({ description: "Without a leading @", examples: ["user3"] }) },

@@ -22,7 +22,7 @@ export const UsernameProofResponse = Type.Object({ username_proof: nullable(User
 export const FnameAvailabilityResponse = Type.Object(
   {
     available: Type.Boolean(),
-    username: nullable(Type.String({ description: "The name as it is taken; null where nobody has it" })),
+    username: nullable(Type.String({ description: "The registered name; null if it has no owner" })),
   },
   closed,
 );

@@ -13,7 +13,7 @@ import { FidPageResponse, InteractionsResponse } from "./schemas.ts";
 
 const tags = ["Users"];
 
-/** All fids, best friends, and what two users have to do with each other. */
+/** All fids, best friends, and the interactions of two users. */
 export function userListRoutes({ reads, describe }: ReadParts) {
   return new Elysia({ name: "user-lists" })
     .get(
@@ -43,10 +43,10 @@ export function userListRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getBestFriends",
-        summary: "Users who follow a user and are followed by it, the latest mutual follow first",
+        summary: "Mutual follows of a user, newest first",
         tags,
         query: { fid: fid(), limit: limit(), cursor: cursor() },
-        answer: "userPage",
+        response: "userPage",
       }),
     )
     .get(
@@ -59,7 +59,7 @@ export function userListRoutes({ reads, describe }: ReadParts) {
       operation({
         cache: "shared",
         operationId: "getInteractions",
-        summary: "What a user had to do with another; all zero without another",
+        summary: "Numbers of interactions of a user with another; all zero without another user",
         tags,
         query: { fid: fid(), target_fid: optional(fid()) },
         response: InteractionsResponse,

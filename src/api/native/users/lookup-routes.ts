@@ -10,11 +10,11 @@ import { runQuery } from "../../../read/run-query.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import type { ReadParts } from "../../shared/dialect.ts";
 import { respondWithUserPage } from "../../shared/user-page.ts";
-import { respondWithUser } from "./answer-user.ts";
+import { respondWithUser } from "./user-response.ts";
 
 const tags = ["Users"];
 
-/** Users by what they declare: verified addresses, name on X, location. */
+/** Users by declared data: verified addresses, X name, location. */
 export function userLookupRoutes({ reads, describe }: ReadParts) {
   return new Elysia({ name: "user-lookups" })
     .get(
@@ -31,11 +31,11 @@ export function userLookupRoutes({ reads, describe }: ReadParts) {
         operationId: "getUsersByAddress",
         summary: "Users by verified Ethereum addresses",
         description:
-          "In the order of the addresses, of one address the lower fid first, each user once. Custody addresses " +
-          "do not count. At most 1,000 users.",
+          "In the order of the addresses; users of one address by fid; each user once. Custody addresses " +
+          "are not matched. At most 1,000 users.",
         tags,
         query: { addresses: addressList({ maxItems: reads.maxIds }) },
-        answer: "users",
+        response: "users",
       }),
     )
     .get(
@@ -50,11 +50,10 @@ export function userLookupRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getUserByXUsername",
-        summary:
-          "The user that declares this name on X, whatever the case; of several the one with the lowest fid",
+        summary: "The user with the lowest fid that declares this X name, ignoring case",
         tags,
         query: { username: text({ description: "Without a leading @", examples: ["alice"] }) },
-        answer: "user",
+        response: "user",
         errors: ["notFound"],
       }),
     )
@@ -69,15 +68,16 @@ export function userLookupRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getUsersByLocation",
-        summary: "Users whose declared location begins with a text, whatever the case",
-        description: "By location, then by fid. Locations have the form `geo:<latitude>,<longitude>`.",
+        summary: "Users whose declared location starts with a text, ignoring case",
+        description:
+          "Ordered by location, then by fid. Locations have the form `geo:<latitude>,<longitude>`.",
         tags,
         query: {
-          location: text({ description: "The beginning of a location", examples: ["geo:52.5"] }),
+          location: text({ description: "Prefix of a location", examples: ["geo:52.5"] }),
           limit: limit(),
           cursor: cursor(),
         },
-        answer: "userPage",
+        response: "userPage",
       }),
     );
 }

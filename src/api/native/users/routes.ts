@@ -4,11 +4,11 @@ import { address, fid, fidList, text } from "../../../http/params.ts";
 import { fidByCustodyAddress, fidByUsername } from "../../../read/queries/users/users.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import type { ReadParts, Viewer } from "../../shared/dialect.ts";
-import { respondWithUser } from "./answer-user.ts";
+import { respondWithUser } from "./user-response.ts";
 
 const tags = ["Users"];
 
-/** Users by what identifies them: fid, name, custody address. */
+/** Users by their identifiers: fid, name, custody address. */
 export function userRoutes({ reads, describe }: ReadParts) {
   const byUsername = describe({
     cache: "shared",
@@ -17,7 +17,7 @@ export function userRoutes({ reads, describe }: ReadParts) {
     description: "Matches a live fname, ENS name or basename exactly, case included.",
     tags,
     query: { username: text({ description: "Without a leading @", examples: ["user3"] }) },
-    answer: "user",
+    response: "user",
     errors: ["notFound"],
   });
   const findByUsername = ({ query }: { query: Viewer & { username: string } }) =>
@@ -33,7 +33,7 @@ export function userRoutes({ reads, describe }: ReadParts) {
         summary: "One user",
         tags,
         query: { fid: fid() },
-        answer: "user",
+        response: "user",
         errors: ["notFound"],
       }),
     )
@@ -49,10 +49,10 @@ export function userRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getUsers",
-        summary: "Users by fid, in the order asked; those that do not exist are left out",
+        summary: "Users by fid, in the requested order; unknown fids are omitted",
         tags,
         query: { fids: fidList({ maxItems: reads.maxIds }) },
-        answer: "users",
+        response: "users",
       }),
     )
     .get("/user/by-username", findByUsername, byUsername)
@@ -69,10 +69,10 @@ export function userRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getUserByCustodyAddress",
-        summary: "The user whose custody address this is now; of several the one with the lowest fid",
+        summary: "The user with the lowest fid whose current custody address this is",
         tags,
         query: { custody_address: address() },
-        answer: "user",
+        response: "user",
         errors: ["notFound"],
       }),
     )
@@ -83,10 +83,10 @@ export function userRoutes({ reads, describe }: ReadParts) {
       describe({
         cache: "shared",
         operationId: "getUserVerifications",
-        summary: "One user, for its verified addresses",
+        summary: "One user with their verified addresses",
         tags,
         query: { fid: fid() },
-        answer: "verifications",
+        response: "verifications",
         errors: ["notFound"],
       }),
     );

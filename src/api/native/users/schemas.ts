@@ -6,8 +6,14 @@ const Interactions = Type.Object(
   {
     fid: Fid,
     target_fid: nullable(Fid),
-    mentions: Type.Integer({ minimum: 0, description: "Live casts of the one that mention the other" }),
-    reactions: Type.Integer({ minimum: 0, description: "Live likes and recasts on live casts of the other" }),
+    mentions: Type.Integer({
+      minimum: 0,
+      description: "Live casts of the first user that mention the other",
+    }),
+    reactions: Type.Integer({
+      minimum: 0,
+      description: "Live likes and recasts of the first user on live casts of the other",
+    }),
     mutual_follow: Type.Boolean(),
   },
   { ...closed, $id: "Interactions" },

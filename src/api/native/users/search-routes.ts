@@ -26,19 +26,19 @@ export function userSearchRoutes({ reads, describe }: ReadParts) {
     describe({
       cache: "shared",
       operationId: "searchUsers",
-      summary: "Users whose name begins with a text, whatever the case",
+      summary: "Users whose name starts with a text, ignoring case",
       description:
-        "The very username first, then usernames with the prefix by number of followers, then users with such a " +
-        "word in their display name, also by number of followers; each user once. Where more than " +
-        `${MAX_MATCHES} names or words begin so, the first ${MAX_MATCHES} of them in alphabetical order and the ` +
-        `${MAX_MOST_FOLLOWED} most followed users of the network are searched.`,
+        "The exact username first, then usernames with the prefix by number of followers, then users with a matching " +
+        "word in their display name, also by number of followers; each user once. If more than " +
+        `${MAX_MATCHES} names or words match, the search covers the first ${MAX_MATCHES} of them in alphabetical order and the ` +
+        `${MAX_MOST_FOLLOWED} most followed users of the network.`,
       tags: ["Users"],
       query: {
-        q: text({ description: "A leading @ does not count", examples: ["user"] }),
+        q: text({ description: "A leading @ is ignored", examples: ["user"] }),
         limit: limit(),
         cursor: cursor(),
       },
-      answer: "userSearch",
+      response: "userSearch",
     }),
   );
 }

@@ -18,15 +18,15 @@ import { closed, nullable, UnixSecs, unwrapOrThrow } from "../../shared/manageme
 import { Next } from "../../shared/schemas.ts";
 
 const Kind = Type.Unsafe<EventKind>({ type: "string", enum: eventKinds.map(({ kind }) => kind) });
-const MessageId = Type.String({ description: "As the receiver got it in `webhook-id`" });
+const MessageId = Type.String({ description: "The `webhook-id` header that the receiver got" });
 
 const WebhookAttempt = Type.Object(
   {
     attempted_at: UnixSecs("When it began"),
-    status: nullable(Type.Integer({ description: "Status of the answer" })),
-    error: nullable(Type.String({ description: "Class of the failure that left it without an answer" })),
+    status: nullable(Type.Integer({ description: "Status of the response" })),
+    error: nullable(Type.String({ description: "Error class if there was no response" })),
     duration_ms: Type.Integer({ minimum: 0 }),
-    response: Type.String({ description: "The first 2 KB of the answer's body" }),
+    response: Type.String({ description: "The first 2 KB of the response body" }),
   },
   { ...closed, $id: "WebhookAttempt" },
 );
@@ -36,15 +36,15 @@ const WebhookDelivery = Type.Object(
     message_id: MessageId,
     event_id: Type.String({ description: "The same for all webhooks that the event matched" }),
     type: Kind,
-    test: Type.Boolean({ description: "Whether it was made up by a test" }),
+    test: Type.Boolean({ description: "Whether the event was created by a test" }),
     state: Type.Unsafe<DeliveryState>({
       type: "string",
       enum: [...deliveryStates],
-      description: "`dropped`: it waited too long for its turn",
+      description: "`dropped`: the delivery waited in the queue for too long",
     }),
     created_at: UnixSecs("When it was queued"),
     next_attempt_at: nullable(UnixSecs("When it is tried next; null also while it is tried")),
-    ended_at: nullable(UnixSecs("When it was taken or given up")),
+    ended_at: nullable(UnixSecs("When the delivery succeeded or was given up")),
     attempts: Type.Array(WebhookAttempt, { description: "Oldest first, at most the last 20" }),
   },
   { ...closed, $id: "WebhookDelivery" },
@@ -64,7 +64,7 @@ const ReplayRequest = Type.Object(
 const ReplayResponse = Type.Object(
   {
     replayed: Type.Integer({ minimum: 0, maximum: MAX_REPLAYS }),
-    more: Type.Boolean({ description: "Whether the time range may hold more" }),
+    more: Type.Boolean({ description: "Whether the time range may contain more" }),
   },
   closed,
 );
@@ -77,7 +77,7 @@ const TestResponse = Type.Object(
 
 const deliveryCursor = cursorCodec("webhook-deliveries", ["int", "int"]);
 
-/** `/webhook/deliveries` and `/webhook/test`: what a webhook was sent, for the fid that owns it. */
+/** `/webhook/deliveries` and `/webhook/test`: the deliveries of a webhook, for its owner. */
 export function webhookDeliveryRoutes(parts: {
   readonly auth: AuthParts;
   readonly deliveries: DeliveryService;
@@ -88,11 +88,12 @@ export function webhookDeliveryRoutes(parts: {
   routes.add(
     "listWebhookDeliveries",
     {
-      summary: "The deliveries of a webhook",
-      description: "Newest first, each with its attempts. A delivery is kept for 7 days from its end.",
+      summary: "Deliveries of a webhook",
+      description:
+        "Newest first, each with its attempts. A delivery is retained for 7 days after it finished.",
       query: {
         webhook_id: text({ description: "The webhook's id" }),
-        state: optional(choice(deliveryStates, { description: "Only those in this state" })),
+        state: optional(choice(deliveryStates, { description: "Only deliveries in this state" })),
         limit: limit(),
         cursor: cursor(),
       },
@@ -120,8 +121,8 @@ export function webhookDeliveryRoutes(parts: {
     {
       summary: "Send deliveries of a webhook again",
       description:
-        "One by its `message_id`, or all that failed or were dropped within a time, the oldest first and at most " +
-        `${MAX_REPLAYS}. They keep their \`webhook-id\` and get as many attempts as new ones.`,
+        "One by its `message_id`, or all that failed or were dropped within a time range, oldest first and at most " +
+        `${MAX_REPLAYS}. Their \`webhook-id\` does not change, and they get as many attempts as new deliveries.`,
       body: ReplayRequest,
       response: ReplayResponse,
       errors: ["forbidden", "notFound"],
@@ -132,9 +133,9 @@ export function webhookDeliveryRoutes(parts: {
   routes.add(
     "testWebhook",
     {
-      summary: "Send a webhook a test of each subscribed kind",
+      summary: "Send a test event of each subscribed kind to a webhook",
       description:
-        "Made-up events about the owner that pass through the same queue and are signed as all others; the body says " +
+        "Test events about the owner pass through the same queue and are signed like all others; their body has " +
         "`test: true`. Filters do not apply to them.",
       body: TestRequest,
       response: TestResponse,

@@ -5,7 +5,7 @@ import type { EventKind } from "../../../protocol/event-kind.ts";
 import { COMPAT_SIGNATURE_HEADER } from "../../../webhooks/deliver/sign.ts";
 import { Cast, closed, UnixSecs, User } from "../../shared/schemas.ts";
 
-/** A delivery as a receiver got it. The service's own signature stands under `signature`, whatever the service's name. */
+/** A delivery as received. The service's own signature is under `signature`, whatever the service's name. */
 export interface WebhookExample {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Json;
@@ -50,7 +50,7 @@ const events: Readonly<Record<EventKind, EventText>> = {
   "cast.created": { operationId: "onCastCreated", summary: "A cast was published", data: Cast },
   "cast.deleted": {
     operationId: "onCastDeleted",
-    summary: "A cast was deleted, pruned or revoked; it is shown as it was",
+    summary: "A cast was deleted, pruned or revoked; the body contains its last state",
     data: Cast,
   },
   "follow.created": {
@@ -61,7 +61,7 @@ const events: Readonly<Record<EventKind, EventText>> = {
   "follow.deleted": {
     operationId: "onFollowDeleted",
     summary: "A user stopped following another",
-    data: Follow("unfollow", "Time of its end"),
+    data: Follow("unfollow", "Time of the unfollow"),
   },
   "reaction.created": {
     operationId: "onReactionCreated",
@@ -87,14 +87,14 @@ const eventBody = (kind: string, data: TSchema) =>
       created_at: UnixSecs("When the node applied the event"),
       type: Type.Literal(kind),
       test: Type.Optional(
-        Type.Literal(true, { description: "Only in events that `POST /webhook/test` makes up" }),
+        Type.Literal(true, { description: "Only in events created by `POST /webhook/test`" }),
       ),
       data,
     },
     closed,
   );
 
-/** Path items of the requests that the service sends to webhooks, by kind of event. */
+/** Returns the path items of the requests that the service sends to webhooks, by event kind. */
 export function webhookDocumentation(
   names: ServiceNames,
   examples: Readonly<Record<string, WebhookExample>>,
@@ -106,7 +106,7 @@ export function webhookDocumentation(
       summary,
       description:
         "Sent to the webhooks whose `subscription` the event matches. A delivery can arrive more than once, with the same " +
-        "`webhook-id`; an attempt that fails is repeated with growing delays." +
+        "`webhook-id`; a failed attempt is repeated with growing delays." +
         (example === undefined ? "" : ` The example is signed with the secret \`${example.secret}\`.`),
       parameters: headers(names, example?.headers ?? {}),
       requestBody: {
@@ -122,7 +122,7 @@ export function webhookDocumentation(
     };
     return [kind, { post: operation }];
   });
-  // Schemas as the generator writes them: without TypeBox's symbols.
+  // The generator's form of schemas has no TypeBox symbols.
   return JSON.parse(JSON.stringify(Object.fromEntries(items))) as JsonObject;
 }
 
@@ -156,7 +156,7 @@ function headers({ headerPrefix }: ServiceNames, example: WebhookExample["header
     header(
       "webhook-signature",
       "Signatures of Standard Webhooks over `<webhook-id>.<webhook-timestamp>.<body>`, separated by spaces, one for each " +
-        "unexpired secret: `v1,` and base64 HMAC-SHA256. Its libraries take the key as `standard_secret` shows it",
+        "unexpired secret: `v1,` and base64 HMAC-SHA256. Its libraries accept `standard_secret` as the key",
       example["webhook-signature"],
     ),
   ];
@@ -164,15 +164,14 @@ function headers({ headerPrefix }: ServiceNames, example: WebhookExample["header
 
 function responses() {
   return {
-    "2XX": { description: "The delivery succeeded. The first 2 KB of the body are kept for the owner." },
+    "2XX": { description: "The delivery succeeded. The first 2 KB of the body are stored for the owner." },
     "410": { description: "The receiver is gone: the webhook is deactivated." },
     "4XX": {
       description:
-        "The delivery failed for good. 408, 425 and 429 are tried again instead, as `Retry-After` says.",
+        "The delivery failed permanently. 408, 425 and 429 are retried instead, after the delay in `Retry-After`.",
     },
     "5XX": {
-      description:
-        "The delivery is tried again. So it is after a redirect, a timeout or a failed connection.",
+      description: "The delivery is retried, as it is after a redirect, a timeout or a failed connection.",
     },
   };
 }

@@ -13,7 +13,7 @@ import {
   WebhooksResponse,
 } from "./schemas.ts";
 
-/** `/webhook`: webhooks and their secrets, for the fid that owns them. */
+/** `/webhook`: webhooks and their secrets, for their owner. */
 export function webhookRoutes({ auth, webhooks, delivery }: ManagementParts): AnyElysia {
   const routes = createSignedRoutes(auth, { name: "webhooks", tag: "Webhooks" });
   const webhookId = text({ description: "The webhook's id" });
@@ -26,7 +26,7 @@ export function webhookRoutes({ auth, webhooks, delivery }: ManagementParts): An
     {
       summary: "Register a webhook",
       description: "Assigns the webhook's id and its first secret.",
-      query: { owner_fid: fidParam({ description: "Whom it is to belong to: the signing fid" }) },
+      query: { owner_fid: fidParam({ description: "Owner of the webhook: the signing fid" }) },
       body: CreateWebhookRequest,
       response: WebhookResponse,
       errors: ["forbidden", "tooManyRequests"],
@@ -48,8 +48,8 @@ export function webhookRoutes({ auth, webhooks, delivery }: ManagementParts): An
   routes.add(
     "listWebhooks",
     {
-      summary: "Every webhook of the signing fid",
-      description: "Oldest first, all in one answer.",
+      summary: "All webhooks of the signing fid",
+      description: "Oldest first, all in one response.",
       response: WebhooksResponse,
     },
     async ({ fid }) => ({
@@ -63,7 +63,7 @@ export function webhookRoutes({ auth, webhooks, delivery }: ManagementParts): An
       {
         summary,
         description:
-          "Only what is given changes. `description: null` clears it; a subscription replaces the whole subscription.",
+          "Only the provided fields change. `description: null` clears it; a subscription replaces the whole subscription.",
         body: UpdateWebhookRequest,
         response: WebhookResponse,
         errors: ["forbidden", "notFound"],
@@ -92,7 +92,7 @@ export function webhookRoutes({ auth, webhooks, delivery }: ManagementParts): An
     "rotateWebhookSecret",
     {
       summary: "Rotate the secret of a webhook",
-      description: "Adds a secret. The ones before sign on until the end of their grace period.",
+      description: "Adds a secret. Earlier secrets are used for signing until the end of their grace period.",
       query: { webhook_id: webhookId },
       response: WebhookResponse,
       errors: ["forbidden", "notFound", "tooManyRequests"],

@@ -17,7 +17,7 @@ import {
   UnixSecs,
 } from "../../shared/management.ts";
 
-/** The bodies and the record of webhooks. */
+/** Request bodies and the record of webhooks. */
 
 const limited = { maxItems: MAX_FILTER_ENTRIES };
 const Fids = Type.Array(Fid, limited);
@@ -26,13 +26,13 @@ const Urls = Type.Array(Type.String({ minLength: 1 }), limited);
 const Regex = Type.String({
   maxLength: MAX_REGEX_CHARS,
   description:
-    `RE2 expression, unanchored, of at most ${MAX_PROGRAM_SIZE} instructions once it is compiled, or ` +
-    `${MAX_UNFILTERED_PROGRAM_SIZE} where it requires no literal of two or more characters`,
+    `RE2 expression, unanchored, of at most ${MAX_PROGRAM_SIZE} compiled instructions, or ` +
+    `${MAX_UNFILTERED_PROGRAM_SIZE} if it requires no literal of two or more characters`,
 });
 
 const filterSchemas: Readonly<Record<string, TSchema>> = {
   match: Type.Union([Type.Literal("all"), Type.Literal("any")], {
-    description: "Whether every given field must match (the default) or one; exclusions hold either way",
+    description: "Whether every provided field must match (the default) or any; exclusions always apply",
   }),
   author_fids: Fids,
   exclude_author_fids: Fids,
@@ -62,8 +62,8 @@ const SubscriptionObject = Type.Object(
     $id: "Subscription",
     minProperties: 1,
     description:
-      "The kinds of events that are wanted, each with its filter; `{}` means every event of the kind. In requests a " +
-      "kind may be spelt with `_` in place of the dot. An empty list filters nothing.",
+      "The subscribed event kinds, each with its filter; `{}` means every event of the kind. In requests a " +
+      "kind may be written with `_` instead of the dot. An empty list does not filter.",
   },
 );
 export const SubscriptionSchema = Type.Unsafe<Subscription>(SubscriptionObject);
@@ -91,7 +91,7 @@ export const UpdateWebhookRequest = Type.Object(
     name: Type.Optional(Name),
     url: Type.Optional(TargetUrl),
     description: Type.Optional(Description),
-    active: Type.Optional(Type.Boolean({ description: 'Also taken as "true" and "false"' })),
+    active: Type.Optional(Type.Boolean({ description: 'Also accepted as "true" and "false"' })),
     subscription: Type.Optional(SubscriptionSchema),
   },
   { $id: "UpdateWebhookRequest" },
@@ -105,24 +105,26 @@ export const WebhookRecord = Type.Object(
     title: Name,
     description: nullable(Type.String()),
     active: Type.Boolean(),
-    secrets: Type.Array(SendSecret, { description: "The unexpired ones, oldest first" }),
+    secrets: Type.Array(SendSecret, { description: "Unexpired secrets, oldest first" }),
     subscription: SubscriptionSchema,
-    http_timeout: Type.Integer({ description: "Seconds that the receiver has for an answer" }),
+    http_timeout: Type.Integer({ description: "Time limit for the receiver's response, seconds" }),
     rate_limit: Type.Integer({ description: "Deliveries per `rate_limit_duration`" }),
     rate_limit_duration: Type.Integer({ description: "Seconds" }),
     last_success_at: nullable(UnixSecs("When a delivery was last taken")),
     last_failure_at: nullable(UnixSecs("When an attempt last failed")),
     consecutive_failures: Type.Integer({
       minimum: 0,
-      description: "Deliveries in a row that came to nothing, all their attempts failed",
+      description: "Consecutive deliveries whose attempts all failed",
     }),
-    queued_deliveries: Type.Integer({ minimum: 0, description: "Waiting for an attempt, or under way" }),
+    queued_deliveries: Type.Integer({ minimum: 0, description: "Waiting for an attempt or in progress" }),
     dropped_deliveries: Type.Integer({
       minimum: 0,
-      description: "Deliveries that waited too long for their turn, or would have had to",
+      description: "Deliveries that waited in the queue for too long, or would have",
     }),
     deactivated_at: nullable(UnixSecs("When the node deactivated it by itself")),
-    deactivation_reason: nullable(Type.String({ description: "Why it did; null again once it is active" })),
+    deactivation_reason: nullable(
+      Type.String({ description: "Reason of the deactivation; null while the webhook is active" }),
+    ),
     created_at: UnixSecs("Creation"),
     updated_at: UnixSecs("Last change"),
   },

@@ -31,7 +31,7 @@ const MutualFollower = Type.Object(
 
 const Verification = one({
   object: Type.Literal("verification"),
-  address: Type.String({ description: "Hex, of Solana base58" }),
+  address: Type.String({ description: "Hex; base58 for Solana" }),
   protocol: Type.Union([Type.Literal("evm"), Type.Literal("solana")]),
   verified_at: IsoTime("When it was signed"),
 });
@@ -46,13 +46,13 @@ const Allocation = one({
   fid: Fid,
   user: Type.Optional(UserDehydrated),
   units: Count,
-  expiry: IsoTime("When the units end"),
+  expiry: IsoTime("When the units expire"),
   timestamp: IsoTime("When they were rented"),
 });
 
 const StoreUse = one({ object: Type.Literal("storage"), used: Count, capacity: Count });
 
-/** The answers that every dialect has, in this one's shapes. */
+/** Schemas, in this dialect, of the responses that every dialect has. */
 export const responseSchemas = {
   user: one({ user: User }),
   users: one({ users: Type.Array(User) }),
@@ -85,7 +85,7 @@ export const responseSchemas = {
   embedMetadata: one({ metadata: one({ _status: Type.String({ description: "Always `NOT_FETCHED`" }) }) }),
 };
 
-/** Fails to compile when a presenter and its documented answer part ways. */
+/** Compile-time check that each presenter and its documented response have the same type. */
 export type ResponsesAreDocumented = Same<
   Undocumented<
     Pick<typeof compatPresenters, ResponseName>,

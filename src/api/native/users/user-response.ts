@@ -4,8 +4,8 @@ import { type Reads, runQuery } from "../../../read/run-query.ts";
 import type { Viewer } from "../../shared/dialect.ts";
 
 /**
- * Answers with the user that `find` names.
- * @throws ApiError `notFound` with the message, where it names none or one that does not exist.
+ * Responds with the user whose fid `find` returns.
+ * @throws ApiError `notFound` with the message, if `find` returns no fid or an unknown one
  */
 export function respondWithUser(
   reads: Reads,
