@@ -10,9 +10,9 @@ import { makeSigner } from "../test/support/messages.ts";
 import { benchRecords } from "./network.ts";
 
 /**
- * What a scripted upstream serves to a backfill: for each fid and question the items of the answer, each as field 1 of
- * a protobuf message, so that a page of an answer is a piece of the file. Really signed, which takes a minute for a
- * million messages, and so kept from one run to the next.
+ * The data that a scripted upstream serves to a backfill: the items of the response to each request for each fid. Each item
+ * is encoded as field 1 of a protobuf message, so that a page of a response is a slice of the file. The messages are signed,
+ * which takes a minute for a million of them, so the set is stored and reused by later runs.
  */
 export interface BackfillSet {
   readonly dir: string;
@@ -20,11 +20,11 @@ export interface BackfillSet {
   readonly fids: number;
 }
 
-/** The items of one answer about one fid: the bytes `start` to `end` of the file. */
+/** The items of one response for one fid: the bytes `start` to `end` of the file. */
 export interface Group {
   readonly fid: number;
-  /** The method, with the event type behind it for chain events. */
-  readonly question: string;
+  /** The method, followed by the event type for chain events. */
+  readonly request: string;
   readonly start: number;
   readonly end: number;
   readonly items: number;
@@ -35,17 +35,17 @@ const MESSAGES_PER_FID = 200;
 export const FRAMES_FILE = "frames.bin";
 export const GROUPS_FILE = "groups.json";
 
-const QUESTION: Readonly<Partial<Record<Store, string>>> = {
+const REQUEST_OF: Readonly<Partial<Record<Store, string>>> = {
   [Store.Casts]: "GetAllCastMessagesByFid",
   [Store.Links]: "GetAllLinkMessagesByFid",
   [Store.Reactions]: "GetAllReactionMessagesByFid",
   [Store.UserData]: "GetAllUserDataMessagesByFid",
 };
 
-/** Makes the set of about `messages` messages, or finds the one that an earlier run made. */
+/** Builds a set of about `messages` messages, or reuses the one that an earlier run built. */
 export async function backfillSet(messages: number): Promise<BackfillSet> {
-  const dir = join(import.meta.dir, ".networks", `backfill-${messages}`);
-  if (!existsSync(dir)) await make(dir, messages);
+  const dir = join(import.meta.dir, ".networks", `backfill-set-${messages}`);
+  if (!existsSync(dir)) await build(dir, messages);
   const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
   return {
     dir,
@@ -54,8 +54,8 @@ export async function backfillSet(messages: number): Promise<BackfillSet> {
   };
 }
 
-function isOfMessages({ question }: Group): boolean {
-  return question.startsWith("GetAll");
+function isOfMessages({ request }: Group): boolean {
+  return request.startsWith("GetAll");
 }
 
 /** The first `count` messages of a set. */
@@ -74,18 +74,18 @@ export async function firstMessages({ dir }: BackfillSet, count: number): Promis
   return messages;
 }
 
-async function make(dir: string, messages: number): Promise<void> {
+async function build(dir: string, messages: number): Promise<void> {
   const building = `${dir}.building`;
   rmSync(building, { recursive: true, force: true });
   mkdirSync(building, { recursive: true });
-  const items = new Map<string, { fid: number; question: string; frames: Uint8Array[] }>();
-  const add = (fid: number, question: string, bytes: Uint8Array) => {
-    const key = `${fid} ${question}`;
-    const group = items.get(key) ?? { fid, question, frames: [] };
+  const items = new Map<string, { fid: number; request: string; frames: Uint8Array[] }>();
+  const add = (fid: number, request: string, bytes: Uint8Array) => {
+    const key = `${fid} ${request}`;
+    const group = items.get(key) ?? { fid, request, frames: [] };
     items.set(key, group);
     group.frames.push(frameOf(bytes));
   };
-  const taken = new Set<string>();
+  const filled = new Set<string>();
   const fids = Math.max(100, Math.round(messages / MESSAGES_PER_FID));
   for (const record of benchRecords(messages, fids, sealed)) {
     if (record.kind === "onChainEvent") {
@@ -97,23 +97,23 @@ async function make(dir: string, messages: number): Promise<void> {
       const { message } = record;
       const { store, slot, kind } = slotOf(message);
       const key = `${message.data.fid} ${store} ${slot.toHex()}`;
-      const question = QUESTION[store];
-      // Of one slot a node holds one message.
-      if (taken.has(key) || kind !== Kind.Add || !question) continue;
-      taken.add(key);
-      add(message.data.fid, question, encodeMessage(message));
+      const request = REQUEST_OF[store];
+      // A node stores one message per slot.
+      if (filled.has(key) || kind !== Kind.Add || !request) continue;
+      filled.add(key);
+      add(message.data.fid, request, encodeMessage(message));
     }
   }
   const groups: Group[] = [];
   const file = Bun.file(join(building, FRAMES_FILE)).writer();
   let at = 0;
-  for (const { fid, question, frames } of items.values()) {
+  for (const { fid, request, frames } of items.values()) {
     const start = at;
     for (const frame of frames) {
       file.write(frame);
       at += frame.length;
     }
-    groups.push({ fid, question, start, end: at, items: frames.length });
+    groups.push({ fid, request, start, end: at, items: frames.length });
     await file.flush();
   }
   await file.end();

@@ -19,15 +19,15 @@ const RUNS = Number(process.env.BENCH_RUNS ?? 3);
 const CALLS_AT_ONCE = 32;
 const PAGE = 1000;
 const LOOK_MS = 250;
-/** Messages that are verified and inserted bare. */
+/** The number of messages for the bare verification and bare inserts. */
 const BARE_MESSAGES = 20_000;
 const BARE_ROWS_PER_COMMIT = 1000;
 
 /**
- * Messages a second that the compiled binary takes from a scripted upstream, verified, merged and durable, beside a
- * client that makes the same calls with as many at once and drops the answers, beside bare verification and beside bare
- * inserts of rows; and its memory on the way. Upstream, client and node are processes of their own on the same cores, in
- * turns. BENCH_MESSAGES: how many, about.
+ * Measures how many messages per second the compiled binary backfills from a scripted upstream, verified, merged and
+ * durable, and its memory meanwhile. The baselines are a client that makes the same calls at the same concurrency and
+ * discards the responses, bare verification, and bare inserts of rows. Upstream, client and node are separate
+ * processes on the same cores; runs are interleaved. BENCH_MESSAGES sets the approximate number of messages.
  */
 export async function benchBackfill(): Promise<Figure[]> {
   const set = await backfillSet(Number(process.env.BENCH_MESSAGES ?? 200_000));
@@ -44,14 +44,18 @@ export async function benchBackfill(): Promise<Figure[]> {
     nodeRates.push(set.messages / secs);
     memory.push(rss);
   }
-  const bare = { received: "receive and drop", verified: "bare verification", inserted: "bare row inserts" };
-  const backfilled = (what: string, beside: keyof typeof bare): Figure => ({
+  const bare = {
+    received: "receive and discard",
+    verified: "bare verification",
+    inserted: "bare row inserts",
+  };
+  const backfilled = (what: string, baseline: keyof typeof bare): Figure => ({
     what,
     value: median(nodeRates),
     unit: "messages/s",
     ratio: {
-      of: bare[beside],
-      value: median(nodeRates.map((rate, run) => rate / (bareRates[beside][run] ?? Number.NaN))),
+      of: bare[baseline],
+      value: median(nodeRates.map((rate, run) => rate / (bareRates[baseline][run] ?? Number.NaN))),
     },
   });
   const rss = (what: string, of: (memory: Memory) => number): Figure => ({
@@ -93,7 +97,7 @@ async function startUpstream(set: BackfillSet): Promise<AsyncDisposable & { addr
   };
 }
 
-/** Resident bytes on the way. */
+/** Resident bytes during a backfill. */
 interface Memory {
   quarter: number;
   half: number;
@@ -101,7 +105,7 @@ interface Memory {
   most: number;
 }
 
-/** Starts a node with an empty index and waits until it has everything. */
+/** Starts a node with an empty index and waits until the backfill is complete. */
 async function backfill(set: BackfillSet, address: string): Promise<{ secs: number; rss: Memory }> {
   using dir = tempDir();
   const startedAt = performance.now();
@@ -125,8 +129,8 @@ async function backfill(set: BackfillSet, address: string): Promise<{ secs: numb
 }
 
 async function messagesOf(node: RunningNode): Promise<number> {
-  const answer = await fetch(`${node.url}/status`);
-  const { index } = (await answer.json()) as { index: { rows: { messages?: number } } };
+  const response = await fetch(`${node.url}/status`);
+  const { index } = (await response.json()) as { index: { rows: { messages?: number } } };
   return index.rows.messages ?? 0;
 }
 
@@ -141,7 +145,7 @@ const MESSAGE_METHODS = [
 ];
 const EVENT_TYPES = [1, 3, 4, 5];
 
-/** Makes the calls of a backfill and looks at nothing but the tokens of pages; seconds that it took. */
+/** Makes the calls of a backfill and reads only the page tokens. Returns the elapsed seconds. */
 async function receiveAll(address: string): Promise<number> {
   const client = new Client(address, credentials.createInsecure(), {
     "grpc.max_receive_message_length": 64 * 1024 * 1024,
@@ -160,7 +164,7 @@ async function receiveAll(address: string): Promise<number> {
   const receive = async () => {
     for (let fid = fids.pop(); fid !== undefined; fid = fids.pop()) await receiveFid(client, fid);
   };
-  // A fid's calls go one after another: so many fids at once are so many calls.
+  // The calls for one fid are sequential, so the number of concurrent fids is the number of concurrent calls.
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, receive));
   client.close();
   return (performance.now() - startedAt) / 1000;
@@ -180,13 +184,14 @@ async function receiveFid(client: Client, fid: number): Promise<void> {
     let pageToken: Uint8Array | undefined;
     do {
       const request = FidTimestampRequest.fromPartial({ fid, pageSize: PAGE, pageToken });
-      const answer = await call(client, method, FidTimestampRequest.encode(request).finish());
-      pageToken = answer.length > LEAST_FULL_PAGE ? MessagesResponse.decode(answer).nextPageToken : undefined;
+      const response = await call(client, method, FidTimestampRequest.encode(request).finish());
+      pageToken =
+        response.length > LEAST_FULL_PAGE ? MessagesResponse.decode(response).nextPageToken : undefined;
     } while (pageToken);
   }
 }
 
-/** A shorter answer is no full page, whatever is in it. */
+/** A shorter response cannot be a full page. */
 const LEAST_FULL_PAGE = PAGE * 100;
 
 function call(client: Client, method: string, request: Uint8Array): Promise<Buffer> {
@@ -197,7 +202,7 @@ function call(client: Client, method: string, request: Uint8Array): Promise<Buff
     asBuffer,
     asBuffer,
     Buffer.from(request),
-    (cause, answer) => (cause || !answer ? reject(cause ?? new Error("no answer")) : resolve(answer)),
+    (cause, response) => (cause || !response ? reject(cause ?? new Error("no response")) : resolve(response)),
   );
   return promise;
 }

@@ -6,9 +6,9 @@ import { encodeMessage, signedMessageFromWire } from "../src/protocol/signed-mes
 import type { Message } from "../src/protocol/wire/generated/message.ts";
 import { tempDir } from "../test/support/program.ts";
 
-/** What ingest is held against: the two things that no node gets round, each bare and on one core. */
+/** The baselines of ingest: the two steps that no node can avoid, each bare and on one core. */
 
-/** Messages a second whose Ed25519 signatures are verified. */
+/** Returns how many Ed25519 signatures are verified per second. */
 export function bareVerifyRate(messages: readonly Message[]): number {
   return rateOf(messages, () => {
     for (const { hash, signature, signer } of messages) {
@@ -22,8 +22,8 @@ export function bareVerifyRate(messages: readonly Message[]): number {
 }
 
 /**
- * Messages a second that go as rows into a table with nothing but its row number, `perCommit` in a transaction, each
- * transaction synced to the disk as the node's are.
+ * Returns how many messages per second are inserted as rows into a table without further indexes, `perCommit` in each
+ * transaction. Each transaction is synced to disk, as the node's are.
  */
 export function bareInsertRate(messages: readonly Message[], perCommit: number): number {
   using dir = tempDir();

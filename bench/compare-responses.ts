@@ -177,7 +177,7 @@ function requestOf({ path, method, parameters }: Route): SentRequest {
     const value = valueFor(parameter, path);
     if (value !== undefined) query.push(`${parameter.name}=${encodeURIComponent(value)}`);
   }
-  // Where a type says what the identifier is, the two must agree.
+  // A `type` parameter must match the kind of the identifier.
   const identifier = query.find((part) => part.startsWith("identifier="));
   if (identifier) {
     const type = query.findIndex((part) => part.startsWith("type="));
@@ -190,7 +190,7 @@ function requestOf({ path, method, parameters }: Route): SentRequest {
 interface SeenResponse {
   readonly status: number;
   readonly body: string;
-  /** Everything that has to be the same, as one text. */
+  /** All parts that must be equal, as one text. */
   readonly text: string;
 }
 

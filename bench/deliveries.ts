@@ -15,43 +15,43 @@ const LATENCY_SECS = 10;
 const WARM_UP_EVENTS = 600;
 const FIDS = [1, 2, 3, 4];
 const DELIVERIES = 10_000;
-/** At 4 calls in flight each, they take up all 16. */
+/** With 4 concurrent calls each, they use all 16. */
 const WEBHOOKS = 4;
 const CALLS_IN_FLIGHT = 16;
 
 /**
- * How long after a cast is submitted its delivery arrives, at 200 casts a second, with one receiver that is well and with
- * three beside it that are not; and how fast a full queue is emptied, beside a bare loop that posts the same bodies at the
- * same concurrency.
+ * Measures the time from the submit of a cast to the arrival of its delivery at 200 casts per second, with one working
+ * receiver alone and with three failing receivers in addition; and how fast a full queue is drained, against a bare
+ * loop that posts the same bodies at the same concurrency.
  */
 export async function benchDeliveries(): Promise<Figure[]> {
-  const calm = await latencyWith(() => []);
+  const undisturbed = await latencyWith(() => []);
   const others = [
     startReceiver(() => new Promise(() => undefined)),
     startReceiver(() => new Response("broken", { status: 500 })),
     startReceiver(() => new Response(null, { status: 302, headers: { location: "http://10.0.0.1/" } })),
   ];
-  const beset = await latencyWith(() => others.map(({ url }) => webhookTo(url)));
+  const disturbed = await latencyWith(() => others.map(({ url }) => webhookTo(url)));
   for (const other of others) other.stop();
   const { ownRate, bareRate } = await throughput();
-  const well = `from submit to receipt at ${EVENTS_PER_SEC} casts/s`;
-  const besetBy = "  beside receivers that hang, fail and redirect";
+  const latency = `from submit to receipt at ${EVENTS_PER_SEC} casts/s`;
+  const withFailing = "  with receivers that hang, fail and redirect";
   const bare = "a bare loop that posts the same bodies";
   return [
-    { what: `${well}, median`, value: calm.p50Ms, unit: "ms" },
-    { what: `${well}, p99`, value: calm.p99Ms, unit: "ms" },
-    { what: "  of which until the submit is answered, median", value: calm.answeredMs, unit: "ms" },
+    { what: `${latency}, median`, value: undisturbed.p50Ms, unit: "ms" },
+    { what: `${latency}, p99`, value: undisturbed.p99Ms, unit: "ms" },
+    { what: "  of which the submit itself, median", value: undisturbed.submitMs, unit: "ms" },
     {
-      what: `${besetBy}, median`,
-      value: beset.p50Ms,
+      what: `${withFailing}, median`,
+      value: disturbed.p50Ms,
       unit: "ms",
-      ratio: { of: "without them", value: beset.p50Ms / calm.p50Ms },
+      ratio: { of: "without them", value: disturbed.p50Ms / undisturbed.p50Ms },
     },
     {
-      what: `${besetBy}, p99`,
-      value: beset.p99Ms,
+      what: `${withFailing}, p99`,
+      value: disturbed.p99Ms,
       unit: "ms",
-      ratio: { of: "without them", value: beset.p99Ms / calm.p99Ms },
+      ratio: { of: "without them", value: disturbed.p99Ms / undisturbed.p99Ms },
     },
     { what: bare, value: bareRate, unit: "posts/s" },
     {
@@ -65,7 +65,7 @@ export async function benchDeliveries(): Promise<Figure[]> {
 
 /** A receiver without checks; `onBody` sees each body as it arrives. */
 function startReceiver(
-  answer: () => Response | Promise<Response>,
+  respond: () => Response | Promise<Response>,
   onBody: (body: string, path: string) => void = () => undefined,
 ) {
   const server = Bun.serve({
@@ -74,7 +74,7 @@ function startReceiver(
     idleTimeout: 0,
     async fetch(request) {
       onBody(await request.text(), new URL(request.url).pathname);
-      return answer();
+      return respond();
     },
   });
   return { url: `http://127.0.0.1:${server.port}/`, stop: () => server.stop(true) };
@@ -84,7 +84,7 @@ async function startWith(dataDir: string): Promise<RunningNode> {
   return startNode({ command: [await compileInto(DIST)], dataDir, args: deliveryArgs });
 }
 
-/** Times count from when a cast was due to be submitted, so that a stall shows in all that it delays. */
+/** Times start when a cast was due to be submitted, so that a stall counts for every cast that it delays. */
 async function latencyWith(others: () => readonly Webhook[]) {
   using dir = tempDir();
   const dataDir = `${dir.path}/data`;
@@ -104,25 +104,25 @@ async function latencyWith(others: () => readonly Webhook[]) {
   async function run(count: number) {
     const casts = Array.from({ length: count }, (_, at) => {
       const bytes = castNow(FIDS[at % FIDS.length] ?? 1, `Number ${at} of ${count}, to be measured.`);
-      return { hash: hashOf(bytes), message: Message.decode(bytes), dueAt: 0, answeredAt: 0 };
+      return { hash: hashOf(bytes), message: Message.decode(bytes), dueAt: 0, submittedAt: 0 };
     });
     receivedAt.clear();
-    const all = Promise.withResolvers<void>();
+    const allArrived = Promise.withResolvers<void>();
     onArrival = () => {
-      if (receivedAt.size === count) all.resolve();
+      if (receivedAt.size === count) allArrived.resolve();
     };
     const startedAt = performance.now();
-    const answers: Promise<void>[] = [];
+    const submits: Promise<void>[] = [];
     for (const [at, cast] of casts.entries()) {
       cast.dueAt = startedAt + (at * 1000) / EVENTS_PER_SEC;
       while (performance.now() < cast.dueAt) await Bun.sleep(1);
-      const answered = hub.submitMessage(cast.message).then((result) => {
+      const submit = hub.submitMessage(cast.message).then((result) => {
         if (result.isErr()) throw result.error;
-        cast.answeredAt = performance.now();
+        cast.submittedAt = performance.now();
       });
-      answers.push(answered);
+      submits.push(submit);
     }
-    await Promise.all([...answers, all.promise]);
+    await Promise.all([...submits, allArrived.promise]);
     return casts;
   }
 
@@ -136,18 +136,18 @@ async function latencyWith(others: () => readonly Webhook[]) {
   return {
     p50Ms: median(latencies),
     p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN,
-    answeredMs: median(casts.map(({ dueAt, answeredAt }) => answeredAt - dueAt)),
+    submitMs: median(casts.map(({ dueAt, submittedAt }) => submittedAt - dueAt)),
   };
 }
 
-/** From the first arrival to the last, of deliveries that were queued before the start. */
+/** Measures from the first arrival to the last of deliveries that were queued before the start. */
 async function throughput(): Promise<{ ownRate: number; bareRate: number }> {
   using dir = tempDir();
   const dataDir = `${dir.path}/data`;
   let arrived = 0;
   let firstAt = 0;
   let lastAt = 0;
-  let all = Promise.withResolvers<void>();
+  let allArrived = Promise.withResolvers<void>();
   const receiver = startReceiver(
     () => new Response("ok"),
     () => {
@@ -155,7 +155,7 @@ async function throughput(): Promise<{ ownRate: number; bareRate: number }> {
       arrived += 1;
       if (arrived < DELIVERIES) return;
       lastAt = performance.now();
-      all.resolve();
+      allArrived.resolve();
     },
   );
   const webhooks = Array.from({ length: WEBHOOKS }, (_, at) => webhookTo(`${receiver.url}${at}`));
@@ -181,9 +181,9 @@ async function throughput(): Promise<{ ownRate: number; bareRate: number }> {
   await bareLoop(receiver.url, bodies);
   const bareRate = DELIVERIES / ((lastAt - firstAt) / 1000);
   arrived = 0;
-  all = Promise.withResolvers();
+  allArrived = Promise.withResolvers();
   await using _node = await startWith(dataDir);
-  await all.promise;
+  await allArrived.promise;
   receiver.stop();
   return { bareRate, ownRate: DELIVERIES / ((lastAt - firstAt) / 1000) };
 }

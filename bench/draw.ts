@@ -4,28 +4,28 @@ import { seededRandom } from "../src/demo/random.ts";
 import { makeWallet } from "../test/support/messages.ts";
 import type { BenchNetwork } from "./network.ts";
 
-/** What the requests are made of: fids and hashes that are there, drawn anew for each request. */
+/** A source of request parameters: existing fids and hashes, drawn at random for each request. */
 export interface Draw {
   readonly fid: () => number;
   readonly fids: (count: number) => string;
   readonly hash: () => string;
   readonly hashes: (count: number) => string;
   readonly busyHash: () => string;
-  /** A root whose thread holds about 100 casts. */
+  /** A root whose thread has about 100 casts. */
   readonly longThread: () => string;
   readonly channel: () => string;
   readonly custody: () => string;
   readonly heavyFid: number;
 }
 
-/** People and casts that are asked for where not everybody is. */
+/** The numbers of users and casts that `some` draws from. */
 const SOME_FIDS = 100;
 const SOME_HASHES = 200;
 
 /**
- * Draws requests that the network has answers to.
- * @param from `all` of the network; or `some` people and casts, as many in a large network as in a small one and as
- * active, so that what a node keeps in memory holds them there as well as here
+ * Draws request parameters that exist in the network.
+ * @param from `all` of the network; or `some` users and casts, as many and as active in a large network as in a small
+ * one, so that the caches of a node hold them in both
  */
 export function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork, from: "all" | "some" = "all"): Draw {
   using db = new Database(indexPath(dataDir), { readonly: true });

@@ -3,7 +3,7 @@ import type { Draw } from "./draw.ts";
 /** A read that has a goal. */
 export interface GoalRead {
   readonly name: string;
-  /** The least share of a bare server's throughput that it is to reach. */
+  /** The minimum share of a bare server's throughput. */
   readonly goal: number;
   readonly path: (draw: Draw) => string;
 }
@@ -28,8 +28,8 @@ export const GOAL_READS: readonly GoalRead[] = [
   { name: "/channel/trending of 25", goal: 0.15, path: () => "/channel/trending?limit=25" },
 ];
 
-/** The reads that `BENCH_ENDPOINT` names, by the beginning of their name; all where it is not set. */
-export function askedReads(): readonly GoalRead[] {
+/** Returns the reads whose name starts with `BENCH_ENDPOINT`, or all reads where it is not set. */
+export function selectedReads(): readonly GoalRead[] {
   const only = process.env.BENCH_ENDPOINT;
   return GOAL_READS.filter(({ name }) => only === undefined || name.startsWith(only));
 }

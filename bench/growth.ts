@@ -4,7 +4,7 @@ import { compileInto, DIST, startNode } from "../test/support/program.ts";
 import { drawFrom } from "./draw.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork } from "./network.ts";
-import { anew, READS, timeOf } from "./reads.ts";
+import { distinctRequest, READS, timeOf } from "./reads.ts";
 import { median, rssOf } from "./start.ts";
 
 const SIZES = (process.env.BENCH_SIZES ?? "100000,2000000,10000000").split(",").map(Number);
@@ -12,10 +12,10 @@ const REQUESTS = 200;
 const WARM_UP = 300;
 
 /**
- * How the median time of each read grows with the network: the same request to nodes over networks of several sizes, in
- * turns, so that whatever else the machine does meets all of them alike. Requests draw from `some` people and casts, as
- * many and as active in each network; then from `all` of the network, of which the nodes keep the less in memory the
- * larger it is.
+ * Measures how the median time of each read grows with the network. The same requests go to nodes over networks of several
+ * sizes, interleaved, so that other load on the machine affects all of them alike. Requests draw from `some` users and casts,
+ * equally many and active in each network; then from `all` of the network, of which a node caches a smaller share the larger
+ * it is.
  */
 export async function benchGrowth(): Promise<Figure[]> {
   const command = [await compileInto(DIST)];
@@ -35,7 +35,7 @@ export async function benchGrowth(): Promise<Figure[]> {
       const times = sides.map((): number[] => []);
       for (let n = 0; n < REQUESTS + WARM_UP; n++) {
         for (const [at, { node, draws }] of sides.entries()) {
-          const timeMs = await timeOf(node.url, anew(path(draws[from])));
+          const timeMs = await timeOf(node.url, distinctRequest(path(draws[from])));
           if (n >= WARM_UP) times[at]?.push(timeMs);
         }
       }
@@ -51,7 +51,11 @@ export async function benchGrowth(): Promise<Figure[]> {
   for (const { network, node } of sides) {
     const what = `with ${shown(network.messages)} messages`;
     const bytes = statSync(indexPath(network.dataDir)).size;
-    figures.push({ what: `index ${what}, bytes a message`, value: bytes / network.messages, unit: "bytes" });
+    figures.push({
+      what: `index ${what}, bytes per message`,
+      value: bytes / network.messages,
+      unit: "bytes",
+    });
     figures.push({ what: `resident memory ${what}`, value: rssOf(node.pid) / 1e6, unit: "MB" });
     await node.stop();
   }

@@ -18,27 +18,28 @@ const MESSAGES_PER_CALL = 500;
 const CALLS_AT_ONCE = 4;
 const UNARY_PER_RUN = 4_000;
 const UNARY_AT_ONCE = 64;
-/** The first unary calls wait for the compiler, whatever they ask. */
+/** The first unary calls of any kind wait for the JIT compiler. */
 const UNARY_WARM_UP_RUNS = 2;
 
-/** Linux counts processor time in hundredths of a second. */
+/** Linux counts CPU time in hundredths of a second. */
 const MICROS_PER_TICK = 10_000;
 
-/** How old the oldest messages are: history, or news each of which is an event for webhooks. */
+/** The age of the oldest messages: history, or news that is recent enough to cause webhook events. */
 const AGES_SECS = { history: 86_400, news: 600 };
 
 /** One measurement of the node. */
 interface Round {
-  /** Messages or calls a second. */
+  /** Messages or calls per second. */
   readonly rate: number;
-  /** Processor time of the node for each of them, in microseconds. */
+  /** CPU time of the node per message or call, in microseconds. */
   readonly nodeMicros: number;
 }
 
 /**
- * Messages a second through SubmitBulkMessages of the compiled binary, validated, merged and synced to disk, beside
- * bare Ed25519 verification of the same messages on one core and bare inserts of their rows, in turns. Then one message a
- * call, beside the emptiest call that the server has. No webhook listens.
+ * Measures messages per second through SubmitBulkMessages of the compiled binary, validated, merged and synced to
+ * disk. The baselines are bare Ed25519 verification of the same messages on one core and bare inserts of their rows,
+ * interleaved. Then it measures one message per call, against the smallest call of the server. No webhook is
+ * registered.
  */
 export async function benchIngest(): Promise<Figure[]> {
   using dir = tempDir();
@@ -88,13 +89,13 @@ async function bulkFigures(client: Client, measured: Measure): Promise<Figure[]>
       unit: "messages/s",
     },
     {
-      what: `${inserts}, ${MESSAGES_PER_CALL} a commit, durable`,
+      what: `${inserts}, ${MESSAGES_PER_CALL} per commit, durable`,
       value: median(bare.inserted),
       unit: "rows/s",
     },
-    beside("SubmitBulkMessages, durable", rounds.history, goal, bare.verified),
-    beside("the same", rounds.history, inserts, bare.inserted),
-    beside("the same, each of them an event", rounds.news, goal, bare.verified),
+    comparedWith("SubmitBulkMessages, durable", rounds.history, goal, bare.verified),
+    comparedWith("the same", rounds.history, inserts, bare.inserted),
+    comparedWith("the same, each message an event", rounds.news, goal, bare.verified),
     processorTime("a message in bulk", rounds.history),
   ];
 }
@@ -115,15 +116,15 @@ async function unaryFigures(client: Client, measured: Measure): Promise<Figure[]
   }
   const emptyRates = rounds.empty.map(({ rate }) => rate);
   return [
-    { what: `GetInfo, ${UNARY_AT_ONCE} calls at a time`, value: median(emptyRates), unit: "calls/s" },
-    beside("SubmitMessage, durable", rounds.submit, "GetInfo, goal 0.40", emptyRates),
+    { what: `GetInfo, ${UNARY_AT_ONCE} concurrent calls`, value: median(emptyRates), unit: "calls/s" },
+    comparedWith("SubmitMessage, durable", rounds.submit, "GetInfo, goal 0.40", emptyRates),
     processorTime("a GetInfo", rounds.empty),
     processorTime("a SubmitMessage", rounds.submit),
   ];
 }
 
-/** The rate of a measurement beside a bare rate of the same run. */
-function beside(what: string, rounds: readonly Round[], of: string, bare: readonly number[]): Figure {
+/** The rate of a measurement, with its ratio to a baseline of the same run. */
+function comparedWith(what: string, rounds: readonly Round[], of: string, bare: readonly number[]): Figure {
   return {
     what,
     value: median(rounds.map(({ rate }) => rate)),
@@ -134,12 +135,12 @@ function beside(what: string, rounds: readonly Round[], of: string, bare: readon
 
 function processorTime(what: string, rounds: readonly Round[]): Figure {
   const value = median(rounds.map(({ nodeMicros }) => nodeMicros));
-  return { what: `processor time of the node, ${what}`, value, unit: "µs" };
+  return { what: `CPU time of the node, ${what}`, value, unit: "µs" };
 }
 
-/** Processor time that a process has used on all its threads, in microseconds. */
+/** Returns the CPU time of all threads of a process, in microseconds. */
 function cpuMicrosOf(pid: number): number {
-  // The name of the process, in brackets, may hold anything; times stand at a fixed place behind it.
+  // The name of the process, in parentheses, may contain any character. The times are at a fixed position after it.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK;
 }
@@ -148,7 +149,7 @@ function unixNowSecs(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** Messages of a second after another, the first of `startSecs` (unix). */
+/** Messages with consecutive timestamps in seconds, starting at `startSecs` (unix). */
 function makeMessages(run: string, startSecs: number): Message[] {
   return Array.from({ length: MESSAGES_PER_RUN }, (_, n) => {
     const fid = 1 + (n % FIDS);
@@ -170,17 +171,17 @@ function bulkRequests(messages: readonly Message[]): Buffer[] {
 async function submitAll(client: Client, requests: Buffer[]): Promise<void> {
   const send = async () => {
     for (let request = requests.pop(); request; request = requests.pop()) {
-      const answer = SubmitBulkMessagesResponse.decode(
+      const bulkResponse = SubmitBulkMessagesResponse.decode(
         await call(client, "/HubService/SubmitBulkMessages", request),
       );
-      const refused = answer.messages.find(({ response }) => response?.$case !== "message");
+      const refused = bulkResponse.messages.find(({ response }) => response?.$case !== "message");
       if (refused) throw new Error(`a message was refused: ${JSON.stringify(refused)}`);
     }
   };
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, send));
 }
 
-/** Makes unary calls, so many at a time; one that is refused ends it. */
+/** Makes unary calls, `UNARY_AT_ONCE` of them concurrently. Fails with the first refused call. */
 async function callAll(client: Client, method: string, requests: readonly Buffer[]): Promise<void> {
   let next = 0;
   const send = async () => {
@@ -209,9 +210,9 @@ async function registerAll(client: Client, nowSecs: number): Promise<void> {
 function call(client: Client, method: string, request: Buffer): Promise<Buffer> {
   const asBuffer = (bytes: Buffer) => bytes;
   return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(method, asBuffer, asBuffer, request, (cause, answer) => {
-      if (cause || !answer) reject(cause ?? new Error("no answer"));
-      else resolve(answer);
+    client.makeUnaryRequest(method, asBuffer, asBuffer, request, (cause, response) => {
+      if (cause || !response) reject(cause ?? new Error("no response"));
+      else resolve(response);
     });
   });
 }

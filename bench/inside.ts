@@ -15,7 +15,7 @@ import { configWith } from "../test/runtime/config.ts";
 import { tempDir } from "../test/support/program.ts";
 import { localStores } from "../test/support/state-stores.ts";
 import { drawFrom } from "./draw.ts";
-import { askedReads } from "./goals.ts";
+import { selectedReads } from "./goals.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork } from "./network.ts";
 
@@ -24,8 +24,8 @@ const BATCH_CPU_MS = 40;
 const REQUESTS = 50;
 
 /**
- * The CPU time that one request takes within the process, from the `Request` to the `Response`: the least of many batches,
- * which is what the code itself takes on a core that nobody else disturbs. Sockets are not part of it.
+ * Measures the CPU time of one request within the process, from the `Request` to the `Response`. The result is the minimum of
+ * many batches, which approximates the cost on an undisturbed core. Sockets are excluded.
  */
 export async function benchInside(): Promise<Figure[]> {
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 100_000));
@@ -55,30 +55,30 @@ export async function benchInside(): Promise<Figure[]> {
       metrics: async () => ({ text: "", contentType: "" }),
     },
     cache: responses,
-    // Nobody reads the bodies, so nothing gives back what they reserve.
+    // No client reads the bodies, so their reservations are never released.
     unsent: new UnsentBytes(undefined, Number.POSITIVE_INFINITY),
     version: "",
   });
   const figures: Figure[] = [];
-  for (const { name, path } of askedReads()) {
+  for (const { name, path } of selectedReads()) {
     const urls = Array.from({ length: REQUESTS }, () => `http://localhost:1/v2/svc${path(draw)}`);
     for (const url of urls) {
       const { status } = await server.handle(new Request(url));
-      if (status !== 200) throw new Error(`${url} answered ${status}`);
+      if (status !== 200) throw new Error(`${url} returned ${status}`);
     }
     let at = 0;
-    // A parameter that nothing looks at makes another question of it.
-    const anew = (n: number) => `${urls[n % REQUESTS]}&unused=${n}`;
-    const again = (n: number) => urls[n % REQUESTS] ?? "";
+    // A parameter that the node ignores makes the request distinct.
+    const uncached = (n: number) => `${urls[n % REQUESTS]}&unused=${n}`;
+    const cached = (n: number) => urls[n % REQUESTS] ?? "";
     for (const [kind, urlOf] of [
-      ["anew", anew],
-      ["again", again],
+      ["uncached", uncached],
+      ["cached", cached],
     ] as const) {
       const batchOf = async (requests: number) => {
         const before = process.cpuUsage();
         for (let n = 0; n < requests; n++) {
-          const answer = server.handle(new Request(urlOf(at++)));
-          if (answer instanceof Promise) await answer;
+          const response = server.handle(new Request(urlOf(at++)));
+          if (response instanceof Promise) await response;
         }
         const { user, system } = process.cpuUsage(before);
         return (user + system) / requests;
@@ -86,7 +86,7 @@ export async function benchInside(): Promise<Figure[]> {
       const requests = Math.max(20, Math.round((BATCH_CPU_MS * 1000) / (await batchOf(200))));
       let leastUs = Number.POSITIVE_INFINITY;
       for (let batch = 0; batch < BATCHES; batch++) leastUs = Math.min(leastUs, await batchOf(requests));
-      figures.push({ what: `${name}, ${kind}`, value: leastUs, unit: "us of CPU a request" });
+      figures.push({ what: `${name}, ${kind}`, value: leastUs, unit: "us of CPU per request" });
     }
   }
   await fanOut.stop(0);

@@ -13,12 +13,12 @@ import { benchSigned } from "./signed.ts";
 import { benchStart } from "./start.ts";
 import { benchThroughput } from "./throughput.ts";
 
-/** One measured figure, beside what it is held against in the same run. */
+/** One measured figure, with its ratio to a baseline of the same run where it has one. */
 export interface Figure {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** The value over that of the figure named `of`. */
+  /** The value divided by that of the figure named `of`. */
   readonly ratio?: { readonly of: string; readonly value: number } | undefined;
 }
 
@@ -36,8 +36,8 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   deliveries: benchDeliveries,
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !(name in BENCHMARKS));
+const selected = process.argv.slice(2);
+const unknown = selected.filter((name) => !(name in BENCHMARKS));
 if (unknown.length > 0) {
   process.stderr.write(
     `no such benchmark: ${unknown.join(", ")}; there are ${Object.keys(BENCHMARKS).join(", ")}\n`,
@@ -47,7 +47,7 @@ if (unknown.length > 0) {
 const resultsDir = join(import.meta.dir, "results");
 mkdirSync(resultsDir, { recursive: true });
 for (const [name, bench] of Object.entries(BENCHMARKS)) {
-  if (asked.length > 0 && !asked.includes(name)) continue;
+  if (selected.length > 0 && !selected.includes(name)) continue;
   const figures = await bench();
   process.stdout.write(`\n${name}\n${figures.map(row).join("\n")}\n`);
   await Bun.write(join(resultsDir, `${name}.json`), `${JSON.stringify(figures, null, 2)}\n`);
@@ -55,6 +55,6 @@ for (const [name, bench] of Object.entries(BENCHMARKS)) {
 
 function row({ what, value, unit, ratio }: Figure): string {
   const shown = value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(value < 10 ? 2 : 1);
-  const beside = ratio ? `   ${ratio.value.toFixed(2)} of ${ratio.of}` : "";
-  return `  ${what.padEnd(46)} ${shown.padStart(10)} ${unit}${beside}`;
+  const ratioText = ratio ? `   ${ratio.value.toFixed(2)} of ${ratio.of}` : "";
+  return `  ${what.padEnd(46)} ${shown.padStart(10)} ${unit}${ratioText}`;
 }

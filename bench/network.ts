@@ -19,9 +19,9 @@ import {
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "../test/support/events.ts";
 import { makeSigner, makeWallet } from "../test/support/messages.ts";
 
-/** A network for benchmarks: the same messages each time, through the merge, without signatures. */
+/** A network for benchmarks: reproducible messages, applied by the merge, without valid signatures. */
 export interface BenchNetwork {
-  /** A data directory that `serve` can take. */
+  /** A data directory for `serve`. */
   readonly dataDir: string;
   readonly messages: number;
   readonly fids: number;
@@ -33,7 +33,7 @@ export interface BenchNetwork {
 const RECORDS_PER_COMMIT = 2000;
 const WINDOW_SECS = 60 * 86_400;
 const CHANNELS = 200;
-/** Legacy units hold enough that nothing is pruned while the network is built. */
+/** Legacy storage units, large enough that nothing is pruned while the network is built. */
 const UNITS = 10;
 const LEGACY_RENT_SECS = 1_724_000_000;
 const HEAVY_FOLLOWS = 1000;
@@ -42,8 +42,8 @@ const REPLIES_IN_LONG_THREADS = 0.08;
 const LONG_THREAD = 100;
 
 /**
- * Builds the network, or finds the one that an earlier run has built. It ends at the present hour when it is built, so
- * one from another day is made anew: rankings look at the last 24 hours.
+ * Builds the network, or reuses the one that an earlier run built today. Its last message is of the hour when it was built,
+ * and rankings cover the last 24 hours, so a network of another day is rebuilt.
  */
 export function benchNetwork(messages: number): BenchNetwork {
   const fids = Math.max(200, Math.round(messages / 50));
@@ -57,7 +57,7 @@ export function benchNetwork(messages: number): BenchNetwork {
   mkdirSync(building, { recursive: true });
   {
     using db = openIndexWriter(indexPath(building));
-    // Nothing is lost when a half-built network is: it is built anew.
+    // A network that was only partly built is discarded and rebuilt, so commits need no sync.
     db.sqlite.exec("PRAGMA synchronous = OFF");
     claimNetwork(db, "mainnet");
     const clock = { nowMs: () => Date.now() };
@@ -96,10 +96,10 @@ interface Cast {
   readonly at: number;
 }
 
-/** How a message gets its hash and signature. */
+/** Adds the hash and the signature to message data. */
 export type Seal = (data: MessageData) => IngestRecord;
 
-/** The network of `messages` messages by `fids` people, whose messages `seal` makes of what they say. */
+/** The records of a network of `messages` messages by `fids` users; `seal` hashes and signs each message. */
 export function* benchRecords(
   messages: number,
   fids: number,
@@ -120,14 +120,14 @@ export function* benchRecords(
     const parent = threads.parent() ?? (random.chance(REPLIES) ? recent(random, casts) : undefined);
     const { record, cast } = nextCast(random, parent, heavyTailed(random, fids), at, n, seal);
     casts.push(cast);
-    threads.take(cast, parent);
+    threads.add(cast, parent);
     yield record;
     for (let likes = 0; likes < counts.reactions / counts.casts; likes++)
       yield reaction(random, casts, heavyTailed(random, fids), at, seal);
   }
 }
 
-/** Mostly small numbers: a few people are in most of what happens. */
+/** Mostly small numbers: a few users take part in most of the activity. */
 function heavyTailed(random: Random, below: number): number {
   return 1 + Math.floor(below * random.next() ** 3);
 }
@@ -145,7 +145,7 @@ function* account(fid: number, seal: Seal): Generator<IngestRecord> {
     [UserDataType.USER_DATA_TYPE_BIO, `I am number ${fid} of a network that was made for measuring.`],
     [UserDataType.USER_DATA_TYPE_PFP, `https://demo.example/pfp/${fid}.png`],
   ] as const)
-    yield said(seal, MessageType.MESSAGE_TYPE_USER_DATA_ADD, fid, LEGACY_RENT_SECS + type, {
+    yield dataMessage(seal, MessageType.MESSAGE_TYPE_USER_DATA_ADD, fid, LEGACY_RENT_SECS + type, {
       $case: "userDataBody",
       value: { type, value },
     });
@@ -156,20 +156,24 @@ const WORDS =
     " ",
   );
 
-/** Conversations that many join, one after the other: roots that get a hundred replies, which branch as people do. */
+/** Long conversations, one at a time: roots that get a hundred replies in branching threads. */
 class LongThreads {
   #thread: Cast[] = [];
 
-  constructor(private readonly random: Random) {}
+  readonly #random: Random;
 
-  /** What the next cast replies to, when it is one of the long thread. */
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** Returns the parent of the next cast if it joins the long thread. */
   parent(): Cast | undefined {
-    const { random } = this;
+    const random = this.#random;
     if (this.#thread.length === 0 || !random.chance(REPLIES_IN_LONG_THREADS)) return undefined;
     return this.#thread[Math.floor(this.#thread.length * random.next() ** 2)];
   }
 
-  take(cast: Cast, parent: Cast | undefined): void {
+  add(cast: Cast, parent: Cast | undefined): void {
     if (this.#thread.length === 0 && parent === undefined) this.#thread = [cast];
     else if (parent !== undefined && this.#thread.includes(parent)) this.#thread.push(cast);
     if (this.#thread.length > LONG_THREAD) this.#thread = [];
@@ -182,7 +186,7 @@ function nextCast(random: Random, parent: Cast | undefined, fid: number, at: num
     () => WORDS[Math.floor(random.next() * WORDS.length)],
   ).join(" ");
   const channel = `https://farcaster.xyz/~/channel/bench${Math.floor(CHANNELS * random.next() ** 2)}`;
-  const record = said(seal, MessageType.MESSAGE_TYPE_CAST_ADD, fid, at, {
+  const record = dataMessage(seal, MessageType.MESSAGE_TYPE_CAST_ADD, fid, at, {
     $case: "castAddBody",
     value: {
       text: `${text} ${n}`,
@@ -209,20 +213,20 @@ function recent(random: Random, casts: readonly Cast[]): Cast | undefined {
 function reaction(random: Random, casts: readonly Cast[], fid: number, at: number, seal: Seal): IngestRecord {
   const target = recent(random, casts) ?? { fid: 1, hash: new Uint8Array(20) };
   const type = random.next() < 0.8 ? ReactionType.REACTION_TYPE_LIKE : ReactionType.REACTION_TYPE_RECAST;
-  return said(seal, MessageType.MESSAGE_TYPE_REACTION_ADD, fid, at, {
+  return dataMessage(seal, MessageType.MESSAGE_TYPE_REACTION_ADD, fid, at, {
     $case: "reactionBody",
     value: { type, target: { $case: "targetCastId", value: { fid: target.fid, hash: target.hash } } },
   });
 }
 
 function follow(fid: number, targetFid: number, at: number, seal: Seal): IngestRecord {
-  return said(seal, MessageType.MESSAGE_TYPE_LINK_ADD, fid, at, {
+  return dataMessage(seal, MessageType.MESSAGE_TYPE_LINK_ADD, fid, at, {
     $case: "linkBody",
     value: { type: "follow", displayTimestamp: undefined, target: { $case: "targetFid", value: targetFid } },
   });
 }
 
-function said(
+function dataMessage(
   seal: Seal,
   type: MessageType,
   fid: number,
@@ -233,7 +237,7 @@ function said(
   return seal({ type, fid, timestamp: toFarcasterSecs(unixSecs), network, body });
 }
 
-/** A message whose signature nobody looks at: the records of this network pass the merge alone. */
+/** A message with a signature of zeros: this network goes directly to the merge, which does not verify. */
 function unsigned(data: MessageData): IngestRecord {
   const dataBytes = MessageData.encode(data).finish();
   const hash = new Uint8Array(createHash("sha1").update(dataBytes).digest());

@@ -1,9 +1,8 @@
 import { UNUSED } from "./wrk.ts";
 
 /**
- * An open-loop load generator, as a process of its own: requests begin at a fixed rate whatever the server does, and the
- * time of each counts from when it should have begun, so that a stall shows in all the requests that it delayed.
- *
+ * An open-loop load generator in a separate process. Requests start at a fixed rate regardless of the server, and the
+ * time of each is measured from when it was due, so that a stall counts for every request that it delays.
  * `bun bench/open-loop.ts <JSON of LoadOptions>` prints the JSON of LatencyRun.
  */
 export interface LoadOptions {
@@ -13,8 +12,8 @@ export interface LoadOptions {
   readonly requestsPerSec: number;
   readonly durationSecs: number;
   readonly connections: number;
-  /** Makes each request another question. */
-  readonly isAnew: boolean;
+  /** Makes each request distinct, so that the response cache cannot serve it. */
+  readonly isUncached: boolean;
 }
 
 export interface LatencyRun {
@@ -30,8 +29,8 @@ const IDLE = -1;
 const IN_HEAD = -2;
 
 /**
- * One keep-alive connection, one request at a time. It makes as little garbage as it can: what the generator spends on
- * collecting its own would count as the server's.
+ * One keep-alive connection, one request at a time. It allocates as little as possible, because garbage collections of the
+ * generator would count as time of the server.
  */
 class Connection {
   readonly #socket: Bun.Socket<Connection>;
@@ -39,7 +38,7 @@ class Connection {
   #missing = -1;
   #head: Buffer = NO_BYTES;
   #ok = false;
-  /** When the request under way should have begun. */
+  /** When the request in flight was due. */
   dueAt = 0;
 
   private constructor(socket: Bun.Socket<Connection>, onEnd: (connection: Connection, ok: boolean) => void) {
@@ -62,7 +61,7 @@ class Connection {
           socket.data = connection;
           opened.resolve(connection);
         },
-        data: (socket, chunk) => socket.data?.take(chunk),
+        data: (socket, chunk) => socket.data?.receive(chunk),
         close: (socket) => socket.data?.end(false),
         error: (socket) => socket.data?.end(false),
         connectError: (_socket, error) => opened.reject(error),
@@ -77,7 +76,7 @@ class Connection {
     this.#socket.write(`GET ${path} HTTP/1.1\r\nhost: bench\r\n\r\n`);
   }
 
-  take(chunk: Buffer): void {
+  receive(chunk: Buffer): void {
     if (this.#missing === IN_HEAD) {
       const head = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
       const end = head.indexOf("\r\n\r\n");
@@ -102,25 +101,25 @@ class Connection {
 }
 
 async function run(options: LoadOptions): Promise<LatencyRun> {
-  const { paths, isAnew, requestsPerSec, durationSecs, connections } = options;
+  const { paths, isUncached, requestsPerSec, durationSecs, connections } = options;
   const total = Math.round(requestsPerSec * durationSecs);
   const timesMs = new Float64Array(total);
   const done = Promise.withResolvers<void>();
   let errors = 0;
-  let begun = 0;
+  let sent = 0;
   let finished = 0;
   const send = (connection: Connection, dueAt: number) => {
-    const path = paths[begun++ % paths.length] ?? "/";
-    connection.get(isAnew ? `${path}${UNUSED}${begun}` : path, dueAt);
+    const path = paths[sent++ % paths.length] ?? "/";
+    connection.get(isUncached ? `${path}${UNUSED}${sent}` : path, dueAt);
   };
   const idle: Connection[] = [];
-  // Requests that are due while every connection is busy wait here; each is the one after the one before.
+  // The number of requests that are due by now. Those not yet sent wait for a connection and are sent in order.
   let scheduled = 0;
   const dueAt = (request: number) => startedAt + (request / requestsPerSec) * 1000;
   const onEnd = (connection: Connection, ok: boolean) => {
     timesMs[finished++] = performance.now() - connection.dueAt;
     if (!ok) errors += 1;
-    if (begun < scheduled) send(connection, dueAt(begun));
+    if (sent < scheduled) send(connection, dueAt(sent));
     else idle.push(connection);
     if (finished === total) done.resolve();
   };
@@ -130,10 +129,10 @@ async function run(options: LoadOptions): Promise<LatencyRun> {
   const startedAt = performance.now();
   const tick = () => {
     scheduled = Math.min(total, Math.ceil(((performance.now() - startedAt) / 1000) * requestsPerSec));
-    while (begun < scheduled) {
+    while (sent < scheduled) {
       const connection = idle.pop();
       if (!connection) break;
-      send(connection, dueAt(begun));
+      send(connection, dueAt(sent));
     }
     if (scheduled < total) setImmediate(tick);
   };
@@ -145,7 +144,7 @@ async function run(options: LoadOptions): Promise<LatencyRun> {
   return { requests: total, errors, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 }
 
-/** Runs the generator in a process of its own. */
+/** Runs the generator in a separate process. */
 export async function runOpenLoop(options: LoadOptions): Promise<LatencyRun> {
   const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(options)], {
     stdout: "pipe",

@@ -8,8 +8,8 @@ const REQUESTS = 300;
 const WARM_UP = 20;
 
 /**
- * Every read that looks at the index, with a request of a usual size. POST bodies stand behind a space; behind the path of
- * a GET a parameter can be added.
+ * Every read of the index, with a request of typical size. The body of a POST follows the path after a space. Each GET has a
+ * query string, so that a parameter can be appended.
  */
 export const READS: readonly [name: string, path: (draw: Draw) => string][] = [
   ["/user", (d) => `/user?fid=${d.fid()}`],
@@ -83,7 +83,7 @@ export const READS: readonly [name: string, path: (draw: Draw) => string][] = [
   ["/batch/id-registrations of 10", (d) => `/batch/id-registrations {"fids":[${d.fids(10)}]}`],
 ];
 
-/** Median and p99 of single requests to the compiled binary, one after the other, for every read. */
+/** Measures median and p99 of sequential requests to the compiled binary, for every read. */
 export async function benchReads(): Promise<Figure[]> {
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 2_000_000));
   const node = await startNode({ command: [await compileInto(DIST)], dataDir: network.dataDir });
@@ -92,7 +92,7 @@ export async function benchReads(): Promise<Figure[]> {
   for (const [name, path] of READS) {
     const times: number[] = [];
     for (let n = 0; n < REQUESTS + WARM_UP; n++) {
-      const timeMs = await timeOf(node.url, anew(path(draw)));
+      const timeMs = await timeOf(node.url, distinctRequest(path(draw)));
       if (n >= WARM_UP) times.push(timeMs);
     }
     times.sort((a, b) => a - b);
@@ -103,20 +103,23 @@ export async function benchReads(): Promise<Figure[]> {
   return figures;
 }
 
-let questions = 0;
+let requestCount = 0;
 
-/** The request as a question that was not asked before, so that no earlier answer is sent again. */
-export function anew(request: string): string {
-  questions += 1;
-  return request.includes(" ") ? request : `${request}${UNUSED}${questions}`;
+/** Returns the request with an ignored parameter that makes it distinct, so that the response cache cannot serve it. */
+export function distinctRequest(request: string): string {
+  requestCount += 1;
+  return request.includes(" ") ? request : `${request}${UNUSED}${requestCount}`;
 }
 
-/** Milliseconds until one request is answered in full. */
+/** Returns the milliseconds until the response to one request is read in full. */
 export async function timeOf(origin: string, request: string): Promise<number> {
   const [target, body] = request.split(" ");
   const startedAt = performance.now();
-  const answer = await fetch(`${origin}/v2/svc${target}`, body === undefined ? {} : { method: "POST", body });
-  await answer.arrayBuffer();
-  if (answer.status !== 200) throw new Error(`${target} answered ${answer.status}`);
+  const response = await fetch(
+    `${origin}/v2/svc${target}`,
+    body === undefined ? {} : { method: "POST", body },
+  );
+  await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`${target} returned ${response.status}`);
   return performance.now() - startedAt;
 }

@@ -12,15 +12,15 @@ const HOSTS = 5;
 const BATCH_TOKENS = 100;
 const CONCURRENCY = 32;
 const RUNS = 5;
-/** About what a client on the other side of an ocean takes. */
+/** The approximate response time of a client on another continent. */
 const CLIENT_MS = 50;
 const RSS_SAMPLE_MS = 20;
 
 /**
- * Sends to 100,000 tokens of five clients beside a bare loop in a process of its own that posts as many bodies of the
- * same size at the same concurrency, in turns: to clients that answer at once, where every microsecond of the node
- * shows, and to clients that take as long as real ones. Then a send with one client that hangs: when the other four are
- * through, and how much memory it takes. All over TLS, as the protocol has it, on connections that are kept.
+ * Measures sends to 100,000 tokens of five clients against a bare loop in a separate process that posts as many bodies of the
+ * same size at the same concurrency, interleaved: to clients that respond at once, which exposes the node's own cost, and to
+ * clients that respond as slowly as real ones. Then it measures a send with one client that hangs: when the other four are
+ * finished, and the growth of memory. All over TLS on persistent connections, as the protocol requires.
  */
 export async function benchSend(): Promise<Figure[]> {
   using dir = tempDir();
@@ -55,7 +55,7 @@ export async function benchSend(): Promise<Figure[]> {
   {
     using state = openState(statePath(dataDir));
     for (const [appId, targets] of Object.entries(urls)) {
-      // A secret names its app, so each has its own.
+      // A secret identifies its app, so each app has its own.
       const secrets = [{ uid: appId, value: secretOf(appId), createdAt: 1, expiresAt: null }];
       await localStores(state).apps.create(testApp({ appId, secrets }), 10);
       insertTokens(state, tokensOf(appId, targets));
@@ -65,10 +65,10 @@ export async function benchSend(): Promise<Figure[]> {
 
   const figures: Figure[] = [];
   for (const [appId, what] of [
-    ["now", "clients that answer at once"],
-    ["later", `clients that answer after ${CLIENT_MS} ms`],
+    ["now", "clients that respond at once"],
+    ["later", `clients that respond after ${CLIENT_MS} ms`],
   ] as const) {
-    const postBare = async () => Number(await bare.ask(JSON.stringify(urls[appId])));
+    const postBare = async () => Number(await bare.request(JSON.stringify(urls[appId])));
     const sendTo = async () => timed(() => send(node, appId));
     await postBare();
     await sendTo();
@@ -99,7 +99,7 @@ export async function benchSend(): Promise<Figure[]> {
   );
   figures.push(
     {
-      what: "one host hangs: the other four are served after",
+      what: "one host hangs: the other four are finished after",
       value: Math.max(...lastAt) - startedAt,
       unit: "ms",
     },
@@ -131,10 +131,10 @@ async function send(node: RunningNode, appId: string): Promise<void> {
   });
   const counts = (await response.json()) as Record<string, number>;
   const total = (counts.success_count ?? 0) + (counts.failure_count ?? 0);
-  if (total !== TOKENS) throw new Error(`the send answered ${response.status} ${JSON.stringify(counts)}`);
+  if (total !== TOKENS) throw new Error(`the send returned ${response.status} ${JSON.stringify(counts)}`);
 }
 
-/** A process beside the node's, which answers in lines. */
+/** Starts a helper process that writes one line per response. */
 function startProcess(script: string, args: readonly (string | number)[], env: Record<string, string>) {
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "processes", script), ...args.map(String)],
@@ -157,8 +157,8 @@ function startProcess(script: string, args: readonly (string | number)[], env: R
   };
   return {
     line,
-    ask(question: string): Promise<string> {
-      child.stdin.write(`${question}\n`);
+    request(text: string): Promise<string> {
+      child.stdin.write(`${text}\n`);
       child.stdin.flush();
       return line();
     },
@@ -175,7 +175,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Wall time, and how far resident memory rose above where it began. */
+/** Returns the wall time, and the growth of resident memory at its peak. */
 async function measured(node: RunningNode, work: () => Promise<void>) {
   const before = rssOf(node.pid);
   let most = before;

@@ -25,16 +25,16 @@ const PATH = "/frame/app/list";
 
 type SignedRequest = Record<string, string>;
 
-/** What a round took of each request, in seconds. */
+/** The seconds per request of one round. */
 interface Took {
   readonly wall: number;
   readonly cpu: number;
 }
 
 /**
- * Signed requests a second through the whole HTTP interface of one thread, one after the other, with every nonce synced to
- * disk, beside bare recovery of the same signatures on the same thread, in turns. The requests are handed to the server
- * within the process, so that no client takes part of the core. By processor time the wait for the disk does not count.
+ * Measures signed requests per second through the whole HTTP interface of one thread, sequentially, with every nonce
+ * synced to disk, against bare recovery of the same signatures on the same thread, interleaved. The requests are
+ * passed to the server within the process, so that no client shares the core. CPU time excludes the wait for the disk.
  */
 export async function benchSigned(): Promise<Figure[]> {
   using node = startTestNode();
@@ -46,7 +46,7 @@ export async function benchSigned(): Promise<Figure[]> {
     index,
     state: localStores(state),
   });
-  // As much is logged as by a node with the default settings.
+  // The log level is the default of a node.
   const http = runHttp({ plugins: [appRoutes(management)], clock: systemClock, logLevel: "info" });
   const took = { viem: [] as Took[], own: [] as Took[], requests: [] as Took[] };
   for (let run = 0; run < WARM_UP_RUNS + RUNS; run += 1) {
@@ -64,7 +64,7 @@ export async function benchSigned(): Promise<Figure[]> {
   await http[Symbol.asyncDispose]();
   const rate = (measured: readonly Took[], of: keyof Took = "wall") =>
     median(measured.map((round) => 1 / round[of]));
-  const beside = (
+  const ratioTo = (
     name: string,
     bare: readonly Took[],
     measured: readonly Took[],
@@ -81,25 +81,25 @@ export async function benchSigned(): Promise<Figure[]> {
       what: own,
       value: rate(took.own),
       unit: "recoveries/s",
-      ratio: beside(viem, took.viem, took.own),
+      ratio: ratioTo(viem, took.viem, took.own),
     },
     {
-      what: "signed GET, one by one, durable nonces",
+      what: "signed GET, sequential, durable nonces",
       value: rate(took.requests),
       unit: "requests/s",
-      ratio: beside(goal, took.viem, took.requests),
+      ratio: ratioTo(goal, took.viem, took.requests),
     },
     {
       what: "the same",
       value: rate(took.requests),
       unit: "requests/s",
-      ratio: beside(own, took.own, took.requests),
+      ratio: ratioTo(own, took.own, took.requests),
     },
     {
-      what: "the same by processor time",
+      what: "the same by CPU time",
       value: rate(took.requests, "cpu"),
       unit: "requests/s",
-      ratio: beside(viem, took.viem, took.requests, "cpu"),
+      ratio: ratioTo(viem, took.viem, took.requests, "cpu"),
     },
   ];
 }
@@ -125,7 +125,7 @@ async function signAll(): Promise<SignedRequest[]> {
 const names = serviceNames("svc");
 const emptyHash = keccak256(new Uint8Array());
 
-/** The signed values as text, as the headers hold them. */
+/** The signed values as text, as in the headers. */
 function signedValues(headers: SignedRequest) {
   const read = (name: string) => headers[`${names.headerPrefix}${name}`] ?? "";
   const hex = (name: string) => read(name) as `0x${string}`;
@@ -166,7 +166,7 @@ async function sendAll(
 ): Promise<void> {
   for (const headers of requests) {
     const response = await handle(new Request(`http://localhost/v2/svc${PATH}`, { headers }));
-    if (response.status !== 200) throw new Error(`a signed request was answered with ${response.status}`);
+    if (response.status !== 200) throw new Error(`a signed request returned ${response.status}`);
     await response.arrayBuffer();
   }
 }

@@ -10,7 +10,7 @@ const IDLE_SECS = 3;
 const POLL_MS = 1;
 const GIVE_UP_MS = 60_000;
 
-/** A network that is on the disk when the node starts. */
+/** A network that is on disk when the node starts. */
 interface Side {
   readonly name: string;
   readonly dataDir: string;
@@ -22,8 +22,8 @@ interface Side {
 }
 
 /**
- * From the start of the compiled binary to the first answer of a read, with the demo network and a big one
- * (`BENCH_MESSAGES`) on the disk, in turns with a compiled server that does nothing; sizes; idle memory.
+ * Measures the time from the start of the compiled binary to the first response of a read, with the demo network and a
+ * large one (`BENCH_MESSAGES`) on disk, interleaved with a bare compiled server; also sizes and idle memory.
  */
 export async function benchStart(): Promise<Figure[]> {
   using dir = tempDir();
@@ -38,7 +38,7 @@ export async function benchStart(): Promise<Figure[]> {
   const first = await startNode({ command: [binary], dataDir: demo.dataDir, demo: true });
   const fillMs = performance.now() - filling;
   await first.stop();
-  // A network that has just been built gets its first ranking before it is served.
+  // A new network gets its first ranking before it is measured.
   await (await startNode({ command: [binary], dataDir: network.dataDir })).stop();
 
   const helloMs: number[] = [];
@@ -50,16 +50,16 @@ export async function benchStart(): Promise<Figure[]> {
   return [
     { what: "binary", value: statSync(binary).size / 1e6, unit: "MB" },
     { what: "first start, with filling the demo network", value: fillMs, unit: "ms" },
-    { what: `${of}: start to first answer, median of ${RUNS}`, value: median(helloMs), unit: "ms" },
+    { what: `${of}: start to first response, median of ${RUNS}`, value: median(helloMs), unit: "ms" },
     ...sides.flatMap(({ name, startMs, readyMs, stopMs, rssBytes }): Figure[] => [
       {
-        what: `${name}: start to first answer, goal 300`,
+        what: `${name}: start to first response, goal 300`,
         value: median(startMs),
         unit: "ms",
         ratio: { of, value: median(startMs) / median(helloMs) },
       },
       { what: `${name}: slowest of these`, value: Math.max(...startMs), unit: "ms" },
-      { what: `${name}: start until all parts run`, value: median(readyMs), unit: "ms" },
+      { what: `${name}: start until all components run`, value: median(readyMs), unit: "ms" },
       { what: `${name}: SIGTERM to exit`, value: median(stopMs), unit: "ms" },
       { what: `${name}: resident memory, idle`, value: median(rssBytes) / 1e6, unit: "MB" },
     ]),
@@ -79,11 +79,11 @@ async function startAndStop(binary: string, side: Side): Promise<void> {
   const { dataDir, fid, startMs, readyMs, stopMs, rssBytes } = side;
   const port = freePort();
   const startedAt = performance.now();
-  const [answeredAt, node] = await Promise.all([
-    firstAnswer(`http://127.0.0.1:${port}/v2/svc/user?fid=${fid}`),
+  const [respondedAt, node] = await Promise.all([
+    firstResponse(`http://127.0.0.1:${port}/v2/svc/user?fid=${fid}`),
     startNode({ command: [binary], dataDir, args: ["--port", String(port)] }),
   ]);
-  startMs.push(answeredAt - startedAt);
+  startMs.push(respondedAt - startedAt);
   readyMs.push(performance.now() - startedAt);
   await Bun.sleep(IDLE_SECS * 1000);
   rssBytes.push(rssOf(node.pid));
@@ -96,13 +96,13 @@ async function startHello(hello: string): Promise<number> {
   const port = freePort();
   const startedAt = performance.now();
   const child = Bun.spawn([hello, String(port)]);
-  const answeredAt = await firstAnswer(`http://127.0.0.1:${port}/`);
+  const respondedAt = await firstResponse(`http://127.0.0.1:${port}/`);
   child.kill("SIGTERM");
   await child.exited;
-  return answeredAt - startedAt;
+  return respondedAt - startedAt;
 }
 
-/** A port that was free a moment ago: it has to be known before the process that takes it says anything. */
+/** Returns a port that was free a moment ago. It must be known before the process that binds it prints anything. */
 function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;
@@ -110,22 +110,22 @@ function freePort(): number {
   return port;
 }
 
-/** Asks until somebody answers; when that was. */
-async function firstAnswer(url: string): Promise<number> {
+/** Polls until a response arrives. Returns when that was. */
+async function firstResponse(url: string): Promise<number> {
   const givesUpAt = performance.now() + GIVE_UP_MS;
   while (performance.now() < givesUpAt) {
-    const answer = await fetch(url).catch(() => undefined);
-    if (answer) {
-      await answer.arrayBuffer();
-      if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`);
+    const response = await fetch(url).catch(() => undefined);
+    if (response) {
+      await response.arrayBuffer();
+      if (response.status !== 200) throw new Error(`${url} returned ${response.status}`);
       return performance.now();
     }
     await Bun.sleep(POLL_MS);
   }
-  throw new Error(`nobody answers at ${url}`);
+  throw new Error(`no response from ${url}`);
 }
 
-/** Compiles as the program is compiled. */
+/** Compiles with the same options as the program. */
 async function compileHello(outfile: string): Promise<string> {
   const entrypoints = [join(import.meta.dir, "processes/hello.ts")];
   await Bun.build({ entrypoints, format: "esm", bytecode: true, compile: { outfile } });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileInto, DIST, startNode } from "../test/support/program.ts";
 import { drawFrom } from "./draw.ts";
-import { askedReads } from "./goals.ts";
+import { selectedReads } from "./goals.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork } from "./network.ts";
 import { type LatencyRun, runOpenLoop } from "./open-loop.ts";
@@ -16,53 +16,54 @@ const RUN_SECS = 2;
 const WARM_UP_SECS = 1;
 const LATENCY_SECS = 2;
 const LATENCY_RUNS = 3;
-/** Different requests of one endpoint, which go in turn. */
+/** The number of different requests of one endpoint, sent in a cycle. */
 const REQUESTS = 50;
 
 /**
- * Throughput of reads at 32 connections, from a load generator in another process, beside a bare `Bun.serve` that answers
- * the very same bytes, in turns; and latency at half the peak rate, from an open-loop generator. One HTTP worker of the
- * compiled binary with every hook on. `again`: some questions in turn, over and over. `anew`: each is asked once.
+ * Measures throughput of reads at 32 connections, from a load generator in another process, against a bare `Bun.serve`
+ * that sends the same bytes, interleaved; and latency at half the peak rate, from an open-loop generator. The node is
+ * the compiled binary with one HTTP worker and every hook enabled. `cached`: some requests, repeated in a cycle.
+ * `uncached`: each request is sent once.
  */
 export async function benchThroughput(): Promise<Figure[]> {
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 2_000_000));
   const draw = drawFrom(network);
   const node = await startNode({ command: [await compileInto(DIST)], dataDir: network.dataDir });
   const figures: Figure[] = [];
-  const endpoints = askedReads();
+  const endpoints = selectedReads();
   const pathsOf = new Map(
     endpoints.map(({ name, path }) => [name, Array.from({ length: REQUESTS }, () => `/v2/svc${path(draw)}`)]),
   );
   const bodies: Record<string, string> = {};
   for (const path of [...pathsOf.values()].flat()) {
-    const answer = await fetch(node.url + path);
-    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
-    bodies[path] = await answer.text();
+    const response = await fetch(node.url + path);
+    if (response.status !== 200) throw new Error(`${path} returned ${response.status}`);
+    bodies[path] = await response.text();
   }
   await using bare = await startBareServer(bodies);
   for (const { name, goal } of endpoints) {
     const paths = pathsOf.get(name) ?? [];
-    const load = async (origin: string, isAnew: boolean, durationSecs = RUN_SECS) => {
-      const run = await runWrk({ origin, paths, connections: CONNECTIONS, durationSecs, isAnew });
+    const load = async (origin: string, isUncached: boolean, durationSecs = RUN_SECS) => {
+      const run = await runWrk({ origin, paths, connections: CONNECTIONS, durationSecs, isUncached });
       if (run.errors > 0) throw new Error(`${run.errors} requests for ${name} failed`);
       return run.requestsPerSec;
     };
-    const rates = { bare: [] as number[], again: [] as number[], anew: [] as number[] };
+    const rates = { bare: [] as number[], cached: [] as number[], uncached: [] as number[] };
     await load(bare.origin, true, WARM_UP_SECS);
     await load(node.url, true, WARM_UP_SECS);
     for (let run = 0; run < RUNS; run++) {
       rates.bare.push(await load(bare.origin, true));
-      rates.again.push(await load(node.url, false));
-      rates.anew.push(await load(node.url, true));
+      rates.cached.push(await load(node.url, false));
+      rates.uncached.push(await load(node.url, true));
     }
     const bytes = paths.reduce((sum, path) => sum + (bodies[path]?.length ?? 0), 0) / paths.length;
     const of = `a bare server with the same ${Math.round(bytes).toLocaleString("en")} bytes, goal ${goal}`;
-    for (const kind of ["again", "anew"] as const) {
+    for (const kind of ["cached", "uncached"] as const) {
       const rate = median(rates[kind]);
-      const what = `${name}, asked ${kind}`;
+      const what = `${name}, ${kind}`;
       const value = rate / median(rates.bare);
       figures.push({ what, value: rate, unit: "requests/s", ratio: { of, value } });
-      const at = { paths, requestsPerSec: rate / 2, isAnew: kind === "anew" };
+      const at = { paths, requestsPerSec: rate / 2, isUncached: kind === "uncached" };
       const [node50, node99] = await latencyOf(node.url, at);
       const [bare50, bare99] = await latencyOf(bare.origin, at);
       figures.push({ what: `${what}, p50 at half of that`, value: node50, unit: "ms" });
@@ -85,7 +86,7 @@ export async function benchThroughput(): Promise<Figure[]> {
 /** Median and p99 in ms, each the median of some runs. */
 async function latencyOf(
   origin: string,
-  at: { readonly paths: readonly string[]; readonly requestsPerSec: number; readonly isAnew: boolean },
+  at: { readonly paths: readonly string[]; readonly requestsPerSec: number; readonly isUncached: boolean },
 ): Promise<readonly [p50Ms: number, p99Ms: number]> {
   const { hostname, port } = new URL(origin);
   const runs: LatencyRun[] = [];

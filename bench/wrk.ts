@@ -2,29 +2,29 @@ import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A parameter that nothing looks at; with another value it is another question with the same answer. */
+/** A parameter that the node ignores. Another value makes a distinct request with the same response. */
 export const UNUSED = "&unused=";
 
-/** What a run of wrk (Debian's package of that name) tells. */
+/** The result of a run of wrk (Debian's package of that name). */
 export interface WrkRun {
   readonly requestsPerSec: number;
-  /** Answers that were no 2xx or 3xx, and sockets that failed. */
+  /** Responses other than 2xx and 3xx, and failed sockets. */
   readonly errors: number;
 }
 
 /**
- * Loads a server from another process: `connections` of them, each sending the next of `paths` when its last answer is
- * there. Paths go in turn, so that no answer is the one before.
+ * Loads a server from another process over `connections` connections. Each sends the next of `paths`, in a cycle, when its
+ * last response has arrived.
  */
 export async function runWrk(options: {
   readonly origin: string;
   readonly paths: readonly string[];
   readonly connections: number;
   readonly durationSecs: number;
-  /** Makes each request another question, by a number behind `UNUSED` at its end. */
-  readonly isAnew: boolean;
+  /** Makes each request distinct by appending `UNUSED` and a number. */
+  readonly isUncached: boolean;
 }): Promise<WrkRun> {
-  const { origin, paths, connections, durationSecs, isAnew } = options;
+  const { origin, paths, connections, durationSecs, isUncached } = options;
   const script = join(tmpdir(), `wrk-${process.pid}-${performance.now()}.lua`);
   const list = paths.map((path) => JSON.stringify(path)).join(",\n");
   await Bun.write(
@@ -33,7 +33,7 @@ export async function runWrk(options: {
 local at = 0
 request = function()
   at = at + 1
-  return wrk.format("GET", paths[at % #paths + 1]${isAnew ? ` .. "${UNUSED}" .. at` : ""})
+  return wrk.format("GET", paths[at % #paths + 1]${isUncached ? ` .. "${UNUSED}" .. at` : ""})
 end
 `,
   );

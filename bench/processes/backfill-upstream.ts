@@ -35,11 +35,11 @@ const DEFAULT_PAGE = 10_000;
 const dir = process.argv[2] ?? "";
 const frames = Buffer.from(await Bun.file(join(dir, FRAMES_FILE)).arrayBuffer());
 const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
-const byQuestion = new Map(groups.map((group) => [`${group.fid} ${group.question}`, group]));
+const groupOf = new Map(groups.map((group) => [`${group.fid} ${group.request}`, group]));
 const fids = [...new Set(groups.map(({ fid }) => fid))].sort((a, b) => a - b);
 const startedMs = Date.now();
 
-/** One block a second, in which nothing happens. */
+/** One empty block per second. */
 const height = () => FIRST_HEIGHT + Math.floor((Date.now() - startedMs) / 1000);
 
 function confirmed(shard: number, block: number): HubEvent {
@@ -66,12 +66,8 @@ function confirmed(shard: number, block: number): HubEvent {
 }
 
 /** A page of frames from `offset` on, with the offset of the next one as its token. */
-function pageOf(
-  question: string,
-  fid: number,
-  request: { pageSize?: number; pageToken?: Uint8Array },
-): Buffer {
-  const group = byQuestion.get(`${fid} ${question}`);
+function pageOf(call: string, fid: number, request: { pageSize?: number; pageToken?: Uint8Array }): Buffer {
+  const group = groupOf.get(`${fid} ${call}`);
   if (!group) return Buffer.alloc(0);
   const { pageSize = DEFAULT_PAGE, pageToken } = request;
   const from = pageToken?.length ? Number(Buffer.from(pageToken).toString()) : group.start;
@@ -136,7 +132,7 @@ const unary: Record<string, (request: Buffer) => Uint8Array> = {
   getShardChunks: () => new Uint8Array(),
 };
 
-/** The rest of the unary calls ask for pages of an fid's items by the name of the method. */
+/** The remaining unary calls request pages of a fid's items by the name of the method. */
 const PAGED = [
   "getUserNameProofsByFid",
   "getLinkCompactStateMessageByFid",
@@ -148,10 +144,10 @@ const PAGED = [
   "getAllLendStorageMessagesByFid",
 ];
 for (const name of PAGED) {
-  const question = `${name[0]?.toUpperCase()}${name.slice(1)}`;
+  const call = `${name[0]?.toUpperCase()}${name.slice(1)}`;
   unary[name] = (bytes) => {
     const request = FidTimestampRequest.decode(bytes);
-    return pageOf(question, request.fid, request);
+    return pageOf(call, request.fid, request);
   };
 }
 
@@ -164,21 +160,21 @@ const raw = {
 };
 const definition: Record<string, MethodDefinition<Buffer, Buffer>> = {};
 const implementation: UntypedServiceImplementation = {};
-for (const [name, answer] of Object.entries(unary)) {
+for (const [name, respond] of Object.entries(unary)) {
   const described = HubServiceService[name as keyof typeof HubServiceService];
   definition[name] = { ...described, ...raw };
   implementation[name] = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
-    const bytes = answer(call.request);
+    const bytes = respond(call.request);
     callback(null, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   };
 }
 definition.subscribe = { ...HubServiceService.subscribe, ...raw };
 implementation.subscribe = (call: ServerWritableStream<Buffer, Buffer>) => {
   const { shardIndex = 1 } = SubscribeRequest.decode(call.request);
-  let told = height();
+  let reported = height();
   const timer = setInterval(() => {
-    for (; told < height(); told++)
-      call.write(Buffer.from(HubEvent.encode(confirmed(shardIndex, told + 1)).finish()));
+    for (; reported < height(); reported++)
+      call.write(Buffer.from(HubEvent.encode(confirmed(shardIndex, reported + 1)).finish()));
   }, 250);
   call.on("cancelled", () => clearInterval(timer));
 };

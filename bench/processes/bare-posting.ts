@@ -1,8 +1,8 @@
 /**
- * What a send can be at best: the bodies of a send posted by as many loops as calls may be under way, and the answers
- * read. For each line of the input, a JSON array of URLs, it prints how long that took in ms.
+ * The lower bound of a send: posts the bodies of a send with one loop per concurrent call, and reads the responses. For each
+ * line of the input, a JSON array of URLs, it prints the elapsed time in ms.
  *
- * Usage: bare-posting.ts <tokens> <tokens of a body> <concurrency>
+ * Usage: bare-posting.ts <tokens> <tokens per body> <concurrency>
  */
 import { clientRequestBody } from "../../src/push/post-batch.ts";
 

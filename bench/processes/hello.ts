@@ -1,4 +1,4 @@
-/** The least that a compiled server can be: it answers everything alike, on the port that it is given. */
+/** A minimal compiled server: returns the same response to every request, on the port of the argument. */
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: Number(process.argv[2]),

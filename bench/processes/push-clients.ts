@@ -1,6 +1,6 @@
 /**
- * Clients of the protocol, each on a port of its own, which take every notification: at `/now` at once, at `/in/<ms>`
- * later, at `/never` not at all. Prints the ports; answers a GET with when it last took one, in ms of the system clock.
+ * Clients of the protocol, each on its own port, that accept every notification: `/now` responds at once, `/in/<ms>` after a
+ * delay, `/never` does not respond. Prints the ports. A GET returns the time of the last accepted one, in ms of the system clock.
  *
  * Usage: push-clients.ts <count> <certificate> <key>
  */
