@@ -7,7 +7,7 @@ import { operation } from "../http/operation.ts";
 import type { DecodedQuery, QueryParams } from "../http/params.ts";
 import { hashBody } from "./body-hash.ts";
 import { type SignedOperation, type SignedOperationId, signedOperations } from "./op-table.ts";
-import { type AuthParts, createVerify } from "./verify.ts";
+import { type AuthDeps, createVerify } from "./verify.ts";
 
 interface SignedRouteSpec<Q extends QueryParams> {
   readonly summary: string;
@@ -58,7 +58,7 @@ interface HandlerContext {
  * errors. The next transform decodes query and JSON.
  */
 export function createSignedRoutes(
-  auth: AuthParts,
+  auth: AuthDeps,
   group: { readonly name: string; readonly tag: string },
 ): SignedRoutes {
   const verify = createVerify(auth);

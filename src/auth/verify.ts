@@ -11,7 +11,7 @@ import type { StaleReason } from "./staleness.ts";
 import { createSignedOpHasher } from "./typed-data.ts";
 
 /** Dependencies of the verification of signed operations. */
-export interface AuthParts {
+export interface AuthDeps {
   readonly names: ServiceNames;
   readonly clock: Clock;
   /** `auth.signed_at_window_secs`. */
@@ -45,7 +45,7 @@ const unauthorized = (message: string) => new ApiError("unauthorized", message);
  * is spent before query and body are validated, and stays spent whatever the result of the request: the signature
  * does not cover the query, so the same headers would otherwise be valid for another query.
  */
-export function createVerify(deps: AuthParts): Verify {
+export function createVerify(deps: AuthDeps): Verify {
   const { names, clock, windowSecs, nonces, custodyOf, staleReason } = deps;
   const readHeaders = createSignedHeadersReader(names);
   let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;

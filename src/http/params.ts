@@ -59,11 +59,11 @@ export interface Documented {
 }
 
 /** The error for an invalid parameter. */
-export const refuse = (message: string) => new ApiError("badRequest", message);
+export const badRequest = (message: string) => new ApiError("badRequest", message);
 
 /** Returns the only value of a key; undefined if the key is absent or its value empty. */
 function single(values: readonly string[], name: string): string | undefined {
-  if (values.length > 1) throw refuse(`query parameter ${name} must be given once`);
+  if (values.length > 1) throw badRequest(`query parameter ${name} must be given once`);
   return values[0] === "" ? undefined : values[0];
 }
 
@@ -76,7 +76,7 @@ export function scalar<T>(schema: TSchema, parse: ParseText<T>): QueryParam<T> {
     required: true,
     decode(values, name) {
       const text = single(values, name);
-      if (text === undefined) throw refuse(`missing query parameter ${name}`);
+      if (text === undefined) throw badRequest(`missing query parameter ${name}`);
       return parse(text, name);
     },
   };
@@ -117,11 +117,11 @@ export function list<T>(items: TSchema, parse: ParseText<T>, options: ListOption
           const text = item.trim();
           if (text === "") continue;
           count += 1;
-          if (count > maxItems) throw refuse(`${name} must hold at most ${maxItems} items`);
+          if (count > maxItems) throw badRequest(`${name} must hold at most ${maxItems} items`);
           unique.add(parse(text, name));
         }
       }
-      if (count === 0) throw refuse(`missing query parameter ${name}`);
+      if (count === 0) throw badRequest(`missing query parameter ${name}`);
       return [...unique];
     },
   };
@@ -146,7 +146,7 @@ const fidSchema = (documented: Documented = {}) =>
 
 function fidOf(text: string, name: string): number {
   const parsed = parseFid(text);
-  if (parsed === undefined) throw refuse(`${name} must be an unsigned integer`);
+  if (parsed === undefined) throw badRequest(`${name} must be an unsigned integer`);
   return parsed;
 }
 
@@ -157,7 +157,7 @@ export function fid(documented?: Documented): QueryParam<number> {
 export function fidList(options: ListOptions): QueryParam<readonly number[]> {
   const parse: ParseText<number> = (text, name) => {
     const parsed = parseFid(text);
-    if (parsed === undefined) throw refuse(`${name} must be a list of unsigned integers`);
+    if (parsed === undefined) throw badRequest(`${name} must be a list of unsigned integers`);
     return parsed;
   };
   return list(Type.Integer({ format: "int64", minimum: 0 }), parse, { examples: [[2, 3]], ...options });
@@ -174,7 +174,7 @@ const hex20Schema = (documented: Documented = {}) =>
  * lower case.
  */
 function hex20Of(text: string, name: string): Hex {
-  if (!hex20Bytes.test(text)) throw refuse(`${name} must be 0x and 40 hex digits`);
+  if (!hex20Bytes.test(text)) throw badRequest(`${name} must be 0x and 40 hex digits`);
   return text.toLowerCase() as Hex;
 }
 
@@ -203,7 +203,7 @@ export interface TextOptions extends Documented {
 
 function boundedText(maxChars: number): ParseText<string> {
   return (text, name) => {
-    if (text.length > maxChars) throw refuse(`${name} must be at most ${maxChars} characters`);
+    if (text.length > maxChars) throw badRequest(`${name} must be at most ${maxChars} characters`);
     return text;
   };
 }
@@ -222,7 +222,7 @@ export function choice<const T extends string>(words: readonly T[], documented?:
   const schema = Type.Unsafe<T>({ type: "string", enum: [...words], ...documented });
   return scalar(schema, (text, name) => {
     const word = words.find((candidate) => candidate === text);
-    if (word === undefined) throw refuse(`${name} must be one of ${words.join(", ")}`);
+    if (word === undefined) throw badRequest(`${name} must be one of ${words.join(", ")}`);
     return word;
   });
 }
@@ -236,7 +236,7 @@ export function integer(
   const { min, max, ...documented } = options;
   return scalar(Type.Integer({ minimum: min, maximum: max, ...documented }), (text, name) => {
     const value = digits.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= min && value <= max)) throw refuse(`${name} must be an integer from ${min} to ${max}`);
+    if (!(value >= min && value <= max)) throw badRequest(`${name} must be an integer from ${min} to ${max}`);
     return value;
   });
 }
@@ -253,7 +253,7 @@ export function limit(fallback = defaultLimit, max = maxLimit): QueryParam<numbe
   });
   const param = scalar(schema, (text, name) => {
     const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= 1)) throw refuse(`${name} must be a positive integer`);
+    if (!(value >= 1)) throw badRequest(`${name} must be a positive integer`);
     return Math.min(value, max);
   });
   return optional(param, fallback);

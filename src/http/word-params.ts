@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import { choice, type Documented, list, optional, type QueryParam, refuse, scalar } from "./params.ts";
+import { badRequest, choice, type Documented, list, optional, type QueryParam, scalar } from "./params.ts";
 
 /** A boolean, as `true` or `false`. */
 export function flag(fallback: boolean, documented?: Documented): QueryParam<boolean> {
   const param = scalar(Type.Boolean(documented), (text, name) => {
-    if (text !== "true" && text !== "false") throw refuse(`${name} must be true or false`);
+    if (text !== "true" && text !== "false") throw badRequest(`${name} must be true or false`);
     return text === "true";
   });
   return optional(param, fallback);
@@ -63,7 +63,7 @@ export function decimal(
   const { min, max, ...documented } = options;
   return scalar(Type.Number({ minimum: min, maximum: max, ...documented }), (text, name) => {
     const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= min && value <= max)) throw refuse(`${name} must be a number from ${min} to ${max}`);
+    if (!(value >= min && value <= max)) throw badRequest(`${name} must be a number from ${min} to ${max}`);
     return value;
   });
 }

@@ -8,7 +8,7 @@ import { type Reads, runQuery } from "../../read/run-query.ts";
 import { castFinder } from "../native/casts/identifier.ts";
 import { respondWithCastPage } from "../shared/cast-page.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
-import { closed, type Same } from "../shared/schemas.ts";
+import { type Assignable, closed } from "../shared/schemas.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
 import { CastPageResponse } from "./response-schemas.ts";
 import { Cast } from "./schemas.ts";
@@ -18,7 +18,7 @@ const tags = ["Casts"];
 const Casts = Type.Object({ casts: Type.Array(Cast) }, closed);
 const BulkCastsResponse = Type.Object({ casts: Type.Array(Cast), result: Casts }, closed);
 
-export type ObjectsAreDocumented = Same<
+export type ObjectTypeCheck = Assignable<
   ReturnType<typeof presentBulkCasts>,
   Static<typeof BulkCastsResponse>
 >;

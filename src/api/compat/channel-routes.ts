@@ -15,7 +15,7 @@ import { type Reads, runQuery } from "../../read/run-query.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
 import type { Viewer } from "../shared/dialect.ts";
-import { closed, Next, type Same } from "../shared/schemas.ts";
+import { type Assignable, closed, Next } from "../shared/schemas.ts";
 import { respondWithUserPage } from "../shared/user-page.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
 import { Member, UserPageResponse } from "./response-schemas.ts";
@@ -45,11 +45,11 @@ const MembersResponse = Type.Object(
   closed,
 );
 
-export type ObjectsAreDocumented = Same<
+export type ObjectTypeCheck = Assignable<
   ReturnType<typeof presentChannelActivity>,
   Static<typeof ChannelActivityResponse>
 > &
-  Same<ReturnType<typeof presentChannelMembers>, Static<typeof MembersResponse>>;
+  Assignable<ReturnType<typeof presentChannelMembers>, Static<typeof MembersResponse>>;
 
 /** The cost of a page grows with the casts that it counts. */
 const MAX_TRENDING = 25;

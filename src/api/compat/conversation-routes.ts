@@ -24,7 +24,7 @@ import { MAX_SCANNED } from "../../read/queries/search/search-scan.ts";
 import { type Reads, runQuery } from "../../read/run-query.ts";
 import { castFinder } from "../native/casts/identifier.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
-import { closed, Next, type Same } from "../shared/schemas.ts";
+import { type Assignable, closed, Next } from "../shared/schemas.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
 import { CastPageResponse } from "./response-schemas.ts";
 import { Cast, castFields } from "./schemas.ts";
@@ -56,8 +56,8 @@ const ConversationResponse = Type.Object(
 
 const SearchResponse = Type.Object({ casts: Type.Array(Cast), next: Next, result: CastPageResponse }, closed);
 
-export type ObjectsAreDocumented = Same<PresentedCastWithReplies, Static<typeof CastWithReplies>> &
-  Same<ReturnType<typeof presentCastSearch>, Static<typeof SearchResponse>>;
+export type ObjectTypeCheck = Assignable<PresentedCastWithReplies, Static<typeof CastWithReplies>> &
+  Assignable<ReturnType<typeof presentCastSearch>, Static<typeof SearchResponse>>;
 
 const tags = ["Casts"];
 

@@ -15,14 +15,14 @@ import {
 } from "../../read/queries/casts/pair-interactions.ts";
 import { type Reads, runQuery } from "../../read/run-query.ts";
 import { InteractionsResponse } from "../native/users/schemas.ts";
-import { closed, type Same } from "../shared/schemas.ts";
+import { type Assignable, closed } from "../shared/schemas.ts";
 import { viewerFid } from "./dialect.ts";
 import { NOTIFICATION_TYPES } from "./notification-routes.ts";
 import { Notification } from "./notification-schemas.ts";
 
 const PairResponse = Type.Object({ interactions: Type.Array(Notification) }, closed);
 
-export type ObjectsAreDocumented = Same<ReturnType<typeof presentInteractions>, Static<typeof PairResponse>>;
+export type ObjectTypeCheck = Assignable<ReturnType<typeof presentInteractions>, Static<typeof PairResponse>>;
 
 const ACT_TYPES: Readonly<Record<(typeof NOTIFICATION_TYPES)[number], ActType>> = {
   follows: "follows",

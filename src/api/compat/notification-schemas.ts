@@ -4,7 +4,7 @@ import type {
   presentNotifications,
 } from "../../read/present/compat/notification.ts";
 import { MAX_UNSEEN } from "../../read/queries/notifications/unseen.ts";
-import { closed, Next, type Same } from "../shared/schemas.ts";
+import { type Assignable, closed, Next } from "../shared/schemas.ts";
 import { Cast, CastDehydrated, IsoTime, User } from "./schemas.ts";
 
 const kindOf = Type.Union([Type.Literal("likes"), Type.Literal("recasts")]);
@@ -59,5 +59,5 @@ export const NotificationsResponse = Type.Object(
   closed,
 );
 
-export type ObjectsAreDocumented = Same<PresentedNotification, Static<typeof Notification>> &
-  Same<ReturnType<typeof presentNotifications>, Static<typeof NotificationsResponse>>;
+export type ObjectTypeCheck = Assignable<PresentedNotification, Static<typeof Notification>> &
+  Assignable<ReturnType<typeof presentNotifications>, Static<typeof NotificationsResponse>>;

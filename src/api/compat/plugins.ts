@@ -6,9 +6,9 @@ import { sendRoutes } from "../native/send/routes.ts";
 import { signerRoutes } from "../native/signers/routes.ts";
 import { tokenWebhookRoutes } from "../native/token-webhook/routes.ts";
 import { webhookDeliveryRoutes } from "../native/webhooks/delivery-routes.ts";
-import type { ApiParts } from "../shared/api-deps.ts";
+import type { ApiDeps } from "../shared/api-deps.ts";
 import { commonReads } from "../shared/common-reads.ts";
-import { readPartsOf } from "../shared/dialect.ts";
+import { readDepsFor } from "../shared/dialect.ts";
 import { alwaysEmptyRoutes } from "../stubs/always-empty.ts";
 import { notImplementedRoutes } from "../stubs/not-implemented.ts";
 import { castLookupRoutes } from "./cast-routes.ts";
@@ -28,11 +28,11 @@ import { vendorRoutes } from "./vendor-routes.ts";
 import { compatWebhookRoutes } from "./webhook-routes.ts";
 
 /** Returns every route of the API in the compat dialect, with paths relative to the prefix. */
-export function compatPlugins({ source, management, push }: ApiParts): AnyElysia[] {
-  const parts = readPartsOf(source, compatDialect);
-  const { reads } = parts;
+export function compatPlugins({ source, management, push }: ApiDeps): AnyElysia[] {
+  const deps = readDepsFor(source, compatDialect);
+  const { reads } = deps;
   return [
-    ...commonReads(parts),
+    ...commonReads(deps),
     lookupRoutes(reads),
     relationRoutes(reads),
     interactionRoutes(reads),

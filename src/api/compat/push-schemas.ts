@@ -11,8 +11,7 @@ import {
   sendCounts,
   TargetFids,
 } from "../native/send/schemas.ts";
-import { closed, Fid, nullable } from "../shared/management.ts";
-import { Next, type Same } from "../shared/schemas.ts";
+import { type Assignable, closed, Fid, Next, nullable } from "../shared/schemas.ts";
 
 /** Schemas of push in the shape of the hosted API. */
 
@@ -194,4 +193,4 @@ function presentErrors(byReason: CampaignWithTotals["totals"]["byReason"]) {
 }
 
 /** Compile-time check that the objects of a list and their schema have the same type. */
-export type TokenTypeCheck = Same<ListedToken, Static<typeof FarcasterToken>>;
+export type TokenTypeCheck = Assignable<ListedToken, Static<typeof FarcasterToken>>;

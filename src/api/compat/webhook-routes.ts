@@ -6,7 +6,7 @@ import { fid as fidParam, optional, text } from "../../http/params.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
 import { Refusal } from "../../management/refusal.ts";
 import { CreateWebhookRequest, UpdateWebhookRequest } from "../native/webhooks/schemas.ts";
-import { idToDelete, type ManagementParts, unwrapOrThrow } from "../shared/management.ts";
+import { idToDelete, type ManagementDeps, unwrapOrThrow } from "../shared/management.ts";
 import { withExplicitMatch } from "./subscription-match.ts";
 import {
   CompatWebhookDeleted,
@@ -19,7 +19,7 @@ import {
  * `/webhook` in the shape of the hosted API: the same operations with the same signatures on the same webhooks. The
  * owner is the signing fid. A filter that does not say how its fields combine matches if any field matches.
  */
-export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementParts): AnyElysia {
+export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementDeps): AnyElysia {
   const routes = createSignedRoutes(auth, { name: "farcaster-webhooks", tag: "Webhooks" });
   const webhookId = text({ description: "The webhook's id" });
   const respond = (outcome: Webhook | Refusal) => ({

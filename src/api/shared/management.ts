@@ -1,6 +1,6 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import type { AppService } from "../../apps/app-service.ts";
-import type { AuthParts } from "../../auth/verify.ts";
+import type { AuthDeps } from "../../auth/verify.ts";
 import type { Secret } from "../../db/state/records.ts";
 import { parseJson } from "../../http/body.ts";
 import { ApiError } from "../../http/errors.ts";
@@ -9,10 +9,11 @@ import { Refusal } from "../../management/refusal.ts";
 import { standardSecret } from "../../webhooks/deliver/sign.ts";
 import type { DeliveryService } from "../../webhooks/delivery-service.ts";
 import type { WebhookService } from "../../webhooks/webhook-service.ts";
+import { closed, nullable, UnixSecs } from "./schemas.ts";
 
 /** Dependencies of the signed management routes. */
-export interface ManagementParts {
-  readonly auth: AuthParts;
+export interface ManagementDeps {
+  readonly auth: AuthDeps;
   readonly apps: AppService;
   readonly webhooks: WebhookService;
   readonly deliveries: DeliveryService;
@@ -52,15 +53,6 @@ export function idToDelete(key: string, inQuery: string | undefined, rawBody: Ui
   }
   return id;
 }
-
-export const closed = { additionalProperties: false } as const;
-
-export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-
-export const UnixSecs = (description: string) =>
-  Type.Integer({ description: `${description}, unix seconds` });
-
-export const Fid = Type.Integer({ format: "int64", minimum: 0 });
 
 export const SendSecret = Type.Object(
   {

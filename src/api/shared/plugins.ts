@@ -23,38 +23,38 @@ import { webhookDeliveryRoutes } from "../native/webhooks/delivery-routes.ts";
 import { webhookRoutes } from "../native/webhooks/routes.ts";
 import { alwaysEmptyRoutes } from "../stubs/always-empty.ts";
 import { notImplementedRoutes } from "../stubs/not-implemented.ts";
-import type { ApiParts } from "./api-deps.ts";
+import type { ApiDeps } from "./api-deps.ts";
 import { commonReads } from "./common-reads.ts";
-import { readPartsOf } from "./dialect.ts";
+import { readDepsFor } from "./dialect.ts";
 import { loadDocumentation } from "./documentation.ts";
 
 /** Returns every route of the API, in the native dialect and in the compat dialect. */
 export function apiPlugins(
-  parts: ApiParts,
+  deps: ApiDeps,
 ): Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation"> {
   return {
-    plugins: nativePlugins(parts),
-    compatPlugins: () => compatPlugins(parts),
+    plugins: nativePlugins(deps),
+    compatPlugins: () => compatPlugins(deps),
     documentation: loadDocumentation,
   };
 }
 
-function nativePlugins({ source, management, push }: ApiParts): AnyElysia[] {
-  const parts = readPartsOf(source, nativeDialect);
-  const { reads } = parts;
+function nativePlugins({ source, management, push }: ApiDeps): AnyElysia[] {
+  const deps = readDepsFor(source, nativeDialect);
+  const { reads } = deps;
   return [
-    ...commonReads(parts),
-    userLookupRoutes(parts),
-    userListRoutes(parts),
-    relevantFollowerRoutes(parts),
-    castListRoutes(parts),
-    followingFeedRoutes(parts),
-    userFeedRoutes(parts),
+    ...commonReads(deps),
+    userLookupRoutes(deps),
+    userListRoutes(deps),
+    relevantFollowerRoutes(deps),
+    castListRoutes(deps),
+    followingFeedRoutes(deps),
+    userFeedRoutes(deps),
     reactionRoutes(reads),
     signerRoutes(reads, ["/signer", "/signers", "/signer/list", "/onchain/signers"]),
-    blockRoutes(parts),
-    channelMemberRoutes(parts),
-    trendingChannelRoutes(parts),
+    blockRoutes(deps),
+    channelMemberRoutes(deps),
+    trendingChannelRoutes(deps),
     notificationRoutes(reads),
     appRoutes(management),
     appTokenRoutes(push),

@@ -1,16 +1,16 @@
 import type { AppOfSendKey } from "../../auth/send-key.ts";
-import type { AuthParts } from "../../auth/verify.ts";
+import type { AuthDeps } from "../../auth/verify.ts";
 import type { CampaignService } from "../../push/campaign-service.ts";
 import type { SendService } from "../../push/send-service.ts";
 import type { SenderView } from "../../push/sender-view.ts";
 import type { TokenService } from "../../push/tokens/token-service.ts";
-import type { TokenWebhookParts } from "../native/token-webhook/routes.ts";
+import type { TokenWebhookDeps } from "../native/token-webhook/routes.ts";
 
 /** Dependencies of the routes of mini-app push. */
-export interface PushParts {
-  readonly auth: AuthParts;
+export interface PushDeps {
+  readonly auth: AuthDeps;
   readonly tokens: TokenService;
-  readonly tokenWebhook: TokenWebhookParts;
+  readonly tokenWebhook: TokenWebhookDeps;
   readonly sends: SendService;
   readonly campaigns: CampaignService;
   readonly appOfKey: AppOfSendKey;

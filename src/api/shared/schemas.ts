@@ -155,6 +155,6 @@ export const CastsResponse = Type.Object({ casts: Type.Array(Cast) }, closed);
 export const CastPageResponse = Type.Object({ casts: Type.Array(Cast), next: Next }, closed);
 
 /** Compile-time check that a presenter and its documented object have the same type. */
-export type Same<A extends B, B> = [A] extends [B] ? true : never;
-export type ObjectsAreDocumented = Same<PresentedUser, Static<typeof User>> &
-  Same<PresentedCast, Static<typeof Cast>>;
+export type Assignable<A extends B, B> = [A] extends [B] ? true : never;
+export type ObjectTypeCheck = Assignable<PresentedUser, Static<typeof User>> &
+  Assignable<PresentedCast, Static<typeof Cast>>;

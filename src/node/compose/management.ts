@@ -1,4 +1,4 @@
-import type { ManagementParts } from "../../api/shared/management.ts";
+import type { ManagementDeps } from "../../api/shared/management.ts";
 import { createAppService } from "../../apps/app-service.ts";
 import { custodyFromIndex } from "../../auth/custody.ts";
 import { neverStale, type StaleReason } from "../../auth/staleness.ts";
@@ -22,7 +22,7 @@ export function createManagement(options: {
   readonly guard?: UrlGuard;
   /** Default: never stale. */
   readonly staleReason?: StaleReason;
-}): ManagementParts {
+}): ManagementDeps {
   const { index, state } = options;
   const { config, clock, log } = options.common;
   const { apps, auth, net, service, webhooks } = config;

@@ -1,5 +1,5 @@
-import type { ManagementParts } from "../../api/shared/management.ts";
-import type { PushParts } from "../../api/shared/push.ts";
+import type { ManagementDeps } from "../../api/shared/management.ts";
+import type { PushDeps } from "../../api/shared/push.ts";
 import { activeKeysFromIndex } from "../../auth/app-keys.ts";
 import { createEnvelopeVerifier } from "../../auth/jfs.ts";
 import { createSendKeyLookup } from "../../auth/send-key.ts";
@@ -20,14 +20,14 @@ export function createPush(options: {
   readonly common: Pick<Common, "config" | "clock" | "log" | "metrics">;
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns">;
-  readonly management: ManagementParts;
+  readonly management: ManagementDeps;
   /** Runs the campaigns. */
   readonly fanOut: FanOut;
   /** Aborts when the process starts to shut down. */
   readonly stopping?: AbortSignal;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
-}): PushParts {
+}): PushDeps {
   const { index, state, management, fanOut } = options;
   const { config, clock, log, metrics } = options.common;
   const { net } = config;

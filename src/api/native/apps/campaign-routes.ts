@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { AnyElysia } from "elysia";
 import { createSignedRoutes } from "../../../auth/signed-routes.ts";
-import type { AuthParts } from "../../../auth/verify.ts";
+import type { AuthDeps } from "../../../auth/verify.ts";
 import { cursor, limit, text } from "../../../http/params.ts";
 import {
   type CampaignDetails,
@@ -11,8 +11,8 @@ import {
 import type { Campaign, CampaignStatus, OutcomeCount, OutcomeKind } from "../../../push/store/campaigns.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import { closed, Fid, nullable, UnixSecs, unwrapOrThrow } from "../../shared/management.ts";
-import { Next } from "../../shared/schemas.ts";
+import { unwrapOrThrow } from "../../shared/management.ts";
+import { closed, Fid, Next, nullable, UnixSecs } from "../../shared/schemas.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 const counts = { success_count: Count, failure_count: Count, not_attempted_count: Count };
@@ -72,11 +72,11 @@ const CampaignResponse = Type.Object({ campaign: NotificationCampaignDetails }, 
 const campaignCursor = cursorCodec("app-campaigns", ["int"]);
 
 /** `/frame/app/campaigns` and `/frame/app/campaign`: the campaigns of an app, for its owner. */
-export function appCampaignRoutes(parts: {
-  readonly auth: AuthParts;
+export function appCampaignRoutes(deps: {
+  readonly auth: AuthDeps;
   readonly campaigns: CampaignService;
 }): AnyElysia {
-  const { auth, campaigns } = parts;
+  const { auth, campaigns } = deps;
   const routes = createSignedRoutes(auth, { name: "app-campaigns", tag: "Mini apps" });
 
   routes.add(
@@ -136,7 +136,7 @@ function presentDetails(campaign: CampaignDetails): Static<typeof NotificationCa
   const hosts = Map.groupBy(byHost, ({ host }) => host);
   return {
     ...presentCampaign(campaign),
-    client_hosts: [...hosts].map(([host, parts]) => presentHost(host, parts)),
+    client_hosts: [...hosts].map(([host, counts]) => presentHost(host, counts)),
     client_host_count: hostCount,
     errors: countsByReason(byReason, "failure"),
     not_attempted: countsByReason(byReason, "not_attempted"),
@@ -144,23 +144,23 @@ function presentDetails(campaign: CampaignDetails): Static<typeof NotificationCa
   };
 }
 
-function presentHost(host: string, parts: readonly OutcomeCount[]): Static<typeof CampaignHost> {
+function presentHost(host: string, counts: readonly OutcomeCount[]): Static<typeof CampaignHost> {
   const total = (kind: OutcomeKind) =>
-    parts.reduce((sum, part) => sum + (part.kind === kind ? part.count : 0), 0);
+    counts.reduce((sum, part) => sum + (part.kind === kind ? part.count : 0), 0);
   return {
     host,
     success_count: total("success"),
     failure_count: total("failure"),
     not_attempted_count: total("not_attempted"),
-    errors: countsByReason(parts, "failure"),
+    errors: countsByReason(counts, "failure"),
   };
 }
 
 function countsByReason(
-  parts: readonly Omit<OutcomeCount, "host">[],
+  counts: readonly Omit<OutcomeCount, "host">[],
   kind: OutcomeKind,
 ): Record<string, number> {
   return Object.fromEntries(
-    parts.filter((part) => part.kind === kind).map(({ reason, count }) => [reason, count]),
+    counts.filter((part) => part.kind === kind).map(({ reason, count }) => [reason, count]),
   );
 }

@@ -1,11 +1,11 @@
 import type { AnyElysia } from "elysia";
 import { createSignedRoutes } from "../../../auth/signed-routes.ts";
 import { optional, text } from "../../../http/params.ts";
-import { Deleted, idToDelete, type ManagementParts, unwrapOrThrow } from "../../shared/management.ts";
+import { Deleted, idToDelete, type ManagementDeps, unwrapOrThrow } from "../../shared/management.ts";
 import { AppResponse, AppsResponse, CreateAppRequest, presentApp, UpdateAppRequest } from "./schemas.ts";
 
 /** `/frame/app`: mini apps and their send secrets, for their owner. */
-export function appRoutes({ auth, apps }: ManagementParts): AnyElysia {
+export function appRoutes({ auth, apps }: ManagementDeps): AnyElysia {
   const routes = createSignedRoutes(auth, { name: "apps", tag: "Mini apps" });
   const appId = text({ description: "The app's id" });
 

@@ -2,7 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { MAX_ALLOWLIST_ENTRIES } from "../../../apps/app-service.ts";
 import type { App } from "../../../db/state/records.ts";
 import { MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS } from "../../../management/fields.ts";
-import { closed, Fid, nullable, presentSecret, SendSecret, UnixSecs } from "../../shared/management.ts";
+import { presentSecret, SendSecret } from "../../shared/management.ts";
+import { closed, Fid, nullable, UnixSecs } from "../../shared/schemas.ts";
 
 /** Request bodies and the record of mini apps. */
 

@@ -1,14 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { AnyElysia } from "elysia";
 import { createSignedRoutes } from "../../../auth/signed-routes.ts";
-import type { AuthParts } from "../../../auth/verify.ts";
+import type { AuthDeps } from "../../../auth/verify.ts";
 import { type TokenRecord, tokenStates } from "../../../db/state/records.ts";
 import { cursor, limit, text } from "../../../http/params.ts";
 import type { TokenService } from "../../../push/tokens/token-service.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import { closed, Fid, nullable, UnixSecs, unwrapOrThrow } from "../../shared/management.ts";
-import { Next } from "../../shared/schemas.ts";
+import { unwrapOrThrow } from "../../shared/management.ts";
+import { closed, Fid, Next, nullable, UnixSecs } from "../../shared/schemas.ts";
 
 /** Enough of a token to distinguish it from others, and too little to send with it. */
 const SHOWN_TOKEN_CHARS = 8;
@@ -39,11 +39,8 @@ const TokensResponse = Type.Object({ tokens: Type.Array(NotificationToken), next
 const tokenCursor = cursorCodec("app-tokens", ["int", "int"]);
 
 /** `/frame/app/tokens`: the notification tokens of an app, for its owner. */
-export function appTokenRoutes(parts: {
-  readonly auth: AuthParts;
-  readonly tokens: TokenService;
-}): AnyElysia {
-  const routes = createSignedRoutes(parts.auth, { name: "app-tokens", tag: "Mini apps" });
+export function appTokenRoutes(deps: { readonly auth: AuthDeps; readonly tokens: TokenService }): AnyElysia {
+  const routes = createSignedRoutes(deps.auth, { name: "app-tokens", tag: "Mini apps" });
   routes.add(
     "listAppTokens",
     {
@@ -61,7 +58,7 @@ export function appTokenRoutes(parts: {
           ? undefined
           : { fid: afterFid, clientFid: afterClient };
       const found = unwrapOrThrow(
-        await parts.tokens.list(fid, { appId: query.app_id, after, max: query.limit + 1 }),
+        await deps.tokens.list(fid, { appId: query.app_id, after, max: query.limit + 1 }),
       );
       const page = cutPage(found, query.limit, (last) => tokenCursor.encode([last.fid, last.clientFid]));
       return { tokens: page.rows.map(presentToken), next: { cursor: page.cursor } };

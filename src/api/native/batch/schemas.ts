@@ -6,7 +6,7 @@ import type {
 } from "../../../read/present/native/batch.ts";
 import type { IdRegistration as PresentedIdRegistration } from "../../../read/present/native/registry-event.ts";
 import type { CastInteraction as PresentedCastInteraction } from "../../../read/queries/users/batch.ts";
-import { closed, EthAddress, Fid, Hash, nullable, type Same, UnixSecs } from "../../shared/schemas.ts";
+import { type Assignable, closed, EthAddress, Fid, Hash, nullable, UnixSecs } from "../../shared/schemas.ts";
 import { Key } from "../signers/schemas.ts";
 
 export const MAX_BATCH_FIDS = 100;
@@ -62,8 +62,8 @@ export const BatchCastInteractionsResponse = byFid(CastInteraction);
 export const BatchSignersResponse = byFid(ActiveSigner);
 export const BatchIdRegistrationsResponse = byFid(IdRegistration);
 
-export type ObjectsAreDocumented = Same<ReturnType<typeof presentFollow>, Static<typeof Follow>> &
-  Same<ReturnType<typeof presentReactionTarget>, Static<typeof ReactionTarget>> &
-  Same<PresentedCastInteraction, Static<typeof CastInteraction>> &
-  Same<ReturnType<typeof presentActiveSigner>, Static<typeof ActiveSigner>> &
-  Same<PresentedIdRegistration, Static<typeof IdRegistration>>;
+export type ObjectTypeCheck = Assignable<ReturnType<typeof presentFollow>, Static<typeof Follow>> &
+  Assignable<ReturnType<typeof presentReactionTarget>, Static<typeof ReactionTarget>> &
+  Assignable<PresentedCastInteraction, Static<typeof CastInteraction>> &
+  Assignable<ReturnType<typeof presentActiveSigner>, Static<typeof ActiveSigner>> &
+  Assignable<PresentedIdRegistration, Static<typeof IdRegistration>>;

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { cursor, fid, limit } from "../../../http/params.ts";
 import { linkTargets, targetCursors } from "../../../read/queries/users/links.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts, Viewer } from "../../shared/dialect.ts";
+import type { ReadDeps, Viewer } from "../../shared/dialect.ts";
 import { respondWithUserPage } from "../../shared/user-page.ts";
 
 interface Context {
@@ -14,7 +14,7 @@ interface Context {
 }
 
 /** `/block/list` and `/mute/list`. */
-export function blockRoutes({ reads, describe }: ReadParts) {
+export function blockRoutes({ reads, describe }: ReadDeps) {
   const list =
     (type: "block" | "mute") =>
     ({ query }: Context) => {

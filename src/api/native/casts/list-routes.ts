@@ -11,7 +11,7 @@ import { castSearch, castSearchCursor } from "../../../read/queries/search/cast-
 import { runQuery } from "../../../read/run-query.ts";
 import { respondWithCastPage } from "../../shared/cast-page.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 import { castFinder } from "./identifier.ts";
 import { ConversationResponse } from "./schemas.ts";
 
@@ -21,7 +21,7 @@ const MAX_DEPTH = 5;
 const DEFAULT_DEPTH = 2;
 
 /** `/casts`, `/cast/search`, `/cast/conversation`, `/cast/quotes`. */
-export function castListRoutes({ reads, describe }: ReadParts) {
+export function castListRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "cast-lists" })
     .get(
       "/casts",

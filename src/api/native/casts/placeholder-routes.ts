@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { operation } from "../../../http/operation.ts";
 import { choice, fid, optional, text } from "../../../http/params.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 import { CastMetricsResponse } from "./schemas.ts";
 
 const tags = ["Casts"];
@@ -12,7 +12,7 @@ const INTERVALS = ["1d", "7d", "30d", "90d", "180d"] as const;
  * Routes that clients request and for which the protocol has no data: `/cast/metrics`, `/cast/conversation/summary`,
  * `/cast/embed/crawl`.
  */
-export function castPlaceholderRoutes({ reads, describe }: ReadParts) {
+export function castPlaceholderRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "cast-placeholders" })
     .get(
       "/cast/metrics",

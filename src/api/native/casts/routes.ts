@@ -2,13 +2,13 @@ import { Elysia } from "elysia";
 import { ApiError } from "../../../http/errors.ts";
 import { choice, fid, hashList, optional, text } from "../../../http/params.ts";
 import { runQuery } from "../../../read/run-query.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 import { castFinder } from "./identifier.ts";
 
 const tags = ["Casts"];
 
 /** `/cast` and `/cast/bulk`. */
-export function castRoutes({ reads, describe }: ReadParts) {
+export function castRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "casts" })
     .get(
       "/cast",

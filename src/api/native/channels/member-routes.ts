@@ -3,7 +3,7 @@ import { aliasOf } from "../../../http/operation.ts";
 import { cursor, limit, text } from "../../../http/params.ts";
 import { channelMembers, channelMembersCursor } from "../../../read/queries/channels/channels.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts, Viewer } from "../../shared/dialect.ts";
+import type { ReadDeps, Viewer } from "../../shared/dialect.ts";
 import { respondWithUserPage } from "../../shared/user-page.ts";
 
 interface PageQuery extends Viewer {
@@ -14,7 +14,7 @@ interface PageQuery extends Viewer {
 const tags = ["Channels"];
 
 /** `/channel/members` and its aliases: the users active in a channel. */
-export function channelMemberRoutes({ reads, describe }: ReadParts) {
+export function channelMemberRoutes({ reads, describe }: ReadDeps) {
   const members = ({ query }: { query: PageQuery & { channel_id: string } }) => {
     const after = decodeCursor(channelMembersCursor, query.cursor);
     return respondWithUserPage(reads, query, (db) =>

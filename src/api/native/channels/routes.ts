@@ -12,13 +12,13 @@ import {
 } from "../../../read/queries/channels/channels.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts, Viewer } from "../../shared/dialect.ts";
+import type { ReadDeps, Viewer } from "../../shared/dialect.ts";
 import { respondWithChannelPage } from "./channel-page.ts";
 
 const tags = ["Channels"];
 
 /** `/channel`, `/channel/all`, `/channel/list`, `/channel/bulk`, `/channel/search`. */
-export function channelRoutes({ reads, describe }: ReadParts) {
+export function channelRoutes({ reads, describe }: ReadDeps) {
   const list = ({ query }: { query: Viewer & { limit: number; cursor: string | undefined } }) => {
     const after = decodeCursor(allChannelsCursor, query.cursor);
     return respondWithChannelPage(reads, query, (db) => allChannels(db, { limit: query.limit, after }));

@@ -39,5 +39,5 @@ export const MembershipPageResponse = Type.Object(
 );
 
 /** Compile-time check that the presenter and the documented object have the same type. */
-type Same<A, B> = [A] extends [B] ? true : never;
-export type ChannelIsDocumented = Same<PresentedChannel, Static<typeof Channel>>;
+type Assignable<A, B> = [A] extends [B] ? true : never;
+export type ChannelTypeCheck = Assignable<PresentedChannel, Static<typeof Channel>>;

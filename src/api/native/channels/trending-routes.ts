@@ -2,11 +2,11 @@ import { Elysia } from "elysia";
 import { cursor, limit } from "../../../http/params.ts";
 import { rankingCursors, rankingPage } from "../../../read/queries/feeds/ranking.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 import { respondWithChannelPage } from "./channel-page.ts";
 
 /** `/channel/trending`. */
-export function trendingChannelRoutes({ reads, describe }: ReadParts) {
+export function trendingChannelRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "trending-channels" }).get(
     "/channel/trending",
     ({ query }) => {

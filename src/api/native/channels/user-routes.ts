@@ -4,7 +4,7 @@ import { cursor, fid, limit } from "../../../http/params.ts";
 import { channelsOfUser, channelsOfUserCursor } from "../../../read/queries/channels/channels.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts, Viewer } from "../../shared/dialect.ts";
+import type { ReadDeps, Viewer } from "../../shared/dialect.ts";
 import { respondWithChannelPage } from "./channel-page.ts";
 
 const tags = ["Channels"];
@@ -15,7 +15,7 @@ interface PageQuery extends Viewer {
 }
 
 /** The channels of a user: `/channel/user-active` and its aliases, `/user/memberships/list`. */
-export function userChannelRoutes({ reads, describe }: ReadParts) {
+export function userChannelRoutes({ reads, describe }: ReadDeps) {
   const channels = ({ query }: { query: PageQuery & { fid: number } }) => {
     const after = decodeCursor(channelsOfUserCursor, query.cursor);
     return respondWithChannelPage(reads, query, (db) =>

@@ -4,7 +4,7 @@ import { choice, cursor, fid, limit, optional } from "../../../http/params.ts";
 import { followingFeed, followingFeedCursor } from "../../../read/queries/feeds/following-feed.ts";
 import { respondWithCastPage } from "../../shared/cast-page.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts, Viewer } from "../../shared/dialect.ts";
+import type { ReadDeps, Viewer } from "../../shared/dialect.ts";
 import { respondWithTrending, TRENDING } from "./trending.ts";
 
 const tags = ["Feeds"];
@@ -16,7 +16,7 @@ interface FollowingQuery extends Viewer {
 }
 
 /** `/feed`, `/feed/following` and `/feed/trending`. */
-export function followingFeedRoutes({ reads, describe }: ReadParts) {
+export function followingFeedRoutes({ reads, describe }: ReadDeps) {
   const following = (query: FollowingQuery) => {
     const after = decodeCursor(followingFeedCursor, query.cursor);
     const { fid, limit } = query;

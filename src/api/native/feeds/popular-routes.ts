@@ -2,12 +2,12 @@ import { Elysia } from "elysia";
 import { fid, limit } from "../../../http/params.ts";
 import { popularCasts } from "../../../read/queries/feeds/popular-casts.ts";
 import { respondWithCastPage } from "../../shared/cast-page.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 
 const MAX_POPULAR = 10;
 
 /** `/feed/user/popular`. */
-export function popularFeedRoutes({ reads, describe }: ReadParts) {
+export function popularFeedRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "popular-feeds" }).get(
     "/feed/user/popular",
     ({ query }) => {

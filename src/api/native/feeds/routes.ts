@@ -9,13 +9,13 @@ import {
 } from "../../../read/queries/feeds/parent-url-feed.ts";
 import { respondWithCastPage } from "../../shared/cast-page.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 import { respondWithTrending, TRENDING } from "./trending.ts";
 
 const tags = ["Feeds"];
 
 /** `/feed/channels`, `/feed/parent_urls`, and other names of the trending feed. */
-export function feedRoutes({ reads, describe }: ReadParts) {
+export function feedRoutes({ reads, describe }: ReadDeps) {
   const trendingHook = describe({
     cache: "shared",
     operationId: "getFeedForYou",

@@ -8,12 +8,12 @@ import {
 } from "../../../read/queries/casts/casts-of-user.ts";
 import { respondWithCastPage } from "../../shared/cast-page.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 
 const tags = ["Feeds"];
 
 /** `/feed/user/casts` and `/feed/user/replies_and_recasts`. */
-export function userFeedRoutes({ reads, describe }: ReadParts) {
+export function userFeedRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "user-feeds" })
     .get(
       "/feed/user/casts",

@@ -3,11 +3,11 @@ import { aliasOf } from "../../../http/operation.ts";
 import { cursor, fid, limit } from "../../../http/params.ts";
 import { followers, followersCursor } from "../../../read/queries/users/links.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 import { respondWithUserPage } from "../../shared/user-page.ts";
 
 /** `/followers/relevant`. */
-export function relevantFollowerRoutes({ reads, describe }: ReadParts) {
+export function relevantFollowerRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "relevant-followers" }).get(
     "/followers/relevant",
     ({ query }) => {

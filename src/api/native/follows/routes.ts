@@ -16,7 +16,7 @@ import {
   suggestedFollowsCursor,
 } from "../../../read/queries/users/suggested-follows.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts, ResponseName, Viewer } from "../../shared/dialect.ts";
+import type { ReadDeps, ResponseName, Viewer } from "../../shared/dialect.ts";
 import { respondWithUserPage } from "../../shared/user-page.ts";
 
 interface Context {
@@ -28,7 +28,7 @@ interface Context {
 }
 
 /** Followers, followed users, mutual follows and suggestions, with all their aliases. */
-export function followRoutes({ reads, describe }: ReadParts) {
+export function followRoutes({ reads, describe }: ReadDeps) {
   const userPage = (response: ResponseName, operationId: string, summary: string, description?: string) =>
     describe({
       cache: "shared",

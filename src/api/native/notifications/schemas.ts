@@ -41,5 +41,5 @@ export const NotificationPageResponse = Type.Object(
 );
 
 /** Compile-time check that the presenter and the documented object have the same type. */
-type Same<A, B> = [A] extends [B] ? true : never;
-export type NotificationIsDocumented = Same<PresentedNotification, Static<typeof Notification>>;
+type Assignable<A, B> = [A] extends [B] ? true : never;
+export type NotificationTypeCheck = Assignable<PresentedNotification, Static<typeof Notification>>;

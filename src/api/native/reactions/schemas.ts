@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Reaction as PresentedReaction } from "../../../read/present/native/reaction.ts";
-import { Cast, closed, Next, type Same, UnixSecs, User } from "../../shared/schemas.ts";
+import { type Assignable, Cast, closed, Next, UnixSecs, User } from "../../shared/schemas.ts";
 
 const Reaction = Type.Object(
   {
@@ -14,4 +14,4 @@ const Reaction = Type.Object(
 
 export const ReactionPageResponse = Type.Object({ reactions: Type.Array(Reaction), next: Next }, closed);
 
-export type ObjectsAreDocumented = Same<PresentedReaction, Static<typeof Reaction>>;
+export type ObjectTypeCheck = Assignable<PresentedReaction, Static<typeof Reaction>>;

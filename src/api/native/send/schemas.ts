@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { MAX_BODY_CHARS, MAX_TARGET_URL_CHARS, MAX_TITLE_CHARS } from "../../../push/send-request.ts";
 import type { SendResult } from "../../../push/send-service.ts";
-import { closed, Fid, nullable } from "../../shared/management.ts";
+import { closed, Fid, nullable } from "../../shared/schemas.ts";
 
 /** Request and response bodies of a send. */
 

@@ -3,7 +3,16 @@ import type {
   IdRegistryEvent as PresentedIdRegistryEvent,
   SignerEvent as PresentedSignerEvent,
 } from "../../../read/present/native/registry-event.ts";
-import { Count, closed, EthAddress, Fid, Next, nullable, type Same, UnixSecs } from "../../shared/schemas.ts";
+import {
+  type Assignable,
+  Count,
+  closed,
+  EthAddress,
+  Fid,
+  Next,
+  nullable,
+  UnixSecs,
+} from "../../shared/schemas.ts";
 
 export const Key = Type.String({
   pattern: "^0x(?:[0-9a-f]{2})+$",
@@ -48,5 +57,5 @@ export const IdRegistryEventPageResponse = Type.Object(
   closed,
 );
 
-export type ObjectsAreDocumented = Same<PresentedSignerEvent, Static<typeof SignerEvent>> &
-  Same<PresentedIdRegistryEvent, Static<typeof IdRegistryEvent>>;
+export type ObjectTypeCheck = Assignable<PresentedSignerEvent, Static<typeof SignerEvent>> &
+  Assignable<PresentedIdRegistryEvent, Static<typeof IdRegistryEvent>>;

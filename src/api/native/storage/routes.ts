@@ -4,14 +4,14 @@ import { fid } from "../../../http/params.ts";
 import type { Presenters } from "../../../read/present/presenters.ts";
 import { storageOf } from "../../../read/queries/users/storage.ts";
 import { runQuery } from "../../../read/run-query.ts";
-import type { ReadParts, Viewer } from "../../shared/dialect.ts";
+import type { ReadDeps, Viewer } from "../../shared/dialect.ts";
 
 interface StorageQuery extends Viewer {
   readonly fid: number;
 }
 
 /** Storage units of an fid and their usage, each under two paths. */
-export function storageRoutes({ reads, describe }: ReadParts) {
+export function storageRoutes({ reads, describe }: ReadDeps) {
   const show = (query: StorageQuery, present: Presenters["storageUsage" | "storageAllocations"]) =>
     runQuery(
       reads,

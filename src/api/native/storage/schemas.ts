@@ -4,7 +4,7 @@ import type {
   StorageAllocations as PresentedAllocations,
   StorageUsage as PresentedUsage,
 } from "../../../read/present/native/storage.ts";
-import { Count, closed, Fid, type Same, UnixSecs } from "../../shared/schemas.ts";
+import { type Assignable, Count, closed, Fid, UnixSecs } from "../../shared/schemas.ts";
 
 const StorageAllocation = Type.Object(
   {
@@ -50,5 +50,5 @@ export const StorageUsageResponse = Type.Object(
   { ...closed, $id: "StorageUsage" },
 );
 
-export type ObjectsAreDocumented = Same<PresentedAllocations, Static<typeof StorageAllocationsResponse>> &
-  Same<PresentedUsage, Static<typeof StorageUsageResponse>>;
+export type ObjectTypeCheck = Assignable<PresentedAllocations, Static<typeof StorageAllocationsResponse>> &
+  Assignable<PresentedUsage, Static<typeof StorageUsageResponse>>;

@@ -8,7 +8,8 @@ import { exchangeOf } from "../../../http/exchange.ts";
 import { operation } from "../../../http/operation.ts";
 import type { TokenEvents } from "../../../push/tokens/token-events.ts";
 import type { CountTokenEvent } from "../../../push/tokens/token-metrics.ts";
-import { closed, unwrapOrThrow } from "../../shared/management.ts";
+import { unwrapOrThrow } from "../../shared/management.ts";
+import { closed } from "../../shared/schemas.ts";
 
 const Base64Url = (description: string) => Type.String({ description: `${description}, base64url` });
 
@@ -32,7 +33,7 @@ const Refused = Type.Object(
 );
 
 /** Dependencies of the token webhook. */
-export interface TokenWebhookParts {
+export interface TokenWebhookDeps {
   readonly verify: VerifyEnvelope;
   readonly staleReason: StaleReason;
   readonly events: TokenEvents;
@@ -40,7 +41,7 @@ export interface TokenWebhookParts {
 }
 
 /** `/frame/webhook/<app_id>`: receives reports of clients about what their users do with a mini app. */
-export function tokenWebhookRoutes({ verify, staleReason, events, count }: TokenWebhookParts): AnyElysia {
+export function tokenWebhookRoutes({ verify, staleReason, events, count }: TokenWebhookDeps): AnyElysia {
   const decodeEnvelope = jsonBodyDecoder(SignedEnvelope);
   // Has no hook that decodes the body, because an unknown app is reported before an invalid body.
   const { transform: _, ...hook } = operation({

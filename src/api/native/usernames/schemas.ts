@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { UsernameProof as PresentedProof } from "../../../read/present/native/username-proof.ts";
-import { closed, EthAddress, Fid, nullable, type Same, UnixSecs } from "../../shared/schemas.ts";
+import { type Assignable, closed, EthAddress, Fid, nullable, UnixSecs } from "../../shared/schemas.ts";
 
 const UsernameProof = Type.Object(
   {
@@ -27,4 +27,4 @@ export const FnameAvailabilityResponse = Type.Object(
   closed,
 );
 
-export type ObjectsAreDocumented = Same<PresentedProof, Static<typeof UsernameProof>>;
+export type ObjectTypeCheck = Assignable<PresentedProof, Static<typeof UsernameProof>>;

@@ -7,14 +7,14 @@ import { interactionsOf } from "../../../read/queries/casts/interactions.ts";
 import { mutualFollows, mutualFollowsCursor } from "../../../read/queries/users/links.ts";
 import { allFids, hexFidsCursor } from "../../../read/queries/users/users.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 import { respondWithUserPage } from "../../shared/user-page.ts";
 import { FidPageResponse, InteractionsResponse } from "./schemas.ts";
 
 const tags = ["Users"];
 
 /** All fids, best friends, and the interactions of two users. */
-export function userListRoutes({ reads, describe }: ReadParts) {
+export function userListRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "user-lists" })
     .get(
       "/user/fid",

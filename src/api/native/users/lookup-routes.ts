@@ -8,14 +8,14 @@ import {
 } from "../../../read/queries/users/users.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 import { respondWithUserPage } from "../../shared/user-page.ts";
 import { respondWithUser } from "./user-response.ts";
 
 const tags = ["Users"];
 
 /** Users by declared data: verified addresses, X name, location. */
-export function userLookupRoutes({ reads, describe }: ReadParts) {
+export function userLookupRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "user-lookups" })
     .get(
       "/user/bulk-by-address",

@@ -3,13 +3,13 @@ import { aliasOf } from "../../../http/operation.ts";
 import { address, fid, fidList, text } from "../../../http/params.ts";
 import { fidByCustodyAddress, fidByUsername } from "../../../read/queries/users/users.ts";
 import { runQuery } from "../../../read/run-query.ts";
-import type { ReadParts, Viewer } from "../../shared/dialect.ts";
+import type { ReadDeps, Viewer } from "../../shared/dialect.ts";
 import { respondWithUser } from "./user-response.ts";
 
 const tags = ["Users"];
 
 /** Users by their identifiers: fid, name, custody address. */
-export function userRoutes({ reads, describe }: ReadParts) {
+export function userRoutes({ reads, describe }: ReadDeps) {
   const byUsername = describe({
     cache: "shared",
     operationId: "getUserByUsername",

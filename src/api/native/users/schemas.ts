@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Interactions as PresentedInteractions } from "../../../read/present/native/interactions.ts";
-import { closed, Fid, Next, nullable, type Same } from "../../shared/schemas.ts";
+import { type Assignable, closed, Fid, Next, nullable } from "../../shared/schemas.ts";
 
 const Interactions = Type.Object(
   {
@@ -22,4 +22,4 @@ const Interactions = Type.Object(
 export const InteractionsResponse = Type.Object({ interactions: Interactions }, closed);
 export const FidPageResponse = Type.Object({ fids: Type.Array(Fid), next: Next }, closed);
 
-export type ObjectsAreDocumented = Same<PresentedInteractions, Static<typeof Interactions>>;
+export type ObjectTypeCheck = Assignable<PresentedInteractions, Static<typeof Interactions>>;

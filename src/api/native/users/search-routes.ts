@@ -7,11 +7,11 @@ import {
   userSearchCursor,
 } from "../../../read/queries/search/user-search.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import type { ReadParts } from "../../shared/dialect.ts";
+import type { ReadDeps } from "../../shared/dialect.ts";
 import { respondWithUserPage } from "../../shared/user-page.ts";
 
 /** `/user/search`. */
-export function userSearchRoutes({ reads, describe }: ReadParts) {
+export function userSearchRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "user-search" }).get(
     "/user/search",
     ({ query }) => {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { AnyElysia } from "elysia";
 import { createSignedRoutes } from "../../../auth/signed-routes.ts";
-import type { AuthParts } from "../../../auth/verify.ts";
+import type { AuthDeps } from "../../../auth/verify.ts";
 import { choice, cursor, limit, optional, text } from "../../../http/params.ts";
 import type { EventKind } from "../../../protocol/event-kind.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
@@ -14,8 +14,8 @@ import {
 } from "../../../webhooks/store/deliveries.ts";
 import { eventKinds } from "../../../webhooks/subscription.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
-import { closed, nullable, UnixSecs, unwrapOrThrow } from "../../shared/management.ts";
-import { Next } from "../../shared/schemas.ts";
+import { unwrapOrThrow } from "../../shared/management.ts";
+import { closed, Next, nullable, UnixSecs } from "../../shared/schemas.ts";
 
 const Kind = Type.Unsafe<EventKind>({ type: "string", enum: eventKinds.map(({ kind }) => kind) });
 const MessageId = Type.String({ description: "The `webhook-id` header that the receiver got" });
@@ -78,11 +78,11 @@ const TestResponse = Type.Object(
 const deliveryCursor = cursorCodec("webhook-deliveries", ["int", "int"]);
 
 /** `/webhook/deliveries` and `/webhook/test`: the deliveries of a webhook, for its owner. */
-export function webhookDeliveryRoutes(parts: {
-  readonly auth: AuthParts;
+export function webhookDeliveryRoutes(deps: {
+  readonly auth: AuthDeps;
   readonly deliveries: DeliveryService;
 }): AnyElysia {
-  const { auth, deliveries } = parts;
+  const { auth, deliveries } = deps;
   const routes = createSignedRoutes(auth, { name: "webhook-deliveries", tag: "Webhooks" });
 
   routes.add(

@@ -4,7 +4,7 @@ import { createSignedRoutes } from "../../../auth/signed-routes.ts";
 import type { Webhook } from "../../../db/state/records.ts";
 import { fid as fidParam, optional, text } from "../../../http/params.ts";
 import type { Refusal } from "../../../management/refusal.ts";
-import { Deleted, idToDelete, type ManagementParts, unwrapOrThrow } from "../../shared/management.ts";
+import { Deleted, idToDelete, type ManagementDeps, unwrapOrThrow } from "../../shared/management.ts";
 import {
   CreateWebhookRequest,
   presentWebhook,
@@ -14,7 +14,7 @@ import {
 } from "./schemas.ts";
 
 /** `/webhook`: webhooks and their secrets, for their owner. */
-export function webhookRoutes({ auth, webhooks, delivery }: ManagementParts): AnyElysia {
+export function webhookRoutes({ auth, webhooks, delivery }: ManagementDeps): AnyElysia {
   const routes = createSignedRoutes(auth, { name: "webhooks", tag: "Webhooks" });
   const webhookId = text({ description: "The webhook's id" });
   const respond = (outcome: Webhook | Refusal) => ({

@@ -7,15 +7,8 @@ import {
   MAX_UNFILTERED_PROGRAM_SIZE,
 } from "../../../webhooks/match/regex-program.ts";
 import { eventKinds, MAX_FILTER_ENTRIES } from "../../../webhooks/subscription.ts";
-import {
-  closed,
-  type DeliverySettings,
-  Fid,
-  nullable,
-  presentSecret,
-  SendSecret,
-  UnixSecs,
-} from "../../shared/management.ts";
+import { type DeliverySettings, presentSecret, SendSecret } from "../../shared/management.ts";
+import { closed, Fid, nullable, UnixSecs } from "../../shared/schemas.ts";
 
 /** Request bodies and the record of webhooks. */
 
