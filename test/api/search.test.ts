@@ -24,7 +24,7 @@ function take(db: IndexDatabase, cast: ReturnType<typeof put>): void {
 }
 
 function search(db: IndexDatabase, asked: string): string[] {
-  return castSearch(db, { asked, limit: 100, after: undefined }).rows.map(({ hash }) => hash);
+  return castSearch(db, { text: asked, limit: 100, after: undefined }).rows.map(({ hash }) => hash);
 }
 
 function finds(text: string, asked: string): boolean {
@@ -211,7 +211,7 @@ describe("what is found", () => {
       let after: readonly [number] | undefined;
       const added: ReturnType<typeof put>[] = [];
       for (;;) {
-        const page = castSearch(db, { asked: "gm", limit, after });
+        const page = castSearch(db, { text: "gm", limit, after });
         seen.push(...page.rows.map(({ hash }) => hash));
         if (page.cursor === null) break;
         after = castSearchCursor.decode(page.cursor);

@@ -136,7 +136,7 @@ export function conversationRoutes(reads: Reads) {
           reads,
           (db) =>
             filteredSearch(db, {
-              asked: query.q,
+              text: query.q,
               order,
               authorFid: query.author_fid,
               parentUrl: query.parent_url,

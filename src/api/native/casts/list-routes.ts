@@ -46,7 +46,7 @@ export function castListRoutes({ reads, describe }: ReadDeps) {
       ({ query }) => {
         const after = decodeCursor(castSearchCursor, query.cursor);
         return respondWithCastPage(reads, query, (db) =>
-          castSearch(db, { asked: query.q, limit: query.limit, after }),
+          castSearch(db, { text: query.q, limit: query.limit, after }),
         );
       },
       describe({

@@ -26,7 +26,7 @@ const scanRoots = statement<TimedRow, ScanParams>(
   "skeleton.following-feed.scan-roots",
   `${SCAN}\n   CROSS JOIN casts c ON c.hash = below.hash AND c.parent_hash IS NULL LIMIT ?`,
 );
-const endOfScan = statement<TimedRow, [belowTimestamp: number, belowHash: Uint8Array, walkedBefore: number]>(
+const endOfScan = statement<TimedRow, [belowTimestamp: number, belowHash: Uint8Array, scannedBefore: number]>(
   "skeleton.following-feed.end-of-scan",
   `SELECT timestamp, hash FROM casts WHERE (timestamp, hash) < (?, ?)
    ORDER BY timestamp DESC, hash DESC LIMIT 1 OFFSET ?`,

@@ -3,15 +3,15 @@ import { cursorCodec, type Key } from "../../cursor.ts";
 import type { GroupKey, NotificationRow } from "./notification-groups.ts";
 
 /**
- * How a walk through notifications goes on. Beside the place it carries the windows that reach from shown entries over
- * the place downwards, so that whatever is written above it meanwhile changes nothing below.
+ * The state of a client that pages through notifications. Beside the position it has the windows of shown entries that
+ * extend past the position, so that later writes above the position do not change the pages below it.
  */
 export interface PagingState {
-  /** Time of the newest row when the walk began; nothing newer is part of it. */
+  /** The time of the newest row of the first page. Newer rows are not part of the following pages. */
   readonly anchor: number;
   /** The newest row of the last entry shown. */
   readonly last: NotificationRow;
-  /** Where windows of shown entries end, below `last`; of casts by the first bytes of their hash. */
+  /** The ends of the windows of shown entries that are below `last`. Casts are keyed by the first bytes of their hash. */
   readonly ends: ReadonlyMap<string, number>;
   /** False when there were more such windows than a cursor holds. */
   readonly isComplete: boolean;
@@ -27,22 +27,22 @@ const PREFIX_BYTES = 5;
 /** A window is at most 7 days long, which is below 2^24 seconds. */
 const OFFSET_BYTES = 3;
 const WINDOW_BYTES = PREFIX_BYTES + OFFSET_BYTES;
-/** As many as fit into a cursor of 512 characters beside the rest. */
+/** The most windows that fit into a cursor of 512 characters with the other parts. */
 export const MAX_CARRIED_WINDOWS = 24;
 
-/** Under which key `ends` holds a group. */
+/** Returns the key of a group in `ends`. */
 export function windowKey(group: GroupKey): string {
   return group === "follows" ? group : group.slice(2, 2 + 2 * PREFIX_BYTES);
 }
 
-/** The cursor behind `last`; of `ends` those count that lie below it. */
-export function encodePagingState(walk: PagingState): string {
-  const { anchor, last } = walk;
-  const reaching = [...walk.ends].filter(([, end]) => end < last.timestamp);
+/** Encodes the cursor after `last`. It contains only the window ends below `last`. */
+export function encodePagingState(state: PagingState): string {
+  const { anchor, last } = state;
+  const reaching = [...state.ends].filter(([, end]) => end < last.timestamp);
   const follows = reaching.find(([key]) => key === "follows")?.[1] ?? NO_WINDOW;
   const casts = reaching.filter(([key]) => key !== "follows").sort(([, a], [, b]) => a - b);
   const carried = casts.slice(0, MAX_CARRIED_WINDOWS);
-  const isComplete = walk.isComplete && carried.length === casts.length;
+  const isComplete = state.isComplete && carried.length === casts.length;
   return codec.encode([
     anchor,
     last.timestamp,
@@ -55,7 +55,7 @@ export function encodePagingState(walk: PagingState): string {
   ]);
 }
 
-/** Reads cursors, as `decodeCursor` wants it. */
+/** The codec of the cursors, as `decodeCursor` requires it. */
 export const notificationsCursor = codec;
 
 export function decodePagingState(key: Key<Shape>): PagingState {

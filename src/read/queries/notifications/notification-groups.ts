@@ -1,7 +1,7 @@
 import { NotificationKind } from "../../../db/index/project/notifications.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
 
-/** One act that somebody is told of, as the index holds it. Unix seconds. */
+/** One act that notifies a user, as the index stores it. Times are unix seconds. */
 export interface NotificationRow {
   readonly timestamp: number;
   readonly kind: NotificationKind;
@@ -15,22 +15,22 @@ export interface NotificationEntry {
   readonly newest: NotificationRow;
   /** Undefined for follows. */
   readonly hash: Hash | undefined;
-  /** The newest acts, newest first. */
+  /** The newest acts in descending order of time. */
   readonly acts: readonly NotificationRow[];
   /** The number of all acts. */
   readonly count: number;
 }
 
-/** What reactions to one cast, or all follows, share. */
+/** The key of a group: reactions to one cast, or all follows. */
 export type GroupKey = Hash | "follows";
 
 const MAX_LISTED = 10;
 
-/** Which acts share an entry. */
+/** The rule that decides which acts share an entry. */
 export interface Grouping {
-  /** The group that an act may share with others; undefined for a mention or a reply. */
+  /** Returns the group of an act; undefined for a mention or a reply. */
   readonly groupOf: (row: NotificationRow) => GroupKey | undefined;
-  /** The kinds of reactions in the group of a reaction: 1 for likes, 2 for recasts, added up. */
+  /** Returns the kinds of reactions in the group of a reaction as bits: 1 for likes, 2 for recasts. */
   readonly typesWith: (row: NotificationRow) => number;
 }
 
@@ -44,13 +44,13 @@ function groupByCast(row: NotificationRow): GroupKey | undefined {
     : undefined;
 }
 
-/** Likes and recasts of one cast are one group. */
+/** Groups likes and recasts of one cast together. */
 export const byCast: Grouping = { groupOf: groupByCast, typesWith: () => LIKES + RECASTS };
 
-/** Digits that the key of a group is known by in a cursor (see `windowKey`). */
+/** The digits of a group's key that a cursor contains (see `windowKey`). */
 const KEY_DIGITS = 10;
 
-/** Likes of one cast are a group, its recasts another, whose key is the hash with its first digits at the end. */
+/** Groups likes and recasts of one cast separately. The key of recasts is the hash with its first digits at the end. */
 export const byKind: Grouping = {
   groupOf(row) {
     const group = groupByCast(row);
@@ -69,22 +69,22 @@ interface OpenEntry {
 }
 
 /**
- * Makes a page of entries out of rows that come newest first. A window begins at the newest row that no window of its
- * group covers and reaches back over the times above `newest - windowSecs`: a row exactly that much older begins the
- * next window, so that windows lie side by side and each is `windowSecs` seconds long.
+ * Groups rows, added newest first, into a page of entries. A window starts at the newest row that no window of its group
+ * covers, and covers the times after `newest - windowSecs`. A row exactly `windowSecs` older starts the next window, so
+ * windows do not overlap and each is `windowSecs` seconds long.
  */
 export class NotificationGrouper {
   readonly #limit: number;
   readonly #windowSecs: number;
   readonly #groupOf: Grouping["groupOf"];
-  /** Where the current window of a group ends: rows above this time are in it. */
+  /** Returns the end of the current window of a group: newer rows are in the window. */
   readonly #ends: (group: GroupKey) => number | undefined;
-  readonly #begun = new Map<GroupKey, { readonly end: number; readonly entry: OpenEntry }>();
+  readonly #openWindows = new Map<GroupKey, { readonly end: number; readonly entry: OpenEntry }>();
   readonly #entries: OpenEntry[] = [];
   #lowestEnd = Number.POSITIVE_INFINITY;
   #hasMore = false;
 
-  /** @param shownEnds the ends of the windows that pages before this one have begun to show */
+  /** @param shownEnds returns the ends of the windows that earlier pages opened */
   constructor(options: {
     limit: number;
     windowSecs: number;
@@ -97,27 +97,27 @@ export class NotificationGrouper {
     this.#ends = options.shownEnds;
   }
 
-  /** Takes the next row; false when no later one can change the page. */
+  /** Adds the next row. Returns false when no later row can change the page. */
   add(row: NotificationRow): boolean {
     const group = this.#groupOf(row);
-    const begun = group && this.#begun.get(group);
-    const end = begun ? begun.end : group && this.#ends(group);
+    const open = group && this.#openWindows.get(group);
+    const end = open ? open.end : group && this.#ends(group);
     if (end !== undefined && row.timestamp > end) {
-      if (begun) addAct(begun.entry, row);
+      if (open) addAct(open.entry, row);
       return true;
     }
     if (this.#entries.length === this.#limit) this.#hasMore = true;
-    else this.#begin(row, group);
+    else this.#openEntry(row, group);
     return !this.#hasMore || row.timestamp > this.#lowestEnd;
   }
 
-  #begin(row: NotificationRow, group: GroupKey | undefined): void {
+  #openEntry(row: NotificationRow, group: GroupKey | undefined): void {
     const hash = group === "follows" ? undefined : hex(row.ref);
     const entry = { newest: row, hash, acts: [row], count: 1 };
     this.#entries.push(entry);
     if (group === undefined) return;
     const end = row.timestamp - this.#windowSecs;
-    this.#begun.set(group, { end, entry });
+    this.#openWindows.set(group, { end, entry });
     this.#lowestEnd = Math.min(this.#lowestEnd, end);
   }
 
@@ -125,14 +125,14 @@ export class NotificationGrouper {
     return this.#entries;
   }
 
-  /** Whether a row came that begins an entry behind the page. */
+  /** Whether a row was added that starts an entry of the next page. */
   get hasMore(): boolean {
     return this.#hasMore;
   }
 
-  /** The ends of the windows that this page began, the last one of each group. */
+  /** Yields the end of the last window of each group that this page opened. */
   *openedWindowEnds(): Iterable<readonly [group: GroupKey, end: number]> {
-    for (const [group, { end }] of this.#begun) yield [group, end];
+    for (const [group, { end }] of this.#openWindows) yield [group, end];
   }
 }
 

@@ -11,7 +11,7 @@ export function positionOf({ timestamp, kind, actorFid, ref }: NotificationRow):
   return [timestamp, kind, actorFid, ref];
 }
 
-/** Whether the viewer `?1` wants to hear nothing of this actor. */
+/** Returns the condition that the viewer `?1` blocks or mutes an actor. */
 export const isSilenced = (actor: string) =>
   `EXISTS (SELECT 1 FROM links s WHERE s.fid = ?1 AND s.type IN ('block', 'mute') AND s.target_fid = ${actor})`;
 
@@ -19,8 +19,8 @@ const COLUMNS = "n.timestamp, n.kind, n.actor_fid AS actorFid, n.ref";
 const BELOW = "(n.timestamp, n.kind, n.actor_fid, n.ref) < (?2, ?3, ?4, ?5)";
 const NEWEST_FIRST = "n.timestamp DESC, n.kind DESC, n.actor_fid DESC, n.ref DESC";
 
-// A mention, a reply and a follow have a row only while they live. A reaction outlives its target, and may name a cast
-// that is not there or is somebody else's.
+// Rows of mentions, replies and follows exist only while these are live. A reaction outlives its target, and may name a
+// cast that does not exist or that has another author.
 const targetExists = (row: string) =>
   `(${row}.kind NOT IN (3, 4) OR EXISTS (SELECT 1 FROM casts c WHERE c.hash = ${row}.ref AND c.fid = ?1))`;
 const isVisible = (row: string) => `NOT ${isSilenced(`${row}.actor_fid`)} AND ${targetExists(row)}`;
@@ -35,7 +35,7 @@ const declareRows = (name: string, isShown: string) =>
      ORDER BY ${NEWEST_FIRST} LIMIT ?6`,
   );
 const visibleRows = declareRows("rows-heard", isVisible("n"));
-/** For the many who silence nobody: to ask of each row whether its actor is silenced takes most of its time. */
+/** For viewers without blocks and mutes: the check of each row's actor takes most of the time of the other statement. */
 const unfilteredRows = declareRows("rows", targetExists("n"));
 const hasSilenced = statement<{ one: number }, [fid: number]>(
   "skeleton.notifications.silences-anybody",
@@ -55,32 +55,32 @@ const declareScan = (name: string, from: string) =>
      ORDER BY below.timestamp DESC, below.kind DESC, below.actor_fid DESC, below.ref DESC`,
   );
 const declareScanEnd = (name: string, from: string) =>
-  statement<NotificationRow, [fid: number, ...Position, walkedBefore: number]>(
+  statement<NotificationRow, [fid: number, ...Position, scannedBefore: number]>(
     `skeleton.notifications.${name}`,
     `SELECT ${COLUMNS} ${from} ORDER BY ${NEWEST_FIRST} LIMIT 1 OFFSET ?6`,
   );
-/** The walk over rows of every kind, and the one over mentions and replies alone. */
+/** The scan of rows of every kind, and the scan of mentions and replies alone. */
 const scans = {
-  all: { rows: declareScan("walk", fromAll), end: declareScanEnd("end-of-walk", fromAll) },
+  all: { rows: declareScan("scan", fromAll), end: declareScanEnd("end-of-scan", fromAll) },
   casts: {
-    rows: declareScan("walk-of-casts", fromCasts),
-    end: declareScanEnd("end-of-walk-of-casts", fromCasts),
+    rows: declareScan("scan-of-casts", fromCasts),
+    end: declareScanEnd("end-of-scan-of-casts", fromCasts),
   },
 };
 
 const FIRST_CHUNK_ROWS = 100;
 const FIRST_SCAN_ROWS = 256;
 const MAX_CHUNK_ROWS = 16_384;
-/** Rows of any kind that a page of some kinds passes. */
+/** The most rows of any kind that are read for a page of selected kinds. */
 const MAX_SCANNED = 40_000;
 
-/** The next rows, and where the search for more of them ended before the last one. */
+/** The next rows. `stoppedAt` is the last row read when the scan stopped at its limit before the end. */
 interface Chunk {
   readonly rows: readonly NotificationRow[];
   readonly stoppedAt: NotificationRow | undefined;
 }
 
-/** What an fid is told of below a row, newest first, in chunks that grow. */
+/** Yields the notifications of an fid after a row, newest first, in growing chunks. */
 export function chunksBelow(
   db: IndexDatabase,
   query: {
@@ -106,22 +106,22 @@ function* allChunks(db: IndexDatabase, fid: number, from: Position): Iterable<Ch
   }
 }
 
-/** Walks over rows of other kinds as well, in steps, and not further than `MAX_WALKED`. */
+/** Scans rows of all kinds in steps, at most `MAX_SCANNED` rows, and yields those of the selected kinds. */
 function* chunksOfKinds(
   db: IndexDatabase,
   fid: number,
   from: Position,
   kinds: readonly NotificationKind[],
 ): Iterable<Chunk> {
-  const walk = kinds.every((kind) => kind < 3) ? scans.casts : scans.all;
+  const scan = kinds.every((kind) => kind < 3) ? scans.casts : scans.all;
   const json = JSON.stringify(kinds);
   let position = from;
   let step = FIRST_SCAN_ROWS;
-  for (let walked = step; ; walked += step) {
-    const rows = db.all(walk.rows, fid, ...position, step, json);
-    const end = db.get(walk.end, fid, ...position, step - 1);
-    yield { rows, stoppedAt: walked + step > MAX_SCANNED ? end : undefined };
-    if (!end || walked + step > MAX_SCANNED) return;
+  for (let scanned = step; ; scanned += step) {
+    const rows = db.all(scan.rows, fid, ...position, step, json);
+    const end = db.get(scan.end, fid, ...position, step - 1);
+    yield { rows, stoppedAt: scanned + step > MAX_SCANNED ? end : undefined };
+    if (!end || scanned + step > MAX_SCANNED) return;
     position = positionOf(end);
     step = Math.min(4 * step, MAX_CHUNK_ROWS);
   }

@@ -33,7 +33,7 @@ const rowsInThreads = statement<NotificationRow, [fid: number, ...Position, limi
    SELECT timestamp, kind, actorFid, ref FROM merged below`,
 );
 
-// `types` has the bit of each type of reaction that the group holds: 1 for likes, 2 for recasts.
+// `types` has a bit for each type of reaction in the group: 1 for likes, 2 for recasts.
 const latestReaction = (type: 1 | 2, ref: string, types: string, until: string) =>
   `CASE WHEN ${types} & ${type} THEN coalesce((SELECT r.timestamp FROM reactions r
      WHERE r.target_hash = ${ref} AND r.target_fid = ?1 AND r.type = ${type} AND r.timestamp <= ${until}
@@ -42,7 +42,7 @@ const latestReaction = (type: 1 | 2, ref: string, types: string, until: string) 
 const latest = (ref: string, types: string, until: string) =>
   `max(${latestReaction(1, ref, types, until)}, ${latestReaction(2, ref, types, until)})`;
 
-/** For each group the newest row of the last window that begins at or above the position: its chain from the anchor. */
+/** Selects, for each group, the newest row of the last window that starts at or above the position. */
 const windowsAbove = statement<
   { at: number; newestAt: number; isShown: number },
   [fid: number, ...Position, anchor: number, windowSecs: number, groupsJson: string]
@@ -63,12 +63,12 @@ const windowsAbove = statement<
 );
 
 /**
- * A page of what an fid is told of, newest first, reactions to a cast and follows grouped by windows. Reads the rows
- * from the position down to the end of the page's last window, once each, in chunks that grow: the cost is that of the
- * acts which the page counts and of those of one window behind it.
+ * Returns a page of the notifications of an fid, newest first, with reactions to a cast and follows grouped by windows.
+ * Reads each row from the position down to the end of the page's last window once, in growing chunks: the cost is that of
+ * the acts that the page counts and of those of one more window.
  *
- * With `kinds` rows of other kinds are passed over, a bounded number of them: a page may then be short, or empty, before
- * the end, and its last entries may count too few acts.
+ * With `kinds`, rows of other kinds are skipped, up to a bound: a page before the last may then be short or empty, and its
+ * last entries may count too few acts.
  */
 export function notificationPage(
   db: IndexDatabase,
@@ -78,7 +78,7 @@ export function notificationPage(
     windowSecs: number;
     after: PagingState | undefined;
     grouping?: Grouping;
-    /** All kinds where it is left out. */
+    /** All kinds by default. */
     kinds?: readonly NotificationKind[];
   },
 ): Page<NotificationEntry> {
@@ -95,7 +95,7 @@ export function notificationPage(
   for (const chunk of chunksBelow(db, { fid, last: after?.last, kinds })) {
     const { rows } = chunk;
     anchor ??= rows[0]?.timestamp;
-    if (after && !after.isComplete) findEnds(db, { fid, windowSecs, grouping, walk: after, rows, ends });
+    if (after && !after.isComplete) findEnds(db, { fid, windowSecs, grouping, state: after, rows, ends });
     if (!rows.every((row) => grouper.add(row))) break;
     stoppedAt = chunk.stoppedAt;
   }
@@ -107,22 +107,22 @@ export function notificationPage(
   return { rows: grouper.entries, cursor };
 }
 
-/** Finds the windows that the cursor had no room for, of the casts in `rows`, and puts their ends into `ends`. */
+/** Finds the windows of the casts in `rows` that did not fit into the cursor, and adds their ends to `ends`. */
 function findEnds(
   db: IndexDatabase,
   known: {
     fid: number;
     windowSecs: number;
     grouping: Grouping;
-    walk: PagingState;
+    state: PagingState;
     rows: readonly NotificationRow[];
     ends: Map<string, number>;
   },
 ): void {
-  const { fid, windowSecs, grouping, walk, rows, ends } = known;
+  const { fid, windowSecs, grouping, state, rows, ends } = known;
   const unknown = new Map<GroupKey, readonly [ref: string, types: number]>();
   for (const row of rows) {
-    if (row.timestamp <= walk.last.timestamp - windowSecs) continue;
+    if (row.timestamp <= state.last.timestamp - windowSecs) continue;
     const group = grouping.groupOf(row);
     if (group === undefined || group === "follows" || ends.has(windowKey(group))) continue;
     unknown.set(group, [Buffer.from(row.ref).toString("hex"), grouping.typesWith(row)]);
@@ -130,7 +130,7 @@ function findEnds(
   if (unknown.size === 0) return;
   const groups = [...unknown.keys()];
   const json = JSON.stringify([...unknown.values()]);
-  const found = db.all(windowsAbove, fid, ...positionOf(walk.last), walk.anchor, windowSecs, json);
+  const found = db.all(windowsAbove, fid, ...positionOf(state.last), state.anchor, windowSecs, json);
   for (const { at, newestAt, isShown } of found) {
     const group = groups[at];
     if (group !== undefined && isShown === 1) ends.set(windowKey(group), newestAt - windowSecs);
@@ -143,7 +143,7 @@ const threadShape: ThreadShape = ["int", "int", "int", "hash"];
 export const channelNotificationsCursor = cursorCodec("notifications/channel", threadShape);
 export const parentUrlNotificationsCursor = cursorCodec("notifications/parent_url", threadShape);
 
-/** The mentions and replies whose thread's root stands under one of `urls`, newest first, each an entry of its own. */
+/** Returns the mentions and replies in threads whose root has one of `urls` as parent, newest first, one entry each. */
 export function notificationsInThreads(
   db: IndexDatabase,
   query: {
@@ -158,7 +158,7 @@ export function notificationsInThreads(
   const position: Position = after
     ? [after[0], after[1], after[2], Buffer.from(after[3].slice(2), "hex")]
     : FROM_THE_NEWEST;
-  // A URL that is named twice would give its rows twice.
+  // A repeated URL would repeat its rows.
   const urlsJson = JSON.stringify([...new Set(urls)]);
   const rows = db.all(rowsInThreads, fid, ...position, limit + 1, urlsJson);
   const entries = rows.map((row) => ({ newest: row, hash: hex(row.ref), acts: [row], count: 1 }));

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 
-/** Acts that are counted at most. */
+/** The most acts that are counted. */
 export const MAX_UNSEEN = 1000;
 
 const unseen = statement<{ n: number }, [fid: number]>(
@@ -9,7 +9,7 @@ const unseen = statement<{ n: number }, [fid: number]>(
   `SELECT count(*) AS n FROM (SELECT 1 FROM notifications WHERE fid = ? LIMIT ${MAX_UNSEEN}) below`,
 );
 
-/** The acts that an fid is told of. None is ever marked as seen: that is a write, and writes are refused here. */
+/** Counts the acts that notify an fid. No act is ever marked as seen: that is a write, and the read API has no writes. */
 export function countUnseen(db: IndexDatabase, fid: number): number {
   return db.get(unseen, fid)?.n ?? 0;
 }

@@ -6,13 +6,13 @@ import { scanMatches } from "./search-scan.ts";
 
 export const castSearchCursor = cursorCodec("cast/search", ["int"]);
 
-/** Live casts that match, newest first. */
+/** Returns the live casts that match a text, newest first. */
 export function castSearch(
   db: IndexDatabase,
-  query: { asked: string; limit: number; after: readonly [id: number] | undefined },
+  query: { text: string; limit: number; after: readonly [id: number] | undefined },
 ): Page<{ id: number; hash: Hash }> {
-  const { asked, limit, after } = query;
-  const words = searchQuery(asked);
+  const { text, limit, after } = query;
+  const words = searchQuery(text);
   if (words === undefined) return { rows: [], cursor: null };
   const { rows } = scanMatches(db, {
     query: words,

@@ -11,7 +11,7 @@ export const filteredSearchCursors = {
   chron: cursorCodec("cast/search oldest first", ["int"]),
 } as const;
 
-/** What to search, with what the text itself says of dates taken out of it. Unix seconds. */
+/** A search text without its date operators, and their range of time in unix seconds. */
 interface DatedText {
   readonly text: string;
   readonly from: number;
@@ -20,14 +20,14 @@ interface DatedText {
 
 const DATE = /(?<=^|\s)(before|after):(\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2})?)Z?(?=\s|$)/gi;
 
-/** Beyond every id: ids stay within 2^53 until the year 2242. */
+/** A time after every cast: ids stay within 2^53 until the year 2242. */
 const END_OF_TIME_SECS = 2 ** 33 - 1;
 
-/** Reads `before:2025-04-20` and `after:2025-04-20T23:59:59` (UTC) in a text; what is no date stays a word. */
-export function extractDates(asked: string): DatedText {
+/** Extracts `before:2025-04-20` and `after:2025-04-20T23:59:59` (UTC) from a text. An invalid date remains a word. */
+export function extractDates(searched: string): DatedText {
   let from = 0;
   let until = END_OF_TIME_SECS;
-  const text = asked.replaceAll(DATE, (whole, side: string, date: string) => {
+  const text = searched.replaceAll(DATE, (whole, side: string, date: string) => {
     const atMs = Date.parse(date.includes("T") ? `${date}Z` : `${date}T00:00:00Z`);
     if (Number.isNaN(atMs) || atMs < 0) return whole;
     const at = Math.min(Math.floor(atMs / 1000), END_OF_TIME_SECS);
@@ -39,13 +39,13 @@ export function extractDates(asked: string): DatedText {
 }
 
 /**
- * Live casts that match the words, the dates in the text, and the filters, by time. Where filters let few casts
- * through a page may be short, or empty, before the end.
+ * Returns the live casts that match the words and dates of the text and the filters, by time. When few casts pass the
+ * filters, a page before the last may be short or empty.
  */
 export function filteredSearch(
   db: IndexDatabase,
   query: {
-    asked: string;
+    text: string;
     order: Order;
     authorFid: number | undefined;
     parentUrl: string | undefined;
@@ -54,8 +54,8 @@ export function filteredSearch(
     after: readonly [id: number] | undefined;
   },
 ): Page<{ id: number; hash: Hash }> {
-  const { asked, order, authorFid, limit, after } = query;
-  const { text, from, until } = extractDates(asked);
+  const { order, authorFid, limit, after } = query;
+  const { text, from, until } = extractDates(query.text);
   const words = searchQuery(text);
   if (words === undefined) return { rows: [], cursor: null };
   const above = firstCastIdAt(from) - 1;

@@ -3,9 +3,8 @@ import { statement } from "../../../db/index/statement.ts";
 import { matchOf, type SearchQuery, wordsOf } from "./search-query.ts";
 import { hasWord } from "./text-matcher.ts";
 
-// FTS5 keeps for each of its segments the first key of every page beside that page's number, whose last bit is a flag. What
-// lies within one page, or on two side by side, counts as no page; a key that is not there, behind one that fills pages,
-// as those pages.
+// For each of its segments, FTS5 stores the first key of every page with the page's number, whose last bit is a flag. A
+// range within one page or two adjacent pages counts as no page. An absent key counts as the pages of the key before it.
 const pagesOfRanges = statement<{ pages: number }, [rangesJson: string]>(
   "skeleton.search-plan.pages-of-ranges",
   `WITH RECURSIVE b (segment) AS (
@@ -22,90 +21,90 @@ const pagesOfRanges = statement<{ pages: number }, [rangesJson: string]>(
    FROM json_each(?1) j CROSS JOIN b GROUP BY j.key ORDER BY j.key`,
 );
 
-/** Casts that a page of the full-text index lists, about. */
+/** The approximate number of casts that a page of the full-text index lists. */
 const CASTS_PER_PAGE = 700;
-/** Where lists meet, FTS5 alone looks at the casts of a short one too: so many are checked at least. */
+/** The fewest casts to check for a query of several parts: FTS5 also reads the casts of a short list. */
 const MIN_CHECKED_OF_INTERSECTION = 500;
-/** How often lists meet nobody knows before: so many are checked at most. */
+/** The most casts to check for a query of several parts: the size of the intersection is not known in advance. */
 const MAX_CHECKED_OF_INTERSECTION = 2048;
-/** Checks for each that would do were the casts of a list spread evenly; with more the guess was wrong. */
+/** Factor over the checks that suffice if matches are spread evenly. Beyond it the estimate was wrong. */
 const CHECK_MARGIN = 4;
-/** The full-text index has lists of its own for prefixes of up to so many characters. */
+/** The full-text index has separate lists for prefixes of up to this number of characters. */
 const LISTED_PREFIX_CHARS = 2;
 
-/** What finding casts costs, in units of checking the text of one, which takes 2 µs. Tests make a way cheap or dear. */
+/** Costs in units of checking the text of one cast, which takes 2 µs. Tests change them to select a plan. */
 export interface SearchCosts {
-  /** Of each cast in the lists that FTS5 joins before a long prefix finds the first one. */
+  /** The cost of each cast in the lists that FTS5 joins for a long prefix before it returns the first cast. */
   readonly joined: number;
-  /** Of each page of a frequent word that FTS5 passes over on its way to the next cast with a rare one. */
+  /** The cost of each page of a frequent word that FTS5 skips before the next cast with a rare word. */
   readonly pageSkipped: number;
 }
 
 const COSTS: SearchCosts = { joined: 0.05, pageSkipped: 1 };
 
-/** How to find casts: those of one list, by time, each asked whether it matches the whole. */
+/** A plan to find casts: read one list by time, and check each of its casts against the whole query. */
 export interface SearchPlan {
-  /** An FTS5 query that finds all that the whole finds, and maybe more. */
+  /** An FTS5 query that finds every cast that the whole query finds, and possibly others. */
   readonly driver: string;
-  /** Texts to check before FTS5 is left alone with the whole, so that a wrong guess costs little. */
+  /** The most texts to check before FTS5 runs the whole query, which bounds the cost of a wrong estimate. */
   readonly maxChecked: number;
 }
 
-/** A way to the casts: by lists that are there and meet, or by all those of a range joined. */
+/** A candidate for the driver of a plan: the intersection of existing lists, or the union of a range of lists. */
 interface Candidate {
   readonly text: string;
   readonly driver: string;
-  /** First and last keys of the lists. */
+  /** The first and last keys of the lists. */
   readonly ranges: readonly (readonly [first: string, last: string])[];
   readonly isJoined: boolean;
-  /** Stands for a part of the query that finds less. */
+  /** The text is a shorter prefix than the one in the query, so it finds more casts. */
   readonly isHead: boolean;
 }
 
 /**
- * Chooses the list that is walked: that of the part which the fewest casts hold, as far as the sizes of lists tell. FTS5 by
- * itself walks the lists of all words at once, page by page past what a rare word is not in, and joins the lists of all
- * words that begin with a prefix before it says the first cast: 0.2 s where two million casts hold one. A frequent prefix
- * gives way to its first two characters, whose list is there.
+ * Chooses the list to read: that of the part of the query with the fewest casts, estimated from the sizes of the lists.
+ * FTS5 itself reads the lists of all words in parallel, skips the pages that a rare word is not in, and joins the lists of
+ * all words that start with a prefix before it returns the first cast: 0.2 s when two million casts contain one. A
+ * frequent prefix is replaced by its first two characters, which have a list.
  */
 export function planSearch(
   db: IndexDatabase,
   query: SearchQuery,
-  wanted: number,
+  limit: number,
   costs: SearchCosts = COSTS,
 ): SearchPlan {
-  const alone = { driver: query.match, maxChecked: 0 };
-  const ways = candidatesOf(query);
-  if (ways.length === 1) return alone;
-  const pages = pagesOf(db, ways);
-  const sized = ways.map((way, at) => {
+  const wholeQuery = { driver: query.match, maxChecked: 0 };
+  const candidates = candidatesOf(query);
+  if (candidates.length === 1) return wholeQuery;
+  const pages = pagesOf(db, candidates);
+  const sized = candidates.map((candidate, at) => {
     const wholePages = pages[at] ?? 0;
     const casts = (wholePages + 0.5) * CASTS_PER_PAGE;
     return {
-      ...way,
+      ...candidate,
       casts,
-      joining: way.isJoined ? wholePages * CASTS_PER_PAGE * costs.joined : 0,
+      joining: candidate.isJoined ? wholePages * CASTS_PER_PAGE * costs.joined : 0,
       wholePages,
     };
   });
-  const least = Math.min(...sized.map(({ casts }) => casts));
-  const checksOf = ({ casts }: (typeof sized)[number]) => Math.min(casts, (wanted * casts) / least);
-  const costOf = (way: (typeof sized)[number]) => way.joining + checksOf(way);
+  const fewest = Math.min(...sized.map(({ casts }) => casts));
+  const checksOf = ({ casts }: (typeof sized)[number]) => Math.min(casts, (limit * casts) / fewest);
+  const costOf = (candidate: (typeof sized)[number]) => candidate.joining + checksOf(candidate);
   const best = sized.toSorted((a, b) => costOf(a) - costOf(b)).find(({ text }) => hasWord(db, text));
-  const meet = query.parts.length > 1;
-  let aloneCost = wanted;
+  const isIntersection = query.parts.length > 1;
+  let wholeCost = limit;
   for (const { isHead, joining, wholePages } of sized)
-    if (!isHead) aloneCost += joining + (meet ? wholePages * costs.pageSkipped : 0);
-  if (best === undefined || best.driver === query.match || costOf(best) >= aloneCost) return alone;
-  const maxChecked = meet
-    ? Math.min(Math.max(MIN_CHECKED_OF_INTERSECTION, aloneCost), MAX_CHECKED_OF_INTERSECTION)
-    : Math.min(CHECK_MARGIN * checksOf(best), aloneCost);
+    if (!isHead) wholeCost += joining + (isIntersection ? wholePages * costs.pageSkipped : 0);
+  if (best === undefined || best.driver === query.match || costOf(best) >= wholeCost) return wholeQuery;
+  const maxChecked = isIntersection
+    ? Math.min(Math.max(MIN_CHECKED_OF_INTERSECTION, wholeCost), MAX_CHECKED_OF_INTERSECTION)
+    : Math.min(CHECK_MARGIN * checksOf(best), wholeCost);
   return { driver: best.driver, maxChecked: Math.ceil(maxChecked) };
 }
 
 function candidatesOf({ parts, endsWithPrefix }: SearchQuery): Candidate[] {
   const end = endsWithPrefix ? parts.at(-1) : undefined;
-  const ways = (end === undefined ? parts : parts.slice(0, -1)).map(
+  const candidates = (end === undefined ? parts : parts.slice(0, -1)).map(
     (text): Candidate => ({
       text,
       driver: matchOf([text], false),
@@ -114,11 +113,11 @@ function candidatesOf({ parts, endsWithPrefix }: SearchQuery): Candidate[] {
       isHead: false,
     }),
   );
-  if (end === undefined) return ways;
-  ways.push({ ...prefixCandidate(end), isHead: false });
+  if (end === undefined) return candidates;
+  candidates.push({ ...prefixCandidate(end), isHead: false });
   const head = headOf(end);
-  if (head !== undefined) ways.push({ ...prefixCandidate(head), isHead: true });
-  return ways;
+  if (head !== undefined) candidates.push({ ...prefixCandidate(head), isHead: true });
+  return candidates;
 }
 
 function prefixCandidate(text: string): Omit<Candidate, "isHead"> {
@@ -131,23 +130,26 @@ function prefixCandidate(text: string): Omit<Candidate, "isHead"> {
   return { text, driver: matchOf([text], true), ranges, isJoined };
 }
 
-/** The list of a word (`index` 0), or of a prefix of so many characters. */
+/** Returns the keys of the list of a word (`index` 0), or of a prefix with `index` characters. */
 function listRange(index: number, key: string): readonly [first: string, last: string] {
   return [`${index}${key}`, `${index}${key}`];
 }
 
-/** The text with no more of its last word than there is a list for; as a prefix it finds whatever the text finds. */
+/**
+ * Returns the text with its last word cut to two characters, the longest prefix that has a list; undefined when the word
+ * is not longer. As a prefix it finds every cast that the text finds.
+ */
 function headOf(text: string): string | undefined {
   const last = /[\p{L}\p{N}\p{M}]+$/u.exec(text);
   const head = /^(?:[\p{L}\p{N}]\p{M}*){2}(?=.)/u.exec(last?.[0] ?? "");
   return last && head ? text.slice(0, last.index) + head[0] : undefined;
 }
 
-/** How many pages of the full-text index each way lies on. */
-function pagesOf(db: IndexDatabase, ways: readonly Candidate[]): number[] {
+/** Returns the number of pages of the full-text index that the lists of each candidate fill. */
+function pagesOf(db: IndexDatabase, candidates: readonly Candidate[]): number[] {
   const hex = (key: string) => Buffer.from(key).toString("hex");
-  const ranges = ways.flatMap((way) => way.ranges);
+  const ranges = candidates.flatMap((candidate) => candidate.ranges);
   const rows = db.all(pagesOfRanges, JSON.stringify(ranges.map(([first, last]) => [hex(first), hex(last)])));
   const pages = rows.map((row) => row.pages);
-  return ways.map((way) => Math.min(...pages.splice(0, way.ranges.length)));
+  return candidates.map((candidate) => Math.min(...pages.splice(0, candidate.ranges.length)));
 }

@@ -1,54 +1,54 @@
 import { searchText } from "../../../db/index/project/search-text.ts";
 
-/** Has something that can be searched for: marks and punctuation alone are no word. */
+/** Matches a text that contains a searchable word: marks and punctuation alone are not one. */
 const WORD = /[\p{L}\p{N}]/u;
 
-/** What can be a token: a run of letters, digits and marks; a symbol or a character of a later Unicode, each counted as one. */
+/** Possible tokens: a run of letters, digits and marks, or one symbol or one character that is not assigned yet. */
 const TOKEN = /[\p{L}\p{N}\p{M}\p{Co}]+|[\p{S}\p{Cn}]/gu;
 
-/** Tokens of a query that count. */
+/** The most tokens of a query that are used. */
 const MAX_TOKENS = 32;
-/** Times that the same token counts: a phrase of one frequent word over and over would take seconds. */
+/** The most repetitions of a token that are used: a phrase that repeats one frequent word would take seconds. */
 const MAX_REPEATS = 3;
 
-/** A part of what was asked: a word, or what stood between two quotes. */
+/** A part of a search text: a word, or the text between two quotes. */
 interface Part {
   readonly text: string;
   readonly quoted: boolean;
 }
 
-/** What the parts of a query have used up so far. */
+/** The tokens that the parts of a query have used so far. */
 interface Budget {
   tokens: number;
   readonly repeats: Map<string, number>;
 }
 
-/** A query that has a word in it. */
+/** A full-text query with at least one word. */
 export interface SearchQuery {
-  /** The whole in the language of FTS5. */
+  /** The whole query in the FTS5 query language. */
   readonly match: string;
-  /** What every cast that is found holds; of the last part, where it is a prefix, the beginning. */
+  /** The words and phrases that every found cast contains. The last one may be a prefix. */
   readonly parts: readonly string[];
   readonly endsWithPrefix: boolean;
 }
 
 /**
- * Makes a full-text query of any text whatever: every word must match, the last one as a prefix unless it is quoted;
- * what stands between two quotes is a phrase. Nothing else is an operator, and a quote without a partner is
- * nothing. Undefined when there is no word in it, so that nothing can match. Of a query the first 32 words count, and
- * of a word that comes again and again the first three: what is left out only makes the query find more.
+ * Converts any text to a full-text query. Every word must match, the last one as a prefix unless it is quoted. The text
+ * between two quotes is a phrase. There are no other operators, and an unpaired quote is ignored. Returns undefined for a
+ * text without a word, which cannot match. Only the first 32 words of a query and the first three repetitions of a word
+ * are used; omitted words only make the query find more casts.
  *
- * Every part becomes an FTS5 string, which the tokenizer splits as it splits texts: `don't` finds the two tokens side
- * by side, as does a run of characters of a script without spaces (see `searchText`). FTS5 leaves strings without a
- * token out of an implicit AND.
+ * Every part becomes an FTS5 string, which the tokenizer splits as it splits texts: `don't` finds two adjacent tokens, and
+ * so does a run of characters of a script without spaces (see `searchText`). FTS5 omits strings without a token from an
+ * implicit AND.
  *
- * Why words (unicode61 with such characters split) and not trigrams: trigrams find nothing shorter than three
- * characters, and two make a word in Chinese or Japanese; they find inside of words, which nobody asked for; and on
- * 50,000 casts their index is 21.5 MB against 4.7 MB, or 10 MB with the lists for short prefixes.
+ * The index uses words (unicode61 with such characters split) instead of trigrams for three reasons. Trigrams find nothing
+ * shorter than three characters, but two make a word in Chinese or Japanese. They also match inside words, which is not
+ * required. On 50,000 casts their index is 21.5 MB against 4.7 MB, or 10 MB with the lists for short prefixes.
  */
-export function searchQuery(asked: string): SearchQuery | undefined {
-  // FTS5 ends a query at a NUL.
-  const parts = partsOf(asked.replaceAll("\0", " ").toWellFormed());
+export function searchQuery(text: string): SearchQuery | undefined {
+  // A NUL ends an FTS5 query.
+  const parts = partsOf(text.replaceAll("\0", " ").toWellFormed());
   const words = parts.filter(({ text }) => WORD.test(text));
   const last = words.at(-1);
   if (last === undefined) return undefined;
@@ -62,17 +62,17 @@ export function searchQuery(asked: string): SearchQuery | undefined {
   return { match: matchOf(clipped, endsWithPrefix), parts: clipped, endsWithPrefix };
 }
 
-/** The texts as FTS5 strings of which each must match, the last one as a prefix or as it is. */
+/** Returns an FTS5 query in which each text must match, the last one as a prefix or as a whole. */
 export function matchOf(texts: readonly string[], endsWithPrefix: boolean): string {
   return texts.map((text) => `"${text}"`).join(" ") + (endsWithPrefix ? " *" : "");
 }
 
-/** The words of a text as the full-text index has them; a guess where Unicode has grown since. */
+/** Returns the words of a text as the full-text index stores them; an estimate for characters newer than its Unicode. */
 export function wordsOf(text: string): string[] {
   return [...text.matchAll(TOKEN)].map(([token]) => fold(token)).filter((word) => WORD.test(word));
 }
 
-/** The text as far as its tokens are within bounds. */
+/** Returns the start of the text whose tokens are within the bounds. */
 function clip(text: string, spent: Budget): string {
   let end = 0;
   for (const match of text.matchAll(TOKEN)) {
@@ -86,14 +86,14 @@ function clip(text: string, spent: Budget): string {
   return text;
 }
 
-/** The same for all spellings that the tokenizer takes for one token. */
+/** Returns the same text for all spellings that the tokenizer treats as one token. */
 function fold(token: string): string {
   return token.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 function partsOf(text: string): Part[] {
   const pieces = text.split('"');
-  // An even number of pieces means an odd number of quotes: the last quote has no partner.
+  // An even number of pieces means an odd number of quotes: the last quote is unpaired.
   const closed = pieces.length % 2 === 0 ? pieces.length - 1 : pieces.length;
   return pieces.flatMap((piece, at): Part[] =>
     at % 2 === 1 && at < closed

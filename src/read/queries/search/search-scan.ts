@@ -55,9 +55,9 @@ interface ScanResult {
 }
 
 /**
- * The first casts of a range of ids that match the query and the filters. Walks the list that the plan names, in chunks,
- * and asks of each cast whether it matches the whole. With filters the walk is bounded by `MAX_LOOKED_AT` casts; without
- * them FTS5 is left alone with the query where the plan comes to nothing.
+ * Returns the first casts of a range of ids that match the query and the filters. Scans the list that the plan names, in
+ * chunks, and checks each cast against the whole query. With filters the scan reads at most `MAX_SCANNED` casts. Without
+ * filters, FTS5 runs the whole query when the plan finds too few casts.
  */
 export function scanMatches(
   db: IndexDatabase,

@@ -10,8 +10,8 @@ const definition = statement<{ sql: string }>(
 );
 
 /**
- * Says which of a few texts a full-text query finds, by the full-text engine itself: the texts go into an empty index in
- * memory that is defined as the real one is, and out of it again. 2 µs a text.
+ * Finds which of a few texts match a full-text query, with the full-text engine itself: inserts the texts into an empty
+ * in-memory index with the same definition as the real one, and rolls back. Takes 2 µs per text.
  */
 class TextMatcher {
   readonly #begin: Statement;
@@ -28,7 +28,7 @@ class TextMatcher {
     this.#rollback = scratch.prepare("ROLLBACK");
   }
 
-  /** The indexes of those texts that the query finds. */
+  /** Returns the indexes of the texts that match the query. */
   find(texts: readonly string[], match: string): number[] {
     this.#begin.run();
     try {
@@ -40,7 +40,7 @@ class TextMatcher {
   }
 }
 
-// One for the thread: it is empty between two calls, and the same for every index of this version.
+// One per thread: it is empty between two calls, and every index of this version has the same definition.
 let matcher: TextMatcher | undefined;
 
 function matcherFor(db: IndexDatabase): TextMatcher {
@@ -48,12 +48,12 @@ function matcherFor(db: IndexDatabase): TextMatcher {
   return matcher;
 }
 
-/** The indexes of those texts that the query finds. */
+/** Returns the indexes of the texts that match the query. */
 export function matchingTexts(db: IndexDatabase, texts: readonly string[], match: string): number[] {
   return texts.length === 0 ? [] : matcherFor(db).find(texts, match);
 }
 
-/** Whether the full-text engine sees a word in the text; to a query text without one it pays no heed. */
+/** Returns whether the full-text engine finds a word in the text. It ignores a part of a query without one. */
 export function hasWord(db: IndexDatabase, text: string): boolean {
   return /[a-z0-9]/i.test(text) || matcherFor(db).find([text], matchOf([text], false)).length > 0;
 }

@@ -4,12 +4,12 @@ import { UserDataType } from "../../../protocol/wire/generated/message.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 import { prefixEnd } from "../users/users.ts";
 
-/** Names and words with the prefix, of each so many, are looked at in alphabetical order. */
+/** The most names and the most words with the prefix that are read, in alphabetical order. */
 export const MAX_MATCHES = 2000;
-/** Where a prefix has more, so many of the most followed users are looked at too. */
+/** The number of the most followed users that are also read when a prefix has more. */
 export const MAX_MOST_FOLLOWED = 5000;
 
-/** How a user matches, the best first. The numbers stand in cursors. */
+/** How a user matches, the best first: exact username, username prefix, display-name word. Cursors contain the number. */
 type Tier = 0 | 1 | 2;
 
 interface Match {
@@ -36,7 +36,7 @@ const countMatches = statement<{ names: number; words: number }, [prefix: string
      (SELECT count(*) FROM (SELECT 1 FROM display_name_words WHERE word >= ?1 AND word < ?2
         LIMIT ${MAX_MATCHES + 1})) AS words`,
 );
-// Candidates may come from anywhere; whether and how each matches is judged by what it is called now.
+// Candidates come from three sources. The current names of a candidate decide whether and how it matches.
 const matches = statement<Match, Params>(
   "skeleton.user-search.matches",
   `SELECT found AS fid, tier, followers FROM
@@ -65,7 +65,7 @@ const matches = statement<Match, Params>(
 
 type ScanParams = [prefix: string, prefixEnd: string, followers: number, fid: number, limit: number];
 
-/** The most followed users below one of them, each with how it matches, if it does. */
+/** Declares a scan of the most followed users after a position, each with its tier, null without a match. */
 const declareScan = (name: string, wordTier: string) =>
   statement<{ fid: number; followers: number; tier: number | null }, ScanParams>(
     `skeleton.user-search.${name}`,
@@ -78,9 +78,9 @@ const declareScan = (name: string, wordTier: string) =>
      LEFT JOIN username_proofs p ON p.name = u.value AND p.fid = f.fid`,
   );
 const scans = {
-  1: declareScan("walk-names", ""),
+  1: declareScan("scan-names", ""),
   2: declareScan(
-    "walk-words",
+    "scan-words",
     `WHEN EXISTS (SELECT 1 FROM display_name_words w
        WHERE w.fid = f.fid AND w.word >= ?1 AND w.word < ?2) THEN 2`,
   ),
@@ -107,9 +107,10 @@ export const userSearchCursor = cursorCodec("user/search", ["int", "int", "int"]
 const FROM_THE_BEST = [0, Number.MAX_SAFE_INTEGER, 0] as const;
 
 /**
- * Users whose current username begins with a text, whatever the case: the very name first, then the most followed;
- * behind them, ranked alike, users with such a word in their display name. Where more than `MAX_MATCHES` names or words
- * begin so, the first of these and the `MAX_MOST_FOLLOWED` most followed users of the network are looked at.
+ * Returns the users whose current username starts with a text, ignoring case: the exact name first, then by followers.
+ * After them come, by followers, users whose display name has a word that starts with the text. When more than
+ * `MAX_MATCHES` names or words match, only the first of these and the `MAX_MOST_FOLLOWED` most followed users of the
+ * network are searched.
  */
 export function searchUsers(
   db: IndexDatabase,
@@ -140,7 +141,7 @@ interface Search {
   readonly limit: number;
 }
 
-/** The very name, then the most followed with such names; undefined where more have to be looked at. */
+/** Returns the exact name, then the most followed users whose name matches; undefined when more users must be read. */
 function mostFollowedNamed(db: IndexDatabase, search: Search): Match[] | undefined {
   const exact = db.all(named, search.prefix).filter((match) => isAfter(match, search.after));
   const others = mostFollowedMatches(db, { ...search, limit: search.limit - exact.length }, 1);
@@ -148,12 +149,12 @@ function mostFollowedNamed(db: IndexDatabase, search: Search): Match[] | undefin
 }
 
 /**
- * The matches of the tier that comes first, found on the way down the most followed users of the network: nobody else
- * who matches has more followers. Undefined where so many are not among them.
+ * Returns the first matches of a tier, found in a scan of the most followed users of the network: no other match has more
+ * followers. Undefined when they contain too few matches.
  */
 function mostFollowedMatches(
   db: IndexDatabase,
-  { prefix, end, after, limit: wanted }: Search,
+  { prefix, end, after, limit }: Search,
   tier: 1 | 2,
 ): Match[] | undefined {
   const found: Match[] = [];
@@ -161,20 +162,20 @@ function mostFollowedMatches(
     after[0] === tier ? [after[1], Number.MAX_SAFE_INTEGER] : [Number.MAX_SAFE_INTEGER, 0];
   let left = MAX_MOST_FOLLOWED - (after[0] === tier ? (db.get(rankOf, ...position)?.rank ?? 0) : 0);
   for (let chunk = FIRST_CHUNK; left > 0; chunk *= CHUNK_GROWTH) {
-    const limit = Math.min(chunk, left);
-    const users = db.all(scans[tier], prefix, end, ...position, limit);
+    const size = Math.min(chunk, left);
+    const users = db.all(scans[tier], prefix, end, ...position, size);
     for (const { fid, followers, tier: matched } of users) {
       const match: Match = { fid, followers, tier };
       if (matched === tier && isAfter(match, after)) found.push(match);
     }
     const last = users.at(-1);
-    if (last === undefined || users.length < limit) return undefined;
-    // Of those with as many followers as the last one some may be still to come.
+    if (last === undefined || users.length < size) return undefined;
+    // The next chunk may have users with as many followers as the last one.
     const sure = found.filter(({ followers }) => followers > last.followers);
-    if (sure.length >= wanted)
-      return sure.sort((a, b) => b.followers - a.followers || a.fid - b.fid).slice(0, wanted);
+    if (sure.length >= limit)
+      return sure.sort((a, b) => b.followers - a.followers || a.fid - b.fid).slice(0, limit);
     position = [last.followers, last.fid];
-    left -= limit;
+    left -= size;
   }
   return undefined;
 }
