@@ -2,10 +2,10 @@ import { encodeBase58 } from "../lib/base58.ts";
 
 const ID_CHARS = 16;
 const DIGITS = 58;
-/** The low six bits of a byte are a digit, or too large for one and drawn again; a remainder would favour low digits. */
+/** The low six bits of a byte are a digit, or too large and drawn again; a remainder would favour low digits. */
 const LOW_SIX_BITS = 0x3f;
 
-/** A new app id: 16 digits of base58, each as likely as any other (about 93 bits). */
+/** Creates an app id: 16 uniformly random digits of base58 (about 93 bits). */
 export function createAppId(): string {
   let id = "";
   while (id.length < ID_CHARS) {

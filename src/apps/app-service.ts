@@ -19,7 +19,7 @@ import { createAppId } from "./app-id.ts";
 
 export const MAX_ALLOWLIST_ENTRIES = 1024;
 
-/** Mini apps as their owners manage them. `fid` is the acting fid, `body` the JSON that it sent. */
+/** Management of mini apps by their owners. `fid` is the acting fid, `body` the JSON of the request. */
 export interface AppService extends OwnedService<App> {
   create(fid: number, body: unknown): Promise<App | Refusal>;
   update(fid: number, body: unknown): Promise<App | Refusal>;
@@ -32,7 +32,7 @@ export function createAppService(options: {
   readonly settings: OwnedSettings;
 }): AppService {
   const parts = createOwnedParts({ ...options, noun: "app", idKey: "app_id" });
-  // The URL comes last: it is the only field that takes time.
+  // The URL is last: it is the only field that needs a DNS lookup.
   const fieldsOf = (fid: number) =>
     ({
       name: { key: "name", read: readName },

@@ -1,12 +1,12 @@
 import { badField, Refusal } from "./refusal.ts";
 
-/** Readers of the fields of a JSON body. Each answers the value or a refusal that names the field. */
+/** Readers of the fields of a JSON body. Each returns the value or a refusal that names the field. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** One field: its key in the body and how its value is judged. */
+/** One field: its key in the body and the reader of its value. */
 export interface Field<T> {
   readonly key: string;
   readonly read: (value: unknown, name: string) => MaybePromise<T | Refusal>;
@@ -18,40 +18,40 @@ export type FieldValues<F extends FieldTable> = {
   -readonly [K in keyof F]?: F[K] extends Field<infer T> ? T : never;
 };
 
-/** Reads the fields that are given, in the order of the table, up to the first that is refused. Others are ignored. */
+/** Reads the fields that are present, in the order of the table, up to the first refusal. Unknown keys are ignored. */
 export async function readFields<F extends FieldTable>(
   table: F,
   body: JsonObject,
 ): Promise<FieldValues<F> | Refusal> {
   const values: Record<string, unknown> = {};
   for (const [name, { key, read }] of Object.entries(table)) {
-    const given = ownValue(body, key);
-    if (given === undefined) continue;
-    const value = await read(given, key);
+    const raw = ownValue(body, key);
+    if (raw === undefined) continue;
+    const value = await read(raw, key);
     if (value instanceof Refusal) return value;
     values[name] = value;
   }
   return values as FieldValues<F>;
 }
 
-/** A body, or a part of one, that must be an object. */
+/** Reads a body, or a part of one, that must be an object. */
 export function readObject(value: unknown, name: string): JsonObject | Refusal {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as JsonObject)
     : badField(`${name} must be an object`);
 }
 
-/** The value of a key; never one that every object inherits. */
+/** Returns the value of an own key, never an inherited one. */
 export function ownValue(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Text of so many Unicode code points. What no database stores unchanged, NUL and half a surrogate pair, is refused. */
+/** Reads text with a length in Unicode code points. It refuses NUL and lone surrogates, which no database stores unchanged. */
 export function readText(range: { readonly min: number; readonly max: number }) {
   const { min, max } = range;
   return (value: unknown, name: string): string | Refusal => {
     if (typeof value !== "string") return badField(`${name} must be a string`);
-    // No text has more code points than UTF-16 units, so that only texts near the limit are counted out.
+    // A text has at most as many code points as UTF-16 units, so only texts near the limit are counted.
     const chars = value.length > 2 * max ? value.length : [...value].length;
     if (chars < min || chars > max) {
       return badField(
@@ -72,14 +72,14 @@ export function readNullable<T>(read: Field<T>["read"]) {
     value === null ? null : read(value, name);
 }
 
-/** A list of at most so many entries, each judged by itself. */
+/** Reads a list of at most `maxEntries` entries. */
 export function readList<T>(maxEntries: number, readEntry: (entry: unknown, name: string) => T | Refusal) {
   return (value: unknown, name: string): T[] | Refusal => {
     if (!Array.isArray(value)) return badField(`${name} must be an array`);
     if (value.length > maxEntries) return badField(`${name} must have at most ${maxEntries} entries`);
     const entries: T[] = [];
-    for (const given of value) {
-      const entry = readEntry(given, `every entry of ${name}`);
+    for (const raw of value) {
+      const entry = readEntry(raw, `every entry of ${name}`);
       if (entry instanceof Refusal) return entry;
       entries.push(entry);
     }
@@ -96,7 +96,7 @@ export const readName = readText({ min: 1, max: MAX_NAME_CHARS });
 /** Descriptions of apps and webhooks; null for none. */
 export const readDescription = readNullable<string>(readText({ min: 0, max: MAX_DESCRIPTION_CHARS }));
 
-/** A fid as a JSON number. One beyond 2^53 - 1 has been rounded by the time it is read, and is refused. */
+/** Reads an fid as a JSON number. It refuses numbers above 2^53 - 1, which JSON parsing has rounded. */
 export function readFid(value: unknown, name: string): number | Refusal {
   return Number.isSafeInteger(value) && Number(value) >= 0
     ? Number(value)

@@ -4,34 +4,34 @@ import { type JsonObject, ownValue, readObject } from "./fields.ts";
 import { badField, Refusal, refusalOf } from "./refusal.ts";
 import { createSecret } from "./secrets.ts";
 
-/** What operators set for one kind of record. */
+/** Settings for one kind of record. */
 export interface OwnedSettings {
-  /** Most records that one fid may own. */
+  /** Limit of records that one fid may own. */
   readonly cap: number;
-  /** How long a secret works on after it was rotated out. */
+  /** How long a secret stays valid after a rotation. */
   readonly graceSecs: number;
 }
 
 /**
- * A rotation after a leak must always be possible, so this is far above what people do in a grace period; but a record
- * must not grow with every request.
+ * Limit of unexpired secrets. A rotation after a leak must always be possible, so the limit is far above normal use
+ * within a grace period; but a record must not grow with every request.
  */
 const MAX_LIVE_SECRETS = 100;
 
-/** What apps and webhooks have in common: they belong to an fid, are few, and hold secrets. */
+/** Operations that apps and webhooks share: both belong to an fid, are few, and have secrets. */
 export interface OwnedService<Item> {
   get(fid: number, id: string): Promise<Item | Refusal>;
-  /** Every record of the fid, oldest first. */
+  /** Returns all records of the fid, oldest first. */
   list(fid: number): Promise<Item[]>;
   delete(fid: number, id: string): Promise<Refusal | undefined>;
   rotateSecret(fid: number, id: string): Promise<Item | Refusal>;
 }
 
-/** The parts that creating and updating are made of, for the two services. */
+/** The shared operations, and helpers for creating and updating a record. */
 export interface OwnedParts<Item, Changes> extends OwnedService<Item> {
   readonly now: () => number;
   create(item: Item): Promise<Item | Refusal>;
-  /** Finds the record that a body names, then lets `read` judge the body's fields for it, then changes the record. */
+  /** Finds the record that a body names, reads the body's fields with `read`, and changes the record. */
   update(
     fid: number,
     body: unknown,
@@ -43,48 +43,48 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
   readonly store: OwnedStore<Item, Changes>;
   readonly clock: Clock;
   readonly settings: OwnedSettings;
-  /** What the record is called, as `app`. */
+  /** Name of the kind of record, such as `app`. */
   readonly noun: string;
-  /** The key of a body that holds the record's id. */
+  /** Key of the record's id in a body. */
   readonly idKey: string;
 }): OwnedParts<Item, Changes> {
   const { store, clock, settings, noun, idKey } = options;
   const { cap, graceSecs } = settings;
   const now = () => nowSecs(clock);
   const claim = (fid: number, id: string): Claim => ({ id, ownerFid: fid, nowSecs: now() });
-  const answer = <T>(outcome: T | StoreRefusal): T | Refusal =>
+  const toRefusal = <T>(outcome: T | StoreRefusal): T | Refusal =>
     typeof outcome === "string" ? refusalOf(outcome as StoreRefusal, { noun, cap }) : outcome;
 
   async function get(fid: number, id: string): Promise<Item | Refusal> {
     const item = await store.find(id, now());
-    if (!item) return answer<Item>("not-found");
-    return item.ownerFid === fid ? item : answer<Item>("not-owner");
+    if (!item) return toRefusal<Item>("not-found");
+    return item.ownerFid === fid ? item : toRefusal<Item>("not-owner");
   }
 
   return {
     now,
     get,
     list: (fid) => store.listByOwner(fid, now()),
-    create: async (item) => answer(await store.create(item, cap)),
+    create: async (item) => toRefusal(await store.create(item, cap)),
 
     async update(fid, body, read) {
-      const given = readObject(body, "request body");
-      if (given instanceof Refusal) return given;
-      const id = ownValue(given, idKey);
+      const fields = readObject(body, "request body");
+      if (fields instanceof Refusal) return fields;
+      const id = ownValue(fields, idKey);
       if (typeof id !== "string" || id === "") return badField(`missing field ${idKey}`);
       const item = await get(fid, id);
       if (item instanceof Refusal) return item;
-      const changes = await read(given, item);
+      const changes = await read(fields, item);
       if (changes instanceof Refusal) return changes;
-      // The record may have gone while its new URL was being checked; the store decides again.
-      return answer(await store.update(claim(fid, id), changes));
+      // The record may have been deleted while its new URL was checked; the store checks again.
+      return toRefusal(await store.update(claim(fid, id), changes));
     },
 
-    delete: async (fid, id) => answer(await store.delete(claim(fid, id))),
+    delete: async (fid, id) => toRefusal(await store.delete(claim(fid, id))),
 
     async rotateSecret(fid, id) {
       const rotating = claim(fid, id);
-      return answer(
+      return toRefusal(
         await store.rotateSecret(rotating, {
           secret: createSecret(rotating.nowSecs),
           graceEndsAt: rotating.nowSecs + graceSecs,

@@ -5,18 +5,18 @@ import type { StateClock } from "../db/state/state-clock.ts";
 import type { StoreWrites } from "../db/state/store-writes.ts";
 import type { Claim, OwnedStore, StoreRefusal } from "../db/state/stores.ts";
 
-/** What the store asks of a record beside its own columns. */
+/** Fields that the store needs of every record. */
 interface OwnedItem {
   readonly ownerFid: number;
   readonly secrets: readonly Secret[];
   readonly updatedAt: number;
 }
 
-/** One table of records without their secrets. Each function is a single statement. */
+/** Access to one table of records, without their secrets. */
 export interface OwnedTable<Item> {
   idOf(item: Omit<Item, "secrets">): string;
   insert(db: StateDatabase, item: Item): void;
-  /** Writes everything that can change. */
+  /** Writes all columns that can change. */
   write(db: StateDatabase, item: Item): void;
   delete(db: StateDatabase, id: string, nowSecs: number): void;
   find(db: StateDatabase, id: string): Omit<Item, "secrets"> | undefined;
@@ -37,7 +37,7 @@ function read<Item>(
   return item && withSecrets(item, readSecrets(db, [id], nowSecs).get(id) ?? []);
 }
 
-/** The reads of a store over a table; each sees one snapshot. */
+/** Returns the reads of a store; each uses one snapshot. */
 export function ownedReads<Item, Changes>(
   db: StateDatabase,
   table: OwnedTable<Item>,
@@ -55,13 +55,13 @@ export function ownedReads<Item, Changes>(
   };
 }
 
-/** The writes of a store over a table. */
+/** Returns the writes of a store. */
 export function ownedWrites<Item extends OwnedItem, Changes extends Partial<Item>>(
   db: StateDatabase,
   table: OwnedTable<Item>,
   clock: StateClock,
 ): StoreWrites<OwnedStore<Item, Changes>, "create" | "update" | "delete" | "rotateSecret"> {
-  /** Runs `work` on a record that is there and belongs to the claimant. */
+  /** Runs `work` on an existing record that belongs to the caller. */
   function onOwn<T>({ id, ownerFid, nowSecs }: Claim, work: (item: Item) => T): T | StoreRefusal {
     const item = read(db, table, id, nowSecs);
     if (!item) return "not-found";

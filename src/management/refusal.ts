@@ -2,12 +2,12 @@ import type { StoreRefusal } from "../db/state/stores.ts";
 
 export type RefusalKind = "badRequest" | "unauthorized" | "notFound" | "forbidden" | "tooManyRequests";
 
-/** Why a request is not carried out, in words for the one who sent it. Nothing was changed. */
+/** The reason why a request is refused, as text for the client. Nothing was changed. */
 export class Refusal {
   constructor(
     readonly kind: RefusalKind,
     readonly message: string,
-    /** When it may pass, where that is known. */
+    /** When a retry may succeed, if known. */
     readonly retryAfterSecs?: number,
   ) {}
 }
@@ -17,12 +17,12 @@ export function badField(message: string): Refusal {
 }
 
 export interface RefusalWords {
-  /** What the record is called, as `app`. */
+  /** Name of the kind of record, such as `app`. */
   readonly noun: string;
   readonly cap: number;
 }
 
-/** A store's refusal in words. */
+/** Converts a store's refusal to one with text. */
 export function refusalOf(refusal: StoreRefusal, { noun, cap }: RefusalWords): Refusal {
   switch (refusal) {
     case "not-found":

@@ -2,7 +2,7 @@ import type { Secret } from "../db/state/records.ts";
 
 const SECRET_BYTES = 32;
 
-/** A new secret: 32 random bytes as 64 hex digits. */
+/** Creates a secret: 32 random bytes as 64 hex digits. */
 export function createSecret(nowSecs: number): Secret {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   return {

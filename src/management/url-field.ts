@@ -1,7 +1,7 @@
 import { type UrlGuard, UrlRefusal } from "../net/guard.ts";
 import { badField, type Refusal } from "./refusal.ts";
 
-/** The reader of a URL that an fid registers here: text that the guard lets pass, kept as it was given. */
+/** Returns a reader of a URL that an fid registers: it must pass the guard, and its text stays unchanged. */
 export function readGuardedUrl(guard: UrlGuard, fid: number) {
   return async (value: unknown, name: string): Promise<string | Refusal> => {
     if (typeof value !== "string") return badField(`${name} must be a string`);

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** What the special-purpose registries of IANA (RFC 6890 and its successors) say that an address is for. */
+/** Purpose of an address according to IANA's special-purpose registries (RFC 6890 and its successors). */
 export type AddressClass =
   | "public"
   | "unspecified"
@@ -26,7 +26,7 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 const parseRange = (cidr: string): [Address, number] => ipaddr.parseCIDR(cidr);
 
-/** What the library knows under a wider name, takes for ordinary unicast, or does not know at all. */
+/** Ranges that the library classifies too widely, as ordinary unicast, or not at all. */
 const OWN_RANGES: readonly [AddressClass, [Address, number][]][] = [
   // Azure's agent endpoint, the one metadata service on an address that looks public; AWS and Google use unique local ones.
   [
@@ -40,15 +40,15 @@ const OWN_RANGES: readonly [AddressClass, [Address, number][]][] = [
   ],
   ["6to4", ["192.88.99.0/24", "2002::/16"].map(parseRange)],
   ["nat64", ["64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96"].map(parseRange)],
-  // The loopback and the unspecified address lie inside and are told apart first.
+  // These two are inside `::/96` and are matched first.
   ["loopback", ["::1/128"].map(parseRange)],
   ["unspecified", ["::/128"].map(parseRange)],
   ["ipv4-compatible", ["::/96"].map(parseRange)],
-  // Handed back by the 6bone and not given out again.
+  // Returned by the 6bone and not assigned again.
   ["reserved", ["3ffe::/16"].map(parseRange)],
 ];
 
-/** Everything that the library may answer, so that a name it adds later is never taken for public. */
+/** All classes of the library, so that a class it adds later never counts as public. */
 const LIBRARY_CLASSES: Record<string, AddressClass> = {
   unicast: "public",
   unspecified: "unspecified",
@@ -71,16 +71,16 @@ const LIBRARY_CLASSES: Record<string, AddressClass> = {
   amt: "anycast-service",
 };
 
-/** The one block that public IPv6 unicast is given out from (RFC 4291 2.4, IANA). */
+/** The block from which public IPv6 unicast is assigned (RFC 4291 2.4, IANA). */
 const GLOBAL_UNICAST_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** An address as the usual text, without a zone or any of the odd spellings; undefined for everything else. */
+/** Parses an address in the usual notation, without a zone or unusual spellings; undefined for everything else. */
 export function parseAddress(text: string): Address | undefined {
   if (isIP(text) === 0 || text.includes("%")) return undefined;
   return ipaddr.parse(text);
 }
 
-/** The class of an address. What is not known to be public is `reserved`. */
+/** Returns the class of an address; `reserved` if it is not known to be public. */
 export function classify(address: Address): AddressClass {
   for (const [addressClass, ranges] of OWN_RANGES) {
     if (ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))) {

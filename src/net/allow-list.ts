@@ -2,8 +2,8 @@ import ipaddr from "ipaddr.js";
 import { type Address, type AddressClass, classify } from "./address-class.ts";
 
 /**
- * Private networks are opened by any network around them. Loopback, link-local, metadata and their kin need one that
- * names just them, so that "0.0.0.0/0" does not hand out the cloud's credentials. The last group is nobody's to open.
+ * Any network that contains a private network allows it. Loopback, link-local, metadata and similar classes need a network
+ * of only that class, so that "0.0.0.0/0" does not expose the cloud's credentials. The last group is never allowed.
  */
 const OPENED_BY_ANY: ReadonlySet<AddressClass> = new Set(["public", "private", "shared", "benchmark"]);
 const OPENED_BY_NONE: ReadonlySet<AddressClass> = new Set([
@@ -20,13 +20,13 @@ interface AllowedNetwork {
   readonly only: AddressClass | undefined;
 }
 
-/** Whether an address of the given class may be reached although it is not public. */
+/** Returns whether a non-public address of a class may be called. */
 export type AllowList = (address: Address, addressClass: AddressClass) => boolean;
 
 /**
- * The networks that the operator opens.
+ * Creates the allow list from the operator's networks.
  *
- * @throws when one of `cidrs` is no network.
+ * @throws when one of `cidrs` is not a network.
  */
 export function createAllowList(cidrs: readonly string[]): AllowList {
   const networks = cidrs.map(parseAllowed);
@@ -41,11 +41,11 @@ function parseAllowed(cidr: string): AllowedNetwork {
   return { range: [base, bits], only };
 }
 
-/** The network's first (`fill` 0) or last (`fill` 0xff) address. */
+/** Returns the network's first (`fill` 0) or last (`fill` 0xff) address. */
 function edge(base: Address, bits: number, fill: number): Address {
   const bytes = base.toByteArray().map((byte, at) => {
-    const kept = Math.min(8, Math.max(0, bits - at * 8));
-    const mask = (0xff << (8 - kept)) & 0xff;
+    const prefixBits = Math.min(8, Math.max(0, bits - at * 8));
+    const mask = (0xff << (8 - prefixBits)) & 0xff;
     return (byte & mask) | (fill & ~mask);
   });
   return ipaddr.fromByteArray(bytes);

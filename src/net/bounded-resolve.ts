@@ -2,17 +2,17 @@ import type { LookupOptions, Resolve } from "./resolve.ts";
 import { resolveBySystem } from "./resolve.ts";
 
 export interface LookupLimits {
-  /** Look-ups in flight. */
+  /** Lookups in flight. */
   readonly total: number;
-  /** Of them, those of one requester. */
+  /** Lookups in flight of one requester. */
   readonly perRequester: number;
-  /** Look-ups that wait for their turn; more are refused. */
+  /** Queued lookups; more are refused. */
   readonly waiting: number;
-  /** How long addresses are used again. Whoever connects to one has judged it, whether or not it was kept. */
+  /** How long addresses are cached. The caller checks an address before each call, cached or not. */
   readonly successMs: number;
-  /** How long a name that failed is not asked for again. */
+  /** How long a failure is cached. */
   readonly failureMs: number;
-  /** Names of which the outcome is kept. */
+  /** Limit of cached names. */
   readonly names: number;
 }
 
@@ -26,9 +26,9 @@ export const LOOKUP_LIMITS: LookupLimits = {
 };
 
 interface Outcome {
-  /** Undefined where the name has none, or nobody answered. */
+  /** Undefined when the lookup failed. */
   readonly addresses: readonly string[] | undefined;
-  readonly endsAtMs: number;
+  readonly expiresAtMs: number;
 }
 
 interface Waiting extends LookupOptions {
@@ -37,8 +37,8 @@ interface Waiting extends LookupOptions {
 }
 
 /**
- * Bounds look-ups: one at a time for each name, few for each requester, so many in all; and keeps outcomes for seconds. A
- * look-up counts until it has ended, however long ago somebody waited for it.
+ * Limits lookups (one at a time for each name, a few for each requester, a total) and caches outcomes for seconds. A
+ * lookup counts until it has finished, even when no caller waits for it any more.
  *
  * @param nowMs a monotonic clock.
  */
@@ -53,12 +53,12 @@ export function createBoundedResolve(
   const waiting = new Set<Waiting>();
   let inFlight = 0;
 
-  function keep(name: string, addresses: readonly string[] | undefined): void {
+  function store(name: string, addresses: readonly string[] | undefined): void {
     outcomes.delete(name);
     const [oldest] = outcomes.size >= limits.names ? outcomes.keys() : [];
     if (oldest !== undefined) outcomes.delete(oldest);
-    const keptMs = addresses === undefined ? limits.failureMs : limits.successMs;
-    outcomes.set(name, { addresses, endsAtMs: nowMs() + keptMs });
+    const ttlMs = addresses === undefined ? limits.failureMs : limits.successMs;
+    outcomes.set(name, { addresses, expiresAtMs: nowMs() + ttlMs });
   }
 
   const mayStart = (requester: string | undefined) =>
@@ -87,23 +87,23 @@ export function createBoundedResolve(
     }
   }
 
-  /** @throws when too many wait, or the look-up is wanted no more. */
-  async function takeSlot({ requester, signal }: LookupOptions): Promise<void> {
+  /** @throws when the queue is full, or the lookup was cancelled. */
+  async function acquireSlot({ requester, signal }: LookupOptions): Promise<void> {
     if (mayStart(requester)) return count(requester, 1);
-    if (waiting.size >= limits.waiting) throw new Error("too many look-ups wait");
+    if (waiting.size >= limits.waiting) throw new Error("too many lookups wait");
     const turn = Promise.withResolvers<void>();
-    const giveUp = () => turn.reject(new Error("the look-up is wanted no more"));
+    const giveUp = () => turn.reject(new Error("the lookup was cancelled"));
     waiting.add({ requester, signal, start: turn.resolve, giveUp });
     await turn.promise;
   }
 
-  async function ask(name: string, options: LookupOptions): Promise<readonly string[]> {
+  async function lookUp(name: string, options: LookupOptions): Promise<readonly string[]> {
     try {
       const addresses = await resolve(name, options);
-      keep(name, addresses);
+      store(name, addresses);
       return addresses;
     } catch (cause) {
-      keep(name, undefined);
+      store(name, undefined);
       throw cause;
     } finally {
       pending.delete(name);
@@ -111,27 +111,27 @@ export function createBoundedResolve(
     }
   }
 
-  /** What is known of a name, or will be by a look-up under way. */
-  function known(name: string): Promise<readonly string[]> | undefined {
+  /** Returns the cached outcome of a name or that of a lookup in flight. */
+  function cachedOrPending(name: string): Promise<readonly string[]> | undefined {
     const outcome = outcomes.get(name);
-    if (outcome === undefined || nowMs() >= outcome.endsAtMs) return pending.get(name);
+    if (outcome === undefined || nowMs() >= outcome.expiresAtMs) return pending.get(name);
     return outcome.addresses
       ? Promise.resolve(outcome.addresses)
-      : Promise.reject(new Error("the name failed a moment ago"));
+      : Promise.reject(new Error("a recent lookup of the name failed"));
   }
 
   return async (name, options = {}) => {
-    const early = known(name);
+    const early = cachedOrPending(name);
     if (early) return early;
-    await takeSlot(options);
-    // Another one may have asked for it while this one waited.
-    const meanwhile = known(name);
+    await acquireSlot(options);
+    // Another call may have looked it up while this one waited.
+    const meanwhile = cachedOrPending(name);
     if (meanwhile) {
       release(options.requester);
       return meanwhile;
     }
-    const asked = ask(name, options);
-    pending.set(name, asked);
-    return asked;
+    const lookup = lookUp(name, options);
+    pending.set(name, lookup);
+    return lookup;
   };
 }

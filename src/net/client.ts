@@ -2,25 +2,25 @@ import type { CheckedAddress, UrlGuard } from "./guard.ts";
 import { UrlRefusal } from "./guard.ts";
 import { STRICT_TLS } from "./strict-tls.ts";
 
-const MAX_ANSWER_BYTES = 64 * 1024;
-/** Of a name's addresses, how many are tried before its host counts as down. */
+const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024;
+/** Addresses of a name that are tried before its host counts as down. */
 const MAX_TRIED_ADDRESSES = 3;
 const IDLE_TIMEOUT_SECS = 30;
 const MAX_IDLE_SOCKETS = 256;
 
 export interface OutboundCall {
   readonly url: string;
-  /** Whose look-ups of names are bounded together with the one for this call. */
+  /** Key under which DNS lookups are limited, such as `fid:3`. */
   readonly requester?: string;
   readonly method: "GET" | "POST";
-  /** `host` and `accept-encoding` are set here. */
+  /** The client sets `host` and `accept-encoding` itself. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  /** Over everything: the name, the connection, the request and the answer to its last byte. */
+  /** Covers everything: DNS, connection, request and the whole response. */
   readonly timeoutMs: number;
-  /** The body is cut after so many bytes; 64 KB when left out. */
+  /** The body is truncated after this many bytes. Default: 64 KB. */
   readonly maxResponseBytes?: number;
-  /** Gives the call up, as at shutdown. */
+  /** Cancels the call, for example at shutdown. */
   readonly signal?: AbortSignal;
 }
 
@@ -28,23 +28,23 @@ export interface OutboundResponse {
   /** 200 to 299 or 400 to 599. */
   readonly status: number;
   readonly headers: Headers;
-  /** As it came over the wire, without decompression, up to the limit. */
+  /** The raw bytes, without decompression, up to the limit. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Whether there was more than the limit. */
+  /** Whether the body was longer than the limit. */
   readonly truncated: boolean;
   readonly durationMs: number;
 }
 
 /**
- * - `refused`: the guard does not let the URL pass;
+ * - `refused`: the guard rejects the URL;
  * - `dns`: the name has no address;
- * - `connect`: nobody took the connection;
- * - `tls`: no TLS, or a certificate that does not vouch for the name;
- * - `timeout`: the deadline passed, at whatever stage;
+ * - `connect`: the connection was not accepted;
+ * - `tls`: no TLS, or a certificate that is not valid for the name;
+ * - `timeout`: the deadline passed at any stage;
  * - `cancelled`: the caller's signal;
- * - `reset`: the connection ended before the answer did;
- * - `malformed`: what came back is no HTTP/1.1 answer;
- * - `too-large`: the head of the answer never ends;
+ * - `reset`: the connection closed before the response was complete;
+ * - `malformed`: not a valid HTTP/1.1 response;
+ * - `too-large`: the response headers are too large;
  * - `redirect`: a 3xx, which is never followed.
  */
 export type OutboundErrorKind =
@@ -59,7 +59,7 @@ export type OutboundErrorKind =
   | "too-large"
   | "redirect";
 
-/** A call that brought no answer. `message` holds no address and may be shown to the URL's owner. */
+/** A call without a response. `message` contains no address and may be shown to the URL's owner. */
 export class OutboundError {
   constructor(
     readonly kind: OutboundErrorKind,
@@ -70,36 +70,35 @@ export class OutboundError {
 
 export interface OutboundClient {
   /**
-   * Judges the URL anew and calls the very address that was judged, with the name in `Host` and in TLS.
+   * Checks the URL again and calls exactly the address that was checked, with the name in `Host` and in TLS.
    *
-   * @throws TypeError for headers that are none.
+   * @throws TypeError for invalid headers.
    */
   request(call: OutboundCall): Promise<OutboundResponse | OutboundError>;
 }
 
 export interface OutboundClientOptions {
   readonly guard: UrlGuard;
-  /** Certificate authorities (PEM) to trust in place of the built-in ones; for tests. */
+  /** Certificate authorities (PEM) that replace the built-in ones; for tests. */
   readonly ca?: string;
 }
 
 const FAILURE_MESSAGES = {
   connect: "the connection was not accepted",
   tls: "the TLS handshake failed or the certificate is not valid for the host",
-  timeout: "no complete answer in time",
-  cancelled: "the call was given up",
-  reset: "the connection ended before the answer was complete",
-  malformed: "the answer is not valid HTTP",
-  "too-large": "the head of the answer is too large",
-  redirect: "the answer is a redirect, which is not followed",
+  timeout: "no complete response in time",
+  cancelled: "the call was cancelled",
+  reset: "the connection closed before the response was complete",
+  malformed: "the response is not valid HTTP",
+  "too-large": "the head of the response is too large",
+  redirect: "the response is a redirect, which is not followed",
 } as const satisfies Partial<Record<OutboundErrorKind, string>>;
 
 /**
- * The way out for everything that goes to somebody else's URL.
+ * Creates the client for all calls to URLs of third parties.
  *
- * Neither proxies of the environment nor redirects are followed, either of which would connect to an address that
- * nobody judged. TLS connections are kept for the next call to the same name and address; plain ones are not kept,
- * since nothing would tie them to one name.
+ * It ignores proxies of the environment and follows no redirects: both would connect to an unchecked address. TLS
+ * connections are reused for the same name and address. Plain ones are not, because nothing would tie them to one name.
  */
 export function createOutboundClient({ guard, ca }: OutboundClientOptions): OutboundClient {
   const session = new Bun.FetchSession({
@@ -112,7 +111,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     headers.set("accept-encoding", "identity");
     const checked = await guard.check(call.url, call.requester);
     if (checked instanceof UrlRefusal) {
-      // One message for both: an owner who reads it learns nothing about internal names.
+      // One message for both, so that it reveals nothing about internal names.
       return { kind: checked.kind === "dns" ? "dns" : "refused", message: `the URL ${checked.reason}` };
     }
     signal.throwIfAborted();
@@ -123,7 +122,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
         return await exchange(call, headers, checked.url, address, signal);
       } catch (cause) {
         kind = kindOf(cause);
-        // Only where nothing was sent yet does the next address get the same request.
+        // The next address is tried only if nothing was sent yet.
         if (kind !== "connect") break;
       }
     }
@@ -141,7 +140,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     const target = new URL(url);
     target.hostname = family === 6 ? `[${address}]` : address;
     const isTls = url.protocol === "https:";
-    // A certificate for an address is matched by itself; TLS has no server name for it (RFC 6066 3).
+    // A certificate for an address is matched without a server name (RFC 6066 3).
     const serverName = target.hostname === url.hostname ? undefined : url.hostname;
     const response = await session.fetch(target, {
       method: call.method,
@@ -160,7 +159,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
       await response.body?.cancel();
       return failure("malformed");
     }
-    const { body, truncated } = await readUpTo(response, call.maxResponseBytes ?? MAX_ANSWER_BYTES);
+    const { body, truncated } = await readUpTo(response, call.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES);
     return { status: response.status, headers: response.headers, body, truncated };
   }
 
@@ -178,7 +177,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
       call.signal?.addEventListener("abort", cancel);
       if (call.signal?.aborted) cancel();
       try {
-        // `late` settles before the abort does, so that it tells which of the two it was.
+        // `late` resolves before the abort, so the outcome is the right one of the two.
         const outcome = await Promise.race([late.promise, attempt(call, ended.signal)]);
         const durationMs = performance.now() - startedAt;
         return "kind" in outcome
@@ -205,7 +204,7 @@ function failure(kind: keyof typeof FAILURE_MESSAGES): FailureKindAndMessage {
 
 async function readUpTo(response: Response, maxBytes: number) {
   const { headers } = response;
-  // One that says its length is no longer than that, and costs far less to read in one piece.
+  // A response with a content-length is not longer than that, and is much cheaper to read in one piece.
   if (!headers.has("transfer-encoding") && Number(headers.get("content-length") ?? Infinity) <= maxBytes) {
     return { body: new Uint8Array(await response.arrayBuffer()), truncated: false };
   }
@@ -225,7 +224,7 @@ const CONNECT_CODES = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "E
 const TLS_CODE =
   /^(ERR_TLS|ERR_SSL|EPROTO|CERT|CRL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|HOSTNAME|INVALID_(CA|PURPOSE)|PATH_LENGTH|ERROR_IN_)/;
 
-/** Bun tells what went wrong by the `code` of the error alone. */
+/** Classifies an error by its `code`, the only information that Bun provides. */
 function kindOf(cause: unknown): keyof typeof FAILURE_MESSAGES {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   if (CONNECT_CODES.has(code)) return "connect";

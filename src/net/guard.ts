@@ -10,32 +10,32 @@ const MAX_ADDRESSES = 16;
 const DNS_TIMEOUT_MS = 3_000;
 const MAX_NAME_CHARS = 253;
 const TOO_LONG = `must be at most ${MAX_URL_CHARS} characters long`;
-// Underscores are no host name by the letter of RFC 952, but are in use.
+// RFC 952 does not allow underscores in host names, but they are in use.
 const NAME_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 export interface CheckedAddress {
-  /** As text without brackets. */
+  /** Text without brackets. */
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** A URL that may be stored, and called at `address` and nowhere else. */
+/** A URL that may be stored, and called only at `address`. */
 export interface CheckedUrl extends CheckedAddress {
-  /** As parsed; a dot at the end of the host is taken off. */
+  /** The parsed URL, without a trailing dot of the host. */
   readonly url: URL;
-  /** Every address that may be called, `address` first; all of them passed. */
+  /** All checked addresses, `address` first. */
   readonly addresses: readonly CheckedAddress[];
 }
 
 export type UrlRefusalKind = "malformed" | "scheme" | "credentials" | "port" | "dns" | "address";
 
-/** Why a URL is refused. */
+/** The reason why a URL is refused. */
 export class UrlRefusal {
   constructor(
     readonly kind: UrlRefusalKind,
     /**
-     * For the one who gave the URL, as in "must use https"; to be put behind the name of the field. It is the same for
-     * a name that does not exist and one that is internal, so that nobody can list internal names with it.
+     * Text for the client that follows the name of the field, such as "must use https". It is the same for a name that
+     * does not exist and an internal one, so that it cannot be used to enumerate internal names.
      */
     readonly reason: string,
   ) {}
@@ -43,33 +43,33 @@ export class UrlRefusal {
 
 export interface UrlGuard {
   /**
-   * Judges a URL as of now. It never throws: a name that cannot be resolved is a refusal.
+   * Checks a URL against the current DNS records. It never throws: an unresolvable name is a refusal.
    *
-   * @param requester whose look-ups of names are bounded together with this one, such as `fid:3`.
+   * @param requester key under which DNS lookups are limited, such as `fid:3`.
    */
   check(url: string, requester?: string): Promise<CheckedUrl | UrlRefusal>;
 }
 
 export interface UrlGuardOptions {
-  /** Networks that may be reached although they are not public (`net.allow_cidrs`). */
+  /** Non-public networks that may be called (`net.allow_cidrs`). */
   readonly allowCidrs: readonly string[];
-  /** Whether plain http passes (`net.allow_http`). */
+  /** Whether plain http is allowed (`net.allow_http`). */
   readonly allowHttp: boolean;
-  /** The machine's own resolver when left out, with bounds on its look-ups. */
+  /** Default: the system's resolver with bounded lookups. */
   readonly resolve?: Resolve;
   readonly dnsTimeoutMs?: number;
-  /** Addresses of this machine, written as RFC 5952 has them; its network interfaces' when left out. */
+  /** Addresses of this machine in the form of RFC 5952. Default: those of its network interfaces. */
   readonly ownAddresses?: () => readonly string[];
 }
 
 /**
- * The one judgement about URLs that someone else gives: at registration, and again at every call.
+ * Creates the guard that checks URLs of third parties: at registration, and again at every call.
  *
- * Only https (or http, where the operator allows it) without credentials, to a host all of whose addresses are public.
- * Every port but 0 passes: receivers live on all of them, and behind TLS no other protocol can be spoken to by what we
- * send.
+ * It accepts only https (or http if the operator allows it) without credentials, to a host whose addresses are all
+ * public. It accepts every port but 0: receivers use many ports, and a TLS request cannot be mistaken for another
+ * protocol.
  *
- * @throws when one of `allowCidrs` is no network; the settings have been checked for that.
+ * @throws when one of `allowCidrs` is not a network; the settings are checked for that.
  */
 export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
   const resolve = options.resolve ?? createBoundedResolve();
@@ -94,11 +94,11 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
           ? checkedUrl(url, literal, [])
           : new UrlRefusal("address", "must not point to an address that is not public");
       }
-      const answers = await resolveInTime(resolve, host, requester, dnsTimeoutMs);
+      const resolved = await resolveInTime(resolve, host, requester, dnsTimeoutMs);
       const addresses: Address[] = [];
-      for (const answer of answers.slice(0, MAX_ADDRESSES)) {
-        const address = parseAddress(answer);
-        // One internal address spoils the name: a host with both kinds is misconfigured, or up to something.
+      for (const text of resolved.slice(0, MAX_ADDRESSES)) {
+        const address = parseAddress(text);
+        // One internal address is enough: a host with both kinds is misconfigured or malicious.
         if (!address || !mayReach(address)) return unreachableName("address");
         addresses.push(address);
       }
@@ -127,11 +127,11 @@ function parseUrl(text: string, allowHttp: boolean): URL | UrlRefusal {
   if (scheme !== undefined && scheme !== "https" && !(scheme === "http" && allowHttp)) {
     return new UrlRefusal("scheme", allowHttp ? "must use https or http" : "must use https");
   }
-  // Who reads the URL shall read what is called.
+  // A URL must display as what is called.
   if (hasUnprintable(text)) {
     return new UrlRefusal("malformed", "must not contain control characters or invisible ones");
   }
-  // URL parsers mend all of these, each in its own way; the text that is stored shall mean one thing to everybody.
+  // URL parsers repair these in different ways; the stored text must have one meaning.
   if (/[\s\\]/.test(text) || !/^https?:\/\/[^/?#]/i.test(text)) {
     return new UrlRefusal("malformed", "must be an absolute https URL");
   }
@@ -143,7 +143,7 @@ function parseUrl(text: string, allowHttp: boolean): URL | UrlRefusal {
   if (!url.hostname.startsWith("[") && !isName(url.hostname)) {
     return new UrlRefusal("malformed", "must have a host name or an IP address");
   }
-  // Names and paths grow when they are written in ASCII.
+  // Names and paths grow when they are encoded in ASCII.
   return url.href.length > MAX_URL_CHARS ? new UrlRefusal("malformed", TOO_LONG) : url;
 }
 
@@ -172,7 +172,7 @@ async function resolveInTime(
   }
 }
 
-/** What listens on this machine's public address may be meant for this machine only. */
+/** Returns this machine's addresses: services on its public address may be meant for this machine only. */
 export function interfaceAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((entries) =>
     (entries ?? []).map((entry) => entry.address),

@@ -1,19 +1,19 @@
 import { RetryableError, reasonOf, UserError } from "../lib/failure.ts";
 
-/** Where a server is to listen, and what the operator changes to have it elsewhere. */
+/** An address to listen on, and the setting that determines it. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** The setting or the flag that the port comes from, as `http.port (SVC_HTTP_PORT)`. */
+  /** The setting or flag of the port, such as `http.port (SVC_HTTP_PORT)`. */
   readonly setting: string;
 }
 
 /**
- * Refuses an address that cannot be listened on, before anything is started: a listener of a worker could only tell the
- * system's words, and on a port that HTTP workers share a second node would join in unnoticed.
+ * Checks that an address can be listened on, before anything is started. A worker's listener could only report the
+ * system's error text, and a second node would silently share the port of the HTTP workers.
  *
- * @param address port 0 or less lets the system choose, or nothing listens.
- * @throws RetryableError where another process listens there or the address is missing, UserError where this user may not.
+ * @param address with port 0 the system chooses; with a negative port nothing listens.
+ * @throws RetryableError when another process listens there or the address is missing, UserError without permission.
  */
 export function checkListenAddress(address: ListenAddress): void {
   const { host, port } = address;
@@ -25,7 +25,7 @@ export function checkListenAddress(address: ListenAddress): void {
   }
 }
 
-/** A fault of listening in the words of the operator. */
+/** Converts an error of `listen` to an error for the operator. */
 export function listenFault({ host, port, setting }: ListenAddress, cause: unknown): Error {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const options = { cause };
@@ -35,6 +35,6 @@ export function listenFault({ host, port, setting }: ListenAddress, cause: unkno
   }
   if (code === "EACCES")
     return new UserError(`this user may not listen on port ${port}: ${setting}`, options);
-  // At the boot of a machine, its addresses and names may come later.
+  // While a machine boots, its addresses and names may not be available yet.
   return new RetryableError(`cannot listen on ${host} at present: ${reasonOf(cause)}`, options);
 }

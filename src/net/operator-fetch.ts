@@ -1,12 +1,12 @@
 import { STRICT_TLS } from "./strict-tls.ts";
 
-/** As `fetch`, for one origin. */
+/** `fetch` that is restricted to one origin. */
 export type OperatorFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /**
- * `fetch` for an endpoint that the operator names in the settings, which may well be on this machine or in a private
- * network: its address is not judged. It still reaches that one origin only, straight and without redirects, so that an
- * endpoint that was taken over cannot send this process anywhere else.
+ * Creates a `fetch` for an endpoint of the operator's settings. The endpoint may be on this machine or in a private
+ * network, so its address is not checked. The function calls only that origin, without proxies and redirects, so that a
+ * compromised endpoint cannot direct this process elsewhere.
  *
  * @param endpoint an http or https URL.
  * @throws (the function returned) for any other origin, and for a redirect.

@@ -3,9 +3,9 @@ const DELTA_SECONDS = /^\d{1,9}$/;
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * A Retry-After header, seconds or a date, as a wait in milliseconds.
+ * Parses a Retry-After header, seconds or a date, as a delay in milliseconds.
  *
- * @returns 0 for none that can be read, and never more than `maxMs`.
+ * @returns 0 for a missing or invalid header, and never more than `maxMs`.
  */
 export function retryAfterMs(header: string | null, nowMs: number, maxMs: number): number {
   const text = header?.trim() ?? "";

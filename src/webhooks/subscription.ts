@@ -59,24 +59,23 @@ const filtersByKind: Readonly<Record<EventKind, FilterTable>> = {
   "user.updated": { match: readMatch, fids },
 };
 
-/** Every kind of event, and the names of the filters that it takes. */
+/** All kinds of events with the names of their filters. */
 export const eventKinds = Object.entries(filtersByKind).map(([kind, filters]) => ({
   kind: kind as EventKind,
   filters: Object.keys(filters),
 }));
 
-/** `cast_created` and `cast.created` are one kind; a name with anything else is none. */
+/** Returns the kind of a key; `cast_created` and `cast.created` are the same. */
 function kindOf(key: string): EventKind | undefined {
   const dotted = key.replace("_", ".");
   return Object.hasOwn(filtersByKind, dotted) ? (dotted as EventKind) : undefined;
 }
 
-/** Names of unknown keys come from the client and are cut. */
+/** Unknown keys come from the client, so they are truncated. */
 const shown = (key: string) => JSON.stringify(key.slice(0, 50));
 
 /**
- * Judges a subscription and brings it into one form: kinds with a dot, hashes in lower case, no empty lists (which say
- * nothing).
+ * Validates and normalizes a subscription: kinds with a dot, hashes in lower case, no empty lists (which have no effect).
  */
 export function readSubscription(value: unknown, name: string): Subscription | Refusal {
   const given = readObject(value, name);
@@ -102,9 +101,9 @@ function readFilter(value: unknown, name: string, table: FilterTable): JsonObjec
   for (const key of Object.keys(given)) {
     const read = ownValue(table, key) as ReadFilter | undefined;
     if (read === undefined) return badField(`${name} has an unknown key ${shown(key)}`);
-    const wanted = read(given[key], `${name}.${key}`);
-    if (wanted instanceof Refusal) return wanted;
-    if (!Array.isArray(wanted) || wanted.length > 0) filter[key] = wanted;
+    const parsed = read(given[key], `${name}.${key}`);
+    if (parsed instanceof Refusal) return parsed;
+    if (!Array.isArray(parsed) || parsed.length > 0) filter[key] = parsed;
   }
   return filter;
 }

@@ -16,11 +16,11 @@ import {
 } from "./match/subscription-program.ts";
 import { readSubscription } from "./subscription.ts";
 
-/** Webhooks as their owners manage them. `fid` is the acting fid, `body` the JSON that it sent. */
+/** Management of webhooks by their owners. `fid` is the acting fid, `body` the JSON of the request. */
 export interface WebhookService extends OwnedService<Webhook> {
   /**
-   * @param ownerFid whom the webhook is to belong to: the acting fid, or it is refused.
-   * @param compatPrefix the compat prefix under which it is made; null for the service's own.
+   * @param ownerFid owner of the webhook; refused unless it is the acting fid.
+   * @param compatPrefix the compat prefix of the request's path; null for the service's own paths.
    */
   create(
     fid: number,
@@ -31,7 +31,7 @@ export interface WebhookService extends OwnedService<Webhook> {
   update(fid: number, body: unknown): Promise<Webhook | Refusal>;
 }
 
-/** Clients of this kind of API also send the two words as text. */
+/** Some clients send the booleans as text. */
 function readActive(value: unknown, name: string): boolean | Refusal {
   if (value === true || value === "true") return true;
   if (value === false || value === "false") return false;
@@ -43,11 +43,11 @@ export function createWebhookService(options: {
   readonly guard: UrlGuard;
   readonly clock: Clock;
   readonly settings: OwnedSettings;
-  /** Told of a webhook that may be active again. */
+  /** Called with a webhook that may be active again. */
   readonly wake: (webhookId: string) => Promise<void>;
 }): WebhookService {
   const parts = createOwnedParts({ ...options, noun: "webhook", idKey: "webhook_id" });
-  // The URL comes last: it is the only field that takes time.
+  // The URL is last: it is the only field that needs a DNS lookup.
   const createFields = (fid: number) =>
     ({
       title: { key: "name", read: readName },
@@ -58,7 +58,7 @@ export function createWebhookService(options: {
   const updateFields = (fid: number) =>
     ({ active: { key: "active", read: readActive }, ...createFields(fid) }) satisfies FieldTable;
 
-  /** Why the owner may not have these expressions active beside those of its other webhooks, if so. */
+  /** Returns a refusal if the owner's active expressions would exceed the limit with these. */
   async function programRefusal(
     fid: number,
     { webhookId, subscription }: Pick<Webhook, "webhookId" | "subscription">,
@@ -125,7 +125,7 @@ export function createWebhookService(options: {
 
 const NO_PROGRAM = { size: 0, largestField: undefined };
 
-/** Expressions that do not pass any more, as an older version let them pass, are not matched and so cost nothing. */
+/** Expressions that only an older version accepted are not matched, and so cost nothing. */
 function programOf(subscription: Subscription): Pick<SubscriptionProgram, "size" | "largestField"> {
   const program = readSubscriptionProgram(subscription);
   return program instanceof RegexFault ? NO_PROGRAM : program;

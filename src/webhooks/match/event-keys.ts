@@ -3,8 +3,8 @@ import type { EventFacts } from "./facts.ts";
 export type Key = number | string;
 
 /**
- * The filter fields that list values, by how few events a value of each is expected to find: the rare ones first. A
- * filter of several fields is looked up by the first that it gives.
+ * Filter fields with lists of values, the most selective first. A filter with several fields is indexed by the first of
+ * them.
  */
 export const LIST_FIELDS = [
   "parent_hashes",
@@ -20,16 +20,16 @@ export const LIST_FIELDS = [
   "root_parent_urls",
 ] as const;
 
-/** The filter fields that hold a regular expression. */
+/** Filter fields with a regular expression. */
 export const REGEX_FIELDS = ["embeds", "text"] as const;
 
 export type ListField = (typeof LIST_FIELDS)[number];
 export type RegexField = (typeof REGEX_FIELDS)[number];
 
-/** What an event offers to each filter field of its kind. */
+/** Values of an event for the filter fields of its kind. */
 export interface EventKeys {
   readonly lists: Readonly<Partial<Record<ListField, readonly Key[]>>>;
-  /** An expression holds when it matches one of them. */
+  /** Texts; an expression matches when it matches one of them. */
   readonly subjects: Readonly<Partial<Record<RegexField, readonly string[]>>>;
   /** Compared with `exclude_author_fids`. */
   readonly authorFid: number | null;

@@ -1,32 +1,32 @@
 import { RE2Set } from "re2js";
 
-/** Expressions that one automaton matches at once. */
+/** Limit of expressions in one automaton. */
 const MAX_MEMBERS = 64;
 /**
- * Instructions of all of them together. One expression can keep the automaton from ever meeting a state twice; then the
- * instructions of all members count for each character.
+ * Limit of instructions in one automaton. One expression can keep the automaton from reusing a state; then each character
+ * costs in proportion to the instructions of all members.
  */
 const MAX_PROGRAM_SIZE = 256;
 /** A larger expression is matched on its own. */
 export const MAX_MEMBER_PROGRAM_SIZE = 64;
 const ORDINARY_PROGRAM_SIZE = 16;
-/** A shard that takes more time for a character, on average of so many of them, is slow. An ordinary one takes a hundredth. */
+/** A shard above this average time per character is slow; an ordinary one takes a hundredth. */
 const SLOW_MS_PER_CHAR = 0.002;
-const CHARS_UNTIL_JUDGED = 10_000;
-/** Over so many characters a new automaton meets most of its states for the first time, which is slow for any. */
+const CHARS_UNTIL_RATED = 10_000;
+/** Within the first characters an automaton builds most of its states, which is slow for any. */
 const WARM_UP_CHARS = 5_000;
-/** A single run that takes more than both is slow at once. */
+/** A single run above both limits marks a shard as slow at once. */
 const SLOW_RUN_MS_PER_CHAR = 0.005;
 const SLOW_RUN_MS = 10;
 
-/** Regular expressions that one automaton matches at once. */
+/** A set of regular expressions that one automaton matches at once. */
 export class Shard<Member extends { readonly source: string; readonly programSize: number }> {
-  /** The event that it was last run on, and what matched it. */
+  /** The event of the last run, and the members that matched it. */
   event = 0;
   matched: readonly Member[] = [];
   readonly #members: Member[] = [];
   #programSize = 0;
-  /** Undefined after a change, until it is needed. */
+  /** Compiled on demand; undefined after a change. */
   #set: RE2Set | undefined;
   #spentMs = 0;
   #chars = 0;
@@ -41,12 +41,12 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
     return this.#programSize;
   }
 
-  /** Whether it turned out that one of its members is not fit to be matched together with others. */
+  /** Whether a member has turned out to be too slow to be matched together with others. */
   get isSlow(): boolean {
     return this.#isSlow;
   }
 
-  /** Whether there is no room for most of those that it could take. */
+  /** Whether there is no room for another ordinary expression. */
   get isFull(): boolean {
     return (
       this.#members.length === MAX_MEMBERS || this.#programSize > MAX_PROGRAM_SIZE - ORDINARY_PROGRAM_SIZE
@@ -70,9 +70,9 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
   }
 
   /**
-   * Finds out which members match one of the subjects. The automaton is made within so much memory if there is none.
+   * Finds the members that match one of the subjects, and compiles the automaton within `memoryBytes` if necessary.
    *
-   * @returns the time that members are to be charged for by now, ms: now and then that of many runs.
+   * @returns the time to charge to the members, ms; costs of many runs are charged at once.
    */
   run(event: number, subjects: readonly string[], memoryBytes: number, nowMs: () => number): number {
     this.#set ??= this.#compile(memoryBytes);
@@ -82,13 +82,13 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
     const tookMs = nowMs() - startMs;
     this.matched = found.size === 0 ? [] : this.#members.filter((_, at) => found.has(at));
     this.event = event;
-    return this.#judge(subjects, tookMs);
+    return this.#rate(subjects, tookMs);
   }
 
-  #judge(subjects: readonly string[], tookMs: number): number {
+  #rate(subjects: readonly string[], tookMs: number): number {
     let chars = 0;
     for (const { length } of subjects) chars += length;
-    // Nobody can tell which member it was, so no owner pays for it.
+    // The slow member is unknown, so no owner is charged.
     if (tookMs > Math.max(SLOW_RUN_MS, chars * SLOW_RUN_MS_PER_CHAR)) {
       this.#isSlow = true;
       return 0;
@@ -100,7 +100,7 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
       this.#isNew = false;
       return this.#settle();
     }
-    if (this.#chars < CHARS_UNTIL_JUDGED) return 0;
+    if (this.#chars < CHARS_UNTIL_RATED) return 0;
     this.#isSlow = this.#spentMs > this.#chars * SLOW_MS_PER_CHAR;
     return this.#settle();
   }

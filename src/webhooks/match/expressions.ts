@@ -4,18 +4,18 @@ import type { OwnerBudgets, Subscriber } from "./owner-budgets.ts";
 import type { RegexProgram } from "./regex-program.ts";
 import { LargeAutomata, SingleExpression } from "./single-expression.ts";
 
-/** What all shards together may keep of the states that they came through; to find a state again takes time. */
+/** Memory for the cached states of all shards. */
 const SHARDS_BYTES = 32 * 1024 * 1024;
 const MAX_SHARD_BYTES = 1024 * 1024;
 const MIN_SHARD_BYTES = 64 * 1024;
-/** What is matched on its own is matched together with others after so many characters, the more often it was slow the more. */
+/** Characters after which a quick expression joins a shard again; doubled each time its shard was slow. */
 const CHARS_UNTIL_TOGETHER = 25_000;
 const MAX_DOUBLINGS = 10;
-/** Shards that are looked at for room. */
-const MAX_LOOKED_AT = 16;
+/** Limit of shards that are checked for room. */
+const MAX_SHARDS_CHECKED = 16;
 /**
- * The most that an instruction can take for a character on a slow machine; what a measured time has beyond that is not the
- * expression's: the thread waited for the processor.
+ * Upper bound of the time per instruction and character on a slow machine. Measured time above it is not charged: the
+ * thread waited for the processor.
  */
 const MAX_MS_PER_STEP = 200e-6;
 const MAX_MS_PER_RUN = 0.01;
@@ -23,12 +23,12 @@ const MAX_MS_PER_RUN = 0.01;
 /** A regular expression that filters share. */
 export class Expression {
   readonly subscribers = new Set<Subscriber>();
-  /** Where it is matched: on its own, or together with others. */
+  /** How it is matched: after the literal prefilter, alone, or in a shard. */
   matched:
     | { readonly by: "gate"; readonly single: SingleExpression }
     | { readonly by: "itself"; readonly single: SingleExpression }
     | { readonly by: "shard"; readonly shard: Shard<Expression> };
-  /** How often a shard with it was taken apart. */
+  /** How often a shard with it was split. */
   timesSplit = 0;
 
   constructor(
@@ -39,7 +39,7 @@ export class Expression {
     this.matched = { by: "itself", single };
   }
 
-  /** Whether somebody is still to be told of it. */
+  /** Whether a subscriber is still within its budget. */
   get hasActiveSubscriber(): boolean {
     for (const { isOverBudget } of this.subscribers) if (!isOverBudget) return true;
     return false;
@@ -47,19 +47,19 @@ export class Expression {
 }
 
 /**
- * Regular expressions over one field, each once however many filters hold it, all matched in time linear in the text.
- * Those that need a literal are asked only about texts that hold it, one by one; the others are asked about every text,
- * many at a time where they are small. A shard that turns out to be slow is taken apart, so that each of its expressions
- * is measured, and charged to whom it belongs; who is quick then joins a shard again.
+ * The regular expressions of one field, each once for all filters, matched in time linear in the text. Expressions that
+ * require a literal are matched one by one, only against texts with the literal. The others are matched against every
+ * text, small ones many at a time in a shard. A slow shard is split, so that each of its expressions is measured and
+ * charged to its owners; quick ones then join a shard again.
  */
 export class ExpressionPool {
   readonly #expressions = new Map<string, Expression>();
   readonly #gate = new LiteralPrefilter<Expression>();
-  /** Of those that pass no gate. */
+  /** Shards of the expressions without a required literal. */
   readonly #shards = new Set<Shard<Expression>>();
-  /** Those of them that may have room. */
+  /** Shards that may have room. */
   readonly #open = new Set<Shard<Expression>>();
-  /** Those that pass no gate and are in no shard. */
+  /** Expressions without a required literal that are in no shard. */
   readonly #apart = new Set<Expression>();
   readonly #large = new LargeAutomata();
   readonly #budgets: OwnerBudgets;
@@ -67,16 +67,16 @@ export class ExpressionPool {
   #event = 0;
   #subjects: readonly string[] = [];
   #chars = 0;
-  /** Undefined until an event asks for it. */
+  /** Result of the prefilter for the event; computed on demand. */
   #admitted: ReadonlySet<Expression> | undefined;
 
-  /** @param nowMs measures what expressions cost. */
+  /** @param nowMs measures the cost of expressions. */
   constructor(budgets: OwnerBudgets, nowMs: () => number) {
     this.#budgets = budgets;
     this.#nowMs = nowMs;
   }
 
-  /** Adds an expression for a subscription, or the subscription to those of the expression. */
+  /** Adds a subscriber to an expression, and the expression if it is new. */
   add({ source, size }: RegexProgram, subscriber: Subscriber): Expression {
     let expression = this.#expressions.get(source);
     if (expression === undefined) {
@@ -100,11 +100,11 @@ export class ExpressionPool {
     else if (matched.by === "itself") this.#apart.delete(expression);
     else {
       matched.shard.remove(expression);
-      this.#list(matched.shard);
+      this.#updateShard(matched.shard);
     }
   }
 
-  /** Turns to an event; what was asked before is forgotten. */
+  /** Sets the current event and resets its results. */
   setEvent(subjects: readonly string[]): void {
     this.#event += 1;
     this.#subjects = subjects;
@@ -113,7 +113,7 @@ export class ExpressionPool {
     for (const { length } of subjects) this.#chars += length;
   }
 
-  /** Whether an expression matches one of the event's subjects; `asker` pays where that has to be found out. */
+  /** Returns whether an expression matches one of the event's subjects; `asker` is charged if that has to be computed. */
   isMatching(expression: Expression, asker: Subscriber): boolean {
     const { matched } = expression;
     if (this.#subjects.length === 0) return false;
@@ -127,7 +127,7 @@ export class ExpressionPool {
     return isMatching;
   }
 
-  /** Every expression that matches one of the event's subjects; whoever holds it pays for it. */
+  /** Returns the expressions that match one of the event's subjects; their subscribers are charged. */
   matching(): Expression[] {
     if (this.#subjects.length === 0 || this.#expressions.size === 0) return [];
     const matching: Expression[] = [];
@@ -141,7 +141,7 @@ export class ExpressionPool {
       single.count(costMs, this.#chars);
       this.#chargeAll(expression, costMs);
       startMs = endMs;
-      if (expression.matched.by === "itself") this.#judge(expression, single);
+      if (expression.matched.by === "itself") this.#rate(expression, single);
     };
     for (const expression of this.#admissions()) {
       if (expression.matched.by !== "shard") run(expression, expression.matched.single);
@@ -153,7 +153,7 @@ export class ExpressionPool {
     return matching;
   }
 
-  /** A fault of one expression is the affair of those who hold it, and costs nobody else the event. */
+  /** A fault of one expression affects only its subscribers. */
   #runSingle({ subscribers }: Expression, single: SingleExpression): boolean {
     try {
       return single.isMatching(this.#event, this.#subjects);
@@ -176,7 +176,7 @@ export class ExpressionPool {
       for (const expression of shard.members)
         this.#chargeAll(expression, (spentMs * expression.programSize) / shard.programSize);
     }
-    if (shard.isSlow) this.#takeApart(shard);
+    if (shard.isSlow) this.#split(shard);
     return shard.matched;
   }
 
@@ -189,21 +189,21 @@ export class ExpressionPool {
     return Math.min(measuredMs, programSize * this.#chars * MAX_MS_PER_STEP + MAX_MS_PER_RUN);
   }
 
-  #takeApart(shard: Shard<Expression>): void {
+  #split(shard: Shard<Expression>): void {
     this.#shards.delete(shard);
     this.#open.delete(shard);
     for (const expression of shard.members) {
       expression.timesSplit += 1;
       const single = new SingleExpression(expression.source, this.#large);
-      // The event goes on, and what the shard found holds for it.
-      single.know(this.#event, shard.matched.includes(expression));
+      // The shard's result stays valid for the current event.
+      single.setResult(this.#event, shard.matched.includes(expression));
       expression.matched = { by: "itself", single };
       this.#apart.add(expression);
     }
   }
 
-  /** Puts an expression that proved to be quick into a shard, each time later if shards with it keep being slow. */
-  #judge(expression: Expression, single: SingleExpression): void {
+  /** Moves a quick expression to a shard, later each time that a shard with it was slow. */
+  #rate(expression: Expression, single: SingleExpression): void {
     if (expression.programSize > MAX_MEMBER_PROGRAM_SIZE) return;
     const minChars = CHARS_UNTIL_TOGETHER * 2 ** Math.min(expression.timesSplit, MAX_DOUBLINGS);
     if (!single.isQuick(minChars)) return;
@@ -220,20 +220,20 @@ export class ExpressionPool {
     const shard = this.#shardFor(expression);
     shard.add(expression);
     expression.matched = { by: "shard", shard };
-    this.#list(shard);
+    this.#updateShard(shard);
   }
 
   #shardFor(expression: Expression): Shard<Expression> {
-    let looks = 0;
+    let checked = 0;
     for (const shard of this.#open) {
       if (shard.hasRoomFor(expression)) return shard;
-      looks += 1;
-      if (looks === MAX_LOOKED_AT) break;
+      checked += 1;
+      if (checked === MAX_SHARDS_CHECKED) break;
     }
     return new Shard();
   }
 
-  #list(shard: Shard<Expression>): void {
+  #updateShard(shard: Shard<Expression>): void {
     if (shard.members.length > 0) this.#shards.add(shard);
     else this.#shards.delete(shard);
     if (shard.members.length > 0 && !shard.isFull) this.#open.add(shard);

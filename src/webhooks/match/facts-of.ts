@@ -3,12 +3,12 @@ import { presentText } from "../../read/present/native/cast.ts";
 import type { NodeEvent } from "../publish/event.ts";
 import type { EventFacts } from "./facts.ts";
 
-/** The fids whose names `factsOf` puts into texts. */
+/** Returns the fids whose names `factsOf` inserts into texts. */
 export function fidsNamedIn(event: NodeEvent): number[] {
   return "cast" in event ? event.cast.mentions.map(([fid]) => fid) : [];
 }
 
-/** What the filters of subscriptions ask of an event; `users` are those whom the texts name. */
+/** Returns the values of an event that filters use; `users` are those that the texts mention. */
 export function factsOf(event: NodeEvent, users: Hydration["users"]): EventFacts {
   switch (event.kind) {
     case "cast.created":

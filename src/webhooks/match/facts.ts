@@ -1,6 +1,6 @@
 import type { Hash } from "../../read/hydrate/casts.ts";
 
-/** What the filters of a subscription ask of one event. Hashes are in lower case. */
+/** Values of one event that the filters of subscriptions use. Hashes are in lower case. */
 export type EventFacts = CastFacts | FollowFacts | ReactionFacts | UserFacts;
 
 export interface CastFacts {
@@ -11,7 +11,7 @@ export interface CastFacts {
   readonly rootParentUrl: string | null;
   readonly parentHash: Hash | null;
   readonly parentAuthorFid: number | null;
-  /** As in the Cast object: the names of mentioned users are put in. */
+  /** As in the Cast object: with the names of mentioned users inserted. */
   readonly text: string;
   readonly embedUrls: readonly string[];
   readonly embeddedCasts: readonly { readonly fid: number; readonly hash: Hash }[];
@@ -26,7 +26,7 @@ export interface FollowFacts {
 export interface ReactionFacts {
   readonly kind: "reaction.created" | "reaction.deleted";
   readonly fid: number;
-  /** Author of the target cast; null where the target is a URL. */
+  /** Author of the target cast; null when the target is a URL. */
   readonly targetFid: number | null;
   readonly targetHash: Hash | null;
 }

@@ -27,12 +27,12 @@ type Condition = ListCondition | RegexCondition;
 /** A subscription's filter. */
 interface Rule {
   readonly subscriber: Subscriber;
-  /** Any of them finds it; without any, every event does. */
+  /** Indexed conditions: an event that meets one of them selects the rule; without any, every event does. */
   readonly paths: readonly Condition[];
-  /** What must hold besides. */
+  /** Conditions that must hold in addition. */
   readonly rest: readonly Condition[];
   readonly excludedFids: ReadonlySet<number>;
-  /** The event that last found it: several ways to it lead there once. */
+  /** The event that last selected it, so that it is evaluated once per event. */
   event: number;
 }
 
@@ -41,26 +41,26 @@ export type FieldPrograms = Readonly<Partial<Record<RegexField, RegexProgram>>>;
 
 type Pools = Readonly<Record<RegexField, ExpressionPool>>;
 
-/** The filters of one kind of event. An event finds by its own values those that may want it. */
+/** Inverted index of the filters of one kind of event: an event's values select the filters that may match it. */
 export class KindIndex {
   readonly #rules = new Map<string, Rule>();
   readonly #unconditional = new Set<Rule>();
   readonly #byValue = new Map<ListField, Map<Key, Set<Rule>>>();
   readonly #byExpression = new Map<Expression, Set<Rule>>();
-  /** Expressions that every event is matched against, because filters are found by them. */
-  readonly #searched: Pools;
-  /** Expressions that are asked for once all else of a filter holds. */
-  readonly #asked: Pools;
+  /** Expressions that select filters; matched against every event. */
+  readonly #selecting: Pools;
+  /** Expressions that are matched only when the other conditions of a filter hold. */
+  readonly #additional: Pools;
   #event = 0;
 
   constructor(budgets: OwnerBudgets, nowMs: () => number) {
     const pool = () => new ExpressionPool(budgets, nowMs);
     const pools = () => ({ text: pool(), embeds: pool() });
-    this.#searched = pools();
-    this.#asked = pools();
+    this.#selecting = pools();
+    this.#additional = pools();
   }
 
-  /** Adds a subscription that has no filter here. @param programs those of its regular expressions, by field. */
+  /** Adds the filter of a new subscription. @param programs compiled expressions by field. */
   add(subscriber: Subscriber, filter: Filter, programs: FieldPrograms): void {
     const paths: Condition[] = [];
     const rest: Condition[] = [];
@@ -72,14 +72,14 @@ export class KindIndex {
     for (const field of REGEX_FIELDS) {
       const program = programs[field];
       if (program === undefined) continue;
-      if (isPath()) paths.push({ field, expression: this.#searched[field].add(program, subscriber) });
-      else rest.push({ field, expression: this.#asked[field].add(program, subscriber) });
+      if (isPath()) paths.push({ field, expression: this.#selecting[field].add(program, subscriber) });
+      else rest.push({ field, expression: this.#additional[field].add(program, subscriber) });
     }
     const excludedFids = new Set(filter.exclude_author_fids);
     const rule: Rule = { subscriber, paths, rest, excludedFids, event: this.#event };
     this.#rules.set(subscriber.id, rule);
     if (paths.length === 0) this.#unconditional.add(rule);
-    for (const path of paths) this.#listUnder(path, rule);
+    for (const path of paths) this.#index(path, rule);
   }
 
   delete(id: string): void {
@@ -88,51 +88,51 @@ export class KindIndex {
     this.#rules.delete(id);
     this.#unconditional.delete(rule);
     for (const path of rule.paths) {
-      this.#unlist(path, rule);
-      if ("expression" in path) this.#searched[path.field].remove(path.expression, rule.subscriber);
+      this.#unindex(path, rule);
+      if ("expression" in path) this.#selecting[path.field].remove(path.expression, rule.subscriber);
     }
     for (const condition of rule.rest) {
       if ("expression" in condition)
-        this.#asked[condition.field].remove(condition.expression, rule.subscriber);
+        this.#additional[condition.field].remove(condition.expression, rule.subscriber);
     }
   }
 
-  /** Subscriptions whose filters take the event, in no order. */
+  /** Returns the subscriptions whose filters match the event, unordered. */
   match(keys: EventKeys): string[] {
     if (this.#rules.size === 0) return [];
     this.#event += 1;
     const matched: string[] = [];
-    const judge = (rules: ReadonlySet<Rule> | undefined) => {
+    const evaluate = (rules: ReadonlySet<Rule> | undefined) => {
       if (rules === undefined) return;
       for (const rule of rules) {
         if (rule.event === this.#event) continue;
         rule.event = this.#event;
-        if (!rule.subscriber.isOverBudget && this.#takes(rule, keys)) matched.push(rule.subscriber.id);
+        if (!rule.subscriber.isOverBudget && this.#matches(rule, keys)) matched.push(rule.subscriber.id);
       }
     };
-    for (const field of REGEX_FIELDS) this.#asked[field].setEvent(keys.subjects[field] ?? []);
-    judge(this.#unconditional);
+    for (const field of REGEX_FIELDS) this.#additional[field].setEvent(keys.subjects[field] ?? []);
+    evaluate(this.#unconditional);
     for (const [field, rulesByValue] of this.#byValue) {
-      for (const key of keys.lists[field] ?? []) judge(rulesByValue.get(key));
+      for (const key of keys.lists[field] ?? []) evaluate(rulesByValue.get(key));
     }
     for (const field of REGEX_FIELDS) {
-      const pool = this.#searched[field];
+      const pool = this.#selecting[field];
       pool.setEvent(keys.subjects[field] ?? []);
-      for (const expression of pool.matching()) judge(this.#byExpression.get(expression));
+      for (const expression of pool.matching()) evaluate(this.#byExpression.get(expression));
     }
     return matched;
   }
 
-  #takes({ subscriber, rest, excludedFids }: Rule, keys: EventKeys): boolean {
+  #matches({ subscriber, rest, excludedFids }: Rule, keys: EventKeys): boolean {
     if (keys.authorFid !== null && excludedFids.has(keys.authorFid)) return false;
     return rest.every((condition) =>
       "values" in condition
         ? keys.lists[condition.field]?.some((key) => condition.values.has(key))
-        : this.#asked[condition.field].isMatching(condition.expression, subscriber),
+        : this.#additional[condition.field].isMatching(condition.expression, subscriber),
     );
   }
 
-  #listUnder(path: Condition, rule: Rule): void {
+  #index(path: Condition, rule: Rule): void {
     if ("expression" in path) {
       list(this.#byExpression, path.expression, rule);
     } else {
@@ -142,7 +142,7 @@ export class KindIndex {
     }
   }
 
-  #unlist(path: Condition, rule: Rule): void {
+  #unindex(path: Condition, rule: Rule): void {
     if ("expression" in path) {
       unlist(this.#byExpression, path.expression, rule);
     } else {

@@ -1,30 +1,30 @@
 import { foldCase, requiredLiterals } from "./required-literals.ts";
 
-/** Literals under one gram: each is compared at every place of a text that has the gram, and nobody is charged for that. */
+/** Limit of literals under one n-gram: each is compared at every occurrence of the n-gram, and no owner is charged. */
 const MAX_LITERALS_PER_GRAM = 64;
-/** Literals are looked up by so many of their characters at most. */
+/** Length limit of the n-grams that index literals. */
 const MAX_GRAM_CHARS = 4;
 
 interface LiteralEntry<Member> {
   readonly literal: string;
-  /** Where the gram that it is listed under begins in it. */
+  /** Offset of its indexed n-gram within the literal. */
   readonly offset: number;
   readonly members: Set<Member>;
 }
 
 /**
- * Tells which regular expressions a text may match at all, by literals that the text has to hold. It goes over the text
- * once, however many literals there are.
+ * Prefilter of regular expressions by literals that a matching text must contain. It scans a text once for any number of
+ * literals.
  */
 export class LiteralPrefilter<Member extends { readonly source: string }> {
   readonly #places = new Map<string, LiteralEntry<Member>>();
-  /** By the hash of a gram; grams of one hash are told apart by the literal itself. */
+  /** By the hash of an n-gram; the comparison with the literal resolves collisions. */
   readonly #byGram = new Map<number, Set<LiteralEntry<Member>>>();
   readonly #gramLengths = new Map<number, number>();
 
   /**
-   * False when nothing is known that a text would have to hold, or when too many others hold about the same: then the gate
-   * does not keep the member.
+   * Adds a member. Returns false when no required literal is known or when too many literals share its n-gram; then the
+   * member is not added.
    */
   add(member: Member): boolean {
     const literals = requiredLiterals(member.source);
@@ -41,40 +41,40 @@ export class LiteralPrefilter<Member extends { readonly source: string }> {
     }
   }
 
-  /** The members that may match one of the texts. */
+  /** Returns the members that may match one of the texts. */
   candidates(texts: readonly string[]): ReadonlySet<Member> {
-    const admitted = new Set<Member>();
+    const candidates = new Set<Member>();
     for (const text of texts) {
       const subject = foldCase(text);
       for (const length of this.#gramLengths.keys()) {
         for (let at = 0; at + length <= subject.length; at += 1) {
           const places = this.#byGram.get(gramHash(subject, at, length));
-          if (places) this.#admit(places, subject, at, admitted);
+          if (places) this.#addMatching(places, subject, at, candidates);
         }
       }
     }
-    return admitted;
+    return candidates;
   }
 
-  #admit(
+  #addMatching(
     places: ReadonlySet<LiteralEntry<Member>>,
     subject: string,
     at: number,
-    admitted: Set<Member>,
+    candidates: Set<Member>,
   ): void {
     for (const { literal, offset, members } of places) {
-      if (subject.startsWith(literal, at - offset)) for (const member of members) admitted.add(member);
+      if (subject.startsWith(literal, at - offset)) for (const member of members) candidates.add(member);
     }
   }
 
   #isCrowded(literal: string): boolean {
     if (this.#places.has(literal)) return false;
     const length = gramLength(literal);
-    return this.#listedAt(literal, this.#loneliest(literal, length), length) >= MAX_LITERALS_PER_GRAM;
+    return this.#listedAt(literal, this.#rarestOffset(literal, length), length) >= MAX_LITERALS_PER_GRAM;
   }
 
-  /** Where in a literal that of its grams is under which the fewest are listed. */
-  #loneliest(literal: string, length: number): number {
+  /** Returns the offset of the literal's n-gram with the fewest literals. */
+  #rarestOffset(literal: string, length: number): number {
     let offset = 0;
     for (let at = 1; at + length <= literal.length; at += 1) {
       if (this.#listedAt(literal, at, length) < this.#listedAt(literal, offset, length)) offset = at;
@@ -86,10 +86,10 @@ export class LiteralPrefilter<Member extends { readonly source: string }> {
     return this.#byGram.get(gramHash(literal, at, length))?.size ?? 0;
   }
 
-  /** Lists a literal under that of its grams under which the fewest are, since many literals begin alike. */
+  /** Indexes a literal by its rarest n-gram, because many literals start alike. */
   #list(literal: string): LiteralEntry<Member> {
     const length = gramLength(literal);
-    const offset = this.#loneliest(literal, length);
+    const offset = this.#rarestOffset(literal, length);
     const place = { literal, offset, members: new Set<Member>() };
     this.#places.set(literal, place);
     const hash = gramHash(literal, offset, length);

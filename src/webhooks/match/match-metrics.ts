@@ -2,7 +2,7 @@ import type { Metrics } from "../../runtime/metrics.ts";
 import { statsMetrics } from "../../runtime/stats-metrics.ts";
 import type { MatchThreadStats } from "./rpc.ts";
 
-/** Registers what the matching thread tells of itself. */
+/** Registers the metrics of the matching thread. */
 export function registerMatchMetrics(metrics: Metrics, stats: () => Promise<MatchThreadStats>): void {
   const { counter, gauge } = statsMetrics(metrics, stats);
   counter(
@@ -11,14 +11,14 @@ export function registerMatchMetrics(metrics: Metrics, stats: () => Promise<Matc
     [],
     (metric, now) => metric.inc(now.events),
   );
-  counter("webhook_matching_seconds_total", "Time that matching took.", [], (metric, now) =>
+  counter("webhook_matching_seconds_total", "Time spent on matching.", [], (metric, now) =>
     metric.inc(now.busyMs / 1000),
   );
   counter(
     "webhook_matching_over_budget_total",
-    "Subscriptions whose regular expressions took more time than their owner may use.",
+    "Subscriptions that were stopped because their owner's regular expressions exceeded the time budget.",
     [],
     (metric, now) => metric.inc(now.overBudget),
   );
-  gauge("webhook_matching_owners", "Owners whose costs of matching are counted.", (now) => now.owners);
+  gauge("webhook_matching_owners", "Owners with a matching budget account.", (now) => now.owners);
 }

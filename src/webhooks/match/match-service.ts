@@ -3,19 +3,19 @@ import type { EventFacts } from "./facts.ts";
 import { createMatcher } from "./matcher.ts";
 import type { OwnerBudgets } from "./owner-budgets.ts";
 
-/** After so long, a request is answered with the events that were matched by then, and others have their turn. */
+/** After this time a request returns the events matched so far, so that other clients get their turn. */
 const SLICE_MS = 50;
 
-/** A subscription of somebody whose budget pays for it. Ids are the client's own: two clients may use the same. */
+/** A subscription and the owner whose budget is charged. Ids are scoped to the client. */
 export interface SubscriptionEntry {
   readonly id: string;
-  /** Names the owner among those of all clients, such as `fid:3`. */
+  /** Id of the owner across all clients, such as `fid:3`. */
   readonly ownerId: string;
   readonly subscription: Subscription;
 }
 
 export interface SubscriptionUpdate {
-  /** New ones, and those that take the place of one with the same id. */
+  /** New subscriptions, and replacements by id. */
   readonly set: readonly SubscriptionEntry[];
   readonly removed: readonly string[];
 }
@@ -23,16 +23,16 @@ export interface SubscriptionUpdate {
 /** A subscription that is not evaluated. */
 export interface SubscriptionRefusal {
   readonly id: string;
-  /** For its owner: an expression that does not pass, too many of one owner, or the owner is over its budget. */
+  /** Text for the owner: an invalid expression, too many expressions, or a budget that is exceeded. */
   readonly reason: string;
 }
 
 export interface MatchResult {
-  /** The subscriptions that want each event, for the first events of the request: one of them at least. */
+  /** The matching subscriptions of each event, for at least the first event of the request. */
   readonly matches: readonly (readonly string[])[];
   /**
-   * All subscriptions that are not evaluated, until they are removed or set again. The matches lack them, so a client that
-   * must not lose an event acts on a refusal before it takes the event for matched.
+   * All subscriptions that are not evaluated, until they are removed or set again. They are missing from the matches, so a
+   * client that must not lose an event handles refusals before it uses the matches.
    */
   readonly refused: readonly SubscriptionRefusal[];
 }
@@ -45,14 +45,14 @@ export interface MatchStats {
 /** Matches the events of one client against its subscriptions. */
 export interface MatchService {
   update(update: SubscriptionUpdate): void;
-  /** @throws when the first event cannot be matched; the others are not looked at then. */
+  /** @throws when the first event cannot be matched. */
   match(events: readonly EventFacts[]): MatchResult;
   stats(): MatchStats;
 }
 
 /**
  * @param budgets shared by all clients of the thread.
- * @param nowMs a monotonic clock, by which costs are measured.
+ * @param nowMs a monotonic clock that measures costs.
  */
 export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): MatchService {
   const refused = new Map<string, string>();

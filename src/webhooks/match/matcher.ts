@@ -8,29 +8,29 @@ import { RegexFault } from "./regex-program.ts";
 import { readSubscriptionProgram } from "./subscription-program.ts";
 
 /**
- * Subscriptions in memory. What an event costs depends on how many subscriptions may want it and on how many different
- * regular expressions there are, not on how many subscriptions.
+ * Subscriptions in memory. The cost of an event depends on the number of subscriptions that may match it and on the number
+ * of distinct regular expressions, not on the total number of subscriptions.
  */
 export interface Matcher {
   /**
-   * Takes a subscription in place of the one of that id.
+   * Adds or replaces a subscription.
    *
-   * @param ownerId whose budget its regular expressions are charged to; its own when left out.
-   * @returns why it is refused and matches nothing, if it is: an expression that does not pass, as one that another
-   * version let pass may, or too many of one owner.
+   * @param ownerId owner whose budget is charged. Default: the subscription's id.
+   * @returns the reason if it is refused and so matches nothing: an invalid expression (another version may have accepted
+   * it), or too many expressions of one owner.
    */
   set(id: string, subscription: Subscription, ownerId?: string): string | undefined;
   delete(id: string): void;
-  /** The subscriptions that want an event, each once, in no order. */
+  /** Returns the subscriptions that match an event, each once, unordered. */
   match(facts: EventFacts): string[];
 }
 
 export interface MatcherOptions {
-  /** A monotonic clock in milliseconds, which costs are measured by. */
+  /** A monotonic clock in milliseconds that measures costs. */
   readonly nowMs?: () => number;
-  /** Those of all matchers on this thread; without any limit when left out. */
+  /** Budgets of all matchers on this thread. Default: no limit. */
   readonly budgets?: OwnerBudgets;
-  /** Told of a subscription that is over its owner's budget. It matches nothing from then on, until it is set again. */
+  /** Called when a subscription exceeds its owner's budget. It matches nothing until it is set again. */
   readonly onOverBudget?: (id: string, reason: string) => void;
 }
 

@@ -1,6 +1,6 @@
 import { MAX_OWNER_PROGRAM_SIZE } from "./subscription-program.ts";
 
-/** How much time matching may spend on one owner's subscriptions. */
+/** Time budget of matching for one owner's subscriptions. */
 export interface MatchBudget {
   /** Within a minute. */
   readonly minuteMs: number;
@@ -9,28 +9,28 @@ export interface MatchBudget {
 }
 
 /**
- * One event takes so long of an owner whose expressions are made for that, and of nobody else: ordinary ones take
- * microseconds, and the largest lists of words a tenth of it the first time that they meet the longest text.
+ * Only expressions that are designed to be slow take this long for one event: ordinary ones take microseconds, and the
+ * largest word lists a tenth of it on their first run over the longest text.
  */
 export const EVENT_BUDGET_MS = 500;
 
 const WINDOW_MS = 60_000;
 /**
- * A subscription that was over the budget no longer counts against its owner's others, so that the cheap ones go on. All
- * together, with those that came back within the minute, never take more than so many budgets.
+ * A stopped subscription no longer counts against its owner's others, so that cheap ones continue. All of them together,
+ * including those that were set again within the minute, never take more than this many budgets.
  */
 const MAX_BUDGETS = 3;
-/** Accounts that are kept although nothing is subscribed, so that a delete and a create do not make a new budget. */
+/** Limit of accounts without subscriptions; they are retained so that a delete and a create give no new budget. */
 const MAX_IDLE_ACCOUNTS = 10_000;
 
-/** One subscription, as its costs are counted. */
+/** One subscription and its costs. */
 export class Subscriber {
-  /** Whether it is over its owner's budget; then it is not evaluated any more. */
+  /** Whether it was stopped for its owner's budget; it is not evaluated any more. */
   isOverBudget = false;
   readonly window = new Spending();
   readonly event = new Spending();
 
-  /** @param onOver told once, with the reason for its owner. */
+  /** @param onOver called once, with the reason for the owner. */
   constructor(
     readonly id: string,
     readonly account: OwnerAccount,
@@ -39,7 +39,7 @@ export class Subscriber {
   ) {}
 }
 
-/** What was spent within a period, such as a minute or an event; it starts anew with the next period. */
+/** Time spent within a period, such as a minute or an event; the next period starts at zero. */
 class Spending {
   #period = 0;
   #ms = 0;
@@ -54,14 +54,14 @@ class Spending {
   }
 }
 
-/** What the subscriptions of one owner cost. */
+/** Costs of one owner's subscriptions. */
 class OwnerAccount {
   readonly subscribers = new Set<Subscriber>();
-  /** Instructions of all of them. */
+  /** Instructions of all expressions. */
   programSize = 0;
   windowStartMs = Number.NEGATIVE_INFINITY;
   window = 0;
-  /** Of all subscriptions, and of those that are still evaluated. */
+  /** Totals of all subscriptions, and of those that are still evaluated. */
   readonly windowTotal = new Spending();
   readonly windowActive = new Spending();
   readonly eventTotal = new Spending();
@@ -69,27 +69,27 @@ class OwnerAccount {
 }
 
 /**
- * Counts what matching costs each owner, and takes an owner's dearest subscription out of the evaluation when the owner is
- * over its budget. An owner is whoever one budget is for: the fid of webhooks, the address of a stream's client.
+ * Counts the cost of matching for each owner, and stops an owner's most expensive subscription when the owner exceeds its
+ * budget. An owner is the fid of webhooks or the address of a stream's client.
  */
 export class OwnerBudgets {
   readonly #budget: MatchBudget;
   readonly #nowMs: () => number;
   readonly #accounts = new Map<string, OwnerAccount>();
   #event = 0;
-  /** Undefined until the event costs somebody something. */
+  /** Time of the first charge of the current event; undefined before it. */
   #eventNowMs: number | undefined;
   #over = 0;
-  /** Accounts up to which none is looked at for being idle. */
+  /** Number of accounts below which idle ones are not removed. */
   #idleUntil = MAX_IDLE_ACCOUNTS;
 
-  /** @param nowMs a monotonic clock, the one that costs are measured by. */
+  /** @param nowMs the monotonic clock that measures costs. */
   constructor(budget: MatchBudget, nowMs: () => number) {
     this.#budget = budget;
     this.#nowMs = nowMs;
   }
 
-  /** Subscriptions that were over a budget so far. */
+  /** Number of subscriptions that were stopped so far. */
   get overBudget(): number {
     return this.#over;
   }
@@ -98,7 +98,7 @@ export class OwnerBudgets {
     return this.#accounts.size;
   }
 
-  /** @returns why the owner may not have the subscription, if so. */
+  /** @returns the reason if the owner may not add the subscription. */
   subscribe(given: {
     readonly id: string;
     readonly ownerId: string;
@@ -122,13 +122,13 @@ export class OwnerBudgets {
     if (!subscriber.isOverBudget) this.#exclude(subscriber);
   }
 
-  /** Costs that follow are those of another event. */
+  /** Starts the accounting of another event. */
   startEvent(): void {
     this.#event += 1;
     this.#eventNowMs = undefined;
   }
 
-  /** Counts what a subscription cost. */
+  /** Charges a cost to a subscription. */
   charge(subscriber: Subscriber, ms: number): void {
     const { account } = subscriber;
     this.#eventNowMs ??= this.#nowMs();
@@ -147,11 +147,11 @@ export class OwnerBudgets {
     }
     const reason = this.#excess(account);
     if (reason === undefined) return;
-    const dearest = costliestOf(account);
-    if (dearest) this.refuse(dearest, reason);
+    const costliest = costliestOf(account);
+    if (costliest) this.refuse(costliest, reason);
   }
 
-  /** Takes a subscription out of the evaluation. */
+  /** Stops the evaluation of a subscription. */
   refuse(subscriber: Subscriber, reason: string): void {
     if (subscriber.isOverBudget) return;
     subscriber.isOverBudget = true;
@@ -177,13 +177,13 @@ export class OwnerBudgets {
   #accountOf(ownerId: string): OwnerAccount {
     const known = this.#accounts.get(ownerId);
     if (known) return known;
-    this.#forgetIdle();
+    this.#removeIdle();
     const account = new OwnerAccount();
     this.#accounts.set(ownerId, account);
     return account;
   }
 
-  #forgetIdle(): void {
+  #removeIdle(): void {
     if (this.#accounts.size < this.#idleUntil) return;
     for (const [ownerId, { subscribers }] of this.#accounts)
       if (subscribers.size === 0) this.#accounts.delete(ownerId);
@@ -191,17 +191,17 @@ export class OwnerBudgets {
   }
 }
 
-/** Why an owner's expressions are too many, in words behind a field's name or on their own. */
+/** Returns the text for an owner with too many expressions; it may follow a field's name. */
 export function ownerProgramFault(size: number): string {
   return `the regular expressions of its owner's active subscriptions compile to ${size} instructions, more than ${MAX_OWNER_PROGRAM_SIZE}`;
 }
 
 function costliestOf({ subscribers, window }: OwnerAccount): Subscriber | undefined {
-  let dearest: Subscriber | undefined;
+  let costliest: Subscriber | undefined;
   for (const subscriber of subscribers) {
     if (subscriber.isOverBudget) continue;
-    if (dearest === undefined || subscriber.window.in(window) > dearest.window.in(window))
-      dearest = subscriber;
+    if (costliest === undefined || subscriber.window.in(window) > costliest.window.in(window))
+      costliest = subscriber;
   }
-  return dearest;
+  return costliest;
 }

@@ -3,27 +3,28 @@ import { requiredLiterals } from "./required-literals.ts";
 
 export const MAX_REGEX_CHARS = 1_000;
 /**
- * Instructions of a compiled expression. In the worst case a match takes 10 to 130 ns for each instruction and character
- * of the text, the more the shorter the text, and counted repetitions make hundreds of thousands of instructions out of a short expression.
+ * Limit of instructions of a compiled expression. In the worst case a match takes 10 to 130 ns for each instruction and
+ * character of the text (more for shorter texts), and counted repetitions turn a short expression into hundreds of
+ * thousands of instructions.
  */
 export const MAX_PROGRAM_SIZE = 1_200;
-/** The same where no literal is required of the text, so that the expression runs against every text: 15 ms for 10,000 bytes. */
+/** The limit without a required literal: the expression runs against every text, 15 ms for 10,000 bytes. */
 export const MAX_UNFILTERED_PROGRAM_SIZE = 150;
 
 /** A regular expression in RE2's syntax, which is matched in linear time. */
 export interface RegexProgram {
   readonly source: string;
-  /** Instructions once it is compiled. */
+  /** Instructions of the compiled program. */
   readonly size: number;
 }
 
-/** Why a text is not taken as a regular expression. */
+/** The reason why a text is not accepted as a regular expression. */
 export class RegexFault {
-  /** @param reason to be put behind the name of the field. */
+  /** @param reason text that follows the name of the field. */
   constructor(readonly reason: string) {}
 }
 
-/** Reads an expression and bounds what matching it can cost. */
+/** Reads an expression and limits its worst-case cost. */
 export function readRegexProgram(source: unknown): RegexProgram | RegexFault {
   if (typeof source !== "string") return new RegexFault("must be a string");
   if (source.length > MAX_REGEX_CHARS)
@@ -32,7 +33,7 @@ export function readRegexProgram(source: unknown): RegexProgram | RegexFault {
     return new RegexFault("must be well-formed Unicode without NUL");
   }
   const maxSize = requiredLiterals(source) ? MAX_PROGRAM_SIZE : MAX_UNFILTERED_PROGRAM_SIZE;
-  // The estimate is rough: far above the bound it spares the time of compiling, and below it the program decides.
+  // The estimate is rough: far above the limit it avoids compiling, below it the program size decides.
   if (expandedSize(source) > MAX_ESTIMATED_SIZE) return tooLarge(maxSize);
   try {
     const size = RE2JS.compile(source).programSize();
@@ -60,13 +61,13 @@ const TOKEN =
 
 interface Group {
   total: number;
-  /** Size of what a repetition that comes next would repeat. */
+  /** Size of the element that a following repetition repeats. */
   last: number;
 }
 
 /**
- * How many single characters an expression stands for once its counted repetitions are written out: a bound on the size
- * of its program, known without the time that compiling it takes.
+ * Returns the number of single characters of an expression with its counted repetitions expanded: an upper bound of its
+ * program size that needs no compilation.
  */
 function expandedSize(regex: string): number {
   const outer: Group[] = [];

@@ -1,8 +1,8 @@
 /** Shorter ones occur in almost any text. */
 const MIN_LITERAL_CHARS = 2;
-/** The beginning of a longer one tells enough. */
+/** Longer literals are truncated: the prefix is selective enough. */
 const MAX_LITERAL_CHARS = 16;
-/** Literals of which a text that matches holds at least one; undefined where nothing is known. */
+/** Literals of which a matching text contains at least one; undefined when none are known. */
 type Literals = readonly string[] | undefined;
 
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(?:,\d*)?\})\??/y;
@@ -14,8 +14,8 @@ const ZERO_OR_ONE_CHAR = /[.^$]|\\[bBAzdDsSwW]/y;
 const PLAIN = /[^\\[\](){}.^$|*+?]|[\]}]|\{(?!\d)/uy;
 
 /**
- * Finds, in an expression of RE2's syntax, literals of which every text that it matches holds at least one, both in the
- * form that `folded` gives. Undefined where it knows none, which is always sound: what is not understood is not used.
+ * Finds literals of an expression in RE2's syntax of which every matching text contains at least one, both case-folded by
+ * `foldCase`. Returns undefined when it finds none, which is always sound: syntax that it does not parse is not used.
  */
 export function requiredLiterals(expression: string): readonly string[] | undefined {
   const reader = new Reader(expression);
@@ -25,15 +25,14 @@ export function requiredLiterals(expression: string): readonly string[] | undefi
 }
 
 /**
- * A text without regard to case. RE2 ignores case by simple folding, where "ſ" and the Kelvin sign are an s and a k as
- * well.
+ * Folds the case of a text. RE2 ignores case by simple folding, in which "ſ" and the Kelvin sign equal s and k.
  */
 export function foldCase(text: string): string {
   const lower = text.toLowerCase();
   return lower.includes("ſ") ? lower.replaceAll("ſ", "s") : lower;
 }
 
-/** Whether `folded` takes a character to what it takes every other to that an expression may mean by it. */
+/** Returns whether `foldCase` maps a character and all its case variants in RE2 to the same text. */
 function isFoldable(char: string): boolean {
   return char <= "\x7f" || (char.toLowerCase() === char && char.toUpperCase() === char);
 }
@@ -61,7 +60,7 @@ class Reader {
     return isKnown ? all : undefined;
   }
 
-  /** Any of its parts will do; the best is the one whose shortest literal is longest. */
+  /** Parses a sequence. Literals of any part suffice; the best part has the longest shortest literal. */
   #sequence(): Literals {
     let best: Literals;
     const offer = (literals: Literals) => {
@@ -91,7 +90,7 @@ class Reader {
     }
   }
 
-  /** A character that stands for itself. */
+  /** Parses a literal character. */
   #char(): string | undefined {
     return this.#take(ESCAPED)?.[1] ?? this.#take(PLAIN)?.[0];
   }

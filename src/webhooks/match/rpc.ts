@@ -8,7 +8,7 @@ import {
 } from "./match-service.ts";
 import { type MatchBudget, OwnerBudgets } from "./owner-budgets.ts";
 
-/** What other threads ask of the matching thread. Each port is one client with subscriptions of its own. */
+/** Requests to the matching thread. Each port is one client with its own subscriptions. */
 export type MatchRequest =
   | { readonly type: "update"; readonly update: SubscriptionUpdate }
   | { readonly type: "match"; readonly events: readonly EventFacts[] }
@@ -19,23 +19,23 @@ export type MatchResponse =
   | { readonly type: "match"; readonly result: MatchResult }
   | { readonly type: "stats"; readonly stats: MatchThreadStats };
 
-/** Of all clients, since the start. */
+/** Totals of all clients since the start. */
 export interface MatchThreadStats {
   readonly events: number;
   readonly busyMs: number;
-  /** Subscriptions that were over their owner's budget. */
+  /** Subscriptions that were stopped for their owner's budget. */
   readonly overBudget: number;
-  /** Owners with an account, whether or not they have a subscription at the moment. */
+  /** Owners with an account, with or without a current subscription. */
   readonly owners: number;
 }
 
-/** The matching thread as one client sees it. What it asks is answered in order. */
+/** A client of the matching thread. Requests are handled in order. */
 export interface MatchClient {
   update(update: SubscriptionUpdate): Promise<void>;
   match(events: readonly EventFacts[]): Promise<MatchResult>;
 }
 
-/** The matching thread: its clients come over ports, and share the budgets of owners. */
+/** The matching thread. Its clients connect through ports and share the budgets of owners. */
 export interface MatchThread {
   connect(port: MessagePort): void;
 }
@@ -76,7 +76,7 @@ export function matchClientOver(client: MatchRpc): MatchClient {
     },
     async match(events) {
       const response = await client.call({ type: "match", events });
-      if (response.type !== "match") throw new Error("the matching thread answered another question");
+      if (response.type !== "match") throw new Error("the matching thread replied to another request");
       return response.result;
     },
   };
@@ -84,6 +84,6 @@ export function matchClientOver(client: MatchRpc): MatchClient {
 
 export async function matchThreadStats(client: MatchRpc): Promise<MatchThreadStats> {
   const response = await client.call({ type: "stats" });
-  if (response.type !== "stats") throw new Error("the matching thread answered another question");
+  if (response.type !== "stats") throw new Error("the matching thread replied to another request");
   return response.stats;
 }

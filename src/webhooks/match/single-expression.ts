@@ -1,19 +1,19 @@
 import { RE2JS } from "re2js";
 
 /**
- * What an automaton may keep of the states that it came through, in the order in which it is tried; with 0 there is no
- * automaton, and each character costs in proportion to the program. A list of words needs much to be fast; an expression
- * that never meets a state twice is fastest without.
+ * Memory for the cached states of an automaton, in the order of the trials. With 0 there is no automaton, and each
+ * character costs in proportion to the program. A word list needs much memory to be fast; an expression that never
+ * reuses a state is fastest without.
  */
 const MEMORY_BYTES = [64 * 1024, 1024 * 1024, 0] as const;
-/** A way is tried for so many characters, and measured over the second half of them. */
+/** Characters of one trial; the second half is measured. */
 const TRIAL_CHARS = 16_000;
-/** The fastest way is kept for so many trials. */
-const TRIALS_UNTIL_ANEW = 50;
-/** An expression that takes no more time for a character, on average, costs others nothing to be matched with. */
+/** The fastest strategy is used for this many trials, then all are tried again. */
+const TRIALS_UNTIL_RETRY = 50;
+/** Average time per character up to which an expression does not slow down a shard. */
 const QUICK_MS_PER_CHAR = 0.0002;
 
-/** Large automata that may exist at a time. */
+/** Counts the large automata, whose number is limited. */
 export class LargeAutomata {
   #left = 64;
 
@@ -28,16 +28,16 @@ export class LargeAutomata {
   }
 }
 
-/** A regular expression that is matched on its own, compiled when it is first needed. */
+/** A regular expression that is matched alone, compiled on first use. */
 export class SingleExpression {
   readonly #source: string;
   readonly #large: LargeAutomata;
   #regex: RE2JS | undefined;
-  /** The event that it was last matched against, and what came of it. */
+  /** The event that it was last matched against, and the result. */
   #event = 0;
   #isMatching = false;
-  #way = 0;
-  /** What the ways that were tried take for a character, ms. */
+  #strategy = 0;
+  /** Time per character of the strategies that were tried, ms. */
   #triedMsPerChar: number[] = [];
   #trialChars = 0;
   #trialMs = 0;
@@ -50,23 +50,23 @@ export class SingleExpression {
     this.#large = large;
   }
 
-  /** Whether it matches one of the event's subjects. */
+  /** Returns whether it matches one of the event's subjects. */
   isMatching(event: number, subjects: readonly string[]): boolean {
     if (this.#event === event) return this.#isMatching;
-    this.#regex ??= compileWithin(MEMORY_BYTES[this.#way] ?? 0, this.#source);
+    this.#regex ??= compileWithin(MEMORY_BYTES[this.#strategy] ?? 0, this.#source);
     const regex = this.#regex;
     this.#event = event;
     this.#isMatching = subjects.some((subject) => regex.test(subject));
     return this.#isMatching;
   }
 
-  /** Takes over what is known of an event. */
-  know(event: number, isMatching: boolean): void {
+  /** Sets the known result for an event. */
+  setResult(event: number, isMatching: boolean): void {
     this.#event = event;
     this.#isMatching = isMatching;
   }
 
-  /** Counts what a run took, which decides on the way in which the next ones are made. */
+  /** Counts the time of a run; the measurements choose the strategy of later runs. */
   count(tookMs: number, chars: number): void {
     this.#chars += chars;
     this.#spentMs += tookMs;
@@ -75,7 +75,7 @@ export class SingleExpression {
     if (this.#trialChars >= TRIAL_CHARS) this.#endTrial(this.#trialMs / (TRIAL_CHARS / 2));
   }
 
-  /** Whether the runs since the last question, over at least `minChars` characters, were quick; false before that. */
+  /** Returns whether the runs since the last call were quick; false before `minChars` characters. */
   isQuick(minChars: number): boolean {
     if (this.#chars < minChars) return false;
     const isQuick = this.#spentMs <= this.#chars * QUICK_MS_PER_CHAR;
@@ -84,9 +84,9 @@ export class SingleExpression {
     return isQuick;
   }
 
-  /** Lets go of what it holds. */
+  /** Releases the large automaton, if it has one. */
   [Symbol.dispose](): void {
-    this.#turnTo(0);
+    this.#useStrategy(0);
   }
 
   #endTrial(msPerChar: number): void {
@@ -94,28 +94,28 @@ export class SingleExpression {
     this.#trialMs = 0;
     this.#trials += 1;
     if (this.#triedMsPerChar.length === MEMORY_BYTES.length) {
-      if (this.#trials < TRIALS_UNTIL_ANEW) return;
+      if (this.#trials < TRIALS_UNTIL_RETRY) return;
       this.#triedMsPerChar = [];
-      this.#turnTo(0);
+      this.#useStrategy(0);
       return;
     }
-    if (this.#way === 0 && msPerChar <= QUICK_MS_PER_CHAR) return;
+    if (this.#strategy === 0 && msPerChar <= QUICK_MS_PER_CHAR) return;
     this.#triedMsPerChar.push(msPerChar);
     const tried = this.#triedMsPerChar.length;
-    if (tried < MEMORY_BYTES.length) this.#turnTo(tried);
-    else this.#turnTo(this.#triedMsPerChar.indexOf(Math.min(...this.#triedMsPerChar)));
+    if (tried < MEMORY_BYTES.length) this.#useStrategy(tried);
+    else this.#useStrategy(this.#triedMsPerChar.indexOf(Math.min(...this.#triedMsPerChar)));
     this.#trials = 0;
   }
 
-  #turnTo(way: number): void {
-    if (this.#way === 1 && way !== 1) this.#large.giveBack();
-    const isLargeRefused = way === 1 && this.#way !== 1 && !this.#large.take();
-    this.#way = isLargeRefused ? 0 : way;
+  #useStrategy(strategy: number): void {
+    if (this.#strategy === 1 && strategy !== 1) this.#large.giveBack();
+    const isLargeRefused = strategy === 1 && this.#strategy !== 1 && !this.#large.take();
+    this.#strategy = isLargeRefused ? 0 : strategy;
     this.#regex = undefined;
   }
 }
 
-/** The library gives each expression 8 MB, which is a lot for thousands of them, and has no option for it. */
+/** Compiles with a memory limit: the library's default is 8 MB per expression, and it has no option for it. */
 function compileWithin(memoryBytes: number, source: string): RE2JS {
   const regex = RE2JS.compile(source);
   const { dfa } = regex.re2();

@@ -4,13 +4,13 @@ import { REGEX_FIELDS } from "./event-keys.ts";
 import type { FieldPrograms } from "./kind-index.ts";
 import { RegexFault, readRegexProgram } from "./regex-program.ts";
 
-/** Instructions of all regular expressions of one owner's active subscriptions together. */
+/** Limit of instructions of all regular expressions of one owner's active subscriptions. */
 export const MAX_OWNER_PROGRAM_SIZE = 10_000;
 
 /** The regular expressions of a subscription. */
 export interface SubscriptionProgram {
   readonly byKind: Readonly<Partial<Record<EventKind, FieldPrograms>>>;
-  /** Instructions of all of them. */
+  /** Instructions of all expressions. */
   readonly size: number;
   /** The field with the most instructions, such as `cast.created.text`; undefined without any expression. */
   readonly largestField: string | undefined;

@@ -4,13 +4,13 @@ import type { EventFacts } from "./facts.ts";
 import type { SubscriptionEntry, SubscriptionRefusal } from "./match-service.ts";
 import type { MatchClient } from "./rpc.ts";
 
-/** Who wants which events, as of the last changes that were applied. */
+/** The subscriptions of all active webhooks, as of the last applied changes. */
 export class Subscriptions {
   readonly #matching: MatchClient;
   readonly #clock: Clock;
   readonly #createdAt = new Map<string, number>();
 
-  /** @param matching a client of nobody else's. */
+  /** @param matching a client that only this object uses. */
   constructor(matching: MatchClient, clock: Clock) {
     this.#matching = matching;
     this.#clock = clock;
@@ -34,8 +34,8 @@ export class Subscriptions {
   }
 
   /**
-   * The webhooks that are to hear of the first of the given events: those that it matches and that were there when it was
-   * applied. `refused` names webhooks that may lack, and are to be deactivated first.
+   * Returns the receivers of the first events of a list: webhooks that match and existed when the event was applied.
+   * `refused` lists webhooks that were not evaluated and have to be deactivated first.
    */
   async receivers(events: readonly { readonly facts: EventFacts; readonly appliedAt: number }[]): Promise<{
     readonly receivers: readonly (readonly string[])[];
@@ -46,7 +46,7 @@ export class Subscriptions {
     const receivers = matches.map((ids, at) =>
       ids.filter((id) => {
         const createdAt = this.#createdAt.get(id) ?? 0;
-        // A webhook of the future was made before the clock went back, and hears of what happens now.
+        // A webhook with a future time was created before the clock went back, and gets current events.
         return createdAt <= (events[at]?.appliedAt ?? 0) || createdAt > now;
       }),
     );

@@ -16,7 +16,7 @@ interface Event {
 
 export interface CastEvent extends Event {
   readonly kind: "cast.created" | "cast.deleted";
-  /** The cast as it was when it came or went. */
+  /** The cast at its creation or deletion. */
   readonly cast: CastContent;
 }
 
@@ -24,7 +24,7 @@ export interface FollowEvent extends Event {
   readonly kind: "follow.created" | "follow.deleted";
   readonly fid: number;
   readonly targetFid: number;
-  /** When the one followed the other, or ceased to, in unix seconds. */
+  /** Time of the follow or unfollow, in unix seconds. */
   readonly timestamp: number;
 }
 
@@ -32,9 +32,9 @@ export interface ReactionEvent extends Event {
   readonly kind: "reaction.created" | "reaction.deleted";
   readonly fid: number;
   readonly type: ReactionType;
-  /** Undefined where the target is a URL. */
+  /** Undefined when the target is a URL. */
   readonly target: { readonly fid: number; readonly hash: Hash } | undefined;
-  /** When it was made or taken back, in unix seconds. */
+  /** Time of the reaction or its removal, in unix seconds. */
   readonly timestamp: number;
 }
 
@@ -43,7 +43,7 @@ export interface UserEvent extends Event {
   readonly fid: number;
 }
 
-/** What happened, as a row of the outbox tells it. */
+/** An event of the outbox. */
 export type NodeEvent = CastEvent | FollowEvent | ReactionEvent | UserEvent;
 
 /** @throws for a row that this version of the node cannot read. */

@@ -7,28 +7,27 @@ import type { QueuedEvent } from "../store/deliveries.ts";
 import type { NodeEvent } from "./event.ts";
 import { buildBodies } from "./payload.ts";
 
-/** Deliveries that one transaction queues at most, unless a single event has more receivers. */
+/** Limit of deliveries that one transaction queues, unless a single event has more receivers. */
 const MAX_DELIVERIES = 5_000;
 
-/** What is to be queued for the first events of a list. */
-export interface MatchedEvents {
+/** Deliveries to queue for the first events of a list. */
+export interface MatchedBatch {
   readonly queue: readonly QueuedEvent[];
-  /** How many events of the list it covers. */
+  /** Number of events of the list that it covers. */
   readonly events: number;
-  /** Webhooks that were not matched. Where there are any, nothing is to be queued before they are deactivated. */
+  /** Webhooks that were not matched. They have to be deactivated before anything is queued. */
   readonly refused: readonly SubscriptionRefusal[];
 }
 
 /**
- * Matches events and makes the bodies of those that somebody is to hear of. Covers as many events as one short transaction
- * can queue.
+ * Matches events and builds the bodies of those with receivers. Covers as many events as one short transaction can queue.
  */
 export async function matchEvents(
   db: IndexDatabase,
   subscriptions: Subscriptions,
   events: readonly NodeEvent[],
   nowSecs: number,
-): Promise<MatchedEvents> {
+): Promise<MatchedBatch> {
   if (subscriptions.size === 0 || events.length === 0)
     return { queue: [], events: events.length, refused: [] };
   const facts = db.snapshot(() => {

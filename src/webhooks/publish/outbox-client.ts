@@ -1,14 +1,14 @@
 import { awaitEvents, deleteEvents, type IngestClient } from "../../ingest/rpc.ts";
 
-/** What the publisher asks of the outbox's owner. */
+/** Requests of the publisher to the worker that owns the outbox. */
 export interface OutboxClient {
-  /** Resolves when there is an event behind `afterSeq`. */
+  /** Resolves when there is an event after `afterSeq`. */
   awaitEvents(afterSeq: number): Promise<void>;
-  /** Deletes events that are published; resolves when that is durable. */
+  /** Deletes published events; resolves when that is durable. */
   deleteEvents(upToSeq: number): Promise<void>;
 }
 
-/** The outbox of the index, through the one worker that writes to it. */
+/** Returns a client of the outbox that sends requests to the ingest worker, its only writer. */
 export function outboxOver(ingest: IngestClient): OutboxClient {
   return {
     awaitEvents: (afterSeq) => awaitEvents(ingest, afterSeq),

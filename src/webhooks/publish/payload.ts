@@ -7,8 +7,8 @@ import { presentUser } from "../../read/present/native/user.ts";
 import type { FollowEvent, NodeEvent, ReactionEvent } from "./event.ts";
 
 /**
- * The bodies that events are sent with, by event: each once, whatever the number of receivers, with everything that they
- * show loaded in a few statements. An event has none when it is about somebody whose registration never came.
+ * Builds the JSON bodies of events, each once for all receivers, with their data loaded in a few statements. An event
+ * about an fid without a registration has no body.
  */
 export function buildBodies(
   db: IndexDatabase,
@@ -23,7 +23,7 @@ export function buildBodies(
     providedCasts,
   };
   const hydration = hydrate(db, request, nowSecs, new HydrationCache());
-  // Not by hash: a cast that came and went between two looks is two events, perhaps of two threads.
+  // Not by hash: a cast that was created and deleted between two polls has two events, perhaps with two threads.
   const states = new Map(contents.map((content, at) => [content, providedCasts[at]]));
   const bodies = new Map<NodeEvent, string>();
   for (const event of events) {
@@ -65,7 +65,7 @@ function dataOf(
   }
 }
 
-/** `target_user` is null for an fid that does not exist: anybody may follow any number. */
+/** `target_user` is null for an fid that does not exist: a follow may target any number. */
 function presentFollowEvent({ kind, fid, targetFid, timestamp }: FollowEvent, hydration: Hydration) {
   const user = presentUser(fid, hydration);
   return (
@@ -78,7 +78,7 @@ function presentFollowEvent({ kind, fid, targetFid, timestamp }: FollowEvent, hy
   );
 }
 
-/** `cast` is null for a URL and for a cast that is not live; so it is for a cast id with another author's fid. */
+/** `cast` is null for a URL, for a cast that is not live, and for a cast id with another author's fid. */
 function presentReactionEvent({ fid, type, target, timestamp }: ReactionEvent, hydration: Hydration) {
   const user = presentUser(fid, hydration);
   const isLive = target !== undefined && hydration.casts.get(target.hash)?.fid === target.fid;

@@ -10,20 +10,20 @@ import type { MatchClient } from "../match/rpc.ts";
 import { Subscriptions } from "../match/subscriptions.ts";
 import type { DeliveryPublications } from "../store/deliveries.ts";
 import { type NodeEvent, readEvent } from "./event.ts";
-import { type MatchedEvents, matchEvents } from "./match-events.ts";
+import { type MatchedBatch, matchEvents } from "./match-events.ts";
 import type { OutboxClient } from "./outbox-client.ts";
 
-/** Events that are read at a time. */
+/** Number of events that are read at a time. */
 const BATCH_EVENTS = 256;
-/** Published rows that may stay in the outbox for the sake of fewer commits. */
+/** Limit of published rows in the outbox; deleting many at once needs fewer commits. */
 const MAX_PUBLISHED_ROWS = 2_000;
 
 export interface PublisherIntervals {
-  /** How long published rows stay in the outbox at most, so that a busy node deletes them many at a time. */
+  /** Longest time that published rows stay in the outbox, so that a busy node deletes many at a time. */
   readonly deleteAfterMs: number;
-  /** How often the outbox is looked at without being told to. */
+  /** How often the outbox is polled without a notification. */
   readonly pollIntervalMs: number;
-  /** How long a fault of ours, or a full queue, lets it pause. */
+  /** Delay after a fault of the node, or while the queue is full. */
   readonly retryAfterMs: number;
 }
 
@@ -37,13 +37,13 @@ export interface PublisherDeps {
   readonly index: IndexDatabase;
   readonly outbox: OutboxClient;
   readonly store: DeliveryPublications;
-  /** A client of nobody else's. */
+  /** A client that only the publisher uses. */
   readonly matching: MatchClient;
-  /** Whether the queue takes more; while it does not, events wait in the outbox. */
+  /** Whether the queue has room; while it has none, events wait in the outbox. */
   readonly hasRoom: () => Promise<boolean>;
-  /** Told of the webhooks for which something was queued. */
+  /** Called with the webhooks that got queued deliveries. */
   readonly onQueued: (webhookIds: readonly string[]) => void;
-  /** Told of a webhook that was deactivated for what its regular expressions cost. */
+  /** Called when a webhook was deactivated for the cost of its regular expressions. */
   readonly onDeactivated: () => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -51,27 +51,27 @@ export interface PublisherDeps {
   readonly setTimer?: SetTimer;
 }
 
-/** Since the start of the process. */
+/** Counts since the start of the process. */
 export interface PublisherStats {
   readonly publishedEvents: number;
   readonly queuedDeliveries: number;
-  /** Those that a fault of ours kept from being published. */
+  /** Events that were skipped because of a fault of the node. */
   readonly skippedEvents: number;
   readonly subscribedWebhooks: number;
-  /** Whether events wait because the queue is full. */
+  /** Whether the queue is full and events wait. */
   readonly isBackpressured: boolean;
 }
 
 export interface Publisher {
   stats(): PublisherStats;
-  /** Ends after the batch under way. */
+  /** Stops after the current batch. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts to turn the events of the outbox into queued deliveries, those first that an earlier process left behind. An
- * event leaves the outbox after its deliveries are durable, and they have ids of their own: whatever happens between the
- * two, an event is published again at worst, and then changes nothing.
+ * Starts to queue deliveries for the events of the outbox, including those of an earlier process. An event is deleted from
+ * the outbox after its deliveries are durable. After a crash between the two, it is published again, which changes nothing
+ * because the ids of deliveries are deterministic.
  */
 export function startPublisher(deps: PublisherDeps): Publisher {
   const { index, outbox, store, clock, log } = deps;
@@ -92,7 +92,7 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     let isReady = false;
     while (!isStopping) {
       try {
-        // Ahead of the first event, so that it does not wait for the subscriptions to be taken in.
+        // Before the first event, so that it does not wait for the subscriptions to load.
         if (!isReady) await applyChanges();
         isReady = true;
         stats = { ...stats, isBackpressured: !(await deps.hasRoom()) };
@@ -107,7 +107,7 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     }
   }
 
-  /** Publishes what comes next in the outbox; false when that is nothing. */
+  /** Publishes the next events of the outbox; false when there are none. */
   async function publishNext(): Promise<boolean> {
     const rows = eventsAfter(index, published, BATCH_EVENTS);
     if (rows.length === 0) return false;
@@ -119,9 +119,9 @@ export function startPublisher(deps: PublisherDeps): Publisher {
   }
 
   /**
-   * Queues the first events of a list; answers how many. Subscriptions are read after the events, so that none is missed
-   * that was there before an event was applied. Matching happens ahead of the transaction, which keeps nobody waiting for
-   * it; if subscriptions have changed meanwhile, nothing is queued and all begins anew.
+   * Queues deliveries for the first events of a list and returns their number. Subscriptions are read after the events, so
+   * that every subscription that existed when an event was applied is included. Matching happens before the transaction,
+   * to keep it short; if subscriptions have changed meanwhile, nothing is queued and everything is repeated.
    */
   async function queue(events: readonly SequencedEvent[]): Promise<number> {
     for (;;) {
@@ -146,7 +146,7 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     version = changes.version;
   }
 
-  /** Deactivates webhooks that are not matched, before any event of theirs counts as published. */
+  /** Deactivates refused webhooks before any of their events counts as published. */
   async function deactivate(refused: readonly SubscriptionRefusal[]): Promise<void> {
     for (const { id: webhookId, reason } of refused) {
       if (!(await store.deactivate({ webhookId, reason, version, nowSecs: nowSecs(clock) }))) continue;
@@ -155,8 +155,8 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     }
   }
 
-  /** An event that cannot be prepared is passed over, so that it costs the others nothing but a search for it. */
-  async function matchSafely(events: readonly SequencedEvent[]): Promise<MatchedEvents> {
+  /** Matches events; an event that fails is found by bisection and skipped. */
+  async function matchSafely(events: readonly SequencedEvent[]): Promise<MatchedBatch> {
     try {
       return await unlessStopped(matchEvents(index, subscriptions, events, nowSecs(clock)));
     } catch (cause) {
@@ -168,7 +168,7 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     }
   }
 
-  /** @throws when the publisher is stopped, so that it does not wait for a matching thread that is busy. */
+  /** @throws when the publisher stops, so that it does not wait for a busy matching thread. */
   function unlessStopped<Result>(work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       abort = () => reject(new Error("the publisher is stopping"));
@@ -177,7 +177,7 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     });
   }
 
-  /** The events up to the first row that cannot be read; nothing when that comes first, and so is passed over. */
+  /** Returns the events before the first unreadable row; if that is the first row, skips it and returns none. */
   function readablePrefix(rows: readonly StoredOutboxEvent[]): SequencedEvent[] {
     const events: SequencedEvent[] = [];
     for (const row of rows) {
@@ -192,7 +192,7 @@ export function startPublisher(deps: PublisherDeps): Publisher {
   }
 
   function skipEvent({ seq, kind }: { seq: number; kind: EventKind }, cause: unknown): void {
-    log.error({ err: cause, seq, kind }, "An event is passed over");
+    log.error({ err: cause, seq, kind }, "Skipped an event");
     stats = { ...stats, skippedEvents: stats.skippedEvents + 1 };
   }
 
@@ -212,14 +212,14 @@ export function startPublisher(deps: PublisherDeps): Publisher {
   function awaitEvents(): Promise<void> {
     if (!isAwaiting) {
       isAwaiting = true;
-      const heard = () => {
+      const onEvent = () => {
         isAwaiting = false;
         wake?.();
       };
-      outbox.awaitEvents(published).then(heard, (cause) => {
-        // The next look asks again.
+      outbox.awaitEvents(published).then(onEvent, (cause) => {
+        // The next poll waits again.
         isAwaiting = false;
-        log.error({ err: cause }, "The outbox could not be waited for");
+        log.error({ err: cause }, "Waiting for events of the outbox failed");
       });
     }
     return sleep(published > deleted ? intervals.deleteAfterMs : intervals.pollIntervalMs);
@@ -245,10 +245,10 @@ export function startPublisher(deps: PublisherDeps): Publisher {
       abort?.();
       wake?.();
       await ended;
-      // What stays is published again, and then changes nothing.
+      // Remaining events are published again, which changes nothing.
       if (published > deleted)
         await deletePublished().catch((cause) =>
-          log.warn({ err: cause }, "Published events stay in the outbox"),
+          log.warn({ err: cause }, "Published events could not be deleted from the outbox"),
         );
     },
   };

@@ -10,8 +10,8 @@ const HASH_BYTES = 20;
 const TEXT = "This is a test of your webhook: nobody cast it.";
 
 /**
- * Events that nothing caused, one for each kind, about a fid and a cast of its that does not exist. They are made as all
- * others are, and say `test: true` beside `type`.
+ * Creates test events, one for each kind, about an fid and a cast of it that does not exist. They are built like all
+ * others, with `test: true` beside `type`.
  */
 export function createTestEvents(
   db: IndexDatabase,
