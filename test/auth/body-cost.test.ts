@@ -8,7 +8,7 @@ import { createVerify } from "../../src/auth/verify.ts";
 import { serviceNames } from "../../src/config/names.ts";
 import { type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 
-/** Hashing 256 KB takes 16 ms of a thread that serves reads, so nobody makes the server do it for nothing. */
+/** Hashing 256 KB takes 16 ms of a thread that serves reads, so invalid headers must not cause it. */
 
 const kib = 1024;
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => signed[Symbol.asyncDispose]());
 
-test("the body is hashed only where everything that the headers alone decide has passed", async () => {
+test("hashes the body only after all checks of the headers have passed", async () => {
   let hashed = 0;
   const spent = new Set<string>();
   const verify = createVerify({
@@ -68,7 +68,7 @@ test("the body is hashed only where everything that the headers alone decide has
   expect(hashed).toBe(1);
 });
 
-test("the hash of a body is keccak256, and others get turns while a large one is hashed", async () => {
+test("the hash of a body is keccak256, and hashing a large body yields to other tasks", async () => {
   for (const size of [0, 1, 16 * kib - 1, 16 * kib, 16 * kib + 1, 256 * kib]) {
     const body = crypto.getRandomValues(new Uint8Array(Math.min(size, 65_536)));
     const whole = Buffer.alloc(size, body);
@@ -86,7 +86,7 @@ test("the hash of a body is keccak256, and others get turns while a large one is
   }
 });
 
-test("operations that take an id or nothing refuse a body above 4 KB unread; records have the limit of their path", async () => {
+test("rejects bodies above 4 KB unread for operations on an id; operations with records have the limit of their path", async () => {
   const records = new Set(["createApp", "updateApp", "createWebhook", "updateWebhook", "patchWebhook"]);
   for (const [id, operation] of Object.entries(signedOperations)) {
     const { method, path } = operation;

@@ -25,15 +25,15 @@ const signer = clientKey(FID, CLIENT);
 const payload = { event: "miniapp_removed" };
 const honest = officialEnvelope(FID, signer, payload);
 
-/** A verifier that knows one key of one fid, held by one client. */
+/** A verifier that accepts one key of one fid, held by one client. */
 const verify = createEnvelopeVerifier({
   activeKeyOf: (fid, key) =>
     fid === FID && Buffer.compare(key, signer.publicKey) === 0 ? { requestFid: CLIENT } : undefined,
   clock: new ManualClock(DEFAULT_NOW_SECS),
 });
 
-/** What the reference library says of an envelope, with the same keys. */
-async function officialVerdict(envelope: unknown): Promise<boolean> {
+/** The reference library's result for an envelope, with the same keys. */
+async function isOfficiallyValid(envelope: unknown): Promise<boolean> {
   try {
     await verifyJsonFarcasterSignature(envelope, async (fid, appKey) =>
       fid === FID && appKey.toLowerCase() === headerOf(FID, signer).key
@@ -48,8 +48,8 @@ async function officialVerdict(envelope: unknown): Promise<boolean> {
 
 const passes = (envelope: TestEnvelope) => !(verify(envelope, []) instanceof EnvelopeRefusal);
 
-describe("honest envelopes", () => {
-  test("of the reference library say who sent them, through which client, and what", () => {
+describe("valid envelopes", () => {
+  test("of the reference library yield fid, client and payload", () => {
     expect(verify(honest, [])).toEqual({
       fid: FID,
       clientFid: CLIENT,
@@ -68,7 +68,7 @@ describe("honest envelopes", () => {
       ),
     ],
     [
-      "with keys that nobody knows",
+      "with unknown keys",
       sealEnvelope({ ...headerOf(FID, signer), alg: "none", fids: [6] }, payload, signer),
     ],
     [
@@ -79,15 +79,15 @@ describe("honest envelopes", () => {
     ["of 40 KB", sealEnvelope(headerOf(FID, signer), { ...payload, more: "x".repeat(40_000) }, signer)],
   ])("%s pass here and with the reference library", async (_, envelope) => {
     expect(passes(envelope)).toBe(true);
-    expect(await officialVerdict(envelope)).toBe(true);
+    expect(await isOfficiallyValid(envelope)).toBe(true);
   });
 });
 
-describe("envelopes that are wrong in one place are refused", () => {
+describe("rejects envelopes with one fault", () => {
   test.each(invalidEnvelopes(FID, signer))("%s", async (_, envelope, laxer) => {
     expect(verify(envelope, [])).toBeInstanceOf(EnvelopeRefusal);
-    // Where the reference library is laxer, it is so on purpose of this node.
-    expect(await officialVerdict(envelope)).toBe(laxer === "laxer");
+    // This node is deliberately stricter than the reference library in some cases.
+    expect(await isOfficiallyValid(envelope)).toBe(laxer === "laxer");
   });
 
   test("there are more than 30 of them", () => {
@@ -95,7 +95,7 @@ describe("envelopes that are wrong in one place are refused", () => {
   });
 });
 
-test("no change of a signed envelope passes, and none throws", () => {
+test("rejects every change of a signed envelope without throwing", () => {
   const part = fc.constantFrom<keyof TestEnvelope>("header", "payload", "signature");
   const edit = fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }));
   fc.assert(
@@ -110,7 +110,7 @@ test("no change of a signed envelope passes, and none throws", () => {
   );
 });
 
-test("no text in place of a part passes, and none throws", () => {
+test("rejects any text in place of a part without throwing", () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.json());
   const envelope = fc.record({ header: text, payload: text, signature: text }, { requiredKeys: [] });
   fc.assert(
@@ -173,7 +173,7 @@ describe("active keys of the index", () => {
     expect(at()).toEqual({ requestFid: 0 });
   });
 
-  test("an on-chain key that the admin reset is not active, although messages by it are still taken in", () => {
+  test("an on-chain key that the admin reset is not active, although ingest still accepts its messages", () => {
     const { node, at } = start();
     using _ = node;
     node.takeEvent(keyAddedEvent(FID, signer.publicKey, { block: 10 }, { requestFid: CLIENT }));
@@ -201,7 +201,7 @@ describe("active keys of the index", () => {
     expect(at(3601)).toBeUndefined();
   });
 
-  test("nobody else's key is", () => {
+  test("a key of another fid is not active", () => {
     const { node } = start();
     using _ = node;
     node.takeEvent(keyAddedEvent(FID, signer.publicKey, { block: 10 }));

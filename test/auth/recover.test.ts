@@ -15,7 +15,7 @@ const toBytes32 = (value: bigint) => Buffer.from(value.toString(16).padStart(64,
 const withV = (signature: Uint8Array, v: number) => Uint8Array.from([...signature.subarray(0, 64), v]);
 const parity = (good[64] ?? 0) - 27;
 
-test("the signer's address comes out, as viem says too, for both spellings of v", async () => {
+test("recovers the signer's address, as viem does, for both encodings of v", async () => {
   for (const v of [parity, 27 + parity]) {
     const address = recoverSigner(digest, withV(good, v));
     expect(address).toEqual(wallet.address);
@@ -25,18 +25,18 @@ test("the signer's address comes out, as viem says too, for both spellings of v"
   }
 });
 
-test("the other parity is another key", () => {
+test("the other parity recovers another key", () => {
   const other = recoverSigner(digest, withV(good, 27 + (1 - parity)));
   expect(other).toBeDefined();
   expect(other).not.toEqual(wallet.address);
 });
 
-test("of the 256 values of v four are taken", () => {
+test("accepts four of the 256 values of v", () => {
   const taken = [...Array(256).keys()].filter((v) => recoverSigner(digest, withV(good, v)) !== undefined);
   expect(taken).toEqual([0, 1, 27, 28]);
 });
 
-describe("refused is", () => {
+describe("rejects", () => {
   const s = BigInt(hex(good.subarray(32, 64)));
   const withS = (value: bigint, v: number) =>
     Uint8Array.from([...good.subarray(0, 32), ...toBytes32(value), v]);
@@ -56,7 +56,7 @@ describe("refused is", () => {
     expect(recoverSigner(digest, signature)).toBeUndefined();
   });
 
-  // (s R - h G) / r is no key where h G = s R, which anybody can choose.
+  // (s R - h G) / r is not a key if h G = s R, which anyone can choose.
   test("a signature that cancels out", () => {
     const { BASE, Fn } = secp256k1.Point;
     const pointR = BASE.multiply(12345n).toBytes(true);
@@ -65,12 +65,12 @@ describe("refused is", () => {
     expect(recoverSigner(cancelled, signature)).toBeUndefined();
   });
 
-  test("but not the greatest low s", () => {
+  test("accepts the greatest low s", () => {
     expect(recoverSigner(digest, withS(ORDER / 2n, 27))).toBeDefined();
   });
 });
 
-test("any signature of any digest gives the address that viem's library finds, or none where it finds none", () => {
+test("agrees with viem's library for any signature of any digest", () => {
   const bytes32 = fc.oneof(
     fc.uint8Array({ minLength: 32, maxLength: 32 }),
     fc.constantFrom(0n, 1n, ORDER - 1n, ORDER, 2n ** 256n - 1n).map(toBytes32),

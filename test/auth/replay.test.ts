@@ -27,7 +27,7 @@ afterAll(() => {
 
 interface ServerProcess {
   readonly url: string;
-  /** SIGKILL: it gets no chance to write anything. */
+  /** SIGKILL: the process cannot write anything more. */
   kill(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ const rows = (table: "apps" | "nonces" | "secrets", fid?: number) =>
     .query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}${fid ? ` WHERE owner_fid = ${fid}` : ""}`)
     .get()?.n;
 
-test("of 50 copies of one request that two processes get at once, exactly one passes", async () => {
+test("accepts exactly one of 50 concurrent copies of a request sent to two processes", async () => {
   const servers = [await startProcess(), await startProcess()];
   const call = appCreation(3);
   const headers = await signedHeaders(call);
@@ -79,7 +79,7 @@ test("of 50 copies of one request that two processes get at once, exactly one pa
   expect(rows("nonces")).toBe(1);
 }, 30_000);
 
-test("a request that passed before kill -9 is refused after the restart", async () => {
+test("rejects, after kill -9 and a restart, a request that was accepted before", async () => {
   const call = appCreation(4);
   const headers = await signedHeaders(call);
   const before = await startProcess();
@@ -90,7 +90,7 @@ test("a request that passed before kill -9 is refused after the restart", async 
   expect(rows("apps", 4)).toBe(1);
 }, 30_000);
 
-test("of 40 creations that race over two processes at 20 existing, 5 pass and leave exactly 25", async () => {
+test("accepts 5 of 40 concurrent creations on two processes with 20 existing records", async () => {
   const servers = [await startProcess(), await startProcess()];
   const creations = await Promise.all(
     Array.from({ length: 60 }, async (_, n) => {
@@ -108,20 +108,20 @@ test("of 40 creations that race over two processes at 20 existing, 5 pass and le
   expect(rows("nonces")).toBe(spent + 60);
 }, 30_000);
 
-test("of 50 copies within one process exactly one passes, also of a read", async () => {
+test("accepts exactly one of 50 concurrent copies within one process, also of a read", async () => {
   await using signed = await startSignedApi();
   const call = { method: "GET", path: "/frame/app/list" } as const;
   const headers = await signed.sign(call);
-  const answers = await Promise.all(Array.from({ length: 50 }, () => signed.send(call, headers)));
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  expect(answers.filter(({ status }) => status === 401)).toHaveLength(49);
+  const responses = await Promise.all(Array.from({ length: 50 }, () => signed.send(call, headers)));
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(responses.filter(({ status }) => status === 401)).toHaveLength(49);
   expect(signed.rowCounts().nonces).toBe(1);
 });
 
-test("a request stays refused for as long as its time would pass, and its row goes afterwards", async () => {
+test("rejects a repeated request while its time is valid, and deletes its row afterwards", async () => {
   await using signed = await startSignedApi();
   const { clock } = signed.api.node;
-  // The farthest future that passes is the longest life of a request: two windows.
+  // The latest accepted time gives a request its longest life: two windows.
   const call = { method: "GET", path: "/frame/app/list", signedAt: signed.nowSecs() + 300 } as const;
   const headers = await signed.sign(call);
   expect((await signed.send(call, headers)).status).toBe(200);
@@ -130,7 +130,7 @@ test("a request stays refused for as long as its time would pass, and its row go
   clock.advanceSecs(1);
   expect((await signed.send(call, headers)).body.message).toStartWith("signed at more than 300 seconds");
   expect(signed.rowCounts().nonces).toBe(1);
-  // Not each request takes expired rows along, but one of so many does.
+  // Only some requests delete expired rows.
   clock.advanceSecs(SWEEP_MARGIN_SECS);
   for (let n = 0; n < 16; n++) await signed.call({ ...call, signedAt: signed.nowSecs() });
   expect(signed.rowCounts().nonces).toBe(16);

@@ -21,7 +21,7 @@ const requests = Object.entries(opByRequest).map(([request, op]) => {
 const app = { name: "App", app_url: "https://app.example/" };
 const webhook = { name: "Hook", url: "https://hook.example/", subscription: { cast_created: {} } };
 
-/** A new app, a campaign of it, and a new webhook of the fid, by the operations under test. */
+/** Creates an app, a campaign of it, and a webhook of the fid, by the operations under test. */
 async function resources(fid: number): Promise<Ids> {
   const createdApp = await signed.call({ method: "POST", path: "/frame/app", body: app, fid });
   const path = `/webhook?owner_fid=${fid}`;
@@ -37,7 +37,7 @@ interface Ids {
   readonly webhookId: string;
 }
 
-/** Sends a notification to nobody; answers the campaign's id. */
+/** Sends a notification without recipients; returns the campaign's id. */
 async function send(appId: string, key: string): Promise<string> {
   const response = await fetch(`${signed.api.url}/v2/svc/frame/notifications/${appId}`, {
     method: "POST",
@@ -48,7 +48,7 @@ async function send(appId: string, key: string): Promise<string> {
   return campaign_id;
 }
 
-/** A request of this kind that passes when the fid signs it. */
+/** A request of this kind that succeeds if the fid signs it. */
 function goodCall({ method, path }: { method: Method; path: string }, ids: Ids): TestCall {
   const isApp = path.startsWith("/frame");
   const key = isApp ? "app_id" : "webhook_id";
@@ -64,19 +64,19 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   return isApp ? { method, path, body: app } : { method, path: `${path}?owner_fid=3`, body: webhook };
 }
 
-/** Fails unless the request is refused in this way and leaves no row behind, not even a nonce. */
+/** Fails unless the request is rejected like this and leaves no row, not even a nonce. */
 async function expectRefused(send: () => Promise<Answer>, status: number, message?: string, nonces = 0) {
   const before = signed.rowCounts();
-  const answer = await send();
-  expect(answer).toEqual({ status, body: { message: message ?? expect.any(String) } });
+  const response = await send();
+  expect(response).toEqual({ status, body: { message: message ?? expect.any(String) } });
   expect(signed.rowCounts()).toEqual({ ...before, nonces: (before.nonces ?? 0) + nonces });
 }
 
-/** Fails unless a request with a good signature is refused in this way and leaves nothing behind but its nonce. */
+/** Fails unless a request with a valid signature is rejected like this and leaves only its nonce. */
 const expectRefusedAndSpent = (send: () => Promise<Answer>, status: number, message?: string) =>
   expectRefused(send, status, message, 1);
 
-test("the operation table is the contract's, and every signed route stands in it", () => {
+test("the operation table matches the contract and contains every signed route", () => {
   const table = Object.values(signedOperations).map(({ method, path, op }) => [`${method} ${path}`, op]);
   expect(Object.fromEntries(table)).toEqual(opByRequest);
   const documented = Object.entries(signed.api.document.paths).flatMap(([path, item]) =>
@@ -110,7 +110,7 @@ describe.each(requests)("$method $path", (request) => {
     },
   );
 
-  test("is 401 without a header, or with a malformed one, whichever it is", async () => {
+  test("is 401 if any header is missing or malformed", async () => {
     const headers = await signed.sign(good());
     const malformed: Record<string, string[]> = {
       "X-Svc-Fid": ["", "0x3", "-3", "3.0", "3,3", "18446744073709551616"],
@@ -136,7 +136,7 @@ describe.each(requests)("$method $path", (request) => {
     expect(signed.rowCounts()).toEqual(before);
   });
 
-  test("is 401 one second outside of the window, and passes on its edges", async () => {
+  test("is 401 one second outside the window, and succeeds at its edges", async () => {
     const now = signed.nowSecs();
     for (const signedAt of [now - 301, now + 301]) {
       await expectRefused(() => signed.call({ ...good(), signedAt }), 401);
@@ -165,7 +165,7 @@ describe.each(requests)("$method $path", (request) => {
     await expectRefused(() => signed.call({ ...good(), ...change }), 401, notByCustody);
   });
 
-  test("is 401 with another nonce than the signed one, or a signature that is none", async () => {
+  test("is 401 with another nonce than the signed one, or a malformed signature", async () => {
     const headers = await signed.sign(good());
     const otherNonce = { ...headers, "X-Svc-Nonce": `0x${"ab".repeat(32)}` };
     await expectRefused(() => signed.send(good(), otherNonce), 401, notByCustody);
@@ -174,14 +174,14 @@ describe.each(requests)("$method $path", (request) => {
   });
 
   test.each(["5000", "4294967299", "9007199254740995", "18446744073709551615"])(
-    "is 401 for the fid %s, which nobody has",
+    "is 401 for the unknown fid %s",
     async (fid) => {
       const headers = await signed.sign({ ...good(), signed: { fid: BigInt(fid) } });
       await expectRefused(() => signed.send(good(), { ...headers, "X-Svc-Fid": fid }), 401, "unknown fid");
     },
   );
 
-  test("is 400 when the signature is good for another operation", async () => {
+  test("is 400 if the signature is for another operation", async () => {
     for (const op of new Set([...Object.values(opByRequest), "", "App.Create"])) {
       if (op === request.op) continue;
       await expectRefused(
@@ -192,7 +192,7 @@ describe.each(requests)("$method $path", (request) => {
     }
   });
 
-  test("is 401 for a bad signature, whatever else is wrong with it, and 400 for that alone", async () => {
+  test("is 401 for an invalid signature, whatever else is invalid, and 400 for another operation alone", async () => {
     const [path = ""] = good().path.split("?");
     const call = { ...good(), path, ...(request.method === "GET" ? {} : { body: "{" }) };
     await expectRefused(() => signed.call({ ...call, wallet: custodyWallet(4) }), 401, notByCustody);
@@ -200,7 +200,7 @@ describe.each(requests)("$method $path", (request) => {
   });
 });
 
-test("from the transfer of an fid on, its old owner is 401 and its new owner passes", async () => {
+test("after a transfer of an fid, its old owner is 401 and its new owner succeeds", async () => {
   const [seller, buyer] = [custodyWallet(5), makeWallet("buyer of 5")];
   const call = { method: "GET" as const, path: "/frame/app/list", fid: 5 };
   expect((await signed.call(call)).status).toBe(200);
@@ -219,7 +219,7 @@ describe("the signature covers the body to the byte", () => {
     '{"name":"Äpp 🎈 e\u0301","app_url":"https://app.example/"}',
     '{"name":"first","name":"last","app_url":"https://app.example/"}',
   ];
-  test.each(bodies)("%j passes as it is and in no other spelling", async (body) => {
+  test.each(bodies)("%j succeeds unchanged and fails in any other spelling", async (body) => {
     const call = { method: "POST", path: "/frame/app", fid: 6, body } as const;
     expect((await signed.call(call)).status).toBe(200);
     const headers = await signed.sign(call);
@@ -228,7 +228,7 @@ describe("the signature covers the body to the byte", () => {
     }
   });
 
-  test("whatever its content type, or without one", async () => {
+  test("with any content type, or without one", async () => {
     const call = {
       method: "POST",
       path: "/frame/app",
@@ -241,7 +241,7 @@ describe("the signature covers the body to the byte", () => {
     }
   });
 
-  test("bytes that are no UTF-8 are judged as bytes, and then 400", async () => {
+  test("bytes that are not UTF-8 are verified as bytes, and then 400", async () => {
     const body = Uint8Array.of(0x22, 0xff, 0x22);
     const call = { method: "POST", path: "/frame/app", fid: 6, body } as const;
     await expectRefusedAndSpent(() => signed.call(call), 400, "request body is not valid JSON");

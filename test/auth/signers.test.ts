@@ -13,12 +13,12 @@ afterAll(() => signed[Symbol.asyncDispose]());
 const method = "POST";
 const path = "/frame/app/";
 
-test("viem's signature passes", async () => {
+test("accepts viem's signature", async () => {
   const { status } = await signed.call({ method, path, body: { name: "V", app_url: "https://v.example" } });
   expect(status).toBe(200);
 });
 
-test("ethers' signature passes", async () => {
+test("accepts ethers' signature", async () => {
   const body = JSON.stringify({ name: "Ethers", app_url: "https://e.example" });
   const message = {
     op: opByRequest["POST /frame/app"],
@@ -54,8 +54,8 @@ test("ethers' signature passes", async () => {
   expect(status).toBe(200);
 });
 
-test("a signature computed by hand passes, once", async () => {
-  // By the private key 1, whose address every book on Ethereum has; computed by a program of its own in Python.
+test("accepts an independently computed signature, once", async () => {
+  // By the private key 1, whose address is well known; computed by a separate Python program.
   const address = Buffer.from("7e5f4552091a69125d5dfcb7b8c2659029395bdf", "hex");
   signed.api.node.takeEvent(registerEvent(4242, address, { block: 99 }));
   expect(signed.nowSecs()).toBe(1_756_272_000);

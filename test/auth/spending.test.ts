@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { startSignedApi, type TestCall } from "../support/signed-api.ts";
 
-/** The query is not signed: a nonce that came back would let the same headers pass with another query. */
+/** The query is not signed: a nonce that became valid again would allow the same headers with another query. */
 
 const app = { name: "App", app_url: "https://app.example" };
 const create = { method: "POST", path: "/frame/app", body: app } as const;
 const usedBefore = { status: 401, body: { message: "nonce was used before" } };
 
-test("headers of a request that was refused do not pass again, with the same query or another one", async () => {
+test("rejects headers of a failed request, with the same query or another one", async () => {
   await using signed = await startSignedApi();
   const appId: string = (await signed.call(create)).body.app.app_id;
   const read = (query: string): TestCall => ({ method: "GET", path: `/frame/app${query}` });
@@ -24,7 +24,7 @@ test("headers of a request that was refused do not pass again, with the same que
   }
 });
 
-test("headers of a deletion that found nothing do not delete something else", async () => {
+test("headers of a deletion that found no record do not delete another record", async () => {
   await using signed = await startSignedApi();
   const appId: string = (await signed.call(create)).body.app.app_id;
   const missed = { method: "DELETE", path: "/frame/app?app_id=unknown" } as const;
@@ -34,7 +34,7 @@ test("headers of a deletion that found nothing do not delete something else", as
   expect(signed.rowCounts().apps).toBe(1);
 });
 
-test("a request that a body, a field or a cap refuses needs a new signature", async () => {
+test("a request rejected because of a body, a field or a cap needs a new signature", async () => {
   await using signed = await startSignedApi({ settings: ["apps.max_apps_per_owner=1"] });
   const first = await signed.call(create);
   const attempts = [
@@ -53,7 +53,7 @@ test("a request that a body, a field or a cap refuses needs a new signature", as
   expect((await signed.call(create)).status).toBe(200);
 });
 
-test("while the state database cannot be written, requests are 503 and nothing passes unnoticed", async () => {
+test("while the state database cannot be written, requests are 503 and have no effect", async () => {
   await using signed = await startSignedApi();
   signed.api.state.sqlite.exec("PRAGMA query_only = ON");
   const call = { method: "GET", path: "/frame/app/list" } as const;

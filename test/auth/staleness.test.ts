@@ -3,7 +3,7 @@ import { clientKey, officialEnvelope } from "../support/envelopes.ts";
 import { makeSigner } from "../support/messages.ts";
 import { CLIENT_A, type PushApi, startPushApi, USER } from "../support/push.ts";
 
-/** An index that lags behind the node that it follows may know a former owner of an fid only, and not its newest keys. */
+/** An index that lags behind its upstream node may have only a former owner of an fid, and not its newest keys. */
 
 let push: PushApi;
 let stale: string | undefined;
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => push[Symbol.asyncDispose]());
 
-test("while the index lags, signed operations are 503 with the reason, and leave no trace", async () => {
+test("while the index lags, signed operations are 503 with the reason, and store nothing", async () => {
   const { signed } = push;
   const body = { name: "A", app_url: "https://a.example" };
   const create = { method: "POST", path: "/frame/app", body } as const;
@@ -27,12 +27,12 @@ test("while the index lags, signed operations are 503 with the reason, and leave
   });
   expect(push.everything()).toEqual(before);
   expect((await signed.call({ method: "GET", path: "/frame/app/list" })).status).toBe(503);
-  // The nonce was not spent: the same request passes once the index has caught up.
+  // The nonce was not spent: the same request succeeds once the index has caught up.
   stale = undefined;
   expect((await signed.send(create, headers)).status).toBe(200);
 });
 
-test("while the index lags, what a signature by itself gets wrong is still 401, and reads go on", async () => {
+test("while the index lags, an invalid signature is still 401, and reads continue", async () => {
   const { signed } = push;
   stale = "shard 1 is 40s behind";
   const early = { method: "GET", path: "/frame/app/list", signedAt: signed.nowSecs() - 301 } as const;
@@ -40,7 +40,7 @@ test("while the index lags, what a signature by itself gets wrong is still 401, 
   expect((await signed.api.get(`/user?fid=${USER}`)).status).toBe(200);
 });
 
-test("while the index lags, a token event by a key that it does not know is 503, and by one that it knows is taken", async () => {
+test("while the index lags, a token event by an unknown key is 503, and by a known key is accepted", async () => {
   const event = { event: "miniapp_added" };
   const unknown = officialEnvelope(USER, makeSigner("a new key"), event);
   stale = "shard 1 is 40s behind";

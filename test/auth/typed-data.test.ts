@@ -16,7 +16,7 @@ const fields = [
   { name: "requestHash", type: "bytes32" },
 ] as const;
 
-test("the definition that signers get is the contract's", () => {
+test("the definition for signers matches the contract", () => {
   expect(signedOpTypedData(serviceNames("svc"))).toEqual({
     domain: { name: "Svc", version: "1", chainId: 10 },
     types: { SvcSignedOp: fields },
@@ -24,8 +24,8 @@ test("the definition that signers get is the contract's", () => {
   });
 });
 
-test("the digest is the one computed by hand", () => {
-  // Computed from the text of EIP-712 by a program of its own (Python integers, Keccak from its specification).
+test("the digest matches an independently computed one", () => {
+  // Computed from the text of EIP-712 by a separate program (Python integers, Keccak from its specification).
   const digest = createSignedOpHasher(serviceNames("svc"))({
     op: "app.create",
     fid: 4242,

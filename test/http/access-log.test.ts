@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { runHttp } from "../support/http.ts";
 import { brokenRoutes, sampleRoutes } from "./sample-routes.ts";
 
-test("each answer is one line: method, template, status, duration, id, at the level of its status", async () => {
+test("logs each response as one line with method, template, status, duration and id, at the level of its status", async () => {
   await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()] });
   const cases: [string, RequestInit, number, string, number][] = [
     ["/v2/svc/user?fid=1", {}, 200, "/v2/svc/user", 20],
@@ -25,7 +25,7 @@ test("each answer is one line: method, template, status, duration, id, at the le
   }
 });
 
-test("nothing that a client sends as a secret gets into the log", async () => {
+test("logs no secret that a client sends", async () => {
   await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()] });
   const secret = "s3cr3t-value";
   const headers = { "x-api-key": secret, authorization: secret, "x-svc-signature": secret, cookie: secret };

@@ -20,7 +20,7 @@ const limits: [string, number][] = [
   ["/webhooks-of-another-kind", 64 * kib],
 ];
 
-/** A JSON string of exactly so many bytes. */
+/** A JSON string of exactly this many bytes. */
 const jsonOf = (bytes: number) => `"${"x".repeat(bytes - 2)}"`;
 
 /** Sent in chunks, without a Content-Length. */
@@ -36,8 +36,8 @@ function chunked(text: string): ReadableStream<Uint8Array> {
   });
 }
 
-describe.each(limits)("%s takes %d bytes", (path, limit) => {
-  test("and not one more, by Content-Length or counted", async () => {
+describe.each(limits)("%s accepts %d bytes", (path, limit) => {
+  test("rejects one byte more, by Content-Length or counted", async () => {
     for (const form of [jsonOf, (bytes: number) => chunked(jsonOf(bytes))]) {
       const within = await fetch(http.api(path), { method: "POST", body: form(limit) });
       expect(await within.json()).toEqual({ bytes: limit });
@@ -48,7 +48,7 @@ describe.each(limits)("%s takes %d bytes", (path, limit) => {
     }
   });
 
-  test("and refuses a larger one before any of it was sent", async () => {
+  test("rejects a larger body before any of it was sent", async () => {
     const head = `POST /v2/svc${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${limit + 1}\r\n\r\n`;
     const { text } = await sendRaw(http.port, head);
     expect(statusesOf(text)).toEqual([413]);
@@ -56,7 +56,7 @@ describe.each(limits)("%s takes %d bytes", (path, limit) => {
   });
 });
 
-test("the length 10^15 is refused at once", async () => {
+test("rejects a Content-Length of 10^15 at once", async () => {
   const { text } = await sendRaw(
     http.port,
     `POST /v2/svc/notes HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${10 ** 15}\r\n\r\n`,
@@ -64,7 +64,7 @@ test("the length 10^15 is refused at once", async () => {
   expect(statusesOf(text)).toEqual([413]);
 });
 
-test("a body without end is cut at the limit, not read on", async () => {
+test("stops reading an endless body at the limit", async () => {
   let sent = 0;
   const endless = new ReadableStream({
     pull(controller) {
@@ -74,7 +74,7 @@ test("a body without end is cut at the limit, not read on", async () => {
   });
   const response = await fetch(http.api("/notes"), { method: "POST", body: endless });
   expect(response.status).toBe(413);
-  // What the sockets on both sides hold is sent before the answer arrives.
+  // The socket buffers of both sides are filled before the response arrives.
   expect(sent).toBeLessThan(16 * kib * kib);
 });
 
@@ -89,12 +89,12 @@ test.each([
   ["POST", "/v2/svc/user", 404],
   ["POST", "/nowhere", 404],
   ["OPTIONS", "/v2/svc/notes", 204],
-])("%s %s answers without waiting for a body", async (method, path, status) => {
+])("%s %s responds without waiting for a body", async (method, path, status) => {
   const { text } = await withoutBody(method, path);
   expect(statusesOf(text)).toEqual([status]);
 });
 
-test("a body that nobody read does not become the next request", async () => {
+test("does not parse an unread body as the next request", async () => {
   const body = "GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n";
   const { text } = await sendRaw(
     http.port,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { canonicalUrl } from "../../src/http/canonical-url.ts";
 
 describe("canonicalUrl", () => {
-  test("leaves a canonical URL as it is, whatever stands in its query", () => {
+  test("does not change a canonical URL, whatever its query contains", () => {
     const url = "http://localhost:8080/v2/svc/feed?parent_urls=https://a.b//c%zz";
     expect(canonicalUrl(url)).toEqual({ url, path: "/v2/svc/feed", wellFormed: true });
   });
@@ -12,18 +12,18 @@ describe("canonicalUrl", () => {
     ["http://localhost//v2/svc///user/?fid=3", "/v2/svc/user/", "http://localhost/v2/svc/user/?fid=3"],
     ["http://localhost/v2/svc/%75%73er", "/v2/svc/user", "http://localhost/v2/svc/user"],
     ["http://localhost/a%2fb", "/a%2Fb", "http://localhost/a%2Fb"],
-    // A host that is shorter than Elysia expects, and none at all.
+    // A host that is shorter than Elysia expects, and no host.
     ["http://x/v2/svc/user?fid=3", "/v2/svc/user", "http://localhost/v2/svc/user?fid=3"],
     ["/v2/svc/user?u=http://a//b", "/v2/svc/user", "http://localhost/v2/svc/user?u=http://a//b"],
-  ])("%s", (given, path, url) => {
-    expect(canonicalUrl(given)).toEqual({ url, path, wellFormed: true });
+  ])("%s", (input, path, url) => {
+    expect(canonicalUrl(input)).toEqual({ url, path, wellFormed: true });
   });
 
-  test.each(["/%", "/%z1", "/%E0%A4%A", "/a%ff"])("tells that %s is not well formed", (path) => {
+  test.each(["/%", "/%z1", "/%E0%A4%A", "/a%ff"])("reports that %s is not well formed", (path) => {
     expect(canonicalUrl(`http://localhost${path}`).wellFormed).toBe(false);
   });
 
-  test("gives a path that is its own canonical form, for any path", () => {
+  test("returns a path that is its own canonical form, for any path", () => {
     const piece = fc.constantFrom("/", "//", "a", "B", "%", "%2F", "%41", "%7e", "%zz", ".", "?", "é");
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {

@@ -31,12 +31,12 @@ beforeAll(() => {
 });
 afterAll(() => http[Symbol.asyncDispose]());
 
-const ask = (path: string, acceptEncoding?: string, init: RequestInit = {}) =>
+const get = (path: string, acceptEncoding?: string, init: RequestInit = {}) =>
   fetch(path.startsWith("http") ? path : http.api(path), {
     ...init,
     decompress: false,
     headers: {
-      // fetch sends a list of its own where it is not told another.
+      // fetch sends its own list unless the header is set.
       "accept-encoding": acceptEncoding ?? "identity",
       ...init.headers,
     },
@@ -77,7 +77,7 @@ const choices: [acceptEncoding: string, coding: string | undefined][] = [
   [",,;;q=1,", undefined],
 ];
 
-test("the coding is the one that the client likes best, else the densest, else none", () => {
+test("chooses the coding with the highest weight, then the densest, then none", () => {
   const choose = createChooseCoding();
   for (const round of [1, 2]) {
     for (const [header, coding] of choices)
@@ -86,7 +86,7 @@ test("the coding is the one that the client likes best, else the densest, else n
   expect(choose(null)).toBeUndefined();
 });
 
-test("no header breaks the choice, and what it refuses is never chosen", () => {
+test("accepts any header and never chooses a refused coding", () => {
   const name = fc.constantFrom("gzip", "br", "zstd", "identity", "*", "deflate", "");
   const weight = fc.constantFrom("", ";q=0", ";q=0.5", ";q=1", ";q=9", "; q=0.1 ", ";v=1;q=0.2");
   const item = fc.tuple(name, weight).map((parts) => parts.join(""));
@@ -107,13 +107,13 @@ test("no header breaks the choice, and what it refuses is never chosen", () => {
 });
 
 describe.each(["/cached", "/made"])("a read at %s", (path) => {
-  test("is the same JSON under the same tag in every coding, each time", async () => {
-    const plain = await ask(path);
+  test("is the same JSON with the same ETag in every coding", async () => {
+    const plain = await get(path);
     expect(plain.headers.get("content-encoding")).toBeNull();
     const etag = plain.headers.get("etag");
     const plainBytes = (await plain.bytes()).byteLength;
     for (const coding of ["zstd", "br", "gzip", "zstd", "br", "gzip", "zstd"]) {
-      const response = await ask(path, coding);
+      const response = await get(path, coding);
       const { headers } = response;
       expect(headers.get("content-encoding")).toBe(coding);
       expect(headers.get("etag")).toBe(etag);
@@ -124,39 +124,39 @@ describe.each(["/cached", "/made"])("a read at %s", (path) => {
     }
   });
 
-  test("has a HEAD and a 304 that fit, and knows no ranges", async () => {
-    const full = await ask(path, "gzip");
-    const head = await ask(path, "gzip", { method: "HEAD" });
+  test("has a matching HEAD and 304, and ignores ranges", async () => {
+    const full = await get(path, "gzip");
+    const head = await get(path, "gzip", { method: "HEAD" });
     const comparable = ({ headers }: Response) =>
       Object.fromEntries([...headers].filter(([name]) => name !== "x-request-id" && name !== "date"));
     expect(comparable(head)).toEqual(comparable(full));
     const etag = full.headers.get("etag") ?? "";
     for (const accepted of ["gzip", "identity"]) {
-      const unchanged = await ask(path, accepted, { headers: { "if-none-match": etag } });
+      const unchanged = await get(path, accepted, { headers: { "if-none-match": etag } });
       expect(unchanged.status).toBe(304);
       expect(unchanged.headers.get("content-encoding")).toBeNull();
       expect(unchanged.headers.get("vary")).toContain("accept-encoding");
     }
-    const ranged = await ask(path, "gzip", { headers: { range: "bytes=0-9" } });
+    const ranged = await get(path, "gzip", { headers: { range: "bytes=0-9" } });
     expect([ranged.status, await decoded(ranged)]).toEqual([200, rows]);
   });
 });
 
-test("small bodies, errors, writes and whatever is no-store are sent as they are", async () => {
+test("does not compress small bodies, errors, writes and no-store responses", async () => {
   const responses = [
-    await ask("/small", "gzip"),
-    await ask("/small", "gzip"),
-    await ask("/secret", "gzip"),
-    await ask("/written", "gzip", { method: "POST" }),
-    await ask("/nowhere", "gzip"),
-    await ask(`${http.url}/metrics`, "gzip"),
-    await ask(`${http.url}/status`, "gzip"),
+    await get("/small", "gzip"),
+    await get("/small", "gzip"),
+    await get("/secret", "gzip"),
+    await get("/written", "gzip", { method: "POST" }),
+    await get("/nowhere", "gzip"),
+    await get(`${http.url}/metrics`, "gzip"),
+    await get(`${http.url}/status`, "gzip"),
   ];
   for (const { headers } of responses) expect(headers.get("content-encoding")).toBeNull();
 });
 
-test("a cached response is compressed once a coding, and so is the OpenAPI document", async () => {
-  for (let n = 0; n < 3; n++) await ask("/cached", "br");
+test("compresses a cached response and the OpenAPI document once per coding", async () => {
+  for (let n = 0; n < 3; n++) await get("/cached", "br");
   const cachedBytes = () => {
     const cached = cache.lookUp(http.api("/cached"));
     if (typeof cached === "number") throw new Error("not cached");
@@ -164,10 +164,10 @@ test("a cached response is compressed once a coding, and so is the OpenAPI docum
   };
   const first = cachedBytes();
   expect(first?.byteLength).toBeGreaterThan(0);
-  await ask("/cached", "br");
+  await get("/cached", "br");
   expect(cachedBytes()).toBe(first as Uint8Array);
 
-  const document = await ask(`${http.url}/openapi.json`, "zstd");
+  const document = await get(`${http.url}/openapi.json`, "zstd");
   expect(document.headers.get("content-encoding")).toBe("zstd");
   expect(await decoded(document)).toMatchObject({ openapi: expect.any(String) });
 });

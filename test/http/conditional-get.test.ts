@@ -19,7 +19,7 @@ async function etagOf(path: string): Promise<string> {
 }
 
 describe("a read", () => {
-  test("carries a weak tag that depends on its content alone, and asks to be revalidated", async () => {
+  test("has a weak ETag that depends only on its content, and must be revalidated", async () => {
     const first = await get("/user?fid=3");
     expect(first.headers.get("etag")).toMatch(/^W\/"[0-9a-f]+"$/);
     expect(first.headers.get("cache-control")).toBe("public, no-cache");
@@ -27,7 +27,7 @@ describe("a read", () => {
     expect(await etagOf("/user?fid=4")).not.toBe(await etagOf("/user?fid=3"));
   });
 
-  test("is 304 without a body where the client holds it", async () => {
+  test("is 304 without a body if the client has it", async () => {
     const etag = await etagOf("/user?fid=3");
     const forms = [etag, etag.slice(2), `"other", ${etag}`, `W/"other",${etag}, "x"`, "*", ` ${etag} `];
     for (const method of ["GET", "HEAD"]) {
@@ -43,7 +43,7 @@ describe("a read", () => {
     }
   });
 
-  test("is sent where the client holds something else", async () => {
+  test("is sent if the client has another version", async () => {
     const etag = await etagOf("/user?fid=3");
     const forms = [
       await etagOf("/user?fid=4"),
@@ -72,16 +72,16 @@ describe("a read", () => {
   });
 });
 
-test("an error is not tagged and not kept, even when the client would take anything", async () => {
+test("an error has no ETag and is no-store, even with If-None-Match: *", async () => {
   const response = await get("/user?fid=1001", "*");
   expect(response.status).toBe(404);
   expect(response.headers.get("etag")).toBeNull();
   expect(response.headers.get("cache-control")).toBe("no-store");
 });
 
-test("answers of management, of writes and of operations are not kept", async () => {
+test("responses of management, writes and operations are no-store", async () => {
   const post = (path: string) => fetch(http.api(path), { method: "POST", body: '{"name":"a"}' });
-  const answers = [
+  const responses = [
     await post("/frame/app"),
     await post("/webhook/"),
     await post("/frame/notifications/app1"),
@@ -90,7 +90,7 @@ test("answers of management, of writes and of operations are not kept", async ()
     await fetch(`${http.url}/status`),
     await fetch(`${http.url}/ready`),
   ];
-  for (const { ok, headers } of answers) {
+  for (const { ok, headers } of responses) {
     expect(ok).toBe(true);
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("etag")).toBeNull();

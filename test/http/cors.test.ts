@@ -15,7 +15,7 @@ const preflight = (url: string, origin: string, headers: string) =>
   });
 
 describe("by default", () => {
-  test("any origin may read, without credentials, and caches are not told to vary", async () => {
+  test("any origin may read, without credentials and without Vary: origin", async () => {
     await using http = runHttp({ plugins: sampleRoutes() });
     for (const path of ["/v2/svc/user?fid=3", "/v2/svc/user", "/nowhere", "/health"]) {
       const { headers } = await fetch(http.url + path, { headers: { origin: "https://app.example" } });
@@ -30,7 +30,7 @@ describe("by default", () => {
     }
   });
 
-  test("a preflight allows every method and header that the API takes, and only those", async () => {
+  test("a preflight allows exactly the methods and headers that the API uses", async () => {
     await using http = runHttp({ plugins: sampleRoutes() });
     const response = await preflight(http.api("/frame/app/"), "https://app.example", "x-evil, x-svc-fid");
     expect(response.status).toBe(204);
@@ -70,23 +70,23 @@ describe("by default", () => {
 describe("with listed origins", () => {
   const origins = { cors_origins: ["https://app.example", "https://other.example"] };
 
-  test("a listed one is named and caches are told to vary", async () => {
+  test("a listed origin is allowed, with Vary: origin", async () => {
     await using http = runHttp({ plugins: sampleRoutes(), http: origins });
-    for (const answer of [
+    for (const response of [
       await fetch(http.api("/user?fid=3"), { headers: { origin: "https://other.example" } }),
       await preflight(http.api("/user"), "https://other.example", "content-type"),
     ]) {
-      expect(answer.headers.get("access-control-allow-origin")).toBe("https://other.example");
-      expect(answer.headers.get("vary")).toMatch(/\borigin$/);
+      expect(response.headers.get("access-control-allow-origin")).toBe("https://other.example");
+      expect(response.headers.get("vary")).toMatch(/\borigin$/);
     }
   });
 
-  test("another one is not", async () => {
+  test("an unlisted origin is not allowed", async () => {
     await using http = runHttp({ plugins: sampleRoutes(), http: origins });
     for (const origin of ["https://evil.example", "null", "https://app.example.evil"]) {
-      const answer = await fetch(http.api("/user?fid=3"), { headers: { origin } });
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+      const response = await fetch(http.api("/user?fid=3"), { headers: { origin } });
+      expect(response.status).toBe(200);
+      expect(response.headers.get("access-control-allow-origin")).toBeNull();
       const before = await preflight(http.api("/user"), origin, "content-type");
       expect(before.headers.get("access-control-allow-origin")).toBeNull();
     }

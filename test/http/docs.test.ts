@@ -8,7 +8,7 @@ beforeAll(() => {
 });
 afterAll(() => http[Symbol.asyncDispose]());
 
-test.each(["/docs", "/docs/"])("%s is a page that needs no other host", async (path) => {
+test.each(["/docs", "/docs/"])("%s is a page that loads nothing from another host", async (path) => {
   const response = await fetch(http.url + path);
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -18,7 +18,7 @@ test.each(["/docs", "/docs/"])("%s is a page that needs no other host", async (p
   expect(html).not.toMatch(/<script>|<style|\son\w+=/i);
 });
 
-test("the page allows itself nothing but its own assets", async () => {
+test("the page's policy allows only its own assets", async () => {
   const policy = (await fetch(`${http.url}/docs`)).headers.get("content-security-policy") ?? "";
   const directives = new Map(policy.split("; ").map((directive) => [directive.split(" ")[0], directive]));
   expect(directives.get("default-src")).toBe("default-src 'none'");
@@ -27,7 +27,7 @@ test("the page allows itself nothing but its own assets", async () => {
   expect(policy).not.toMatch(/unsafe|\*|https?:/);
 });
 
-test("every asset of the page is served from here, in the type that the page expects", async () => {
+test("serves every asset of the page with the expected content type", async () => {
   const html = await (await fetch(`${http.url}/docs/`)).text();
   const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
   expect(assets).toHaveLength(4);
@@ -44,7 +44,7 @@ test("every asset of the page is served from here, in the type that the page exp
   }
 });
 
-test("the page reads this server's document and asks nobody whether it is valid", async () => {
+test("the page reads this server's document and uses no external validator", async () => {
   const script = await (await fetch(`${http.url}/docs/init.js`)).text();
   expect(script).toContain('url: "/openapi.json"');
   expect(script).toContain("validatorUrl: null");

@@ -6,7 +6,7 @@ import { brokenRoutes, sampleRoutes, secretText } from "./sample-routes.ts";
 
 let http: RunningHttp;
 beforeAll(() => {
-  const answers = new Elysia({ name: "answers" })
+  const customResponses = new Elysia({ name: "custom-responses" })
     .get("/full", () => {
       throw new ApiError("tooManyRequests", "the cap is 25", { retryAfterSecs: 60 });
     })
@@ -17,7 +17,7 @@ beforeAll(() => {
       throw status(403, "not yours");
     })
     .get("/status-returned", () => status(202, { queued: true }));
-  http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes(), answers] });
+  http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes(), customResponses] });
 });
 afterAll(() => http[Symbol.asyncDispose]());
 
@@ -55,37 +55,37 @@ describe("a fault is 500 with a fixed text", () => {
     }
   });
 
-  test("also where a body was read", async () => {
+  test("also if a body was read", async () => {
     const response = await fetch(http.api("/throws-with-body"), { method: "POST", body: "{}" });
     await expectError(response, 500, "internal error");
   });
 });
 
-test("a promise that Elysia does not see coming is awaited", async () => {
+test("awaits a promise that Elysia does not detect", async () => {
   const response = await fetch(http.api("/resolves-unseen"));
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual({ ok: true });
 });
 
-describe("what was made for the client's eyes is told", () => {
+describe("errors meant for the client are sent", () => {
   test("status, message and retry-after of an ApiError", async () => {
     const response = await fetch(http.api("/full"));
     expect(response.headers.get("retry-after")).toBe("60");
     await expectError(response, 429, "the cap is 25");
   });
 
-  test("but not its cause, which is logged", async () => {
+  test("the cause of an ApiError is logged and not sent", async () => {
     const response = await fetch(http.api("/wrapped"), { headers: { "x-request-id": "wrapped" } });
     await expectError(response, 503, "try later");
     const fault = http.logLines.find((line) => line.requestId === "wrapped" && line.level === 50);
     expect(JSON.stringify(fault)).toContain(secretText);
   });
 
-  test("a status that is thrown", async () => {
+  test("a thrown status", async () => {
     await expectError(await fetch(http.api("/status")), 403, "not yours");
   });
 
-  test("a status that is returned, which is no error", async () => {
+  test("a returned status, which is not an error", async () => {
     const response = await fetch(http.api("/status-returned"));
     expect(response.status).toBe(202);
     expect(await response.json()).toEqual({ queued: true });
@@ -115,7 +115,7 @@ describe("404", () => {
     expect(await response.text()).toBe("");
   });
 
-  test("of a thing that does not exist carries the route's own text", async () => {
+  test("of an unknown object has the route's own text", async () => {
     await expectError(await fetch(http.api("/user?fid=1001")), 404, "no such user");
   });
 });
@@ -149,20 +149,20 @@ describe("400 names the parameter or the field", () => {
     await expectError(await fetch(http.api("/notes"), { method: "POST", body }), 400, message);
   });
 
-  test("broken UTF-8 is no JSON", async () => {
+  test("rejects invalid UTF-8 as invalid JSON", async () => {
     const body = new Uint8Array([...Buffer.from('{"name":"'), 0xc3, 0x28, ...Buffer.from('"}')]);
     const response = await fetch(http.api("/notes"), { method: "POST", body });
     await expectError(response, 400, "request body is not valid JSON");
   });
 
-  test("a field's name out of the client's hands is cut", async () => {
+  test("truncates a field name sent by the client", async () => {
     const body = JSON.stringify({ name: "a", ["x".repeat(10_000)]: 1 });
     const response = await fetch(http.api("/notes"), { method: "POST", body });
     await expectError(response, 400, `unknown field ${"x".repeat(100)}`);
   });
 });
 
-test("a body is JSON whatever its content type says, and the handler's status and headers stand", async () => {
+test("parses a body as JSON whatever its content type, and uses the handler's status and headers", async () => {
   const body = JSON.stringify({ name: "ä" });
   for (const contentType of [
     "application/json",
@@ -179,7 +179,7 @@ test("a body is JSON whatever its content type says, and the handler's status an
   }
 });
 
-test("a route group's policy shapes its errors, of every kind", async () => {
+test("a route group's policy determines the shape of all its errors", async () => {
   const post = (path: string, init: RequestInit) => fetch(http.api(path), { method: "POST", ...init });
   const cases: [Response, number, string][] = [
     [await post("/frame/webhook/app1", { body: "{" }), 400, "request body is not valid JSON"],
@@ -197,7 +197,7 @@ test("a route group's policy shapes its errors, of every kind", async () => {
   }
 });
 
-test("an unimplemented route answers 501", async () => {
+test("an unimplemented route responds with 501", async () => {
   for (const method of ["POST", "DELETE"]) {
     const response = await fetch(http.api("/cast"), { method, body: "anything" });
     await expectError(response, 501, "not implemented");

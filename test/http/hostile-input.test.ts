@@ -12,7 +12,7 @@ afterAll(() => http[Symbol.asyncDispose]());
 
 const notes = "POST /v2/svc/notes HTTP/1.1\r\nHost: localhost\r\n";
 
-describe("a request that is no HTTP is refused with 400 and the connection ends", () => {
+describe("a request that is not HTTP is 400 and closes the connection", () => {
   test.each([
     ["a length that is no number", `${notes}Content-Length: abc\r\n\r\n{}`],
     ["a negative length", `${notes}Content-Length: -2\r\n\r\n{}`],
@@ -29,14 +29,14 @@ describe("a request that is no HTTP is refused with 400 and the connection ends"
   });
 });
 
-test("a chunk that is none ends the connection without a fault", async () => {
+test("closes the connection at an invalid chunk, without a fault", async () => {
   const { text, closed } = await sendRaw(http.port, `${notes}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n`);
   expect(statusesOf(text).every((status) => status === 400)).toBe(true);
   expect(closed || text !== "").toBe(true);
   expect(http.logLines.filter((line) => Number(line.level) >= 50)).toEqual([]);
 });
 
-test("a client that hangs up in the middle of its body is no fault", async () => {
+test("a client that disconnects in the middle of its body causes no fault", async () => {
   const path = "/v2/svc/frame/notifications/hangs-up";
   const socket = await Bun.connect({ hostname: "127.0.0.1", port: http.port, socket: { data() {} } });
   socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc`);
@@ -56,7 +56,7 @@ test.each([
   expect(statusesOf(text)).toEqual([431]);
 });
 
-test("the longest query that is taken is judged quickly", async () => {
+test("handles the longest accepted query quickly", async () => {
   for (const query of [
     `fid=${"1".repeat(12_000)}`,
     "a&".repeat(6000),
@@ -72,7 +72,7 @@ test("the longest query that is taken is judged quickly", async () => {
   }
 });
 
-test("pipelined requests are answered in their order", async () => {
+test("responds to pipelined requests in their order", async () => {
   const paths = [
     "/v2/svc/user/bulk?fids=1",
     "/v2/svc/user?fid=2",
@@ -86,7 +86,7 @@ test("pipelined requests are answered in their order", async () => {
   expect([...text.matchAll(/"fid":(\d)/g)].map((match) => match[1])).toEqual(["1", "2", "5"]);
 });
 
-test("no path and no query of any spelling is a fault", async () => {
+test("no path and no query causes a fault", async () => {
   const piece = fc.constantFrom(
     "/v2/svc/user",
     "/v2/svc/items/",

@@ -14,7 +14,7 @@ const rowsOf = (count: number) => Array.from({ length: count }, (_, n) => ({ n, 
 
 let http: RunningHttp;
 let unsent: UnsentBytes;
-/** What the endless stream has made so far, and whether it was ended. */
+/** Bytes that the endless stream has produced, and whether it was ended. */
 let endless: { pieces: number; ended: PromiseWithResolvers<void> };
 
 beforeEach(() => {
@@ -55,8 +55,8 @@ beforeEach(() => {
 });
 afterEach(() => http[Symbol.asyncDispose]());
 
-/** A client that asks and then takes nothing more than its first bytes. */
-async function askAndStall(path: string, method = "GET"): Promise<Socket> {
+/** A client that sends a request and reads only the first bytes of the response. */
+async function requestAndStall(path: string, method = "GET"): Promise<Socket> {
   const socket = connect(http.port, "127.0.0.1");
   const begun = Promise.withResolvers<void>();
   socket.on("data", () => {
@@ -69,8 +69,8 @@ async function askAndStall(path: string, method = "GET"): Promise<Socket> {
   return socket;
 }
 
-/** Asks for the bytes as they are: compressed, they would not be large. */
-const ask = (path: string, init: RequestInit = {}) =>
+/** Requests uncompressed bytes: compressed, they would not be large. */
+const get = (path: string, init: RequestInit = {}) =>
   fetch(http.api(path), { ...init, headers: { "accept-encoding": "identity", ...init.headers } });
 
 async function until(condition: () => boolean): Promise<void> {
@@ -78,15 +78,15 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true);
 }
 
-test("a body of at most 4 MiB is whole and tagged, a larger one is streamed without a tag, and both are the JSON", async () => {
+test("sends a body of at most 4 MiB whole with an ETag, and streams a larger one without", async () => {
   for (const path of ["/rows", "/pieces"]) {
-    const small = await ask(`${path}/20`);
+    const small = await get(`${path}/20`);
     expect(small.headers.get("content-length")).toBe(String((await small.bytes()).byteLength));
-    const whole = await ask(`${path}/4000`);
+    const whole = await get(`${path}/4000`);
     expect(whole.headers.get("etag")).toMatch(/^W\//);
     const rows = (await whole.json()) as { rows: unknown };
     expect(path === "/rows" ? rows.rows : rows).toEqual(rowsOf(4000));
-    const streamed = await ask(`${path}/9000`);
+    const streamed = await get(`${path}/9000`);
     expect(streamed.headers.get("etag")).toBeNull();
     expect(streamed.headers.get("cache-control")).toBe("no-store");
     expect(streamed.headers.get("x-content-type-options")).toBe("nosniff");
@@ -96,15 +96,15 @@ test("a body of at most 4 MiB is whole and tagged, a larger one is streamed with
   }
 });
 
-test("of a reader that takes nothing a bounded part is made, it is cut off after the idle time, and gives all back", async () => {
-  const socket = await askAndStall("/endless");
+test("produces a bounded part for a stalled reader, disconnects it after the idle time, and releases its bytes", async () => {
+  const socket = await requestAndStall("/endless");
   let made = -1;
   await until(() => {
     const isStill = made === endless.pieces;
     made = endless.pieces;
     return isStill;
   });
-  // 3 GB in all. What was made is what the sockets on both sides hold, and the first 4 MiB.
+  // 3 GB in total. Only the first 4 MiB and the socket buffers of both sides are produced.
   expect(made * 32 * kib).toBeLessThan(32 * mib);
   expect(unsent.usedBytes).toBeGreaterThan(0);
   expect(unsent.usedBytes).toBeLessThanOrEqual(2 * mib);
@@ -113,36 +113,36 @@ test("of a reader that takes nothing a bounded part is made, it is cut off after
   socket.destroy();
 }, 20_000);
 
-test("with the budget used up new large responses are 503 with Retry-After and small ones go on; then it is free again", async () => {
+test("with an exhausted budget large responses are 503 with Retry-After and small ones succeed, until it is free again", async () => {
   const byOthers = unsent.maxBytes - 600 * kib;
   unsent.reserve(byOthers);
   // The third comes from the cache.
   for (let n = 0; n < 3; n++) {
-    const { rows } = (await (await ask("/rows/500")).json()) as { rows: unknown };
+    const { rows } = (await (await get("/rows/500")).json()) as { rows: unknown };
     expect(rows).toHaveLength(500);
   }
   await until(() => unsent.usedBytes === byOthers);
   unsent.reserve(300 * kib);
   for (const path of ["/rows/800", "/rows/500", "/pieces/800", "/endless", "/rows/9000"]) {
-    const refused = await ask(path);
+    const refused = await get(path);
     expect([path, refused.status, refused.headers.get("retry-after")]).toEqual([path, 503, "2"]);
     expect(await refused.json()).toEqual({ message: "too many large responses are being sent" });
   }
-  expect((await ask("/small")).status).toBe(200);
-  expect((await ask("/rows/9000", { method: "HEAD" })).status).toBe(503);
+  expect((await get("/small")).status).toBe(200);
+  expect((await get("/rows/9000", { method: "HEAD" })).status).toBe(503);
   await until(() => unsent.usedBytes === byOthers + 300 * kib);
   unsent.release(byOthers + 300 * kib);
-  expect((await ask("/rows/800")).status).toBe(200);
+  expect((await get("/rows/800")).status).toBe(200);
   await until(() => unsent.usedBytes === 0);
 });
 
-test("HEAD, 304, and a client that has gone before the answer leave nothing reserved", async () => {
+test("HEAD, 304 and a client that disconnects before the response leave nothing reserved", async () => {
   for (const path of ["/rows/700", "/pieces/700"]) {
     for (let n = 0; n < 5; n++) {
-      const head = await ask(path, { method: "HEAD" });
+      const head = await get(path, { method: "HEAD" });
       expect(head.status).toBe(200);
       const etag = head.headers.get("etag") ?? "";
-      expect((await ask(path, { headers: { "if-none-match": etag } })).status).toBe(304);
+      expect((await get(path, { headers: { "if-none-match": etag } })).status).toBe(304);
       const socket = connect(http.port, "127.0.0.1");
       socket.on("error", () => undefined);
       await new Promise<void>((resolve) => socket.on("connect", resolve));

@@ -4,10 +4,10 @@ import { processDescriptors } from "../../src/runtime/descriptors.ts";
 import { runHttp } from "../support/http.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 
-/** The descriptors of this process, but for a cap that a few connections reach. */
+/** The descriptors of this process, with a cap that a few connections reach. */
 function cappedAt(more: number) {
   const real = processDescriptors();
-  if (real === undefined) throw new Error("the system does not tell the limit of descriptors");
+  if (real === undefined) throw new Error("the system does not report the limit of descriptors");
   return { cap: real.open() + more, open: () => real.open() };
 }
 
@@ -34,10 +34,10 @@ const canConnect = async (port: number) => {
   return socket !== undefined;
 };
 
-test("at the cap connections that wait for another request are closed, and new ones taken", async () => {
+test("at the cap closes idle connections and accepts new ones", async () => {
   await using http = runHttp({ plugins: sampleRoutes(), descriptors: cappedAt(60) });
   const sockets: Socket[] = [];
-  // Both ends of a connection are of this process, so thirty reach the cap.
+  // Both ends of a connection are in this process, so thirty reach the cap.
   for (let n = 0; n < 60; n++) {
     const socket = await open(http.port);
     if (socket === undefined) break;
@@ -52,16 +52,16 @@ test("at the cap connections that wait for another request are closed, and new o
   expect(await (await fetch(`${http.url}/metrics`)).text()).toContain("svc_http_accept_pauses_total 0");
 }, 15_000);
 
-test("where that is not enough nothing more is accepted until there is room; what was accepted goes on", async () => {
+test("stops accepting if that is not enough, until there is room; accepted requests continue", async () => {
   await using http = runHttp({ plugins: sampleRoutes(), descriptors: cappedAt(60) });
-  // A request on its way counts as in flight, whatever becomes of it.
+  // A request in progress counts as in flight.
   const slow = await open(http.port);
   slow?.write("POST /v2/svc/notes HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n");
   const silent: Socket[] = [];
   await until(async () => {
     const socket = await open(http.port);
     if (socket !== undefined) silent.push(socket);
-    // The beginning of a request: a connection without any is accepted late.
+    // A partial request: a connection without bytes is accepted late.
     socket?.write("GET /health HTTP/1.1\r\n");
     await Bun.sleep(2);
     return socket === undefined;
@@ -69,9 +69,9 @@ test("where that is not enough nothing more is accepted until there is room; wha
   expect(silent.length).toBeGreaterThan(20);
   await expect(fetch(`${http.url}/health`)).rejects.toThrow();
 
-  const answer = new Promise<string>((resolve) => slow?.once("data", (bytes) => resolve(bytes.toString())));
+  const response = new Promise<string>((resolve) => slow?.once("data", (bytes) => resolve(bytes.toString())));
   slow?.write('{"name":"a"}');
-  expect(await answer).toStartWith("HTTP/1.1 201");
+  expect(await response).toStartWith("HTTP/1.1 201");
 
   for (const socket of silent) socket.destroy();
   await until(() => canConnect(http.port));
@@ -80,12 +80,12 @@ test("where that is not enough nothing more is accepted until there is room; wha
   expect(metrics).toContain("svc_http_accept_pauses_total 1");
   expect(metrics).toContain("svc_http_accepting_workers 1");
   expect(metrics).toMatch(/^svc_http_descriptor_cap \d+$/m);
-  const told = http.logLines.map(({ msg }) => msg);
-  expect(told).toContain("Stopped accepting connections: too few descriptors are left");
-  expect(told).toContain("Resumed accepting connections");
+  const logged = http.logLines.map(({ msg }) => msg);
+  expect(logged).toContain("Stopped accepting connections: too few descriptors are left");
+  expect(logged).toContain("Resumed accepting connections");
 }, 15_000);
 
-test("a server that is stopped while it accepts nothing stays stopped", async () => {
+test("a server that is stopped while it does not accept stays stopped", async () => {
   const descriptors = { cap: 0, open: () => 1 };
   const http = runHttp({ descriptors });
   await until(async () => !(await canConnect(http.port)));

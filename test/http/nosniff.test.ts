@@ -3,7 +3,7 @@ import { ResponseCache } from "../../src/http/response-cache.ts";
 import { runHttp } from "../support/http.ts";
 import { brokenRoutes, sampleRoutes } from "./sample-routes.ts";
 
-test("every response forbids guessing its type: made, cached, 304, refused, failed, of management, of operations", async () => {
+test("every response has nosniff: new, cached, 304, rejected, failed, of management, of operations", async () => {
   const clock = { nowMs: () => 1_700_000_000_000 };
   const cache = new ResponseCache({ dataVersion: () => 1, clock });
   await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()], clock, cache });

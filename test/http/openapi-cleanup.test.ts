@@ -5,18 +5,18 @@ import type { Json, JsonObject } from "../../src/http/openapi-document.ts";
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObject;
 
-/** The cleaned form of one operation, whose parts are given as the generator writes them. */
+/** The cleaned form of one operation in the generator's form. */
 function cleaned(operation: unknown): { operation: JsonObject; schemas: JsonObject } {
   const cleanup = createCleanup();
   return { operation: cleanup.operation(plain(operation)), schemas: cleanup.schemas({}) };
 }
 
-const answering = (schema: unknown) => ({
+const respondingWith = (schema: unknown) => ({
   responses: { 200: { content: { "application/json": { schema } } } },
 });
 
 function cleanedSchema(schema: unknown): { schema: Json | undefined; schemas: Json | undefined } {
-  const { operation, schemas } = cleaned(answering(schema));
+  const { operation, schemas } = cleaned(respondingWith(schema));
   const content = ((operation.responses as JsonObject)["200"] as JsonObject).content as JsonObject;
   return {
     schema: (content["application/json"] as JsonObject).schema,
@@ -40,7 +40,7 @@ test("a union of constants is an enumeration, a union of types stays one", () =>
   expect(cleanedSchema(mixed).schema).toEqual(mixed);
 });
 
-test("a schema that holds itself ends as a component that refers to itself", () => {
+test("converts a recursive schema to a component that refers to itself", () => {
   const Thread = Type.Recursive((This) => Type.Object({ replies: Type.Array(This) }), { $id: "Thread" });
   const { schema, schemas } = cleanedSchema(Type.Object({ thread: Thread }));
   expect(schema).toMatchObject({ properties: { thread: { $ref: "#/components/schemas/Thread" } } });
@@ -54,7 +54,7 @@ test("a schema that holds itself ends as a component that refers to itself", () 
   });
 });
 
-test("a property may be called like a keyword", () => {
+test("a property may have the name of a keyword", () => {
   const { schema } = cleanedSchema(
     Type.Object({ properties: Type.String(), anyOf: Type.String(), error: Type.String() }),
   );
@@ -66,7 +66,7 @@ test("a property may be called like a keyword", () => {
   ]);
 });
 
-test("of the media types of a body only JSON is left, and requests stay open", () => {
+test("removes all media types but JSON, and does not close request schemas", () => {
   const schema = plain(Type.Object({ a: Type.String() }));
   const content = {
     "application/json": { schema },
@@ -83,7 +83,7 @@ test("of the media types of a body only JSON is left, and requests stay open", (
   });
 });
 
-test("an object that says that it holds more stays open in an answer too", () => {
+test("does not close a response object with additionalProperties", () => {
   const { schema } = cleanedSchema(Type.Record(Type.String(), Type.Object({ a: Type.String() })));
   expect(schema).toMatchObject({ patternProperties: { "^(.*)$": { additionalProperties: false } } });
   const open = Type.Object({ a: Type.String() }, { additionalProperties: true });

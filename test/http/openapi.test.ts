@@ -40,7 +40,7 @@ const operations = () =>
     })),
   );
 
-test("is served, cacheable, and the same as the one made without listening", async () => {
+test("is served, cacheable, and equal to the document of a server that does not listen", async () => {
   const response = await fetch(`${http.url}/openapi.json`);
   expect(response.headers.get("etag")).toBeTruthy();
   expect(await response.json()).toEqual(document);
@@ -55,7 +55,7 @@ test("has a title, a version and a server", () => {
 });
 
 describe("every operation", () => {
-  test("has an id of its own, a summary, a tag, and either an answer with a schema or 501", () => {
+  test("has a unique id, a summary, a tag, and either a response with a schema or 501", () => {
     const ids = operations().map(({ operation }) => operation.operationId);
     expect(ids.every((id) => typeof id === "string" && id !== "")).toBe(true);
     expect(new Set(ids).size).toBe(ids.length);
@@ -72,7 +72,7 @@ describe("every operation", () => {
     }
   });
 
-  test("describes its errors by the one shared schema", () => {
+  test("describes its errors by the shared schema", () => {
     const statusesOf = (path: string, method: string) =>
       Object.keys(child(document.paths, path, method, "responses") as JsonObject);
     expect(statusesOf("/v2/svc/user", "get")).toEqual(["200", "400", "404", "500"]);
@@ -85,7 +85,7 @@ describe("every operation", () => {
   });
 });
 
-test("an operation that can answer 501 says when, and with which message", () => {
+test("an operation that can respond with 501 documents the condition and the message", () => {
   const sentence = { description: "Always.", content: { "application/json": expect.anything() } };
   const responses = child(document.paths, "/v2/svc/cast", "post", "responses");
   expect(responses).toEqual({ 501: sentence });
@@ -99,18 +99,18 @@ describe("aliases", () => {
   const text = { tags: ["Things"], response: Type.Object({ id: Type.Integer() }) };
   const things = operation({ ...text, operationId: "getThings", summary: "Things", description: "All." });
   const thing = operation({ ...text, operationId: "getThing", summary: "Thing" });
-  const answer = () => ({ id: 1 });
+  const handler = () => ({ id: 1 });
   const routes = (canonicalPath: string) =>
     new Elysia()
-      .get("/thing", answer, aliasOf("/thing/one", thing))
-      .get("/thing/one", answer, thing)
-      .get("/things", answer, things)
-      .get("/things/all", answer, aliasOf(canonicalPath, things))
-      .get("/all", answer, aliasOf(canonicalPath, things));
+      .get("/thing", handler, aliasOf("/thing/one", thing))
+      .get("/thing/one", handler, thing)
+      .get("/things", handler, things)
+      .get("/things/all", handler, aliasOf(canonicalPath, things))
+      .get("/all", handler, aliasOf(canonicalPath, things));
   const plugins = [routes("/things")];
-  const documentOf = (given: RunHttpOptions) => makeHttp(given).server.openApi();
+  const documentOf = (options: RunHttpOptions) => makeHttp(options).server.openApi();
 
-  test("are left out of the paths and named at their canonical path, under every prefix", async () => {
+  test("are removed from the paths and listed at their canonical path, under every prefix", async () => {
     const { paths } = await documentOf({ plugins, compatPrefixes: ["old"], compatPlugins: () => plugins });
     expect(Object.keys(paths).filter((path) => path.startsWith("/v2/"))).toEqual([
       "/v2/svc/thing/one",
@@ -142,7 +142,7 @@ describe("aliases", () => {
   });
 });
 
-test("no schema is a number or text, none has a keyword of the framework, and JSON is the only media type", () => {
+test("schemas have no keyword of the framework, and JSON is the only media type", () => {
   for (const object of objectsIn(document)) {
     if (Array.isArray(object.anyOf)) {
       const types = object.anyOf.map((member) => child(member, "type"));
@@ -154,7 +154,7 @@ test("no schema is a number or text, none has a keyword of the framework, and JS
   }
 });
 
-test("every reference leads somewhere", () => {
+test("every reference resolves", () => {
   const references = [...objectsIn(document)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : []));
   expect(references.length).toBeGreaterThan(5);
   for (const reference of references) {
@@ -199,7 +199,7 @@ test("parameters have the type of their value", () => {
   ]);
 });
 
-test("a named schema stands in the components once and is closed", () => {
+test("a named schema is in the components once and is closed", () => {
   expect(child(document.components, "schemas", "SampleUser")).toEqual({
     type: "object",
     required: ["object", "fid", "name"],
@@ -211,7 +211,7 @@ test("a named schema stands in the components once and is closed", () => {
     },
     additionalProperties: false,
   });
-  const answer = child(
+  const response = child(
     document.paths,
     "/v2/svc/user",
     "get",
@@ -220,7 +220,7 @@ test("a named schema stands in the components once and is closed", () => {
     "content",
     "application/json",
   );
-  expect(answer).toMatchObject({
+  expect(response).toMatchObject({
     schema: { properties: { user: { $ref: "#/components/schemas/SampleUser" } } },
   });
 });
@@ -240,7 +240,7 @@ test("the three kinds of authentication are described, under the service's name"
   expect(JSON.stringify(other)).not.toMatch(/svc/i);
 });
 
-test("examples stand in parameters, request bodies and responses; those of a compat prefix go first there", async () => {
+test("examples are in parameters, request bodies and responses; those of a compat prefix take precedence there", async () => {
   const user = (fid: number) => ({ user: { object: "user", fid, name: null } });
   const examples = {
     native: {
@@ -270,7 +270,7 @@ test("examples stand in parameters, request bodies and responses; those of a com
   }
 });
 
-test("webhooks stand beside the paths, their schemas among the components", async () => {
+test("webhooks are next to the paths, their schemas in the components", async () => {
   const body = Type.Object({ user: Type.Object({ fid: Type.Integer() }, { $id: "HookUser" }) });
   const content = { "application/json": { schema: JSON.parse(JSON.stringify(body)) } };
   const post = { operationId: "onSample", requestBody: { content }, responses: {} };
@@ -292,7 +292,7 @@ test("webhooks stand beside the paths, their schemas among the components", asyn
 describe("expectMatchesOpenApi", () => {
   const get = async (path: string) => (await fetch(http.api(path))).json();
 
-  test("accepts real answers, of success and of error", async () => {
+  test("accepts real responses, of success and of error", async () => {
     expectMatchesOpenApi(document, "GET", "/v2/svc/user", 200, await get("/user?fid=3"));
     expectMatchesOpenApi(document, "GET", "/v2/svc/user/bulk", 200, await get("/user/bulk?fids=3,4"));
     expectMatchesOpenApi(document, "GET", "/v2/svc/user", 400, await get("/user"));
@@ -311,7 +311,7 @@ describe("expectMatchesOpenApi", () => {
     expect(() => expectMatchesOpenApi(document, "GET", "/v2/svc/user", 200, body)).toThrow();
   });
 
-  test("refuses what the document does not describe", () => {
+  test("rejects what the document does not describe", () => {
     expect(() => expectMatchesOpenApi(document, "GET", "/v2/svc/user", 418, {})).toThrow(
       "describes no JSON body",
     );

@@ -4,7 +4,7 @@ import { expectMatchesOpenApi } from "../support/openapi.ts";
 import { brokenRoutes, sampleRoutes, secretText } from "./sample-routes.ts";
 
 describe("/health", () => {
-  test("is 200 while the process lives, ready or not", async () => {
+  test("is 200 while the process is alive, ready or not", async () => {
     await using http = runHttp({ ops: { notReadyReason: () => "importing" } });
     const response = await fetch(`${http.url}/health`);
     expect(response.status).toBe(200);
@@ -13,7 +13,7 @@ describe("/health", () => {
 });
 
 describe("/ready", () => {
-  test("follows what the node says at that moment", async () => {
+  test("reports the node's current state", async () => {
     let reason: string | undefined = "12 blocks behind";
     await using http = runHttp({ ops: { notReadyReason: async () => reason } });
     const document = await http.server.openApi();
@@ -31,7 +31,7 @@ describe("/ready", () => {
 });
 
 describe("/status", () => {
-  test("gives version, uptime, and what the parts tell", async () => {
+  test("returns version, uptime and the status of the parts", async () => {
     let nowMs = 1_000_000;
     await using http = runHttp({
       clock: { nowMs: () => nowMs },
@@ -44,7 +44,7 @@ describe("/status", () => {
     expectMatchesOpenApi(await http.server.openApi(), "GET", "/status", 200, body);
   });
 
-  test("keeps a fault of a part to itself", async () => {
+  test("does not expose a fault of a part", async () => {
     await using http = runHttp({ ops: { status: () => Promise.reject(new Error(secretText)) } });
     const response = await fetch(`${http.url}/status`);
     expect(response.status).toBe(500);
@@ -53,7 +53,7 @@ describe("/status", () => {
 });
 
 describe("/metrics", () => {
-  test("counts answers by method, route template and status", async () => {
+  test("counts responses by method, route template and status", async () => {
     await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()] });
     const requests: [string, RequestInit?][] = [
       ["/v2/svc/user?fid=1"],

@@ -39,8 +39,8 @@ describe("fid", () => {
     ["9007199254740992", UNKNOWN_FID],
     ["9007199254740993", UNKNOWN_FID],
     ["18446744073709551615", UNKNOWN_FID],
-  ])("%s is %d", (given, expected) => {
-    expect(decode(fid(), `p=${given}`)).toBe(expected);
+  ])("%s is %d", (value, expected) => {
+    expect(decode(fid(), `p=${value}`)).toBe(expected);
   });
 
   test.each([
@@ -56,11 +56,11 @@ describe("fid", () => {
     "1 ",
     "٣",
     "abc",
-  ])("refuses %s", (given) => {
+  ])("rejects %s", (given) => {
     expect(() => decode(fid(), `p=${encodeURIComponent(given)}`)).toThrow("p must be an unsigned integer");
   });
 
-  test("no fid above 2^53 - 1 is taken for another one", () => {
+  test("maps no fid above 2^53 - 1 to another fid", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (value) => {
         const parsed = parseFid(value.toString());
@@ -73,7 +73,7 @@ describe("fid", () => {
     expect(() => decode(fid(), query)).toThrow("missing query parameter p");
   });
 
-  test("is refused when given twice", () => {
+  test("rejects a repeated parameter", () => {
     expect(() => decode(fid(), "p=1&p=1")).toThrow("query parameter p must be given once");
   });
 });
@@ -95,7 +95,7 @@ describe("lists", () => {
     expect(() => decode(fidList({ maxItems }), query)).toThrow("missing query parameter p");
   });
 
-  test("hold as many items as allowed and not one more, however they are given", () => {
+  test("have at most the maximum number of items, however they are written", () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
     expect(decode(fidList({ maxItems }), `p=${many(350)}`)).toHaveLength(350);
     const tooMany = "p must hold at most 350 items";
@@ -111,13 +111,13 @@ describe("lists", () => {
     expect(() => decode(fidList({ maxItems }), `p=${"1,".repeat(351)}`)).toThrow(tooMany);
   });
 
-  test("name the parameter whose item is wrong", () => {
+  test("name the parameter of an invalid item", () => {
     expect(() => decode(fidList({ maxItems }), "p=1,x")).toThrow("p must be a list of unsigned integers");
     expect(() => decode(hashList({ maxItems }), `p=${hex},0x12`)).toThrow("p must be 0x and 40 hex digits");
     expect(() => decode(addressList({ maxItems }), "p=abc")).toThrow("p must be 0x and 40 hex digits");
   });
 
-  test("of texts keep their items as written", () => {
+  test("do not change the items of text lists", () => {
     expect(decode(textList({ maxItems }), "p=https://a.b/C,chain://x")).toEqual([
       "https://a.b/C",
       "chain://x",
@@ -153,20 +153,20 @@ describe("limit", () => {
     expect(decode(limit(), query)).toBe(expected);
   });
 
-  test.each(["0", "00", "-1", "1.5", "x", "1e2", "NaN"])("refuses %s", (given) => {
+  test.each(["0", "00", "-1", "1.5", "x", "1e2", "NaN"])("rejects %s", (given) => {
     expect(() => decode(limit(), `p=${given}`)).toThrow("p must be a positive integer");
   });
 });
 
 describe("the other kinds", () => {
-  test("choice takes its words and no other", () => {
+  test("choice accepts only its words", () => {
     const kind = optional(choice(["likes", "recasts"]), "likes");
     expect(decode(kind, "")).toBe("likes");
     expect(decode(kind, "p=recasts")).toBe("recasts");
     expect(() => decode(kind, "p=Likes")).toThrow("p must be one of likes, recasts");
   });
 
-  test("integer takes its range and no more", () => {
+  test("integer accepts only its range", () => {
     const depth = optional(integer({ min: 0, max: 5 }), 2);
     expect(["", "p=0", "p=5"].map((query) => decode(depth, query))).toEqual([2, 0, 5]);
     for (const given of ["6", "-1", "1.0", "x"]) {
@@ -174,19 +174,19 @@ describe("the other kinds", () => {
     }
   });
 
-  test("text has an end", () => {
+  test("text has a maximum length", () => {
     expect(decode(text({ maxChars: 3 }), "p=a+b")).toBe("a b");
     expect(() => decode(text({ maxChars: 3 }), "p=abcd")).toThrow("p must be at most 3 characters");
   });
 
-  test("cursor may be absent or empty, but not endless", () => {
+  test("cursor may be absent or empty, and has a maximum length", () => {
     expect(decode(cursor(), "")).toBeUndefined();
     expect(decode(cursor(), "p=")).toBeUndefined();
     expect(decode(cursor(), "p=abc")).toBe("abc");
     expect(() => decode(cursor(), `p=${"a".repeat(513)}`)).toThrow("p must be at most 512 characters");
   });
 
-  test("a parameter that no route knows is ignored", () => {
+  test("ignores unknown parameters", () => {
     const raw = parseQueryString("http://localhost/?fid=1&api_key=x&viewer=%7B%7D");
     expect(decodeQuery({ fid: fid() }, raw)).toEqual({ fid: 1 });
   });

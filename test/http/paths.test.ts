@@ -24,7 +24,7 @@ test.each([
 });
 
 test.each(["/health", "/health/", "//health", "/docs", "/docs/", "//docs//", "/openapi.json/"])(
-  "%s answers too",
+  "%s is served too",
   async (path) => {
     const { text } = await sendRaw(http.port, `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     expect(text).toStartWith("HTTP/1.1 200 OK");
@@ -32,7 +32,7 @@ test.each(["/health", "/health/", "//health", "/docs", "/docs/", "//docs//", "/o
 );
 
 test.each(["a", "x:1", "[::1]", "a/b?c", "127.0.0.1", "long.example.org:8080", "", "\xff"])(
-  "the host %p does not change which route answers",
+  "the host %p does not change the matched route",
   async (host) => {
     const { text } = await sendRaw(http.port, `GET /v2/svc/user/?fid=3 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
     expect(text).toStartWith("HTTP/1.1 200 OK");

@@ -21,22 +21,22 @@ describe("parseQueryString", () => {
     expect(parse(query)).toEqual(expected);
   });
 
-  test("a key may be called like a property of every object", () => {
+  test("a key may have the name of a property of Object.prototype", () => {
     const query = parseQueryString("http://localhost/?__proto__=1&constructor=2&toString=3");
     expect(Object.keys(query)).toEqual(["__proto__", "constructor", "toString"]);
     expect(query.valueOf).toBeUndefined();
   });
 
-  test.each(["a=%", "a=%zz", "%E0%A4%A=1", "a=%ff"])("refuses %s as malformed", (query) => {
+  test.each(["a=%", "a=%zz", "%E0%A4%A=1", "a=%ff"])("rejects %s as malformed", (query) => {
     expect(() => parse(query)).toThrow("query string is not valid percent-encoded UTF-8");
   });
 
-  test("refuses more pairs than any route has use for", () => {
+  test("rejects more pairs than any route uses", () => {
     expect(parse("a=1&".repeat(1024)).a).toHaveLength(1024);
     expect(() => parse("a=1&".repeat(1025))).toThrow(ApiError);
   });
 
-  test("reads back what URLSearchParams writes", () => {
+  test("parses the output of URLSearchParams", () => {
     const pairs = fc.array(fc.tuple(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" })));
     fc.assert(
       fc.property(pairs, (given) => {
@@ -47,7 +47,7 @@ describe("parseQueryString", () => {
     );
   });
 
-  test("any text is either parsed or refused as a bad request", () => {
+  test("any text is either parsed or rejected as a bad request", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {

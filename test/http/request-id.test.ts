@@ -24,16 +24,16 @@ const requests: [string, string, RequestInit][] = [
   ["the metrics", "/metrics", {}],
 ];
 
-test.each(requests)("%s carries an id of its own, or the client's", async (_name, path, init) => {
+test.each(requests)("%s has a new id, or the client's", async (_name, path, init) => {
   const own = await fetch(http.url + path, init);
   expect(own.headers.get("x-request-id")).toMatch(uuidV7);
   expect(own.headers.get("access-control-allow-origin")).toBe("*");
 
-  const given = await fetch(http.url + path, { ...init, headers: { "x-request-id": "client-1" } });
-  expect(given.headers.get("x-request-id")).toBe("client-1");
+  const response = await fetch(http.url + path, { ...init, headers: { "x-request-id": "client-1" } });
+  expect(response.headers.get("x-request-id")).toBe("client-1");
 });
 
-test("a 304 carries it too", async () => {
+test("a 304 has an id too", async () => {
   const first = await fetch(http.api("/user?fid=3"));
   const headers = { "if-none-match": first.headers.get("etag") ?? "", "x-request-id": "again" };
   const second = await fetch(http.api("/user?fid=3"), { headers });
@@ -41,7 +41,7 @@ test("a 304 carries it too", async () => {
   expect(second.headers.get("x-request-id")).toBe("again");
 });
 
-test.each(["a".repeat(128), "A_z-0=9"])("%s is kept", async (id) => {
+test.each(["a".repeat(128), "A_z-0=9"])("%s is unchanged", async (id) => {
   const response = await fetch(http.api("/user?fid=3"), { headers: { "x-request-id": id } });
   expect(response.headers.get("x-request-id")).toBe(id);
 });
@@ -54,15 +54,15 @@ test.each(["a".repeat(129), "a b", "a;b", 'a"b', "{}", "a.b", "\xe9"])("%s is re
   expect(/x-request-id: (.*)\r\n/i.exec(text)?.[1]).toMatch(uuidV7);
 });
 
-test("requests that run side by side keep their own ids and answers", async () => {
-  const answers = await Promise.all(
+test("concurrent requests have their own ids and responses", async () => {
+  const responses = await Promise.all(
     Array.from({ length: 300 }, async (_, index) => {
       const path = index % 2 === 0 ? `/user?fid=${index}` : `/user/bulk?fids=${index}`;
       const response = await fetch(http.api(path), { headers: { "x-request-id": `id-${index}` } });
       return { id: response.headers.get("x-request-id"), body: await response.json() };
     }),
   );
-  for (const [index, { id, body }] of answers.entries()) {
+  for (const [index, { id, body }] of responses.entries()) {
     expect(id).toBe(`id-${index}`);
     const user = { object: "user", fid: index, name: null };
     expect(body).toEqual(index % 2 === 0 ? { user } : { users: [user], next: { cursor: null } });

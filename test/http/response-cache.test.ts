@@ -7,10 +7,10 @@ import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
 import { linkMessage } from "../support/social.ts";
 
-/** As `operation({ cache: "shared" })` declares it. */
+/** The hook that `operation({ cache: "shared" })` returns. */
 const cached: object = { cache: "shared" };
 
-/** A server whose reads count how often they are made, over data whose version and time the test decides. */
+/** A server whose reads count their executions, over data whose version and time the test sets. */
 function startCounting(options: RunHttpOptions = {}) {
   const data = { version: 1, nowMs: 1_700_000_000_000, made: 0 };
   const gate = { begun: Promise.withResolvers<void>(), opened: Promise.resolve() };
@@ -44,107 +44,107 @@ function startCounting(options: RunHttpOptions = {}) {
     .get("/revalidated", said, { cache: "revalidate" } as object)
     .post("/read", said);
   const http = runHttp({ ...options, plugins: [routes], clock, cache });
-  const ask = async (path: string, init?: RequestInit) => {
+  const request = async (path: string, init?: RequestInit) => {
     const response = await fetch(http.api(path), init);
     return {
       response,
       made: response.status === 304 ? undefined : ((await response.json()) as { made: number }).made,
     };
   };
-  return Object.assign(http, { data, gate, ask });
+  return Object.assign(http, { data, gate, request });
 }
 
-describe("the answer to a question that comes again", () => {
-  test("is the one before while neither the data nor the second has changed", async () => {
+describe("the response to a repeated request", () => {
+  test("is cached while neither the data nor the second changes", async () => {
     await using http = startCounting();
-    await http.ask("/read?a=1");
-    const first = await http.ask("/read?a=1");
+    await http.request("/read?a=1");
+    const first = await http.request("/read?a=1");
     http.data.nowMs += 999;
-    const second = await http.ask("/read?a=1");
-    // What was asked for once may never be asked for again, and is not kept.
+    const second = await http.request("/read?a=1");
+    // The first response to a URL is not stored.
     expect([first.made, second.made]).toEqual([2, 2]);
     const comparable = ({ headers }: Response) =>
       [...headers].filter(([name]) => !["x-request-id", "date"].includes(name));
     expect(comparable(second.response)).toEqual(comparable(first.response));
     expect(second.response.headers.get("x-request-id")).not.toBe(first.response.headers.get("x-request-id"));
-    expect((await http.ask("/read?a=2")).made).toBe(3);
-    expect((await http.ask("/read/?a=1")).made).toBe(4);
+    expect((await http.request("/read?a=2")).made).toBe(3);
+    expect((await http.request("/read/?a=1")).made).toBe(4);
   });
 
-  test("is made anew after a commit and after the second", async () => {
+  test("is built again after a commit and after the second", async () => {
     await using http = startCounting();
-    await http.ask("/read");
-    expect((await http.ask("/read")).made).toBe(2);
+    await http.request("/read");
+    expect((await http.request("/read")).made).toBe(2);
     http.data.version += 1;
-    expect((await http.ask("/read")).made).toBe(3);
-    expect((await http.ask("/read")).made).toBe(3);
+    expect((await http.request("/read")).made).toBe(3);
+    expect((await http.request("/read")).made).toBe(3);
     http.data.nowMs += 1000;
-    expect((await http.ask("/read")).made).toBe(4);
+    expect((await http.request("/read")).made).toBe(4);
   });
 
-  test("is not the one whose making a commit overtook", async () => {
+  test("is not one that was started before a commit", async () => {
     await using http = startCounting();
-    await http.ask("/slow");
+    await http.request("/slow");
     const gate = Promise.withResolvers<void>();
     http.gate.begun = Promise.withResolvers<void>();
     http.gate.opened = gate.promise;
-    const overtaken = http.ask("/slow");
+    const outdated = http.request("/slow");
     await http.gate.begun.promise;
     http.data.version += 1;
-    // Whoever asks now makes the new version the current one, while the old answer is still under way.
-    await http.ask("/read");
+    // This request makes the new version current while the old response is still in progress.
+    await http.request("/read");
     gate.resolve();
-    expect((await overtaken).made).toBe(2);
-    expect((await http.ask("/slow")).made).toBe(4);
+    expect((await outdated).made).toBe(2);
+    expect((await http.request("/slow")).made).toBe(4);
   });
 
-  test("is 304 for who holds it, with an id of its own and what a browser needs", async () => {
+  test("is 304 if the client has it, with its own request id and CORS headers", async () => {
     await using http = startCounting({ http: { cors_origins: ["https://app.example"] } });
     const from = (origin: string, more = {}) => ({ headers: { origin, ...more } });
-    await http.ask("/read", from("https://app.example"));
-    const { response } = await http.ask("/read", from("https://app.example"));
+    await http.request("/read", from("https://app.example"));
+    const { response } = await http.request("/read", from("https://app.example"));
     http.data.made = 1;
     const etag = response.headers.get("etag") ?? "";
-    const again = await http.ask("/read", from("https://app.example", { "if-none-match": etag }));
+    const again = await http.request("/read", from("https://app.example", { "if-none-match": etag }));
     expect(again.response.status).toBe(304);
     expect(again.response.headers.get("content-type")).toBeNull();
     expect(again.response.headers.get("etag")).toBe(etag);
     expect(again.response.headers.get("access-control-allow-origin")).toBe("https://app.example");
     expect(again.response.headers.get("vary")).toBe("accept-encoding, origin");
-    const other = await http.ask("/read", from("https://evil.example"));
+    const other = await http.request("/read", from("https://evil.example"));
     expect(other.made).toBe(2);
-    // Nothing of one answer is in the next.
+    // Headers of one response do not appear in the next.
     expect(other.response.headers.get("content-type")).toBe("application/json");
     expect(other.response.headers.get("access-control-allow-origin")).toBeNull();
     expect(other.response.headers.get("vary")).toBe("accept-encoding, origin");
     expect(http.data.made).toBe(1);
   });
 
-  test("is kept also where the first who asked held it already", async () => {
+  test("is stored even if the first client already had it", async () => {
     await using http = startCounting();
-    const etag = (await http.ask("/read")).response.headers.get("etag") ?? "";
+    const etag = (await http.request("/read")).response.headers.get("etag") ?? "";
     http.data.nowMs += 1000;
     http.data.made = 0;
-    expect((await http.ask("/read", { headers: { "if-none-match": etag } })).response.status).toBe(304);
-    expect((await http.ask("/read")).made).toBe(1);
+    expect((await http.request("/read", { headers: { "if-none-match": etag } })).response.status).toBe(304);
+    expect((await http.request("/read")).made).toBe(1);
     expect(http.data.made).toBe(1);
   });
 
-  test("counts as an answer of its route", async () => {
+  test("is counted as a response of its route", async () => {
     await using http = startCounting();
-    for (let n = 0; n < 3; n++) await http.ask("/read");
+    for (let n = 0; n < 3; n++) await http.request("/read");
     const metrics = await (await fetch(`${http.url}/metrics`)).text();
     expect(metrics).toContain('svc_http_requests_total{method="GET",route="/v2/svc/read",status="200"} 3');
     expect(http.logLines.filter(({ route }) => route === "/v2/svc/read")).toHaveLength(3);
   });
 });
 
-test("errors, writes, HEAD and whatever route does not declare it are made for each request", async () => {
+test("errors, writes, HEAD and responses of routes without a declaration are not cached", async () => {
   await using http = startCounting();
   for (const path of ["/missing", "/undeclared", "/undeclared/", "/revalidated"]) {
     const before = http.data.made;
-    await http.ask(path);
-    await http.ask(path);
+    await http.request(path);
+    await http.request(path);
     expect([path, http.data.made - before]).toEqual([path, 2]);
   }
   const before = http.data.made;
@@ -152,7 +152,7 @@ test("errors, writes, HEAD and whatever route does not declare it are made for e
   expect(http.data.made - before).toBe(4);
 });
 
-test("what is cached has a bound: bodies in every coding, and URLs", () => {
+test("limits the size of cached bodies in every coding, and of URLs", () => {
   const cache = new ResponseCache({ dataVersion: () => 1, clock: { nowMs: () => 0 } });
   const response = (bytes: number, codedBytes = 0): CachedResponse => ({
     body: new Uint8Array(bytes),
@@ -176,7 +176,7 @@ test("what is cached has a bound: bodies in every coding, and URLs", () => {
   const mib = 1024 * 1024;
   const urls = Array.from({ length: 40 }, (_, n) => `http://x/${n}`);
   const [first = 0] = urls.map((url) => store(url, mib));
-  // Fifteen with their URLs fill it; it then began anew, twice.
+  // Fifteen with their URLs fill the cache; it was cleared twice.
   expect(urls.filter(isCached)).toEqual(urls.slice(30));
   store("http://x/huge", 17 * mib);
   expect(isCached("http://x/huge")).toBe(false);
@@ -185,7 +185,7 @@ test("what is cached has a bound: bodies in every coding, and URLs", () => {
   cache.store("http://x/late", response(1), first);
   expect(isCached("http://x/late") || isCached("http://x/late")).toBe(false);
 
-  // Ten are there; five more in another coding fit, six do not.
+  // Ten are stored; five more in another coding fit, six do not.
   const compress = (url: string) => {
     const cached = cachedAt(url);
     if (cached) cache.use(cached, ({ coded }) => coded.set("br", new Uint8Array(mib)));
@@ -196,7 +196,7 @@ test("what is cached has a bound: bodies in every coding, and URLs", () => {
   expect(urls.filter(isCached)).toEqual([]);
 });
 
-test("a read shows a commit of another connection at once, however often it was asked before", async () => {
+test("a cached read shows a commit of another connection at once", async () => {
   await using api = await startTestApi();
   for (const fid of [1, 2]) api.node.takeAll(accountRecords(fid));
   const followers = async () => (await api.get("/user?fid=2")).body.user;

@@ -19,7 +19,7 @@ const tags = ["Samples"];
 
 const toUser = (number: number) => ({ object: "user", fid: number, name: null });
 
-/** Routes that do next to nothing, in the way that the routes of the API are written. */
+/** Minimal routes in the style of the API's routes. */
 export function sampleRoutes() {
   const reads = new Elysia({ name: "sample-reads" })
     .get(
@@ -115,12 +115,12 @@ export function sampleRoutes() {
   return [reads, writes];
 }
 
-/** The text that no answer may hold. */
+/** A text that no response may contain. */
 export const secretText = "secret boom at /etc/shadow";
 
 const boom = () => new Error(secretText, { cause: new Error(secretText) });
 
-/** Handlers that go wrong in every way that they can. Sources differ on purpose: Elysia reads them. */
+/** Handlers with every kind of failure. Their sources differ on purpose, because Elysia reads them. */
 export function brokenRoutes() {
   const circular: Record<string, unknown> = {};
   circular.self = circular;

@@ -13,29 +13,29 @@ function pendingRoute() {
   return { plugin, started: started.promise, release: () => released.resolve() };
 }
 
-test("stopping refuses what is new and finishes what was accepted", async () => {
+test("stopping rejects new requests and finishes accepted ones", async () => {
   const { plugin, started, release } = pendingRoute();
   await using http = runHttp({ plugins: [plugin] });
-  const answer = fetch(http.api("/pending"));
+  const pending = fetch(http.api("/pending"));
   await started;
   const stopped = http.server.stop();
   await expect(fetch(`${http.url}/health`)).rejects.toThrow();
 
   release();
-  const response = await answer;
+  const response = await pending;
   expect(response.status).toBe(200);
   expect(response.headers.get("connection")).toBe("close");
   expect(await response.json()).toEqual({ done: true });
   await stopped;
 });
 
-test("what does not finish within the grace is cut off", async () => {
+test("closes connections of requests that do not finish within the grace period", async () => {
   const { plugin, started } = pendingRoute();
   await using http = runHttp({ plugins: [plugin] });
-  const answer = fetch(http.api("/pending"));
+  const pending = fetch(http.api("/pending"));
   await started;
   await http.server.stop({ graceMs: 1 });
-  await expect(answer).rejects.toThrow();
+  await expect(pending).rejects.toThrow();
   expect(http.logLines).toContainEqual(
     expect.objectContaining({
       level: 40,
@@ -45,7 +45,7 @@ test("what does not finish within the grace is cut off", async () => {
   );
 });
 
-test("an idle keep-alive connection does not hold it up, and stopping twice is once", async () => {
+test("an idle keep-alive connection does not delay the stop, and stopping twice has no effect", async () => {
   const http = runHttp();
   await (await fetch(`${http.url}/health`)).text();
   await http.server.stop({ graceMs: 60_000 });

@@ -7,10 +7,10 @@ import { operation } from "../../src/http/operation.ts";
 import { optional, text } from "../../src/http/params.ts";
 import { type RunningHttp, runHttp } from "../support/http.ts";
 
-/** The signature of these tests: the sum of the body's bytes. */
+/** The signature in these tests: the sum of the body's bytes. */
 const sumOf = (bytes: Uint8Array) => String(bytes.reduce((sum, byte) => sum + byte, 0));
 
-/** A group that judges the raw bytes before anything of the request is parsed, as signed operations need it. */
+/** A group that verifies the raw bytes before the request is parsed, as signed operations require. */
 function signedRoutes() {
   const tags = ["Signed"];
   const response = Type.Object({ fid: Type.Integer(), name: Type.Unknown() });
@@ -83,7 +83,7 @@ async function send(method: string, query: string, body: string | undefined, sig
 
 const refused = { status: 401, body: { message: "bad signature" } };
 
-describe("a bad signature is 401, whatever else is wrong", () => {
+describe("an invalid signature is 401, whatever else is invalid", () => {
   test.each([
     ["POST", "", '{"name":"a"}'],
     ["POST", "", "{"],
@@ -98,7 +98,7 @@ describe("a bad signature is 401, whatever else is wrong", () => {
   });
 });
 
-describe("with a good signature", () => {
+describe("with a valid signature", () => {
   test.each([
     ["POST", "", "{", "request body is not valid JSON"],
     ["POST", "", undefined, "missing request body"],
@@ -119,7 +119,7 @@ describe("with a good signature", () => {
   });
 });
 
-test("a body over the limit is 413 before the signature is judged", async () => {
+test("a body over the limit is 413 before the signature is verified", async () => {
   const { status } = await send("POST", "", "x".repeat(32 * 1024 + 1), "wrong");
   expect(status).toBe(413);
 });

@@ -3,7 +3,7 @@ import { runHttp } from "../support/http.ts";
 import { sendRaw } from "../support/raw-socket.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 
-test("a client that stalls in the middle of its body is cut off after the idle time", async () => {
+test("disconnects a client that stalls in the middle of its body after the idle time", async () => {
   await using http = runHttp({ plugins: sampleRoutes(), http: { idle_timeout_secs: 1 } });
   const { text, closed } = await sendRaw(
     http.port,

@@ -2,7 +2,7 @@ import { UnsentBytes } from "../../src/http/unsent-bytes.ts";
 
 declare const self: Worker;
 
-/** Reserves and releases in competition with others; tells the most that it saw reserved. */
+/** Reserves and releases concurrently with other workers; reports the highest observed reservation. */
 self.onmessage = ({ data }: MessageEvent<SharedArrayBuffer>) => {
   const budget = new UnsentBytes(data, 1000);
   let granted = 0;

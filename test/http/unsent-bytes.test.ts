@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Reservation, UnsentBytes } from "../../src/http/unsent-bytes.ts";
 
-test("the budget is one for all that share its memory, and is never exceeded", () => {
+test("the budget is shared by all users of its memory and never exceeded", () => {
   const here = new UnsentBytes(undefined, 100);
   const there = new UnsentBytes(here.shared, 100);
   expect(here.reserve(60)).toBe(true);
@@ -14,7 +14,7 @@ test("the budget is one for all that share its memory, and is never exceeded", (
   expect([here.usedBytes, here.isHalfUsed]).toEqual([40, false]);
 });
 
-test("workers that reserve and release at once leave nothing behind", async () => {
+test("workers that reserve and release concurrently leave nothing reserved", async () => {
   const budget = new UnsentBytes(undefined, 1000);
   const url = new URL("./unsent-bytes-worker.ts", import.meta.url);
   const workers = Array.from({ length: 4 }, () => new Worker(url));
@@ -32,7 +32,7 @@ test("workers that reserve and release at once leave nothing behind", async () =
   expect(budget.usedBytes).toBe(0);
 });
 
-test("a reservation gives back exactly what it took, once", () => {
+test("a reservation releases exactly its bytes, once", () => {
   const budget = new UnsentBytes(undefined, 100);
   const reservation = new Reservation(budget);
   expect(reservation.grow(30)).toBe(true);

@@ -8,7 +8,7 @@ const decode = <T>(param: QueryParam<T>, query: string): T =>
 
 describe("choiceList", () => {
   const param = choiceList(["likes", "recasts"]);
-  test("takes commas, repeated keys and both, in the order of the words; all without any or with `all`", () => {
+  test("accepts commas, repeated keys and both, in the order of the words; all words if absent or with `all`", () => {
     for (const query of [
       "p=likes&p=recasts",
       "p=recasts,likes",
@@ -22,13 +22,13 @@ describe("choiceList", () => {
     expect(decode(param, "p=recasts")).toEqual(["recasts"]);
     expect(decode(param, "p=recasts&p=recasts,")).toEqual(["recasts"]);
   });
-  test("refuses another word by the parameter's name", () => {
+  test("rejects another word, naming the parameter", () => {
     for (const query of ["p=loves", "p=likes,loves", "p=,", "p=Likes"])
       expect(() => decode(param, query)).toThrow(/\bp\b/);
   });
 });
 
-test("flag is true or false in these words alone, and its fallback where it is absent", () => {
+test("flag accepts only true and false, and is its fallback if absent", () => {
   expect(decode(flag(true), "p=false")).toBe(false);
   expect(decode(flag(false), "p=true")).toBe(true);
   expect(decode(flag(true), "")).toBe(true);
@@ -37,7 +37,7 @@ test("flag is true or false in these words alone, and its fallback where it is a
     expect(() => decode(flag(true), query)).toThrow("p");
 });
 
-test("decimal is a plain number within its range", () => {
+test("decimal accepts a plain number within its range", () => {
   const param = decimal({ min: -90, max: 90 });
   for (const [text, value] of [
     ["0", 0],
@@ -50,7 +50,7 @@ test("decimal is a plain number within its range", () => {
     expect(() => decode(param, `p=${text}`)).toThrow("p");
 });
 
-test("a renamed parameter is taken from its keys, the first that is there, and named by the documented one", () => {
+test("a renamed parameter is read from the first present key, and errors name that key or the documented one", () => {
   const params = { fid: renamed(fid(), "target_fid", "fid"), size: renamed(limit(5), "limit") };
   const read = (query: string) => decodeQuery(params, parseQueryString(`http://x/?${query}`));
   expect(read("target_fid=3&limit=7")).toEqual({ fid: 3, size: 7 });

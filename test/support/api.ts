@@ -26,22 +26,22 @@ export interface TestApi extends AsyncDisposable {
   readonly state: StateDatabase;
   readonly url: string;
   readonly document: OpenApiDocument;
-  /** What the routes of both dialects are registered by. */
+  /** Dependencies from which the routes of both dialects are registered. */
   readonly plugins: ReturnType<typeof apiPlugins>;
-  /** Names of the statements that reads ran since the last call. */
+  /** Returns the names of the statements that reads ran since the last call. */
   takeStatements(): string[];
   /**
-   * Asks for a path within `/v2/svc`, or for one that begins with another prefix; fails when the answer is not as the OpenAPI document says. The route is the path
-   * without its query.
+   * Requests a path relative to `/v2/svc`, or one that starts with another prefix. Fails if the response does not
+   * match the OpenAPI document. The route is the path without its query.
    */
   get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** What a scrape shows of management and push. */
+  /** Returns the metrics of management and push. */
   metrics(): Promise<string>;
 }
 
 export interface TestApiOptions {
   readonly notificationWindowSecs?: number;
-  /** `service.compat_prefixes`; none where it is left out. */
+  /** `service.compat_prefixes`; none if omitted. */
   readonly compatPrefixes?: readonly string[];
   /** Settings of the management API, as `section.key=value`. */
   readonly settings?: readonly string[];
@@ -53,7 +53,7 @@ export interface TestApiOptions {
   readonly staleReason?: StaleReason;
 }
 
-/** Every name resolves to one public address, but for those under `internal.example`. */
+/** Every name resolves to one public address, except those under `internal.example`. */
 const publicNamesGuard = createUrlGuard({
   allowCidrs: [],
   allowHttp: false,
@@ -110,7 +110,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     plugins,
     takeStatements() {
       const taken = statements;
-      // The next read has nothing to fall back on, and so shows every statement that it needs.
+      // The caches are cleared, so that the next read runs every statement that it needs.
       for (const kept of [cache.users, cache.casts, cache.channels, cache.replies, responses]) kept.clear();
       statements = [];
       return taken;

@@ -19,13 +19,13 @@ export interface RunningHttp extends AsyncDisposable {
   readonly port: number;
   /** Every line that was logged so far, at any level. */
   readonly logLines: LogLine[];
-  /** The node's prefix and the path, as in `api("/user?fid=3")`; a path that has a prefix is taken as it is. */
+  /** The node's prefix and the path, as in `api("/user?fid=3")`; a path with a prefix is used unchanged. */
   api(path: string): string;
 }
 
 export interface RunHttpOptions {
   readonly plugins?: readonly AnyElysia[];
-  /** Prefixes under which `compatPlugins` stand. */
+  /** Prefixes of `compatPlugins`. */
   readonly compatPrefixes?: readonly string[];
   readonly compatPlugins?: () => readonly AnyElysia[];
   readonly documentation?: () => Promise<ApiDocumentation>;
@@ -36,7 +36,7 @@ export interface RunHttpOptions {
   readonly cache?: ResponseCache;
   readonly unsent?: UnsentBytes;
   readonly descriptors?: Descriptors;
-  /** The least level that is logged; everything when left out. */
+  /** Minimum log level; all levels if omitted. */
   readonly logLevel?: Config["log"]["level"];
 }
 
@@ -55,7 +55,7 @@ const noDocumentation: ApiDocumentation = {
   webhooks: () => ({}),
 };
 
-/** An HTTP server on a free port, with the given route plugins and nothing behind it. */
+/** An HTTP server on a free port with only the provided route plugins. */
 export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; logLines: LogLine[] } {
   const logLines: LogLine[] = [];
   const level = options.logLevel ?? "trace";

@@ -1,9 +1,9 @@
 import { connect } from "bun";
 
 export interface RawAnswer {
-  /** Everything that came back, as Latin-1. */
+  /** All received bytes, as Latin-1. */
   readonly text: string;
-  /** Whether the server ended the connection. */
+  /** Whether the server closed the connection. */
   readonly closed: boolean;
 }
 
@@ -12,8 +12,8 @@ const responseStart = /HTTP\/1\.1 (\d{3})/g;
 export const statusesOf = (text: string): number[] =>
   [...text.matchAll(responseStart)].map((match) => Number(match[1]));
 
-/** True once as many whole answers came as were asked for, by their Content-Length. */
-function holdsAnswers(text: string, count: number): boolean {
+/** Returns true once `count` complete responses have arrived, by their Content-Length. */
+function containsResponses(text: string, count: number): boolean {
   let rest = text;
   for (let seen = 0; seen < count; seen += 1) {
     const headEnd = rest.indexOf("\r\n\r\n");
@@ -26,8 +26,8 @@ function holdsAnswers(text: string, count: number): boolean {
   return true;
 }
 
-/** Writes bytes that no HTTP client would, and reads until the answers are there or the server hangs up. */
-export async function sendRaw(port: number, bytes: string | Uint8Array, answers = 1): Promise<RawAnswer> {
+/** Writes raw bytes and reads until all responses have arrived or the server closes the connection. */
+export async function sendRaw(port: number, bytes: string | Uint8Array, responses = 1): Promise<RawAnswer> {
   const done = Promise.withResolvers<boolean>();
   let text = "";
   let pending = typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes;
@@ -39,7 +39,7 @@ export async function sendRaw(port: number, bytes: string | Uint8Array, answers 
       drain: write,
       data(_socket, data) {
         text += data.toString("latin1");
-        if (holdsAnswers(text, answers)) done.resolve(false);
+        if (containsResponses(text, responses)) done.resolve(false);
       },
       close: () => done.resolve(true),
       error: () => done.resolve(true),

@@ -6,7 +6,7 @@ import { custodyWallet, type SignedCall, signedHeaders } from "./signing.ts";
 
 export interface Answer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   readonly body: any;
 }
 
@@ -21,12 +21,12 @@ export type TestCall = Omit<SignedCall, "fid" | "signedAt" | "body"> & {
 export interface SignedApi extends AsyncDisposable {
   readonly api: TestApi;
   nowSecs(): number;
-  /** Signs and sends; fails when the answer is not as the OpenAPI document says. */
+  /** Signs and sends a request; fails if the response does not match the OpenAPI document. */
   call(call: TestCall): Promise<Answer>;
-  /** Sends with given headers, signed or not. */
+  /** Sends a request with the provided headers, signed or not. */
   send(call: TestCall, headers: Readonly<Record<string, string>>): Promise<Answer>;
   sign(call: TestCall): Promise<Record<string, string>>;
-  /** Rows of every table of the state database but for its clock, which is saved now and then. */
+  /** Rows of every table of the state database except its clock, which is saved periodically. */
   rowCounts(): Record<string, number>;
 }
 
@@ -49,11 +49,11 @@ export async function startSignedApi(
     const body = bytesOf(call);
     const init = body === undefined ? { method, headers } : { method, headers, body };
     const response = await fetch(`${api.url}/v2/svc${path}`, init);
-    const answer = { status: response.status, body: await response.json() };
+    const result = { status: response.status, body: await response.json() };
     const route = `/v2/svc${path.replace(/\?.*/, "").replace(/\/$/, "")}`;
-    expectMatchesOpenApi(api.document, method, route, answer.status, answer.body);
-    if (response.headers.get("cache-control") !== "no-store") throw new Error("the answer may be kept");
-    return answer;
+    expectMatchesOpenApi(api.document, method, route, result.status, result.body);
+    if (response.headers.get("cache-control") !== "no-store") throw new Error("the response may be cached");
+    return result;
   }
 
   return {

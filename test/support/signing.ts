@@ -2,26 +2,26 @@ import { keccak256, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { makeWallet, type TestWallet } from "./messages.ts";
 
-/** Signed requests as a client makes them, by viem and apart from the code under test. */
+/** Signed requests of a client, built by viem, independent of the code under test. */
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** A request within `/v2/svc`, and what its signature says where that is not the plain truth. */
+/** A request relative to `/v2/svc`, and the values to sign if they differ from the headers. */
 export interface SignedCall {
   readonly method: Method;
-  /** May hold a query. */
+  /** May contain a query. */
   readonly path: string;
   readonly body?: string | Uint8Array;
   readonly fid: number;
   /** Unix seconds. */
   readonly signedAt: number;
-  /** The operation of the method and the path where it is left out. */
+  /** Default: the operation of the method and the path. */
   readonly op?: string;
   readonly wallet?: TestWallet;
   readonly nonce?: `0x${string}`;
   readonly domain?: Partial<{ name: string; version: string; chainId: number }>;
   readonly typeName?: string;
-  /** What is signed instead of the headers' values. */
+  /** Values to sign instead of the headers' values. */
   readonly signed?: Partial<{ op: string; fid: bigint; signedAt: bigint; body: string }>;
 }
 
@@ -33,7 +33,7 @@ const opFields = [
   { name: "requestHash", type: "bytes32" },
 ] as const;
 
-/** As the contract lists them. */
+/** The operations of the contract. */
 export const opByRequest: Readonly<Record<string, string>> = {
   "POST /webhook": "webhook.create",
   "PUT /webhook": "webhook.update",

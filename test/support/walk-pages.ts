@@ -1,10 +1,10 @@
 import type { TestApi } from "./api.ts";
 
 /**
- * Walks a paged list to its end and answers its items.
+ * Pages through a list to its end and returns its items.
  * @param path the path with a query, without `limit` and `cursor`
- * @param key the key of the items in each answer
- * @param between called after each page, to change the data in the middle of the walk
+ * @param key the key of the items in each response
+ * @param between called after each page, to change the data between pages
  */
 export async function walkPages<Item>(
   api: TestApi,
@@ -19,9 +19,9 @@ export async function walkPages<Item>(
   do {
     const more: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
     const { status, body } = await api.get(`${path}${path.includes("?") ? "&" : "?"}limit=${limit}${more}`);
-    if (status !== 200) throw new Error(`${path} answers ${status}`);
+    if (status !== 200) throw new Error(`${path} responded with ${status}`);
     const part = body[key] as Item[];
-    // A client may take a short page for the last one, so none but the last may be short.
+    // A client may interpret a short page as the last one, so only the last page may be short.
     ({ cursor } = body.next as { cursor: string | null });
     if (cursor !== null && part.length !== limit) throw new Error("a page in the middle is short");
     items.push(...part);
