@@ -41,7 +41,7 @@ import {
   PARENT_URLS,
   PROLIFIC,
   SOLANA,
-  STRANGERS,
+  UNREGISTERED_FIDS,
   WALLETS,
   WORDS,
   X_NAMES,
@@ -153,7 +153,7 @@ export class Generator {
   }
 
   #anyFid(): number {
-    return this.random.chance(0.05) ? this.random.pick(STRANGERS) : this.random.pick(FIDS);
+    return this.random.chance(0.05) ? this.random.pick(UNREGISTERED_FIDS) : this.random.pick(FIDS);
   }
 
   /** Farcaster seconds: of few distinct ones, so that many messages share a second; most within the last day. */
@@ -295,7 +295,7 @@ export class Generator {
 
   #compactState(): Action {
     const { random } = this;
-    const targetFids = random.sample([...FIDS, ...STRANGERS], 6 + random.below(7));
+    const targetFids = random.sample([...FIDS, ...UNREGISTERED_FIDS], 6 + random.below(7));
     const type = random.chance(0.7) ? "follow" : random.pick(["block", "mute"]);
     return this.#send(random.pick(FIDS), T.MESSAGE_TYPE_LINK_COMPACT_STATE, {
       $case: "linkCompactStateBody",
@@ -389,7 +389,11 @@ export class Generator {
   #fname(): Action {
     const { random } = this;
     this.#nameTime += 1 + random.below(20);
-    const fid = random.chance(0.2) ? 0 : random.chance(0.05) ? random.pick(STRANGERS) : random.pick(FIDS);
+    const fid = random.chance(0.2)
+      ? 0
+      : random.chance(0.05)
+        ? random.pick(UNREGISTERED_FIDS)
+        : random.pick(FIDS);
     const name = random.chance(0.2) ? `user${random.pick(FIDS)}` : random.pick(FNAMES);
     return fnameAction(fnameProof(name, fid, custodyOf(`custody ${fid}`), this.#nameTime));
   }

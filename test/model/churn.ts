@@ -1,27 +1,32 @@
 import type { Generator } from "./actions.ts";
+import { queryOf } from "./expectation.ts";
+import { matches } from "./expectations/casts.ts";
+import { activity, members, searchChannels } from "./expectations/channels.ts";
+import { inChannels, trendingCasts, trendingChannels } from "./expectations/feeds.ts";
+import { followers, mutuals, suggested, targets } from "./expectations/follows.ts";
+import { casts, entries } from "./expectations/notifications.ts";
+import { idRegistryEvents, signerEvents } from "./expectations/registry.ts";
+import { searchUsers } from "./expectations/users.ts";
 import type { Action } from "./facts.ts";
-import { queryOf } from "./question.ts";
-import { matches } from "./questions/casts.ts";
-import { activity, members, searchChannels } from "./questions/channels.ts";
-import { inChannels, trendingCasts, trendingChannels } from "./questions/feeds.ts";
-import { followers, mutuals, suggested, targets } from "./questions/follows.ts";
-import { casts, entries } from "./questions/notifications.ts";
-import { idRegistryEvents, signerEvents } from "./questions/registry.ts";
-import { searchUsers } from "./questions/users.ts";
+import type { ChangingList } from "./paging.ts";
 import type { Random } from "./random.ts";
 import { type LiveCast, type LiveLink, type LiveReaction, newestFirst, type View } from "./view.ts";
-import type { Walk } from "./walk.ts";
 
 /** Lists that are walked while they change. */
 
 type Params = Parameters<typeof queryOf>[0];
-type Writes = Walk["writes"];
+type Writes = ChangingList["writes"];
 
 const castIds = (body: { casts: { hash: string }[] }) => body.casts.map(({ hash }) => hash);
 const userIds = (body: { users: { fid: number }[] }) => body.users.map(({ fid }) => String(fid));
 const channelIds = (body: { channels: { id: string }[] }) => body.channels.map(({ id }) => id);
 
-function castWalk(path: string, params: Params, of: (view: View) => LiveCast[], writes: Writes): Walk {
+function castList(
+  path: string,
+  params: Params,
+  of: (view: View) => LiveCast[],
+  writes: Writes,
+): ChangingList {
   const rows = (view: View) =>
     of(view)
       .toSorted(newestFirst)
@@ -34,13 +39,13 @@ function castWalk(path: string, params: Params, of: (view: View) => LiveCast[], 
   return { path, query: queryOf(params), rows, idsOf: castIds, writes: andRemovals };
 }
 
-function userWalk(
+function userList(
   path: string,
   params: Params,
   of: (view: View) => readonly number[],
   placeOf: (view: View, fid: number) => unknown,
   writes: Writes,
-): Walk {
+): ChangingList {
   const rows = (view: View) =>
     of(view)
       .filter((fid) => view.exists(fid))
@@ -51,23 +56,23 @@ function userWalk(
 const BOOKS = ["https://warpcast.com/~/channel/books", "https://farcaster.xyz/~/channel/books"] as const;
 
 /** Walks of every paged list that the network changes but the rankings, each about something at random. */
-export function walks(view: View, random: Random): Walk[] {
+export function changingLists(view: View, random: Random): ChangingList[] {
   const fid = random.pick(view.fids);
   return [
-    ...castWalks(view, fid),
-    ...linkWalks(fid),
-    ...channelWalks(),
-    ...reactionWalks(view, fid),
-    ...notificationWalks(view, fid),
-    ...registryWalks(),
-    userWalk(
+    ...castLists(view, fid),
+    ...linkLists(fid),
+    ...channelLists(),
+    ...reactionLists(view, fid),
+    ...notificationLists(view, fid),
+    ...registryLists(),
+    userList(
       "/user/search",
       { q: "user" },
       (now) => searchUsers(now, "user"),
       (now, other) => `${now.usernameOf(other)} ${now.followerCount(other)}`,
       (generator) => [generator.link({ type: "follow" }), generator.userData(), generator.userData()],
     ),
-    userWalk(
+    userList(
       "/user/by_location",
       { location: "geo:" },
       (now) => now.fids.filter((one) => now.location(one) !== null).sort((a, b) => byLocation(now, a, b)),
@@ -82,7 +87,7 @@ const byLocation = (view: View, a: number, b: number) => {
   return there < here ? -1 : there > here ? 1 : a - b;
 };
 
-function castWalks(view: View, fid: number): Walk[] {
+function castLists(view: View, fid: number): ChangingList[] {
   const quotesOf = (now: View, hash: string | undefined) =>
     now.casts.filter(({ embeds }) =>
       embeds.some((embed) => "hash" in embed && embed.hash === hash && now.castOf(embed)),
@@ -92,14 +97,14 @@ function castWalks(view: View, fid: number): Walk[] {
   )[0]?.hash;
   const own = (generator: Generator) => [generator.cast({ fid }), generator.cast({ fid })];
   return [
-    castWalk("/feed/user/casts", { fid }, (now) => now.casts.filter((cast) => cast.fid === fid), own),
-    castWalk(
+    castList("/feed/user/casts", { fid }, (now) => now.casts.filter((cast) => cast.fid === fid), own),
+    castList(
       "/feed/user/replies_and_recasts",
       { fid },
       (now) => now.casts.filter((cast) => cast.fid === fid && cast.parent),
       own,
     ),
-    castWalk(
+    castList(
       "/feed/following",
       { fid },
       (now) => {
@@ -108,25 +113,25 @@ function castWalks(view: View, fid: number): Walk[] {
       },
       (generator) => [generator.link({ fid, type: "follow" }), generator.cast(), generator.cast()],
     ),
-    castWalk(
+    castList(
       "/feed/channels",
       { channel_ids: "books,art" },
       (now) => inChannels(now, ["books", "art"]),
       (generator) => BOOKS.map((parentUrl) => generator.cast({ parentUrl })),
     ),
-    castWalk(
+    castList(
       "/feed/parent_urls",
       { parent_urls: `${BOOKS[1]},books` },
       (now) => now.casts.filter(({ parentUrl }) => parentUrl === BOOKS[1] || parentUrl === "books"),
       (generator) => [generator.cast({ parentUrl: BOOKS[1] }), generator.cast({ parentUrl: "books" })],
     ),
-    castWalk(
+    castList(
       "/cast/search",
       { q: "gm" },
       (now) => now.casts.filter(({ text }) => matches(text, "gm")),
       (generator) => [generator.cast(), generator.cast(), generator.cast()],
     ),
-    castWalk(
+    castList(
       "/cast/quotes",
       { identifier: quoted },
       (now) => quotesOf(now, quoted),
@@ -143,7 +148,7 @@ function unlinks(generator: Generator, view: View, isOne: (link: LiveLink) => bo
   );
 }
 
-function linkWalks(fid: number): Walk[] {
+function linkLists(fid: number): ChangingList[] {
   const linkedAt = (view: View, from: number, type: string, to: number) =>
     view.links.find((link) => link.fid === from && link.type === type && link.target === to)?.at ?? 0;
   const toMe: Writes = (generator, view) => [
@@ -157,7 +162,7 @@ function linkWalks(fid: number): Walk[] {
       ...unlinks(generator, view, (link) => link.type === type && link.fid === fid),
     ];
   return [
-    userWalk(
+    userList(
       "/user/followers",
       { fid },
       (view) => followers(view, fid),
@@ -165,7 +170,7 @@ function linkWalks(fid: number): Walk[] {
       toMe,
     ),
     ...["follow", "block", "mute"].map((type) =>
-      userWalk(
+      userList(
         type === "follow" ? "/user/following" : `/${type}/list`,
         { fid },
         (view) => targets(view, fid, type),
@@ -173,14 +178,14 @@ function linkWalks(fid: number): Walk[] {
         byMe(type),
       ),
     ),
-    userWalk(
+    userList(
       "/user/best_friends",
       { fid },
       (view) => mutuals(view, fid),
       (view, other) => Math.max(linkedAt(view, fid, "follow", other), linkedAt(view, other, "follow", fid)),
       (generator, view) => [...toMe(generator, view), ...byMe("follow")(generator, view)],
     ),
-    userWalk(
+    userList(
       "/following/suggested",
       { fid },
       (view) => suggested(view, fid),
@@ -196,11 +201,11 @@ function linkWalks(fid: number): Walk[] {
   ];
 }
 
-function channelWalks(): Walk[] {
+function channelLists(): ChangingList[] {
   const inBooks = (generator: Generator) => [generator.cast({ parentUrl: BOOKS[0] }), generator.castRemove()];
   const anywhere = (generator: Generator) => [generator.cast({ fid: 3 }), generator.castRemove()];
   return [
-    userWalk(
+    userList(
       "/channel/members",
       { channel_id: "books" },
       (view) => members(view, "books").map(([fid]) => fid),
@@ -242,7 +247,7 @@ function unlikes(generator: Generator, likes: readonly LiveReaction[]): Action[]
   );
 }
 
-function reactionWalks(view: View, fid: number): Walk[] {
+function reactionLists(view: View, fid: number): ChangingList[] {
   const loved = view.casts.toSorted((a, b) => view.reactionsTo(b).length - view.reactionsTo(a).length)[0];
   const likes = (now: View) =>
     now.reactions.filter(({ type, target }) => type === "like" && now.castOf(target));
@@ -314,7 +319,7 @@ const entryId = ({ type, most_recent_timestamp, cast, count, reactions, follows 
     follows.map(({ user, timestamp }) => [user?.fid, timestamp]),
   ]);
 
-function notificationWalks(view: View, fid: number): Walk[] {
+function notificationLists(view: View, fid: number): ChangingList[] {
   const own = view.casts.filter((cast) => cast.fid === fid).slice(0, 5);
   const idsOf = (body: { notifications: ShownEntry[] }) => body.notifications.map(entryId);
   const rowsOf = (shown: unknown[]) => (shown as ShownEntry[]).map((entry) => ({ id: entryId(entry) }));
@@ -350,7 +355,7 @@ function notificationWalks(view: View, fid: number): Walk[] {
   ];
 }
 
-function registryWalks(): Walk[] {
+function registryLists(): ChangingList[] {
   const eventIds = (body: { events: { block_number: number; event_type: string }[] }) =>
     body.events.map(({ block_number, event_type }) => `${block_number} ${event_type}`);
   return [
@@ -384,7 +389,7 @@ function registryWalks(): Walk[] {
  * The ranking that was made when the network looked so. A walk stays in it, whatever is ranked meanwhile, but what is
  * gone is left out.
  */
-export function trendingWalk(view: View, of: "casts" | "channels"): Walk {
+export function trendingList(view: View, of: "casts" | "channels"): ChangingList {
   const ranked = trendingCasts(view).map(({ hash }) => hash);
   const channels = trendingChannels(view);
   return {

@@ -94,7 +94,7 @@ export class Network {
   constructor(public nowSecs: number) {}
 
   /** Plays one fact; answers whether it is taken. */
-  take(fact: Fact): boolean {
+  apply(fact: Fact): boolean {
     switch (fact.kind) {
       case "event":
         return this.#takeEvent(fact.event);
@@ -265,7 +265,7 @@ export class Network {
 
   #takeMessage(fact: MessageFact): boolean {
     if (!this.#admits(fact)) return false;
-    const { store, slot, role } = placeOf(fact);
+    const { store, slot, role } = slotOf(fact);
     const message: Live = { ...fact, store, slot: `${fact.fid}/${store}/${slot}`, role };
     const held = this.live.get(message.slot);
     if (held && (held.hash === message.hash || !this.#wins(message, held))) return false;
@@ -399,7 +399,7 @@ function addressInUserData(value: string): string {
   return bytes ? hexOf(bytes) : "none";
 }
 
-function placeOf({ data, hash }: MessageFact): { store: StoreName; slot: string; role: Kind } {
+function slotOf({ data, hash }: MessageFact): { store: StoreName; slot: string; role: Kind } {
   const { body } = data;
   const isRemove = [
     MessageType.MESSAGE_TYPE_CAST_REMOVE,

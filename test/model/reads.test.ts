@@ -4,35 +4,35 @@ import { computeRankings } from "../../src/ingest/ranking/compute.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { pathsWithAliases } from "../support/openapi.ts";
 import { Generator } from "./actions.ts";
-import { ask, type Difference } from "./ask.ts";
-import { trendingWalk, walks } from "./churn.ts";
+import { check, type Difference } from "./check.ts";
+import { changingLists, trendingList } from "./churn.ts";
+import { type Expectation, UNKNOWN_FIDS } from "./expectation.ts";
+import { batchExpectations } from "./expectations/batch.ts";
+import { castExpectations } from "./expectations/casts.ts";
+import { channelExpectations } from "./expectations/channels.ts";
+import { feedExpectations, trendingExpectations } from "./expectations/feeds.ts";
+import { followExpectations } from "./expectations/follows.ts";
+import { notificationExpectations } from "./expectations/notifications.ts";
+import { reactionExpectations } from "./expectations/reactions.ts";
+import { registryExpectations } from "./expectations/registry.ts";
+import { userExpectations } from "./expectations/users.ts";
 import type { Action } from "./facts.ts";
 import { Network } from "./network.ts";
-import { NOBODY, type Question } from "./question.ts";
-import { batchQuestions } from "./questions/batch.ts";
-import { castQuestions } from "./questions/casts.ts";
-import { channelQuestions } from "./questions/channels.ts";
-import { feedQuestions, trendingQuestions } from "./questions/feeds.ts";
-import { followQuestions } from "./questions/follows.ts";
-import { notificationQuestions } from "./questions/notifications.ts";
-import { reactionQuestions } from "./questions/reactions.ts";
-import { registryQuestions } from "./questions/registry.ts";
-import { userQuestions } from "./questions/users.ts";
+import { type ChangingList, pageWhileWriting } from "./paging.ts";
 import { Random } from "./random.ts";
 import { importChannels, REGISTERED } from "./registry.ts";
 import { View } from "./view.ts";
-import { FIDS, STRANGERS } from "./vocabulary.ts";
-import { type Walk, walkWhileWriting } from "./walk.ts";
+import { FIDS, UNREGISTERED_FIDS } from "./vocabulary.ts";
 
 /** `MODEL_SEED=7` plays another network. */
 const SEEDS = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : [1, 2];
 const ACTIONS = 1200;
 const PARTS = 3;
 /** Fids that everything is asked of at one point. */
-const FIDS_ASKED = 3;
+const SAMPLED_FIDS = 3;
 const HOURS_BETWEEN_PARTS = 2;
 
-const asked = new Set<string>();
+const checked = new Set<string>();
 let documented: readonly string[] = [];
 
 /** A node and a model that hear the same. */
@@ -43,7 +43,7 @@ class Pair {
   /** Whether the operator has imported what is known of channels. */
   hasRegistry = false;
   /** Of the walks between writes: their pages, the rows that lasted and those that did not. */
-  walked = { pages: 0, lasted: 0, went: 0 };
+  paged = { pages: 0, lasted: 0, went: 0 };
 
   constructor(
     readonly seed: number,
@@ -64,7 +64,7 @@ class Pair {
       const commit = actions.slice(at, at + 1 + this.random.below(12));
       const verdicts = this.api.node.takeAll(commit.map(({ record }) => record));
       commit.forEach(({ fact }, index) => {
-        const isTaken = this.network.take(fact);
+        const isTaken = this.network.apply(fact);
         const verdict = verdicts[index];
         if ((verdict === "ok") !== isTaken)
           this.fail({
@@ -82,7 +82,7 @@ class Pair {
     this.hasRegistry = true;
   }
 
-  pass(secs: number): void {
+  advance(secs: number): void {
     this.api.node.clock.advanceSecs(secs);
     this.network.nowSecs += secs;
     this.generator.elapsedSecs += secs;
@@ -90,32 +90,32 @@ class Pair {
 
   /** Ranks as the background does, a minute after whatever was ranked before. */
   rank(): void {
-    this.pass(61);
+    this.advance(61);
     const { db, clock } = this.api.node;
     storeRankings(db, computeRankings(db, { nowMs: clock.nowMs(), windowHours: 24 }));
   }
 
-  async compare(questions: readonly Question[]): Promise<void> {
+  async compare(questions: readonly Expectation[]): Promise<void> {
     for (const question of questions) {
       for (const path of question.kind === "list" ? question.paths : [question.path.split("?")[0]])
-        asked.add(`${question.kind === "batch" ? "post" : "get"} /v2/svc${path}`);
-      this.fail(await ask(this.api, question));
+        checked.add(`${question.kind === "batch" ? "post" : "get"} /v2/svc${path}`);
+      this.fail(await check(this.api, question));
     }
   }
 
   /** Walks while the network goes on, and `then` happens after each page. */
-  async walk(walk: Walk, then = () => {}): Promise<void> {
+  async pageThrough(walk: ChangingList, then = () => {}): Promise<void> {
     const write = () => {
       this.play([...walk.writes(this.generator, this.view()), this.generator.one(), this.generator.one()]);
       then();
       return this.view();
     };
-    const { difference, pages, lasted, went } = await walkWhileWriting(this.api, walk, this.view(), write);
+    const { difference, pages, lasted, went } = await pageWhileWriting(this.api, walk, this.view(), write);
     this.fail(difference);
-    this.walked = {
-      pages: this.walked.pages + pages,
-      lasted: this.walked.lasted + lasted,
-      went: this.walked.went + went,
+    this.paged = {
+      pages: this.paged.pages + pages,
+      lasted: this.paged.lasted + lasted,
+      went: this.paged.went + went,
     };
   }
 
@@ -140,20 +140,20 @@ function firstDifference(expected: unknown, got: unknown, path = "answer"): stri
 }
 
 /** Every question about some fids, some that others name, and some that nobody has. */
-function questions({ random, generator }: Pair, view: View, fids: readonly number[]): Question[] {
-  const asking = { view, random, fids: [...fids, STRANGERS[0], ...NOBODY] };
+function expectations({ random, generator }: Pair, view: View, fids: readonly number[]): Expectation[] {
+  const asking = { view, random, fids: [...fids, UNREGISTERED_FIDS[0], ...UNKNOWN_FIDS] };
   const hashes = generator.casts.map(({ hash }) => hash);
   return [
-    ...userQuestions(asking),
-    ...followQuestions(asking),
-    ...castQuestions(asking, hashes),
-    ...feedQuestions(asking),
-    ...reactionQuestions(asking, hashes),
-    ...channelQuestions(asking),
-    ...registryQuestions(asking),
-    ...batchQuestions(asking),
-    ...notificationQuestions(asking),
-    ...trendingQuestions(asking),
+    ...userExpectations(asking),
+    ...followExpectations(asking),
+    ...castExpectations(asking, hashes),
+    ...feedExpectations(asking),
+    ...reactionExpectations(asking, hashes),
+    ...channelExpectations(asking),
+    ...registryExpectations(asking),
+    ...batchExpectations(asking),
+    ...notificationExpectations(asking),
+    ...trendingExpectations(asking),
   ];
 }
 
@@ -167,20 +167,20 @@ for (const seed of SEEDS) {
       pair.play(pair.generator.actions(ACTIONS / PARTS, part === 2));
       if (part === 2) await pair.importChannels();
       pair.rank();
-      await pair.compare(questions(pair, pair.view(), pair.random.sample(FIDS, FIDS_ASKED)));
-      if (part < PARTS) pair.pass(HOURS_BETWEEN_PARTS * 3600);
+      await pair.compare(expectations(pair, pair.view(), pair.random.sample(FIDS, SAMPLED_FIDS)));
+      if (part < PARTS) pair.advance(HOURS_BETWEEN_PARTS * 3600);
     }
-    for (const walk of walks(pair.view(), pair.random)) await pair.walk(walk);
+    for (const walk of changingLists(pair.view(), pair.random)) await pair.pageThrough(walk);
     for (const ranked of ["casts", "channels"] as const) {
       pair.rank();
-      await pair.walk(trendingWalk(pair.view(), ranked), () => pair.rank());
+      await pair.pageThrough(trendingList(pair.view(), ranked), () => pair.rank());
     }
     // Walks in which nothing lasts, or nothing goes, would say nothing.
-    expect(pair.walked.pages).toBeGreaterThan(100);
-    expect(pair.walked.lasted).toBeGreaterThan(200);
-    expect(pair.walked.went).toBeGreaterThan(20);
+    expect(pair.paged.pages).toBeGreaterThan(100);
+    expect(pair.paged.lasted).toBeGreaterThan(200);
+    expect(pair.paged.went).toBeGreaterThan(20);
     pair.rank();
-    await pair.compare(questions(pair, pair.view(), pair.random.sample(FIDS, 2)));
+    await pair.compare(expectations(pair, pair.view(), pair.random.sample(FIDS, 2)));
   }, 60_000);
 }
 
@@ -196,5 +196,5 @@ function readsIn(api: TestApi): string[] {
 
 test("the model is asked for every read that the OpenAPI document has", () => {
   expect(documented.length).toBeGreaterThanOrEqual(90);
-  expect(documented.filter((read) => !asked.has(read))).toEqual([]);
+  expect(documented.filter((read) => !checked.has(read))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { makeSigner, makeWallet } from "../support/messages.ts";
 
 /** Fids that act, the last of them late; 98 and 99 are named by others and never register. */
 export const FIDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
-export const STRANGERS = [98, 99] as const;
+export const UNREGISTERED_FIDS = [98, 99] as const;
 export const LATECOMERS: readonly number[] = [10, 11, 12];
 /** The one whose store of casts overflows, and the one who owns enough storage to lend. */
 export const PROLIFIC = 3;

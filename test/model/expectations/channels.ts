@@ -1,4 +1,12 @@
-import { type Asking, fidOf, found, list, one, type Question, refused } from "../question.ts";
+import {
+  type Expectation,
+  type ExpectationContext,
+  fidOf,
+  found,
+  list,
+  one,
+  refused,
+} from "../expectation.ts";
 import { ascending, channelIdOf, type View } from "../view.ts";
 import { PARENT_URLS } from "../vocabulary.ts";
 
@@ -14,7 +22,7 @@ const ASKED = [
 ];
 
 /** Section 4.8 but for trending. */
-export function channelQuestions({ view, fids }: Asking): Question[] {
+export function channelExpectations({ view, fids }: ExpectationContext): Expectation[] {
   return [
     ...ASKED.flatMap((id) => {
       const channel = view.channel(view.channelNamed(id));
@@ -91,7 +99,7 @@ export function activity(view: View, fid: number): [id: string, last: number][] 
   return [...last].sort(([a, lastA], [b, lastB]) => lastB - lastA || ascending(b, a));
 }
 
-function ofUser(view: View, given: number | string): Question[] {
+function ofUser(view: View, given: number | string): Expectation[] {
   const fid = fidOf(given);
   const channels = view.channels(activity(view, fid).map(([id]) => id));
   const user = view.user(fid);

@@ -1,4 +1,4 @@
-import { type Asking, fidOf, list, type Question, refused } from "../question.ts";
+import { type Expectation, type ExpectationContext, fidOf, list, refused } from "../expectation.ts";
 import { channelIdOf, type LiveCast, type View } from "../view.ts";
 import { PARENT_URLS } from "../vocabulary.ts";
 import { channelLists } from "./feeds.ts";
@@ -7,10 +7,10 @@ const WINDOW_SECS = 3600;
 const LISTED = 10;
 
 /** Section 4.13. */
-export function notificationQuestions({ view, fids, random }: Asking): Question[] {
+export function notificationExpectations({ view, fids, random }: ExpectationContext): Expectation[] {
   const lists = channelLists(random.sample(PARENT_URLS, 3));
   return [
-    ...fids.flatMap((given): Question[] => {
+    ...fids.flatMap((given): Expectation[] => {
       const fid = fidOf(given);
       const ids = random.pick(lists);
       const urls = random.pick(lists);
@@ -39,7 +39,7 @@ export function notificationQuestions({ view, fids, random }: Asking): Question[
 }
 
 /** Who may notify: not the viewer, nor anybody that the viewer blocked or muted. */
-function heard(view: View, viewer: number) {
+function isNotSilenced(view: View, viewer: number) {
   const silenced = new Set([viewer, ...view.targetsOf(viewer, "block"), ...view.targetsOf(viewer, "mute")]);
   return ({ fid }: { fid: number }) => !silenced.has(fid);
 }
@@ -74,7 +74,7 @@ const shownInOrder = (all: readonly Entry[]) =>
 /** Mentions and replies: one entry each, a reply that also mentions being a reply. */
 function castEntries(view: View, viewer: number, within: (cast: LiveCast) => boolean): Entry[] {
   return view.casts
-    .filter(heard(view, viewer))
+    .filter(isNotSilenced(view, viewer))
     .filter(within)
     .flatMap((cast): Entry[] => {
       const isReply = cast.parent?.fid === viewer;
@@ -110,7 +110,7 @@ function windows(acts: readonly Act[]): { newest: Act; group: Act[] }[] {
 }
 
 export function entries(view: View, viewer: number): unknown[] {
-  const isHeard = heard(view, viewer);
+  const isHeard = isNotSilenced(view, viewer);
   const own = view.casts.filter(({ fid }) => fid === viewer);
   const reactionEntries = own.flatMap((cast) => {
     const acts = view

@@ -1,5 +1,13 @@
+import {
+  type Expectation,
+  type ExpectationContext,
+  found,
+  list,
+  one,
+  refused,
+  UNKNOWN_FIDS,
+} from "../expectation.ts";
 import type { Hex } from "../facts.ts";
-import { type Asking, found, list, NOBODY, one, type Question, refused } from "../question.ts";
 import { type LiveCast, newestFirst, type View } from "../view.ts";
 import { CLAIMED_NAMES, FNAMES, WORDS } from "../vocabulary.ts";
 import { nameHolder } from "./users.ts";
@@ -7,7 +15,10 @@ import { nameHolder } from "./users.ts";
 const UNKNOWN_HASH: Hex = `0x${"ab".repeat(20)}`;
 
 /** Section 4.5. `hashes`: of casts that were made, live or not. */
-export function castQuestions({ view, random }: Asking, hashes: readonly Hex[]): Question[] {
+export function castExpectations(
+  { view, random }: ExpectationContext,
+  hashes: readonly Hex[],
+): Expectation[] {
   const some = [...random.sample(hashes, 8), UNKNOWN_HASH];
   return [
     ...some.flatMap((hash) => byHash(view, hash, random.below(12) + 1)),
@@ -33,7 +44,7 @@ export function castQuestions({ view, random }: Asking, hashes: readonly Hex[]):
 
 const shown = (view: View, cast: LiveCast | undefined) => (cast ? view.cast(cast) : undefined);
 
-function byHash(view: View, hash: Hex, otherFid: number): Question[] {
+function byHash(view: View, hash: Hex, otherFid: number): Expectation[] {
   const cast = view.castByHash.get(hash);
   const author = cast?.fid ?? 1;
   return [
@@ -51,17 +62,17 @@ function byHash(view: View, hash: Hex, otherFid: number): Question[] {
       "cast",
       cast?.fid === otherFid ? shown(view, cast) : undefined,
     ),
-    found("/cast", { identifier: hash, fid: NOBODY[0] }, "cast", undefined),
+    found("/cast", { identifier: hash, fid: UNKNOWN_FIDS[0] }, "cast", undefined),
   ];
 }
 
-function bulk(view: View, hashes: readonly Hex[]): Question[] {
+function bulk(view: View, hashes: readonly Hex[]): Expectation[] {
   const asked = [...hashes, ...hashes.slice(0, 3)].join(",");
   const casts = [...new Set(hashes)].flatMap((hash) => shown(view, view.castByHash.get(hash)) ?? []);
   return [one("/cast/bulk", { hashes: asked }, { casts }), one("/casts", { casts: asked }, { casts })];
 }
 
-function byUrl(view: View, hash: Hex): Question[] {
+function byUrl(view: View, hash: Hex): Expectation[] {
   const cast = view.castByHash.get(hash);
   const names = [
     cast ? view.usernameOf(cast.fid) : "user1",
@@ -90,7 +101,7 @@ function mostAnswered(view: View): Hex[] {
     .map(({ hash }) => hash);
 }
 
-function conversations(view: View, hash: Hex): Question[] {
+function conversations(view: View, hash: Hex): Expectation[] {
   const cast = view.castByHash.get(hash);
   const answer = (identifier: string, type: string, replyDepth: number | undefined) => {
     const params = { identifier, type, reply_depth: replyDepth };
@@ -113,7 +124,7 @@ function withReplies(view: View, cast: LiveCast, depth: number): unknown {
   };
 }
 
-function quotes(view: View, hash: Hex): Question {
+function quotes(view: View, hash: Hex): Expectation {
   const quoted = view.castByHash.get(hash);
   const quoting = view.casts
     .filter(({ embeds }) =>
@@ -143,7 +154,7 @@ export function wordsOf(text: string): string[] {
   );
 }
 
-function searches(view: View, queries: readonly string[]): Question[] {
+function searches(view: View, queries: readonly string[]): Expectation[] {
   return queries.map((q) => {
     const casts = view.casts.filter((cast) => matches(cast.text, q)).sort((a, b) => newestFirst(a, b));
     return list(["/cast/search"], { q }, { casts: casts.map((cast) => view.cast(cast)) });

@@ -1,13 +1,13 @@
-import { type Asking, fidOf, list, one, type Question, refused } from "../question.ts";
+import { type Expectation, type ExpectationContext, fidOf, list, one, refused } from "../expectation.ts";
 import { channelIdOf, type LiveCast, newestFirst, type View } from "../view.ts";
 import { PARENT_URLS } from "../vocabulary.ts";
 
 /** Section 4.6 but for trending, which is asked about right after it was ranked. */
-export function feedQuestions({ view, fids, random }: Asking): Question[] {
+export function feedExpectations({ view, fids, random }: ExpectationContext): Expectation[] {
   const feed = (casts: readonly LiveCast[]) => ({
     casts: casts.toSorted((a, b) => newestFirst(a, b)).map((cast) => view.cast(cast)),
   });
-  const perFid = fids.flatMap((given): Question[] => {
+  const perFid = fids.flatMap((given): Expectation[] => {
     const fid = fidOf(given);
     const followed = view.targetsOf(fid, "follow");
     const own = view.casts.filter((cast) => cast.fid === fid);
@@ -67,7 +67,7 @@ export function inChannels(view: View, ids: readonly string[]): LiveCast[] {
 const byHash = (a: LiveCast, b: LiveCast) => (a.hash < b.hash ? 1 : -1);
 
 /** Equal sums are in the order of the hashes, and those without any newest first. */
-function popular(view: View, fid: number | string): Question[] {
+function popular(view: View, fid: number | string): Expectation[] {
   const engagement = (cast: LiveCast) => view.reactionsTo(cast).length + view.repliesTo(cast).length;
   const casts = view.casts
     .filter((cast) => cast.fid === fidOf(fid))
@@ -92,7 +92,7 @@ function score(view: View, cast: LiveCast): number {
 }
 
 /** The trending feed and the trending channels, as they are when they have just been ranked. */
-export function trendingQuestions({ view }: Asking): Question[] {
+export function trendingExpectations({ view }: ExpectationContext): Expectation[] {
   const casts = trendingCasts(view).map((cast) => view.cast(cast));
   const trending = ["/feed/trending", "/feed/for_you", "/feed/topic"];
   return [

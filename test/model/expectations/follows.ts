@@ -1,10 +1,10 @@
-import { type Asking, fidOf, list, one, type Question, refused } from "../question.ts";
+import { type Expectation, type ExpectationContext, fidOf, list, one, refused } from "../expectation.ts";
 import type { View } from "../view.ts";
-import { FIDS, STRANGERS } from "../vocabulary.ts";
+import { FIDS, UNREGISTERED_FIDS } from "../vocabulary.ts";
 
 /** Section 4.4, best friends and interactions of 4.3, and section 4.10. */
-export function followQuestions({ view, fids }: Asking): Question[] {
-  return fids.flatMap((given): Question[] => {
+export function followExpectations({ view, fids }: ExpectationContext): Expectation[] {
+  return fids.flatMap((given): Expectation[] => {
     const fid = fidOf(given);
     const params = { fid: given };
     const users = (of: readonly number[]) => ({ users: view.users(of) });
@@ -15,7 +15,7 @@ export function followQuestions({ view, fids }: Asking): Question[] {
       list(["/following/suggested"], params, users(suggested(view, fid))),
       list(["/block/list"], params, users(targets(view, fid, "block"))),
       list(["/mute/list"], params, users(targets(view, fid, "mute"))),
-      ...(typeof given === "number" ? [undefined, ...FIDS, ...STRANGERS] : []).map((target) =>
+      ...(typeof given === "number" ? [undefined, ...FIDS, ...UNREGISTERED_FIDS] : []).map((target) =>
         interactions(view, fid, target),
       ),
     ];
@@ -70,7 +70,7 @@ export function suggested(view: View, fid: number): number[] {
     .map(([candidate]) => candidate);
 }
 
-function interactions(view: View, fid: number, target: number | undefined): Question {
+function interactions(view: View, fid: number, target: number | undefined): Expectation {
   const params = { fid, target_fid: target };
   if (!view.exists(fid) || (target !== undefined && !view.exists(target)))
     return refused("/user/interactions", params, 404);

@@ -1,11 +1,14 @@
+import { type Expectation, type ExpectationContext, fidOf, list, refused } from "../expectation.ts";
 import type { Hex } from "../facts.ts";
-import { type Asking, fidOf, list, type Question, refused } from "../question.ts";
 import { type LiveReaction, newestFirst, type View } from "../view.ts";
 
 const WORDS = { likes: "like", recasts: "recast" } as const;
 
 /** Section 4.7. */
-export function reactionQuestions({ view, fids, random }: Asking, hashes: readonly Hex[]): Question[] {
+export function reactionExpectations(
+  { view, fids, random }: ExpectationContext,
+  hashes: readonly Hex[],
+): Expectation[] {
   const popular = [...view.casts]
     .sort((a, b) => view.reactionsTo(b).length - view.reactionsTo(a).length)
     .slice(0, 4)
@@ -36,7 +39,7 @@ function page(
   return { reactions: items };
 }
 
-function ofCast(view: View, hash: Hex): Question[] {
+function ofCast(view: View, hash: Hex): Expectation[] {
   const cast = view.castByHash.get(hash);
   const reactions = cast ? view.reactionsTo(cast) : [];
   const paths = ["/reaction", "/reaction/cast", "/reactions/cast"];
@@ -56,7 +59,7 @@ function ofCast(view: View, hash: Hex): Question[] {
   ];
 }
 
-function ofUser(view: View, fid: number | string): Question[] {
+function ofUser(view: View, fid: number | string): Expectation[] {
   const own = view.reactions.filter((reaction) => reaction.fid === fidOf(fid));
   const paths = ["/reaction", "/reaction/user", "/reactions/user"];
   const ofType = (word: "likes" | "recasts") =>

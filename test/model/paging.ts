@@ -1,6 +1,6 @@
 import type { TestApi } from "../support/api.ts";
 import type { Generator } from "./actions.ts";
-import { type Difference, pageQuery } from "./ask.ts";
+import { type Difference, pageQuery } from "./check.ts";
 import type { Action } from "./facts.ts";
 import type { View } from "./view.ts";
 
@@ -9,10 +9,10 @@ import type { View } from "./view.ts";
 /** A row of a list: what names it in the answer, and where it stands; a row that moves is another one. */
 export interface Row {
   readonly id: string;
-  readonly place?: unknown;
+  readonly position?: unknown;
 }
 
-export interface Walk {
+export interface ChangingList {
   readonly path: string;
   readonly query: string;
   readonly rows: (view: View) => readonly Row[];
@@ -32,14 +32,14 @@ const MAX_PAGES = 500;
  * must come exactly once and in order, whatever else comes and goes.
  * @param writeAndLook plays the walk's writes into node and model, and answers what the model shows then
  */
-export async function walkWhileWriting(
+export async function pageWhileWriting(
   api: TestApi,
-  walk: Walk,
+  walk: ChangingList,
   before: View,
   writeAndLook: () => View,
 ): Promise<{ difference?: Difference; pages: number; lasted: number; went: number }> {
   const order = walk.rows(before);
-  const lasting = new Map(order.map(({ id, place }) => [id, String(place)]));
+  const lasting = new Map(order.map(({ id, position: place }) => [id, String(place)]));
   const seen: string[] = [];
   let cursor: string | null | undefined;
   let pages = 0;
@@ -56,7 +56,7 @@ export async function walkWhileWriting(
     seen.push(...walk.idsOf(body as never));
     cursor = (body.next as { cursor: string | null }).cursor;
     if (cursor === null) break;
-    const now = new Map(walk.rows(writeAndLook()).map(({ id, place }) => [id, String(place)]));
+    const now = new Map(walk.rows(writeAndLook()).map(({ id, position: place }) => [id, String(place)]));
     for (const [id, place] of lasting) if (now.get(id) !== place) lasting.delete(id);
   }
   const expected = order.map(({ id }) => id).filter((id) => lasting.has(id));

@@ -1,6 +1,6 @@
 import type { TestApi } from "../support/api.ts";
 import { expectMatchesOpenApi } from "../support/openapi.ts";
-import type { Batch, List, One, Question } from "./question.ts";
+import type { Batch, Expectation, List, One } from "./expectation.ts";
 
 /** Where the node's answer is not the model's. */
 export interface Difference {
@@ -23,18 +23,18 @@ const MAX_PAGES = new Map([
 ]);
 
 /** Asks the node a question; the first difference, or nothing where it answers as the model does. */
-export function ask(api: TestApi, question: Question): Promise<Difference | undefined> {
+export function check(api: TestApi, question: Expectation): Promise<Difference | undefined> {
   switch (question.kind) {
     case "one":
-      return askOne(api, question);
+      return checkOne(api, question);
     case "list":
-      return askList(api, question);
+      return checkList(api, question);
     case "batch":
-      return askBatch(api, question);
+      return checkBatch(api, question);
   }
 }
 
-async function askOne(api: TestApi, { path, status, body }: One): Promise<Difference | undefined> {
+async function checkOne(api: TestApi, { path, status, body }: One): Promise<Difference | undefined> {
   const answer = await api.get(path);
   const isSame =
     status !== 200
@@ -46,15 +46,15 @@ async function askOne(api: TestApi, { path, status, body }: One): Promise<Differ
   return { request: path, expected: { status, body }, got: answer };
 }
 
-async function askList(api: TestApi, list: List): Promise<Difference | undefined> {
+async function checkList(api: TestApi, list: List): Promise<Difference | undefined> {
   const longest = Math.max(...Object.values(list.lists).map((items) => items.length));
   for (const [index, path] of list.paths.entries()) {
-    const first = await firstPage(api, path, list, longest);
+    const first = await checkFirstPage(api, path, list, longest);
     if (first) return first;
     // The aliases share their handler, and their pages were compared.
     if (index > 0) continue;
     for (const [size, maxPages] of MAX_PAGES) {
-      const difference = await walkPages(api, path, list, size, maxPages);
+      const difference = await checkPages(api, path, list, size, maxPages);
       if (difference) return difference;
     }
   }
@@ -65,7 +65,7 @@ const slice = (list: List, from: number, to: number): Body =>
   Object.fromEntries(Object.entries(list.lists).map(([key, items]) => [key, items.slice(from, to)]));
 
 /** The page without a limit, and the one with a limit above the highest. */
-async function firstPage(
+async function checkFirstPage(
   api: TestApi,
   path: string,
   list: List,
@@ -86,7 +86,7 @@ async function firstPage(
 }
 
 /** Follows the cursor: every page but the last is full, and together they are the list. */
-async function walkPages(
+async function checkPages(
   api: TestApi,
   path: string,
   list: List,
@@ -118,7 +118,7 @@ export function pageQuery(query: string, limit: number, cursor: string | null | 
   return page.toString();
 }
 
-async function askBatch(api: TestApi, { path, fids, body }: Batch): Promise<Difference | undefined> {
+async function checkBatch(api: TestApi, { path, fids, body }: Batch): Promise<Difference | undefined> {
   const response = await fetch(`${api.url}/v2/svc${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -2,7 +2,7 @@ import type { Random } from "./random.ts";
 import type { View } from "./view.ts";
 
 /** A request and what the model answers to it. Paths are within `/v2/svc`. */
-export type Question = One | List | Batch;
+export type Expectation = One | List | Batch;
 
 type Params = Readonly<Record<string, string | number | undefined>>;
 
@@ -35,7 +35,7 @@ export interface Batch {
 }
 
 /** What a topic makes its questions from. */
-export interface Asking {
+export interface ExpectationContext {
   readonly view: View;
   readonly random: Random;
   /** Some fids that exist, one that others name and one that nobody has. */
@@ -43,7 +43,7 @@ export interface Asking {
 }
 
 /** 2^32 + 3, and 2^53 + 3 as text: well formed, and not fid 3. */
-export const NOBODY = ["4294967299", "9007199254740995"] as const;
+export const UNKNOWN_FIDS = ["4294967299", "9007199254740995"] as const;
 
 export function queryOf(params: Params): string {
   const given = Object.entries(params).flatMap(([name, value]) =>

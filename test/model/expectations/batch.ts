@@ -1,9 +1,9 @@
-import { type Asking, type Batch, fidOf } from "../question.ts";
+import { type Batch, type ExpectationContext, fidOf } from "../expectation.ts";
 import { ascending, newestFirst, type View } from "../view.ts";
 import { idRegistrations } from "./registry.ts";
 
 /** Section 4.11. */
-export function batchQuestions({ view, fids }: Asking): Batch[] {
+export function batchExpectations({ view, fids }: ExpectationContext): Batch[] {
   const numbers = fids.map(fidOf).filter((fid) => fid > 0);
   const ask = (path: string, of: (view: View, fid: number) => unknown, asked: readonly number[]): Batch => ({
     kind: "batch",

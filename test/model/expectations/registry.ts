@@ -3,9 +3,9 @@ import {
   type OnChainEvent,
   OnChainEventType,
 } from "../../../src/protocol/wire/generated/on-chain.ts";
+import { type Expectation, type ExpectationContext, fidOf, type List, list, one } from "../expectation.ts";
 import { hexOf } from "../facts.ts";
 import { expiryOfRent, type StoreName } from "../network.ts";
-import { type Asking, fidOf, type List, list, one, type Question } from "../question.ts";
 import type { View } from "../view.ts";
 import { CLAIMED_NAMES, FNAMES } from "../vocabulary.ts";
 
@@ -15,7 +15,7 @@ const SIGNERS = ["/signer", "/signers", "/signer/list", "/onchain/signers"];
 const unlimited = (events: List): List => ({ ...events, defaultLimit: 100 });
 
 /** Sections 4.9 and 4.12, and storage. */
-export function registryQuestions({ view, fids }: Asking): Question[] {
+export function registryExpectations({ view, fids }: ExpectationContext): Expectation[] {
   return [
     ...fids.flatMap((fid) => [
       unlimited(list(SIGNERS, { fid }, { events: signerEvents(view, fidOf(fid)) })),
@@ -109,7 +109,7 @@ const STORES: readonly StoreName[] = [
 ];
 
 /** The stores that the spec names first, the others after them in the order of the protocol's table. */
-function storage(view: View, fid: number): Question[] {
+function storage(view: View, fid: number): Expectation[] {
   const { network } = view;
   const allocations = {
     total_active_units: network.unitsOf(fid).reduce((sum, { net }) => sum + net, 0),
@@ -135,7 +135,7 @@ function storage(view: View, fid: number): Question[] {
   ];
 }
 
-function names(view: View): Question[] {
+function names(view: View): Expectation[] {
   const proof = (username: string) => {
     const live = view.names.find(({ name }) => name === username);
     return one(

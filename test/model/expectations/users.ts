@@ -1,12 +1,20 @@
 import { UserDataType } from "../../../src/protocol/wire/generated/message.ts";
+import {
+  type Expectation,
+  type ExpectationContext,
+  fidOf,
+  found,
+  list,
+  one,
+  UNKNOWN_FIDS,
+} from "../expectation.ts";
 import { hexOf } from "../facts.ts";
-import { type Asking, fidOf, found, list, NOBODY, one, type Question } from "../question.ts";
 import { ascending, type View } from "../view.ts";
 import { CLAIMED_NAMES, CUSTODY_SEEDS, custodyOf, FNAMES, WALLETS, X_NAMES } from "../vocabulary.ts";
 
 /** Section 4.3 but for storage and channels. */
-export function userQuestions({ view, fids }: Asking): Question[] {
-  const questions: Question[] = [];
+export function userExpectations({ view, fids }: ExpectationContext): Expectation[] {
+  const questions: Expectation[] = [];
   for (const fid of fids) {
     const user = view.user(fidOf(fid));
     questions.push(
@@ -18,7 +26,7 @@ export function userQuestions({ view, fids }: Asking): Question[] {
   questions.push(
     one("/user/bulk", { fids: asked.join(",") }, { users: view.users(new Set(asked.map(fidOf))) }),
   );
-  questions.push(one("/user/bulk", { fids: NOBODY.join(",") }, { users: [] }));
+  questions.push(one("/user/bulk", { fids: UNKNOWN_FIDS.join(",") }, { users: [] }));
   questions.push(...byAddress(view), ...byName(view), ...byLocation(view), ...search(view));
   questions.push(...fidPages(view));
   return questions;
@@ -48,7 +56,7 @@ const SEARCHED = [
   "alan t",
 ];
 
-function byAddress(view: View): Question[] {
+function byAddress(view: View): Expectation[] {
   const addresses = WALLETS.map(({ address }) => hexOf(address)).reverse();
   const verifiers = (address: string) =>
     view.verifications
@@ -83,7 +91,7 @@ export function nameHolder(view: View, name: string): number | undefined {
   return fid !== undefined && view.exists(fid) ? fid : undefined;
 }
 
-function byName(view: View): Question[] {
+function byName(view: View): Expectation[] {
   const names = [
     ...FNAMES,
     ...CLAIMED_NAMES,
@@ -114,7 +122,7 @@ function byName(view: View): Question[] {
   ];
 }
 
-function byLocation(view: View): Question[] {
+function byLocation(view: View): Expectation[] {
   return ["geo:", "GEO:52", "geo:52.52,-13.40", "geo:-", "52.52", "geo:99", "%", "geo:_"].map((location) => {
     const there = view.fids
       .flatMap((fid) => {
@@ -127,7 +135,7 @@ function byLocation(view: View): Question[] {
 }
 
 /** The very name first, then names with the prefix by followers, then users with such a word in the display name. */
-function search(view: View): Question[] {
+function search(view: View): Expectation[] {
   return SEARCHED.map((q) => list(["/user/search"], { q }, { users: view.users(searchUsers(view, q)) }));
 }
 
@@ -149,6 +157,6 @@ export function searchUsers(view: View, q: string): number[] {
   return [...new Set([...exact, ...prefixed, ...displayed])];
 }
 
-function fidPages(view: View): Question[] {
+function fidPages(view: View): Expectation[] {
   return [list(["/user/fid"], {}, { fids: view.fids })];
 }
