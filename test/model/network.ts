@@ -97,11 +97,11 @@ export class Network {
   apply(fact: Fact): boolean {
     switch (fact.kind) {
       case "event":
-        return this.#takeEvent(fact.event);
+        return this.#applyEvent(fact.event);
       case "fname":
-        return this.#takeFname(fact.proof);
+        return this.#applyFname(fact.proof);
       case "message":
-        return this.#takeMessage(fact);
+        return this.#applyMessage(fact);
     }
   }
 
@@ -130,7 +130,7 @@ export class Network {
   }
 
   used(fid: number, store: StoreName): number {
-    return this.#held(fid, store).length;
+    return this.#stored(fid, store).length;
   }
 
   /** The `to` of the latest register or transfer. */
@@ -233,14 +233,14 @@ export class Network {
     }, 0);
   }
 
-  #takeEvent(event: OnChainEvent): boolean {
+  #applyEvent(event: OnChainEvent): boolean {
     const place = `${event.type} ${event.fid} ${event.blockNumber} ${event.logIndex}`;
     if (this.events.has(place)) return false;
     this.events.set(place, event);
     return true;
   }
 
-  #takeFname(proof: {
+  #applyFname(proof: {
     name: Uint8Array;
     fid: number;
     owner: Uint8Array;
@@ -248,8 +248,8 @@ export class Network {
     timestamp: number;
   }) {
     const name = Buffer.from(proof.name).toString();
-    const held = this.#fnames.get(name);
-    if (held && held.timestamp >= proof.timestamp) return false;
+    const current = this.#fnames.get(name);
+    if (current && current.timestamp >= proof.timestamp) return false;
     this.#fnames.set(name, {
       name,
       fid: proof.fid,
@@ -259,19 +259,20 @@ export class Network {
       type: "USERNAME_TYPE_FNAME",
     });
     // The name moves away: the previous owner's USERNAME is revoked, whatever it says.
-    if (held && held.fid !== proof.fid) this.#revokeUserData(held.fid, UserDataType.USER_DATA_TYPE_USERNAME);
+    if (current && current.fid !== proof.fid)
+      this.#revokeUserData(current.fid, UserDataType.USER_DATA_TYPE_USERNAME);
     return true;
   }
 
-  #takeMessage(fact: MessageFact): boolean {
+  #applyMessage(fact: MessageFact): boolean {
     if (!this.#admits(fact)) return false;
     const { store, slot, role } = slotOf(fact);
     const message: Live = { ...fact, store, slot: `${fact.fid}/${store}/${slot}`, role };
-    const held = this.live.get(message.slot);
-    if (held && (held.hash === message.hash || !this.#wins(message, held))) return false;
+    const current = this.live.get(message.slot);
+    if (current && (current.hash === message.hash || !this.#wins(message, current))) return false;
     if (store === "links" && role !== "compact" && this.#barredByCompactState(message)) return false;
-    if (store === "username_proofs" && !held && !this.#takesName(message)) return false;
-    if (held) this.#drop(held);
+    if (store === "username_proofs" && !current && !this.#claimsName(message)) return false;
+    if (current) this.#drop(current);
     if (role === "compact") this.#compact(message);
     this.live.set(message.slot, message);
     const body = message.data.body;
@@ -315,13 +316,13 @@ export class Network {
     }
   }
 
-  #wins(incoming: Live, held: Live): boolean {
-    if (incoming.role === "compact") return incoming.at > held.at;
-    if (incoming.role !== held.role) {
+  #wins(incoming: Live, current: Live): boolean {
+    if (incoming.role === "compact") return incoming.at > current.at;
+    if (incoming.role !== current.role) {
       if (incoming.store === "casts") return incoming.role === "remove";
-      return incoming.at !== held.at ? incoming.at > held.at : incoming.role === "remove";
+      return incoming.at !== current.at ? incoming.at > current.at : incoming.role === "remove";
     }
-    return byTimeAndHash(incoming, held) > 0;
+    return byTimeAndHash(incoming, current) > 0;
   }
 
   #barredByCompactState(link: Live): boolean {
@@ -334,17 +335,17 @@ export class Network {
 
   #compact(compact: Live): void {
     const { type, targetFids } = linkCompactState(compact.data);
-    for (const held of this.#held(compact.fid, "links")) {
-      if (held.role === "compact" || held.at > compact.at) continue;
-      const link = linkOf(held.data);
+    for (const current of this.#stored(compact.fid, "links")) {
+      if (current.role === "compact" || current.at > compact.at) continue;
+      const link = linkOf(current.data);
       if (link.type !== type) continue;
-      if (held.role === "remove" || !targetFids.includes(link.target?.value ?? 0))
-        this.live.delete(held.slot);
+      if (current.role === "remove" || !targetFids.includes(link.target?.value ?? 0))
+        this.live.delete(current.slot);
     }
   }
 
-  /** A name is held by one fid: a claim of another one gives way or wins by time and hash. */
-  #takesName(claim: Live): boolean {
+  /** A name is current by one fid: a claim of another one gives way or wins by time and hash. */
+  #claimsName(claim: Live): boolean {
     if (claim.data.body?.$case !== "usernameProofBody") return false;
     const name = hexOf(claim.data.body.value.name);
     const rival = this.adds("username_proofs").find(
@@ -380,13 +381,13 @@ export class Network {
 
   /** Takes the oldest messages out of a store that holds more than it may; compact states stay. */
   #prune(fid: number, store: StoreName): void {
-    const held = this.#held(fid, store);
-    const excess = held.length - this.capacity(fid, store);
-    const oldest = held.filter(({ role }) => role !== "compact").sort(byTimeAndHash);
+    const current = this.#stored(fid, store);
+    const excess = current.length - this.capacity(fid, store);
+    const oldest = current.filter(({ role }) => role !== "compact").sort(byTimeAndHash);
     for (const message of oldest.slice(0, Math.max(0, excess))) this.live.delete(message.slot);
   }
 
-  #held(fid: number, store: StoreName): Live[] {
+  #stored(fid: number, store: StoreName): Live[] {
     return [...this.live.values()].filter((message) => message.fid === fid && message.store === store);
   }
 }

@@ -7,17 +7,17 @@ import { attachReplies, type ReplyTree } from "../../src/read/queries/casts/conv
 import { deleteCast, hashFrom, insertCast, type ModelCast } from "../support/read-model.ts";
 
 const START = 1_700_000_000;
-/** Casts that a network may have, each below an earlier one; a parent may be missing. */
+/** The number of casts of a network. Each replies to an earlier one, which may be deleted. */
 const CASTS = 14;
 
 const step = fc.record({
   cast: fc.integer({ min: 1, max: CASTS - 1 }),
-  asked: fc.integer({ min: 0, max: CASTS - 1 }),
+  root: fc.integer({ min: 0, max: CASTS - 1 }),
   depth: fc.integer({ min: 1, max: 4 }),
   room: fc.integer({ min: 1, max: 8 }),
 });
 
-test("a conversation out of what is kept is the one that is found anew, whatever came, went or had no room", () => {
+test("a cached conversation equals a fresh one after casts are added and removed, at any depth and limit", () => {
   fc.assert(
     fc.property(
       fc.array(fc.nat(), { minLength: CASTS, maxLength: CASTS }),
@@ -41,7 +41,7 @@ test("a conversation out of what is kept is the one that is found anew, whatever
           db.transaction(() => (live.has(cast) ? deleteCast : insertCast)(db, cast));
           if (!live.delete(cast)) live.add(cast);
         };
-        const below = (kept: HydrationCache, cast: ModelCast, depth: number, room: number) => {
+        const conversationOf = (cache: HydrationCache, cast: ModelCast, depth: number, room: number) => {
           const root: ReplyTree = {
             fid: cast.fid,
             timestamp: cast.at,
@@ -49,18 +49,20 @@ test("a conversation out of what is kept is the one that is found anew, whatever
             replies: [],
           };
           db.snapshot(() => {
-            kept.sync(db);
-            attachReplies({ db, cache: kept }, [root], { depth, room });
+            cache.sync(db);
+            attachReplies({ db, cache }, [root], { depth, room });
           });
           return root;
         };
         for (const cast of casts.slice(1)) toggle(cast);
-        for (const { cast, asked, depth, room } of steps) {
+        for (const { cast, root: rootAt, depth, room } of steps) {
           const changed = casts[cast];
-          const root = casts[asked];
+          const root = casts[rootAt];
           if (!changed || !root) throw new Error("no such cast");
           toggle(changed);
-          expect(below(cache, root, depth, room)).toEqual(below(new HydrationCache(), root, depth, room));
+          expect(conversationOf(cache, root, depth, room)).toEqual(
+            conversationOf(new HydrationCache(), root, depth, room),
+          );
         }
       },
     ),

@@ -9,7 +9,7 @@ const hash = fc
   .map((bytes): `0x${string}` => `0x${Buffer.from(bytes).toString("hex")}`);
 
 describe("cursor", () => {
-  test("comes back as the key that it was made of, and not at another endpoint", () => {
+  test("decodes to its key at its endpoint and to undefined at another one", () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), hash, (time, at) => {
         const cursor = codec.encode([time, at]);
@@ -19,7 +19,7 @@ describe("cursor", () => {
     );
   });
 
-  test("any other text is refused, never a fault", () => {
+  test("decodes any other text to undefined without an exception", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string({ minLength: 600 })), (text) => {
         expect(codec.decode(text)).toBeUndefined();
@@ -27,7 +27,7 @@ describe("cursor", () => {
     );
   });
 
-  test("one changed character is never taken for another place of the same shape by accident of spelling", () => {
+  test("decodes a cursor with one character outside the alphabet to undefined", () => {
     fc.assert(
       fc.property(fc.nat(), hash, fc.nat(), fc.constantFrom("=", "+", "/", " "), (time, at, where, mark) => {
         const cursor = codec.encode([time, at]);
@@ -38,7 +38,7 @@ describe("cursor", () => {
   });
 });
 
-test("a page ends with a cursor exactly when rows are left", () => {
+test("a page has a cursor if and only if more rows follow", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(), { maxLength: 20 }), fc.integer({ min: 1, max: 10 }), (rows, limit) => {
       const page = cutPage(rows.slice(0, limit + 1), limit, String);

@@ -12,15 +12,15 @@ const VIEWER = 1000;
 const START = 1_700_000_000;
 const AUTHORS = 8;
 
-/** Bounds that make each way to a page the one that is taken. */
-const ways: Record<string, FollowingFeedBounds | undefined> = {
+/** Bounds that select each strategy. */
+const strategies: Record<string, FollowingFeedBounds | undefined> = {
   "merge at once": { alwaysMergedUpTo: 100, scannedPerFollow: 1, maxScanned: 1, maxMerged: 100 },
-  "walk, then merge": { alwaysMergedUpTo: 0, scannedPerFollow: 1, maxScanned: 100, maxMerged: 100 },
-  "walk alone": { alwaysMergedUpTo: 0, scannedPerFollow: 1, maxScanned: 3, maxMerged: 0 },
-  "bounds of the node": undefined,
+  "scan, then merge": { alwaysMergedUpTo: 0, scannedPerFollow: 1, maxScanned: 100, maxMerged: 100 },
+  "scan alone": { alwaysMergedUpTo: 0, scannedPerFollow: 1, maxScanned: 3, maxMerged: 0 },
+  "default bounds": undefined,
 };
 
-/** Two hashes share their first 20 bits, which are all that a cast's id holds of them. */
+/** Many hashes share their first 20 bits, the only bits of a hash in a cast's id. */
 const hash = fc
   .tuple(fc.integer({ min: 0, max: 3 }), fc.uint8Array({ minLength: 17, maxLength: 17 }))
   .map(([head, tail]) => Buffer.concat([Buffer.from([head >> 1, 0, head & 1]), Buffer.from(tail)]));
@@ -49,7 +49,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   },
 );
 
-/** A network that knows its following feed by looking at everything. */
+/** A network, and its following feed computed from all casts. */
 class Model implements Disposable {
   readonly db: IndexDatabase = openIndexInMemory();
   readonly casts = new Map<string, ModelCast>();
@@ -104,11 +104,11 @@ function walkPages(
     cursor = next;
     between();
   }
-  throw new Error("the walk does not end");
+  throw new Error("the pages do not end");
 }
 
-describe.each(Object.entries(ways))("the following feed, %s", (_name, bounds) => {
-  test("is every live cast of everybody followed, newest first, ties by hash, at any page size", () => {
+describe.each(Object.entries(strategies))("followingFeed, %s", (_name, bounds) => {
+  test("returns every live cast of all followed users, newest first, ties by hash, at any page size", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
         using model = new Model();
@@ -120,7 +120,7 @@ describe.each(Object.entries(ways))("the following feed, %s", (_name, bounds) =>
     );
   });
 
-  test("shows what stays during a walk exactly once and in order, whatever comes and goes meanwhile", () => {
+  test("returns casts that stay live while paging exactly once and in order, despite writes between pages", () => {
     const setup = fc.array(change, { minLength: 20, maxLength: 60 });
     fc.assert(
       fc.property(
@@ -148,8 +148,8 @@ describe.each(Object.entries(ways))("the following feed, %s", (_name, bounds) =>
   });
 });
 
-describe("the work of a page", () => {
-  test("is four statements at most, and a walk takes no page from the merge that it can fill", () => {
+describe("followingFeed statements", () => {
+  test("runs the scan alone when the scan fills the page", () => {
     using model = new Model();
     for (let n = 0; n < 400; n++)
       model.apply({ kind: "add", cast: { fid: 1 + (n % 300), at: START + n, hash: hashFrom(`${n}`) } });
@@ -160,7 +160,7 @@ describe("the work of a page", () => {
     expect(names).toEqual(["following", "scan"]);
   });
 
-  test("goes to the merge where followed authors are rare, and to the last page of 10,000 follows", () => {
+  test("runs the merge when followed authors are rare, up to the last page of 10,000 follows", () => {
     using model = new Model();
     const { db } = model;
     const rare = Array.from({ length: 12 }, (_, n) => ({

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { insertMentionNames } from "../../src/read/present/mentions.ts";
 
-test("names stand at byte offsets of the stored text, and ranges are UTF-16 offsets of the returned one", () => {
+test("inserts names at byte offsets of the stored text, and returns ranges as UTF-16 offsets of the result", () => {
   const stored = "héllo  and 👋 ";
   const offsets = [Buffer.byteLength("héllo "), Buffer.byteLength(stored)];
   const { text, ranges } = insertMentionNames(
@@ -17,14 +17,14 @@ test("names stand at byte offsets of the stored text, and ranges are UTF-16 offs
   expect(ranges.map(({ start, end }) => text.slice(start, end))).toEqual(["@u1", "@u2"]);
 });
 
-test("whatever the offsets, each range holds its name and the rest is the stored text", () => {
+test("each range contains its name, and the rest equals the stored text, for any offsets", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "binary" }),
       fc.array(fc.tuple(fc.integer({ min: 1, max: 99 }), fc.nat({ max: 200 })), { maxLength: 10 }),
-      (given, mentions) => {
+      (anyText, mentions) => {
         // Texts arrive as valid UTF-8, so lone surrogates cannot be in them.
-        const stored = given.toWellFormed();
+        const stored = anyText.toWellFormed();
         const { text, ranges } = insertMentionNames(stored, mentions, (fid) => `user${fid}`);
         expect(ranges.map(({ start, end }) => text.slice(start, end))).toEqual(
           mentions.map(([fid]) => `@user${fid}`),

@@ -10,10 +10,10 @@ import { hashFrom, insertCast } from "../support/read-model.ts";
 const AT = 1_700_000_000;
 const CHANNEL = "https://farcaster.xyz/~/channel/bread";
 
-/** Words that begin alike, so that prefixes find several and heads find more. */
+/** Words with common prefixes, so that prefixes find several and shorter prefixes find more. */
 const WORDS = ["bread", "breads", "break", "brown", "b", "don't", "dont", "日本語", "Éclair", "eclat", "gm"];
 const anyText = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 5 });
-const asked = fc
+const searchText = fc
   .array(
     fc.constantFrom(
       ...WORDS,
@@ -42,7 +42,7 @@ function fill(db: IndexDatabase, texts: readonly (readonly string[])[]): void {
   });
 }
 
-/** What FTS5 alone finds, and every way to find it otherwise. */
+/** The plan of FTS5 alone, and all other plans. */
 function plansFor(db: IndexDatabase, query: SearchQuery): { alone: SearchPlan; others: SearchPlan[] } {
   const { parts, endsWithPrefix } = query;
   const whole = parts.slice(0, endsWithPrefix ? -1 : undefined).filter((text) => hasWord(db, text));
@@ -56,12 +56,12 @@ function plansFor(db: IndexDatabase, query: SearchQuery): { alone: SearchPlan; o
   return { alone: { driver: query.match, maxChecked: 0 }, others: [...others, planSearch(db, query, 1)] };
 }
 
-describe("every way to find casts", () => {
-  test("finds what FTS5 alone finds, in the same order, with any filters, and page by page", () => {
+describe("scanMatches with any plan", () => {
+  test("finds the casts that FTS5 alone finds, in the same order, with any filters and page size", () => {
     fc.assert(
       fc.property(
         fc.array(anyText, { minLength: 60, maxLength: 160 }),
-        asked,
+        searchText,
         fc.constantFrom<Order>("chron", "desc_chron"),
         fc.constantFrom(undefined, 2),
         fc.constantFrom(undefined, [CHANNEL]),
@@ -95,7 +95,7 @@ describe("every way to find casts", () => {
   });
 });
 
-test("with filters a page gives up after so many casts, and the next one goes on from there", () => {
+test("scanMatches with filters stops after MAX_SCANNED casts, and the next page continues from there", () => {
   using db = openIndexInMemory();
   db.transaction(() => {
     for (let n = 0; n < MAX_SCANNED + 2; n++)
@@ -112,8 +112,8 @@ test("with filters a page gives up after so many casts, and the next one goes on
   expect(rest.stoppedAt).toBeUndefined();
 });
 
-describe("the plan of a search", () => {
-  /** As many casts as take the lists of their words some pages. */
+describe("planSearch", () => {
+  /** Enough casts for the lists of their words to fill several pages. */
   const db = openIndexInMemory();
   fill(
     db,
@@ -121,32 +121,32 @@ describe("the plan of a search", () => {
       n % 5 === 0 ? ["brown", "gm"] : ["bread", "gm", "日本", "éclair"],
     ),
   );
-  const driverOf = (asked: string, costs = { joined: 1, pageSkipped: 1000 }) => {
-    const query = searchQuery(asked);
+  const driverOf = (text: string, costs = { joined: 1, pageSkipped: 1000 }) => {
+    const query = searchQuery(text);
     return query && planSearch(db, query, 10, costs).driver;
   };
 
-  test("is the list of the part that the fewest casts hold", () => {
+  test("chooses the list of the part that the fewest casts contain", () => {
     expect(driverOf('gm "bread"')).toBe('"bread"');
     expect(driverOf('gm "brown"')).toBe('"brown"');
     expect(driverOf('"gm" "brown" bread')).toBe('"brown"');
     expect(driverOf('"bread"')).toBe('"bread"');
   });
 
-  test("has the first two characters of a frequent prefix in its place, whatever it is written in", () => {
+  test("replaces a frequent prefix by its first two characters in any script", () => {
     expect(driverOf("bread")).toBe('"br" *');
     expect(driverOf("éclair")).toBe('"éc" *');
     expect(driverOf("e\u0301c\u0327lair")).toBe('"e\u0301c\u0327" *');
     expect(driverOf("br")).toBe('"br" *');
   });
 
-  test("is FTS5 alone with the whole where that costs less", () => {
+  test("runs the whole query with FTS5 when that costs less", () => {
     expect(driverOf("bread", { joined: 0, pageSkipped: 0 })).toBe('"bread" *');
     expect(driverOf("gm bread", { joined: 0, pageSkipped: 0 })).toBe('"gm" "bread" *');
   });
 
-  test("is never a list of a text in which FTS5 sees no word", () => {
-    // A letter to Unicode of today, a mark to that of FTS5.
+  test("never chooses the list of a text in which FTS5 finds no word", () => {
+    // A letter in today's Unicode, but a mark in the Unicode of FTS5.
     expect(driverOf('"\u{19b0}" gm bread')).not.toBe('"\u{19b0}"');
     expect(driverOf("\u{19b0}\u{19b0}bread")).toBe('"\u{19b0}\u{19b0}bread" *');
   });

@@ -16,9 +16,9 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
   }),
 }));
 
-const walk = (node: Tree, depth = 0): (Tree & { depth: number })[] => [
+const preorder = (node: Tree, depth = 0): (Tree & { depth: number })[] => [
   { ...node, depth },
-  ...node.children.flatMap((child) => walk(child, depth + 1)),
+  ...node.children.flatMap((child) => preorder(child, depth + 1)),
 ];
 
 interface Shown {
@@ -31,12 +31,12 @@ const shownTree = (node: Tree, isRoot = true): Shown | undefined =>
     ? { id: node.id, replies: node.children.flatMap((child) => shownTree(child, false) ?? []) }
     : undefined;
 
-test("a tree that is written a node at a time is the JSON of the whole, without what is gone and all below it", () => {
+test("writes the JSON of the whole tree without undefined nodes and their subtrees", () => {
   fc.assert(
     fc.property(tree, (root) => {
       const text = new TreeText("replies");
       let written = "";
-      for (const { id, isThere, depth } of walk(root)) {
+      for (const { id, isThere, depth } of preorder(root)) {
         written += text.next(depth, isThere || depth === 0 ? { id } : undefined);
       }
       expect(written + text.end()).toBe(JSON.stringify(shownTree(root)));

@@ -15,7 +15,7 @@ interface User {
   readonly followers: number;
 }
 
-/** More users than are looked at, of names and followers that run across each other; many have as many followers. */
+/** More users than a search reads. The orders by name and by followers differ, and many users share a follower count. */
 const users = Array.from({ length: MAX_MOST_FOLLOWED + 1500 }, (_, n): User => {
   const fid = n + 1;
   const name = `${n % 3 === 0 ? "other" : "user"}${(n * 7919) % 6500}`;
@@ -37,29 +37,29 @@ function fill(db: IndexDatabase): void {
     db.sqlite.prepare(sql).run(json);
 }
 
-/** The rule, written for clarity. */
+/** The specification of the result, written for clarity. */
 function expected(prefix: string): number[] {
   const by = (key: (user: User) => string) => (a: User, b: User) => (key(a) < key(b) ? -1 : 1);
-  const place = ({ fid }: User) => String(fid).padStart(9, "0");
+  const fidKey = ({ fid }: User) => String(fid).padStart(9, "0");
   const names = users.filter(({ name }) => name.startsWith(prefix)).sort(by(({ name }) => name));
   const words = users
     .filter(({ word }) => word.startsWith(prefix))
-    .sort(by((user) => user.word + place(user)));
-  const looked = new Set([...names.slice(0, MAX_MATCHES), ...words.slice(0, MAX_MATCHES)]);
+    .sort(by((user) => user.word + fidKey(user)));
+  const searched = new Set([...names.slice(0, MAX_MATCHES), ...words.slice(0, MAX_MATCHES)]);
   if (names.length > MAX_MATCHES || words.length > MAX_MATCHES) {
     const followed = users.filter(({ followers }) => followers > 0);
     const most = followed.sort((a, b) => b.followers - a.followers || b.fid - a.fid);
-    for (const user of most.slice(0, MAX_MOST_FOLLOWED)) looked.add(user);
+    for (const user of most.slice(0, MAX_MOST_FOLLOWED)) searched.add(user);
   }
   const tier = ({ name, word }: User) =>
     name === prefix ? 0 : name.startsWith(prefix) ? 1 : word.startsWith(prefix) ? 2 : 3;
-  return [...looked]
+  return [...searched]
     .filter((user) => tier(user) < 3)
     .sort((a, b) => tier(a) - tier(b) || b.followers - a.followers || a.fid - b.fid)
     .map(({ fid }) => fid);
 }
 
-function walk(db: IndexDatabase, text: string, limit: number): number[] {
+function readAllPages(db: IndexDatabase, text: string, limit: number): number[] {
   const found: number[] = [];
   let after: readonly [number, number, number] | undefined;
   for (;;) {
@@ -70,14 +70,14 @@ function walk(db: IndexDatabase, text: string, limit: number): number[] {
   }
 }
 
-describe("a user search", () => {
+describe("searchUsers", () => {
   test.each(["user", "user1", "other7", "user77", "user4051", "person", "people", "p", "o", "zed"])(
-    "for %p shows the same whatever its pages, of the few who are looked at where many match",
+    "for %p returns the specified users at any page size, within the bounds of the search",
     (prefix) => {
       using db = openIndexInMemory();
       fill(db);
       const whole = expected(prefix);
-      for (const limit of [13, 100]) expect(walk(db, prefix, limit)).toEqual(whole);
+      for (const limit of [13, 100]) expect(readAllPages(db, prefix, limit)).toEqual(whole);
     },
   );
 });

@@ -12,14 +12,14 @@ import { hashOf, linkMessage, reactionMessage } from "./social.ts";
 
 export type Hash = `0x${string}`;
 
-/** A cast that was posted; `at` in seconds after the graph's beginning. */
+/** A posted cast. `at` is in seconds after the start of the graph. */
 export interface Posted {
   readonly fid: number;
   readonly at: number;
   readonly hash: Hash;
 }
 
-/** A network that is written act by act, each through validation and merge. Times are seconds after its beginning. */
+/** A network that is written one act at a time, through validation and merge. Times are seconds after its start. */
 export interface Graph {
   readonly node: TestNode;
   account(fid: number): void;
@@ -33,12 +33,12 @@ export interface Graph {
   userData(fid: number, type: UserDataType, value: string): void;
 }
 
-/** Far enough before the node's time that a day of acts fits in. */
-const BEGINNING = DEFAULT_TIMESTAMP - 86_400;
+/** One day before the node's time, so that a day of acts fits in. */
+const START = DEFAULT_TIMESTAMP - 86_400;
 
-/** The unix time of a second of the graph. */
+/** Returns the unix time of a second of the graph. */
 export function unixSecsAt(at: number): number {
-  return 1_609_459_200 + BEGINNING + at;
+  return 1_609_459_200 + START + at;
 }
 
 export function bytesOf(hash: Hash): Buffer {
@@ -49,13 +49,13 @@ export function createGraph(node: TestNode): Graph {
   const take = (message: Uint8Array) => expect(node.takeMessage(message)).toBe("ok");
   const post = (fid: number, at: number, value: DeepPartial<CastAddBody>): Posted => {
     const body = { $case: "castAddBody", value } as const;
-    const data = { type: MessageType.MESSAGE_TYPE_CAST_ADD, fid, timestamp: BEGINNING + at, body };
+    const data = { type: MessageType.MESSAGE_TYPE_CAST_ADD, fid, timestamp: START + at, body };
     const message = signMessage(data, accountSigner(fid));
     take(message);
     return { fid, at, hash: hashOf(message) };
   };
   const react = (type: ReactionType) => (fid: number, at: number, cast: Posted) =>
-    take(reactionMessage(fid, type, cast, { at: BEGINNING + at }));
+    take(reactionMessage(fid, type, cast, { at: START + at }));
   const castId = ({ fid, hash }: Posted) => ({ fid, hash: bytesOf(hash) });
   return {
     node,
@@ -70,16 +70,16 @@ export function createGraph(node: TestNode): Graph {
       }),
     remove({ fid, at, hash }) {
       const body = { $case: "castRemoveBody", value: { targetHash: bytesOf(hash) } } as const;
-      const timestamp = BEGINNING + at + 1;
+      const timestamp = START + at + 1;
       const data = { type: MessageType.MESSAGE_TYPE_CAST_REMOVE, fid, timestamp, body };
       take(signMessage(data, accountSigner(fid)));
     },
     like: react(ReactionType.REACTION_TYPE_LIKE),
     recast: react(ReactionType.REACTION_TYPE_RECAST),
-    link: (fid, type, targetFid, at = 0) => take(linkMessage(fid, type, targetFid, { at: BEGINNING + at })),
+    link: (fid, type, targetFid, at = 0) => take(linkMessage(fid, type, targetFid, { at: START + at })),
     userData(fid, type, value) {
       const body = { $case: "userDataBody", value: { type, value } } as const;
-      const data = { type: MessageType.MESSAGE_TYPE_USER_DATA_ADD, fid, timestamp: BEGINNING, body };
+      const data = { type: MessageType.MESSAGE_TYPE_USER_DATA_ADD, fid, timestamp: START, body };
       take(signMessage(data, accountSigner(fid)));
     },
   };

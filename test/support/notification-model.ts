@@ -1,8 +1,8 @@
 import { NotificationKind } from "../../src/db/index/project/notifications.ts";
 
-/** The rules of in-app notifications, written for clarity: what the list of a viewer must be. */
+/** The rules of in-app notifications, written for clarity: the expected list of a viewer. */
 
-/** One act that the viewer may be told of. `cast`: what mentions, replies or was reacted to. */
+/** One act that may notify the viewer. `cast` mentions, replies or was reacted to. */
 export interface Act {
   readonly kind: NotificationKind;
   readonly actor: number;
@@ -31,7 +31,7 @@ function newestFirst(a: Act, b: Act): number {
   return b.at - a.at || b.kind - a.kind || b.actor - a.actor || ((a.cast ?? "") < (b.cast ?? "") ? 1 : -1);
 }
 
-/** The whole list of entries out of the acts that the viewer wants to see. */
+/** Returns the whole list of entries for the acts that the viewer has not silenced. */
 export function expectedEntries(acts: readonly Act[], windowSecs: number): ExpectedEntry[] {
   const windows: { type: string; start: Act; acts: Act[] }[] = [];
   for (const act of [...acts].sort(newestFirst)) {
@@ -59,7 +59,7 @@ interface ResponseAct {
   readonly reaction_type?: "like" | "recast";
 }
 
-/** An entry of an answer. */
+/** An entry of a response. */
 export interface ResponseEntry {
   readonly type: string;
   readonly most_recent_timestamp: number;
@@ -71,7 +71,7 @@ export interface ResponseEntry {
 
 const KINDS = { like: NotificationKind.Like, recast: NotificationKind.Recast };
 
-/** An answered entry in the form of the model. */
+/** Converts an entry of a response to the form of the model. */
 export function toModelForm(entry: ResponseEntry): ExpectedEntry {
   return {
     type: entry.type,

@@ -14,7 +14,7 @@ import {
 } from "../../src/protocol/wire/generated/message.ts";
 
 /**
- * Writes the read model through the index's own projections, without signatures, so that a property test can afford
+ * Writes the read model through the index's own projections, without signatures, so that a property test can write
  * thousands of rows and choose hashes.
  */
 
@@ -26,7 +26,7 @@ export interface ModelCast {
   readonly body?: DeepPartial<CastAddBody>;
 }
 
-/** 20 bytes that are the same for the same text. */
+/** Returns 20 bytes derived from a text. */
 export function hashFrom(seed: string): Buffer {
   return createHash("sha1").update(seed).digest();
 }
