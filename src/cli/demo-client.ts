@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { DemoAnswer } from "../demo/push-client.ts";
+import type { DemoResponse } from "../demo/push-client.ts";
 import { UserError } from "../lib/failure.ts";
 import { printable } from "../lib/printable.ts";
 import type { CommandContext } from "./context.ts";
@@ -11,7 +11,7 @@ interface DemoClientOptions {
   readonly appId?: string;
   readonly fids: readonly number[];
   readonly url?: string;
-  readonly answer: DemoAnswer;
+  readonly answer: DemoResponse;
 }
 
 /** `demo-client`: a client of the protocol that takes notifications and prints them. */
@@ -42,7 +42,7 @@ export function registerDemoClient(program: Command, context: CommandContext): v
       context.exitCode = await runService(common, async () => {
         const client = startDemoPushClient({
           port,
-          answer,
+          response: answer,
           show: ({ fid, title, body, targetUrl }) =>
             print(`fid ${fid}: ${[title, body, targetUrl].map(printable).join(" | ")}\n`),
         });

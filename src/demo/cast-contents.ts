@@ -8,7 +8,7 @@ import type { Random } from "./random.ts";
 import { isPro } from "./roster.ts";
 import { mentionCount, type Texts, type Voice, withMentions } from "./texts.ts";
 
-/** What an author has before them when they write. */
+/** The context in which an author writes a cast. */
 export interface Scene {
   readonly author: Person;
   readonly people: readonly Person[];
@@ -34,7 +34,9 @@ const REPLY_PICTURE_SHARE = 0.03;
 const QUOTED_AMONG_LATEST = 150;
 const TOPICS = Object.keys(ENGLISH_TOPICS) as Topic[];
 
-/** A cast that starts a thread: at home or in a channel, sometimes with pictures, a link or a quoted cast. */
+/**
+ * A cast that starts a thread: on the author's feed or in a channel, sometimes with pictures, a link or a quoted cast.
+ */
 export function writeRoot(scene: Scene): CastContent {
   const { author, texts, random, earlier } = scene;
   const topic = random.chance(OTHER_TOPIC_SHARE) ? random.pick(TOPICS) : author.topic;
@@ -67,7 +69,10 @@ export function writeRoot(scene: Scene): CastContent {
   return { ...plain(scene, topic, isWordless ? "" : draft), parentUrl, urls };
 }
 
-/** An answer to a cast: to others in their language where the author speaks it, and to one's own in thanks or afterthought. */
+/**
+ * A reply to a cast: to other authors in their language where the author speaks it, and to the author's own casts as
+ * thanks or an afterthought.
+ */
 export function writeReply(scene: Scene, parent: PlannedCast): CastContent {
   const { author, texts, random } = scene;
   const isForeign = parent.author.language !== author.language && parent.author.language === "en";
@@ -79,13 +84,13 @@ export function writeReply(scene: Scene, parent: PlannedCast): CastContent {
   return { ...plain(scene, topic, draft), urls };
 }
 
-/** A cast with the draft's text and mentions and nothing else. */
+/** A cast with the draft's text and mentions only. */
 function plain(scene: Scene, topic: Topic, draft: string): CastContent {
   const { text, mentions, mentionsPositions } = withMentions(draft, peopleToName(scene, mentionCount(draft)));
   return { topic, text, type: CastType.CAST_TYPE_CAST, mentions, mentionsPositions, urls: [] };
 }
 
-/** People whom the author follows, as far as there are any, and otherwise anybody else. */
+/** Users whom the author follows, as far as there are any; otherwise any other users. */
 function peopleToName({ author, people, graph, random }: Scene, count: number): number[] {
   if (count === 0) return [];
   const known = random.shuffled([...(graph.following.get(author.fid) ?? [])]);

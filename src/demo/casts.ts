@@ -13,19 +13,19 @@ import { type Random, seededRandom } from "./random.ts";
 import { momentOfWeek } from "./rhythm.ts";
 import type { Texts } from "./texts.ts";
 
-/** A cast before it is signed, with what later casts and reactions ask about it. */
+/** A cast before it is signed, with the facts that later casts and reactions use. */
 export interface PlannedCast extends PlannedMessage {
   readonly author: Person;
   readonly parent: PlannedCast | undefined;
-  /** What the whole thread is about. */
+  /** The topic of the whole thread. */
   readonly topic: Topic;
   /** 0 for a cast that starts a thread. */
   readonly depth: number;
-  /** From 0 to 1: how much it makes others answer and react. Small for most casts, near 1 for very few. */
+  /** How much it attracts replies and reactions, from 0 to 1. Small for most casts, near 1 for very few. */
   readonly appeal: number;
 }
 
-/** What a cast says; the parts that name other casts wait for their hashes. */
+/** The content of a cast. The parts that refer to other casts wait for their hashes. */
 export interface CastContent {
   readonly topic: Topic;
   readonly text: string;
@@ -38,18 +38,18 @@ export interface CastContent {
 }
 
 export interface DemoCasts {
-  /** Oldest first; the removed ones are not among them. */
+  /** Oldest first, without the removed ones. */
   readonly live: readonly PlannedCast[];
   readonly messages: readonly PlannedMessage[];
 }
 
 const REPLY_SHARE = 0.46;
-/** How many of the latest casts somebody looks at before they answer one. */
+/** The number of latest casts from which an author chooses one to reply to. */
 const LOOKED_AT = 20;
 const MEAN_CASTS_BACK = 45;
 const REMOVED_COUNT = 26;
 const ANSWER_APPEAL = 0.3;
-/** Nobody answers faster. */
+/** The minimum delay of a reply. */
 const LEAST_REPLY_SECS = 20;
 
 /** The casts of the week, and the removal of a few of them. */
@@ -67,7 +67,7 @@ export function weekOfCasts(people: readonly Person[], graph: DemoGraph, texts: 
   const casts: PlannedCast[] = [];
   for (const { author, secsBeforeAnchor } of moments) {
     const parent = random.chance(REPLY_SHARE)
-      ? castToAnswer(author, secsBeforeAnchor, casts, graph, random)
+      ? castToReplyTo(author, secsBeforeAnchor, casts, graph, random)
       : undefined;
     const scene = { author, people, graph, texts, random, earlier: casts };
     const content = parent ? writeReply(scene, parent) : writeRoot(scene);
@@ -80,8 +80,8 @@ export function weekOfCasts(people: readonly Person[], graph: DemoGraph, texts: 
   };
 }
 
-/** One of the latest casts, rather by somebody whom the author follows, and most of all an answer to the author. */
-function castToAnswer(
+/** One of the latest casts, preferably by someone whom the author follows, and most of all a reply to the author. */
+function castToReplyTo(
   author: Person,
   secsBeforeAnchor: number,
   casts: readonly PlannedCast[],
@@ -152,16 +152,19 @@ function parentOf(content: CastContent, castId: { fid: number; hash: Uint8Array 
   return undefined;
 }
 
-/** A removal for each of a few casts; a cast that was answered or quoted goes after all of that, and leaves a gap. */
+/**
+ * Removals of a few casts. The removal of a cast with replies or quotes comes after all of them and leaves a gap in the
+ * thread.
+ */
 function removalsOf(casts: readonly PlannedCast[], random: Random): Map<PlannedCast, PlannedMessage> {
-  const lastAnswer = new Map<PlannedCast, number>();
+  const lastReply = new Map<PlannedCast, number>();
   for (const cast of casts) {
-    if (cast.parent) lastAnswer.set(cast.parent, cast.secsBeforeAnchor);
+    if (cast.parent) lastReply.set(cast.parent, cast.secsBeforeAnchor);
   }
   const removals = new Map<PlannedCast, PlannedMessage>();
   for (const cast of random.shuffled(casts)) {
     if (removals.size === REMOVED_COUNT) break;
-    const removedAt = somewhatLater(lastAnswer.get(cast) ?? cast.secsBeforeAnchor, HOUR_SECS, random);
+    const removedAt = somewhatLater(lastReply.get(cast) ?? cast.secsBeforeAnchor, HOUR_SECS, random);
     if (removedAt === undefined) continue;
     removals.set(cast, {
       fid: cast.fid,

@@ -23,7 +23,7 @@ import {
 
 const DAY_SECS = 86_400;
 const YEAR_SECS = 365 * DAY_SECS;
-/** A chain on which events happen: its id, and the unix time of a known block to count blocks of two seconds from. */
+/** A chain of events: its id, and the unix time of a known block, from which blocks of two seconds are counted. */
 const OPTIMISM = { id: 10, knownBlock: 105_235_063, knownBlockSecs: 1_686_068_903 } as const;
 const BASE = { id: 8453, knownBlock: 0, knownBlockSecs: 1_686_789_347 } as const;
 const BLOCK_SECS = 2;
@@ -31,9 +31,9 @@ const BLOCK_SECS = 2;
 const MESSAGE_KEY_TYPE = 1;
 const AUTH_ADDRESS_KEY_TYPE = 2;
 const SIGNED_KEY_REQUEST_TYPE = 1;
-/** Long enough that no demo data directory outlives it: Pro never ends, so a User object never changes. */
+/** Long enough to outlive every demo data directory: Pro never expires, so a User object never changes. */
 const PRO_DAYS = 3650;
-/** Rent of the last weeks, by itself enough for everything that an fid writes. */
+/** Rent of the last weeks, sufficient on its own for all messages of an fid. */
 const RECENT_RENT_DAYS = 20;
 
 interface ChainEvent {
@@ -46,7 +46,7 @@ interface ChainEvent {
 
 /**
  * The on-chain events of all fids, in the order of their blocks: registrations, storage rents, signer keys, transfers,
- * a recovery change, Pro purchases. Only the last storage rent of each fid is counted from `anchorUnixSecs`.
+ * a recovery change, Pro purchases. Only the last storage rent of each fid depends on `anchorUnixSecs`.
  */
 export function onChainEvents(
   keyring: Keyring,
@@ -201,7 +201,7 @@ function proPurchase(keyring: Keyring, fid: number): ChainEvent {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Gives sorted events their places on the chain: block, transaction (one per fid and block) and log. */
+/** Assigns positions on the chain to sorted events: block, transaction (one per fid and block) and log. */
 function inBlocks(events: readonly ChainEvent[]): OnChainEvent[] {
   const logsInBlock = new Map<string, number>();
   return events.map(({ chain, atSecs, fid, type, body }) => {

@@ -7,11 +7,11 @@ import type { Ed25519Key } from "../protocol/build-message.ts";
 import { type FarcasterNetwork, VerificationProtocol } from "../protocol/wire/generated/message.ts";
 import type { Wallet } from "./keys.ts";
 
-/** Signatures that the demo network carries besides those of its messages. All of them are genuine. */
+/** The signatures of the demo network other than those of messages. All of them are valid. */
 
 /**
- * The metadata of a signer event: an ABI tuple in which the client app `requestFid` asks for the key, signed (EIP-712)
- * by that app's custody wallet. `deadlineSecs` counts unix seconds.
+ * The metadata of a signer event: an ABI tuple in which the client app `requestFid` requests the key, signed (EIP-712)
+ * by that app's custody wallet. `deadlineSecs` is in unix seconds.
  */
 export function signedKeyRequestMetadata(request: {
   requestFid: number;
@@ -65,7 +65,7 @@ export function signedKeyRequestMetadata(request: {
   return hexToBytes(encoded.slice(2));
 }
 
-/** The name server's EIP-712 signature of an fname. `timestampSecs` counts unix seconds. */
+/** The name server's EIP-712 signature of an fname. `timestampSecs` is in unix seconds. */
 export function nameProofSignature(
   proof: { name: string; timestampSecs: number; owner: Uint8Array },
   nameServer: Wallet,

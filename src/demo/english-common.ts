@@ -1,4 +1,4 @@
-/** What every topic of the English speakers shares: small talk, replies, comments on quoted casts, longer thoughts. */
+/** Texts for every topic of the English speakers: small talk, replies, comments on quoted casts, longer thoughts. */
 export const ENGLISH_COMMON = `
 when: this morning | last night | yesterday | today | on Sunday | after lunch | at dawn
 count: 3 | 4 | 6 | 7 | 9 | 12 | 14 | 23
@@ -28,7 +28,7 @@ aside: So I wrote it down, in order, before memory could tidy it up. | Somewhere
 place_bio: lives near a ferry | somewhere by the sea | mostly on trains | north of the river | at the end of the tram line | island time
 `;
 
-/** How people open and close the long articles that Pro lets them write. */
+/** Openings and closings of the long articles that Pro allows. */
 export const ENGLISH_ARTICLE = `
 opening: A long one today. I have been meaning to write this since {when}, and {small} was as good a reason as any. | Some notes from {count} weeks of doing one thing slowly.
 closing: That is all of it. If you read this far, go outside for a while. | Thank you for reading. Questions below, I answer all of them, slowly.

@@ -2,7 +2,7 @@ import { sign } from "node:crypto";
 import type { Envelope } from "../auth/jfs.ts";
 import type { Ed25519Key } from "../protocol/build-message.ts";
 
-/** What a client of the protocol says of a user, signed with the user's key that the client holds. */
+/** A client's statement about a user, signed with the user's key that the client holds. */
 export function sealEnvelope(fid: number, key: Ed25519Key, payload: object): Envelope {
   const header = encode({ fid, type: "app_key", key: `0x${key.publicKey.toHex()}` });
   const body = encode(payload);

@@ -12,11 +12,10 @@ import { type DemoRecord, demoNetwork } from "./network.ts";
 const HOUR_SECS = 3600;
 
 /**
- * Fills an empty index with the demo network, through the validation and merge that every input takes. Its week ends
- * at the last full hour, so that two starts within an hour give the same bytes. The records are one commit.
- *
- * @returns the number of records, 0 when the index held something already.
- * @throws Error when the node refuses a record of it.
+ * Fills an empty index with the demo network, through the validation and merge of every input. Its week ends at the
+ * last full hour, so that two starts within an hour produce the same bytes. All records are one commit.
+ * @returns the number of records, or 0 when the index was not empty.
+ * @throws Error when the node refuses a record.
  */
 export function fillWithDemo(options: {
   db: IndexDatabase;
@@ -39,9 +38,10 @@ export function fillWithDemo(options: {
     throw cause;
   };
   const engine = createIngestEngine({ db, network, clock, onFault: raise });
-  // Before the records: a crash in between leaves an empty index that says so, never public keys without the warning.
+  // Written before the records: a crash in between leaves an empty index that is marked as a demo, never public keys
+  // without the warning.
   markDemo(db);
-  for (const verdict of engine.apply(records)) if (verdict) throw refused(verdict);
+  for (const rejection of engine.apply(records)) if (rejection) throw refused(rejection);
   return records.length;
 }
 
@@ -52,6 +52,6 @@ function readRecord(record: DemoRecord): IngestRecord | Rejection {
   return message instanceof Rejection ? message : { kind: "message", message };
 }
 
-function refused(verdict: Rejection | undefined): Error {
-  return new Error(`the node refuses a record of the demo network: ${verdict?.reason}`);
+function refused(rejection: Rejection | undefined): Error {
+  return new Error(`the node refuses a record of the demo network: ${rejection?.reason}`);
 }

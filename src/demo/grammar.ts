@@ -1,14 +1,14 @@
 import type { Random } from "./random.ts";
 
-/** Alternatives by name. An alternative may hold `{name}`, which stands for any alternative of that name. */
+/** Alternatives by name. An alternative may contain `{name}`, which is replaced by any alternative of that name. */
 export type Grammar = ReadonlyMap<string, readonly string[]>;
 
-/** Stands where a mention goes while a text is put together; no alternative holds it otherwise. */
+/** The placeholder of a mention while a text is composed. No alternative contains it otherwise. */
 export const MENTION_MARK = "\uE000";
 
 /**
- * Reads a grammar from lines `name: one | another | …`. A name that comes again gets more alternatives, and `{@}`
- * becomes a mention. Later sources add to earlier ones.
+ * Reads a grammar from lines `name: one | another | …`. A repeated name adds alternatives, and `{@}` becomes a mention.
+ * Later sources add to earlier ones.
  */
 export function readGrammar(...sources: readonly string[]): Grammar {
   const grammar = new Map<string, string[]>();
@@ -26,9 +26,9 @@ export function readGrammar(...sources: readonly string[]): Grammar {
 }
 
 /**
- * One text for a name, every `{name}` in it filled at random. A name that comes twice in a text is filled with
- * different alternatives while there are any; `{name'}` is the one that came last. What fills the beginning of a
- * sentence gets a capital. Throws when the grammar lacks a name.
+ * Returns one text for a name, with every `{name}` in it filled at random. A name that occurs twice in a text is filled
+ * with different alternatives while there are any; `{name'}` repeats the last one. The first letter of a sentence is
+ * capitalised. Throws when the grammar lacks a name.
  */
 export function expand(grammar: Grammar, name: string, random: Random): string {
   return fill(grammar, name, random, new Map());
@@ -47,7 +47,7 @@ function fill(grammar: Grammar, name: string, random: Random, used: Map<string, 
   });
 }
 
-/** The text with its first letter, if it begins with one, in upper case. */
+/** Returns the text with its first character in upper case, if it is a letter. */
 export function capitalised(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -4,7 +4,7 @@ import type { Person } from "./people.ts";
 import { DAY_SECS, HOUR_SECS, type PlannedMessage, somewhatLater, WEEK_SECS } from "./plan.ts";
 import { type Random, seededRandom } from "./random.ts";
 
-/** Who follows whom when the week is over, and the messages that brought it about. */
+/** The follows at the end of the week, and the messages that produced them. */
 export interface DemoGraph {
   readonly following: ReadonlyMap<number, ReadonlySet<number>>;
   readonly followers: ReadonlyMap<number, ReadonlySet<number>>;
@@ -14,7 +14,7 @@ export interface DemoGraph {
 const CIRCLE_SHARE = 0.32;
 const FOLLOW_BACK_SHARE = 0.7;
 const LEAST_KNOWN_FOLLOWED = 3;
-/** Most of the graph is older than the week: it is said again in its first hours. */
+/** Most of the graph is older than the week: its follows are sent again in the first hours. */
 const OLD_FOLLOW_SHARE = 0.6;
 const OLD_FOLLOW_SECS = 20 * HOUR_SECS;
 const DISPLAY_TIME_SHARE = 0.1;
@@ -22,11 +22,11 @@ const UNFOLLOW_COUNT = 40;
 const RETURN_SHARE = 0.15;
 const BLOCK_COUNT = 16;
 const MUTE_COUNT = 16;
-const TAKEN_BACK_SHARE = 0.15;
-/** The fid whose client says its follows again as one compact state and drops the rest; it never unfollows. */
+const REMOVED_SHARE = 0.15;
+/** The fid whose client sends its follows again as one compact state and drops the others; it never unfollows. */
 const COMPACTING_FID = 14;
 const COMPACTED_AT_SECS_BEFORE_ANCHOR = 2 * DAY_SECS;
-const KEPT_BY_COMPACTION_SHARE = 0.75;
+const REMAINING_AFTER_COMPACTION_SHARE = 0.75;
 
 interface Follow {
   readonly fid: number;
@@ -34,11 +34,11 @@ interface Follow {
   readonly secsBeforeAnchor: number;
 }
 
-/** Follows in circles of shared topics and languages and towards the well-known, then changes of mind, blocks, mutes. */
+/** Follows among users with shared topics and languages and of the well-known, then unfollows, blocks and mutes. */
 export function socialGraph(people: readonly Person[]): DemoGraph {
   const random = seededRandom("graph");
-  const wanted = wantedFollows(people, random);
-  const follows: Follow[] = [...wanted].flatMap(([fid, targets]) =>
+  const targetsByFid = chooseFollows(people, random);
+  const follows: Follow[] = [...targetsByFid].flatMap(([fid, targets]) =>
     [...targets].map((target) => ({ fid, target, secsBeforeAnchor: followTime(fid, random) })),
   );
   const messages = follows.map((follow) => link(follow, "follow", followDisplayTime(random)));
@@ -47,25 +47,25 @@ export function socialGraph(people: readonly Person[]): DemoGraph {
     (follow) => follow.fid !== COMPACTING_FID && follow.secsBeforeAnchor > DAY_SECS,
   );
   for (const follow of random.shuffled(undoable).slice(0, UNFOLLOW_COUNT)) {
-    const end = takenBack(follow, "follow", random);
+    const end = removal(follow, "follow", random);
     messages.push(...end.messages);
-    if (!end.holds) wanted.get(follow.fid)?.delete(follow.target);
+    if (!end.holds) targetsByFid.get(follow.fid)?.delete(follow.target);
   }
-  messages.push(compactState(wanted, random));
-  messages.push(...unwanted(people, wanted, "block", BLOCK_COUNT, random));
-  messages.push(...unwanted(people, wanted, "mute", MUTE_COUNT, random));
-  return { following: wanted, followers: inverted(wanted), messages };
+  messages.push(compactState(targetsByFid, random));
+  messages.push(...blocksOrMutes(people, targetsByFid, "block", BLOCK_COUNT, random));
+  messages.push(...blocksOrMutes(people, targetsByFid, "mute", MUTE_COUNT, random));
+  return { following: targetsByFid, followers: inverted(targetsByFid), messages };
 }
 
-function wantedFollows(people: readonly Person[], random: Random): Map<number, Set<number>> {
-  const wanted = new Map(people.map(({ fid }) => [fid, new Set<number>()]));
+function chooseFollows(people: readonly Person[], random: Random): Map<number, Set<number>> {
+  const targetsByFid = new Map(people.map(({ fid }) => [fid, new Set<number>()]));
   const prominences = people.map((person) => person.prominence);
   for (const person of people) {
-    const targets = wanted.get(person.fid);
+    const targets = targetsByFid.get(person.fid);
     if (!targets) continue;
     for (const other of people) {
       if (other.fid === person.fid || circleOf(other) !== circleOf(person)) continue;
-      const isFollowedBack = wanted.get(other.fid)?.has(person.fid) === true;
+      const isFollowedBack = targetsByFid.get(other.fid)?.has(person.fid) === true;
       if (random.chance(isFollowedBack ? FOLLOW_BACK_SHARE : CIRCLE_SHARE)) targets.add(other.fid);
     }
     const wellKnown = LEAST_KNOWN_FOLLOWED + Math.floor(random.next() ** 3 * 22);
@@ -74,10 +74,10 @@ function wantedFollows(people: readonly Person[], random: Random): Map<number, S
       if (other && other.fid !== person.fid) targets.add(other.fid);
     }
   }
-  return wanted;
+  return targetsByFid;
 }
 
-/** People know each other by language, and English speakers, who are many, by topic. */
+/** Users know each other by language and, because English speakers are many, by topic. */
 function circleOf(person: Person): string {
   return person.language === "en" ? person.topic : person.language;
 }
@@ -87,7 +87,7 @@ function followTime(fid: number, random: Random): number {
   return isOld ? WEEK_SECS - random.below(OLD_FOLLOW_SECS) : random.below(WEEK_SECS - OLD_FOLLOW_SECS);
 }
 
-/** Seconds before the anchor that a client shows as the beginning of a follow, when it says one. */
+/** The seconds before the anchor that a client displays as the start of a follow, when it sets one. */
 function followDisplayTime(random: Random): number | undefined {
   return random.chance(DISPLAY_TIME_SHARE) ? WEEK_SECS + random.below(300) * DAY_SECS : undefined;
 }
@@ -115,8 +115,8 @@ function link(
   };
 }
 
-/** The end of a link, and for a few its return. `holds` says whether it is there in the end. */
-function takenBack(
+/** The removal of a link and, for a few, its return. `holds` is whether the link exists at the end. */
+function removal(
   follow: Follow,
   type: string,
   random: Random,
@@ -137,20 +137,22 @@ function takenBack(
   return { messages: [end, link({ ...follow, secsBeforeAnchor: returnsAt }, type)], holds: true };
 }
 
-function compactState(wanted: Map<number, Set<number>>, random: Random): PlannedMessage {
-  const targets = [...(wanted.get(COMPACTING_FID) ?? [])];
-  const kept = targets.filter((_, index) => index === 0 || random.chance(KEPT_BY_COMPACTION_SHARE));
-  wanted.set(COMPACTING_FID, new Set(kept));
+function compactState(targetsByFid: Map<number, Set<number>>, random: Random): PlannedMessage {
+  const targets = [...(targetsByFid.get(COMPACTING_FID) ?? [])];
+  const remaining = targets.filter(
+    (_, index) => index === 0 || random.chance(REMAINING_AFTER_COMPACTION_SHARE),
+  );
+  targetsByFid.set(COMPACTING_FID, new Set(remaining));
   return {
     fid: COMPACTING_FID,
     type: MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE,
     secsBeforeAnchor: COMPACTED_AT_SECS_BEFORE_ANCHOR,
-    body: () => ({ $case: "linkCompactStateBody", value: { type: "follow", targetFids: kept } }),
+    body: () => ({ $case: "linkCompactStateBody", value: { type: "follow", targetFids: remaining } }),
   };
 }
 
-/** Blocks or mutes of people whom somebody does not follow, some of them taken back. */
-function unwanted(
+/** Blocks or mutes of users whom the author does not follow, some of them removed again. */
+function blocksOrMutes(
   people: readonly Person[],
   following: ReadonlyMap<number, ReadonlySet<number>>,
   type: string,
@@ -166,7 +168,7 @@ function unwanted(
     pairs.add(`${fid} ${target}`);
     const pair = { fid, target, secsBeforeAnchor: HOUR_SECS + random.below(WEEK_SECS - HOUR_SECS) };
     messages.push(link(pair, type));
-    if (random.chance(TAKEN_BACK_SHARE)) messages.push(...takenBack(pair, type, random).messages);
+    if (random.chance(REMOVED_SHARE)) messages.push(...removal(pair, type, random).messages);
   }
   return messages;
 }

@@ -7,13 +7,13 @@ import { clientFidsOf, isDemoFid, transferredAtSecs } from "./roster.ts";
 
 type Hex = `0x${string}`;
 
-/** A secp256k1 key and the 20-byte Ethereum address that belongs to it. */
+/** A secp256k1 key and its 20-byte Ethereum address. */
 export interface Wallet {
   readonly privateKey: Uint8Array;
   readonly address: Uint8Array;
 }
 
-/** The keys of one demo fid as text, for people who try signed requests. */
+/** The keys of one demo fid as text, for users who try signed requests. */
 export interface DemoKeys {
   readonly fid: number;
   readonly custody: { readonly address: Hex; readonly privateKey: Hex };
@@ -25,8 +25,8 @@ export interface DemoKeys {
 }
 
 /**
- * Every key of the demo network. All of them follow from texts in this file, so they are public: they stand for
- * nobody outside a demo network, whatever their fid is there.
+ * All keys of the demo network. They are derived from texts in this file, so they are public: they represent no user
+ * outside a demo network, whatever the fid is there.
  */
 export interface Keyring {
   custody(fid: number): Wallet;
@@ -42,7 +42,7 @@ export interface Keyring {
   nameServer(): Wallet;
 }
 
-/** Derives keys on demand and keeps each for the life of the ring. */
+/** Derives keys on demand and caches each for the lifetime of the ring. */
 export function createKeyring(): Keyring {
   const wallet = memoized((label) => walletFrom(secret(label)));
   const ed25519 = memoized((label) => ed25519KeyFromSeed(secret(label)));
@@ -59,7 +59,7 @@ export function createKeyring(): Keyring {
   };
 }
 
-/** The present custody key and the active signer keys of a demo fid; undefined for any other fid. */
+/** Returns the present custody key and the active signer keys of a demo fid, or undefined for any other fid. */
 export function demoKeys(fid: number): DemoKeys | undefined {
   if (!isDemoFid(fid)) return undefined;
   const keyring = createKeyring();
@@ -74,7 +74,7 @@ export function demoKeys(fid: number): DemoKeys | undefined {
   };
 }
 
-/** 32 bytes that stand for a text: secrets, block hashes and the like of the demo network. */
+/** Derives 32 bytes from a text: secrets, block hashes and the like of the demo network. */
 export function secret(label: string): Uint8Array {
   return blake3(utf8ToBytes(`demo network: ${label}`));
 }

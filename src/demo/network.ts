@@ -20,9 +20,9 @@ export type DemoRecord = NonNullable<ImportRecord["record"]>;
 
 /**
  * The records of a small social network and of its last week, in an order in which a node accepts each of them:
- * on-chain events, proofs of fnames, then messages by time, all within the 7 days that end at `anchorUnixSecs`.
- * The same options give the same bytes. Another anchor gives the same people, graph and texts at other times, and
- * everything that a User object shows stays as it is. Throws a RangeError for an anchor before September 2025.
+ * on-chain events, proofs of fnames, then messages by time, all within the 7 days that end at `anchorUnixSecs`. The
+ * same options produce the same bytes. Another anchor produces the same users, graph and texts at other times, and User
+ * objects are unchanged. Throws a RangeError for an anchor before September 2025.
  */
 export function* demoNetwork(options: {
   anchorUnixSecs: number;
@@ -80,13 +80,13 @@ function* signedMessages(
   }
 }
 
-/** People with two client apps use both. */
+/** Users with two client apps use both. */
 function clientOf(message: PlannedMessage): number {
   const clients = clientFidsOf(message.fid);
   return clients[message.secsBeforeAnchor % clients.length] ?? message.fid;
 }
 
-/** Messages of each store that one unit of the youngest, smallest kind holds, by message type. */
+/** The number of messages per store in one unit of the youngest, smallest kind, by message type. */
 const ROOM_PER_UNIT: Partial<Record<MessageType, readonly [store: string, messages: number]>> = {
   [MessageType.MESSAGE_TYPE_CAST_ADD]: ["casts", 100],
   [MessageType.MESSAGE_TYPE_CAST_REMOVE]: ["casts", 100],
@@ -97,7 +97,7 @@ const ROOM_PER_UNIT: Partial<Record<MessageType, readonly [store: string, messag
   [MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE]: ["links", 200],
 };
 
-/** The storage units that each fid rents so that nothing of the week is pruned, with room to try things out. */
+/** The storage units that each fid rents, so that nothing of the week is pruned and users can try things out. */
 function unitsFor(planned: readonly PlannedMessage[]): (fid: number) => number {
   const needed = new Map<string, number>();
   for (const { fid, type } of planned) {

@@ -1,4 +1,4 @@
-/** What the speakers of other languages write, read by `readGrammar` like the English sources. */
+/** Texts of the speakers of other languages, read by `readGrammar` like the English sources. */
 export const OTHER_LANGUAGES = {
   ja: `
 when: 今朝 | 昨日の夜 | 週末 | お昼 | さっき

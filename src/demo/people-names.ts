@@ -1,6 +1,6 @@
 import type { Language } from "./other-languages.ts";
 
-/** Names of invented people: how each part is written and, for usernames, spelt in a-z. */
+/** Names of invented people: the written form of each part and, for usernames, its spelling in a-z. */
 export interface NameParts {
   readonly given: readonly (readonly [written: string, spelt: string])[];
   readonly family: readonly (readonly [written: string, spelt: string])[];
@@ -52,7 +52,7 @@ export const NAMES: Record<Language, NameParts> = {
   },
 };
 
-/** Towns with the two decimals that a location holds. */
+/** Towns with coordinates to two decimals, as in a location. */
 export const TOWNS: Record<Language, readonly string[]> = {
   en: ["geo:51.51,-0.13", "geo:55.95,-3.19", "geo:45.52,-122.68", "geo:-36.85,174.76", "geo:53.35,-6.26"],
   ja: ["geo:35.68,139.69", "geo:34.69,135.50", "geo:43.06,141.35"],
@@ -62,7 +62,7 @@ export const TOWNS: Record<Language, readonly string[]> = {
   pt: ["geo:38.72,-9.14", "geo:-23.55,-46.63"],
 };
 
-/** Reads names separated by spaces: `written=spelt`, or one word that is spelt as it is written, in lower case. */
+/** Reads names separated by spaces: `written=spelt`, or one word whose spelling is its lower-case form. */
 function parts(source: string): (readonly [string, string])[] {
   return source.split(" ").map((name) => {
     const [written = name, spelt = name.toLowerCase()] = name.split("=");

@@ -5,20 +5,20 @@ import { type Random, seededRandom } from "./random.ts";
 import { DEMO_FID_COUNT, demoFids } from "./roster.ts";
 import type { Texts, Voice } from "./texts.ts";
 
-/** A person of the demo network: who they are and how much they do. */
+/** A person of the demo network: identity and amount of activity. */
 export interface Person extends Voice {
   readonly fid: number;
   /** The fname; undefined for the few who have none. */
   readonly fname: string | undefined;
   readonly displayName: string;
   readonly bio: string;
-  /** How likely others are to follow them, the best known being 1. */
+  /** How likely others are to follow them; the best known has 1. */
   readonly prominence: number;
   /** Casts in the week. */
   readonly castCount: number;
 }
 
-/** The first people, whom the documentation's examples name. */
+/** The first people, whom the documentation's examples use. */
 const FIRST_PEOPLE: readonly Pick<Person, "fname" | "displayName" | "bio" | "language" | "topic">[] = [
   first("harbor", "Harbor", "A calm client for a small network. Ask us anything.", "opensource"),
   first("lantern", "Lantern", "The other client. Keyboard first, open to the last line.", "opensource"),
@@ -34,7 +34,7 @@ const FIRST_PEOPLE: readonly Pick<Person, "fname" | "displayName" | "bio" | "lan
   first("biscuit", "Biscuit's Human", "Staff of one cat. Views are the cat's.", "cats"),
 ];
 
-/** Nobody gave these fids an fname, so they show as `!<fid>`. */
+/** These fids have no fname, so they are shown as `!<fid>`. */
 const WITHOUT_FNAME: ReadonlySet<number> = new Set([66, 127, 183]);
 
 const LANGUAGE_SHARES: readonly (readonly [Language, number])[] = [
@@ -50,10 +50,10 @@ const LURKER_SHARE = 0.08;
 const MAX_FNAME_LENGTH = 16;
 const MAX_DISPLAY_BYTES = 32;
 
-/** Everybody, by fid. The same people come out of every call. */
+/** All people, by fid. Every call returns the same people. */
 export function demoPeople(texts: Texts): Person[] {
   const random = seededRandom("people");
-  const taken = new Set(FIRST_PEOPLE.map((person) => person.fname));
+  const usedFnames = new Set(FIRST_PEOPLE.map((person) => person.fname));
   const topics = Object.keys(ENGLISH_TOPICS) as Topic[];
   const standings = standingsOf(seededRandom("standing"));
   return demoFids().map((fid) => {
@@ -62,7 +62,13 @@ export function demoPeople(texts: Texts): Person[] {
     if (known) return { fid, ...known, ...standing };
     const language = LANGUAGE_SHARES[random.weighted(LANGUAGE_SHARES.map(([, share]) => share))]?.[0] ?? "en";
     const topic = random.pick(topics);
-    return { fid, language, topic, ...stranger(fid, { language, topic }, taken, texts, random), ...standing };
+    return {
+      fid,
+      language,
+      topic,
+      ...stranger(fid, { language, topic }, usedFnames, texts, random),
+      ...standing,
+    };
   });
 }
 
@@ -73,7 +79,7 @@ function first(fname: string, displayName: string, bio: string, topic: Topic) {
 function stranger(
   fid: number,
   voice: Voice,
-  taken: Set<string | undefined>,
+  usedFnames: Set<string | undefined>,
   texts: Texts,
   random: Random,
 ): Pick<Person, "fname" | "displayName" | "bio"> {
@@ -92,15 +98,15 @@ function stranger(
       `${speltGiven}${fid}`,
     ]);
     const fits = fname.length <= MAX_FNAME_LENGTH && Buffer.byteLength(displayName) <= MAX_DISPLAY_BYTES;
-    if (!fits || taken.has(fname)) continue;
-    taken.add(fname);
+    if (!fits || usedFnames.has(fname)) continue;
+    usedFnames.add(fname);
     return { fname: WITHOUT_FNAME.has(fid) ? undefined : fname, displayName, bio };
   }
 }
 
-/** Heavy-tailed fame and output: a few are known by most and write much, most are known by few. */
+/** Heavy-tailed fame and output: a few people are known by most and write much; most are known by few. */
 function standingsOf(random: Random): Pick<Person, "prominence" | "castCount">[] {
-  // The first people lead; everybody else comes in any order, so fame does not follow the fid.
+  // The first people lead. All others are in random order, so that fame does not follow the fid.
   const strangers = random.shuffled(
     Array.from({ length: DEMO_FID_COUNT - FIRST_PEOPLE.length }, (_, i) => FIRST_PEOPLE.length + i),
   );

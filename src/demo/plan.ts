@@ -1,22 +1,22 @@
 import type { FarcasterNetwork, MessageData, MessageType } from "../protocol/wire/generated/message.ts";
 import type { Random } from "./random.ts";
 
-/** What only the moment of signing decides about a message. */
+/** The values that are known only when a message is signed. */
 export interface Signing {
   readonly unixSecs: number;
   readonly network: FarcasterNetwork;
-  /** The hash of a message that was signed before this one. */
+  /** Returns the hash of a message that was signed before this one. */
   hashOf(message: PlannedMessage): Uint8Array;
 }
 
 /**
  * A message of the demo week before it is signed. Plans count back from the anchor and refer to each other as objects,
- * so that one plan serves every anchor: times, and the hashes that follow from them, come in at signing.
+ * so that one plan serves every anchor: times, and the hashes that depend on them, are filled in at signing.
  */
 export interface PlannedMessage {
   readonly fid: number;
   readonly type: MessageType;
-  /** 0 is the anchor, WEEK_SECS the beginning. */
+  /** 0 is the anchor, WEEK_SECS the start of the week. */
   readonly secsBeforeAnchor: number;
   readonly body: (signing: Signing) => NonNullable<MessageData["body"]>;
 }
@@ -27,7 +27,7 @@ export const WEEK_SECS = 7 * DAY_SECS;
 
 const LEAST_DELAY_SECS = 15;
 
-/** A moment some time, on average `meanDelaySecs`, after another; undefined when the anchor comes before it. */
+/** A time after another, on average `meanDelaySecs` later; undefined when it would be after the anchor. */
 export function somewhatLater(
   secsBeforeAnchor: number,
   meanDelaySecs: number,

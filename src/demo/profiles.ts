@@ -17,7 +17,7 @@ import { seededRandom } from "./random.ts";
 import { isPro } from "./roster.ts";
 import type { Texts } from "./texts.ts";
 
-/** Fids whose ENS name or basename is `<fname>.eth` or `<fname>.base.eth`; most go by it instead of the fname. */
+/** Fids whose ENS name or basename is `<fname>.eth` or `<fname>.base.eth`. Most use it instead of the fname. */
 const ENS: ReadonlyMap<number, { suffix: string; type: UserNameType; isUsername: boolean }> = new Map([
   [9, { suffix: ".eth", type: UserNameType.USERNAME_TYPE_ENS_L1, isUsername: false }],
   [47, { suffix: ".eth", type: UserNameType.USERNAME_TYPE_ENS_L1, isUsername: true }],
@@ -27,16 +27,16 @@ const ENS: ReadonlyMap<number, { suffix: string; type: UserNameType; isUsername:
 
 const ALWAYS_VERIFIED: readonly number[] = [3, 5, 8, 24, 61, ...ENS.keys()];
 const VERIFIED_COUNT = 40;
-/** Fids with a second verified wallet, and those of them that take it back. */
+/** Fids with a second verified wallet, and those of them that remove it again. */
 const SECOND_WALLET: ReadonlySet<number> = new Set([3, 24, 47, 61]);
 const SECOND_WALLET_REMOVED: ReadonlySet<number> = new Set([47]);
-/** A wallet that two people share: the first verified wallet of the value is the key's too. */
+/** A wallet that two people share: the first verified wallet of the value also belongs to the key. */
 const SHARED_WALLET: ReadonlyMap<number, number> = new Map([[61, 24]]);
 const SOLANA: ReadonlySet<number> = new Set([3, 7, 21, 58, 150]);
 const PRIMARY_SHARE = 0.3;
 const NEW_BIO_SHARE = 0.08;
 
-/** What people say about themselves: user data, verified wallets and name proofs, mostly as the week begins. */
+/** Profile messages: user data, verified wallets and name proofs, mostly at the start of the week. */
 export function profileMessages(people: readonly Person[], keyring: Keyring, texts: Texts): PlannedMessage[] {
   const random = seededRandom("verified");
   const others = people.map((person) => person.fid).filter((fid) => !ALWAYS_VERIFIED.includes(fid));

@@ -5,10 +5,10 @@ import { sealEnvelope } from "./envelope.ts";
 import { createKeyring } from "./keys.ts";
 import { clientFidsOf, isDemoFid } from "./roster.ts";
 
-/** What the client says to every notification. */
-export type DemoAnswer = "success" | "rate-limited" | "invalid" | "unavailable";
+/** The client's response to every notification. */
+export type DemoResponse = "success" | "rate-limited" | "invalid" | "unavailable";
 
-/** A notification that a user is shown. */
+/** A notification that is shown to a user. */
 export interface ShownNotification {
   readonly fid: number;
   readonly title: string;
@@ -16,9 +16,9 @@ export interface ShownNotification {
   readonly targetUrl: string;
 }
 
-/** A client of the protocol as far as push goes: it reports who adds a mini app, and takes notifications for them. */
+/** A client of the protocol, for push only: it reports users who add a mini app, and accepts notifications for them. */
 export interface DemoPushClient {
-  /** Where it takes notifications. */
+  /** The URL that accepts notifications. */
   readonly url: string;
   /**
    * Adds a mini app for a user of the demo network, and reports it to the app's token webhook.
@@ -36,41 +36,41 @@ interface Received {
   readonly tokens: readonly string[];
 }
 
-/** As every client it shows a user the same notification once, however often it is handed in. */
+/** As every client, it shows a user the same notification once, however often it is posted. */
 export function startDemoPushClient(options: {
   readonly port: number;
-  readonly answer: DemoAnswer;
+  readonly response: DemoResponse;
   readonly show: (notification: ShownNotification) => void;
 }): DemoPushClient {
-  const { port, answer, show } = options;
+  const { port, response, show } = options;
   const fidByToken = new Map<string, number>();
   const shown = new Set<string>();
 
-  function take({ notificationId, title, body, targetUrl, tokens }: Received): Response {
-    if (answer === "unavailable") return new Response("unavailable", { status: 503 });
+  function accept({ notificationId, title, body, targetUrl, tokens }: Received): Response {
+    if (response === "unavailable") return new Response("unavailable", { status: 503 });
     const known = tokens.filter((token) => fidByToken.has(token));
     const unknown = tokens.filter((token) => !fidByToken.has(token));
-    for (const token of answer === "success" ? known : []) {
+    for (const token of response === "success" ? known : []) {
       const fid = fidByToken.get(token) ?? 0;
       if (!shown.has(`${notificationId} ${token}`)) show({ fid, title, body, targetUrl });
       shown.add(`${notificationId} ${token}`);
     }
-    const successfulTokens = answer === "success" ? known : [];
-    const rateLimitedTokens = answer === "rate-limited" ? known : [];
-    const invalidTokens = answer === "invalid" ? [...tokens] : unknown;
+    const successfulTokens = response === "success" ? known : [];
+    const rateLimitedTokens = response === "rate-limited" ? known : [];
+    const invalidTokens = response === "invalid" ? [...tokens] : unknown;
     return Response.json({ result: { successfulTokens, invalidTokens, rateLimitedTokens } });
   }
 
   const server = listen(port, async (request) => {
     const received: unknown = await request.json().catch(() => undefined);
-    return isReceived(received) ? take(received) : new Response("not a notification", { status: 400 });
+    return isReceived(received) ? accept(received) : new Response("not a notification", { status: 400 });
   });
   const url = `http://${server.hostname}:${server.port}/notify`;
 
   return {
     url,
     async addApp(fid, tokenWebhook, call) {
-      if (!isDemoFid(fid)) throw new UserError(`fid ${fid} is nobody of the demo network`);
+      if (!isDemoFid(fid)) throw new UserError(`fid ${fid} is not a user of the demo network`);
       const [clientFid = 0] = clientFidsOf(fid);
       const token = `demo-${fid}-${crypto.randomUUID()}`;
       const envelope = sealEnvelope(fid, createKeyring().signer(fid, clientFid), {
@@ -84,7 +84,7 @@ export function startDemoPushClient(options: {
         body: JSON.stringify(envelope),
         signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
       }).catch((cause) => {
-        throw new RetryableError(`${tokenWebhook.origin} cannot be asked: ${reasonOf(cause)}`);
+        throw new RetryableError(`${tokenWebhook.origin} cannot be reached: ${reasonOf(cause)}`);
       });
       if (!response.ok)
         throw new UserError(`the node refused the event of fid ${fid}: ${await response.text()}`);
@@ -96,9 +96,9 @@ export function startDemoPushClient(options: {
 const CALL_TIMEOUT_MS = 10_000;
 const HOST = "127.0.0.1";
 
-function listen(port: number, answer: (request: Request) => Promise<Response>) {
+function listen(port: number, handle: (request: Request) => Promise<Response>) {
   try {
-    return Bun.serve({ hostname: HOST, port, fetch: answer });
+    return Bun.serve({ hostname: HOST, port, fetch: handle });
   } catch (cause) {
     throw listenFault({ host: HOST, port, setting: "--client-port" }, cause);
   }

@@ -1,19 +1,20 @@
-/** A seeded source of numbers: the same seed gives the same sequence on every machine. */
+/** A seeded source of numbers: the same seed produces the same sequence on every machine. */
 export interface Random {
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number;
-  /** An integer in [0, bound). */
+  /** Returns an integer in [0, bound). */
   below(bound: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** An index of `weights`, each as likely as its weight. */
+  /** Returns an index of `weights`, each with a probability proportional to its weight. */
   weighted(weights: readonly number[]): number;
   shuffled<T>(items: readonly T[]): T[];
 }
 
 /**
- * Random numbers from a text. Each part of the demo network takes its own seed, so that a change in one part leaves
- * the others as they are. sfc32, seeded from an FNV-1a hash; 32 integer bits a number, so no platform rounds it.
+ * Creates a source of random numbers from a text. Each part of the demo network has its own seed, so that a change in
+ * one part leaves the others unchanged. sfc32, seeded from an FNV-1a hash; 32 integer bits per number, so no platform
+ * rounds it.
  */
 export function seededRandom(seed: string): Random {
   const next = sfc32(fnv1a(seed));
@@ -62,7 +63,7 @@ function sfc32(seed: number): () => number {
     c = (((c << 21) | (c >>> 11)) + sum) | 0;
     return (sum >>> 0) / 0x1_0000_0000;
   };
-  // The first outputs still show the seed; a few rounds mix it into the whole state.
+  // The first outputs still depend visibly on the seed; a few rounds mix it into the whole state.
   for (let round = 0; round < 12; round++) next();
   return next;
 }

@@ -2,14 +2,14 @@ import type { Language } from "./other-languages.ts";
 import { DAY_SECS, HOUR_SECS, WEEK_SECS } from "./plan.ts";
 import type { Random } from "./random.ts";
 
-/** How many hours before the anchor the busiest hour of each language's speakers lies, every day. */
+/** The hours before the anchor of the daily peak of each language's speakers. */
 const BUSIEST_HOURS_AGO: Record<Language, number> = { en: 3, es: 7, pt: 7, ja: 13, ko: 13, zh: 14 };
 const QUIETEST_SHARE = 0.08;
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 
 /**
- * A moment of the week, in seconds before the anchor, likely at the hours at which people of a language are awake.
- * Days are counted from the anchor and not from midnight, so that every anchor gives the same week.
+ * A time of the week, in seconds before the anchor, most likely when speakers of a language are awake. Days are counted
+ * from the anchor and not from midnight, so that every anchor produces the same week.
  */
 export function momentOfWeek(language: Language, random: Random): number {
   const busiest = BUSIEST_HOURS_AGO[language];

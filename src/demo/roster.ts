@@ -1,18 +1,19 @@
 import { seededRandom } from "./random.ts";
 
 /**
- * Who of the demo network holds what on the chains. Dates are fixed, because answers such as `GET /user?fid=3` show
- * them and must be the same on every day; only what has to be recent is counted back from the anchor, elsewhere.
+ * The on-chain holdings of the demo network's users. Dates are fixed, because responses such as that of `GET
+ * /user?fid=3` contain them and must be the same every day. Only recent times are counted back from the anchor,
+ * elsewhere.
  */
 
-/** The demo network's people are fids 1 to this one. */
+/** The demo network's people have the fids 1 to this one. */
 export const DEMO_FID_COUNT = 200;
 
-/** Fids of the two client apps that request signer keys; they are people of the network too. */
+/** Fids of the two client apps that request signer keys. They are users of the network too. */
 export const MAIN_CLIENT_FID = 1;
 export const SECOND_CLIENT_FID = 2;
 
-/** Unix seconds of fixed dates. No anchor may lie before the last of them. */
+/** Unix seconds of fixed dates. No anchor may be before the last of them. */
 const FIRST_REGISTRATION_SECS = Date.UTC(2024, 0, 8, 9) / 1000;
 export const PRO_PURCHASED_AT_SECS = Date.UTC(2025, 7, 4, 15) / 1000;
 export const EARLIEST_ANCHOR_SECS = Date.UTC(2025, 8, 1) / 1000;
@@ -24,9 +25,9 @@ const USES_BOTH_CLIENTS: ReadonlySet<number> = new Set([3, 24, 61, 119]);
 const PRO: ReadonlySet<number> = new Set([1, 2, 3, 5, 8, 13, 21]);
 const TRANSFERRED: ReadonlySet<number> = new Set([17, 88, 141]);
 
-/** Fids that besides their message signers hold an auth address: a wallet that may sign in for them. */
+/** Fids that have an auth address besides their message signers: a wallet that may sign in for them. */
 export const AUTH_ADDRESS_FIDS: readonly number[] = [4, 11, 36];
-/** The fid whose key for the second client was added and removed again before the week begins. */
+/** The fid whose key for the second client was added and removed again before the week starts. */
 export const REMOVED_SIGNER_FID = 43;
 /** The fid that replaced its recovery address. */
 export const RECOVERY_CHANGE_FID = 73;
@@ -35,18 +36,18 @@ export function isDemoFid(fid: number): boolean {
   return Number.isInteger(fid) && fid >= 1 && fid <= DEMO_FID_COUNT;
 }
 
-/** Every fid of the network, ascending. */
+/** All fids of the network, ascending. */
 export function demoFids(): number[] {
   return Array.from({ length: DEMO_FID_COUNT }, (_, index) => index + 1);
 }
 
-/** The client apps that hold a signer key of this fid, the main one first. */
+/** The client apps that have a signer key of this fid, the main one first. */
 export function clientFidsOf(fid: number): readonly number[] {
   if (USES_BOTH_CLIENTS.has(fid)) return [MAIN_CLIENT_FID, SECOND_CLIENT_FID];
   return fid === SECOND_CLIENT_FID || fid % 6 === 0 ? [SECOND_CLIENT_FID] : [MAIN_CLIENT_FID];
 }
 
-/** Pro lets an fid write casts of more than 1,024 bytes and set a banner. */
+/** Pro allows an fid to write casts of more than 1,024 bytes and to set a banner. */
 export function isPro(fid: number): boolean {
   return PRO.has(fid);
 }

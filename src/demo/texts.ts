@@ -4,21 +4,21 @@ import { capitalised, expand, type Grammar, MENTION_MARK, readGrammar } from "./
 import { type Language, OTHER_LANGUAGES } from "./other-languages.ts";
 import type { Random } from "./random.ts";
 
-/** What decides how somebody writes. The topic matters to English speakers alone. */
+/** The properties that determine how a user writes. Only English speakers have a topic. */
 export interface Voice {
   readonly language: Language;
   readonly topic: Topic;
 }
 
-/** Writers of drafts: texts in which MENTION_MARK stands for each person who is to be named. */
+/** Writers of drafts: texts in which each MENTION_MARK is the placeholder of a mentioned user. */
 export interface Texts {
   bio(voice: Voice, random: Random): string;
   /** A cast about the voice's topic, at most 320 bytes long. */
   post(voice: Voice, random: Random): string;
-  /** A cast about nothing in particular, at most 320 bytes long. */
+  /** A cast about no particular topic, at most 320 bytes long. */
   smallTalk(voice: Voice, random: Random): string;
   reply(voice: Voice, random: Random): string;
-  /** What an author answers in their own thread. */
+  /** An author's reply in the author's own thread. */
   followUp(voice: Voice, random: Random): string;
   quoteComment(voice: Voice, random: Random): string;
   /** 321 to 1,024 bytes without mentions, in English. */
@@ -27,7 +27,7 @@ export interface Texts {
   article(topic: Topic, random: Random): string;
 }
 
-/** A draft with its mentions taken out, as a CastAdd stores it: positions are byte offsets into `text`. */
+/** A draft with its mentions removed, as a CastAdd stores it: positions are byte offsets into `text`. */
 export interface MentionedText {
   readonly text: string;
   readonly mentions: number[];
@@ -93,12 +93,12 @@ export function createTexts(): Texts {
   };
 }
 
-/** How many people a draft wants to name. */
+/** The number of mentions in a draft. */
 export function mentionCount(draft: string): number {
   return draft.split(MENTION_MARK).length - 1;
 }
 
-/** Puts people, in order, at the marks of a draft; `fids` holds one for each mark. */
+/** Replaces the marks of a draft with users, in order; `fids` has one for each mark. */
 export function withMentions(draft: string, fids: readonly number[]): MentionedText {
   const parts = draft.split(MENTION_MARK);
   const mentionsPositions: number[] = [];

@@ -72,7 +72,7 @@ test("runs the documented steps from the registration to the first push", async 
 test.each([
   [["--app-id", "x"], "give --app-id and --fids together"],
   [["--fids", "4"], "give --app-id and --fids together"],
-  [["--app-id", "x", "--fids", "100000"], "is nobody of the demo network"],
+  [["--app-id", "x", "--fids", "100000"], "is not a user of the demo network"],
   [["--client-port", "70000"], "--client-port"],
   [["--answer", "maybe"], "Allowed choices"],
 ])("demo-client %p ends with exit code 1 and says why", async (args, message) => {
