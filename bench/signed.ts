@@ -38,7 +38,7 @@ interface Took {
  */
 export async function benchSigned(): Promise<Figure[]> {
   using node = startTestNode();
-  node.takeEvent(registerEvent(FID, custody, { block: 1 }));
+  node.ingestEvent(registerEvent(FID, custody, { block: 1 }));
   using index = openIndexReader(indexPath(node.dir));
   using state = openState(statePath(node.dir));
   const management = createManagement({

@@ -71,10 +71,10 @@ test("an app without tokens has an empty list", async () => {
 test("pages of every size join to the whole list, in the order of fid and client", async () => {
   const { node } = push.signed.api;
   for (let fid = 100; fid < 112; fid += 1) {
-    node.takeEvent(registerEvent(fid, custodyWallet(fid).address, { block: 20_000 + fid }));
+    node.ingestEvent(registerEvent(fid, custodyWallet(fid).address, { block: 20_000 + fid }));
     for (const [at, clientFid] of [CLIENT_A, CLIENT_B].entries()) {
       const place = { block: 30_000 + 2 * fid + at };
-      node.takeEvent(
+      node.ingestEvent(
         keyAddedEvent(fid, clientKey(fid, clientFid).publicKey, place, { requestFid: clientFid }),
       );
       await push.report(added(`t${fid}`), { fid, clientFid });

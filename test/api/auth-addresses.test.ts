@@ -17,7 +17,7 @@ let block: number;
 beforeEach(async () => {
   await api?.[Symbol.asyncDispose]();
   api = await startTestApi({ compatPrefixes: ["farcaster"] });
-  for (const fid of [FID, APP]) api.node.takeAll(accountRecords(fid));
+  for (const fid of [FID, APP]) api.node.ingestAll(accountRecords(fid));
   block = 900_000;
 });
 
@@ -26,11 +26,11 @@ afterAll(() => api[Symbol.asyncDispose]());
 function add(key: Uint8Array, requestFid: number | "none" = APP): void {
   const place = { block: block++ };
   const metadata = requestFid === "none" ? {} : { requestFid };
-  expect(api.node.takeEvent(keyAddedEvent(FID, key, place, { keyType: 2, ...metadata }))).toBe("ok");
+  expect(api.node.ingestEvent(keyAddedEvent(FID, key, place, { keyType: 2, ...metadata }))).toBe("ok");
 }
 
 function end(key: Uint8Array, kind: "remove" | "admin_reset"): void {
-  expect(api.node.takeEvent(signerEvent(FID, key, { block: block++ }, kind))).toBe("ok");
+  expect(api.node.ingestEvent(signerEvent(FID, key, { block: block++ }, kind))).toBe("ok");
 }
 
 /** As both dialects show it: the native one names the app, the other shows it. */

@@ -32,7 +32,7 @@ const casts = [0, 1, 2, 3].map((n) => signedCast(2, `cast ${n}`, accountSigner(2
 const [a = "0x", b = "0x", c = "0x", doomed = "0x"] = casts.map(hashOf);
 const own = signedCast(1, "my own", accountSigner(1));
 
-const take = (bytes: Uint8Array) => expect(api.node.takeMessage(bytes)).toBe("ok");
+const take = (bytes: Uint8Array) => expect(api.node.ingestMessage(bytes)).toBe("ok");
 const at = (secs: number) => ({ at: DEFAULT_TIMESTAMP + secs });
 const hexOf = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString("hex")}`;
 
@@ -61,7 +61,7 @@ function reply(parent: { fid: number; hash: `0x${string}` }, secs: number): void
 
 beforeAll(async () => {
   api = await startTestApi();
-  for (const fid of [1, 2, 3]) api.node.takeAll(accountRecords(fid));
+  for (const fid of [1, 2, 3]) api.node.ingestAll(accountRecords(fid));
   for (const cast of [...casts, own]) take(cast);
   for (const [fid, secs] of [
     [2, 5],
@@ -207,9 +207,9 @@ test("cast-interactions: live casts of others, by the newest act, each with all 
 
 test("signers: the keys whose latest event is an add, in the order of addition", async () => {
   const key = (name: string) => makeSigner(name).publicKey;
-  api.node.takeEvent(signerEvent(2, key("later"), { block: 300_000, at: AT + 10 }));
-  api.node.takeEvent(signerEvent(2, key("removed"), { block: 300_001 }));
-  api.node.takeEvent(signerEvent(2, key("removed"), { block: 300_002 }, "remove"));
+  api.node.ingestEvent(signerEvent(2, key("later"), { block: 300_000, at: AT + 10 }));
+  api.node.ingestEvent(signerEvent(2, key("removed"), { block: 300_001 }));
+  api.node.ingestEvent(signerEvent(2, key("removed"), { block: 300_002 }, "remove"));
   const signer = (bytes: Uint8Array, created_at: number) => ({
     signer: hexOf(bytes),
     created_at,
@@ -223,8 +223,8 @@ test("signers: the keys whose latest event is an add, in the order of addition",
 
 test("id-registrations: in chain order, with event types in lower case", async () => {
   const [from, to] = [makeWallet("custody 3").address, makeWallet("other").address];
-  api.node.takeEvent(transferEvent(3, from, to, { block: 900_000, at: AT + 5 }));
-  api.node.takeEvent(registerEvent(50, to, { block: 900_001, at: AT + 6 }));
+  api.node.ingestEvent(transferEvent(3, from, to, { block: 900_000, at: AT + 5 }));
+  api.node.ingestEvent(registerEvent(50, to, { block: 900_001, at: AT + 6 }));
   expect(await ask("/batch/id-registrations", 3, 50)).toEqual({
     "3": [
       { from: null, to: hexOf(from), timestamp: AT, event_type: "register" },

@@ -3,15 +3,15 @@ import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
 import { linkMessage } from "../support/social.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 let api: TestApi;
 
-const take = (bytes: Uint8Array) => expect(api.node.takeMessage(bytes)).toBe("ok");
+const take = (bytes: Uint8Array) => expect(api.node.ingestMessage(bytes)).toBe("ok");
 
 beforeAll(async () => {
   api = await startTestApi();
-  for (const fid of [1, 2, 3, 4, 5]) api.node.takeAll(accountRecords(fid));
+  for (const fid of [1, 2, 3, 4, 5]) api.node.ingestAll(accountRecords(fid));
   for (const fid of [3, 2, 4]) take(linkMessage(1, "block", fid, { at: DEFAULT_TIMESTAMP + fid }));
   for (const fid of [5, 2]) take(linkMessage(1, "mute", fid));
   take(linkMessage(1, "follow", 3));
@@ -30,7 +30,7 @@ test("blocks and mutes are those of the fid alone, newest first, in pages of any
     [`/block/list?fid=${2n ** 53n + 1n}`, []],
   ] as const) {
     for (const limit of [1, 3, 100]) {
-      const users = await walkPages<{ fid: number }>(api, path, "users", limit);
+      const users = await readAllPages<{ fid: number }>(api, path, "users", limit);
       expect(users.map(({ fid }) => fid)).toEqual([...expected]);
     }
   }

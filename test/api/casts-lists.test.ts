@@ -8,7 +8,7 @@ import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { hashOf } from "../support/social.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 type Hash = `0x${string}`;
 
@@ -23,7 +23,7 @@ const UNKNOWN = `0x${"0".repeat(40)}` as const;
 
 beforeAll(async () => {
   api = await startTestApi();
-  for (const fid of [1, 2, 3]) api.node.takeAll(accountRecords(fid, 10));
+  for (const fid of [1, 2, 3]) api.node.ingestAll(accountRecords(fid, 10));
 });
 
 afterAll(() => api[Symbol.asyncDispose]());
@@ -39,7 +39,7 @@ function post(fid: number, at: number, body: DeepPartial<CastAddBody>): Hash {
     },
     accountSigner(fid),
   );
-  expect(api.node.takeMessage(message)).toBe("ok");
+  expect(api.node.ingestMessage(message)).toBe("ok");
   return hashOf(message);
 }
 
@@ -50,7 +50,7 @@ function remove(fid: number, hash: Hash): void {
     fid,
     body: { $case: "castRemoveBody", value },
   } as const;
-  expect(api.node.takeMessage(signMessage(data, accountSigner(fid)))).toBe("ok");
+  expect(api.node.ingestMessage(signMessage(data, accountSigner(fid)))).toBe("ok");
 }
 
 const bytesOf = (hash: Hash) => Buffer.from(hash.slice(2), "hex");
@@ -165,7 +165,7 @@ describe("/cast/quotes", () => {
     const path = `/cast/quotes?identifier=${quoted}&type=hash`;
     for (const limit of [1, 3, 100]) {
       let late = 0;
-      const found = await walkPages<{ hash: Hash }>(api, path, "casts", limit, () => {
+      const found = await readAllPages<{ hash: Hash }>(api, path, "casts", limit, () => {
         late += 1;
         remove(2, quote(2, 6500 + late + limit * 10));
       });

@@ -8,7 +8,7 @@ import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { hashOf } from "../support/social.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 let api: TestApi;
 let dir: string;
@@ -22,7 +22,7 @@ const HOSTILE = `x:${"\u0001".repeat(254)}`;
 beforeAll(async () => {
   api = await startTestApi();
   dir = mkdtempSync(join(tmpdir(), "channels-test-"));
-  for (const fid of [1, 2, 3, 4]) api.node.takeAll(accountRecords(fid));
+  for (const fid of [1, 2, 3, 4]) api.node.ingestAll(accountRecords(fid));
   // Fid, parent URL, seconds after the default time.
   for (const [fid, url, at] of [
     [1, `${OLD_HOST}/books`, 1],
@@ -84,7 +84,7 @@ function cast(fid: number, parentUrl: string, at: number): `0x${string}` {
     },
     accountSigner(fid),
   );
-  expect(api.node.takeMessage(message)).toBe("ok");
+  expect(api.node.ingestMessage(message)).toBe("ok");
   return hashOf(message);
 }
 
@@ -99,14 +99,14 @@ function removeCast(fid: number, hash: string): void {
     },
     accountSigner(fid),
   );
-  expect(api.node.takeMessage(message)).toBe("ok");
+  expect(api.node.ingestMessage(message)).toBe("ok");
 }
 
 const one = async (query: string) => (await api.get(`/channel?${query}`)).body.channel;
 const q = encodeURIComponent;
 
 async function ids(path: string, limit = 100): Promise<string[]> {
-  return (await walkPages<{ id: string }>(api, path, "channels", limit)).map(({ id }) => id);
+  return (await readAllPages<{ id: string }>(api, path, "channels", limit)).map(({ id }) => id);
 }
 
 const ALL = [
@@ -256,7 +256,7 @@ describe("lists of channels", () => {
     for (const path of ["/channel/all", "/channel/list"])
       for (const limit of [1, 3, 100]) expect(await ids(path, limit)).toEqual(ALL);
     let hash = "";
-    const walked = await walkPages<{ id: string }>(api, "/channel/all", "channels", 1, (page) => {
+    const walked = await readAllPages<{ id: string }>(api, "/channel/all", "channels", 1, (page) => {
       if (page === 1) hash = cast(3, "chain://new", 9);
       if (page === 5) removeCast(3, hash);
     });
@@ -331,7 +331,7 @@ describe("members", () => {
   ];
 
   async function members(path: string, limit = 100): Promise<number[]> {
-    return (await walkPages<{ fid: number }>(api, path, "users", limit)).map(({ fid }) => fid);
+    return (await readAllPages<{ fid: number }>(api, path, "users", limit)).map(({ fid }) => fid);
   }
 
   test("who casts directly in a channel is listed once, the last active first, under all names and hosts", async () => {

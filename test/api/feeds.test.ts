@@ -9,7 +9,7 @@ import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 type Hash = `0x${string}`;
 
@@ -30,7 +30,7 @@ const OTHER = "https://example.com/topic";
 
 beforeAll(async () => {
   api = await startTestApi();
-  for (const fid of FIDS) api.node.takeAll(accountRecords(fid, 10));
+  for (const fid of FIDS) api.node.ingestAll(accountRecords(fid, 10));
   const urls = [undefined, ...ART, CHAIN, OTHER];
   for (let n = 0; n < 60; n++) {
     const fid = FIDS[n % 4] ?? 1;
@@ -44,8 +44,8 @@ beforeAll(async () => {
     posted.push(post(fid, n >> 2, { text: `cast ${n}`, ...(parent ? { parent } : {}) }));
   }
   for (const target of [2, 3, 4, 5])
-    expect(api.node.takeMessage(linkMessage(1, "follow", target))).toBe("ok");
-  expect(api.node.takeMessage(linkMessage(2, "follow", 1))).toBe("ok");
+    expect(api.node.ingestMessage(linkMessage(1, "follow", target))).toBe("ok");
+  expect(api.node.ingestMessage(linkMessage(2, "follow", 1))).toBe("ok");
 });
 
 afterAll(() => api[Symbol.asyncDispose]());
@@ -58,7 +58,7 @@ function post(fid: number, at: number, value: DeepPartial<CastAddBody>): Posted 
     { type: MessageType.MESSAGE_TYPE_CAST_ADD, fid, timestamp: DEFAULT_TIMESTAMP - 1000 + at, body },
     accountSigner(fid),
   );
-  expect(api.node.takeMessage(message)).toBe("ok");
+  expect(api.node.ingestMessage(message)).toBe("ok");
   const parentUrl = value.parent?.$case === "parentUrl" ? value.parent.value : undefined;
   return { fid, at, hash: hashOf(message), parentUrl, isReply: value.parent?.$case === "parentCastId" };
 }
@@ -66,7 +66,7 @@ function post(fid: number, at: number, value: DeepPartial<CastAddBody>): Posted 
 function remove({ fid, hash }: Posted): void {
   const body = { $case: "castRemoveBody", value: { targetHash: bytesOf(hash) } } as const;
   const data = { type: MessageType.MESSAGE_TYPE_CAST_REMOVE, fid, body };
-  expect(api.node.takeMessage(signMessage(data, accountSigner(fid)))).toBe("ok");
+  expect(api.node.ingestMessage(signMessage(data, accountSigner(fid)))).toBe("ok");
 }
 
 /** The posted casts that a feed must show, in its order. */
@@ -78,7 +78,7 @@ function feedOf(belongs: (cast: Posted) => boolean): Hash[] {
 }
 
 async function walk(path: string, limit: number, between?: () => void): Promise<Hash[]> {
-  return (await walkPages<{ hash: Hash }>(api, path, "casts", limit, between)).map(({ hash }) => hash);
+  return (await readAllPages<{ hash: Hash }>(api, path, "casts", limit, between)).map(({ hash }) => hash);
 }
 
 const list = (...items: string[]) => items.map(encodeURIComponent).join(",");
@@ -154,7 +154,7 @@ describe("/feed/user/popular", () => {
 
   const like = (by: number, target: { fid: number; hash: Hash }) =>
     expect(
-      api.node.takeMessage(
+      api.node.ingestMessage(
         reactionMessage(by, ReactionType.REACTION_TYPE_LIKE, { fid: target.fid, hash: target.hash }),
       ),
     ).toBe("ok");
@@ -166,7 +166,7 @@ describe("/feed/user/popular", () => {
     for (const by of [1, 2, 3, 4]) like(by, c);
     like(1, a);
     const recast = reactionMessage(2, ReactionType.REACTION_TYPE_RECAST, { fid: 5, hash: a.hash });
-    expect(api.node.takeMessage(recast)).toBe("ok");
+    expect(api.node.ingestMessage(recast)).toBe("ok");
     const parent = { $case: "parentCastId", value: { fid: 5, hash: bytesOf(d.hash) } } as const;
     post(1, 800, { text: "a reply", parent });
     // A like of a cast that is not there, and one that names the wrong author, count for nothing that shows.

@@ -49,8 +49,8 @@ const casts = [0, 1, 2, 3, 4].map((n) =>
 beforeAll(async () => {
   api = await startTestApi();
   const { node } = api;
-  for (const fid of [1, 2, 3]) node.takeAll(accountRecords(fid));
-  node.takeEvent(proEvent(1, 30, { block: 5, at: DEFAULT_NOW_SECS - 86_400 }));
+  for (const fid of [1, 2, 3]) node.ingestAll(accountRecords(fid));
+  node.ingestEvent(proEvent(1, 30, { block: 5, at: DEFAULT_NOW_SECS - 86_400 }));
   for (const [type, value] of [
     [UserDataType.USER_DATA_TYPE_USERNAME, "user1"],
     [UserDataType.USER_DATA_TYPE_LOCATION, "geo:52.52,-13.40"],
@@ -59,12 +59,12 @@ beforeAll(async () => {
     [UserDataType.USER_DATA_TYPE_BANNER, "https://example.com/banner.png"],
   ] as const) {
     const userData = { $case: "userDataBody", value: { type, value } } as const;
-    expect(node.takeMessage(sign(1, { type: MessageType.MESSAGE_TYPE_USER_DATA_ADD, body: userData }))).toBe(
-      "ok",
-    );
+    expect(
+      node.ingestMessage(sign(1, { type: MessageType.MESSAGE_TYPE_USER_DATA_ADD, body: userData })),
+    ).toBe("ok");
   }
   for (const message of [root, quote, ...casts, linkMessage(2, "follow", 1), linkMessage(1, "follow", 3)])
-    expect(node.takeMessage(message)).toBe("ok");
+    expect(node.ingestMessage(message)).toBe("ok");
 });
 
 afterAll(() => api[Symbol.asyncDispose]());
@@ -177,8 +177,8 @@ describe("users", () => {
   test("custody is the present one: after a transfer the old address finds nobody, of two fids the lower one is found", async () => {
     const old = Buffer.from(makeWallet("custody 2").address);
     const next = makeWallet("custody next").address;
-    api.node.takeEvent(transferEvent(2, old, next, { block: 900_000 }));
-    api.node.takeEvent(registerEvent(500, next, { block: 900_001 }));
+    api.node.ingestEvent(transferEvent(2, old, next, { block: 900_000 }));
+    api.node.ingestEvent(registerEvent(500, next, { block: 900_001 }));
     const path = (address: Uint8Array) =>
       `/user/custody-address?custody_address=0x${Buffer.from(address).toString("hex").toUpperCase()}`;
     expect((await api.get(path(old))).status).toBe(404);

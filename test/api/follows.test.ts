@@ -3,17 +3,17 @@ import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
 import { linkMessage } from "../support/social.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 let api: TestApi;
 
 const FOLLOWERS = Array.from({ length: 12 }, (_, n) => 2 + n);
 const at = (secs: number) => ({ at: DEFAULT_TIMESTAMP - 10_000 + secs });
-const take = (bytes: Uint8Array) => expect(api.node.takeMessage(bytes)).toBe("ok");
+const take = (bytes: Uint8Array) => expect(api.node.ingestMessage(bytes)).toBe("ok");
 
 beforeAll(async () => {
   api = await startTestApi();
-  for (const fid of [1, ...FOLLOWERS, 20, 21, 22, 23]) api.node.takeAll(accountRecords(fid));
+  for (const fid of [1, ...FOLLOWERS, 20, 21, 22, 23]) api.node.ingestAll(accountRecords(fid));
   // Two followers share each second, so that ties are met.
   for (const fid of FOLLOWERS) take(linkMessage(fid, "follow", 1, at(fid >> 1)));
   for (const fid of FOLLOWERS) take(linkMessage(1, "follow", fid, at(100 + (fid >> 1))));
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]());
 
 const walk = async (path: string, limit: number, between?: (page: number) => void) =>
-  (await walkPages<{ fid: number }>(api, path, "users", limit, between)).map(({ fid }) => fid);
+  (await readAllPages<{ fid: number }>(api, path, "users", limit, between)).map(({ fid }) => fid);
 
 const newestFirst = FOLLOWERS.toSorted((a, b) => (b >> 1) - (a >> 1) || b - a);
 

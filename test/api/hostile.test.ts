@@ -86,8 +86,8 @@ let operations: Operation[];
 
 beforeAll(async () => {
   api = await startTestApi({ compatPrefixes: ["farcaster"] });
-  for (const fid of [1, 2]) api.node.takeAll(accountRecords(fid));
-  api.node.takeMessage(cast);
+  for (const fid of [1, 2]) api.node.ingestAll(accountRecords(fid));
+  api.node.ingestMessage(cast);
   const paths = pathsWithAliases(api.document) as Record<
     string,
     { get?: { parameters?: Operation["params"]; security?: unknown } }

@@ -26,12 +26,12 @@ let nextViewer = 1000;
 
 beforeAll(async () => {
   api = await startTestApi({ notificationWindowSecs: WINDOW_SECS });
-  for (const fid of ACTORS) api.node.takeAll(accountRecords(fid, 10));
+  for (const fid of ACTORS) api.node.ingestAll(accountRecords(fid, 10));
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
 function take(message: Uint8Array): void {
-  expect(api.node.takeMessage(message)).toBe("ok");
+  expect(api.node.ingestMessage(message)).toBe("ok");
 }
 
 function sign(fid: number, data: TestData): Uint8Array {
@@ -91,7 +91,7 @@ class World {
   #serial = 0;
 
   constructor(casts = 4) {
-    api.node.takeAll(accountRecords(this.viewer));
+    api.node.ingestAll(accountRecords(this.viewer));
     for (let n = 0; n < casts; n++) this.#casts.push(this.#cast(this.viewer, { text: `own ${n}` }, -100));
   }
 

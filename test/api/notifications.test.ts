@@ -5,7 +5,7 @@ import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signMessage, type TestData } from 
 import { accountRecords, accountSigner } from "../support/node.ts";
 import type { ResponseEntry } from "../support/notification-model.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 const { REACTION_TYPE_LIKE: LIKE, REACTION_TYPE_RECAST: RECAST } = ReactionType;
 const WINDOW_SECS = 3600;
@@ -19,17 +19,17 @@ let nextViewer = 1;
 
 beforeAll(async () => {
   api = await startTestApi();
-  for (const fid of OTHERS) api.node.takeAll(accountRecords(fid));
+  for (const fid of OTHERS) api.node.ingestAll(accountRecords(fid));
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
 function take(message: Uint8Array): void {
-  expect(api.node.takeMessage(message)).toBe("ok");
+  expect(api.node.ingestMessage(message)).toBe("ok");
 }
 
 function newViewer(): number {
   const fid = nextViewer++;
-  api.node.takeAll(accountRecords(fid));
+  api.node.ingestAll(accountRecords(fid));
   return fid;
 }
 
@@ -73,7 +73,7 @@ const under = (url: string): Pick<NonNullable<CastBody>, "parent"> => ({
 const mention = (fid: number) => ({ mentions: [fid], mentionsPositions: [0] });
 
 const entriesOf = async (path: string, limit = 100) =>
-  await walkPages<ResponseEntry>(api, path, "notifications", limit);
+  await readAllPages<ResponseEntry>(api, path, "notifications", limit);
 
 describe("/notifications", () => {
   test("each kind of entry is complete", async () => {

@@ -4,7 +4,7 @@ import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { hashOf, reactionMessage } from "../support/social.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 let api: TestApi;
 
@@ -20,7 +20,7 @@ interface Item {
   timestamp: number;
 }
 
-const take = (bytes: Uint8Array) => expect(api.node.takeMessage(bytes)).toBe("ok");
+const take = (bytes: Uint8Array) => expect(api.node.ingestMessage(bytes)).toBe("ok");
 const react = (
   fid: number,
   type: ReactionType,
@@ -33,7 +33,7 @@ const react = (
 
 beforeAll(async () => {
   api = await startTestApi();
-  for (const fid of [1, ...PEOPLE]) api.node.takeAll(accountRecords(fid));
+  for (const fid of [1, ...PEOPLE]) api.node.ingestAll(accountRecords(fid));
   for (const cast of casts) take(cast);
   for (const fid of PEOPLE) react(fid, LIKE, target, { at: DEFAULT_TIMESTAMP + (fid >> 1) });
   react(2, RECAST, target);
@@ -92,14 +92,14 @@ describe("reactions on a cast", () => {
   test("newest first in pages of any size, likes by default, each with its user and the cast", async () => {
     for (const path of CAST_PATHS) {
       for (const limit of [1, 3, 100]) {
-        const items = await walkPages<Item>(api, `${path}?hash=${target}`, "reactions", limit);
+        const items = await readAllPages<Item>(api, `${path}?hash=${target}`, "reactions", limit);
         expect(items.map(({ user }) => user.fid)).toEqual(likers);
         expect(new Set(items.map(({ reaction_type, cast }) => `${reaction_type} ${cast.hash}`))).toEqual(
           new Set([`like ${target}`]),
         );
       }
       const upper = target.toUpperCase().replace("0X", "0x");
-      const recasts = await walkPages<Item>(api, `${path}?hash=${upper}&types=recasts`, "reactions", 1);
+      const recasts = await readAllPages<Item>(api, `${path}?hash=${upper}&types=recasts`, "reactions", 1);
       expect(recasts.map(({ user, reaction_type }) => [user.fid, reaction_type])).toEqual([
         [8, "recast"],
         [3, "recast"],
@@ -118,7 +118,7 @@ describe("reactions on a cast", () => {
         "types=likes%2Crecasts,,&types=likes",
       ]) {
         for (const limit of [1, 4, 100]) {
-          const items = await walkPages<Item>(api, `${path}?hash=${target}&${types}`, "reactions", limit);
+          const items = await readAllPages<Item>(api, `${path}?hash=${target}&${types}`, "reactions", limit);
           walked.push(items.map(({ user, reaction_type }) => `${reaction_type} ${user.fid}`));
           expect(items.map(({ timestamp }) => timestamp)).toEqual(
             items.map(({ timestamp }) => timestamp).toSorted((a, b) => b - a),
@@ -162,7 +162,7 @@ describe("reactions on a cast", () => {
 
   test("who stays through the whole walk is met once", async () => {
     const gone = likers[4] ?? 0;
-    const items = await walkPages<Item>(api, `/reaction/cast?hash=${target}`, "reactions", 2, (page) => {
+    const items = await readAllPages<Item>(api, `/reaction/cast?hash=${target}`, "reactions", 2, (page) => {
       if (page !== 0) return;
       react(1, LIKE, target, { at: DEFAULT_TIMESTAMP + 200 });
       react(gone, LIKE, target, { at: DEFAULT_TIMESTAMP + 201, remove: true });
@@ -175,19 +175,21 @@ describe("reactions of a user", () => {
   test("only those on live casts of their true author, newest first, in pages of any size", async () => {
     const live = casts.map(hashOf).filter((hash) => hash !== doomed);
     for (const path of USER_PATHS) {
-      const likes = await walkPages<Item>(api, `${path}?fid=3`, "reactions", 1);
+      const likes = await readAllPages<Item>(api, `${path}?fid=3`, "reactions", 1);
       expect(
         likes.map(({ cast, timestamp, reaction_type }) => [reaction_type, cast.hash, timestamp]),
       ).toEqual([
         ["like", second, 1_609_459_200 + DEFAULT_TIMESTAMP + 70],
         ["like", target, 1_609_459_200 + DEFAULT_TIMESTAMP + 1],
       ]);
-      const whole = await walkPages<Item>(api, `${path}?fid=3&type=recasts`, "reactions", 100);
+      const whole = await readAllPages<Item>(api, `${path}?fid=3&type=recasts`, "reactions", 100);
       expect(whole.map(({ cast }) => cast.hash).toSorted()).toEqual(live.toSorted());
       const times = whole.map(({ timestamp }) => timestamp);
       expect(times).toEqual(times.toSorted((a, b) => b - a));
       for (const limit of [1, 2, 3])
-        expect(await walkPages<Item>(api, `${path}?fid=3&type=recasts`, "reactions", limit)).toEqual(whole);
+        expect(await readAllPages<Item>(api, `${path}?fid=3&type=recasts`, "reactions", limit)).toEqual(
+          whole,
+        );
     }
   });
 

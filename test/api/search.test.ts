@@ -9,7 +9,7 @@ import { DEFAULT_TIMESTAMP, signedCast, signMessage } from "../support/messages.
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { deleteCast, hashFrom, insertCast } from "../support/read-model.ts";
 import { hashOf } from "../support/social.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 const AT = 1_700_000_000;
 
@@ -234,8 +234,8 @@ describe("/cast/search", () => {
 
   beforeAll(async () => {
     api = await startTestApi();
-    api.node.takeAll(accountRecords(1));
-    for (const message of casts) expect(api.node.takeMessage(message)).toBe("ok");
+    api.node.ingestAll(accountRecords(1));
+    for (const message of casts) expect(api.node.ingestMessage(message)).toBe("ok");
   });
 
   afterAll(() => api[Symbol.asyncDispose]());
@@ -243,7 +243,7 @@ describe("/cast/search", () => {
   test("pages join to the whole, and a removed cast is gone", async () => {
     const newestFirst = casts.map(hashOf).toReversed();
     for (const limit of [1, 3, 100]) {
-      const found = await walkPages<{ hash: string }>(api, "/cast/search?q=gm", "casts", limit);
+      const found = await readAllPages<{ hash: string }>(api, "/cast/search?q=gm", "casts", limit);
       expect(found.map(({ hash }) => hash)).toEqual(newestFirst);
     }
     const [gone] = newestFirst;
@@ -256,7 +256,7 @@ describe("/cast/search", () => {
       },
       accountSigner(1),
     );
-    expect(api.node.takeMessage(remove)).toBe("ok");
+    expect(api.node.ingestMessage(remove)).toBe("ok");
     expect((await api.get("/cast/search?q=gm")).body.casts).toHaveLength(6);
     expect((await api.get("/cast/search?q=number%206")).body.casts).toEqual([]);
   });

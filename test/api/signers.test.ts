@@ -3,7 +3,7 @@ import { IdRegisterEventType, OnChainEvent } from "../../src/protocol/wire/gener
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { registerEvent, signerEvent, transferEvent } from "../support/events.ts";
 import { DEFAULT_NOW_SECS, makeSigner, makeWallet } from "../support/messages.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 let api: TestApi;
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
     registerEvent(2, second, { block: 11 }),
     signerEvent(2, key("z"), { block: 14 }),
   ])
-    expect(api.node.takeEvent(event)).toBe("ok");
+    expect(api.node.ingestEvent(event)).toBe("ok");
 });
 
 afterAll(() => api[Symbol.asyncDispose]());
@@ -73,7 +73,7 @@ test("signer events are all of the fid's, in chain order, under every name and i
   for (const path of SIGNER_PATHS) {
     expect((await api.get(`${path}?fid=1`)).body).toEqual({ events: expected, next: { cursor: null } });
     for (const limit of [1, 2, 3, 100])
-      expect(await walkPages<object>(api, `${path}?fid=1`, "events", limit)).toEqual(expected);
+      expect(await readAllPages<object>(api, `${path}?fid=1`, "events", limit)).toEqual(expected);
   }
 });
 
@@ -96,17 +96,17 @@ test("id-registry events name what they change and null for the rest", async () 
     { event_type: "ChangeRecovery", block_number: 30, from: null, to: null, recovery_address: hexOf(first) },
   ].map((event) => ({ object: "id_registry_event", fid: 1, block_timestamp: AT, ...event }));
   for (const limit of [1, 2, 100])
-    expect(await walkPages<object>(api, "/onchain/id_registry_event?fid=1", "events", limit)).toEqual(
+    expect(await readAllPages<object>(api, "/onchain/id_registry_event?fid=1", "events", limit)).toEqual(
       expected,
     );
 });
 
 test("without a limit a page holds a hundred events, and an event that comes in mid-walk is met once", async () => {
-  for (let n = 0; n < 101; n++) api.node.takeEvent(signerEvent(2, key(`key ${n}`), { block: 1000 + n }));
+  for (let n = 0; n < 101; n++) api.node.ingestEvent(signerEvent(2, key(`key ${n}`), { block: 1000 + n }));
   const { body } = await api.get("/signer?fid=2");
   expect(body.events).toHaveLength(100);
-  const walked = await walkPages<{ block_number: number }>(api, "/signer?fid=2", "events", 40, (page) => {
-    if (page === 0) api.node.takeEvent(signerEvent(2, key("late"), { block: 5000 }));
+  const walked = await readAllPages<{ block_number: number }>(api, "/signer?fid=2", "events", 40, (page) => {
+    if (page === 0) api.node.ingestEvent(signerEvent(2, key("late"), { block: 5000 }));
   });
   expect(walked.map((event) => event.block_number)).toEqual([
     14,

@@ -16,14 +16,14 @@ const IN_2024 = 1_730_000_000;
 const RENTED = DEFAULT_NOW_SECS - DAY;
 const LONG_AGO = LEGACY - 4 * YEAR;
 
-const take = (bytes: Uint8Array) => expect(api.node.takeMessage(bytes)).toBe("ok");
+const take = (bytes: Uint8Array) => expect(api.node.ingestMessage(bytes)).toBe("ok");
 
 beforeAll(async () => {
   api = await startTestApi();
-  for (const fid of [1, 2, 3]) api.node.takeAll(accountRecords(fid, fid === 3 ? 2000 : 1));
-  api.node.takeEvent(rentEvent(1, 3, { block: 500, at: LEGACY }));
-  api.node.takeEvent(rentEvent(1, 5, { block: 400, at: LONG_AGO }));
-  api.node.takeEvent(rentEvent(1, 2, { block: 600, at: IN_2024 }));
+  for (const fid of [1, 2, 3]) api.node.ingestAll(accountRecords(fid, fid === 3 ? 2000 : 1));
+  api.node.ingestEvent(rentEvent(1, 3, { block: 500, at: LEGACY }));
+  api.node.ingestEvent(rentEvent(1, 5, { block: 400, at: LONG_AGO }));
+  api.node.ingestEvent(rentEvent(1, 2, { block: 600, at: IN_2024 }));
   for (const text of ["a", "b"]) take(signedCast(1, text, accountSigner(1)));
   const gone = signedCast(1, "c", accountSigner(1));
   take(gone);

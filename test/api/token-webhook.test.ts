@@ -125,7 +125,7 @@ test("a row holds what the client said, who said it and when", async () => {
 
 test("a key whose metadata names no client counts as the client 0", async () => {
   const key = makeSigner("plain key");
-  push.signed.api.node.takeEvent(signerEvent(USER, key.publicKey, { block: 5000 }));
+  push.signed.api.node.ingestEvent(signerEvent(USER, key.publicKey, { block: 5000 }));
   expect((await push.post(officialEnvelope(USER, key, added("t")))).status).toBe(200);
   expect(held()).toEqual({ 0: "enabled t" });
 });
@@ -217,12 +217,14 @@ describe("an envelope that is wrong is 401 and changes nothing", () => {
   const refusedKeys: [what: string, spoil: () => void][] = [
     [
       "a key that was removed",
-      () => push.signed.api.node.takeEvent(signerEvent(USER, userKey.publicKey, { block: 9000 }, "remove")),
+      () => push.signed.api.node.ingestEvent(signerEvent(USER, userKey.publicKey, { block: 9000 }, "remove")),
     ],
     [
       "a key that the registry's admin reset",
       () =>
-        push.signed.api.node.takeEvent(signerEvent(USER, userKey.publicKey, { block: 9000 }, "admin_reset")),
+        push.signed.api.node.ingestEvent(
+          signerEvent(USER, userKey.publicKey, { block: 9000 }, "admin_reset"),
+        ),
     ],
   ];
   test.each(refusedKeys)("with %s, until it is added again", async (_, spoil) => {
@@ -236,14 +238,14 @@ describe("an envelope that is wrong is 401 and changes nothing", () => {
       });
     });
     const again = keyAddedEvent(USER, userKey.publicKey, { block: 9001 }, { requestFid: CLIENT_A });
-    push.signed.api.node.takeEvent(again);
+    push.signed.api.node.ingestEvent(again);
     expect(await push.report(removed)).toBe(200);
   });
 
   test("with a key that is registered for another fid as well, but under the other's number", async () => {
     const { node } = push.signed.api;
-    node.takeEvent(registerEvent(8, custodyWallet(8).address, { block: 8000 }));
-    node.takeEvent(keyAddedEvent(8, userKey.publicKey, { block: 8001 }, { requestFid: CLIENT_B }));
+    node.ingestEvent(registerEvent(8, custodyWallet(8).address, { block: 8000 }));
+    node.ingestEvent(keyAddedEvent(8, userKey.publicKey, { block: 8001 }, { requestFid: CLIENT_B }));
     expect((await push.post(officialEnvelope(8, userKey, added("eight")))).status).toBe(200);
     expect(held(8)).toEqual({ [CLIENT_B]: "enabled eight" });
     expect((await push.post(officialEnvelope(6, userKey, added("six")))).status).toBe(401);
@@ -274,7 +276,7 @@ describe("an app's allowlist", () => {
 
   test("lets a key without a client pass by the user's fid alone", async () => {
     const key = makeSigner("plain key");
-    push.signed.api.node.takeEvent(signerEvent(USER, key.publicKey, { block: 5000 }));
+    push.signed.api.node.ingestEvent(signerEvent(USER, key.publicKey, { block: 5000 }));
     const strict = await push.createApp({ signer_fid_allowlist: [CLIENT_A] });
     const open = await push.createApp({ signer_fid_allowlist: [USER] });
     expect((await push.post(officialEnvelope(USER, key, added("t")), strict)).status).toBe(401);

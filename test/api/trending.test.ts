@@ -13,7 +13,7 @@ import { accountRecords, accountSigner } from "../support/node.ts";
 import { fromSources, startNode, tempDir } from "../support/program.ts";
 import { deleteCast, hashFrom, insertCast, type ModelCast, setReaction } from "../support/read-model.ts";
 import { hashOf, reactionMessage } from "../support/social.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 const NOW = 1_700_000_000;
 const HOUR = 3600;
@@ -274,11 +274,13 @@ describe("the trending feed", () => {
 
   beforeAll(async () => {
     api = await startTestApi();
-    for (const one of [1, 2, 3, 4, 5, 6]) api.node.takeAll(accountRecords(one));
-    for (const message of casts) expect(api.node.takeMessage(message)).toBe("ok");
+    for (const one of [1, 2, 3, 4, 5, 6]) api.node.ingestAll(accountRecords(one));
+    for (const message of casts) expect(api.node.ingestMessage(message)).toBe("ok");
     casts.forEach((message, n) => {
       for (let by = 1; by <= n + 1; by++)
-        expect(api.node.takeMessage(reactionMessage(by, LIKE, { fid: 1, hash: hashOf(message) }))).toBe("ok");
+        expect(api.node.ingestMessage(reactionMessage(by, LIKE, { fid: 1, hash: hashOf(message) }))).toBe(
+          "ok",
+        );
     });
   });
 
@@ -295,7 +297,7 @@ describe("the trending feed", () => {
     const expected = casts.slice(1).map(hashOf).toReversed();
     for (const name of names) {
       for (const limit of [1, 3, 100]) {
-        const found = await walkPages<{ hash: string }>(api, name, "casts", limit);
+        const found = await readAllPages<{ hash: string }>(api, name, "casts", limit);
         expect(found.map(({ hash }) => hash)).toEqual(expected);
       }
       const query = name.includes("?") ? "&" : "?";

@@ -12,9 +12,9 @@ const owner = `0x${Buffer.from(custody).toString("hex")}`;
 
 beforeAll(async () => {
   api = await startTestApi();
-  for (const fid of [1, 2]) api.node.takeAll(accountRecords(fid));
+  for (const fid of [1, 2]) api.node.ingestAll(accountRecords(fid));
   for (const fid of [2, 0])
-    api.node.takeProof(fnameProof("gone", fid, makeWallet("custody 2").address, 1_700_000_000 - fid));
+    api.node.ingestProof(fnameProof("gone", fid, makeWallet("custody 2").address, 1_700_000_000 - fid));
   const ens = signMessage(
     {
       fid: 1,

@@ -5,7 +5,7 @@ import { fnameProof, registerEvent } from "../support/events.ts";
 import { DEFAULT_TIMESTAMP, makeWallet, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
-import { walkPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/walk-pages.ts";
 
 let api: TestApi;
 
@@ -15,7 +15,7 @@ const { USER_DATA_TYPE_USERNAME, USER_DATA_TYPE_DISPLAY, USER_DATA_TYPE_LOCATION
 
 beforeAll(async () => {
   api = await startTestApi();
-  for (const fid of ACCOUNTS) api.node.takeAll(accountRecords(fid, 2));
+  for (const fid of ACCOUNTS) api.node.ingestAll(accountRecords(fid, 2));
 });
 
 afterAll(() => api[Symbol.asyncDispose]());
@@ -30,13 +30,13 @@ function setData(fid: number, type: UserDataType, value: string, at = DEFAULT_TI
     },
     accountSigner(fid),
   );
-  expect(api.node.takeMessage(bytes)).toBe("ok");
+  expect(api.node.ingestMessage(bytes)).toBe("ok");
 }
 
 function nameUser(fid: number, name: string): void {
-  expect(api.node.takeProof(fnameProof(name, fid, makeWallet(`custody ${fid}`).address, 1_700_000_000))).toBe(
-    "ok",
-  );
+  expect(
+    api.node.ingestProof(fnameProof(name, fid, makeWallet(`custody ${fid}`).address, 1_700_000_000)),
+  ).toBe("ok");
   setData(fid, USER_DATA_TYPE_USERNAME, name);
 }
 
@@ -67,11 +67,11 @@ function cast(fid: number, text: string, mentions: number[] = []): Uint8Array {
     },
     accountSigner(fid),
   );
-  expect(api.node.takeMessage(bytes)).toBe("ok");
+  expect(api.node.ingestMessage(bytes)).toBe("ok");
   return bytes;
 }
 
-const take = (bytes: Uint8Array) => expect(api.node.takeMessage(bytes)).toBe("ok");
+const take = (bytes: Uint8Array) => expect(api.node.ingestMessage(bytes)).toBe("ok");
 
 async function fidsOf(path: string): Promise<number[]> {
   const { status, body } = await api.get(path);
@@ -142,7 +142,7 @@ describe("/user/by_location", () => {
     setData(2, USER_DATA_TYPE_LOCATION, "geo:53.00,13.40");
     setData(4, USER_DATA_TYPE_LOCATION, "geo:5.20,1.00");
     for (const limit of [1, 2, 3, 100]) {
-      const users = await walkPages<{ fid: number }>(
+      const users = await readAllPages<{ fid: number }>(
         api,
         "/user/by_location?location=GEO:52",
         "users",
@@ -164,8 +164,8 @@ describe("/user/by_location", () => {
 
 describe("/user/search", () => {
   const search = (q: string, limit = 100) =>
-    walkPages<{ fid: number }>(api, `/user/search?q=${encodeURIComponent(q)}`, "users", limit).then((users) =>
-      users.map(({ fid }) => fid),
+    readAllPages<{ fid: number }>(api, `/user/search?q=${encodeURIComponent(q)}`, "users", limit).then(
+      (users) => users.map(({ fid }) => fid),
     );
 
   test("the very name, then names by followers, then words of display names by followers, each user once", async () => {
@@ -195,7 +195,7 @@ describe("/user/search", () => {
     nameUser(8, "gone");
     expect(await search("gone")).toEqual([8]);
     const released = fnameProof("gone", 0, makeWallet("custody 8").address, 1_700_000_100);
-    expect(api.node.takeProof(released)).toBe("ok");
+    expect(api.node.ingestProof(released)).toBe("ok");
     expect(await search("gone")).toEqual([]);
   });
 
@@ -218,11 +218,11 @@ describe("/user/search", () => {
 describe("/user/fid", () => {
   test("lists every fid ascending under hexadecimal cursors, with registrations in mid-walk", async () => {
     const custody = makeWallet("custody of later ones").address;
-    api.node.takeEvent(registerEvent(2 ** 40, custody, { block: 900_000 }));
+    api.node.ingestEvent(registerEvent(2 ** 40, custody, { block: 900_000 }));
     for (const limit of [1, 3, 100])
-      expect(await walkPages<number>(api, "/user/fid", "fids", limit)).toEqual([...ACCOUNTS, 2 ** 40]);
-    const walked = await walkPages<number>(api, "/user/fid", "fids", 3, (page) => {
-      if (page === 0) api.node.takeEvent(registerEvent(100, custody, { block: 900_001 }));
+      expect(await readAllPages<number>(api, "/user/fid", "fids", limit)).toEqual([...ACCOUNTS, 2 ** 40]);
+    const walked = await readAllPages<number>(api, "/user/fid", "fids", 3, (page) => {
+      if (page === 0) api.node.ingestEvent(registerEvent(100, custody, { block: 900_001 }));
     });
     expect(walked).toEqual([...ACCOUNTS, 100, 2 ** 40]);
     const { body } = await api.get("/user/fid?limit=1");
@@ -246,7 +246,7 @@ describe("/user/best_friends", () => {
     ] as const)
       take(linkMessage(fid, "follow", target, at(n)));
     for (const limit of [1, 2, 100]) {
-      const users = await walkPages<{ fid: number }>(api, "/user/best_friends?fid=8", "users", limit);
+      const users = await readAllPages<{ fid: number }>(api, "/user/best_friends?fid=8", "users", limit);
       expect(users.map(({ fid }) => fid)).toEqual([7, 3, 6]);
     }
   });

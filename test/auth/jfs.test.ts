@@ -152,8 +152,8 @@ describe("an allowlist", () => {
 describe("active keys of the index", () => {
   const start = () => {
     const node = startTestNode();
-    node.takeEvent(registerEvent(FID, custodyWallet(FID).address, { block: 1 }));
-    node.takeEvent(registerEvent(CLIENT, custodyWallet(CLIENT).address, { block: 2 }));
+    node.ingestEvent(registerEvent(FID, custodyWallet(FID).address, { block: 1 }));
+    node.ingestEvent(registerEvent(CLIENT, custodyWallet(CLIENT).address, { block: 2 }));
     const activeKeyOf = activeKeysFromIndex(node.db);
     const at = (secs = 0, fid = FID) => activeKeyOf(fid, signer.publicKey, DEFAULT_NOW_SECS + secs);
     return { node, at };
@@ -163,21 +163,21 @@ describe("active keys of the index", () => {
     const { node, at } = start();
     using _ = node;
     expect(at()).toBeUndefined();
-    node.takeEvent(keyAddedEvent(FID, signer.publicKey, { block: 10 }, { requestFid: CLIENT }));
+    node.ingestEvent(keyAddedEvent(FID, signer.publicKey, { block: 10 }, { requestFid: CLIENT }));
     expect(at()).toEqual({ requestFid: CLIENT });
     expect(at(0, FID + 1)).toBeUndefined();
     expect(at(0, FID + 2 ** 32)).toBeUndefined();
-    node.takeEvent(signerEvent(FID, signer.publicKey, { block: 11 }, "remove"));
+    node.ingestEvent(signerEvent(FID, signer.publicKey, { block: 11 }, "remove"));
     expect(at()).toBeUndefined();
-    node.takeEvent(keyAddedEvent(FID, signer.publicKey, { block: 12 }));
+    node.ingestEvent(keyAddedEvent(FID, signer.publicKey, { block: 12 }));
     expect(at()).toEqual({ requestFid: 0 });
   });
 
   test("an on-chain key that the admin reset is not active, although ingest still accepts its messages", () => {
     const { node, at } = start();
     using _ = node;
-    node.takeEvent(keyAddedEvent(FID, signer.publicKey, { block: 10 }, { requestFid: CLIENT }));
-    node.takeEvent(signerEvent(FID, signer.publicKey, { block: 11 }, "admin_reset"));
+    node.ingestEvent(keyAddedEvent(FID, signer.publicKey, { block: 10 }, { requestFid: CLIENT }));
+    node.ingestEvent(signerEvent(FID, signer.publicKey, { block: 11 }, "admin_reset"));
     expect(at()).toBeUndefined();
   });
 
@@ -185,7 +185,7 @@ describe("active keys of the index", () => {
     const { node } = start();
     using _ = node;
     const auth = custodyWallet(77).address;
-    expect(node.takeEvent(keyAddedEvent(FID, auth, { block: 10 }, { keyType: 2 }))).toBe("ok");
+    expect(node.ingestEvent(keyAddedEvent(FID, auth, { block: 10 }, { keyType: 2 }))).toBe("ok");
     const activeKeyOf = activeKeysFromIndex(node.db);
     expect(activeKeyOf(FID, auth, DEFAULT_NOW_SECS)).toBeUndefined();
   });
@@ -194,7 +194,7 @@ describe("active keys of the index", () => {
     const { node, at } = start();
     using _ = node;
     const message = gaslessKeyMessage({ fid: FID, signer, requestFid: CLIENT, ttlSecs: 3600, nonce: 1 });
-    expect(node.takeMessage(message)).toBe("ok");
+    expect(node.ingestMessage(message)).toBe("ok");
     expect(at()).toEqual({ requestFid: CLIENT });
     expect(at(0, FID + 1)).toBeUndefined();
     expect(at(3600)).toEqual({ requestFid: CLIENT });
@@ -204,7 +204,7 @@ describe("active keys of the index", () => {
   test("a key of another fid is not active", () => {
     const { node } = start();
     using _ = node;
-    node.takeEvent(keyAddedEvent(FID, signer.publicKey, { block: 10 }));
+    node.ingestEvent(keyAddedEvent(FID, signer.publicKey, { block: 10 }));
     const other = makeSigner("other").publicKey;
     expect(activeKeysFromIndex(node.db)(FID, other, DEFAULT_NOW_SECS)).toBeUndefined();
   });

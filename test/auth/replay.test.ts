@@ -13,7 +13,7 @@ const processes: ServerProcess[] = [];
 beforeAll(() => {
   node = startTestNode();
   for (const fid of [3, 4, 5]) {
-    node.takeEvent(registerEvent(fid, custodyWallet(fid).address, { block: 1000 + fid }));
+    node.ingestEvent(registerEvent(fid, custodyWallet(fid).address, { block: 1000 + fid }));
   }
   state = openState(statePath(node.dir));
 });

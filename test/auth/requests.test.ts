@@ -205,7 +205,7 @@ test("after a transfer of an fid, its old owner is 401 and its new owner succeed
   const call = { method: "GET" as const, path: "/frame/app/list", fid: 5 };
   expect((await signed.call(call)).status).toBe(200);
   const signedBefore = await signed.sign(call);
-  signed.api.node.takeEvent(transferEvent(5, seller.address, buyer.address, { block: 2000 }));
+  signed.api.node.ingestEvent(transferEvent(5, seller.address, buyer.address, { block: 2000 }));
   await expectRefused(() => signed.send(call, signedBefore), 401);
   await expectRefused(() => signed.call(call), 401);
   expect((await signed.call({ ...call, wallet: buyer })).status).toBe(200);

@@ -57,7 +57,7 @@ test("accepts ethers' signature", async () => {
 test("accepts an independently computed signature, once", async () => {
   // By the private key 1, whose address is well known; computed by a separate Python program.
   const address = Buffer.from("7e5f4552091a69125d5dfcb7b8c2659029395bdf", "hex");
-  signed.api.node.takeEvent(registerEvent(4242, address, { block: 99 }));
+  signed.api.node.ingestEvent(registerEvent(4242, address, { block: 99 }));
   expect(signed.nowSecs()).toBe(1_756_272_000);
   const send = () =>
     signed.send(

@@ -6,7 +6,7 @@ import {
   hubClient,
   prepareDeliveries,
 } from "../support/delivery-network.ts";
-import { type Heard, startDeliveryReceiver } from "../support/delivery-receiver.ts";
+import { type ReceivedDelivery, startDeliveryReceiver } from "../support/delivery-receiver.ts";
 import { compileInto, startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
@@ -34,7 +34,7 @@ test("receivers that hang, fail or redirect inwards keep nothing from one that i
   );
   const all = Promise.withResolvers<void>();
   await using fast = await startDeliveryReceiver(() => {
-    if (fast.heard.length >= CASTS) all.resolve();
+    if (fast.received.length >= CASTS) all.resolve();
     return undefined;
   });
   await prepareDeliveries(dataDir, {
@@ -62,20 +62,20 @@ test("receivers that hang, fail or redirect inwards keep nothing from one that i
   }
   await all.promise;
   // None of the hanging calls has ended: they have neither been answered nor run out of their 60 seconds.
-  expect(namesOf(fast.heard)).toEqual(events.toSorted());
-  expect(hanging.heard.length).toBeGreaterThan(0);
+  expect(namesOf(fast.received)).toEqual(events.toSorted());
+  expect(hanging.received.length).toBeGreaterThan(0);
   expect(mostHanging).toBeLessThanOrEqual(4);
 
   released.resolve(undefined);
   await allDelivered(node.url);
-  expect(namesOf(hanging.heard)).toEqual(events.flatMap((event) => Array(HANGING).fill(event)).toSorted());
-  for (const { heard } of [failing, redirecting]) {
+  expect(namesOf(hanging.received)).toEqual(events.flatMap((event) => Array(HANGING).fill(event)).toSorted());
+  for (const { received: heard } of [failing, redirecting]) {
     expect(namesOf(heard)).toEqual(events.flatMap((event) => Array(ATTEMPTS).fill(event)).toSorted());
     expect(new Set(heard.map(({ messageId }) => messageId)).size).toBe(CASTS);
   }
-  expect(fast.heard).toHaveLength(CASTS);
-  expect(within.heard).toEqual([]);
+  expect(fast.received).toHaveLength(CASTS);
+  expect(within.received).toEqual([]);
   for (const { violations } of [hanging, failing, redirecting, fast]) expect(violations).toEqual([]);
 }, 30_000);
 
-const namesOf = (heard: readonly Heard[]) => heard.map(({ event }) => event).toSorted();
+const namesOf = (heard: readonly ReceivedDelivery[]) => heard.map(({ event }) => event).toSorted();

@@ -12,7 +12,11 @@ import {
   prepareDeliveries,
   uncastNow,
 } from "../support/delivery-network.ts";
-import { type DeliveryReceiver, type Heard, startDeliveryReceiver } from "../support/delivery-receiver.ts";
+import {
+  type DeliveryReceiver,
+  type ReceivedDelivery,
+  startDeliveryReceiver,
+} from "../support/delivery-receiver.ts";
 import { compileInto, startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
@@ -90,9 +94,9 @@ class Stream {
 }
 
 /** How often each event was accepted, as `<path> <event>`; fails when an event had several ids, or an id several events. */
-function countsOf({ heard, accepted, violations }: DeliveryReceiver): Map<string, number> {
+function countsOf({ received: heard, accepted, violations }: DeliveryReceiver): Map<string, number> {
   expect(violations).toEqual([]);
-  const distinct = (name: (delivery: Heard) => string) => new Set(heard.map(name)).size;
+  const distinct = (name: (delivery: ReceivedDelivery) => string) => new Set(heard.map(name)).size;
   const events = distinct(({ path, event }) => `${path} ${event}`);
   expect(distinct(({ path, event, messageId }) => `${path} ${event} ${messageId}`)).toBe(events);
   expect(distinct(({ messageId }) => messageId)).toBe(events);
@@ -149,7 +153,7 @@ test(`killed at ${KILLS} random moments, the node delivers every event at least 
   if (process.env.DELIVERY_KILLS) {
     const again = [...counts.values()].filter((count) => count > 1).length;
     process.stderr.write(
-      `${JSON.stringify({ events: counts.size, heard: receiver.heard.length, again, interrupted })}\n`,
+      `${JSON.stringify({ events: counts.size, heard: receiver.received.length, again, interrupted })}\n`,
     );
   }
 }, 600_000);
@@ -169,7 +173,7 @@ test("without faults, every event is delivered exactly once, over a restart too"
   }
   const counts = countsOf(receiver);
   expect([...counts.keys()].sort()).toEqual([...stream.expected].sort());
-  expect(receiver.heard).toHaveLength(counts.size);
+  expect(receiver.received).toHaveLength(counts.size);
 }, 60_000);
 
 /** What a dead node left to do. */

@@ -24,7 +24,7 @@ const network = readNetwork();
 function nodeWithDemo(anchorUnixSecs: number): TestNode {
   const node = startTestNode({ nowSecs: anchorUnixSecs });
   const records = anchorUnixSecs === ANCHOR_SECS ? network.records : readNetwork(anchorUnixSecs).records;
-  const verdicts = node.takeAll(records.map(encodedRecord));
+  const verdicts = node.ingestAll(records.map(encodedRecord));
   expect(verdicts.filter((verdict) => verdict !== "ok")).toEqual([]);
   return node;
 }

@@ -198,11 +198,11 @@ test("limits the size of cached bodies in every coding, and of URLs", () => {
 
 test("a cached read shows a commit of another connection at once", async () => {
   await using api = await startTestApi();
-  for (const fid of [1, 2]) api.node.takeAll(accountRecords(fid));
+  for (const fid of [1, 2]) api.node.ingestAll(accountRecords(fid));
   const followers = async () => (await api.get("/user?fid=2")).body.user;
   for (let n = 1; n <= 20; n++) {
     const link = linkMessage(1, "follow", 2, { remove: n % 2 === 0, at: DEFAULT_TIMESTAMP + n });
-    expect(api.node.takeMessage(link)).toBe("ok");
+    expect(api.node.ingestMessage(link)).toBe("ok");
     for (let repeat = 0; repeat < 3; repeat++) {
       expect(await followers()).toMatchObject({ follower_count: n % 2 });
     }

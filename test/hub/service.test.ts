@@ -61,7 +61,7 @@ async function startHub(admin: boolean, descriptors?: Descriptors): Promise<HubS
 
 beforeAll(async () => {
   node = startTestNode();
-  for (const fid of [1, 2]) node.takeAll(accountRecords(fid));
+  for (const fid of [1, 2]) node.ingestAll(accountRecords(fid));
   server = await startHub(true);
   adminOff = await startHub(false);
   client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());

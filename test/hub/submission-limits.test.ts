@@ -82,7 +82,7 @@ let hub: Hub;
 
 beforeAll(async () => {
   node = startTestNode();
-  for (const fid of [1, 2, 9]) node.takeAll(accountRecords(fid));
+  for (const fid of [1, 2, 9]) node.ingestAll(accountRecords(fid));
   submit = async (records) => node.merge(records);
   hub = await startHub();
 });

@@ -142,7 +142,7 @@ function connect(hub: HubServer): Client {
 
 beforeAll(async () => {
   node = startTestNode();
-  node.takeAll(accountRecords(1));
+  node.ingestAll(accountRecords(1));
   const started = await startUpstream();
   upstream = started.server;
   toUpstream = connectUpstream(`http://127.0.0.1:${started.port}`);

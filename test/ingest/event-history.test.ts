@@ -52,8 +52,8 @@ const act: fc.Arbitrary<EncodedRecord | "tick"> = fc.oneof(
 
 function startNode(): TestNode {
   const node = startTestNode();
-  for (const who of [1, 2]) node.takeAll(accountRecords(who));
-  node.takeAll([
+  for (const who of [1, 2]) node.ingestAll(accountRecords(who));
+  node.ingestAll([
     eventRecord(registerEvent(EXPIRING, makeWallet("expiring").address, { block: 1 })),
     eventRecord(signerEvent(EXPIRING, accountSigner(EXPIRING).publicKey, { block: 2 })),
     eventRecord(rentEvent(EXPIRING, 1, { block: 3, at: DEFAULT_NOW_SECS - 4 * YEAR_SECS + EXPIRES_IN_SECS })),

@@ -283,8 +283,8 @@ const CASES: readonly Case[] = [
 /** A node with three accounts, one account whose storage has expired, and the records of a case. */
 function startNode({ given = [] }: Pick<Case, "given"> = {}) {
   const node = startTestNode();
-  for (const fid of [1, 2, 3]) node.takeAll(accountRecords(fid));
-  node.takeAll([
+  for (const fid of [1, 2, 3]) node.ingestAll(accountRecords(fid));
+  node.ingestAll([
     eventRecord(registerEvent(EXPIRED, makeWallet("expired").address, { block: 1 })),
     eventRecord(signerEvent(EXPIRED, accountSigner(EXPIRED).publicKey, { block: 2 })),
     eventRecord(rentEvent(EXPIRED, 1, { block: 3, at: DEFAULT_NOW_SECS - 4 * YEAR_SECS - 5 })),

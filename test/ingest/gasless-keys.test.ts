@@ -28,7 +28,7 @@ const TTL_SECS = 3600;
 
 function startNode(): TestNode {
   const node = startTestNode();
-  for (const fid of [1, 2, APP]) node.takeAll(accountRecords(fid));
+  for (const fid of [1, 2, APP]) node.ingestAll(accountRecords(fid));
   return node;
 }
 
@@ -58,30 +58,30 @@ function timesOf(node: TestNode, { publicKey }: TestSigner) {
 describe("nonces", () => {
   test("accepts nonce 1 first and then only nonces above a user's last", () => {
     using node = startNode();
-    expect(node.takeMessage(add(1, first, 0))).toBe(REFUSED);
-    expect(node.takeMessage(add(1, first, 1))).toBe("ok");
-    expect(node.takeMessage(add(1, second, 1))).toBe(REFUSED);
-    expect(node.takeMessage(add(1, second, 7))).toBe("ok");
-    expect(node.takeMessage(remove(1, second, 7, "custody"))).toBe(REFUSED);
-    expect(node.takeMessage(remove(1, second, 8, "custody"))).toBe("ok");
+    expect(node.ingestMessage(add(1, first, 0))).toBe(REFUSED);
+    expect(node.ingestMessage(add(1, first, 1))).toBe("ok");
+    expect(node.ingestMessage(add(1, second, 1))).toBe(REFUSED);
+    expect(node.ingestMessage(add(1, second, 7))).toBe("ok");
+    expect(node.ingestMessage(remove(1, second, 7, "custody"))).toBe(REFUSED);
+    expect(node.ingestMessage(remove(1, second, 8, "custody"))).toBe("ok");
     // Each user has nonces of their own.
-    expect(node.takeMessage(add(2, second, 1))).toBe("ok");
+    expect(node.ingestMessage(add(2, second, 1))).toBe("ok");
     expect([userNonce(node.db, 1), userNonce(node.db, 2), userNonce(node.db, APP)]).toEqual([8, 1, 0]);
   });
 
   test("counts removals by the keys themselves per requesting app, over all users", () => {
     using node = startNode();
-    node.takeMessage(add(1, first, 1));
-    node.takeMessage(add(1, second, 2));
-    node.takeMessage(add(2, third, 1));
-    expect(node.takeMessage(remove(1, first, 0, "itself"))).toBe(REFUSED);
-    expect(node.takeMessage(remove(1, first, 5, "itself"))).toBe("ok");
-    expect(node.takeMessage(remove(2, third, 5, "itself"))).toBe(REFUSED);
-    expect(node.takeMessage(remove(2, third, 6, "itself"))).toBe("ok");
+    node.ingestMessage(add(1, first, 1));
+    node.ingestMessage(add(1, second, 2));
+    node.ingestMessage(add(2, third, 1));
+    expect(node.ingestMessage(remove(1, first, 0, "itself"))).toBe(REFUSED);
+    expect(node.ingestMessage(remove(1, first, 5, "itself"))).toBe("ok");
+    expect(node.ingestMessage(remove(2, third, 5, "itself"))).toBe(REFUSED);
+    expect(node.ingestMessage(remove(2, third, 6, "itself"))).toBe("ok");
     expect(appNonce(node.db, APP)).toBe(6);
     // The nonces of custody addresses are separate, also those of the app as a user.
     expect([userNonce(node.db, 1), userNonce(node.db, APP)]).toEqual([2, 0]);
-    expect(node.takeMessage(remove(1, second, 3, "custody"))).toBe("ok");
+    expect(node.ingestMessage(remove(1, second, 3, "custody"))).toBe("ok");
   });
 });
 
@@ -92,24 +92,24 @@ describe("a key message that is submitted again unchanged", () => {
     using node = startNode();
     const added = add(1, first, 1);
     const removed = remove(1, first, 3, "custody");
-    expect(node.takeMessage(added)).toBe("ok");
-    expect(node.takeMessage(added)).toBe(DUPLICATE);
-    expect(node.takeMessage(add(1, second, 2))).toBe("ok");
-    expect(node.takeMessage(added)).toBe(DUPLICATE);
-    expect(node.takeMessage(removed)).toBe("ok");
-    expect(node.takeMessage(removed)).toBe(DUPLICATE);
-    expect(node.takeMessage(added)).toBe(REFUSED);
-    expect(node.takeMessage(add(1, first, 4))).toBe("ok");
-    expect(node.takeMessage(removed)).toBe(REFUSED);
+    expect(node.ingestMessage(added)).toBe("ok");
+    expect(node.ingestMessage(added)).toBe(DUPLICATE);
+    expect(node.ingestMessage(add(1, second, 2))).toBe("ok");
+    expect(node.ingestMessage(added)).toBe(DUPLICATE);
+    expect(node.ingestMessage(removed)).toBe("ok");
+    expect(node.ingestMessage(removed)).toBe(DUPLICATE);
+    expect(node.ingestMessage(added)).toBe(REFUSED);
+    expect(node.ingestMessage(add(1, first, 4))).toBe("ok");
+    expect(node.ingestMessage(removed)).toBe(REFUSED);
   });
 
   test("is a duplicate when the key removed itself", () => {
     using node = startNode();
-    node.takeMessage(add(1, first, 1));
-    node.takeMessage(add(2, second, 1));
+    node.ingestMessage(add(1, first, 1));
+    node.ingestMessage(add(2, second, 1));
     const removals = [remove(1, first, 5, "itself"), remove(2, second, 6, "itself")];
-    for (const removal of removals) expect(node.takeMessage(removal)).toBe("ok");
-    for (const removal of removals) expect(node.takeMessage(removal)).toBe(DUPLICATE);
+    for (const removal of removals) expect(node.ingestMessage(removal)).toBe("ok");
+    for (const removal of removals) expect(node.ingestMessage(removal)).toBe(DUPLICATE);
     expect(appNonce(node.db, APP)).toBe(6);
   });
 });
@@ -117,28 +117,28 @@ describe("a key message that is submitted again unchanged", () => {
 test("a KEY_ADD conflicts with an on-chain key only while that key is active for the same fid", () => {
   using node = startNode();
   const onChain = (fid: number, block: number, kind: "add" | "remove" | "admin_reset") =>
-    expect(node.takeEvent(signerEvent(fid, first.publicKey, { block }, kind))).toBe("ok");
+    expect(node.ingestEvent(signerEvent(fid, first.publicKey, { block }, kind))).toBe("ok");
   onChain(2, 500_000, "add");
-  expect(node.takeMessage(add(1, first, 1))).toBe("ok");
-  expect(node.takeMessage(remove(1, first, 2, "custody"))).toBe("ok");
+  expect(node.ingestMessage(add(1, first, 1))).toBe("ok");
+  expect(node.ingestMessage(remove(1, first, 2, "custody"))).toBe("ok");
   onChain(1, 500_001, "add");
-  expect(node.takeMessage(add(1, first, 3))).toBe(REFUSED);
+  expect(node.ingestMessage(add(1, first, 3))).toBe(REFUSED);
   onChain(1, 500_002, "admin_reset");
-  expect(node.takeMessage(add(1, first, 3))).toBe(REFUSED);
+  expect(node.ingestMessage(add(1, first, 3))).toBe(REFUSED);
   onChain(1, 500_003, "remove");
-  expect(node.takeMessage(add(1, first, 3))).toBe("ok");
+  expect(node.ingestMessage(add(1, first, 3))).toBe("ok");
 });
 
 describe("the time to live", () => {
   test("starts at the time of the KEY_ADD and again at the time of a message, in steps of more than 300 s", () => {
     using node = startNode();
     const addedAt = DEFAULT_TIMESTAMP - 1000;
-    expect(node.takeMessage(add(1, first, 1, addedAt))).toBe("ok");
+    expect(node.ingestMessage(add(1, first, 1, addedAt))).toBe("ok");
     const unix = toUnixSecs(addedAt);
     expect(timesOf(node, first)).toEqual({ addedAt: unix, lastUsedAt: unix, nonce: 1 });
     const use = (offsetSecs: number) => {
       const timestamp = addedAt + offsetSecs;
-      expect(node.takeMessage(signedCast(1, `at ${offsetSecs}`, first, { timestamp }))).toBe("ok");
+      expect(node.ingestMessage(signedCast(1, `at ${offsetSecs}`, first, { timestamp }))).toBe("ok");
       return (timesOf(node, first)?.lastUsedAt ?? 0) - unix;
     };
     expect([use(300), use(301), use(100), use(601), use(602)]).toEqual([0, 301, 301, 301, 602]);
@@ -149,13 +149,13 @@ describe("the time to live", () => {
 
   test("ends after the last counted use, regardless of the message's time", () => {
     using node = startNode();
-    expect(node.takeMessage(add(1, first, 1))).toBe("ok");
+    expect(node.ingestMessage(add(1, first, 1))).toBe("ok");
     node.clock.advanceSecs(TTL_SECS + 1);
     const late = signedCast(1, "late", first, { timestamp: DEFAULT_TIMESTAMP + TTL_SECS + 1 });
-    expect(node.takeMessage(late)).toBe(REFUSED);
+    expect(node.ingestMessage(late)).toBe(REFUSED);
     // Adding it again restarts the time to live.
-    expect(node.takeMessage(add(1, first, 2, DEFAULT_TIMESTAMP + TTL_SECS))).toBe("ok");
-    expect(node.takeMessage(late)).toBe("ok");
+    expect(node.ingestMessage(add(1, first, 2, DEFAULT_TIMESTAMP + TTL_SECS))).toBe("ok");
+    expect(node.ingestMessage(late)).toBe("ok");
   });
 });
 
@@ -186,23 +186,23 @@ test("admits history as of its own time: a message of a key that has expired sin
     [],
   );
   expect(verdicts.map((verdict) => verdict?.code ?? "ok")).toEqual(["ok", "ok", "ok", REFUSED]);
-  expect(node.takeMessage(castAt(DEFAULT_TIMESTAMP))).toBe(REFUSED);
+  expect(node.ingestMessage(castAt(DEFAULT_TIMESTAMP))).toBe(REFUSED);
 });
 
 test("finds the owner of an on-chain and of a gasless key, the fid with the active key first", () => {
   using node = startNode();
   const owner = (afterSecs = 0) => keyOwner(node.db, first.publicKey, DEFAULT_NOW_SECS + afterSecs);
   expect(owner()).toBeUndefined();
-  node.takeMessage(add(1, first, 1));
+  node.ingestMessage(add(1, first, 1));
   expect(owner()).toEqual({ fid: 1, isActive: true });
   expect(owner(TTL_SECS)).toEqual({ fid: 1, isActive: true });
   expect(owner(TTL_SECS + 1)).toEqual({ fid: 1, isActive: false });
-  node.takeEvent(signerEvent(2, first.publicKey, { block: 500_000 }));
+  node.ingestEvent(signerEvent(2, first.publicKey, { block: 500_000 }));
   expect(owner()).toEqual({ fid: 2, isActive: true });
-  node.takeEvent(signerEvent(2, first.publicKey, { block: 500_001 }, "remove"));
+  node.ingestEvent(signerEvent(2, first.publicKey, { block: 500_001 }, "remove"));
   expect(owner()).toEqual({ fid: 1, isActive: true });
   expect(owner(TTL_SECS + 1)).toEqual({ fid: 2, isActive: false });
-  node.takeMessage(remove(1, first, 2, "custody"));
+  node.ingestMessage(remove(1, first, 2, "custody"));
   expect(owner()).toEqual({ fid: 2, isActive: false });
 });
 

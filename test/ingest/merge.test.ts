@@ -10,7 +10,7 @@ import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
 
 function nodeWithAccounts(...fids: number[]): TestNode {
   const node = startTestNode();
-  for (const fid of fids) expect(node.takeAll(accountRecords(fid))).toEqual(["ok", "ok", "ok", "ok"]);
+  for (const fid of fids) expect(node.ingestAll(accountRecords(fid))).toEqual(["ok", "ok", "ok", "ok"]);
   return node;
 }
 
@@ -18,8 +18,8 @@ describe("merge", () => {
   test("refuses the same message again as a duplicate, without changes", () => {
     using node = nodeWithAccounts(1);
     const cast = signedCast(1, "hello", accountSigner(1));
-    expect(node.takeMessage(cast)).toBe("ok");
-    expect(node.takeMessage(cast)).toBe("bad_request.duplicate");
+    expect(node.ingestMessage(cast)).toBe("ok");
+    expect(node.ingestMessage(cast)).toBe("bad_request.duplicate");
     expect(loadCasts(node.db, [hashOf(cast)]).get(hashOf(cast))?.text).toBe("hello");
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
@@ -37,7 +37,7 @@ describe("merge", () => {
         },
         accountSigner(1),
       );
-      const verdicts = (removeFirst ? [remove, cast] : [cast, remove]).map((m) => node.takeMessage(m));
+      const verdicts = (removeFirst ? [remove, cast] : [cast, remove]).map((m) => node.ingestMessage(m));
       expect(verdicts).toEqual(["ok", removeFirst ? "bad_request.conflict" : "ok"]);
       expect(loadCasts(node.db, [hashOf(cast)]).size).toBe(0);
     }
@@ -47,11 +47,11 @@ describe("merge", () => {
     using node = nodeWithAccounts(1, 2);
     const cast = signedCast(1, "like me", accountSigner(1));
     const hash = hashOf(cast);
-    node.takeMessage(cast);
-    node.takeMessage(reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 1, hash }));
-    node.takeMessage(reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 2, hash }));
+    node.ingestMessage(cast);
+    node.ingestMessage(reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 1, hash }));
+    node.ingestMessage(reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 2, hash }));
     expect(loadCasts(node.db, [hash]).get(hash)?.likes).toBe(1);
-    node.takeMessage(
+    node.ingestMessage(
       reactionMessage(
         2,
         ReactionType.REACTION_TYPE_LIKE,
@@ -69,7 +69,7 @@ describe("merge", () => {
     const root = castBelow({ $case: "parentUrl", value: url }, "root", 0);
     const middle = castBelow(parent(root), "middle", 1);
     const leaf = castBelow(parent(middle), "leaf", 2);
-    for (const message of [leaf, middle, root]) expect(node.takeMessage(message)).toBe("ok");
+    for (const message of [leaf, middle, root]) expect(node.ingestMessage(message)).toBe("ok");
     const casts = loadCasts(node.db, [hashOf(leaf), hashOf(middle), hashOf(root)]);
     expect(casts.get(hashOf(leaf))).toMatchObject({ threadHash: hashOf(root), rootParentUrl: url });
     expect(casts.get(hashOf(middle))).toMatchObject({
@@ -85,7 +85,7 @@ describe("merge", () => {
     const root = castBelow({ $case: "parentUrl", value: "https://a.example" }, "root", 0);
     const middle = castBelow(parent(root), "middle", 1);
     const leaf = castBelow(parent(middle), "leaf", 2);
-    for (const message of [root, middle, leaf]) node.takeMessage(message);
+    for (const message of [root, middle, leaf]) node.ingestMessage(message);
     const remove = signMessage(
       {
         type: MessageType.MESSAGE_TYPE_CAST_REMOVE,
@@ -94,7 +94,7 @@ describe("merge", () => {
       },
       accountSigner(1),
     );
-    expect(node.takeMessage(remove)).toBe("ok");
+    expect(node.ingestMessage(remove)).toBe("ok");
     expect(loadCasts(node.db, [hashOf(leaf)]).get(hashOf(leaf))).toMatchObject({
       threadHash: hashOf(middle),
       rootParentUrl: null,
@@ -105,16 +105,16 @@ describe("merge", () => {
   test("a compact state removes older links of its type that it does not list", () => {
     using node = nodeWithAccounts(1);
     for (const target of [2, 3, 4])
-      node.takeMessage(linkMessage(1, "follow", target, { at: DEFAULT_TIMESTAMP - 10 }));
-    node.takeMessage(linkMessage(1, "block", 9, { at: DEFAULT_TIMESTAMP - 10 }));
-    node.takeMessage(linkMessage(1, "follow", 5, { at: DEFAULT_TIMESTAMP + 10 }));
-    expect(node.takeMessage(compactMessage([2, 8]))).toBe("ok");
+      node.ingestMessage(linkMessage(1, "follow", target, { at: DEFAULT_TIMESTAMP - 10 }));
+    node.ingestMessage(linkMessage(1, "block", 9, { at: DEFAULT_TIMESTAMP - 10 }));
+    node.ingestMessage(linkMessage(1, "follow", 5, { at: DEFAULT_TIMESTAMP + 10 }));
+    expect(node.ingestMessage(compactMessage([2, 8]))).toBe("ok");
     expect(loadUsers(node.db, [1]).get(1)?.following).toBe(2);
-    expect(node.takeMessage(linkMessage(1, "follow", 6, { at: DEFAULT_TIMESTAMP - 5 }))).toBe(
+    expect(node.ingestMessage(linkMessage(1, "follow", 6, { at: DEFAULT_TIMESTAMP - 5 }))).toBe(
       "bad_request.conflict",
     );
-    expect(node.takeMessage(linkMessage(1, "follow", 8, { at: DEFAULT_TIMESTAMP - 5 }))).toBe("ok");
-    expect(node.takeMessage(linkMessage(1, "follow", 2, { at: DEFAULT_TIMESTAMP - 5, remove: true }))).toBe(
+    expect(node.ingestMessage(linkMessage(1, "follow", 8, { at: DEFAULT_TIMESTAMP - 5 }))).toBe("ok");
+    expect(node.ingestMessage(linkMessage(1, "follow", 2, { at: DEFAULT_TIMESTAMP - 5, remove: true }))).toBe(
       "bad_request.prunable",
     );
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
@@ -124,20 +124,20 @@ describe("merge", () => {
     using node = nodeWithAccounts(1);
     const at = (n: number) =>
       signedCast(1, `cast ${n}`, accountSigner(1), { timestamp: DEFAULT_TIMESTAMP - 1000 + n });
-    for (let n = 0; n < 100; n++) expect(node.takeMessage(at(n))).toBe("ok");
-    expect(node.takeMessage(at(100))).toBe("ok");
+    for (let n = 0; n < 100; n++) expect(node.ingestMessage(at(n))).toBe("ok");
+    expect(node.ingestMessage(at(100))).toBe("ok");
     expect(loadCasts(node.db, [hashOf(at(0))]).size).toBe(0);
-    expect(node.takeMessage(at(-1))).toBe("bad_request.prunable");
+    expect(node.ingestMessage(at(-1))).toBe("bad_request.prunable");
     expect(loadCasts(node.db, [hashOf(at(-1)), hashOf(at(1))]).size).toBe(1);
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
   test("refuses a message without a registered fid, an active key of that fid, or a live name for its USERNAME", () => {
     using node = nodeWithAccounts(1, 2);
-    expect(node.takeMessage(signedCast(77, "nobody", accountSigner(77)))).toBe(
+    expect(node.ingestMessage(signedCast(77, "nobody", accountSigner(77)))).toBe(
       "bad_request.validation_failure",
     );
-    expect(node.takeMessage(signedCast(1, "not my key", accountSigner(2)))).toBe(
+    expect(node.ingestMessage(signedCast(1, "not my key", accountSigner(2)))).toBe(
       "bad_request.validation_failure",
     );
     const name = (value: string) =>
@@ -149,8 +149,8 @@ describe("merge", () => {
         },
         accountSigner(1),
       );
-    expect(node.takeMessage(name("user2"))).toBe("bad_request.validation_failure");
-    expect(node.takeMessage(name("user1"))).toBe("ok");
+    expect(node.ingestMessage(name("user2"))).toBe("bad_request.validation_failure");
+    expect(node.ingestMessage(name("user1"))).toBe("ok");
     expect(loadUsers(node.db, [1]).get(1)?.username).toBe("user1");
   });
 });

@@ -168,11 +168,12 @@ test("the final state does not depend on the order of arrival or on repetition",
       ([records, shuffled, repeats]) => {
         using inOrder = startTestNode();
         using outOfOrder = startTestNode();
-        for (const node of [inOrder, outOfOrder]) for (const id of FIDS) node.takeAll(accountRecords(id, 1));
-        inOrder.takeAll(records);
+        for (const node of [inOrder, outOfOrder])
+          for (const id of FIDS) node.ingestAll(accountRecords(id, 1));
+        inOrder.ingestAll(records);
         // One commit per record, with repetitions, compared with one commit for all.
-        for (const one of shuffled) outOfOrder.take(one);
-        for (const index of repeats) outOfOrder.take(records[index] ?? (shuffled[0] as EncodedRecord));
+        for (const one of shuffled) outOfOrder.ingest(one);
+        for (const index of repeats) outOfOrder.ingest(records[index] ?? (shuffled[0] as EncodedRecord));
         expect(dumpIndex(outOfOrder.db)).toBe(dumpIndex(inOrder.db));
         expect(verifyIndex(indexPath(outOfOrder.dir))).toEqual([]);
       },

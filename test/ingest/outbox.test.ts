@@ -16,7 +16,7 @@ const NOW = DEFAULT_TIMESTAMP;
 
 function startNode() {
   const node = startTestNode();
-  node.takeAll(accountRecords(1));
+  node.ingestAll(accountRecords(1));
   return node;
 }
 

@@ -94,7 +94,7 @@ const CASES: readonly {
 
 function startEngine(given: readonly EncodedRecord[] = []) {
   const node = startTestNode();
-  for (const fid of [1, 2]) node.takeAll(accountRecords(fid));
+  for (const fid of [1, 2]) node.ingestAll(accountRecords(fid));
   node.merge(given);
   expect(takeEvents(node.db)).toEqual([]);
   const engine = createIngestEngine({
@@ -137,7 +137,7 @@ describe("events of relayed operations", () => {
   test("an event has the same id as on a node that merges the record itself", () => {
     const { node, engine } = startEngine([fname(1, "moved", 9000)]);
     using other = startTestNode();
-    for (const fid of [1, 2]) other.takeAll(accountRecords(fid));
+    for (const fid of [1, 2]) other.ingestAll(accountRecords(fid));
     const records = [cast(1, "a"), bio(1, "b"), link(1, "follow", 2)];
     other.merge(records);
     engine.applyRelayed({ ops: records.map((record) => merge(record)), positions: [] });

@@ -62,7 +62,7 @@ class Pair {
   play(actions: readonly Action[]): void {
     for (let at = 0; at < actions.length; ) {
       const commit = actions.slice(at, at + 1 + this.random.below(12));
-      const verdicts = this.api.node.takeAll(commit.map(({ record }) => record));
+      const verdicts = this.api.node.ingestAll(commit.map(({ record }) => record));
       commit.forEach(({ fact }, index) => {
         const isTaken = this.network.apply(fact);
         const verdict = verdicts[index];

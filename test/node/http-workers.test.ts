@@ -30,7 +30,7 @@ const options = [
 beforeAll(async () => {
   {
     using made = startTestNode();
-    made.takeAll(accountRecords(FID));
+    made.ingestAll(accountRecords(FID));
     made.db.checkpoint();
     cpSync(indexPath(made.dir), indexPath(dir.path));
   }

@@ -61,7 +61,10 @@ test.each([
 describe("following_fid", () => {
   function follow(fid: number, target: number, type = "follow"): void {
     const { node } = api.signed.api;
-    const outcomes = [...node.takeAll(accountRecords(fid)), node.takeMessage(linkMessage(fid, type, target))];
+    const outcomes = [
+      ...node.ingestAll(accountRecords(fid)),
+      node.ingestMessage(linkMessage(fid, type, target)),
+    ];
     if (outcomes.some((outcome) => outcome !== "ok")) throw new Error(outcomes.join());
   }
 

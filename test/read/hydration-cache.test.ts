@@ -9,7 +9,7 @@ import { startTestNode } from "../support/node.ts";
 test("an empty cache starts at the last commit, and drops the states that later commits change", () => {
   using node = startTestNode();
   const generator = new Generator(new Random(21));
-  for (const { record } of generator.accounts()) node.take(record);
+  for (const { record } of generator.accounts()) node.ingest(record);
   const cache = new HydrationCache();
   const ran: string[] = [];
   node.db.onStatement = (name) => ran.push(name);
@@ -24,7 +24,7 @@ test("an empty cache starts at the last commit, and drops the states that later 
   expect(ran).toContain("touched.last");
   expect(ran).not.toContain("touched.since");
 
-  for (const { record } of generator.actions(100, false)) node.take(record);
+  for (const { record } of generator.actions(100, false)) node.ingest(record);
   for (const { fid } of fids) expect(readUser(fid)).toEqual(loadUsers(node.db, [fid]).get(fid));
   expect(ran).toContain("touched.since");
 });

@@ -1,7 +1,7 @@
 import { UNTRIED, type Webhook } from "../../src/db/state/records.ts";
 
 /** A delivery as it arrived, verified. */
-export interface Heard {
+export interface ReceivedDelivery {
   /** Path of the URL, which tells the webhooks of one receiver apart. */
   readonly path: string;
   readonly messageId: string;
@@ -19,9 +19,9 @@ export interface Heard {
 export interface DeliveryReceiver extends AsyncDisposable {
   readonly port: number;
   /** In the order of their arrival. */
-  readonly heard: readonly Heard[];
+  readonly received: readonly ReceivedDelivery[];
   /** Those of them that were answered with 2xx. */
-  readonly accepted: readonly Heard[];
+  readonly accepted: readonly ReceivedDelivery[];
   /** What was wrong with requests. */
   readonly violations: readonly string[];
   /** A webhook whose deliveries go to the receiver. */
@@ -31,14 +31,16 @@ export interface DeliveryReceiver extends AsyncDisposable {
 const WEBHOOK_SECRET = "a5".repeat(32);
 
 /** Called with each delivery; what it answers, or 200. */
-export type DeliveryAnswer = (heard: Heard) => Response | undefined | Promise<Response | undefined>;
+export type DeliveryResponder = (
+  delivery: ReceivedDelivery,
+) => Response | undefined | Promise<Response | undefined>;
 
 /** A receiver on a loopback port that verifies both signatures over the bytes that arrived. */
 export async function startDeliveryReceiver(
-  answer: DeliveryAnswer = () => undefined,
+  answer: DeliveryResponder = () => undefined,
 ): Promise<DeliveryReceiver> {
-  const heard: Heard[] = [];
-  const accepted: Heard[] = [];
+  const received: ReceivedDelivery[] = [];
+  const accepted: ReceivedDelivery[] = [];
   const violations: string[] = [];
   const keys = { sha512: await hmacKey("SHA-512"), sha256: await hmacKey("SHA-256") };
 
@@ -71,7 +73,7 @@ export async function startDeliveryReceiver(
       const bytes = new Uint8Array(await request.arrayBuffer());
       const { headers } = request;
       if (!(await isGenuine(headers, bytes))) violations.push(`not genuine: ${headers.get("webhook-id")}`);
-      const body = JSON.parse(new TextDecoder().decode(bytes)) as Heard["body"];
+      const body = JSON.parse(new TextDecoder().decode(bytes)) as ReceivedDelivery["body"];
       const delivery = {
         path: new URL(request.url).pathname,
         messageId: headers.get("webhook-id") ?? "",
@@ -79,7 +81,7 @@ export async function startDeliveryReceiver(
         body,
         atMs,
       };
-      heard.push(delivery);
+      received.push(delivery);
       const response = (await answer(delivery)) ?? new Response("ok");
       if (response.ok) accepted.push(delivery);
       return response;
@@ -87,7 +89,7 @@ export async function startDeliveryReceiver(
   });
   return {
     port: server.port ?? 0,
-    heard,
+    received,
     accepted,
     violations,
     webhook: (path, given) => webhookTo(`http://127.0.0.1:${server.port}${path}`, given),

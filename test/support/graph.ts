@@ -46,7 +46,7 @@ export function bytesOf(hash: Hash): Buffer {
 }
 
 export function createGraph(node: TestNode): Graph {
-  const take = (message: Uint8Array) => expect(node.takeMessage(message)).toBe("ok");
+  const take = (message: Uint8Array) => expect(node.ingestMessage(message)).toBe("ok");
   const post = (fid: number, at: number, value: DeepPartial<CastAddBody>): Posted => {
     const body = { $case: "castAddBody", value } as const;
     const data = { type: MessageType.MESSAGE_TYPE_CAST_ADD, fid, timestamp: START + at, body };
@@ -59,7 +59,7 @@ export function createGraph(node: TestNode): Graph {
   const castId = ({ fid, hash }: Posted) => ({ fid, hash: bytesOf(hash) });
   return {
     node,
-    account: (fid) => expect(new Set(node.takeAll(accountRecords(fid)))).toEqual(new Set(["ok"])),
+    account: (fid) => expect(new Set(node.ingestAll(accountRecords(fid)))).toEqual(new Set(["ok"])),
     post,
     reply: (fid, at, parent, text = `reply ${fid} ${at}`) =>
       post(fid, at, { text, parent: { $case: "parentCastId", value: castId(parent) } }),

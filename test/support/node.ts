@@ -23,11 +23,11 @@ export interface TestNode extends Disposable {
   readonly clock: ManualClock;
   readonly dir: string;
   /** Validates and merges as every way in does; answers the refusal's code, or "ok". */
-  take(record: EncodedRecord): string;
-  takeMessage(bytes: Uint8Array): string;
-  takeEvent(event: OnChainEvent): string;
-  takeProof(proof: UserNameProof): string;
-  takeAll(records: readonly EncodedRecord[]): string[];
+  ingest(record: EncodedRecord): string;
+  ingestMessage(bytes: Uint8Array): string;
+  ingestEvent(event: OnChainEvent): string;
+  ingestProof(proof: UserNameProof): string;
+  ingestAll(records: readonly EncodedRecord[]): string[];
   /** Merges records that somebody else validated, as the writer does. */
   merge(records: readonly EncodedRecord[]): MergeOutcome[];
 }
@@ -45,7 +45,7 @@ export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
       throw cause;
     },
   });
-  const takeAll = (records: readonly EncodedRecord[]): string[] => {
+  const ingestAll = (records: readonly EncodedRecord[]): string[] => {
     const validated = records.map((record): IngestRecord | Rejection => {
       const decoded = decodeRecord(record);
       if (decoded instanceof Rejection) return decoded;
@@ -55,18 +55,18 @@ export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
     let next = 0;
     return validated.map((r) => codeOf(r instanceof Rejection ? r : outcomes[next++]));
   };
-  const take = (record: EncodedRecord) => takeAll([record])[0] ?? "nothing";
+  const ingest = (record: EncodedRecord) => ingestAll([record])[0] ?? "nothing";
   return {
     db,
     clock,
     dir,
-    takeAll,
-    take,
+    ingestAll,
+    ingest,
     merge: (records) =>
       engine.apply(records.map(decodeRecord).filter((r): r is IngestRecord => !(r instanceof Rejection))),
-    takeMessage: (bytes) => take({ kind: "message", bytes }),
-    takeEvent: (event) => take(eventRecord(event)),
-    takeProof: (proof) => take(proofRecord(proof)),
+    ingestMessage: (bytes) => ingest({ kind: "message", bytes }),
+    ingestEvent: (event) => ingest(eventRecord(event)),
+    ingestProof: (proof) => ingest(proofRecord(proof)),
     [Symbol.dispose]() {
       db[Symbol.dispose]();
       rmSync(dir, { recursive: true, force: true });

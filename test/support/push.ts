@@ -51,11 +51,11 @@ export async function startPushApi(options: TestApiOptions = {}): Promise<PushAp
     [7, CLIENT_A],
   ] as const;
   for (const fid of [USER, 6, 7]) {
-    node.takeEvent(registerEvent(fid, custodyWallet(fid).address, { block: 2000 + fid }));
+    node.ingestEvent(registerEvent(fid, custodyWallet(fid).address, { block: 2000 + fid }));
   }
   for (const [at, [fid, clientFid]] of clients.entries()) {
     const key = clientKey(fid, clientFid).publicKey;
-    node.takeEvent(keyAddedEvent(fid, key, { block: 3000 + at }, { requestFid: clientFid }));
+    node.ingestEvent(keyAddedEvent(fid, key, { block: 3000 + at }, { requestFid: clientFid }));
   }
   const createApp = async (fields: object = {}) => {
     const body = { name: "App", app_url: "https://app.example", ...fields };

@@ -1,6 +1,6 @@
 import { connect } from "bun";
 
-export interface RawAnswer {
+export interface RawResponse {
   /** All received bytes, as Latin-1. */
   readonly text: string;
   /** Whether the server closed the connection. */
@@ -27,7 +27,7 @@ function containsResponses(text: string, count: number): boolean {
 }
 
 /** Writes raw bytes and reads until all responses have arrived or the server closes the connection. */
-export async function sendRaw(port: number, bytes: string | Uint8Array, responses = 1): Promise<RawAnswer> {
+export async function sendRaw(port: number, bytes: string | Uint8Array, responses = 1): Promise<RawResponse> {
   const done = Promise.withResolvers<boolean>();
   let text = "";
   let pending = typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes;

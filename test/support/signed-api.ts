@@ -36,7 +36,7 @@ export async function startSignedApi(
   const { fids = [3, 4], ...rest } = options;
   const api = await startTestApi(rest);
   for (const fid of fids) {
-    api.node.takeEvent(registerEvent(fid, custodyWallet(fid).address, { block: 1000 + fid }));
+    api.node.ingestEvent(registerEvent(fid, custodyWallet(fid).address, { block: 1000 + fid }));
   }
   const now = () => nowSecs(api.node.clock);
   const bytesOf = ({ body }: TestCall) =>

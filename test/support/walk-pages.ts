@@ -6,7 +6,7 @@ import type { TestApi } from "./api.ts";
  * @param key the key of the items in each response
  * @param between called after each page, to change the data between pages
  */
-export async function walkPages<Item>(
+export async function readAllPages<Item>(
   api: TestApi,
   path: string,
   key: string,

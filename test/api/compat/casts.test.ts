@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { extractDates } from "../../../src/read/queries/search/filtered-search.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { createGraph, type Graph, type Hash, type Posted, unixSecsAt } from "../../support/graph.ts";
-import { walkPages } from "../../support/walk-pages.ts";
+import { readAllPages } from "../../support/walk-pages.ts";
 
 const ART = "https://warpcast.com/~/channel/art";
 
@@ -109,7 +109,7 @@ describe("/cast/conversation", () => {
 
 describe("/cast/search", () => {
   const search = async (query: string, limit = 2) =>
-    hashes(await walkPages<{ hash: Hash }>(api, `/v2/farcaster/cast/search?${query}`, "casts", limit));
+    hashes(await readAllPages<{ hash: Hash }>(api, `/v2/farcaster/cast/search?${query}`, "casts", limit));
 
   test("is by time, either way, with the same answer under both keys", async () => {
     const newest = await search("q=bread");

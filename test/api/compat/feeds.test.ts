@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { createGraph, type Graph, type Hash, type Posted } from "../../support/graph.ts";
-import { walkPages } from "../../support/walk-pages.ts";
+import { readAllPages } from "../../support/walk-pages.ts";
 
 const ART = "https://warpcast.com/~/channel/art";
 const OTHER = "https://example.org/topic";
@@ -14,7 +14,7 @@ const casts: Record<string, Posted> = {};
 const named = (hash: Hash) => Object.entries(casts).find(([, cast]) => cast.hash === hash)?.[0] ?? hash;
 
 async function walk(path: string, limit = 2): Promise<string[]> {
-  const items = await walkPages<{ hash: Hash }>(api, `/v2/farcaster${path}`, "casts", limit);
+  const items = await readAllPages<{ hash: Hash }>(api, `/v2/farcaster${path}`, "casts", limit);
   return items.map(({ hash }) => named(hash));
 }
 

@@ -8,7 +8,7 @@ import { signerEvent } from "../../support/events.ts";
 import { createGraph, type Graph } from "../../support/graph.ts";
 import { makeSigner, makeWallet } from "../../support/messages.ts";
 import { accountSigner } from "../../support/node.ts";
-import { walkPages } from "../../support/walk-pages.ts";
+import { readAllPages } from "../../support/walk-pages.ts";
 
 let api: TestApi;
 let graph: Graph;
@@ -78,7 +78,7 @@ describe("users near a place", () => {
     place(1, "0.00", "179.90");
     place(2, "-0.00", "-179.95");
     place(3, "0.10", "180.00");
-    const found = await walkPages<{ fid: number }>(
+    const found = await readAllPages<{ fid: number }>(
       api,
       "/v2/farcaster/user/by_location?latitude=0&longitude=-179.99",
       "users",
@@ -150,8 +150,8 @@ describe("what a vendor would have to keep", () => {
       fid: 2,
     });
     const other = makeSigner("soon revoked").publicKey;
-    api.node.takeEvent(signerEvent(3, other, { block: 900_001 }));
-    api.node.takeEvent(signerEvent(3, other, { block: 900_002 }, "remove"));
+    api.node.ingestEvent(signerEvent(3, other, { block: 900_001 }));
+    api.node.ingestEvent(signerEvent(3, other, { block: 900_002 }, "remove"));
     expect((await get(`/signer/developer_managed?public_key=0x${other.toHex()}`)).body).toMatchObject({
       status: "revoked",
       fid: 3,

@@ -5,7 +5,7 @@ import { refreshRankings } from "../../../src/ingest/ranking/refresh.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { pathsWithAliases } from "../../support/openapi.ts";
-import { walkPages } from "../../support/walk-pages.ts";
+import { readAllPages } from "../../support/walk-pages.ts";
 
 /** The demo network begins after the default time of tests. */
 const A_YEAR_SECS = 365 * 86_400;
@@ -176,7 +176,7 @@ test("no prefix beside the service's own answers where none is set", async () =>
 test("the trending feed of a channel is its part of the whole, in the same order", async () => {
   type Ranked = { readonly hash: string; readonly parent_url: string | null };
   const rankedAt = (query: string, prefix = "/v2/farcaster") =>
-    walkPages<Ranked>(both, `${prefix}/feed/trending${query}`, "casts", 7);
+    readAllPages<Ranked>(both, `${prefix}/feed/trending${query}`, "casts", 7);
   const whole = await rankedAt("", "/v2/svc");
   const url = whole.find(({ parent_url }) => parent_url?.includes("/~/channel/"))?.parent_url ?? "";
   const id = url.split("/").at(-1) ?? "";

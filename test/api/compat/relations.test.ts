@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { createGraph, type Graph, type Posted, unixSecsAt } from "../../support/graph.ts";
-import { walkPages } from "../../support/walk-pages.ts";
+import { readAllPages } from "../../support/walk-pages.ts";
 
 const ART = "https://warpcast.com/~/channel/art";
 
@@ -108,7 +108,7 @@ describe("blocks and mutes", () => {
       { object: "block", blocker: { fid: 5 }, blocked_at: iso(50) },
       { object: "block", blocker: { fid: 3 }, blocked_at: iso(40) },
     ]);
-    const walked = await walkPages(api, "/v2/farcaster/block/list?blocked_fid=4", "blocks", 1);
+    const walked = await readAllPages(api, "/v2/farcaster/block/list?blocked_fid=4", "blocks", 1);
     expect(walked).toMatchObject([{ blocker: { fid: 5 } }, { blocker: { fid: 3 } }]);
     expect((await get("/mute/list?fid=3")).body.mutes).toMatchObject([
       { object: "mute", muted: { fid: 5 }, muted_at: iso(60) },
@@ -129,7 +129,12 @@ describe("reactions", () => {
       for (const limit of [1, 2, 100])
         expect(
           acts(
-            await walkPages<{ object: string; user: { fid: number } }>(api, path + types, "reactions", limit),
+            await readAllPages<{ object: string; user: { fid: number } }>(
+              api,
+              path + types,
+              "reactions",
+              limit,
+            ),
           ),
         ).toEqual(expected);
     }
@@ -153,11 +158,11 @@ describe("reactions", () => {
       graph.recast(fid, 710, cast);
     }
     const path = `/v2/farcaster/reactions/cast?hash=${cast.hash}`;
-    const whole = await walkPages<{ object: string; user: { fid: number } }>(api, path, "reactions", 100);
+    const whole = await readAllPages<{ object: string; user: { fid: number } }>(api, path, "reactions", 100);
     expect(new Set(acts(whole)).size).toBe(6);
     for (const limit of [1, 2, 3, 4, 5])
       expect(
-        acts(await walkPages<{ object: string; user: { fid: number } }>(api, path, "reactions", limit)),
+        acts(await readAllPages<{ object: string; user: { fid: number } }>(api, path, "reactions", limit)),
       ).toEqual(acts(whole));
   });
 
@@ -168,7 +173,7 @@ describe("reactions", () => {
       user: { object: "user_dehydrated", fid: 2 },
       cast: { object: "cast", hash: first.hash, author: { object: "user" } },
     });
-    const walked = await walkPages(api, "/v2/farcaster/reactions/user?fid=2&type=all", "reactions", 1);
+    const walked = await readAllPages(api, "/v2/farcaster/reactions/user?fid=2&type=all", "reactions", 1);
     expect(walked).toEqual(body.reactions);
   });
 });

@@ -15,7 +15,7 @@ const recorded: Readonly<Record<string, string>> = await Bun.file(recordedPath).
 const api = await startTestApi({ compatPrefixes: ["farcaster"] });
 afterAll(() => api[Symbol.asyncDispose]());
 api.node.clock.advanceSecs(ANCHOR_SECS - Math.floor(api.node.clock.nowMs() / 1000));
-api.node.takeAll(readNetwork().records.map(encodedRecord));
+api.node.ingestAll(readNetwork().records.map(encodedRecord));
 
 const ask = (path: string, init: RequestInit = {}) => fetch(`${api.url}/v2/svc${path}`, init);
 

@@ -15,7 +15,7 @@ export async function startDemoApi(): Promise<TestApi> {
   const api = await startTestApi({ compatPrefixes: ["farcaster"], client: pushClient });
   const { db, clock } = api.node;
   clock.advanceSecs(ANCHOR_SECS - Math.floor(clock.nowMs() / 1000));
-  const refused = api.node.takeAll(demoRecords()).filter((outcome) => outcome !== "ok");
+  const refused = api.node.ingestAll(demoRecords()).filter((outcome) => outcome !== "ok");
   if (refused.length > 0) throw new Error(`the node refuses records of the demo network: ${refused[0]}`);
   const store = async (snapshot: Parameters<typeof storeRankings>[1]) => storeRankings(db, snapshot);
   await refreshRankings({ db, clock, windowHours: 24, store });

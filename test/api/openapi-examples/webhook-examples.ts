@@ -55,7 +55,7 @@ function* causeEvents({ node }: TestApi): Generator<void> {
     const { seed, publicKey, privateKey } = keyring.signer(OWNER_FID, clientFid);
     const data = { type, fid: OWNER_FID, timestamp: toFarcasterSecs(now - secsAgo), body };
     const message = signMessage(data, { privateKey: seed, publicKey, keyObject: privateKey });
-    take(node.takeMessage(message));
+    take(node.ingestMessage(message));
     return message;
   };
   const cast = say(
@@ -76,7 +76,7 @@ function* causeEvents({ node }: TestApi): Generator<void> {
     },
   };
   const custody = keyring.custody(FRIEND_FID).address;
-  take(node.takeEvent(registerEvent(NEW_FID, custody, { block: 140_000_000, at: now - 30 })));
+  take(node.ingestEvent(registerEvent(NEW_FID, custody, { block: 140_000_000, at: now - 30 })));
   yield;
   yield void say(MessageType.MESSAGE_TYPE_LINK_ADD, link, 20);
   yield void say(MessageType.MESSAGE_TYPE_LINK_REMOVE, link, 10);

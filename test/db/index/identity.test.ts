@@ -16,7 +16,7 @@ test("an index that follows does so for good", () => {
 
 test("an index that was filled without an upstream does not begin to follow", () => {
   using node = startTestNode();
-  node.takeAll(accountRecords(1));
+  node.ingestAll(accountRecords(1));
   expect(() => claimSource(node.db, { follows: true })).toThrow("was filled without an upstream");
   expect(isFollowing(node.db)).toBe(false);
 });
@@ -32,7 +32,7 @@ test("the demo network never follows, and is left as it is", () => {
 test("an index lacks a state that it had once it holds something, unless it is a demo's", () => {
   using node = startTestNode();
   expect(mayLackState(node.db)).toBe(true);
-  node.takeAll(accountRecords(1));
+  node.ingestAll(accountRecords(1));
   expect(mayLackState(node.db)).toBe(false);
   markDemo(node.db);
   expect(mayLackState(node.db)).toBe(true);

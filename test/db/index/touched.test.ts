@@ -52,7 +52,7 @@ test("each commit lists every object of which it changed a row", () => {
   for (let at = 0; at < records.length; ) {
     const commit = records.slice(at, at + 1 + random.below(12));
     const wasThere = new Set(sqlite.query("SELECT lower(hex(hash)) FROM casts").values().flat());
-    node.takeAll(commit);
+    node.ingestAll(commit);
     at += commit.length;
     const touched = readInvalidations(node.db, seq);
     seq = touched?.seq ?? seq;
@@ -77,7 +77,7 @@ test("each commit lists every object of which it changed a row", () => {
 test("a reader that missed too many commits is told so, and one that missed none hears nothing", () => {
   using node = startTestNode();
   const generator = new Generator(new Random(12));
-  for (const { record } of [...generator.accounts(), ...generator.actions(700, false)]) node.take(record);
+  for (const { record } of [...generator.accounts(), ...generator.actions(700, false)]) node.ingest(record);
   const late = readInvalidations(node.db, 0);
   expect(late).toMatchObject({ everything: true, fids: [], hashes: [], channelIds: [] });
   expect(readInvalidations(node.db, late?.seq ?? 0)).toBeUndefined();

@@ -35,7 +35,7 @@ beforeAll(() => {
     },
   });
   node = startTestNode();
-  node.takeAll(accountRecords(1));
+  node.ingestAll(accountRecords(1));
   chain = createChainChecker({ db: node.db, l1RpcUrl: `http://127.0.0.1:${rpc.port}` });
 });
 

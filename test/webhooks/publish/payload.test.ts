@@ -32,7 +32,7 @@ const NOW = DEFAULT_TIMESTAMP;
 
 async function apiWithAccounts(...fids: number[]): Promise<TestApi> {
   const api = await startTestApi();
-  for (const fid of fids) api.node.takeAll(accountRecords(fid));
+  for (const fid of fids) api.node.ingestAll(accountRecords(fid));
   expect(takeEvents(api.node.db)).toEqual([]);
   return api;
 }
