@@ -12,30 +12,30 @@ import { Refusal } from "../../src/management/refusal.ts";
 
 const messageOf = (outcome: unknown) => (outcome instanceof Refusal ? outcome.message : outcome);
 
-describe("text is counted in code points", () => {
+describe("readText counts code points", () => {
   const read = (value: unknown) => messageOf(readText({ min: 1, max: 3 })(value, "name"));
-  test.each(["a", "abc", "ä🎈ö", "🎈🎈🎈", "e\u0301x"])("%p passes", (text) => {
+  test.each(["a", "abc", "ä🎈ö", "🎈🎈🎈", "e\u0301x"])("accepts %p", (text) => {
     expect(read(text)).toBe(text);
   });
-  test.each(["", "abcd", "🎈🎈🎈🎈", "x".repeat(1_000_000)])("%p does not", (text) => {
+  test.each(["", "abcd", "🎈🎈🎈🎈", "x".repeat(1_000_000)])("rejects the length of %p", (text) => {
     expect(read(text)).toBe("name must have 1 to 3 characters");
   });
-  test.each([1, null, true, [["a"]], {}])("%p is no text", (value) => {
+  test.each([1, null, true, [["a"]], {}])("rejects %p, which is not text", (value) => {
     expect(read(value)).toBe("name must be a string");
   });
-  test.each(["\ud800", "a\udc00", "a\0"])("%p cannot be stored", (text) => {
+  test.each(["\ud800", "a\udc00", "a\0"])("rejects %p, which cannot be stored", (text) => {
     expect(read(text)).toBe("name must be well-formed Unicode without NUL");
   });
 });
 
-test("fids are whole numbers that are exact", () => {
+test("readFid accepts only exact integers", () => {
   for (const fid of [0, 3, Number.MAX_SAFE_INTEGER]) expect(readFid(fid, "fid")).toBe(fid);
   for (const other of [-1, 0.5, 2 ** 53, 2 ** 64, Number.NaN, "3", null, undefined]) {
     expect(messageOf(readFid(other, "fid"))).toBe("fid must be an integer from 0 to 9007199254740991");
   }
 });
 
-test("a list is refused for its first bad entry, or for its length before any entry is looked at", () => {
+test("readList rejects the first bad entry, and a long list before reading entries", () => {
   const read = (value: unknown) => messageOf(readList(2, readFid)(value, "fids"));
   expect(read([1, 2])).toEqual([1, 2]);
   expect(read([])).toEqual([]);
@@ -44,7 +44,7 @@ test("a list is refused for its first bad entry, or for its length before any en
   expect(read({ length: 1, 0: 1 })).toBe("fids must be an array");
 });
 
-test("fields are read in the order of the table; absent ones stay absent, unknown ones are ignored", async () => {
+test("readFields reads in the order of the table, omits absent fields and ignores unknown ones", async () => {
   const seen: string[] = [];
   const field = (key: string) => ({
     key,
@@ -60,7 +60,7 @@ test("fields are read in the order of the table; absent ones stay absent, unknow
   expect(seen).toEqual(["a", "c", "b"]);
 });
 
-test("null passes where a field may be cleared, and inherited keys are no keys", () => {
+test("readNullable accepts null, and ownValue ignores inherited keys", () => {
   const read = readNullable<number>(readFid);
   expect(read(null, "fid")).toBeNull();
   expect(read(3, "fid")).toBe(3);

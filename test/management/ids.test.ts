@@ -4,7 +4,7 @@ import { createSecret } from "../../src/management/secrets.ts";
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-test("an app id is 16 digits of base58, each as frequent as any other at every place", () => {
+test("an app id has 16 uniformly distributed base58 digits", () => {
   const ids = Array.from({ length: 20_000 }, createAppId);
   expect(new Set(ids).size).toBe(ids.length);
   const perDigit = new Map<string, number>();
@@ -15,8 +15,8 @@ test("an app id is 16 digits of base58, each as frequent as any other at every p
     firsts.set(id.charAt(0), (firsts.get(id.charAt(0)) ?? 0) + 1);
   }
   expect([...perDigit.keys()].sort().join("")).toBe(ALPHABET);
-  // Chi-squared of 57 degrees of freedom: 130 is exceeded by chance once in some ten million runs, and by the bias of
-  // a remainder (6 digits a quarter more frequent) always.
+  // Chi-squared with 57 degrees of freedom: by chance it exceeds 130 about once in ten million runs; with the bias of
+  // a remainder (6 digits a quarter more frequent) it always does.
   for (const [counts, draws] of [
     [perDigit, 320_000],
     [firsts, 20_000],
@@ -27,7 +27,7 @@ test("an app id is 16 digits of base58, each as frequent as any other at every p
   }
 });
 
-test("a secret is 32 random bytes in hex with a UUID beside it", () => {
+test("a secret has 32 random bytes in hex and a UUID", () => {
   const secrets = Array.from({ length: 1000 }, () => createSecret(100));
   for (const { uid, value, ...times } of secrets) {
     expect(value).toMatch(/^[0-9a-f]{64}$/);

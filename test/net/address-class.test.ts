@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type AddressClass, classify, parseAddress } from "../../src/net/address-class.ts";
 
-/** First and last address of every special-purpose block, and the public neighbours just outside. */
+/** First and last address of every special-purpose block, and the public addresses just outside. */
 const RANGES: readonly [AddressClass, ...string[]][] = [
   ["unspecified", "0.0.0.0", "0.255.255.255", "::"],
   ["loopback", "127.0.0.0", "127.0.0.1", "127.255.255.255", "::1"],
@@ -24,7 +24,7 @@ const RANGES: readonly [AddressClass, ...string[]][] = [
   ["documentation", "2001:db8::", "2001:db8:ffff::1", "3fff::", "3fff:fff:ffff::1"],
   ["multicast", "224.0.0.0", "239.255.255.255", "ff00::", "ff02::1", "ffff:ffff::1"],
   ["broadcast", "255.255.255.255"],
-  // The library reads the dotted form of a compatible address as a mapped one; nobody can open either.
+  // The library parses the dotted form of a compatible address as a mapped one; neither can be allowed.
   ["ipv4-mapped", "::8.8.8.8", "::ffff:0:0", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "::ffff:255.255.255.255"],
   ["ipv4-compatible", "::2", "::7f00:1", "::808:808", "::ffff:ffff"],
   ["nat64", "64:ff9b::", "64:ff9b::a00:1", "64:ff9b::ffff:ffff", "64:ff9b:1::", "64:ff9b:1:ffff::1"],
@@ -98,7 +98,7 @@ const RANGES: readonly [AddressClass, ...string[]][] = [
   ["public", "2000::1", "2a00:1450:4001::1", "2400:cb00::1", "3ffd::1", "3fff:1000::1"],
 ];
 
-describe("the class of an address", () => {
+describe("classify", () => {
   test.each(RANGES)("%s: %s %s %s %s %s %s %s", (expected, ...addresses) => {
     for (const text of addresses) {
       const address = parseAddress(text);
@@ -106,7 +106,7 @@ describe("the class of an address", () => {
     }
   });
 
-  test("text that other parsers would mend is no address", () => {
+  test("rejects text that other parsers repair", () => {
     for (const text of [
       "",
       "1",
@@ -121,7 +121,7 @@ describe("the class of an address", () => {
       expect([text, parseAddress(text)]).toEqual([text, undefined]);
   });
 
-  test("no IPv6 address outside 2000::/3 is public, and none that carries an IPv4 address by a standard", () => {
+  test("no IPv6 address outside 2000::/3 is public, and none that embeds an IPv4 address", () => {
     const group = fc.integer({ min: 0, max: 0xffff });
     fc.assert(
       fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {

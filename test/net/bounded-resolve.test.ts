@@ -5,7 +5,7 @@ import { createOutboundClient, type OutboundResponse } from "../../src/net/clien
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { startDnsServer } from "../support/dns.ts";
 
-/** A resolver whose questions a test answers, and its bounds, on a clock that a test moves. */
+/** A bounded resolver whose lookups the test resolves, on a clock that the test moves. */
 function startResolver(limits: Partial<LookupLimits> = {}) {
   const clock = { nowMs: 0 };
   const asked: { name: string; answer: PromiseWithResolvers<readonly string[]> }[] = [];
@@ -34,7 +34,7 @@ const failed = (outcome: Promise<unknown>) =>
     () => true,
   );
 
-test("names that never answer delay no call to a name that does", async () => {
+test("names without a response do not delay calls to others", async () => {
   await using dns = await startDnsServer((name) => (name.startsWith("good") ? ["127.0.0.1"] : "silent"));
   using receiver = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("taken") });
   const guard = createUrlGuard({
@@ -57,7 +57,7 @@ test("names that never answer delay no call to a name that does", async () => {
     expect(((await call(`good-${at}`, "fid:77")) as OutboundResponse).status).toBe(200);
   }
   expect(performance.now() - startedAt).toBeLessThan(1_500);
-  // Few of each requester were asked for at all.
+  // Few lookups of each requester were started.
   expect(dns.questions.filter((name) => name.startsWith("silent")).length).toBe(
     10 * LOOKUP_LIMITS.perRequester,
   );
@@ -66,8 +66,8 @@ test("names that never answer delay no call to a name that does", async () => {
   );
 });
 
-describe("look-ups", () => {
-  test("of one name at the same time are one", async () => {
+describe("lookups", () => {
+  test("of one name are shared while in flight", async () => {
     const { resolve, names, answer } = startResolver();
     const asking = [resolve("a.example", { requester: "1" }), resolve("a.example", { requester: "2" })];
     await answer(0, "8.8.8.8");
@@ -75,7 +75,7 @@ describe("look-ups", () => {
     expect(names()).toEqual(["a.example"]);
   });
 
-  test("wait for their turn where the requester, or all, have enough in flight; who came first is first", async () => {
+  test("above the limit of the requester or the total wait in order of arrival", async () => {
     const { resolve, names, answer } = startResolver({ total: 3, perRequester: 2 });
     const of = (requester: string, ...asked: string[]) =>
       asked.map((name) => failed(resolve(name, { requester })));
@@ -91,7 +91,7 @@ describe("look-ups", () => {
     expect(names().at(-1)).toBe("d");
   });
 
-  test("that nobody waits for any more are not made, and take nobody's turn", async () => {
+  test("that were cancelled are not started", async () => {
     const { resolve, names, answer } = startResolver({ total: 1 });
     const ended = new AbortController();
     const first = failed(resolve("a"));
@@ -105,14 +105,14 @@ describe("look-ups", () => {
     expect(await third).toBe(false);
   });
 
-  test("beyond the bound of those that wait are refused at once", async () => {
+  test("above the queue limit are refused at once", async () => {
     const { resolve, names } = startResolver({ total: 1, waiting: 2 });
     const asking = ["a", "b", "c"].map((name) => failed(resolve(name)));
     expect(await failed(resolve("d"))).toBe(true);
     expect([asking.length, names()]).toEqual([3, ["a"]]);
   });
 
-  test("that failed are not made again for seconds; addresses are used again for a moment", async () => {
+  test("are cached: failures for seconds, addresses for a short time", async () => {
     const { clock, resolve, names, answer } = startResolver();
     const bad = failed(resolve("bad"));
     const good = resolve("good");
@@ -132,7 +132,7 @@ describe("look-ups", () => {
     expect(await recovered).toEqual(["1.0.0.1"]);
   });
 
-  test("leave nothing behind: names that are kept have a bound", async () => {
+  test("are cached for a bounded number of names", async () => {
     const { resolve, names, answer } = startResolver({ names: 2 });
     for (const [at, name] of ["a", "b", "c"].entries()) {
       const asking = resolve(name);
@@ -147,7 +147,7 @@ describe("look-ups", () => {
     expect(names().length).toBe(4);
   });
 
-  test("never exceed their bounds, and all end, whatever comes in whatever order", async () => {
+  test("never exceed their limits, and all finish, in any order", async () => {
     const step = fc.record({ requester: fc.nat(3), name: fc.nat(12), ends: fc.nat(8), fails: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {

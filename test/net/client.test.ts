@@ -12,7 +12,7 @@ beforeAll(() => {
   authority = createCertificateAuthority();
 });
 
-/** A guard that lets 127.0.0.1 pass, as which every name resolves unless told otherwise. */
+/** A guard that allows 127.0.0.1; every name resolves to it by default. */
 const guardOf = (options: Partial<UrlGuardOptions> = {}) =>
   createUrlGuard({
     allowCidrs: ["127.0.0.1/32", "::1/128"],
@@ -21,7 +21,7 @@ const guardOf = (options: Partial<UrlGuardOptions> = {}) =>
     ...options,
   });
 
-/** A client that trusts the test's authority alone. */
+/** A client that trusts only the test's authority. */
 const clientOf = (options: Partial<UrlGuardOptions> = {}) =>
   createOutboundClient({ guard: guardOf(options), ca: authority.ca });
 
@@ -40,7 +40,7 @@ const failureOf = async (outcome: Promise<unknown>): Promise<OutboundError> => {
 };
 
 describe("a call over TLS", () => {
-  test("goes to the judged address, with the name in Host and in the certificate, and brings the answer", async () => {
+  test("calls the checked address, with the name in Host and TLS, and returns the response", async () => {
     await using receiver = startReceiver({
       tls: authority.issue(["hooks.example"]),
       answer: () => new Response("accepted", { status: 202, headers: { "x-seen": "yes" } }),
@@ -62,7 +62,7 @@ describe("a call over TLS", () => {
     expect(request?.headers.get("accept-encoding")).toBe("identity");
   });
 
-  test("brings error statuses as answers", async () => {
+  test("returns error statuses as responses", async () => {
     await using receiver = startReceiver({
       tls: authority.issue(["hooks.example"]),
       answer: () => new Response(null, { status: 410 }),
@@ -72,7 +72,7 @@ describe("a call over TLS", () => {
     });
   });
 
-  test("reaches literal addresses of both families, whose certificate names them", async () => {
+  test("calls literal addresses of both families that the certificate names", async () => {
     await using four = startReceiver({ tls: authority.issue(["127.0.0.1"]) });
     await using six = startReceiver({ tls: authority.issue(["::1"]), hostname: "::1" });
     const client = clientOf();
@@ -80,7 +80,7 @@ describe("a call over TLS", () => {
     expect(await client.request(call(`https://[::1]:${six.port}/`))).toMatchObject({ status: 200 });
   });
 
-  test("reaches a name over IPv6, and without the dot at its end", async () => {
+  test("calls a name over IPv6, and without its trailing dot", async () => {
     await using receiver = startReceiver({ tls: authority.issue(["hooks.example"]), hostname: "::1" });
     const client = clientOf({ resolve: async () => ["::1"] });
     const answer = await client.request(call(`https://hooks.example.:${receiver.port}/`));
@@ -88,7 +88,7 @@ describe("a call over TLS", () => {
     expect(receiver.requests[0]?.headers.get("host")).toBe(`hooks.example:${receiver.port}`);
   });
 
-  test("fails when the certificate is for another name, expired or by nobody who is trusted", async () => {
+  test("fails for a certificate of another name, an expired one and an untrusted one", async () => {
     await using other = startReceiver({ tls: authority.issue(["other.example", "127.0.0.1"]) });
     await using expired = startReceiver({ tls: authority.issue(["hooks.example"], { expired: true }) });
     await using stranger = startReceiver({ tls: createCertificateAuthority().issue(["hooks.example"]) });
@@ -103,7 +103,7 @@ describe("a call over TLS", () => {
     expect(failure.kind).toBe("tls");
   });
 
-  test("keeps its connection for the same name, and never lets another name have it", async () => {
+  test("reuses a connection for the same name and never for another", async () => {
     await using receiver = startReceiver({ tls: authority.issue(["one.example", "two.example"]) });
     const client = clientOf();
     for (const name of ["one", "one", "two", "one", "two"]) {
@@ -122,7 +122,7 @@ describe("a call over TLS", () => {
     expect(portsOf("one")).not.toEqual(portsOf("two"));
   });
 
-  test("a connection that is kept for one name does not vouch for another", async () => {
+  test("verifies the certificate of another name on the same address", async () => {
     await using receiver = startReceiver({ tls: authority.issue(["one.example"]) });
     const client = clientOf();
     expect(await client.request(call(`https://one.example:${receiver.port}/`))).toMatchObject({
@@ -133,8 +133,8 @@ describe("a call over TLS", () => {
   });
 });
 
-describe("what is not public", () => {
-  test("is refused at the call, without a connection", async () => {
+describe("a non-public address", () => {
+  test("is refused at the call without a connection", async () => {
     await using receiver = startRawReceiver((socket) => socket.end());
     const client = clientOf({ allowCidrs: [], allowHttp: true, resolve: async () => ["127.0.0.1"] });
     for (const host of ["127.0.0.1", "internal.example", "[::ffff:127.0.0.1]", "0.0.0.0"]) {
@@ -145,28 +145,28 @@ describe("what is not public", () => {
     expect(receiver.connections).toBe(0);
   });
 
-  test("is never connected to when the name server answers public first and private second", async () => {
+  test("is never called when the name server returns a public address first and a private one second", async () => {
     await using receiver = startReceiver({ tls: authority.issue(["rebind.example"]) });
-    // 127.0.0.1 is on the public side here and 127.0.0.2, at the same port, on the private one.
+    // Here 127.0.0.1 is public, and 127.0.0.2 at the same port is private.
     const at = { hostname: "127.0.0.2", port: receiver.port };
     await using inside = startRawReceiver((socket) => socket.end(), at);
     await using dns = await startDnsServer((_name, nth) => [nth === 0 ? "127.0.0.1" : "127.0.0.2"]);
     const client = clientOf({ resolve: dns.resolve });
     const url = `https://rebind.example:${receiver.port}/`;
     expect(await client.request(call(url))).toMatchObject({ status: 200 });
-    // The name was asked for once: what was judged is what was called.
+    // The name was resolved once: the checked address is the called one.
     expect(dns.questions).toEqual(["rebind.example"]);
     expect((await failureOf(client.request(call(url)))).kind).toBe("refused");
     expect(dns.questions).toEqual(["rebind.example", "rebind.example"]);
     expect(inside.connections).toBe(0);
     expect(receiver.requests).toHaveLength(1);
-    // The private side does answer whoever is let in.
+    // The private address does respond if it is allowed.
     const insider = clientOf({ allowCidrs: ["127.0.0.0/8"], resolve: dns.resolve });
     await failureOf(insider.request(call(url)));
     expect(inside.connections).toBe(1);
   });
 
-  test("is not reached by a redirect of any kind, which is a failure", async () => {
+  test("is not reached by a redirect, which is a failure", async () => {
     await using inside = startRawReceiver((socket) => socket.end());
     for (const status of [301, 302, 303, 307, 308, 304]) {
       await using receiver = startReceiver({
@@ -181,7 +181,7 @@ describe("what is not public", () => {
     expect(inside.connections).toBe(0);
   });
 
-  test("a name that does not resolve, or not in time, is a failure of its own kind", async () => {
+  test("fails with dns for a name that does not resolve, or not in time", async () => {
     const nowhere = clientOf({ resolve: () => Promise.reject(new Error("ENOTFOUND")) });
     const missing = await failureOf(nowhere.request(call("https://nowhere.example/")));
     expect(missing.kind).toBe("dns");
@@ -196,7 +196,7 @@ describe("what is not public", () => {
 });
 
 describe("proxies of the environment", () => {
-  test("see nothing", async () => {
+  test("are not used", async () => {
     await using proxy = startRawReceiver((socket) => socket.end());
     await using receiver = startReceiver({ tls: authority.issue(["hooks.example"]) });
     await using plain = startReceiver();
@@ -213,8 +213,8 @@ describe("proxies of the environment", () => {
   });
 });
 
-describe("plain http, where it is allowed", () => {
-  test("brings an answer, and no connection is used twice", async () => {
+describe("plain http when it is allowed", () => {
+  test("returns a response and never reuses a connection", async () => {
     await using receiver = startReceiver();
     const client = clientOf({ allowHttp: true });
     for (const name of ["one", "two", "one"]) {
@@ -225,7 +225,7 @@ describe("plain http, where it is allowed", () => {
     expect(new Set(receiver.requests.map((request) => request.fromPort)).size).toBe(3);
   });
 
-  test("tries the next address of a name when nobody listens on the first", async () => {
+  test("tries the next address of a name when no process listens on the first", async () => {
     await using receiver = startReceiver();
     const client = clientOf({ allowHttp: true, resolve: async () => ["::1", "127.0.0.1"] });
     expect(await client.request(call(`http://both.example:${receiver.port}/`))).toMatchObject({
@@ -234,7 +234,7 @@ describe("plain http, where it is allowed", () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test("does not send the request a second time to another address once it was sent", async () => {
+  test("does not send the request to another address after it was sent", async () => {
     await using broken = startRawReceiver((socket) => socket.end());
     const client = clientOf({ allowHttp: true, resolve: async () => ["127.0.0.1", "127.0.0.1"] });
     const failure = await failureOf(client.request(call(`http://both.example:${broken.port}/`)));
@@ -242,14 +242,14 @@ describe("plain http, where it is allowed", () => {
     expect(broken.connections).toBe(1);
   });
 
-  test("a port that nobody listens on is a failure to connect", async () => {
+  test("fails with connect on a closed port", async () => {
     const client = clientOf({ allowHttp: true });
     const failure = await failureOf(client.request(call(`http://down.example:${CLOSED_PORT}/`)));
     expect(failure.kind).toBe("connect");
   });
 });
 
-describe("a receiver that misbehaves", () => {
+describe("a misbehaving receiver", () => {
   const head = "HTTP/1.1 200 OK\r\n";
   const cases: readonly [string, OutboundError["kind"], (socket: Bun.Socket) => void][] = [
     ["hangs up before the answer", "reset", (socket) => socket.end()],
@@ -302,14 +302,14 @@ describe("a receiver that misbehaves", () => {
     await receiver.hungUp;
   });
 
-  test("speaks no TLS on an https URL", async () => {
+  test("without TLS on an https URL fails with tls", async () => {
     await using receiver = startRawReceiver((socket) => socket.end("HTTP/1.1 400 No\r\n\r\n"));
     expect((await failureOf(clientOf().request(call(`https://bad.example:${receiver.port}/`)))).kind).toBe(
       "tls",
     );
   });
 
-  test("drips a byte at a time: the deadline is over the whole answer", async () => {
+  test("that sends a byte at a time hits the deadline of the whole response", async () => {
     await using receiver = startRawReceiver((socket) => {
       socket.write(`${head}Content-Length: 100000\r\n\r\n`);
       const drip = setInterval(() => (socket.write("x") < 0 ? clearInterval(drip) : undefined), 5);
@@ -323,7 +323,7 @@ describe("a receiver that misbehaves", () => {
     await receiver.hungUp;
   });
 
-  test("never ends the head of its answer", async () => {
+  test("with endless response headers fails", async () => {
     await using receiver = startRawReceiver((socket) => {
       socket.write(head);
       const more = setInterval(
@@ -337,7 +337,7 @@ describe("a receiver that misbehaves", () => {
     await receiver.hungUp;
   });
 
-  test("sends a body without end: it is cut at the limit and the connection closed", async () => {
+  test("with an endless body is truncated at the limit and disconnected", async () => {
     await using receiver = startRawReceiver((socket) => {
       socket.write(`${head}Content-Length: 100000000000\r\n\r\n`);
       const more = setInterval(
@@ -356,11 +356,11 @@ describe("a receiver that misbehaves", () => {
     [9, 10, false],
     [10, 10, false],
     [11, 10, true],
-  ])("a body of %d bytes against a limit of %d: truncated %p", async (size, maxAnswerBytes, truncated) => {
+  ])("a body of %d bytes against a limit of %d: truncated %p", async (size, maxResponseBytes, truncated) => {
     await using receiver = startReceiver({ answer: () => new Response("x".repeat(size)) });
     const client = clientOf({ allowHttp: true });
     const answer = await client.request(
-      call(`http://fit.example:${receiver.port}/`, { maxResponseBytes: maxAnswerBytes }),
+      call(`http://fit.example:${receiver.port}/`, { maxResponseBytes: maxResponseBytes }),
     );
     expect(answer).toMatchObject({
       truncated,
@@ -368,7 +368,7 @@ describe("a receiver that misbehaves", () => {
     });
   });
 
-  test("sends a compression bomb: it stays compressed", async () => {
+  test("with a compression bomb is not decompressed", async () => {
     const bomb = Bun.gzipSync(new Uint8Array(1_000_000));
     await using receiver = startReceiver({
       answer: () => new Response(bomb, { headers: { "content-encoding": "gzip" } }),
@@ -379,7 +379,7 @@ describe("a receiver that misbehaves", () => {
 });
 
 describe("the caller", () => {
-  test("gives a call up with its signal, before or while it runs", async () => {
+  test("cancels a call with its signal, before and during the call", async () => {
     const arrived = Promise.withResolvers<void>();
     await using receiver = startRawReceiver(() => arrived.resolve());
     const client = clientOf({ allowHttp: true });
@@ -394,7 +394,7 @@ describe("the caller", () => {
     expect(receiver.connections).toBe(1);
   });
 
-  test("cannot smuggle a header in", async () => {
+  test("cannot inject a header", async () => {
     await using receiver = startReceiver();
     const client = clientOf({ allowHttp: true });
     const request = call(`http://a.example:${receiver.port}/`, { headers: { "x-a": "1\r\nx-b: 2" } });

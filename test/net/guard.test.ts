@@ -5,7 +5,7 @@ import { startDnsServer } from "../support/dns.ts";
 
 const PUBLIC = "93.184.216.34";
 
-/** Names as an attacker or an internal zone would serve them; every other name does not exist. */
+/** Records of an attacker's or an internal zone; all other names do not exist. */
 const ZONE: Record<string, readonly string[]> = {
   "good.example": [PUBLIC],
   "xn--bcher-kva.example": [PUBLIC],
@@ -203,7 +203,7 @@ describe("the URL guard", () => {
     },
   );
 
-  test("an internal name and one that does not exist get the same words, which hold no address", async () => {
+  test("refuses internal and missing names with the same text, which contains no address", async () => {
     const refusals = await Promise.all(
       ["https://db.internal/", "https://nowhere.example/"].map((url) => guardOf().check(url)),
     );
@@ -212,7 +212,7 @@ describe("the URL guard", () => {
     expect(reasons[0]).not.toMatch(/\d/);
   });
 
-  test("what passes tells the address to call, and has no dot at the end of the host", async () => {
+  test("returns the address to call and a host without a trailing dot", async () => {
     const outcome = (await guardOf().check("https://BOTH.example.:444/a?b")) as CheckedUrl;
     expect(outcome.url.href).toBe("https://both.example:444/a?b");
     expect([outcome.address, outcome.family]).toEqual([PUBLIC, 4]);
@@ -222,7 +222,7 @@ describe("the URL guard", () => {
     ]);
   });
 
-  test("of a name with very many addresses, only the first 16 can ever be called", async () => {
+  test("returns only the first 16 addresses of a name", async () => {
     const many = Array.from({ length: 40 }, (_, at) => (at < 16 ? `8.8.8.${at}` : "10.0.0.1"));
     const outcome = (await guardOf({ resolve: async () => many }).check(
       "https://many.example/",
@@ -230,7 +230,7 @@ describe("the URL guard", () => {
     expect(outcome.addresses.map((entry) => entry.address)).toEqual(many.slice(0, 16));
   });
 
-  test("this machine's own public address is not called", async () => {
+  test("refuses this machine's own public address", async () => {
     const options = { ownAddresses: () => ["8.8.4.4", "2606:4700::1"] };
     expect(await verdict("https://8.8.4.4/", options)).toBe("address");
     expect(await verdict("https://[2606:4700:0::1]/", options)).toBe("address");
@@ -238,13 +238,13 @@ describe("the URL guard", () => {
     expect(await verdict("https://8.8.4.4/", { ...options, allowCidrs: ["8.8.4.4/32"] })).toBe("8.8.4.4");
   });
 
-  test("a name server that never answers is a refusal after the deadline", async () => {
+  test("refuses after the deadline when the name server does not respond", async () => {
     await using dns = await startDnsServer(() => "silent");
     expect(await verdict("https://slow.example/", { resolve: dns.resolve, dnsTimeoutMs: 20 })).toBe("dns");
     expect(dns.questions).toEqual(["slow.example"]);
   });
 
-  test("every check asks the name server anew, and believes the latest answer alone", async () => {
+  test("resolves again at every check and uses only the latest result", async () => {
     await using dns = await startDnsServer((_name, nth) => [nth === 0 ? PUBLIC : "10.0.0.1"]);
     const guard = guardOf({ resolve: dns.resolve });
     expect(await guard.check("https://rebind.example/")).toMatchObject({ address: PUBLIC });
@@ -252,7 +252,7 @@ describe("the URL guard", () => {
     expect(dns.questions).toEqual(["rebind.example", "rebind.example"]);
   });
 
-  test("never throws, and whatever passes is https to a public address", async () => {
+  test("never throws, and accepts only https to a public address", async () => {
     const guard = guardOf({ resolve: async () => ["8.8.8.8"] });
     const part = fc.oneof(
       fc.constantFrom(
@@ -286,7 +286,7 @@ describe("the URL guard", () => {
   });
 });
 
-describe("networks that the operator opens", () => {
+describe("allowed networks", () => {
   const cases: readonly [string[], string, boolean][] = [
     [["10.0.0.0/8"], "https://10.9.8.7/", true],
     [["10.0.0.0/8"], "https://db.internal/", true],
@@ -302,7 +302,7 @@ describe("networks that the operator opens", () => {
     [["127.0.0.0/8"], "https://localhost/", false],
     [["127.0.0.0/8", "::1/128"], "https://localhost/", true],
     [["127.0.0.1/32"], "https://127.0.0.1/", true],
-    // A wide network opens what is merely private, and none of what is worse.
+    // A wide network allows private addresses, but no more dangerous classes.
     [["0.0.0.0/0", "::/0"], "https://192.168.0.1/", true],
     [["0.0.0.0/0", "::/0"], "https://100.64.0.1/", true],
     [["0.0.0.0/0", "::/0"], "https://[fd00::1]/", true],
@@ -314,7 +314,7 @@ describe("networks that the operator opens", () => {
     [["169.254.0.0/16"], "https://169.254.1.1/", true],
     [["169.254.0.0/16"], "https://169.254.169.254/", false],
     [["169.254.169.254/32"], "https://169.254.169.254/", true],
-    // Nobody can mean these: they reach this machine, or everybody.
+    // Never allowed: they reach this machine, or all machines.
     [["0.0.0.0/8"], "https://0.0.0.0/", false],
     [["224.0.0.0/4"], "https://224.0.0.1/", false],
     [["::ffff:0:0/96"], "https://[::ffff:10.0.0.1]/", false],
@@ -324,7 +324,7 @@ describe("networks that the operator opens", () => {
     expect(outcome instanceof UrlRefusal).toBe(!passes);
   });
 
-  test("allowHttp opens http and nothing else", async () => {
+  test("allowHttp allows http and nothing else", async () => {
     expect(await verdict("http://good.example/", { allowHttp: true })).toBe(PUBLIC);
     expect(await verdict("http://10.0.0.1/", { allowHttp: true })).toBe("address");
     expect(await verdict("ftp://good.example/", { allowHttp: true })).toBe("scheme");

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { run } from "../cli/run.ts";
 import { tempDir } from "../support/program.ts";
 
-/** Holds a free port of the loopback address. */
+/** Listens on a free port of the loopback address. */
 function holdPort() {
   const held = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   return { port: held.port, [Symbol.dispose]: () => held.stop(true) };
@@ -35,7 +35,7 @@ test.each([
     );
     expect(errors).not.toContain("    at ");
     expect(errors).not.toContain('"level":"error"');
-    // Nothing was made that a later start would have to wait for.
+    // Nothing was created that would block a later start.
     expect(readdirSync(dir.path)).not.toContain("index.db");
   },
 );
@@ -43,7 +43,7 @@ test.each([
 test.each([
   [["listen", "--secret", "s", "--port"], "--port"],
   [["demo-client", "--client-port"], "--client-port"],
-] as const)("%j of a port in use ends with 75 and names the flag", async (args, flag) => {
+] as const)("%j with a port in use exits with 75 and names the flag", async (args, flag) => {
   using held = holdPort();
   const { exitCode, errors } = await run([...args, String(held.port)]);
   expect({ exitCode, errors }).toEqual({
@@ -52,7 +52,7 @@ test.each([
   });
 });
 
-test("an address that is not there at present ends the start with 75, as it may come later", async () => {
+test("a missing address exits with 75, because it may appear later", async () => {
   using dir = tempDir();
   const args = [
     "--data-dir",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
-/** What opens a connection, or gets hold of something that does. Comments and strings are not looked at. */
+/** Code that opens a connection or imports something that does. Comments and strings are ignored. */
 const WAYS_OUT: Readonly<Record<string, RegExp>> = {
   "the global fetch": /(?<![.\w])fetch\b|\b(?:globalThis|Bun|window|self)\.fetch\b/,
   "a fetch session": /\bFetchSession\b/,
@@ -9,7 +9,7 @@ const WAYS_OUT: Readonly<Record<string, RegExp>> = {
   "a program that connects": /\bBun\.(?:spawn|spawnSync|\$)|\bspawn(?:Sync)?\(/,
 };
 
-/** Modules from which something that connects can be imported; `harmless` names what may be taken from anywhere. */
+/** Modules with exports that connect; `harmless` lists exports that any file may import. */
 const MODULES: readonly { readonly module: RegExp; readonly harmless?: RegExp }[] = [
   { module: /^(?:node:)?net$/, harmless: /^isIP(?:v4|v6)?$/ },
   { module: /^(?:node:)?(?:http|https|http2|tls|dgram|dns|dns\/promises|child_process|cluster|inspector)$/ },
@@ -25,7 +25,7 @@ const MODULES: readonly { readonly module: RegExp; readonly harmless?: RegExp }[
   },
 ];
 
-/** Who else may, and why. */
+/** Exceptions and their reasons. */
 const EXCEPTIONS: readonly { readonly file: string; readonly what: string; readonly why: string }[] = [
   {
     file: "src/cli/probe.ts",
@@ -54,7 +54,7 @@ const transpiler = new Bun.Transpiler({ loader: "ts" });
 /** A property or method that is called fetch, as a server's handler is. */
 const OWN_FETCH = /([{,;]\s*|^\s*)(?:async\s+)?fetch\s*(?:\??:|\([^)]*\)\s*(?::[^={]*)?\{)/gm;
 
-/** The code alone: comments go, the content of strings, and definitions of an own fetch. */
+/** Returns code without comments, string contents and definitions of an own fetch. */
 function codeOf(source: string): string {
   return source
     .replaceAll(/\/\*[\s\S]*?\*\//g, "")
@@ -63,7 +63,7 @@ function codeOf(source: string): string {
     .replaceAll(OWN_FETCH, "$1");
 }
 
-/** Ways out in a source text, as the exceptions name them. */
+/** Returns the connecting calls of a source text, in the form of the exceptions. */
 function waysOut(source: string): string[] {
   const code = codeOf(source);
   const found = Object.entries(WAYS_OUT)
@@ -88,7 +88,7 @@ function waysOut(source: string): string[] {
 }
 
 describe("src/net is the only way out", () => {
-  test("nothing else in src opens a connection, but for the exceptions, each of which is still needed", async () => {
+  test("nothing else in src opens a connection, except listed exceptions, which are all in use", async () => {
     const found: string[] = [];
     let files = 0;
     for await (const file of new Bun.Glob("src/**/*.ts").scan(`${import.meta.dir}/../..`)) {
@@ -120,7 +120,7 @@ describe("src/net is the only way out", () => {
     'import { Client, credentials } from "@grpc/grpc-js";',
     'const { request } = await import("node:http");',
     'const { request } = require("node:http");',
-  ])("the search finds %s", (source) => {
+  ])("detects %s", (source) => {
     expect(waysOut(source)).not.toEqual([]);
   });
 
@@ -134,11 +134,11 @@ describe("src/net is the only way out", () => {
     'import type { Socket } from "node:net";',
     'import { Server, ServerCredentials } from "@grpc/grpc-js";',
     'import { hashTypedData } from "viem/utils";',
-  ])("the search leaves %s alone", (source) => {
+  ])("ignores %s", (source) => {
     expect(waysOut(source)).toEqual([]);
   });
 
-  test("the exceptions give their reasons", () => {
+  test("every exception has a reason", () => {
     for (const { why } of EXCEPTIONS) expect(why.length).toBeGreaterThan(40);
   });
 });

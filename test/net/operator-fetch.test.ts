@@ -3,8 +3,8 @@ import { createOperatorFetch } from "../../src/net/operator-fetch.ts";
 import { withProxy } from "../support/proxy.ts";
 import { startRawReceiver, startReceiver } from "../support/receiver.ts";
 
-describe("the fetch for an endpoint of the settings", () => {
-  test("reaches the endpoint, on this machine too, and no other origin", async () => {
+describe("createOperatorFetch", () => {
+  test("calls the endpoint, also on this machine, and no other origin", async () => {
     await using endpoint = startReceiver();
     await using other = startRawReceiver((socket) => socket.end());
     const operatorFetch = createOperatorFetch(`http://127.0.0.1:${endpoint.port}/rpc?key=1`);

@@ -6,7 +6,7 @@ const MAX_MS = 3_600_000;
 const NOW_MS = Date.UTC(1994, 10, 6, 8, 49, 37);
 const read = (header: string | null) => retryAfterMs(header, NOW_MS, MAX_MS);
 
-test("seconds and dates are read, up to the limit", () => {
+test("parses seconds and dates, up to the limit", () => {
   expect(read("0")).toBe(0);
   expect(read(" 120 ")).toBe(120_000);
   expect(read("3600")).toBe(MAX_MS);
@@ -18,7 +18,7 @@ test("seconds and dates are read, up to the limit", () => {
   expect(read("Mon, 07 Nov 1994 08:49:37 GMT")).toBe(MAX_MS);
 });
 
-test("anything else asks for nothing", () => {
+test("returns 0 for anything else", () => {
   for (const header of [
     null,
     "",
@@ -34,7 +34,7 @@ test("anything else asks for nothing", () => {
   }
 });
 
-test("a date comes out as the time until then, and no text as more than the limit or less than nothing", () => {
+test("returns the time until a date, and for any text a value from 0 to the limit", () => {
   fc.assert(
     fc.property(fc.integer({ min: -1_000_000, max: 1_000_000 }), (secs) => {
       const date = new Date(NOW_MS + secs * 1000).toUTCString();

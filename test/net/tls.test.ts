@@ -25,7 +25,7 @@ async function startGrpcServer() {
   return { port, [Symbol.dispose]: () => server.forceShutdown() };
 }
 
-test("no variable of the environment makes an outgoing TLS connection accept a certificate that nobody vouches for", async () => {
+test("no environment variable makes an outgoing TLS connection accept an untrusted certificate", async () => {
   await using receiver = startReceiver({
     tls: { cert, key },
     answer: () => Response.json({ apps: [] }),
@@ -45,7 +45,7 @@ test("no variable of the environment makes an outgoing TLS connection accept a c
   const careless = { NODE_TLS_REJECT_UNAUTHORIZED: "0", NODE_NO_WARNINGS: "1" };
   expect(await outcomes(careless)).toEqual(all("refused"));
   expect(receiver.requests).toEqual([]);
-  // The same calls get their answer where the authority is trusted.
+  // The same calls succeed when the authority is trusted.
   await Bun.write(`${dir.path}/ca.pem`, authority.ca);
   const trusting = {
     NODE_EXTRA_CA_CERTS: `${dir.path}/ca.pem`,

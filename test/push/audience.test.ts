@@ -25,7 +25,7 @@ afterEach(async () => {
   await client[Symbol.asyncDispose]();
 });
 
-/** Who was sent to, and the counts: success, failure, not attempted. */
+/** The fids that were sent to, and the counts: success, failure, not attempted. */
 async function send(body: SendBody) {
   const before = client.requests.length;
   const answer = await api.send(body);
@@ -68,7 +68,7 @@ describe("following_fid", () => {
     if (outcomes.some((outcome) => outcome !== "ok")) throw new Error(outcomes.join());
   }
 
-  test("leaves those who follow it by the live index, and nobody else", async () => {
+  test("selects exactly the followers in the live index", async () => {
     follow(10, 3);
     follow(12, 3);
     follow(14, 4);
@@ -83,13 +83,13 @@ describe("following_fid", () => {
     expect(campaign.not_attempted).toEqual({ excluded: 2, not_following: 2 });
   });
 
-  test("an fid that nobody follows, or that there cannot be, leaves nobody", async () => {
+  test("selects no one for an fid without followers or an impossible fid", async () => {
     expect(await send({ following_fid: 3 })).toEqual({ reached: [], counts: [0, 0, 5] });
     expect(await send({ following_fid: 2 ** 60 })).toEqual({ reached: [], counts: [0, 0, 5] });
   });
 });
 
-test("an audience of many pages and hosts is reached once each, whole or by a list", async () => {
+test("reaches each token of many pages and hosts once, for everyone or a list of fids", async () => {
   const many = Array.from({ length: 3000 }, (_, at) => ({
     fid: 1000 + at,
     url: `http://h${at % 130}.example:${client.port}/n`,

@@ -3,14 +3,14 @@ import { CircuitBreaker, type HostStatus } from "../../src/push/circuit-breaker.
 
 const pacing = { failuresUntilDown: 3, firstProbeMs: 100, maxProbeMs: 400, giveUpAfterMs: 1_000 };
 
-/** A call that begins and ends at the same moment. */
+/** Makes a call that takes no time. */
 function call(health: CircuitBreaker, hostStatus: HostStatus, nowMs: number, waitMs = 0): void {
   const isProbe = health.admission(nowMs) === "probe";
   health.start(nowMs);
   health.finish({ isProbe, hostStatus, waitMs }, nowMs);
 }
 
-/** How many calls at a time it allows now. */
+/** Returns the current concurrency limit. */
 function allowance(health: CircuitBreaker, nowMs: number): number {
   let calls = 0;
   while (health.admission(nowMs) === "free" && calls < 1000) {
@@ -22,7 +22,7 @@ function allowance(health: CircuitBreaker, nowMs: number): number {
   return calls;
 }
 
-/** As many calls at a time as it allows, all of which it answers. */
+/** Makes as many concurrent calls as allowed, all successful. */
 function fill(health: CircuitBreaker, nowMs: number): void {
   const calls = allowance(health, nowMs);
   for (let call = 0; call < calls; call++) health.start(nowMs);
@@ -30,7 +30,7 @@ function fill(health: CircuitBreaker, nowMs: number): void {
     health.finish({ isProbe: false, hostStatus: "ok", waitMs: 0 }, nowMs);
 }
 
-test("a host gets few calls at first, more with answers but few more than it has had, and half after a failure", () => {
+test("starts with few calls, grows with responses up to slightly above its peak, and halves after a failure", () => {
   const health = new CircuitBreaker(pacing);
   for (let answer = 0; answer < 20; answer++) call(health, "ok", 0);
   expect(allowance(health, 0)).toBe(5);
@@ -44,14 +44,14 @@ test("a host gets few calls at first, more with answers but few more than it has
   expect(allowance(health, 0)).toBe(1);
 });
 
-test("what is known of a host is forgotten when it was not called for a second", () => {
+test("resets the concurrency limit after a second without calls", () => {
   const health = new CircuitBreaker(pacing);
   while (allowance(health, 0) < 24) fill(health, 0);
   expect(allowance(health, 1_000)).toBeGreaterThanOrEqual(24);
   expect(allowance(health, 2_001)).toBe(4);
 });
 
-test("three failures in a row take it down; probes come one at a time and ever less often", () => {
+test("is down after three failures in a row, with single probes at growing intervals", () => {
   const health = new CircuitBreaker(pacing);
   for (let failure = 0; failure < 2; failure++) call(health, "down", 0);
   expect(health.admission(0)).toBe("free");
@@ -74,14 +74,14 @@ test("three failures in a row take it down; probes come one at a time and ever l
   expect([health.isDown, health.admission(1_150)]).toEqual([false, "free"]);
 });
 
-test("calls that were under way when it went down do not put off its first probe", () => {
+test("calls in flight when it went down do not delay its first probe", () => {
   const health = new CircuitBreaker(pacing);
   for (let at = 0; at < 4; at++) health.start(at);
   for (let at = 0; at < 4; at++) health.finish({ isProbe: false, hostStatus: "down", waitMs: 0 }, at);
   expect(health.admission(102)).toBe("probe");
 });
 
-test("an answer between failures keeps it up, and 429 is one", () => {
+test("a response between failures keeps it up, also a 429", () => {
   const health = new CircuitBreaker(pacing);
   for (let round = 0; round < 10; round++) {
     call(health, "down", 0);
@@ -91,7 +91,7 @@ test("an answer between failures keeps it up, and 429 is one", () => {
   expect(health.isDown).toBe(false);
 });
 
-test("a wait that it asks for holds for every call", () => {
+test("a requested delay applies to every call", () => {
   const health = new CircuitBreaker(pacing);
   call(health, "busy", 0, 5_000);
   expect([health.admission(4_999), health.nextChangeMs(0), health.admission(5_000)]).toEqual([

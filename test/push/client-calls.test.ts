@@ -11,8 +11,8 @@ import { loopbackClient } from "../support/send.ts";
 
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
-describe("an answer", () => {
-  test("of any bytes is read or is none, and never throws", () => {
+describe("parseClientResponse", () => {
+  test("parses or rejects any bytes and never throws", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (body) => {
         parseClientResponse(body);
@@ -20,36 +20,36 @@ describe("an answer", () => {
     );
   });
 
-  test("whose reason is an object is a failure like any other", () => {
-    const answer = parseClientResponse(bytes({ failedTokens: [{ token: "a", reason: { toString: 0 } }] }));
-    expect(answer && tokenOutcomes(["a"], answer)[0]?.reason).toBe("failed_other");
+  test("counts a reason that is an object as an ordinary failure", () => {
+    const response = parseClientResponse(bytes({ failedTokens: [{ token: "a", reason: { toString: 0 } }] }));
+    expect(response && tokenOutcomes(["a"], response)[0]?.reason).toBe("failed_other");
   });
 
-  test("means the same for a token alone and among others, in whatever order the lists are", () => {
+  test("gives a token the same result alone and among others, in any order of the lists", () => {
     const some = fc.subarray(["a", "b", "c", "d"], { minLength: 0 });
     const lists = fc.record({ successfulTokens: some, invalidTokens: some, rateLimitedTokens: some });
     fc.assert(
       fc.property(lists, (given) => {
-        const answer = parseClientResponse(bytes(given));
-        if (!answer) throw new Error("the answer is not read");
+        const response = parseClientResponse(bytes(given));
+        if (!response) throw new Error("the response is not parsed");
         const tokens = ["a", "b", "c", "d"];
-        const verdictOf = (token: string) => {
+        const reasonOf = (token: string) => {
           if (given.successfulTokens.includes(token)) return "";
           if (given.invalidTokens.includes(token)) return "invalid_token";
           return given.rateLimitedTokens.includes(token) ? "rate_limited" : "missing_from_response";
         };
-        expect(tokenOutcomes(tokens, answer).map(({ reason }) => reason)).toEqual(tokens.map(verdictOf));
-        expect(tokenOutcomes(tokens, answer).map(({ isGone }) => isGone)).toEqual(
+        expect(tokenOutcomes(tokens, response).map(({ reason }) => reason)).toEqual(tokens.map(reasonOf));
+        expect(tokenOutcomes(tokens, response).map(({ isGone }) => isGone)).toEqual(
           tokens.map((token) => given.invalidTokens.includes(token)),
         );
-        expect(tokens.flatMap((token) => tokenOutcomes([token], answer))).toEqual([
-          ...tokenOutcomes(tokens, answer),
+        expect(tokens.flatMap((token) => tokenOutcomes([token], response))).toEqual([
+          ...tokenOutcomes(tokens, response),
         ]);
       }),
     );
   });
 
-  test("of any JSON gives every token exactly one verdict", () => {
+  test("gives every token exactly one result for any JSON", () => {
     const token = fc.constantFrom("a", "b", "c", "d");
     const list = fc.option(fc.oneof(fc.array(fc.oneof(token, fc.jsonValue())), fc.jsonValue()), {
       nil: undefined,
@@ -67,11 +67,11 @@ describe("an answer", () => {
     });
     fc.assert(
       fc.property(fc.oneof(lists, fc.record({ result: lists })), (given) => {
-        const answer = parseClientResponse(bytes(given));
-        if (!answer) return;
-        const verdicts = tokenOutcomes(["a", "b", "c", "d"], answer);
-        expect(verdicts).toHaveLength(4);
-        for (const verdict of verdicts) {
+        const response = parseClientResponse(bytes(given));
+        if (!response) return;
+        const outcomes = tokenOutcomes(["a", "b", "c", "d"], response);
+        expect(outcomes).toHaveLength(4);
+        for (const verdict of outcomes) {
           expect(["success", "failure"]).toContain(verdict.kind);
           expect(verdict.reason).toMatch(verdict.kind === "success" ? /^$/ : /^[a-z_]+$/);
         }
@@ -80,7 +80,7 @@ describe("an answer", () => {
   });
 });
 
-test("whatever a send passes, the protocol's schema takes what the client gets", () => {
+test("sends bodies that conform to the protocol's schema for every accepted send", () => {
   const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 140 });
   fc.assert(
     fc.property(text, text, fc.webPath(), (title, body, path) => {
@@ -94,7 +94,7 @@ test("whatever a send passes, the protocol's schema takes what the client gets",
   );
 });
 
-test("a request of any JSON is read or refused, and never throws", () => {
+test("reads or refuses any JSON as a send request and never throws", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (whole, part) => {
       readSendRequest(whole, "https://app.example");
@@ -121,7 +121,7 @@ test.each([
   ["Sun, 09 Sep 2001 01:46:44 GMT", 4_000],
   ["Sun, 09 Sep 2001 01:46:30 GMT", 0],
   ["Sun, 09 Sep 2001 02:46:40 GMT", 10_000],
-])("Retry-After: %s is a wait of %i ms", async (header, waitMs) => {
+])("Retry-After: %s is a delay of %i ms", async (header, waitMs) => {
   await using client = startPushClient(
     () => new Response("", { status: 429, headers: { "retry-after": header } }),
   );
@@ -146,7 +146,7 @@ test.each([
   });
 });
 
-test("a client is called with what it needs, and nothing that names this node's owner", async () => {
+test("calls a client with the required headers and nothing that identifies the operator", async () => {
   await using receiver = startReceiver({ answer: () => nested({ successful: ["t"] }) });
   const post = createPostBatch({
     client: loopbackClient(),

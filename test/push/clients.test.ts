@@ -33,7 +33,7 @@ interface Case {
   readonly name: string;
   readonly tokens: number;
   readonly script: PushScript;
-  /** Success, failure; their sum is the number of tokens. */
+  /** Counts of successes and failures; their sum is the number of tokens. */
   readonly counts: readonly [number, number];
   readonly errors?: Record<string, number>;
   readonly retryable?: readonly number[];
@@ -196,7 +196,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("a client that answers", () => {
+describe("a client that responds", () => {
   test.each(cases.map((each) => [each.name, each] as const))("%s", async (_name, each) => {
     await using client = startPushClient(each.script);
     api.addTokens(tokensAt(client.port, each.tokens));
@@ -217,7 +217,7 @@ describe("a client that answers", () => {
     ]);
   });
 
-  test("every attempt of a batch carries the same notification id and the fields of the request", async () => {
+  test("sends the same notification id and fields with every attempt of a batch", async () => {
     await using client = startPushClient((request, nth) =>
       nth < 2 ? new Response("", { status: 502 }) : allServed(request, nth),
     );
@@ -233,7 +233,7 @@ describe("a client that answers", () => {
     expect(client.requests).toEqual([expected, expected, expected]);
   });
 
-  test("a connection that is reset is tried three times", async () => {
+  test("tries a reset connection three times", async () => {
     await using receiver = startRawReceiver((socket) => socket.terminate());
     api.addTokens(tokensAt(receiver.port, 2));
     const { body } = await api.send();
@@ -242,7 +242,7 @@ describe("a client that answers", () => {
     expect((await api.campaign(body.campaign_id)).errors).toEqual({ reset: 2 });
   });
 
-  test("nobody listens, and a URL that leads inside is never called", async () => {
+  test("fails when no process listens, and never calls a URL of an internal address", async () => {
     api.addTokens([
       ...tokensAt(CLOSED_PORT, 1),
       { fid: 99, url: "https://private.example/notify", token: "inside" },
@@ -253,8 +253,8 @@ describe("a client that answers", () => {
   });
 });
 
-describe("grouping", () => {
-  test("each URL gets its own calls, of at most 100 tokens, each token once", async () => {
+describe("batches", () => {
+  test("calls each URL separately with at most 100 tokens, each token once", async () => {
     await using a = startPushClient();
     await using b = startPushClient();
     const tokens = Array.from({ length: 455 }, (_, at) => ({
@@ -268,13 +268,13 @@ describe("grouping", () => {
     const sent = [...a.requests, ...b.requests];
     expect(Math.max(...sent.map((request) => request.tokens.length))).toBe(100);
     expect(sent.flatMap((request) => request.tokens).sort()).toEqual(tokens.map(({ token }) => token).sort());
-    // 303 tokens of two URLs, 152 of the third: full batches but for the last of each.
+    // 303 tokens of two URLs, 152 of the third: all batches but the last of each are full.
     expect(a.requests).toHaveLength(4);
     expect(b.requests).toHaveLength(2);
     expect([...a.violations, ...b.violations]).toEqual([]);
   });
 
-  test("one URL for each token", async () => {
+  test("sends to tokens that all have different URLs", async () => {
     await using client = startPushClient();
     api.addTokens(
       tokensAt(client.port, 700).map((token) => ({ ...token, url: `${token.url}/${token.fid}` })),
@@ -283,7 +283,7 @@ describe("grouping", () => {
     expect(client.requests).toHaveLength(700);
   });
 
-  test("the two clients of one fid are each sent to, and one text that two rows share goes out once", async () => {
+  test("sends to both clients of one fid, and once to a token that is in two rows", async () => {
     await using client = startPushClient();
     const url = `http://client.example:${client.port}/notify`;
     api.addTokens([
@@ -296,8 +296,8 @@ describe("grouping", () => {
   });
 });
 
-describe("the same notification again", () => {
-  test("reaches those that were rate limited, and nobody else a second time", async () => {
+describe("the same notification sent again", () => {
+  test("reaches only tokens that were rate limited", async () => {
     await using client = startPushClient(({ tokens }, nth) =>
       nth === 0 ? nested({ successful: ["t0"], rateLimited: ["t1"] }) : nested({ successful: tokens }),
     );
@@ -318,7 +318,7 @@ describe("the same notification again", () => {
     ["a failure of its client", () => new Response("", { status: 400 })],
     ["an answer that does not name it", () => nested({})],
     ["a client that is unreachable", () => new Response("", { status: 500 })],
-  ])("is delivered after %s", async (_name, refuse) => {
+  ])("is sent after %s", async (_name, refuse) => {
     let isWell = false;
     await using client = startPushClient((request, nth) => (isWell ? allServed(request, nth) : refuse()));
     api.addTokens(tokensAt(client.port, 1));
@@ -329,7 +329,7 @@ describe("the same notification again", () => {
     expect(countsOf((await api.send(body)).body)).toEqual([0, 0, 1]);
   });
 
-  test("is another one after 24 hours, for another app, and without a uuid", async () => {
+  test("counts as a new one after 24 hours, for another app, and without a uuid", async () => {
     await using client = startPushClient();
     api.addTokens(tokensAt(client.port, 1));
     const body = { notification: { title: "T", body: "B", target_url: "https://app.example", uuid: UUID } };
@@ -351,11 +351,11 @@ describe("the same notification again", () => {
     expect(countsOf(other.body)).toEqual([1, 0, 0]);
   });
 
-  test("twelve sends that race deliver each token once", async () => {
+  test("reaches each token once with twelve concurrent sends", async () => {
     await using client = startPushClient();
     api.addTokens(tokensAt(client.port, 1500));
     const body = { notification: { title: "T", body: "B", target_url: "https://app.example", uuid: UUID } };
-    // Eight of one app run at a time; the others follow.
+    // Eight of one app run concurrently; the others follow.
     const answers = await Promise.all(Array.from({ length: 12 }, () => api.send(body)));
     const total = answers.map((answer) => countsOf(answer.body));
     for (const counts of total)
@@ -368,7 +368,7 @@ describe("the same notification again", () => {
   });
 });
 
-test("a token that its user has renewed during the send is not deleted as invalid", async () => {
+test("does not delete as invalid a token that was renewed during the send", async () => {
   await using client = startPushClient(() => {
     api.state.sqlite.run("UPDATE tokens SET token = 'renewed' WHERE token = 't0'");
     return nested({ invalid: ["t0", "t1"] });

@@ -13,7 +13,7 @@ const tokensAt = (name: string, port: number, count: number, from: number, appId
 
 const TIMEOUT_MS = 2_000;
 
-test("a client that hangs costs its own tokens only: the others are served before it is given up", async () => {
+test("serves other clients before a hanging one is given up", async () => {
   await using api = await startSendApi({ pacing: { timeoutMs: TIMEOUT_MS } });
   await using hanging = startPushClient(() => new Promise(() => undefined));
   const servedAt: number[] = [];
@@ -29,9 +29,9 @@ test("a client that hangs costs its own tokens only: the others are served befor
   const startedAt = performance.now();
   const { body } = await api.send();
   expect([body.success_count, body.failure_count, body.not_attempted_count]).toEqual([8_000, 5_000, 0]);
-  // All of them before the first call to the hanging client has timed out.
+  // All of them finish before the first call to the hanging client has timed out.
   expect(Math.max(...servedAt) - startedAt).toBeLessThan(TIMEOUT_MS);
-  // Four at first, then a probe now and then.
+  // Four calls at first, then single probes.
   expect(hanging.requests.length).toBeLessThan(10);
   const campaign = await api.campaign(body.campaign_id);
   const { timeout, host_down } = campaign.errors;
@@ -40,11 +40,11 @@ test("a client that hangs costs its own tokens only: the others are served befor
   expect(campaign.retryable_fids).toEqual([]);
 }, 20_000);
 
-test("a client that comes back while others wait for it gets what waited", async () => {
+test("sends the waiting batches to a client that recovers", async () => {
   await using api = await startSendApi();
   let calls = 0;
   await using client = startPushClient((request, nth) =>
-    // The first three take it down, the first probe brings it back.
+    // The first three calls mark it down, the first probe marks it up.
     ++calls <= 3 ? new Response("", { status: 503 }) : allServed(request, nth),
   );
   api.addTokens(tokensAt("c", client.port, 2_000, 10));
@@ -52,7 +52,7 @@ test("a client that comes back while others wait for it gets what waited", async
   expect([body.success_count, body.failure_count]).toEqual([2_000, 0]);
 }, 10_000);
 
-test("what was not delivered to a client that is down is delivered with the same uuid later", async () => {
+test("sends to a client that was down when the notification is repeated with the same uuid", async () => {
   await using api = await startSendApi();
   let isWell = false;
   await using client = startPushClient((request, nth) =>
@@ -66,13 +66,13 @@ test("what was not delivered to a client that is down is delivered with the same
   expect([first.body.success_count, first.body.failure_count]).toEqual([0, 1_500]);
   isWell = true;
   let delivered = 0;
-  // It counts as down until a probe has found it well.
+  // It counts as down until a probe succeeds.
   while (delivered < 1_500) delivered += (await api.send(request)).body.success_count;
   expect(delivered).toBe(1_500);
   expect(new Set(client.shown.values())).toEqual(new Set([1]));
 }, 20_000);
 
-test("a small campaign is not held up by a large one to the same client, nor by one to a client that is slow", async () => {
+test("a large campaign to the same client or to a slow one does not delay a small campaign", async () => {
   await using api = await startSendApi({ pacing: { timeoutMs: 20_000 } });
   const gate = Promise.withResolvers<void>();
   await using slow = startPushClient(async (request, nth) => {
@@ -95,7 +95,7 @@ test("a small campaign is not held up by a large one to the same client, nor by 
   const callsBefore = calls;
   const small = await api.send({}, { key: "7".repeat(64), appId: "smallApp11111111" });
   expect(small.body.success_count).toBe(300);
-  // Of the 400 calls of the large one, few passed meanwhile.
+  // Few of the 400 calls of the large one were made meanwhile.
   expect(calls - callsBefore).toBeLessThan(200);
   gate.resolve();
   expect((await large).body.success_count).toBe(44_000);
@@ -103,7 +103,7 @@ test("a small campaign is not held up by a large one to the same client, nor by 
   expect(well.mostAtATime).toBeLessThanOrEqual(32);
 }, 30_000);
 
-test("no more calls are open than send_concurrency allows, over all campaigns and hosts", async () => {
+test("keeps at most send_concurrency calls in flight over all campaigns and hosts", async () => {
   await using api = await startSendApi({ settings: ["send.send_concurrency=5"] });
   await using client = startPushClient(async (request, nth) => {
     await Bun.sleep(2);

@@ -73,7 +73,7 @@ function addTokens(client: PushClient, count: number): void {
 
 const found = () => localStores(state).campaigns.find("c");
 
-test("a process that stops ends its calls after a grace, and the next one takes the campaign up where it was", async () => {
+test("stop aborts calls after the grace period, and the next process resumes the campaign", async () => {
   const hangs = Promise.withResolvers<void>();
   let isWell = false;
   await using client = startPushClient((request, nth) => {
@@ -105,7 +105,7 @@ test("a process that stops ends its calls after a grace, and the next one takes 
   await second.stop(0);
 });
 
-test("calls that are answered within the grace count", async () => {
+test("counts calls that finish within the grace period", async () => {
   const gate = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
   await using client = startPushClient(async (request, nth) => {
@@ -124,7 +124,7 @@ test("calls that are answered within the grace count", async () => {
   expect((await found())?.counts).toEqual({ success: 1, failure: 0, notAttempted: 0 });
 });
 
-test("a campaign that was left behind for longer than the ledger remembers is not sent any more", async () => {
+test("aborts an unfinished campaign whose ledger has expired", async () => {
   await using client = startPushClient();
   addTokens(client, 1);
   await store();
@@ -136,7 +136,7 @@ test("a campaign that was left behind for longer than the ledger remembers is no
   await engine.stop(0);
 });
 
-test("where a claim has ended before another attempt, who has been taken by another campaign is left to it", async () => {
+test("does not retry tokens that another campaign has claimed after the lease expired", async () => {
   const campaigns = localStores(state).campaigns;
   await using client = startPushClient(async (request, nth) => {
     if (nth > 0) return allServed(request, nth);
@@ -158,9 +158,9 @@ test("where a claim has ended before another attempt, who has been taken by anot
   await engine.stop(0);
 });
 
-test("a fault of the database ends a run; the campaign is taken up again and counts every token once", async () => {
+test("resumes a campaign after a fault of the database and counts every token once", async () => {
   await using client = startPushClient(({ tokens }, nth) => {
-    // As a full disk would, this fails what is written next.
+    // Like a full disk, this fails the next write.
     if (nth === 2) state.sqlite.run("ALTER TABLE campaign_counts RENAME TO away");
     return nested({ successful: tokens.filter((token) => token !== "t5"), rateLimited: ["t5"] });
   });
@@ -180,7 +180,7 @@ test("a fault of the database ends a run; the campaign is taken up again and cou
   await engine.stop(0);
 });
 
-test("asked twice for one campaign it runs once, and asked for one that has ended it says so", async () => {
+test("runs a campaign once for two calls, and resolves for a finished one", async () => {
   await using client = startPushClient();
   addTokens(client, 250);
   await store();

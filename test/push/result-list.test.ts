@@ -11,7 +11,7 @@ const settlement = (fid: number): TokenResult => ({
   isRetryable: false,
 });
 
-test("up to 100 tokens are listed, each once; of more none", () => {
+test("lists up to 100 tokens, and none when there are more", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(60), { maxLength: 8 }), (sizes) => {
       const list = new ResultList();

@@ -4,7 +4,7 @@ import { createSlots, type Slot } from "../../src/push/slots.ts";
 
 const never = new AbortController().signal;
 
-/** Requests that wait for slots, and what came of them. */
+/** Requests for slots and their outcomes. */
 function startSlots(total: number, pacing = DEFAULT_CIRCUIT_BREAKER) {
   const slots = createSlots({ total, breakerSettings: pacing });
   const held: { campaign: string; host: string; slot: Slot }[] = [];
@@ -29,14 +29,14 @@ function startSlots(total: number, pacing = DEFAULT_CIRCUIT_BREAKER) {
   };
 }
 
-/** Makes a host known as one that answers many calls at a time. */
+/** Raises the concurrency limit of a host. */
 async function warmUp(given: ReturnType<typeof startSlots>, host: string, calls = 100): Promise<void> {
   for (let call = 0; call < calls; call++) void given.ask("warm-up", host);
   await given.settled();
   for (let call = 0; call < calls; call++) await given.release(given.held.length - 1);
 }
 
-test("no more than the total are ever held, and each that is given back is handed on", async () => {
+test("never grants more than the total, and grants each released slot again", async () => {
   const given = startSlots(8);
   for (let at = 0; at < 50; at++) void given.ask(`c${at}`, `h${at}`);
   await given.settled();
@@ -49,7 +49,7 @@ test("no more than the total are ever held, and each that is given back is hande
   expect(given.slots.stats()).toMatchObject({ inFlight: 0, waiting: 0 });
 });
 
-test("giving a slot back twice counts once", async () => {
+test("counts a repeated release once", async () => {
   const given = startSlots(2);
   await given.ask("c", "h");
   const slot = given.held[0]?.slot;
@@ -59,7 +59,7 @@ test("giving a slot back twice counts once", async () => {
 });
 
 describe("fairness", () => {
-  test("one host never holds all: another always finds a free slot", async () => {
+  test("leaves a free slot for another host", async () => {
     const given = startSlots(32);
     await warmUp(given, "large");
     for (let at = 0; at < 100; at++) void given.ask(`c${at}`, "large");
@@ -70,7 +70,7 @@ describe("fairness", () => {
     expect(given.count("host", "small")).toBe(1);
   });
 
-  test("a host of which nothing is known holds few slots until it has answered", async () => {
+  test("gives a new host few slots until it has responded", async () => {
     const given = startSlots(32);
     for (let at = 0; at < 20; at++) void given.ask("c", "hanging");
     for (let at = 0; at < 4; at++) void given.ask("c", `well-${at}`);
@@ -79,20 +79,20 @@ describe("fairness", () => {
     expect(given.held).toHaveLength(8);
   });
 
-  test("two campaigns with one host share it, however many batches each has", async () => {
+  test("shares a host between two campaigns, whatever their number of batches", async () => {
     const given = startSlots(8);
     await warmUp(given, "h");
     for (let at = 0; at < 100; at++) void given.ask("large", "h");
     await given.settled();
     let granted = 0;
     for (let at = 0; at < 10; at++) void given.ask("small", "h").then(() => granted++);
-    // Calls end in the order in which they began. What comes free goes to each in turn.
+    // Calls finish in order. Each campaign gets the released slots in turn.
     for (let at = 0; at < 24; at++) await given.release(0);
     expect(granted).toBe(10);
     expect(given.slots.stats().waiting).toBeGreaterThan(50);
   });
 
-  test("within a campaign the host with the fewest calls comes first", async () => {
+  test("prefers the host with the fewest calls within a campaign", async () => {
     const given = startSlots(4);
     await Promise.all(["a", "b", "c"].map((host) => warmUp(given, host, 10)));
     for (let at = 0; at < 10; at++) void given.ask("c1", "a");
@@ -108,7 +108,7 @@ describe("fairness", () => {
 describe("a host that is down", () => {
   const pacing = { failuresUntilDown: 2, firstProbeMs: 20, maxProbeMs: 20, giveUpAfterMs: 60 };
 
-  test("is probed by one of those that wait, who are given up when it stays down", async () => {
+  test("is probed by one waiting request; all are given up when it stays down", async () => {
     const given = startSlots(8, pacing);
     const asked = [1, 2].map(() => given.ask("c", "dead"));
     await Promise.all(asked);
@@ -117,7 +117,7 @@ describe("a host that is down", () => {
     expect(given.slots.stats().hostsDown).toBe(1);
     const waiting = [1, 2, 3].map(() => given.ask("c", "dead"));
     await Promise.race(waiting);
-    // The first of them is the probe.
+    // The first one is the probe.
     expect([given.held.length, given.givenUp.length]).toEqual([1, 0]);
     await Promise.all(waiting);
     expect(given.givenUp).toEqual(["dead", "dead"]);
@@ -126,7 +126,7 @@ describe("a host that is down", () => {
     expect(given.held).toHaveLength(1);
   });
 
-  test("costs the others nothing", async () => {
+  test("does not delay other hosts", async () => {
     const given = startSlots(2, pacing);
     for (let call = 0; call < 2; call++) {
       await given.ask("c", "dead");
@@ -141,7 +141,7 @@ describe("a host that is down", () => {
   });
 });
 
-test("a request that is given up neither waits nor holds anything", async () => {
+test("a cancelled request neither waits nor uses a slot", async () => {
   const given = startSlots(1);
   await given.ask("c", "h");
   const gone = new AbortController();

@@ -9,7 +9,7 @@ const read = (value: unknown) => {
 };
 const hash = `0x${"Ab".repeat(20)}`;
 
-describe("kept, in one form, is", () => {
+describe("normalizes the subscription", () => {
   test.each<[unknown, unknown]>([
     [{ cast_created: {} }, { "cast.created": {} }],
     [{ "cast.created": {} }, { "cast.created": {} }],
@@ -69,12 +69,12 @@ describe("kept, in one form, is", () => {
       { "cast.created": { author_fids: Array(1024).fill(7) } },
       { "cast.created": { author_fids: Array(1024).fill(7) } },
     ],
-  ])("%j", (given, kept) => {
-    expect(read(given)).toEqual(kept as object);
+  ])("%j", (given, normalized) => {
+    expect(read(given)).toEqual(normalized as object);
   });
 });
 
-describe("refused is", () => {
+describe("rejects the subscription", () => {
   test.each<[unknown, string]>([
     [undefined, "subscription must be an object"],
     [null, "subscription must be an object"],
@@ -131,7 +131,7 @@ describe("refused is", () => {
   });
 });
 
-test("every kind and every filter is listed once", () => {
+test("lists every kind and filter once", () => {
   expect(eventKinds.map(({ kind }) => kind).sort()).toEqual([
     "cast.created",
     "cast.deleted",
@@ -144,7 +144,7 @@ test("every kind and every filter is listed once", () => {
   ]);
 });
 
-test("any JSON is kept in a form that is read as itself, or refused", () => {
+test("normalizes any JSON to a form that reads as itself, or rejects it", () => {
   const keys = fc.constantFrom("cast_created", "cast.created", "user.updated", "fids", "text", "match", "x");
   const json = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, fc.jsonValue(), fc.dictionary(keys, tie("value"), { maxKeys: 3 })),

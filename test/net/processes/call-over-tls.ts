@@ -9,7 +9,7 @@ import { systemClock } from "../../../src/runtime/clock.ts";
 import { UpstreamClient } from "../../../src/upstream/client.ts";
 import { connectUpstream } from "../../../src/upstream/connection.ts";
 
-/** Calls a server by every way out of the program; prints, for each, whether it got an answer. */
+/** Calls a server with every outbound client of the program and prints whether each got a response. */
 const [httpsUrl = "", grpcUrl = ""] = process.argv.slice(2);
 
 const connection = connectUpstream(grpcUrl);

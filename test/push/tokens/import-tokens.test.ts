@@ -70,7 +70,7 @@ const counts = (given: Partial<Record<"added" | "updated" | "unchanged" | "newer
   ...given,
 });
 
-/** What a client reports. */
+/** A token event of a client. */
 function report(
   app: Awaited<ReturnType<typeof openApp>>,
   fid: number,
@@ -83,7 +83,7 @@ function report(
 }
 const details = (host: string, token: string) => ({ url: `https://${host}/n`, host, token });
 
-test("tokens come into the app with their client, their state and their times", async () => {
+test("imports tokens with their client, state and times", async () => {
   using app = await openApp();
   const tokens = [
     listed({ fid: 5 }),
@@ -114,7 +114,7 @@ test("tokens come into the app with their client, their state and their times", 
   expect(await app.store.totals()).toEqual({ enabled: 3, disabled: 1, no_token: 0 });
 });
 
-test("what is no token that can be sent to is refused, by reason", async () => {
+test("refuses unusable tokens, counted by reason", async () => {
   using app = await openApp();
   const tokens = [
     listed({ fid: 5, status: "invalid" }),
@@ -146,7 +146,7 @@ test("what is no token that can be sent to is refused, by reason", async () => {
   ]);
 });
 
-test("a later change in the list updates the row, an earlier one does not", async () => {
+test("updates a row for a later change in the list, not for an earlier one", async () => {
   using app = await openApp();
   await take(app.db, [listed({ fid: 5 })]);
   const later = listed({ fid: 5, token: "new", status: "disabled", at: 1001 });
@@ -159,7 +159,7 @@ test("a later change in the list updates the row, an earlier one does not", asyn
   expect(await app.store.totals()).toEqual({ enabled: 0, disabled: 1, no_token: 0 });
 });
 
-test("what a client told this node later than the list stays, whether or not the list's client is named", async () => {
+test("retains a row that its client changed later than the list, with and without --client-fid", async () => {
   const namings: readonly Record<string, number>[] = [{}, { "a.example": 9152 }];
   for (const clients of namings) {
     using app = await openApp();
@@ -176,7 +176,7 @@ test("what a client told this node later than the list stays, whether or not the
   }
 });
 
-test("an unnamed client's token gives way to the first that the client of its host reports", async () => {
+test("replaces the token of an unknown client by the first one that the host's client reports", async () => {
   using app = await openApp();
   await take(app.db, [listed({ fid: 5 }), listed({ fid: 6 })]);
   await report(app, 5, 9152, { name: "notifications_enabled", details: details("a.example", "mine") });
@@ -192,18 +192,18 @@ test("an unnamed client's token gives way to the first that the client of its ho
 test.each<[string, TokenEvent]>([
   ["turns notifications off", { name: "notifications_disabled" }],
   ["adds the app without notifications", { name: "miniapp_added", details: undefined }],
-])("nobody whose client %s is sent to by a token that was imported without a client", async (_, event) => {
+])("does not send to a token imported without a client after the user's client %s", async (_, event) => {
   using app = await openApp();
   await take(app.db, [listed({ fid: 5 })]);
   await report(app, 5, 9152, event);
   expect(await app.store.listLiveOf(APP_ID, [5])).toEqual([]);
   expect((await app.store.totals()).enabled).toBe(0);
-  // Nor does the next import bring it back.
+  // The next import does not restore it.
   expect(await take(app.db, [listed({ fid: 5 })])).toMatchObject({ added: 0, updated: 0 });
   expect(await app.store.listLiveOf(APP_ID, [5])).toEqual([]);
 });
 
-test("a client that had a row of its own before concerns that row alone", async () => {
+test("an event of a client with its own row changes only that row", async () => {
   using app = await openApp();
   await report(app, 5, 309857, { name: "miniapp_added", details: details("b.example", "theirs") });
   await take(app.db, [listed({ fid: 5, at: 2000 })]);
@@ -211,7 +211,7 @@ test("a client that had a row of its own before concerns that row alone", async 
   expect((await app.store.listLiveOf(APP_ID, [5])).map(({ details: { token } }) => token)).toEqual(["t5"]);
 });
 
-test("a client that is named later takes its tokens over, and none is there twice", async () => {
+test("assigns the tokens to a client that a later import names, without duplicates", async () => {
   using app = await openApp();
   await take(app.db, [listed({ fid: 5 })]);
   const clients = { "a.example": 9152 };
@@ -220,7 +220,7 @@ test("a client that is named later takes its tokens over, and none is there twic
   expect(await take(app.db, [listed({ fid: 5 })], { clients })).toMatchObject(counts({ unchanged: 1 }));
 });
 
-test("of two unnamed hosts of a user the second has no place, and the report tells what to do", async () => {
+test("refuses a second unknown host of a user, and the report names the remedy", async () => {
   using app = await openApp();
   const tokens = [listed({ fid: 5 }), listed({ fid: 5, host: "b.example" })];
   for (const added of [1, 0]) {
@@ -232,7 +232,7 @@ test("of two unnamed hosts of a user the second has no place, and the report tel
   expect(await take(app.db, tokens, { clients })).toMatchObject(counts({ added: 1, unchanged: 1 }));
 });
 
-test("a dry run says what an import does, and does nothing", async () => {
+test("a dry run reports the outcomes of an import and changes nothing", async () => {
   using app = await openApp();
   await take(app.db, [listed({ fid: 5 })]);
   const tokens = Array.from({ length: 2500 }, (_, at) => listed({ fid: 5 + (at % 2000), at: 1000 + at }));
@@ -243,7 +243,7 @@ test("a dry run says what an import does, and does nothing", async () => {
   expect(await take(app.db, tokens)).toEqual(said);
 });
 
-test("a client that reported from one host is not moved to another by a list, so that the list can be taken again", async () => {
+test("does not move a client's reported host, so that an import is idempotent", async () => {
   using app = await openApp();
   await report(app, 4, 1, { name: "miniapp_added", details: details("b.example", "own") });
   const before = app.rows();
@@ -255,7 +255,7 @@ test("a client that reported from one host is not moved to another by a list, so
   }
 });
 
-test("of several changes of one token in a list the latest counts, whatever their order and however little it changed", async () => {
+test("applies the latest of several changes of one token in a list, in any order", async () => {
   using app = await openApp();
   const list = [
     listed({ fid: 1, token: "y" }),
@@ -268,7 +268,7 @@ test("of several changes of one token in a list the latest counts, whatever thei
   }
 });
 
-test("any list may be taken again and again: only the first time changes anything", async () => {
+test("importing any list is idempotent", async () => {
   const token = fc.record({
     fid: fc.integer({ min: 1, max: 4 }),
     host: fc.constantFrom("a.example", "b.example", "c.example"),
@@ -312,7 +312,7 @@ test("any list may be taken again and again: only the first time changes anythin
   );
 });
 
-test("an export holds every token and is taken back without change", async () => {
+test("exports every token, and importing the export changes nothing", async () => {
   using app = await openApp();
   await take(
     app.db,

@@ -14,7 +14,7 @@ const listed = {
   updated_at: "2025-06-01T12:30:00.500Z",
 };
 
-test("a token of a list is read, its times to the second", () => {
+test("reads a token of a list, with times in seconds", () => {
   expect(readListedToken(listed)).toEqual({
     fid: 5,
     url: "https://api.example/notify",
@@ -25,7 +25,7 @@ test("a token of a list is read, its times to the second", () => {
   });
 });
 
-test("what a list may leave out may be left out", () => {
+test("reads a token without the optional fields", () => {
   const { fid, url, token } = listed;
   const bare = { fid, url, token, isEnabled: true, createdAt: undefined, updatedAt: undefined };
   expect(readListedToken({ fid, url, token })).toEqual(bare);
@@ -50,13 +50,13 @@ test.each<[unknown, string]>([
   [{ ...listed, created_at: 1735689600 }, "created_at must be a time in ISO 8601"],
   [{ ...listed, updated_at: "2025" }, "updated_at must be a time in ISO 8601"],
   [{ ...listed, updated_at: "2025-13-01T00:00:00Z" }, "updated_at must be a time in ISO 8601"],
-])("%j is refused", (value, message) => {
+])("rejects %j", (value, message) => {
   const read = readListedToken(value);
   expect(read).toBeInstanceOf(Refusal);
   expect((read as Refusal).message).toBe(message);
 });
 
-test("any JSON is read or refused", () => {
+test("reads or refuses any JSON", () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.jsonValue(), fc.record({ fid: fc.jsonValue(), url: fc.jsonValue() })),
@@ -67,7 +67,7 @@ test("any JSON is read or refused", () => {
   );
 });
 
-test("what is exported of a row is what is imported of it", () => {
+test("reads an exported row unchanged", () => {
   const time = fc.integer({ min: 0, max: 4_000_000_000 });
   const row = fc.record({
     fid: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),

@@ -57,7 +57,7 @@ async function start(guard: UrlGuard = publicGuard) {
   return { events, apps, tokens, lines, registry, send };
 }
 
-test("each applied event leaves one line of log, without the token and its URL; a refused one leaves none", async () => {
+test("logs one line per applied event, without token and URL, and none for a refused one", async () => {
   const { send, lines } = await start();
   expect(await send(payloadOf({ event: "nothing" }))).toBeInstanceOf(Refusal);
   expect(lines).toEqual([]);
@@ -77,7 +77,7 @@ test("each applied event leaves one line of log, without the token and its URL; 
   expect(lines.join("")).not.toMatch(/secret|private-path/);
 });
 
-test("an app that is deleted while the URL is being checked is not found, and no row stays behind", async () => {
+test("refuses with notFound and stores nothing when the app is deleted during the URL check", async () => {
   const checking = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const { send, apps, tokens } = await start({
@@ -95,7 +95,7 @@ test("an app that is deleted while the URL is being checked is not found, and no
   expect(await tokens.totals()).toEqual({ enabled: 0, disabled: 0, no_token: 0 });
 });
 
-test("beyond the limit no name is resolved any more", async () => {
+test("resolves no name above the limit", async () => {
   let checks = 0;
   const { send } = await start({
     check(url) {
@@ -108,7 +108,7 @@ test("beyond the limit no name is resolved any more", async () => {
   expect(checks).toBe(60);
 });
 
-test("an event that is refused counts as well: no name is resolved beyond the limit, whatever it resolves to", async () => {
+test("counts refused events: resolves no name above the limit", async () => {
   let checks = 0;
   const requesters = new Set<string | undefined>();
   const { send, tokens } = await start({
@@ -129,7 +129,7 @@ test("an event that is refused counts as well: no name is resolved beyond the li
   expect(await tokens.totals()).toEqual({ enabled: 0, disabled: 0, no_token: 0 });
 });
 
-test("metrics tell the rows by state and the events by outcome", async () => {
+test("exports rows by state and events by outcome", async () => {
   const { send, registry } = await start();
   await send(added);
   await send(added, 6);

@@ -29,7 +29,7 @@ test.each([
   ["an array of pages", `[${page(tokens.slice(0, 2), "a")},\n ${page(tokens.slice(2))}]`],
   ["a token on each line", tokens.map((token) => `${JSON.stringify(token)}\n`).join("")],
   ["a token on each line, without the last end", tokens.map((token) => JSON.stringify(token)).join("\r\n\n")],
-])("%s is read", async (_, text) => {
+])("reads %s", async (_, text) => {
   expect(await read(text)).toEqual(tokens);
 });
 
@@ -37,7 +37,7 @@ test.each([
   ["an empty page", page([])],
   ["nothing", ""],
   ["another list", JSON.stringify({ users: tokens, next: { cursor: null } })],
-])("%s holds no token", async (_, text) => {
+])("finds no token in %s", async (_, text) => {
   expect(await read(text)).toEqual([]);
 });
 
@@ -52,15 +52,15 @@ test.each([
     `{"notification_tokens":["${"x".repeat(1_000_000)}`,
     "is no list of notification tokens",
   ],
-])("%s is a fault, and says what", async (_, text, message) => {
+])("throws for %s and names the fault", async (_, text, message) => {
   await expect(read(text)).rejects.toThrow(message);
 });
 
-test("a file that is not there is a fault that names it", async () => {
+test("throws for a missing file and names it", async () => {
   await expect(Array.fromAsync(tokensOfFile(`${path}.none`))).rejects.toThrow(`${path}.none cannot be read`);
 });
 
-test("what stands before a fault is read", async () => {
+test("reads the tokens before a fault", async () => {
   await Bun.write(path, `{"notification_tokens":[${JSON.stringify(tokens[0])}, {"fid": 2}, x`);
   const seen: unknown[] = [];
   const reading = async () => {
@@ -70,7 +70,7 @@ test("what stands before a fault is read", async () => {
   expect(seen).toEqual([tokens[0], { fid: 2 }]);
 });
 
-test("any list of JSON values is read as it is, in whichever form", async () => {
+test("reads any list of JSON values unchanged, in every form", async () => {
   const value = fc.record({ fid: fc.nat(), token: fc.string({ unit: "grapheme" }), more: fc.jsonValue() });
   await fc.assert(
     fc.asyncProperty(

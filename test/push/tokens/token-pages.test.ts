@@ -53,7 +53,7 @@ test.each([[null], [""], [undefined]])(
   },
 );
 
-test("a busy or broken service is asked again, after the time that it names", async () => {
+test("retries a busy or failing service after the requested delay", async () => {
   const { url } = serve((_, __, nth) => {
     if (nth === 0) return new Response("", { status: 429, headers: { "retry-after": "7" } });
     if (nth === 1) return new Response("", { status: 503 });
@@ -65,7 +65,7 @@ test("a busy or broken service is asked again, after the time that it names", as
   expect(waits).toEqual([7000, 2000, 60_000]);
 });
 
-test("a service that stays broken is given up as something to try again", async () => {
+test("throws a RetryableError when the service keeps failing", async () => {
   const { url, requests } = serve(() => new Response("", { status: 503 }));
   const fault = await read(url).catch((error: unknown) => error);
   expect(fault).toBeInstanceOf(RetryableError);
@@ -83,7 +83,7 @@ test.each<[string, Answer, string]>([
   ["a next that is no object", () => Response.json({ notification_tokens: [], next: 1 }), "not a page"],
   ["the same cursor for ever", () => page([1], "again"), "again and again"],
   ["more than a page can be", () => new Response(`[${" ".repeat(5 * 1024 * 1024)}]`), "not a page"],
-])("%s is an error of the operator, and is not tried again", async (_, answer, message) => {
+])("throws a UserError for %s, without a retry", async (_, answer, message) => {
   const { url, requests } = serve(answer);
   const fault = await read(url).catch((error: unknown) => error);
   expect(fault).toBeInstanceOf(UserError);
@@ -91,11 +91,11 @@ test.each<[string, Answer, string]>([
   expect(requests.length).toBeLessThanOrEqual(2);
 });
 
-test("a URL that leads inside is refused", async () => {
+test("refuses a URL of an internal address", async () => {
   await expect(read("http://private.example/")).rejects.toThrow("cannot be fetched");
 });
 
-test("it ends when the process is told to stop", async () => {
+test("stops when the signal aborts", async () => {
   const stop = new AbortController();
   const { url } = serve(() => {
     stop.abort(new Error("stopped"));

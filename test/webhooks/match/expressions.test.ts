@@ -7,7 +7,7 @@ import { OwnerBudgets, type Subscriber } from "../../../src/webhooks/match/owner
 import { RegexFault, readRegexProgram } from "../../../src/webhooks/match/regex-program.ts";
 import { requiredLiterals } from "../../../src/webhooks/match/required-literals.ts";
 
-describe("a text has to hold, for the expression", () => {
+describe("requiredLiterals", () => {
   test.each<[string, string[] | undefined]>([
     ["gm", ["gm"]],
     ["(?i)\\bGM\\b", ["gm"]],
@@ -22,17 +22,17 @@ describe("a text has to hold, for the expression", () => {
     ["a{x", ["a{x"]],
     ["ラーメン", ["ラーメン"]],
     ["a very long sentence that goes on", ["a very long sent"]],
-    // One character may be anywhere, and a text may match without it.
+    // A single character is not selective, and a text may match without an optional one.
     ["a", undefined],
     ["(gm|x)", undefined],
     ["(gm|)", undefined],
     ["(gm)?", undefined],
     ["(gm)*[a-z]+", undefined],
     ["", undefined],
-    // Their other case may have another length, or there are more than two of them.
+    // Their case variants may have another length, or there are more than two.
     ["(?i)éé", undefined],
     ["straße", ["stra"]],
-    // Not understood.
+    // Not parsed.
     ["\\Qgm\\E", undefined],
     ["gm\\pL", undefined],
     ["\\x67m and more", undefined],
@@ -97,7 +97,7 @@ const expression = fc
     }
   });
 
-test("the gate admits whatever matches", () => {
+test("the prefilter selects every expression that matches", () => {
   let matches = 0;
   let gated = 0;
   fc.assert(
@@ -107,7 +107,7 @@ test("the gate admits whatever matches", () => {
       if (!gate.add(member)) return;
       gated += 1;
       const regex = RE2JS.compile(source);
-      // Random text seldom matches: the expression itself, with its signs left out, does more often.
+      // Random text seldom matches; the expression without its metacharacters does more often.
       const like = source.replace(/\(\?\w+\)|[\\()[\]|*+?^${}]/g, "");
       for (const subject of [before, `${before}${like}${after}`, like.toUpperCase(), like.toLowerCase()]) {
         if (!regex.matcher(subject).find()) continue;
@@ -123,7 +123,7 @@ test("the gate admits whatever matches", () => {
   expect(matches).toBeGreaterThan(100);
 });
 
-describe("the gate admits", () => {
+describe("the prefilter selects", () => {
   const admitted = (sources: readonly string[], text: string) => {
     const gate = new LiteralPrefilter<{ source: string }>();
     for (const source of sources) expect(gate.add({ source })).toBe(true);
@@ -134,19 +134,19 @@ describe("the gate admits", () => {
     expect(admitted(["(?i)ship", "(?i)KIT", "nothing"], text)).toEqual(["(?i)KIT", "(?i)ship"]);
   });
 
-  test("however many literals are made of the same few letters, few of them are compared at a place", () => {
+  test("few literals per position, also when many are made of the same letters", () => {
     const gate = new LiteralPrefilter<{ source: string }>();
     const sources = Array.from({ length: 4_096 }, (_, at) =>
       at.toString(2).padStart(16, "0").replaceAll("0", "a").replaceAll("1", "b"),
     );
     const isKept = sources.map((source) => gate.add({ source }));
-    // Of the sixteen grams of two letters, each has 64 at most.
+    // Each of the sixteen n-grams of two letters has at most 64.
     expect(isKept.filter((kept) => kept).length).toBeWithin(64, 16 * 64 + 1);
     expect(gate.add({ source: "another literal" })).toBe(true);
     expect(gate.add({ source: sources[0] ?? "" })).toBe(true);
   });
 
-  test("only what the text holds, of many that begin or end alike", () => {
+  test("only literals that the text contains, among many with the same start or end", () => {
     const sources = Array.from({ length: 100 }, (_, at) => `https://x/${at}/z`);
     expect(admitted(sources, "https://x/7/z")).toEqual(["https://x/7/z"]);
     expect(admitted(sources, "see https://x/42/z, https://x/4")).toEqual(["https://x/42/z"]);
@@ -155,7 +155,7 @@ describe("the gate admits", () => {
 
 const UNLIMITED = { minuteMs: Number.POSITIVE_INFINITY, eventMs: Number.POSITIVE_INFINITY };
 
-/** A pool whose expressions belong to owners of the same name, on a clock that a test moves by what a reading adds. */
+/** A pool whose expressions belong to owners of the same name, on a clock that each reading advances. */
 function makePool() {
   const clock = { nowMs: 0, readingMs: 0, readings: 0 };
   const read = () => {
@@ -178,9 +178,9 @@ function makePool() {
   return { clock, pool, add, subscriberOf };
 }
 
-test("expressions that are slow together are matched apart, together again when each is quick, and match the same", () => {
+test("splits a slow shard, joins quick expressions again, and matches the same", () => {
   const { clock, pool, add } = makePool();
-  // Nothing that a text has to hold: they share shards.
+  // Without a required literal, so they share shards.
   for (let length = 0; length < 60; length += 1) add(`\\b[a-z]{${length}}\\b`);
   const readingsOf = (chars: number) => {
     clock.readings = 0;
@@ -195,13 +195,13 @@ test("expressions that are slow together are matched apart, together again when 
   clock.readingMs = 100;
   readingsOf(100);
   clock.readingMs = 0;
-  // One reading for each.
+  // One reading per expression.
   expect(readingsOf(100)).toBe(61);
   for (let event = 0; event < 60; event += 1) readingsOf(1_000);
   expect(readingsOf(100)).toBe(together);
 });
 
-test("what shards cost is charged to the owners of their members, by size", () => {
+test("charges the cost of a shard to the owners of its members, by program size", () => {
   const { clock, pool, add } = makePool();
   const small = add("[ab]{2}").subscriber;
   const large = add("[ab]{40}").subscriber;
@@ -213,11 +213,11 @@ test("what shards cost is charged to the owners of their members, by size", () =
   const costs = [small, large].map(({ account, window }) => window.in(account.window));
   expect(costs[0]).toBeGreaterThan(1);
   expect(costs[1]).toBeGreaterThan(5 * (costs[0] ?? 0));
-  // Those of the last few wait for the next time.
+  // The cost of the last few runs is charged later.
   expect((costs[0] ?? 0) + (costs[1] ?? 0)).toBeWithin(50, 61);
 });
 
-test("a wait for the processor is not charged: no run costs more than its program and text can", () => {
+test("does not charge time above the maximum of program and text", () => {
   const { clock, pool, add } = makePool();
   const { subscriber, expression } = add("gm friends");
   clock.readingMs = 60_000;
@@ -226,7 +226,7 @@ test("a wait for the processor is not charged: no run costs more than its progra
   expect(subscriber.window.in(subscriber.account.window)).toBeLessThan(0.04);
 });
 
-test("who alone asks pays; who has searched together share", () => {
+test("charges the caller of isMatching alone, and all subscribers of a search in equal parts", () => {
   const { clock, pool, add, subscriberOf } = makePool();
   const [one, other] = [subscriberOf("one"), subscriberOf("other")];
   const { expression } = add("gm", one);
@@ -241,7 +241,7 @@ test("who alone asks pays; who has searched together share", () => {
   expect([cost(one), cost(other)].map((ms) => Math.round(ms * 1e4))).toEqual([15, 5]);
 });
 
-test("an expression that fails when it is matched is refused with a reason, and costs nobody else the event", () => {
+test("refuses an expression that fails at matching, without effect on others", () => {
   const { pool, add } = makePool();
   const { subscriber: failing } = add("gm friends");
   const { subscriber: other, expression } = add("gm");
@@ -258,7 +258,7 @@ test("an expression that fails when it is matched is refused with a reason, and 
   expect(pool.matching()).toEqual([expression]);
 });
 
-test("an expression is kept while somebody uses it", () => {
+test("retains an expression while it has a subscriber", () => {
   const { pool, add, subscriberOf } = makePool();
   const matching = () => {
     pool.setEvent(["gm 7"]);

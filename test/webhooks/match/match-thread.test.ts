@@ -6,11 +6,11 @@ import type { SubscriptionEntry } from "../../../src/webhooks/match/match-servic
 import { createMatchThread, matchClientOver, matchThreadStats } from "../../../src/webhooks/match/rpc.ts";
 import { startMatching } from "../../support/matching.ts";
 
-/** A text of two letters in no order: an expression that counts from one of them never meets a state twice. */
+/** A random text of two letters: an expression that counts from one of them never reuses a state. */
 const HOSTILE_TEXT = Array.from({ length: 10_000 }, (_, at) =>
   (at * 7_919) ** 2 % 101 < 50 ? "a" : "b",
 ).join("");
-/** Dear on such a text, and within the bounds. */
+/** Expensive on such a text, and within the limits. */
 const hostile = (at: number) => `(?s)[ab].{${100 + at}}[^ab]`;
 
 const castOf = (text: string): CastFacts => ({
@@ -31,7 +31,7 @@ const entry = (id: string, ownerId: string, filter: CastFilter): SubscriptionEnt
   subscription: { "cast.created": filter },
 });
 
-/** A clock of which each reading is as much later as all that was read before took: only readings make time pass. */
+/** A clock that advances only when it is read. */
 function steppingClock(readingMs: number) {
   let nowMs = 0;
   return () => {
@@ -40,8 +40,8 @@ function steppingClock(readingMs: number) {
   };
 }
 
-test("an owner's dear expressions are taken out with a reason, and everybody else is matched for every event", async () => {
-  // Every run seems to take as long as its program and text can make it: 40 ns for an instruction and character.
+test("stops an owner's expensive expressions with a reason, and matches all others for every event", async () => {
+  // Every run seems to take the maximum of its program and text: 40 ns per instruction and character.
   const matching = startMatching({ minuteMs: 2_000, eventMs: 200 }, steppingClock(1_000));
   await matching.update({
     set: [
@@ -71,7 +71,7 @@ test("an owner's dear expressions are taken out with a reason, and everybody els
   }
 });
 
-test("what is refused stays named until it is removed or set again", async () => {
+test("lists a refused subscription until it is removed or set again", async () => {
   const matching = startMatching();
   await matching.update({
     set: [
@@ -89,7 +89,7 @@ test("what is refused stays named until it is removed or set again", async () =>
   expect((await matching.match([castOf("gm")])).matches).toEqual([["fit", "large"]]);
 });
 
-test("more programs than one owner may have are refused, the later ones, whichever clients they came through", async () => {
+test("refuses later programs above the limit of one owner, across clients", async () => {
   const thread = createMatchThread({ minuteMs: 1_000, eventMs: 1_000 });
   const clients = [1, 2].map(() => {
     const { port1, port2 } = new MessageChannel();
@@ -110,14 +110,14 @@ test("more programs than one owner may have are refused, the later ones, whichev
   expect(second?.refused.at(-1)?.reason).toContain("more than 10000");
 });
 
-test("a long batch is answered in slices, so that other clients have their turn", async () => {
+test("returns a long batch in slices, so that other clients get their turn", async () => {
   const matching = startMatching(undefined, steppingClock(30));
   await matching.update({ set: [entry("all", "a", {})], removed: [] });
   const { matches } = await matching.match(Array.from({ length: 100 }, () => castOf("gm")));
   expect(matches.length).toBeWithin(1, 5);
 });
 
-test("the thread tells what it has done", async () => {
+test("reports the stats of the thread", async () => {
   const thread = createMatchThread({ minuteMs: 1_000, eventMs: 1_000 });
   const { port1, port2 } = new MessageChannel();
   thread.connect(port1);

@@ -7,7 +7,7 @@ import { createMatcher } from "../../../src/webhooks/match/matcher.ts";
 import { readSubscription } from "../../../src/webhooks/subscription.ts";
 import { plainMatcher } from "../../support/plain-matcher.ts";
 
-/** Few values, so that they meet. */
+/** Few values, so that they often match. */
 const fid = fc.integer({ min: 0, max: 5 });
 const hash = fc.constantFrom("a", "b", "c", "d").map((digit): `0x${string}` => `0x${digit.repeat(40)}`);
 const url = fc.constantFrom(
@@ -65,7 +65,7 @@ const regex = fc.oneof(
     "\\Qa\\E",
     "zzz",
   ),
-  // Literals of their own, so that there are more expressions than one shard takes.
+  // Distinct literals, so that there are more expressions than fit in one shard.
   text.map((literal) => `(?i)\\Q${literal}\\E`),
 );
 const some = <T>(entry: fc.Arbitrary<T>) => fc.array(entry, { maxLength: 3 });
@@ -87,7 +87,7 @@ const castFilter = fc.record(
   },
   { requiredKeys: [] },
 );
-/** Full records hardly ever match all; most take few fields. */
+/** Filters with all fields hardly ever match, so most have few fields. */
 const fewFields = <T extends object>(filter: fc.Arbitrary<T>) =>
   fc.tuple(filter, fc.integer({ min: 0, max: 3 }), fc.nat()).map(([full, count, from]) => {
     const fields = Object.entries(full);
@@ -157,14 +157,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: facts },
 );
 
-test("the matcher finds those that asking every subscription finds, after any changes", () => {
+test("finds the same subscriptions as a linear scan, after any changes", () => {
   let found = 0;
   fc.assert(
     fc.property(
       fc.array(step, { maxLength: 150, size: "max" }),
       fc.infiniteStream(fc.nat(3)),
       (steps, ticks) => {
-        // A clock at random speed: shards are cut or not as it happens.
+        // A clock at random speed, so that shards are split at random.
         let nowMs = 0;
         const matcher = createMatcher({ nowMs: () => (nowMs += ticks.next().value * 1_000) });
         const plain = plainMatcher();

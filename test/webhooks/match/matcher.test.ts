@@ -22,7 +22,7 @@ const reply: CastFacts = {
   embedUrls: ["https://zora.example/mint/1", "https://x.example"],
   embeddedCasts: [{ fid: 6, hash: B }],
 };
-/** A cast of 3 in the channel that holds nothing but its text. */
+/** A cast of 3 in the channel with only text. */
 const post: CastFacts = {
   kind: "cast.created",
   authorFid: 3,
@@ -40,7 +40,7 @@ const reaction: EventFacts = { kind: "reaction.created", fid: 3, targetFid: 4, t
 const likeOfUrl: EventFacts = { kind: "reaction.created", fid: 3, targetFid: null, targetHash: null };
 const user: EventFacts = { kind: "user.updated", fid: 3 };
 
-/** Whether a webhook with the subscription, given as an owner gives it, hears of the event. */
+/** Returns whether a webhook with the subscription, in the form of a request, matches the event. */
 function hears(given: object, facts: EventFacts): boolean {
   const subscription = readSubscription(given, "subscription");
   if (subscription instanceof Refusal) throw new Error(subscription.message);
@@ -51,9 +51,9 @@ function hears(given: object, facts: EventFacts): boolean {
   return matched.length > 0;
 }
 
-type Case = [filter: object, isHeard: boolean];
+type Case = [filter: object, isMatch: boolean];
 
-describe("a reply, by the filter", () => {
+describe("a reply matches the filter", () => {
   test.each<Case>([
     [{}, true],
     [{ author_fids: [9, 3] }, true],
@@ -87,13 +87,13 @@ describe("a reply, by the filter", () => {
     [{ embedded_cast_author_fids: [3, 4, 5] }, false],
     [{ embedded_cast_hashes: [B] }, true],
     [{ embedded_cast_hashes: [A] }, false],
-  ])("%j: %p", (filter, isHeard) => {
-    expect(hears({ cast_created: filter }, reply)).toBe(isHeard);
-    expect(hears({ "cast.deleted": filter }, { ...reply, kind: "cast.deleted" })).toBe(isHeard);
+  ])("%j: %p", (filter, isMatch) => {
+    expect(hears({ cast_created: filter }, reply)).toBe(isMatch);
+    expect(hears({ "cast.deleted": filter }, { ...reply, kind: "cast.deleted" })).toBe(isMatch);
   });
 });
 
-describe("a post in a channel without anything, by the filter", () => {
+describe("a plain post in a channel matches the filter", () => {
   test.each<Case>([
     [{ parent_urls: [ART, DEV] }, true],
     [{ parent_urls: [ART] }, false],
@@ -106,12 +106,12 @@ describe("a post in a channel without anything, by the filter", () => {
     [{ embeds: "", match: "any" }, false],
     [{ embedded_cast_author_fids: [3] }, false],
     [{ embedded_cast_hashes: [A] }, false],
-  ])("%j: %p", (filter, isHeard) => {
-    expect(hears({ "cast.created": filter }, post)).toBe(isHeard);
+  ])("%j: %p", (filter, isMatch) => {
+    expect(hears({ "cast.created": filter }, post)).toBe(isMatch);
   });
 });
 
-describe("every pair of fields holds together when both do; with match: any when one does", () => {
+describe("two fields match when both hold, or with match: any when one holds", () => {
   const holding: Record<string, unknown> = {
     author_fids: [3],
     mentioned_fids: [5],
@@ -152,7 +152,7 @@ describe("every pair of fields holds together when both do; with match: any when
   });
 });
 
-describe("exclusions hold whatever else does", () => {
+describe("exclusions override other conditions", () => {
   test.each<Case>([
     [{ exclude_author_fids: [3], match: "any" }, false],
     [{ exclude_author_fids: [4], match: "any" }, true],
@@ -162,8 +162,8 @@ describe("exclusions hold whatever else does", () => {
     [{ exclude_author_fids: [4], text: "look", match: "any" }, true],
     [{ exclude_author_fids: [4], text: "zora", match: "any" }, false],
     [{ exclude_author_fids: [4], text: "zora" }, false],
-  ])("%j: %p", (filter, isHeard) => {
-    expect(hears({ cast_created: filter }, reply)).toBe(isHeard);
+  ])("%j: %p", (filter, isMatch) => {
+    expect(hears({ cast_created: filter }, reply)).toBe(isMatch);
   });
 });
 
@@ -194,8 +194,8 @@ describe("follows, reactions and users", () => {
     [{ user_updated: {} }, user, true],
     [{ user_updated: { fids: [3] } }, user, true],
     [{ "user.updated": { fids: [4] } }, user, false],
-  ])("%j, %j: %p", (subscription, facts, isHeard) => {
-    expect(hears(subscription, facts)).toBe(isHeard);
+  ])("%j, %j: %p", (subscription, facts, isMatch) => {
+    expect(hears(subscription, facts)).toBe(isMatch);
   });
 
   const events: readonly EventFacts[] = [
@@ -220,7 +220,7 @@ describe("follows, reactions and users", () => {
 });
 
 describe("a matcher", () => {
-  test("takes a webhook's later subscription in place of the earlier one, and forgets one that is deleted", () => {
+  test("replaces a subscription of the same id and removes a deleted one", () => {
     const matcher = createMatcher();
     matcher.set("w", { "cast.created": { text: "look", author_fids: [3] }, "follow.created": {} });
     expect(matcher.match(reply)).toEqual(["w"]);
@@ -231,7 +231,7 @@ describe("a matcher", () => {
     expect(matcher.match(post)).toEqual([]);
   });
 
-  test("has nothing left to run for webhooks that are gone", () => {
+  test("runs no expressions of deleted webhooks", () => {
     let readings = 0;
     const matcher = createMatcher({ nowMs: () => readings++ });
     matcher.set("stays", { "cast.created": { author_fids: [9] } });
@@ -255,7 +255,7 @@ describe("a matcher", () => {
     }
   });
 
-  test("refuses expressions that are no longer fit, naming the field, and matches everybody else", () => {
+  test("refuses invalid expressions, naming the field, and matches other subscriptions", () => {
     const matcher = createMatcher();
     const unfit = ["(?=lookahead)", "(a)\\1", "(", "x{100000}", "(?s).*a.{200}", "(", "yy.{999}.{999}"];
     unfit.forEach((text, at) => {
@@ -266,13 +266,13 @@ describe("a matcher", () => {
       );
     });
     matcher.set("fit", { "cast.created": { text: "[l-m]oo[k]" } });
-    // The one that it had before is gone as well.
+    // Its earlier subscription is removed as well.
     matcher.set("was fit", { "cast.created": { text: "look" } });
     matcher.set("was fit", { "cast.created": { text: "(", author_fids: [3], match: "any" } });
     expect(matcher.match(reply)).toEqual(["fit"]);
   });
 
-  test("matches expressions that make backtracking engines explode", () => {
+  test("matches expressions with exponential cost in backtracking engines", () => {
     const matcher = createMatcher();
     const hostile = [
       "(a+)+$",

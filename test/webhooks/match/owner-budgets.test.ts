@@ -16,7 +16,7 @@ function startBudgets(minuteMs = 100, eventMs = 50) {
       programSize,
       onOver: (reason) => over.push({ id, reason }),
     }) as Subscriber;
-  /** What a subscription costs for an event of its own. */
+  /** Charges a subscription for an event of its own. */
   const spend = (subscriber: Subscriber, ms: number) => {
     budgets.startEvent();
     budgets.charge(subscriber, ms);
@@ -24,8 +24,8 @@ function startBudgets(minuteMs = 100, eventMs = 50) {
   return { clock, budgets, over, subscribe, spend, ids: () => over.map(({ id }) => id) };
 }
 
-describe("an owner who spends more than the budget within a minute", () => {
-  test("loses its dearest subscription, and no other; other owners lose nothing", () => {
+describe("an owner above the budget of a minute", () => {
+  test("loses only its most expensive subscription; other owners lose nothing", () => {
     const { over, subscribe, spend } = startBudgets();
     const [dear, cheap, other] = [subscribe("dear", "a"), subscribe("cheap", "a"), subscribe("other", "b")];
     for (let event = 0; event < 9; event += 1) {
@@ -47,7 +47,7 @@ describe("an owner who spends more than the budget within a minute", () => {
     expect(over.length).toBe(1);
   });
 
-  test("who spends it slowly loses nothing", () => {
+  test("loses nothing when the cost is spread over several minutes", () => {
     const { clock, over, subscribe, spend } = startBudgets();
     const steady = subscribe("steady", "a");
     for (let minute = 0; minute < 5; minute += 1) {
@@ -57,7 +57,7 @@ describe("an owner who spends more than the budget within a minute", () => {
     expect(over).toEqual([]);
   });
 
-  test("gets no new budget by setting it again, deleting it, or making others, but three of them in all", () => {
+  test("gets at most three budgets by setting again, deleting or adding subscriptions", () => {
     const { clock, budgets, subscribe, spend } = startBudgets();
     let spent = 0;
     for (let round = 0; round < 100; round += 1) {
@@ -68,7 +68,7 @@ describe("an owner who spends more than the budget within a minute", () => {
       }
       budgets.unsubscribe(subscriber);
     }
-    // Each round costs what one evaluation costs, which the bounds of programs and texts bound.
+    // Each round has the cost of one evaluation, which the limits of programs and texts bound.
     expect(spent).toBeLessThan(3 * 100 + 100 * 10 + 10);
     clock.nowMs += MINUTE_MS;
     const later = subscribe("later", "a");
@@ -77,7 +77,7 @@ describe("an owner who spends more than the budget within a minute", () => {
   });
 });
 
-test("an event that costs an owner too much takes out the dearest, however little the minute has cost", () => {
+test("stops the most expensive subscription when one event exceeds the event budget", () => {
   const { budgets, over, subscribe } = startBudgets();
   const [one, other] = [subscribe("one", "a"), subscribe("other", "a")];
   budgets.startEvent();
@@ -97,7 +97,7 @@ test("an event that costs an owner too much takes out the dearest, however littl
   expect(over.length).toBe(1);
 });
 
-test("an owner's programs together have a bound, which what is removed makes room under again", () => {
+test("limits the total program size of an owner; a removal frees its share", () => {
   const { budgets, subscribe } = startBudgets();
   const first = subscribe("first", "a", MAX_OWNER_PROGRAM_SIZE);
   expect(subscribe("second", "a", 1)).toEqual(
@@ -109,7 +109,7 @@ test("an owner's programs together have a bound, which what is removed makes roo
   expect(typeof subscribe("second", "a", 1)).toBe("object");
 });
 
-test("whatever others do, who stays below the budget is never touched", () => {
+test("never stops an owner below the budget, whatever others do", () => {
   const step = fc.record({
     owner: fc.nat(2),
     subscription: fc.nat(3),

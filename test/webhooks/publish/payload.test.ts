@@ -43,7 +43,7 @@ interface Body {
   readonly data: Record<string, unknown>;
 }
 
-/** The bodies of the events that wait, parsed. */
+/** The parsed bodies of the events in the outbox. */
 function takeBodies({ node }: TestApi): Body[] {
   const events = takeEvents(node.db).map(readEvent);
   return [...buildBodies(node.db, events, nowSecs(node.clock)).values()].map((body) => JSON.parse(body));
@@ -71,7 +71,7 @@ async function readUser(api: TestApi, fid: number) {
   return ((await api.get(`/user/bulk?fids=${fid}`)).body.users as unknown[])[0];
 }
 
-/** A reply in a channel that mentions, links and quotes, and what it hangs on. */
+/** A reply in a channel with a mention, a link and a quote, and the casts that it refers to. */
 function thread() {
   const url = "https://farcaster.xyz/~/channel/tests";
   const root = castWith(1, { text: "root", parent: { $case: "parentUrl", value: url } });
@@ -90,7 +90,7 @@ function thread() {
 }
 
 describe("bodies of events", () => {
-  test("a cast is what a read of it answers, whatever it has and whatever others did with it", async () => {
+  test("a cast equals the response of a read, with embeds, mentions and counts", async () => {
     await using api = await apiWithAccounts(1, 2, 3);
     const { root, quoted, reply } = thread();
     api.node.merge([root, quoted, reply, like(1, { fid: 2, hash: hashOf(reply.bytes) })]);
@@ -114,7 +114,7 @@ describe("bodies of events", () => {
     });
   });
 
-  test("a deleted cast is what a read answered just before, and so is one that came and went unseen", async () => {
+  test("a deleted cast equals the last read before, also when it was created and deleted between two polls", async () => {
     await using api = await apiWithAccounts(1, 2, 3);
     const { root, quoted, reply } = thread();
     api.node.merge([root, quoted, reply, like(1, { fid: 2, hash: hashOf(reply.bytes) })]);
@@ -131,7 +131,7 @@ describe("bodies of events", () => {
     expect(deleted).toMatchObject({ type: "cast.deleted", data: created?.data as object });
   });
 
-  test("a cast that is deleted in the same batch is no quote and no target any more", async () => {
+  test("a cast deleted in the same batch is neither quoted nor a target", async () => {
     await using api = await apiWithAccounts(1, 2, 3);
     const { root, quoted, reply } = thread();
     const target = { fid: 3, hash: hashOf(quoted.bytes) };
@@ -142,7 +142,7 @@ describe("bodies of events", () => {
     expect(deleted).toMatchObject({ type: "cast.deleted", data: { text: "quoted" } });
   });
 
-  test("follows show both people and when it began or ended", async () => {
+  test("a follow shows both users and its time", async () => {
     await using api = await apiWithAccounts(1, 2);
     api.node.merge([link(1, "follow", 2, NOW - 20)]);
     api.node.merge([unlink(1, "follow", 2, NOW - 10), link(1, "follow", 4242)]);
@@ -160,7 +160,7 @@ describe("bodies of events", () => {
     ] as Body[]);
   });
 
-  test("a follow has the time that its message shows", async () => {
+  test("a follow has the timestamp of its message", async () => {
     await using api = await apiWithAccounts(1, 2);
     const shownAt = NOW - 1_000_000;
     api.node.merge([
@@ -175,7 +175,7 @@ describe("bodies of events", () => {
     expect(takeBodies(api)[0]?.data.timestamp).toBe(DEFAULT_NOW_SECS - 1_000_000);
   });
 
-  test("reactions show the cast that they are to, null where there is none", async () => {
+  test("a reaction shows its target cast, or null", async () => {
     await using api = await apiWithAccounts(1, 2);
     const liked = cast(2, "liked");
     const hash = hashOf(liked.bytes);
@@ -197,7 +197,7 @@ describe("bodies of events", () => {
     ]);
   });
 
-  test("users are what a read of them answers", async () => {
+  test("a user equals the response of a read", async () => {
     await using api = await apiWithAccounts(1);
     const wallet = makeWallet("new").address;
     api.node.merge([
@@ -214,7 +214,7 @@ describe("bodies of events", () => {
     ] as [string, Record<string, unknown>][]);
   });
 
-  test("a batch costs as few statements as one event, whatever its length", async () => {
+  test("a batch needs as few statements as one event", async () => {
     await using api = await apiWithAccounts(1, 2, 3);
     const statementsFor = (repeats: number): string[] => {
       const { root, quoted, reply } = thread();

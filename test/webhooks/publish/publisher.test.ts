@@ -28,13 +28,13 @@ const PACING = { deleteAfterMs: 1_000, pollIntervalMs: 10_000, retryAfterMs: 500
 interface Run {
   readonly publisher: Publisher;
   readonly timers: ManualTimers;
-  /** The webhooks that the publisher told of, call by call. */
+  /** The webhooks of each `onQueued` call. */
   readonly told: string[][];
-  /** Resolves when so many events are published and the publisher has nothing to do. */
+  /** Resolves when this many events are published and the publisher is idle. */
   published(events: number): Promise<void>;
 }
 
-/** A writer, the state beside it, and publishers over both. */
+/** A writer, a state, and publishers that use both. */
 async function startFixture(...fids: number[]) {
   const writer = await startTestWriter(...fids);
   const state = openState(statePath(writer.dir));
@@ -87,7 +87,7 @@ async function startFixture(...fids: number[]) {
     return { publisher, timers, told, published };
   }
 
-  /** Every delivery as `kind → webhook`, in the order of their queueing. */
+  /** All deliveries as `kind → webhook`, in the order in which they were queued. */
   const deliveries = () =>
     state.sqlite
       .query<{ line: string }, []>(
@@ -140,7 +140,7 @@ function proofIn(bytes: Uint8Array): UserNameProof {
 const ALL_CASTS: Subscription = { "cast.created": {}, "cast.deleted": {} };
 
 describe("publisher", () => {
-  test("each event is queued once for each webhook that it matches, with one body for all", async () => {
+  test("queues each event once per matching webhook, with one body for all", async () => {
     using fixture = await startFixture(1, 2);
     const { writer, addWebhook, run, deliveries, events } = fixture;
     const every = await addWebhook(ALL_CASTS);
@@ -166,7 +166,7 @@ describe("publisher", () => {
     expect(outboxBacklog(writer.db).events).toBe(0);
   });
 
-  test("what the outbox holds at the start is published, and then what the writer adds", async () => {
+  test("publishes the events in the outbox at the start, then new ones", async () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries } = fixture;
     const webhook = await addWebhook(ALL_CASTS);
@@ -179,11 +179,11 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("a kill between the queueing and the deletion makes no second delivery: ids are the same again", async () => {
+  test("queues no second delivery after a kill between queueing and deletion", async () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries, events } = fixture;
     await addWebhook(ALL_CASTS);
-    // The outbox of a process that dies before it deletes.
+    // The outbox of a process that is killed before it deletes.
     const killed: OutboxClient = { ...outboxOver(writer.client), deleteEvents: async () => undefined };
     const first = run({ outbox: killed });
     await writer.submit(cast(1, "a"), cast(1, "b"));
@@ -199,7 +199,7 @@ describe("publisher", () => {
     expect(outboxBacklog(writer.db).events).toBe(0);
   });
 
-  test("a followed node's message that comes and leaves is two updates of its user, each delivered once", async () => {
+  test("delivers two user updates for a relayed message that is added and removed, each once", async () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries } = fixture;
     const webhook = await addWebhook({ "user.updated": {} });
@@ -214,8 +214,8 @@ describe("publisher", () => {
       await relay({ kind: "proof", added: proof, happenedAt });
       await relay({ kind: "proof", removed: proof, happenedAt });
     };
-    // Published by a process that dies before it deletes, and by the next one; then relayed once more by a follower that
-    // begins again at an earlier position.
+    // Published by a process that is killed before it deletes, and by the next one; then relayed again by a follower that
+    // starts again at an earlier position.
     const killed: OutboxClient = { ...outboxOver(writer.client), deleteEvents: async () => undefined };
     const first = run({ outbox: killed });
     await whole();
@@ -230,7 +230,7 @@ describe("publisher", () => {
     expect([deliveries().length, outboxBacklog(writer.db).events]).toEqual([4, 0]);
   });
 
-  test("a kill within the queueing leaves nothing, and the next process queues all of it", async () => {
+  test("queues everything after a kill within the transaction", async () => {
     using fixture = await startFixture(1);
     const { writer, store, addWebhook, run, deliveries } = fixture;
     const webhook = await addWebhook(ALL_CASTS);
@@ -252,7 +252,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("published events leave the outbox together, soon after", async () => {
+  test("deletes published events from the outbox together after a delay", async () => {
     using fixture = await startFixture(1);
     const { writer, run } = fixture;
     const { publisher, timers, published } = run();
@@ -267,7 +267,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("a webhook hears of what is applied from its creation on, however late that is published", async () => {
+  test("a webhook gets events that were applied after its creation, also when they are published late", async () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries } = fixture;
     await writer.submit(cast(1, "before"));
@@ -280,7 +280,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("a webhook that was made while the clock was ahead hears of what happens after it went back", async () => {
+  test("a webhook created while the clock was ahead gets events after the clock went back", async () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries } = fixture;
     writer.clock.advanceSecs(2 * 86_400);
@@ -293,7 +293,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("every change of a webhook counts for the next event: new, changed, inactive, active again, deleted", async () => {
+  test("applies each change of a webhook to the next event: new, changed, inactive, active again, deleted", async () => {
     using fixture = await startFixture(1);
     const { writer, webhooks, claimOf, addWebhook, run, deliveries } = fixture;
     const { publisher, published } = run();
@@ -320,7 +320,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("while the queue is full events wait in the outbox, none is lost", async () => {
+  test("leaves events in the outbox while the queue is full", async () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries } = fixture;
     await addWebhook(ALL_CASTS);
@@ -342,7 +342,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("a row that cannot be read, and one that cannot be shown, are passed over; all others are published", async () => {
+  test("skips a row that cannot be read and one that cannot be presented, and publishes the others", async () => {
     using fixture = await startFixture(1, 2);
     const { writer, addWebhook, run, events } = fixture;
     await addWebhook({ ...ALL_CASTS, "follow.created": {} });
@@ -369,7 +369,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("one transaction queues a bounded number of deliveries, however many webhooks an event has", async () => {
+  test("limits the deliveries of one transaction", async () => {
     using fixture = await startFixture(1);
     const { writer, store, addWebhook, run, deliveries } = fixture;
     for (let n = 0; n < 120; n++) await addWebhook(ALL_CASTS);
@@ -390,7 +390,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("when the writer does not tell, the outbox is looked at now and then", async () => {
+  test("polls the outbox without a notification of the writer", async () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries } = fixture;
     await addWebhook(ALL_CASTS);
@@ -408,12 +408,12 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("whose expressions cost too much is deactivated with the reason before events pass it; nobody else misses one", async () => {
+  test("deactivates a webhook over its budget with a reason before its events count as published; others miss none", async () => {
     using fixture = await startFixture(1);
     const { writer, webhooks, addWebhook, run, deliveries, claimOf } = fixture;
     const dear = await addWebhook({ "cast.created": { text: `(?s)[ab].{140}[^ab]` } });
     const every = await addWebhook(ALL_CASTS);
-    // Each reading of the clock is an hour later: every run seems to take as long as it can.
+    // Each reading of the clock is an hour later: every run seems to take the maximum.
     let nowMs = 0;
     const matching = startMatching({ minuteMs: 5, eventMs: 100 }, () => (nowMs += 3_600_000));
     let deactivated = 0;
@@ -426,7 +426,7 @@ describe("publisher", () => {
       active: false,
       health: { deactivationReason: expect.stringContaining("more than 5 ms of matching within a minute") },
     });
-    // Its owner may activate it again, and it is matched anew.
+    // The owner may activate it again, and it is matched again.
     await webhooks.update(claimOf(dear), { active: true, subscription: { "cast.created": { text: "gm" } } });
     await writer.submit(cast(1, "gm to all"));
     await published(4);
@@ -434,7 +434,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("a stored webhook whose expression does not pass any more is deactivated with the field named", async () => {
+  test("deactivates a stored webhook with an expression that is no longer valid, naming the field", async () => {
     using fixture = await startFixture(1);
     const { webhooks, addWebhook, run, writer, deliveries } = fixture;
     const large = await addWebhook({ "cast.created": { text: "(?s).*a.{980}" } });
@@ -451,7 +451,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("a matching thread that is stuck holds up neither the end of the publisher nor the events for the next one", async () => {
+  test("stops while the matching thread hangs, and the next publisher gets the events", async () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries } = fixture;
     const every = await addWebhook(ALL_CASTS);
