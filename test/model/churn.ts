@@ -43,13 +43,13 @@ function userList(
   path: string,
   params: Params,
   of: (view: View) => readonly number[],
-  placeOf: (view: View, fid: number) => unknown,
+  positionOf: (view: View, fid: number) => unknown,
   writes: Writes,
 ): ChangingList {
   const rows = (view: View) =>
     of(view)
       .filter((fid) => view.exists(fid))
-      .map((fid) => ({ id: String(fid), place: placeOf(view, fid) }));
+      .map((fid) => ({ id: String(fid), position: positionOf(view, fid) }));
   return { path, query: queryOf(params), rows, idsOf: userIds, writes };
 }
 
@@ -215,7 +215,7 @@ function channelLists(): ChangingList[] {
     ...["/channel/user-active", "/user/memberships/list"].map((path) => ({
       path,
       query: queryOf({ fid: 3 }),
-      rows: (view: View) => activity(view, 3).map(([id, last]) => ({ id, place: last })),
+      rows: (view: View) => activity(view, 3).map(([id, last]) => ({ id, position: last })),
       idsOf: channelIds,
       writes: anywhere,
     })),
@@ -232,7 +232,8 @@ function channelLists(): ChangingList[] {
     {
       path: "/channel/search",
       query: "q=c",
-      rows: (view) => searchChannels(view, "c").map((id) => ({ id, place: view.channel(id)?.member_count })),
+      rows: (view) =>
+        searchChannels(view, "c").map((id) => ({ id, position: view.channel(id)?.member_count })),
       idsOf: channelIds,
       writes: (generator) => [generator.cast({ parentUrl: `chain://new/${generator.casts.length % 9}` })],
     },
@@ -255,7 +256,7 @@ function reactionLists(view: View, fid: number): ChangingList[] {
     body.reactions.map(({ user, cast }) => `${user.fid} ${cast.hash}`);
   const rowOf = (like: ReturnType<typeof likes>[number]) => ({
     id: `${like.fid} ${like.target?.hash}`,
-    place: `${like.at} ${like.hash}`,
+    position: `${like.at} ${like.hash}`,
   });
   return [
     {

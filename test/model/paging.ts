@@ -28,7 +28,7 @@ const PAGE = 3;
 const MAX_PAGES = 500;
 
 /**
- * Walks to the end, with writes after every page. Rows that are there in the same place from the first page to the last
+ * Walks to the end, with writes after every page. Rows that are there in the same position from the first page to the last
  * must come exactly once and in order, whatever else comes and goes.
  * @param writeAndLook plays the walk's writes into node and model, and answers what the model shows then
  */
@@ -39,7 +39,7 @@ export async function pageWhileWriting(
   writeAndLook: () => View,
 ): Promise<{ difference?: Difference; pages: number; lasted: number; went: number }> {
   const order = walk.rows(before);
-  const lasting = new Map(order.map(({ id, position: place }) => [id, String(place)]));
+  const lasting = new Map(order.map(({ id, position }) => [id, String(position)]));
   const seen: string[] = [];
   let cursor: string | null | undefined;
   let pages = 0;
@@ -56,8 +56,8 @@ export async function pageWhileWriting(
     seen.push(...walk.idsOf(body as never));
     cursor = (body.next as { cursor: string | null }).cursor;
     if (cursor === null) break;
-    const now = new Map(walk.rows(writeAndLook()).map(({ id, position: place }) => [id, String(place)]));
-    for (const [id, place] of lasting) if (now.get(id) !== place) lasting.delete(id);
+    const now = new Map(walk.rows(writeAndLook()).map(({ id, position }) => [id, String(position)]));
+    for (const [id, position] of lasting) if (now.get(id) !== position) lasting.delete(id);
   }
   const expected = order.map(({ id }) => id).filter((id) => lasting.has(id));
   const got = seen.filter((id) => lasting.has(id));
