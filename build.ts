@@ -1,7 +1,7 @@
 /**
  * Compiles the program into one executable per target: `bun build.ts [target …] [--all] [--outdir <dir>]`.
- * Without a target it builds for this machine, into dist/svc; with targets into dist/svc-<target>.
- * Everything that runs is inside: workers, migrations, default settings, the docs page.
+ * Without a target it builds dist/svc for this machine; with targets it builds dist/svc-<target> for each.
+ * The executable includes workers, migrations, default settings and the docs page.
  */
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -20,7 +20,7 @@ const TARGETS = [
 
 type Target = (typeof TARGETS)[number];
 
-/** Each worker is an entry of its own: a compiled program loads it by its path. */
+/** Each worker is an entry point, because a compiled program loads it by its path. */
 const ENTRYPOINTS = [
   "src/main.ts",
   "src/node/workers/state.worker.ts",
@@ -55,24 +55,24 @@ if (targets.length === 0) await compile(undefined, `${values.outdir}/${name}`);
 for (const target of targets) await compile(target, `${values.outdir}/${name}-${target}`);
 
 async function compile(target: Target | undefined, outfile: string): Promise<void> {
-  // Settings come from the documented places, not from files that happen to be in the working directory.
+  // The executable must not load files that happen to be in the working directory.
   const fromWorkingDirectory = { autoloadDotenv: false, autoloadBunfig: false } as const;
   const built = await Bun.build({
     entrypoints: ENTRYPOINTS,
     root: "src/node",
     define,
-    // Names stay, so that a stack trace can be read.
+    // Keeps names, so that stack traces are readable.
     minify: { syntax: true, whitespace: true },
     sourcemap: "linked",
-    // Half of the start was parsing: what the threads share is one chunk, and all of it is compiled here. Code that is
-    // compiled ahead and holds `await` at its top level has to be said to be a module.
+    // Half of the start time was parsing. Code that threads share is one chunk, and all code is compiled to bytecode. Code
+    // with a top-level `await` compiles to bytecode only as a module.
     format: "esm",
     splitting: true,
     bytecode: true,
     compile: { ...(target ? { target: `bun-${target}` } : {}), outfile, ...fromWorkingDirectory },
   });
   if (!built.success) throw new AggregateError(built.logs, `cannot build ${outfile}`);
-  // The executable holds its source maps; those beside it, one for each chunk, serve nobody.
+  // The executable includes its source maps. The separate files, one for each chunk, are not used.
   for (const { kind, path } of built.outputs) if (kind === "sourcemap") rmSync(path, { force: true });
   const megabytes = (Bun.file(outfile).size / 1e6).toFixed(1);
   process.stdout.write(`${outfile}  ${megabytes} MB\n`);

@@ -1,11 +1,11 @@
 import { name, version as packageVersion } from "../package.json" with { type: "json" };
 
-// `bun build --define` puts these in; a run from the sources has none of them.
+// `bun build --define` sets these. They are undefined when the sources run.
 declare const BUILD_VERSION: string | undefined;
 declare const BUILD_COMMIT: string | undefined;
 declare const BUILD_DATE: string | undefined;
 
-/** What the program calls itself on the command line. */
+/** The name of the program on the command line. */
 export const programName: string = name;
 
 /** The release, as in package.json. */

@@ -28,7 +28,7 @@ export function registerApp(program: Command, context: CommandContext): void {
     .option("--description <text>", "what it is")
     .option(
       "--signer-fid-allowlist <fids>",
-      "fids of the client apps whose events count (default: all)",
+      "fids of the client apps whose events are accepted (default: all)",
       collecting(parseFids),
     )
     .action(
@@ -46,7 +46,7 @@ export function registerApp(program: Command, context: CommandContext): void {
     .option("--no-description", "clear the description")
     .option(
       "--signer-fid-allowlist <fids>",
-      'the whole new list; "" for all client apps',
+      'the complete new list; "" for all client apps',
       collecting(parseFids),
     )
     .action(async (id: string, given: CallOptions & AppFields) => {

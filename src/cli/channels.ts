@@ -3,14 +3,14 @@ import type { BadRow } from "../import/channels/registry-file.ts";
 import type { CommandContext } from "./context.ts";
 import { print, printError } from "./output.ts";
 
-/** `channels import`: names, images and leads of channels, which are no protocol data. */
+/** `channels import`: imports names, images and leads of channels, which are not protocol data. */
 export function registerChannels(program: Command, context: CommandContext): void {
-  const channels = program.command("channels").description("manage what is known about channels");
+  const channels = program.command("channels").description("manage channel data");
 
   channels
     .command("import")
-    .description("take the channels of a registry file; repeating it changes nothing")
-    .argument("<file>", "JSON as Farcaster's public all-channels endpoint answers it")
+    .description("import the channels of a registry file; a repetition changes nothing")
+    .argument("<file>", "JSON as Farcaster's public all-channels endpoint returns it")
     .action(async (file: string) => {
       const { createCommon, runTask } = await import("./common.ts");
       const { openDataDir } = await import("../runtime/data-dir.ts");

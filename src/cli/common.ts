@@ -7,15 +7,15 @@ import { createMetrics } from "../runtime/metrics.ts";
 import { createShutdown, handleSignals } from "../runtime/shutdown.ts";
 import type { CommandContext } from "./context.ts";
 
-/** Reads the settings that the flags, the environment and the files of this process give. */
+/** Reads the settings from the flags, the environment and the files of this process. */
 export function readConfig(context: CommandContext): LoadedConfig {
   return loadConfig(processInput(context.flags()));
 }
 
 /**
- * Makes what every part of the process shares. A command makes it once and hands it down.
+ * Creates the services that all parts of the process share. A command creates them once and passes them down.
  *
- * @param options.isNode whether the process serves a node, whose log tells when it ends; other commands end in silence.
+ * @param options.isNode whether the process serves a node. A node logs its shutdown; other commands do not.
  */
 export function createCommon(context: CommandContext, { isNode = false } = {}): Common {
   const { config } = readConfig(context);
@@ -31,16 +31,16 @@ export function createCommon(context: CommandContext, { isNode = false } = {}): 
 }
 
 /**
- * Runs what goes on until it is told to stop: SIGTERM, SIGINT, SIGHUP or a fault that nobody caught.
+ * Runs a service until SIGTERM, SIGINT, SIGHUP or an uncaught error stops it.
  *
  * @param start starts the parts and registers the disposer of each. It stops early by throwing when
- *   `shutdown.signal` aborts. What it throws otherwise is thrown again, after what it had started is closed.
+ *   `shutdown.signal` aborts. Other errors are rethrown after the started parts are closed.
  * @returns the exit code of the shutdown.
  */
 export async function runService(common: Common, start: () => Promise<void>): Promise<number> {
   const { shutdown, log } = common;
   const ignoreSignals = handleSignals(shutdown, log);
-  // Tracked before any of it runs: a shutdown may start within its first step.
+  // Tracked before it runs, because a shutdown may start within its first step.
   const starting = Promise.resolve().then(start);
   shutdown.track("start", starting);
   try {
@@ -54,8 +54,8 @@ export async function runService(common: Common, start: () => Promise<void>): Pr
 }
 
 /**
- * Runs what has an end of its own, and closes what it registered. When it is told to stop before, it throws (as
- * `shutdown.signal.throwIfAborted()` does) and the exit code says that it is to be run again.
+ * Runs a task to its end, and closes the parts that it registered. When the process is stopped earlier, the task throws, as
+ * `shutdown.signal.throwIfAborted()` does, and the exit code asks for another run.
  *
  * @returns the exit code.
  */
@@ -75,7 +75,7 @@ export async function runTask(common: Common, work: () => Promise<void>): Promis
   return exitCode;
 }
 
-/** Ends the shutdown and throws `fault` again, unless it is but the echo of a shutdown that had started before. */
+/** Completes the shutdown. Rethrows `fault` unless the shutdown itself caused it. */
 async function closeAfter(fault: unknown, { shutdown, log }: Common): Promise<number> {
   if (!shutdown.signal.aborted) {
     await shutdown.start("fault", EXIT_RETRYABLE);

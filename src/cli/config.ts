@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
-/** `config print|check|defaults`: what is set, whether it is right, what can be set. */
+/** `config print|check|defaults`: prints the current settings, validates them, prints the defaults. */
 export function registerConfig(program: Command, context: CommandContext): void {
   const config = program.command("config").description("show and check the settings");
 
@@ -21,7 +21,7 @@ export function registerConfig(program: Command, context: CommandContext): void 
 
   config
     .command("check")
-    .description("check the settings and tell every error at once")
+    .description("check the settings and report all errors")
     .action(async () => {
       const { readConfig } = await import("./common.ts");
       const { file } = readConfig(context);

@@ -14,17 +14,17 @@ interface DemoClientOptions {
   readonly answer: DemoResponse;
 }
 
-/** `demo-client`: a client of the protocol that takes notifications and prints them. */
+/** `demo-client`: a client app that receives notifications and prints them. */
 export function registerDemoClient(program: Command, context: CommandContext): void {
   program
     .command("demo-client")
-    .description("take notifications as a client of the demo network does, and print them")
-    .option("--client-port <port>", "port on 127.0.0.1 that notifications come to; 0 for any", "9100")
+    .description("receive notifications as a client app of the demo network, and print them")
+    .option("--client-port <port>", "port on 127.0.0.1 for notifications; 0 for any", "9100")
     .option("--app-id <id>", "add this mini app for the users of --fids first")
     .option("--fids <fids>", "users of the demo network, as 4,5,6", parseFids, [])
     .option("--url <url>", "base URL of the node (default: the address in the settings)")
     .addOption(
-      new Option("--answer <kind>", "what to say to every notification")
+      new Option("--answer <kind>", "the response to every notification")
         .choices(["success", "rate-limited", "invalid", "unavailable"])
         .default("success"),
     )
@@ -47,7 +47,7 @@ export function registerDemoClient(program: Command, context: CommandContext): v
             print(`fid ${fid}: ${[title, body, targetUrl].map(printable).join(" | ")}\n`),
         });
         common.shutdown.add("demo client", () => client.stop());
-        print(`Takes notifications at ${client.url}\n`);
+        print(`Receives notifications at ${client.url}\n`);
         if (appId === undefined) return;
         const node = nodeUrl(url ?? common.config.http);
         const { basePath } = serviceNames(common.config.service.name);

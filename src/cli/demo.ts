@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { print } from "./output.ts";
 
-/** `demo keys`: the keys of the people of the demo network, for examples and experiments. */
+/** `demo keys`: prints the keys of users of the demo network, for examples and experiments. */
 export function registerDemo(program: Command): void {
-  const demo = program.command("demo").description("about the demo network");
+  const demo = program.command("demo").description("inspect the demo network");
   demo
     .command("keys")
-    .description("print the custody and signer keys of an fid of the demo network; they guard nothing")
+    .description("print the custody and signer keys of an fid of the demo network; they are public")
     .requiredOption("--fid <n>", "the fid", parseFid)
     .action(async ({ fid }: { fid: number }) => {
       const { demoKeys } = await import("../demo/keys.ts");

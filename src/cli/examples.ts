@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** Command lines that work as they stand, but for ids, for each command by its path; "" is the program itself. */
+/** Working command lines, except for ids, by command path; "" is the program itself. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "": [
     "serve --demo",
@@ -75,24 +75,24 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   version: ["version", "version --json"],
 };
 
-/** What the environment tells the program, for the end of its help. */
+/** The environment variables, for the end of the help. */
 const ENVIRONMENT = `
 Environment:
   SVC_<SECTION>_<KEY>       any setting, as SVC_HTTP_PORT for http.port; lists are comma-separated
-  SVC_<SECTION>_<KEY>_FILE  a file that holds the setting, as container secrets do
-  SVC_CONFIG_FILE           the TOML file, where --config names none
-  SVC_KEY                   the custody key in hex that app, webhook and sign use without --key-file
+  SVC_<SECTION>_<KEY>_FILE  a file with the setting's value, as container secrets do
+  SVC_CONFIG_FILE           the TOML file, unless --config names one
+  SVC_KEY                   the custody key in hex for app, webhook and sign without --key-file
   GRPC_DEFAULT_SSL_ROOTS_FILE_PATH
-                            the authorities (PEM) that an https upstream.url is trusted by
-\`config defaults\` prints every setting. A flag goes before a variable, a variable before the file.
+                            the certificate authorities (PEM) to trust for an https upstream.url
+\`config defaults\` prints every setting. Flags override variables, and variables override the file.
 `;
 
-/** The examples of the command with this path. */
+/** The examples of the command at this path. */
 export function examplesOf(path: string): readonly string[] {
   return EXAMPLES[path] ?? [];
 }
 
-/** Puts examples behind the help of every command, and behind the program's own what the environment tells it. */
+/** Appends examples to the help of every command, and the environment variables to the program's. */
 export function addExamples(program: Command): void {
   const add = (command: Command, path: readonly string[]) => {
     const lines = examplesOf(path.join(" ")).map((line) => `  ${program.name()} ${line}\n`);

@@ -3,14 +3,14 @@ import { UserError } from "../lib/failure.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
-/** `healthcheck [url]`: asks a running instance how it is, for container and supervisor checks. */
+/** `healthcheck [url]`: checks a running instance, for containers and supervisors. */
 export function registerHealthcheck(program: Command, context: CommandContext): void {
   program
     .command("healthcheck")
-    .description("ask a running instance whether it is ready; exit 0 when it is, 1 when not")
+    .description("check whether a running instance is ready; exit 0 if so, else 1")
     .argument("[url]", "base URL of the instance (default: the address in the settings)")
-    .option("--live", "ask only whether the process lives (/health instead of /ready)")
-    .option("--timeout <secs>", "seconds to wait for the answer, 1 to 60", "5")
+    .option("--live", "check only that the process is alive (/health instead of /ready)")
+    .option("--timeout <secs>", "seconds to wait for the response, 1 to 60", "5")
     .action(
       async (url: string | undefined, { live = false, timeout }: { live?: boolean; timeout: string }) => {
         const timeoutSecs = Number(timeout);

@@ -7,12 +7,12 @@ import { toExit } from "./to-exit.ts";
 
 const LOG_INTERVAL_MS = 5000;
 
-/** `import`: takes in a file of length-delimited records. */
+/** `import`: imports a file of length-delimited records. */
 export function registerImport(program: Command, context: CommandContext): void {
   program
     .command("import")
-    .description("take in a file of length-delimited records, from where an earlier import of it ended")
-    .argument("<file>", "messages, on-chain events and username proofs, each behind its length")
+    .description("import a file of length-delimited records, continuing an earlier import of the same file")
+    .argument("<file>", "messages, on-chain events and username proofs, each after its length")
     .action(async (file: string) => {
       const { createCommon, runTask } = await import("./common.ts");
       const { openDataDir } = await import("../runtime/data-dir.ts");
@@ -39,10 +39,10 @@ export function registerImport(program: Command, context: CommandContext): void 
         claimNetwork(db, config.protocol.network);
         if (isFollowing(db)) {
           throw new UserError(
-            "the index in this data directory follows an upstream, and holds what that node does: an import would part the two. Use another data directory.",
+            "the index in this data directory follows an upstream, so an import would make it differ from that node. Use another data directory.",
           );
         }
-        // Before anything comes into the index, so that a filled one without it has lost it.
+        // Before the index gets any data, so that an index with data and no state means that the state was lost.
         openState(statePath(dataDir.path), { mayCreate: mayLackState(db) })[Symbol.dispose]();
         const network = networkOf(config.protocol.network);
         const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
@@ -84,13 +84,13 @@ export function registerImport(program: Command, context: CommandContext): void 
     });
 }
 
-/** What an import that broke off ends with: why, how much is stored, and that the next run goes on there. */
+/** The error of an interrupted import: the reason, the number of stored records, and how to continue. */
 function brokeOffError(file: string, { message, cause, report }: ImportBrokeOff): Error {
   const { accepted, known } = report.summary;
   const stored = accepted.message + accepted.onChainEvent + accepted.usernameProof + known;
   const text = [
-    `${file}: the import broke off: ${message}.`,
-    `${stored} records of this run are stored, up to byte ${report.toOffset}; run the same import again to go on there.`,
+    `${file}: the import stopped early: ${message}.`,
+    `${stored} records of this run are stored, up to byte ${report.toOffset}; run the same import again to continue there.`,
   ].join("\n");
   return toExit(cause).exitCode === EXIT_USER
     ? new UserError(text, { cause })

@@ -1,7 +1,7 @@
 import { reasonOf, UserError } from "../lib/failure.ts";
 
 /**
- * The bytes of a file, or of standard input for `-`.
+ * Reads a file, or standard input for `-`.
  *
  * @throws UserError when it cannot be read or has more than `maxBytes`.
  */

@@ -8,12 +8,12 @@ import { type CallOptions, openClient, withCallOptions } from "./management-opti
 import { memberOf, recordsTable, recordTable, responseJson } from "./management-table.ts";
 import { print } from "./output.ts";
 
-/** What the commands of one kind of record have in common. */
+/** A kind of record that commands manage. */
 export interface RecordKind {
-  /** Member of an answer that holds one record; with an `s`, the one that holds a list. */
+  /** The member of a response with one record; with an `s`, the one with a list. */
   readonly noun: "app" | "webhook";
   readonly idKey: "app_id" | "webhook_id";
-  /** What `list` shows of a record. */
+  /** The columns of `list`. */
   readonly listFields: readonly string[];
   readonly operations: {
     readonly list: SignedOperationId;
@@ -56,7 +56,7 @@ export function addRecordCommands(parent: Command, context: CommandContext, kind
   );
 }
 
-/** Sends a signed request and shows the one record that it answers with. */
+/** Sends a signed request and prints the record in its response. */
 export async function callForRecord(
   context: CommandContext,
   options: CallOptions,
@@ -72,7 +72,7 @@ export async function callForRecord(
   );
 }
 
-/** Sends a signed request and shows its answer, as JSON where that is asked for. */
+/** Sends a signed request and prints the response as a table, or as JSON with `--json`. */
 export async function callAndPrint(
   context: CommandContext,
   options: CallOptions,
@@ -85,11 +85,11 @@ export async function callAndPrint(
   print(options.json ? responseJson(answer) : table(answer));
 }
 
-/** The given fields of an update. An update of nothing is a slip of whoever typed it. */
+/** The fields of an update that were set. An update without fields is a mistake of the user. */
 export function changesOf(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const changes = Object.entries(fields).filter(([, value]) => value !== undefined);
   if (changes.length === 0) {
-    throw new UserError("nothing to change: give at least one field (--help tells which)");
+    throw new UserError("nothing to change: set at least one field (see --help)");
   }
   return Object.fromEntries(changes);
 }

@@ -5,10 +5,10 @@ const operations: readonly SignedOperation[] = Object.values(signedOperations);
 const opNames = [...new Set(operations.map(({ op }) => op))];
 
 /**
- * The name of the operation that a request is signed under: the one given, or the one of its method and path.
+ * The name of the operation that a request is signed for: the named one, or the one of its method and path.
  *
- * @param request.path a path or URL, with or without the base path, slashes as they come.
- * @throws UserError when that names no signed operation.
+ * @param request.path a path or URL, with or without the base path, with any number of slashes.
+ * @throws UserError when there is no such signed operation.
  */
 export function opFor(request: {
   readonly method: string | undefined;
@@ -25,14 +25,14 @@ export function opFor(request: {
     return op;
   }
   if (method === undefined || path === undefined) throw new UserError("give a method and a path, or --op");
-  const asked = pathWithin(path, basePath);
-  const found = operations.find((known) => known.method === method.toUpperCase() && known.path === asked);
+  const requested = pathWithin(path, basePath);
+  const found = operations.find((known) => known.method === method.toUpperCase() && known.path === requested);
   if (found === undefined) {
     const known = operations.map(
       (operation) => `  ${operation.method.padEnd(6)} ${basePath}${operation.path}`,
     );
     throw new UserError(
-      `${JSON.stringify(`${method} ${path}`)} is no signed request; there are\n${known.join("\n")}`,
+      `${JSON.stringify(`${method} ${path}`)} is not a signed request; these are\n${known.join("\n")}`,
     );
   }
   return found.op;
@@ -41,7 +41,7 @@ export function opFor(request: {
 function pathWithin(path: string, basePath: string): string {
   const [pathname = ""] = path.replace(/^https?:\/\/[^/]*/i, "").split(/[?#]/, 1);
   const collapsed = `/${pathname}/`.replaceAll(/\/{2,}/g, "/").slice(0, -1);
-  // A proxy may put more in front.
+  // A proxy may add a prefix.
   const start = `${collapsed}/`.indexOf(`${basePath}/`);
   return start === -1 ? collapsed : collapsed.slice(start + basePath.length);
 }

@@ -3,25 +3,25 @@ import { reasonOf, UserError } from "../lib/failure.ts";
 import { readInput } from "./input.ts";
 import { collecting, parseFids, parseItems } from "./management-options.ts";
 
-/** The largest body that a node takes for a webhook. */
+/** The largest webhook body that a node accepts. */
 const MAX_SUBSCRIPTION_BYTES = 256 * 1024;
 
 type Filter = Readonly<Record<string, unknown>>;
 interface FilterFlag {
-  /** As in a subscription; the flag has hyphens in place of `_`. */
+  /** The name in a subscription. The flag has hyphens in place of `_`. */
   readonly filter: string;
   readonly value: string;
   readonly description: string;
-  /** Makes a list of the flag's text; the text itself is the value where there is none. */
+  /** Parses the flag's text into a list. Without it the text itself is the value. */
   readonly parse?: (text: string) => readonly unknown[];
 }
 
 const fids = { value: "<fids>", parse: parseFids };
 const hashes = { value: "<hashes>", parse: parseItems };
-/** A URL may hold a comma, so each stands in a flag of its own. */
+/** A URL may contain a comma, so each has its own flag. */
 const url = { value: "<url>", parse: (text: string) => [text] };
 
-/** Which kind takes which filter is for the node to say. */
+/** All filters. The node validates which kind accepts which filter. */
 export const FILTER_FLAGS: readonly FilterFlag[] = [
   { filter: "author_fids", description: "casts by one of these", ...fids },
   { filter: "exclude_author_fids", description: "no casts by these", ...fids },
@@ -40,14 +40,14 @@ export const FILTER_FLAGS: readonly FilterFlag[] = [
   {
     filter: "match",
     value: "<all|any>",
-    description: "whether all given filters must match (default), or one",
+    description: "whether all given filters must match (default), or any",
   },
 ];
 
 export interface SubscriptionOptions {
   readonly subscription?: string;
   readonly on?: readonly string[];
-  /** The filter flags, under the names that the command line parser gives them. */
+  /** The filter flags, with the names of the command line parser. */
   readonly [flag: string]: unknown;
 }
 
@@ -57,7 +57,7 @@ export function withSubscriptionOptions(command: Command): Command {
     .option("--subscription <file.json>", 'the subscription as JSON; "-" reads standard input')
     .option(
       "--on <kinds>",
-      "kinds of event in place of a file, as cast.created,follow.created",
+      "kinds of event instead of a file, such as cast.created,follow.created",
       collecting(parseItems),
     );
   for (const { filter, value, description, parse } of FILTER_FLAGS) {
@@ -69,10 +69,10 @@ export function withSubscriptionOptions(command: Command): Command {
 }
 
 /**
- * The subscription that the options describe, unchecked: each kind of `--on`, narrowed by all filter flags. Undefined
- * where they describe none.
+ * The subscription that the options describe, not validated: each kind of `--on`, narrowed by all filter flags. Undefined when
+ * they describe none.
  *
- * @throws UserError for options that contradict each other, and for a file that is no JSON.
+ * @throws UserError for contradictory options, and for a file that is not JSON.
  */
 export async function subscriptionOf(options: SubscriptionOptions): Promise<unknown> {
   const { subscription, on = [] } = options;
@@ -80,7 +80,7 @@ export async function subscriptionOf(options: SubscriptionOptions): Promise<unkn
   const [filterName] = Object.keys(filter);
   if (subscription !== undefined) {
     if (on.length > 0 || filterName !== undefined) {
-      throw new UserError("--subscription says everything; it goes with neither --on nor filter flags");
+      throw new UserError("--subscription is complete: it cannot be combined with --on or filter flags");
     }
     return await readJson(subscription);
   }
@@ -104,6 +104,6 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new UserError(`${path} is no JSON: ${reasonOf(cause)}`, { cause });
+    throw new UserError(`${path} is not JSON: ${reasonOf(cause)}`, { cause });
   }
 }

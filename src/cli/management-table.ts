@@ -1,18 +1,18 @@
 import { printable } from "../lib/printable.ts";
 
-/** A record of the management API, shown as it came: a field that a newer node adds shows up by itself. */
+/** A record of the management API, shown as received, including fields of a newer node. */
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** Whether the text of secrets is shown, or only enough to tell them apart. */
+/** Whether secrets are shown in full, or only enough to distinguish them. */
 export type SecretDisplay = "shown" | "masked";
 
 const GAP = "  ";
 const NOTHING = "-";
 const MASKED_CHARS = 4;
-/** The last second that a Date can hold. */
+/** The last second that a Date can represent. */
 const MAX_DATE_SECS = 8_640_000_000_000;
 
-/** One record: a line per field, and a table below for each list of secrets. */
+/** Formats one record: a line per field, and a table below for each list of secrets. */
 export function recordTable(record: unknown, display: SecretDisplay): string {
   const fields = Object.entries(asRecord(record));
   const plain = fields
@@ -24,7 +24,7 @@ export function recordTable(record: unknown, display: SecretDisplay): string {
   return [aligned(plain), ...tables].join("");
 }
 
-/** Records of one kind, a line for each, under the names of the given fields; of an object only the keys. */
+/** Formats records of one kind, a line for each, with the listed fields as columns. Of an object it shows only the keys. */
 export function recordsTable(records: unknown, fields: readonly string[], display: SecretDisplay): string {
   if (!Array.isArray(records) || records.length === 0) return "none\n";
   const shown = (key: string, value: unknown) => {
@@ -63,7 +63,7 @@ function time(unixSecs: number): string {
   return new Date(unixSecs * 1000).toISOString().replace(".000Z", "Z");
 }
 
-/** Lines whose columns start at the same place. */
+/** Pads lines so that columns align. */
 function aligned(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
@@ -95,12 +95,12 @@ function asRecord(value: unknown): JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-/** A member of an answer; undefined where the answer has none. */
+/** A member of a response; undefined when it is missing. */
 export function memberOf(answer: unknown, key: string): unknown {
   return asRecord(answer)[key];
 }
 
-/** The JSON of an answer. */
+/** Formats a response as JSON. */
 export function responseJson(answer: unknown): string {
   return `${JSON.stringify(answer, null, 2)}\n`;
 }

@@ -7,16 +7,16 @@ interface MigrateOptions {
   readonly newState?: boolean;
 }
 
-/** `migrate`: brings the databases up to date without serving; `--verify` looks for damage in both. */
+/** `migrate`: migrates the databases without serving; `--verify` checks both for damage. */
 export function registerMigrate(program: Command, context: CommandContext): void {
   program
     .command("migrate")
-    .description("bring the databases of the data directory up to date")
+    .description("migrate the databases of the data directory")
     .option(
       "--verify",
-      "also check both files page by page, recount what is derived and what belongs together; exit 1 when something is wrong",
+      "also check the pages of both files, the invariants of the state and the derived tables of the index; exit 1 on an error",
     )
-    .option("--new-state", "make an empty state.db although the index is filled: what it held is lost")
+    .option("--new-state", "create an empty state.db although the index has data: the old state is lost")
     .action(async ({ verify = false, newState = false }: MigrateOptions) => {
       const { createCommon, runTask } = await import("./common.ts");
       const { openDataDir } = await import("../runtime/data-dir.ts");
@@ -50,7 +50,7 @@ export function registerMigrate(program: Command, context: CommandContext): void
           print(`No damage in the pages of ${db.file}\n`);
         }
         const wrong = verifyState(state);
-        if (wrong.length === 0) print("What belongs together in the state does.\n");
+        if (wrong.length === 0) print("The state satisfies its invariants.\n");
         const differences = verifyIndex(path);
         if (differences.length === 0) print("Every derived table equals a recount from the messages.\n");
         const findings = [

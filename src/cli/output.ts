@@ -1,16 +1,16 @@
 import { printableLines } from "../lib/printable.ts";
 
-/** Writes the result of a command to standard output. Nothing in it moves a cursor or turns the direction of text. */
+/** Writes the result of a command to standard output. Escapes characters that a terminal interprets. */
 export function print(text: string): void {
   process.stdout.write(printableLines(text));
 }
 
-/** Writes a message for the person at the terminal, apart from the result. */
+/** Writes a message to standard error. */
 export function printError(text: string): void {
   process.stderr.write(printableLines(text));
 }
 
-/** Waits until all output is handed over: a process that exits would cut what a slow pipe has not taken yet. */
+/** Waits until all output is written, because an exiting process would truncate the output to a slow pipe. */
 export async function flushOutput(): Promise<void> {
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write("", done))),

@@ -7,26 +7,26 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_SHOWN_CHARS = 500;
 
 /**
- * The address to ask. A base URL gets the path of the check; one that names a path already is taken as it is.
+ * The URL to check. A base URL gets the path of the check; a URL with a path stays unchanged.
  *
- * @param target a URL, or where the settings say that the instance listens.
- * @throws UserError when there is no address to ask.
+ * @param target a URL, or the listen address in the settings.
+ * @throws UserError when there is no valid URL.
  */
 export function probeUrl(target: string | Pick<Config["http"], "host" | "port">, live: boolean): URL {
   const text = typeof target === "string" ? target : listenerUrl(target);
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UserError(`${JSON.stringify(text)} is no http or https URL`);
+    throw new UserError(`${JSON.stringify(text)} is not an http or https URL`);
   }
   if (url.pathname === "/") url.pathname = live ? "/health" : "/ready";
   return url;
 }
 
 /**
- * Asks once.
+ * Sends one request.
  *
- * @returns the status and the start of the answer.
- * @throws UserError when there is no answer in time or it is no 2xx.
+ * @returns the status and the start of the response.
+ * @throws UserError when there is no response in time or it is not a 2xx.
  */
 export async function probe(url: URL, timeoutMs: number): Promise<string> {
   const shownUrl = `${url.origin}${url.pathname}`;
@@ -38,10 +38,10 @@ export async function probe(url: URL, timeoutMs: number): Promise<string> {
     status = response.status;
     body = await readStart(response);
   } catch (cause) {
-    throw new UserError(`${shownUrl} did not answer: ${reasonOf(cause)}`, { cause });
+    throw new UserError(`${shownUrl} did not respond: ${reasonOf(cause)}`, { cause });
   }
   const answer = `${status} ${body.slice(0, MAX_SHOWN_CHARS)}`.trimEnd();
-  if (status < 200 || status > 299) throw new UserError(`${shownUrl} answered ${answer}`);
+  if (status < 200 || status > 299) throw new UserError(`${shownUrl} responded ${answer}`);
   return answer;
 }
 

@@ -22,7 +22,7 @@ import { registerVerify } from "./verify.ts";
 import { registerVersion } from "./version.ts";
 import { registerWebhook } from "./webhook.ts";
 
-/** Each one adds a command; what the command needs is imported when it runs, so that help and version stay quick. */
+/** Registers the commands. Each imports its dependencies when it runs, so that help and version stay fast. */
 const COMMANDS = [
   registerServe,
   registerImport,
@@ -45,7 +45,7 @@ const COMMANDS = [
 /**
  * Runs the command line.
  *
- * @param args what follows the program's name.
+ * @param args the arguments after the program's name.
  * @returns the exit code; the caller ends the process with it.
  */
 export async function runProgram(args: readonly string[]): Promise<number> {
@@ -62,7 +62,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The command line with all its commands; running one sets the context's exit code. */
+/** Creates the command line with all its commands. A command sets the context's exit code. */
 export function createProgram(): { readonly program: Command; readonly context: CommandContext } {
   const program = createRoot();
   const context: CommandContext = { exitCode: EXIT_OK, flags: () => flagsOf(program) };
@@ -77,19 +77,19 @@ function createRoot(): Command {
       .description("Serves social-protocol data from local indexes, signed management and mini-app push.")
       .version(`${programName} ${version}`, "-V, --version", "print the version")
       .option("-c, --config <file>", "read settings from this TOML file (SVC_CONFIG_FILE)")
-      .option("--data-dir <dir>", "directory of everything that is stored (data.dir, SVC_DATA_DIR)")
+      .option("--data-dir <dir>", "directory of all data (data.dir, SVC_DATA_DIR)")
       .option("--host <host>", "address of the HTTP interface (http.host, SVC_HTTP_HOST)")
       .option("--port <port>", "port of the HTTP interface (http.port, SVC_HTTP_PORT)")
-      .option("--log-level <level>", "least important level that is logged (log.level, SVC_LOG_LEVEL)")
+      .option("--log-level <level>", "minimum level of log lines (log.level, SVC_LOG_LEVEL)")
       .option("--log-format <format>", "json or pretty (log.format, SVC_LOG_FORMAT)")
       .addOption(
-        new Option("--set <section.key=value>", "give any setting; may be repeated")
+        new Option("--set <section.key=value>", "set any setting; may be repeated")
           .argParser(collect)
           .default([], "none"),
       )
       .configureHelp({ showGlobalOptions: true })
-      .showHelpAfterError("(--help tells the commands and options)")
-      // A library that ends the process would skip flushing; runProgram decides the exit code.
+      .showHelpAfterError("(--help lists the commands and options)")
+      // A library that ends the process would skip flushing; runProgram returns the exit code.
       .exitOverride()
   );
 }

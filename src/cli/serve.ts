@@ -8,7 +8,7 @@ export function registerServe(program: Command, context: CommandContext): void {
     .command("serve")
     .description("run the node")
     .option("--demo", "fill an empty data directory with a small signed network first")
-    .option("--new-state", "begin with an empty state.db although the index is filled: what it held is lost")
+    .option("--new-state", "start with an empty state.db although the index has data: the old state is lost")
     .action(async ({ demo = false, newState = false }: { demo?: boolean; newState?: boolean }) => {
       const { createCommon, runService } = await import("./common.ts");
       const { serve } = await import("../node/serve.ts");

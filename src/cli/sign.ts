@@ -5,7 +5,7 @@ import { opFor } from "./management-op.ts";
 import { openSigner, type SignerOptions, withSignerOptions } from "./management-options.ts";
 import { print } from "./output.ts";
 
-/** The largest body that any signed request may have. */
+/** The largest body of a signed request. */
 const MAX_BODY_BYTES = 256 * 1024;
 
 interface SignOptions extends SignerOptions {
@@ -14,17 +14,17 @@ interface SignOptions extends SignerOptions {
   readonly json?: boolean;
 }
 
-/** `sign`: the headers of one signed request, for curl and other tools. */
+/** `sign`: prints the headers of one signed request, for curl and other tools. */
 export function registerSign(program: Command, context: CommandContext): void {
   const command = program
     .command("sign")
     .description(
-      "print the headers of a signed request, good for one use: … | curl -H @- --data-binary @body.json …",
+      "print the headers of a signed request, valid for one use: … | curl -H @- --data-binary @body.json …",
     )
     .argument("[method]", "GET, POST, PUT, PATCH or DELETE")
     .argument("[path]", "path or URL of the request; a query is not signed");
   withSignerOptions(command)
-    .option("--op <op>", "name of the operation, as app.create, in place of method and path")
+    .option("--op <op>", "name of the operation, such as app.create, instead of method and path")
     .option("--body <file>", 'file with the body, byte for byte as it will be sent; "-" reads standard input')
     .option("--json", "print a JSON object")
     .action(async (method: string | undefined, path: string | undefined, options: SignOptions) => {

@@ -9,16 +9,16 @@ import {
   UserError,
 } from "../lib/failure.ts";
 
-/** How a command that threw ends: its exit code, and what is said on standard error. */
+/** The exit code of a failed command, and its message on standard error. */
 export interface Exit {
   readonly exitCode: number;
   readonly message: string;
 }
 
-/** Codes of the system that say that the operator asked for what cannot be had. */
+/** System error codes that a retry does not resolve. */
 const USER_CODES = new Set(["EACCES", "EPERM", "EROFS", "EADDRNOTAVAIL", "ENOENT", "EISDIR", "ENOTDIR"]);
 
-/** Decides the exit code of a fault and words it. Only an unforeseen fault shows its stack. */
+/** Returns the exit code and the message of an error. Only an unexpected error shows its stack. */
 export function toExit(fault: unknown): Exit {
   if (fault instanceof CommanderError) {
     // The parser has written its message itself; help and version are "errors" with code 0.

@@ -18,23 +18,25 @@ interface ImportOptions {
 const MAX_KEY_FILE_BYTES = 4096;
 const PROGRESS_EVERY_MS = 5000;
 
-/** `tokens import|export`: notification tokens of an app from and for another service. */
+/** `tokens import|export`: moves notification tokens of an app from or to another service. */
 export function registerTokens(program: Command, context: CommandContext): void {
-  const tokens = program.command("tokens").description("take notification tokens over from another service");
+  const tokens = program.command("tokens").description("import and export notification tokens");
 
   tokens
     .command("import")
-    .description("take a list of tokens into an app; repeating it changes nothing. The node must be stopped")
+    .description(
+      "import a list of tokens into an app; a repetition changes nothing. The node must be stopped",
+    )
     .argument("<source>", "file of JSON pages or lines, or the URL of a paged list")
-    .requiredOption("--app-id <id>", "app of this node that the tokens are for")
-    .option("--api-key-file <file>", "file with the key that the URL asks for; - for standard input")
+    .requiredOption("--app-id <id>", "app of this node to import into")
+    .option("--api-key-file <file>", "file with the API key for the URL; - for standard input")
     .option(
       "--client-fid <host=fid>",
       "fid of the client app whose notification URLs have this host; may be repeated",
       collectClientFid,
       new Map<string, number>(),
     )
-    .option("--dry-run", "report what would be done, and do nothing")
+    .option("--dry-run", "report the changes without making them")
     .action(async (source: string, { appId, apiKeyFile, clientFid, dryRun = false }: ImportOptions) => {
       const { createUrlGuard, interfaceAddresses } = await import("../net/guard.ts");
       const { createCachedResolve } = await import("../net/resolve.ts");
@@ -42,7 +44,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
       const { importTokens } = await import("../push/tokens/transfer/import-tokens.ts");
       await onState(context, appId, async (state, common) => {
         const { config, clock, log, shutdown } = common;
-        // Asked for once: a list may have millions of URLs.
+        // Read once: a list may have millions of URLs.
         const own = interfaceAddresses();
         const { allow_cidrs: allowCidrs, allow_http: allowHttp } = config.net;
         const guard = createUrlGuard({
@@ -74,7 +76,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
 
   tokens
     .command("export")
-    .description("print the tokens of an app as such a list. The node must be stopped")
+    .description("print the tokens of an app as a list. The node must be stopped")
     .requiredOption("--app-id <id>", "app of this node")
     .action(async ({ appId }: { appId: string }) => {
       const { tokenReads } = await import("../push/store/token-store.ts");
@@ -84,7 +86,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
         for await (const part of exportTokens(tokenReads(state), appId)) {
           shutdown.signal.throwIfAborted();
           output.write(printableLines(part));
-          // Waits for a slow reader, so that the list never stands in memory.
+          // Waits for a slow reader, so that the list does not accumulate in memory.
           await output.flush();
         }
         await output.end();
@@ -92,7 +94,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
     });
 }
 
-/** Works on the state database of an app's node while nobody else does. */
+/** Runs `work` on the state database of an app's node, with the data directory locked. */
 async function onState(
   context: CommandContext,
   appId: string,
@@ -128,12 +130,12 @@ async function openSource(
     return tokensOfFile(source);
   }
   if (apiKeyFile === undefined) throw new UserError("a URL needs --api-key-file");
-  if (!URL.canParse(source)) throw new UserError(`${JSON.stringify(source)} is no URL`);
+  if (!URL.canParse(source)) throw new UserError(`${JSON.stringify(source)} is not a URL`);
   const { createOutboundClient } = await import("../net/client.ts");
   const { tokensOfPages } = await import("../push/tokens/transfer/token-pages.ts");
   const { readInput } = await import("./input.ts");
   const apiKey = new TextDecoder().decode(await readInput(apiKeyFile, MAX_KEY_FILE_BYTES)).trim();
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new UserError(`${apiKeyFile} holds no API key`);
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new UserError(`${apiKeyFile} has no API key`);
   const client = createOutboundClient({ guard });
   const wait = (ms: number) => sleep(ms, undefined, { signal });
   return tokensOfPages({ client, url: source, apiKey, signal, wait });
@@ -141,6 +143,6 @@ async function openSource(
 
 function collectClientFid(text: string, before: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const [, host = "", fid = ""] = /^([^\s/=]+)=(\d+)$/.exec(text) ?? [];
-  if (host === "") throw new InvalidArgumentError("It is a host and a fid, as api.farcaster.xyz=9152.");
+  if (host === "") throw new InvalidArgumentError("It is a host and a fid, such as api.farcaster.xyz=9152.");
   return new Map([...before, [host.toLowerCase(), parseFid(fid)]]);
 }

@@ -6,7 +6,7 @@ import { print } from "./output.ts";
 
 const MAX_FIDS = 10_000;
 const DEFAULT_SAMPLE = 100;
-/** Of one fid, in text; `--json` has them all. */
+/** The limit for one fid in text; `--json` lists all. */
 const MAX_LISTED = 20;
 const SETTLE_MS = 2000;
 
@@ -16,7 +16,7 @@ interface VerifyOptions {
   readonly json?: boolean;
 }
 
-/** `verify`: compares fids with the node that is followed. */
+/** `verify`: compares fids with the followed node. */
 export function registerVerify(program: Command, context: CommandContext): void {
   program
     .command("verify")
@@ -35,26 +35,26 @@ export function registerVerify(program: Command, context: CommandContext): void 
       const { EXIT_OK, EXIT_USER, RetryableError, reasonOf, UserError } = await import("../lib/failure.ts");
       const { UpstreamClient } = await import("../upstream/client.ts");
       const { connectUpstream } = await import("../upstream/connection.ts");
-      const { DEFAULT_TIMINGS: DEFAULT_PACE, wait } = await import("../upstream/timings.ts");
+      const { DEFAULT_TIMINGS, wait } = await import("../upstream/timings.ts");
       const { compareFids, knownFids, sampleOf } = await import("../upstream/verify-sample.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;
       const { url, concurrency } = config.upstream;
       if (url === "") throw new UserError("upstream.url is empty, so there is no node to compare with");
       const followed = followedFids(config.upstream);
-      const stranger = named.find((fid) => followed && !followed.has(fid));
-      if (stranger !== undefined) throw new UserError(`fid ${stranger} is not among those that are followed`);
+      const unfollowed = named.find((fid) => followed && !followed.has(fid));
+      if (unfollowed !== undefined) throw new UserError(`fid ${unfollowed} is not followed`);
 
       let report: ComparisonReport | undefined;
       const exitCode = await runTask(common, async () => {
-        // The node may run meanwhile: nothing is locked, and nothing written.
+        // The node may run concurrently: nothing is locked or written.
         const path = indexPath(config.data.dir);
         if (!existsSync(path)) throw new UserError(`there is no index yet: ${path}`);
         const db = openIndexReader(path);
         shutdown.add("index", () => db[Symbol.dispose]());
         const connection = connectUpstream(url);
         shutdown.add("upstream", () => connection.close());
-        const client = new UpstreamClient(connection, DEFAULT_PACE, shutdown.signal);
+        const client = new UpstreamClient(connection, DEFAULT_TIMINGS, shutdown.signal);
         const settle = () => wait(SETTLE_MS, shutdown.signal);
         try {
           const known = async () => (followed ? [...followed] : await knownFids({ client, db }));
@@ -62,7 +62,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
           report = await compareFids({ client, db, concurrency, settle }, fids);
         } catch (cause) {
           shutdown.signal.throwIfAborted();
-          throw new RetryableError(`the upstream cannot be asked: ${reasonOf(cause)}`, { cause });
+          throw new RetryableError(`the upstream cannot be queried: ${reasonOf(cause)}`, { cause });
         }
       });
       if (report) print(json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { buildDate, commit, programName, version } from "../version.ts";
 import { print } from "./output.ts";
 
-/** `version`: which build this is. */
+/** `version`: prints the build. */
 export function registerVersion(program: Command): void {
   program
     .command("version")

@@ -34,7 +34,7 @@ export function addDeliveryCommands(webhook: Command, context: CommandContext): 
   const onWebhook = (name: string, description: string) =>
     withCallOptions(webhook.command(name).description(description).argument("<webhook_id>"));
 
-  onWebhook("deliveries", "list what the webhook was sent, newest first")
+  onWebhook("deliveries", "list the deliveries of the webhook, newest first")
     .addOption(
       new Option("--state <state>", "only those in this state").choices([
         "queued",
@@ -44,7 +44,7 @@ export function addDeliveryCommands(webhook: Command, context: CommandContext): 
       ]),
     )
     .option("--limit <n>", "how many, at most 100", "20")
-    .option("--cursor <cursor>", "go on behind an earlier page")
+    .option("--cursor <cursor>", "continue after an earlier page")
     .action(async (id: string, options: ListOptions) => {
       const { state, limit, cursor, ...call } = options;
       const query = {
@@ -56,13 +56,17 @@ export function addDeliveryCommands(webhook: Command, context: CommandContext): 
       await callAndPrint(context, call, "listWebhookDeliveries", { query }, deliveriesTable);
     });
 
-  onWebhook("replay", "send one delivery again, or those that failed within a time")
-    .option("--message-id <id>", "this one")
-    .option("--from <time>", "those queued from then on; as 2026-05-01T12:00:00Z, or unix seconds", parseTime)
-    .option("--to <time>", "and until then (default: now)", parseTime)
+  onWebhook("replay", "send one delivery again, or the failed ones of a period")
+    .option("--message-id <id>", "this delivery")
+    .option(
+      "--from <time>",
+      "deliveries queued from this time on, such as 2026-05-01T12:00:00Z, or unix seconds",
+      parseTime,
+    )
+    .option("--to <time>", "until this time (default: now)", parseTime)
     .action(async (id: string, { messageId, from, to, ...call }: ReplayOptions) => {
       if ((messageId === undefined) === (from === undefined))
-        throw new UserError("which ones? give --message-id or --from");
+        throw new UserError("which ones? use --message-id or --from");
       const body = { webhook_id: id, message_id: messageId, from, to };
       await callAndPrint(context, call, "replayWebhookDeliveries", { body }, (answer) => {
         const isMore = memberOf(answer, "more") === true;
@@ -81,7 +85,7 @@ export function addDeliveryCommands(webhook: Command, context: CommandContext): 
   );
 }
 
-/** A page as a table, and how to get the next one. */
+/** Formats a page as a table, and the option for the next page. */
 function deliveriesTable(answer: unknown): string {
   const deliveries = memberOf(answer, "deliveries");
   const rows = Array.isArray(deliveries) ? deliveries.map(toRow) : [];
@@ -90,7 +94,7 @@ function deliveriesTable(answer: unknown): string {
   return recordsTable(rows, DELIVERY_FIELDS, "masked") + more;
 }
 
-/** The last attempt in place of all of them. */
+/** Replaces the attempts by the last one. */
 function toRow(delivery: unknown): Readonly<Record<string, unknown>> {
   const attempts = memberOf(delivery, "attempts");
   const made = Array.isArray(attempts) ? attempts : [];
@@ -102,7 +106,7 @@ function toRow(delivery: unknown): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Unix seconds of a time that is given as such, or in ISO 8601 with its zone. */
+/** Parses unix seconds, or a time in ISO 8601 with its zone. */
 function parseTime(text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text);
   const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);

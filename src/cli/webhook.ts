@@ -40,7 +40,7 @@ export function registerWebhook(program: Command, context: CommandContext): void
     webhook.command("create").description("create a webhook; prints its id and secret"),
   )
     .requiredOption("--name <text>", "1 to 128 characters")
-    .requiredOption("--target-url <url>", "https URL that takes the deliveries")
+    .requiredOption("--target-url <url>", "https URL of the receiver")
     .option("--description <text>", "what it is for");
   withSubscriptionOptions(create).action(async (options: WebhookFields) => {
     const { name, targetUrl, description } = options;
@@ -54,11 +54,11 @@ export function registerWebhook(program: Command, context: CommandContext): void
   )
     .argument("<webhook_id>")
     .option("--name <text>", "1 to 128 characters")
-    .option("--target-url <url>", "https URL that takes the deliveries")
+    .option("--target-url <url>", "https URL of the receiver")
     .option("--description <text>", "what it is for")
     .option("--no-description", "clear the description")
-    .option("--active", "deliver again")
-    .option("--no-active", "queue nothing new, and let what is queued wait");
+    .option("--active", "resume deliveries")
+    .option("--no-active", "pause deliveries; queued ones wait");
   withSubscriptionOptions(update).action(async (id: string, options: WebhookFields) => {
     const { name, targetUrl, description, active } = options;
     const changes = changesOf({
@@ -84,6 +84,6 @@ export function registerWebhook(program: Command, context: CommandContext): void
 async function neededSubscription(options: SubscriptionOptions): Promise<unknown> {
   const subscription = await subscriptionOf(options);
   if (subscription === undefined)
-    throw new UserError("what to deliver? give --subscription <file.json>, or --on <kinds>");
+    throw new UserError("a subscription is required: --subscription <file.json>, or --on <kinds>");
   return subscription;
 }

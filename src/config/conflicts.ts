@@ -1,15 +1,15 @@
 import { isLoopbackHost, isWildcardHost } from "./formats.ts";
 import type { Config } from "./schema.ts";
 
-/** A setting that is valid by itself and wrong beside another one. */
+/** A valid setting that conflicts with another one. */
 export interface Conflict {
   readonly key: string;
-  /** The setting that it does not go with. */
+  /** The conflicting setting. */
   readonly otherKey: string;
   readonly message: string;
 }
 
-/** Everything that is wrong between settings. */
+/** Finds all conflicts between settings. */
 export function findConflicts(config: Config): readonly Conflict[] {
   const conflicts: Conflict[] = [];
   const { http, hub, service, upstream } = config;
@@ -17,7 +17,7 @@ export function findConflicts(config: Config): readonly Conflict[] {
     conflicts.push({
       key: "service.compat_prefixes",
       otherKey: "service.name",
-      message: `must not name service.name (${service.name}), under which the API stands in its own dialect`,
+      message: `must not name service.name (${service.name}), which is the prefix of the native dialect`,
     });
   }
   if (http.shutdown_grace_secs >= service.shutdown_deadline_secs) {
@@ -46,7 +46,7 @@ export function findConflicts(config: Config): readonly Conflict[] {
     conflicts.push({
       key: `upstream.${given}`,
       otherKey: `upstream.${missing}`,
-      message: `must not stand without upstream.${missing}`,
+      message: `must not be set without upstream.${missing}`,
     });
   }
   if (upstream.fids.length > 0 && upstream.fid_file !== "") {

@@ -5,9 +5,9 @@ import { readSmallFile } from "./small-file.ts";
 import { showValue } from "./values.ts";
 
 /**
- * The fids that the settings keep the node to; undefined where it follows everybody.
+ * The fids that the node follows; undefined when it follows all.
  *
- * @throws Error when `upstream.fid_file` cannot be used, in words that follow the setting's key.
+ * @throws Error when `upstream.fid_file` is invalid. Its message continues a sentence that starts with the setting's key.
  */
 export function followedFids(
   { fids, fid_file }: Pick<Config["upstream"], "fids" | "fid_file">,
@@ -17,20 +17,20 @@ export function followedFids(
   return fids.length > 0 ? new Set(fids) : undefined;
 }
 
-/** One fid after another, apart by line ends, blanks or commas; `#` begins a comment that ends with its line. */
+/** Parses fids that are separated by line ends, spaces or commas; `#` starts a comment up to the line end. */
 function fidsInFile(path: string, text: string | undefined): ReadonlySet<number> {
-  if (text === undefined) throw new Error(`names ${path}, and there is no such file`);
+  if (text === undefined) throw new Error(`names ${path}, which does not exist`);
   const fids = new Set<number>();
   for (const [at, line] of text.split("\n").entries()) {
     for (const word of line.replace(/#.*/, "").split(/[\s,]+/)) {
       if (word === "") continue;
       const fid = /^[1-9]\d{0,15}$/.test(word) ? Number(word) : Number.NaN;
       if (!Number.isSafeInteger(fid))
-        throw new Error(`names ${path}, where line ${at + 1} has ${showValue(word)}, which is no fid`);
+        throw new Error(`names ${path}, where line ${at + 1} has ${showValue(word)}, which is not a fid`);
       fids.add(fid);
     }
   }
-  // Nobody who names a file means everybody.
-  if (fids.size === 0) throw new Error(`names ${path}, which holds no fid`);
+  // An empty file is rejected, because it would follow all fids.
+  if (fids.size === 0) throw new Error(`names ${path}, which has no fids`);
   return fids;
 }

@@ -3,23 +3,23 @@ import { isIP, isIPv6 } from "node:net";
 const MAX_HOST_CHARS = 253;
 const HOST_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** An IP address (without brackets) or a host name. */
+/** Whether a text is an IP address (without brackets) or a host name. */
 export function isHost(text: string): boolean {
   if (isIP(text) !== 0) return true;
   if (text.length === 0 || text.length > MAX_HOST_CHARS) return false;
   const labels = text.split(".");
-  // A last label of digits alone is an IPv4 address that is none, such as 127.0.0.256.
+  // A last label of only digits is an invalid IPv4 address, such as 127.0.0.256.
   return labels.every((label) => HOST_LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? "");
 }
 
-/** An IPv4 or IPv6 address, a slash and the number of leading bits that count. */
+/** Whether a text is an IPv4 or IPv6 address, a slash and a prefix length. */
 export function isCidr(text: string): boolean {
   const [, address = "", bits = ""] = /^([^/%]+)\/(\d{1,3})$/.exec(text) ?? [];
   const family = isIP(address);
   return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
-/** An http or https URL, or nothing at all for "not configured". */
+/** Whether a text is an http or https URL, or empty for "not configured". */
 export function isHttpUrlOrEmpty(text: string): boolean {
   if (text === "") return true;
   if (/[\s\p{Cc}]/u.test(text) || !/^https?:\/\//i.test(text)) return false;
@@ -27,8 +27,8 @@ export function isHttpUrlOrEmpty(text: string): boolean {
 }
 
 /**
- * The http or https URL of a gRPC server, which is scheme, host and port alone, or nothing at all. With https the host is a
- * name: the runtime's TLS asks for a certificate by names only.
+ * Whether a text is the http or https URL of a gRPC server (scheme, host and port only), or empty. With https the host must be
+ * a name, because the runtime's TLS verifies certificates only by name.
  */
 export function isNodeUrlOrEmpty(text: string): boolean {
   if (!isHttpUrlOrEmpty(text)) return false;
@@ -39,20 +39,20 @@ export function isNodeUrlOrEmpty(text: string): boolean {
   return url.href === `${url.origin}/` && !text.includes("@");
 }
 
-/** A web origin as browsers send it (scheme, host and port alone), or "*". */
+/** Whether a text is a web origin as browsers send it (scheme, host and port only), or "*". */
 export function isOriginOrStar(text: string): boolean {
   if (text === "*") return true;
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** Whether only this machine can reach a listener on `host`. */
+/** Whether a listener on `host` is reachable from this machine only. */
 export function isLoopbackHost(host: string): boolean {
   if (host.toLowerCase() === "localhost") return true;
   if (isIPv6(host)) return URL.parse(`http://[${host}]`)?.hostname === "[::1]";
   return isIP(host) === 4 && host.startsWith("127.");
 }
 
-/** Whether a listener on `host` takes connections on every address of this machine. */
+/** Whether a listener on `host` accepts connections on every address of this machine. */
 export function isWildcardHost(host: string): boolean {
   return host === "0.0.0.0" || (isIPv6(host) && URL.parse(`http://[${host}]`)?.hostname === "[::]");
 }

@@ -5,10 +5,10 @@ import { parseText } from "./values.ts";
 
 const ENV_PREFIX = "SVC_";
 const MAX_SEARCHED_LINES = 2000;
-/** Kubernetes sets these in every pod beside a Service that carries the program's name; nobody means them as settings. */
+/** Kubernetes sets these in every pod next to a Service with the program's name. They are not settings. */
 const KUBERNETES_SERVICE_LINK = /^SVC_SERVICE_(HOST|PORT(_.+)?)$/;
 
-/** The flags that set something, under the names that the command line parser gives them. */
+/** The flags for settings, with the names of the command line parser. */
 export interface ArgvFlags {
   readonly config?: string;
   readonly dataDir?: string;
@@ -16,36 +16,36 @@ export interface ArgvFlags {
   readonly port?: string;
   readonly logLevel?: string;
   readonly logFormat?: string;
-  /** Each one `section.key=value`. */
+  /** Each is `section.key=value`. */
   readonly set?: readonly string[];
 }
 
-/** Everything that settings are read from, so that a test can give its own. */
+/** The sources of settings, which tests can replace. */
 export interface ConfigInput {
   readonly argvFlags: ArgvFlags;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The text of a file, or undefined when there is none; throws when there is one that cannot be read. */
+  /** Returns the text of a file, or undefined when there is none; throws when it cannot be read. */
   readonly readFile: (path: string) => string | undefined;
   readonly cwd: string;
 }
 
-/** One thing that is wrong with the settings. */
+/** An error in the settings. */
 export interface ConfigProblem {
-  /** `section.key`, or the name of what was misspelt. */
+  /** `section.key`, or the misspelt name. */
   readonly key: string;
   readonly source: string;
-  /** What is wrong, as the end of a sentence that starts with the key. */
+  /** The error, as the end of a sentence that starts with the key. */
   readonly message: string;
 }
 
-/** A value that some source gives to a setting, not yet checked. */
+/** A value for a setting, not yet validated. */
 export interface Candidate {
   readonly setting: Setting;
   readonly value: unknown;
   readonly source: string;
 }
 
-/** What one source says: values that still have to be checked, and what is wrong with the source itself. */
+/** The contents of one source: values to validate, and errors of the source itself. */
 export interface Layer {
   readonly candidates: readonly Candidate[];
   readonly problems: readonly ConfigProblem[];
@@ -59,7 +59,7 @@ const FLAG_KEYS = [
   ["logFormat", "--log-format", "log.format"],
 ] as const;
 
-/** A TOML text, `source` being its file. */
+/** Reads a TOML text; `source` is its file. */
 export function fromToml(text: string, source: string): Layer {
   let parsed: object;
   try {
@@ -74,7 +74,11 @@ export function fromToml(text: string, source: string): Layer {
   const problems: ConfigProblem[] = [];
   for (const [section, keys] of Object.entries(parsed)) {
     if (!sectionNames.includes(section)) {
-      problems.push({ key: section, source, message: `is no section; there are ${sectionNames.join(", ")}` });
+      problems.push({
+        key: section,
+        source,
+        message: `is not a section; these are ${sectionNames.join(", ")}`,
+      });
       continue;
     }
     if (typeof keys !== "object" || keys === null || Array.isArray(keys)) {
@@ -91,8 +95,8 @@ export function fromToml(text: string, source: string): Layer {
 }
 
 /**
- * The variables `SVC_<SECTION>_<KEY>`, and `…_FILE` beside them. A name under a section that is no key of it is refused, as
- * a misspelt setting; other `SVC_` names belong to somebody else.
+ * Reads the variables `SVC_<SECTION>_<KEY>` and `SVC_<SECTION>_<KEY>_FILE`. An unknown key of a known section is rejected as a
+ * misspelt setting. Other `SVC_` names are ignored: they belong to other programs.
  */
 export function fromEnvironment({ env, readFile, cwd }: ConfigInput): Layer {
   const candidates: Candidate[] = [];
@@ -124,7 +128,7 @@ export function fromEnvironment({ env, readFile, cwd }: ConfigInput): Layer {
       const source = `file of ${variable}`;
       try {
         const value = readFile(resolve(cwd, text));
-        if (value === undefined) throw new Error("there is no such file");
+        if (value === undefined) throw new Error("the file does not exist");
         candidates.push({
           setting: filed,
           value: parseText(filed.schema, value.replace(/\r?\n$/, "")),
@@ -138,7 +142,7 @@ export function fromEnvironment({ env, readFile, cwd }: ConfigInput): Layer {
   return { candidates, problems };
 }
 
-/** The flags. `--set` comes last: it is the more deliberate of two flags for one setting. */
+/** Reads the flags. `--set` comes last and overrides the other flags. */
 export function fromFlags(flags: ArgvFlags): Layer {
   const candidates: Candidate[] = [];
   const problems: ConfigProblem[] = [];
@@ -147,7 +151,12 @@ export function fromFlags(flags: ArgvFlags): Layer {
     const [section = ""] = key.split(".", 1);
     if (setting !== undefined) candidates.push({ setting, value: parseText(setting.schema, text), source });
     else if (sectionNames.includes(section)) problems.push(unknownKey(key, section, source));
-    else problems.push({ key, source, message: `is no setting; there are ${sectionNames.join(", ")}` });
+    else
+      problems.push({
+        key,
+        source,
+        message: `is not a setting; the sections are ${sectionNames.join(", ")}`,
+      });
   };
   for (const [name, flag, key] of FLAG_KEYS) {
     const text = flags[name];
@@ -162,10 +171,10 @@ export function fromFlags(flags: ArgvFlags): Layer {
 }
 
 function unknownKey(key: string, section: string, source: string): ConfigProblem {
-  return { key, source, message: `is no setting; [${section}] has ${keysOf(section).join(", ")}` };
+  return { key, source, message: `is not a setting; [${section}] has ${keysOf(section).join(", ")}` };
 }
 
-/** Bun's parser does not tell where it failed: the fault begins after the longest head of the text that parses. */
+/** Bun's parser does not report the position of an error. It is after the longest prefix of lines that parses. */
 function tomlPosition(text: string): string {
   const lines = text.split("\n");
   if (lines.length > MAX_SEARCHED_LINES) return "TOML";

@@ -23,11 +23,11 @@ export interface LoadedConfig {
   readonly config: Config;
   /** The TOML file that was read, if any. */
   readonly file: string | undefined;
-  /** Where the value of each `section.key` came from, in words. */
+  /** A description of the source of each `section.key`. */
   readonly sources: ReadonlyMap<string, string>;
 }
 
-/** The settings cannot be used. Carries every problem at once; its message lists them, one per line. */
+/** Invalid settings, with all problems. The message lists them, one per line. */
 export class ConfigError extends UserError {
   override name = "ConfigError";
   readonly problems: readonly ConfigProblem[];
@@ -44,21 +44,21 @@ export class ConfigError extends UserError {
   }
 }
 
-/** The text of the commented default settings. */
+/** The text of the default settings, with their documentation. */
 export function defaultConfigText(): string {
   return defaultsText;
 }
 
-/** The sources of the running process. Only here is the environment read. */
+/** The sources of this process. Only this function reads the environment. */
 export function processInput(argvFlags: ArgvFlags): ConfigInput {
   return { argvFlags, env: process.env, readFile: readSmallFile, cwd: process.cwd() };
 }
 
 /**
- * Reads the settings: defaults, then one TOML file, then the environment, then flags. Every value is checked where it
- * stands, also one that a later source replaces.
+ * Reads the settings: defaults, then one TOML file, then the environment, then flags. Every value is validated, including
+ * those that a later source overrides.
  *
- * @throws ConfigError naming the key, the source and the rule of everything that is wrong.
+ * @throws ConfigError with the key, the source and the rule of every error.
  */
 export function loadConfig(input: ConfigInput): LoadedConfig {
   const file = findConfigFile(input);
@@ -84,10 +84,10 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
     problems.push(...missing.map(({ key }) => ({ key, source: "default", message: "has no value" })));
     throw new ConfigError(problems);
   }
-  // A value that was refused above has left another one in its place, which nobody asked to be compared.
-  const refused = new Set(problems.map(({ key }) => key));
+  // The value of an earlier source replaced a rejected one, so comparing it would report a false conflict.
+  const rejected = new Set(problems.map(({ key }) => key));
   for (const { key, otherKey, message } of findConflicts(table)) {
-    if (refused.has(key) || refused.has(otherKey)) continue;
+    if (rejected.has(key) || rejected.has(otherKey)) continue;
     problems.push({ key, message, source: sources.get(key) ?? "default" });
   }
   try {
@@ -111,7 +111,7 @@ interface ConfigFile {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** The first of the places that holds a file. One that was named has to be there. */
+/** The first file that exists. A file that was named must exist. */
 function findConfigFile({ argvFlags, env, readFile, cwd }: ConfigInput): ConfigFile {
   const named =
     argvFlags.config !== undefined
@@ -135,7 +135,7 @@ function findConfigFile({ argvFlags, env, readFile, cwd }: ConfigInput): ConfigF
     }
   }
   const problems =
-    named === undefined ? [] : [{ key: named.path, source: named.by, message: "there is no such file" }];
+    named === undefined ? [] : [{ key: named.path, source: named.by, message: "does not exist" }];
   return { path: "", text: undefined, problems };
 }
 

@@ -1,14 +1,14 @@
-/** Everything that is spelled after the service's own name (`service.name`). */
+/** Names that are derived from the service's name (`service.name`). */
 export interface ServiceNames {
   /** Path segment, as in `/v2/<segment>/user`. */
   readonly segment: string;
-  /** Where the API stands: `/v2/<segment>`. */
+  /** The base path of the API: `/v2/<segment>`. */
   readonly basePath: string;
   /** The name with its first letter in upper case. */
   readonly capitalised: string;
-  /** Start of the service's own header names, as in `X-Svc-Fid`. */
+  /** The prefix of the service's own headers, as in `X-Svc-Fid`. */
   readonly headerPrefix: string;
-  /** Start of every metric's name. */
+  /** The prefix of metric names. */
   readonly metricPrefix: string;
   /** `name` of the EIP-712 domain. */
   readonly domainName: string;
@@ -16,7 +16,7 @@ export interface ServiceNames {
   readonly signedOpType: string;
 }
 
-/** Where the API stands under a path segment. */
+/** The base path of the API for a path segment. */
 export function basePathOf(segment: string): string {
   return `/v2/${segment}`;
 }

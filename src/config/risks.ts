@@ -2,13 +2,13 @@ import { isLoopbackHost } from "./formats.ts";
 import { defaultConfigText } from "./load.ts";
 import type { Config } from "./schema.ts";
 
-/** Settings that are valid, and that an operator should think about. */
+/** A valid but risky setting. */
 export interface Risk {
   readonly key: string;
   readonly message: string;
 }
 
-/** What a node tells at its start of the settings that it runs with. */
+/** Finds risky settings, which a node logs when it starts. */
 export function findRisks({ http, service }: Config): readonly Risk[] {
   const defaults = Bun.TOML.parse(defaultConfigText()) as { service: Config["service"] };
   const isPublic = !isLoopbackHost(http.host);
@@ -17,8 +17,8 @@ export function findRisks({ http, service }: Config): readonly Risk[] {
     {
       key: "service.name",
       message:
-        "Listens beyond this machine under the default service.name: signed requests name no host, so one made for " +
-        "another node of this name passes here too within auth.signed_at_window_secs. Give this node a name of its own",
+        "Listens on a public address with the default service.name: signed requests name no host, so one for another node " +
+        "of this name is also valid here within auth.signed_at_window_secs. Give this node a name of its own",
     },
   ];
 }

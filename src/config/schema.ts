@@ -7,8 +7,8 @@ FormatRegistry.Set("config-http-url", isHttpUrlOrEmpty);
 FormatRegistry.Set("config-node-url", isNodeUrlOrEmpty);
 FormatRegistry.Set("config-origin", isOriginOrStar);
 
-// Two annotations beside JSON Schema's own: `rule` says in words what a valid value is, and `secret` (a
-// SecretKind) keeps a value out of everything that is shown.
+// Two annotations in addition to JSON Schema's own: `rule` describes valid values, and `secret` (a SecretKind) masks a value
+// wherever settings are shown.
 
 /** Of a secret URL, scheme, host and port may be shown; of a secret text nothing. */
 export type SecretKind = "url" | "text";
@@ -40,7 +40,7 @@ const SERVICE_NAME_RULE = "a lower-case letter, then up to 31 lower-case letters
 const section = <Keys extends Record<string, TSchema>>(keys: Keys) =>
   Type.Object(keys, { additionalProperties: false });
 
-/** Types and bounds of every setting; what each one does stands in defaults.toml. */
+/** The types and bounds of all settings. defaults.toml documents them. */
 export const configSchema = section({
   service: section({
     name: Type.String({ pattern: SERVICE_NAME, rule: SERVICE_NAME_RULE }),
@@ -78,7 +78,7 @@ export const configSchema = section({
     url: Type.String({
       format: "config-node-url",
       maxLength: MAX_URL_CHARS,
-      // Somebody may have put credentials into it; then no message repeats them.
+      // The URL may contain credentials, so messages do not repeat it.
       secret: "url" satisfies SecretKind,
       rule: 'empty or a URL such as "http://host:3383", without path, user and password, and with https by a host name',
     }),
@@ -158,19 +158,19 @@ export const configSchema = section({
   }),
 });
 
-/** Every setting, nested by section, under the names that the TOML file uses. */
+/** All settings, nested by section, with the names of the TOML file. */
 export type Config = Static<typeof configSchema>;
 
-/** A setting by its two names, with the schema of its value. */
+/** A setting with the schema of its value. */
 export interface Setting {
   readonly section: string;
   readonly name: string;
   /** `section.name`. */
   readonly key: string;
   readonly schema: TSchema;
-  /** What a valid value is, in words that follow "must be". */
+  /** A description of valid values that continues "must be". */
   readonly rule: string;
-  /** How the value is kept out of sight; undefined where anybody may see it. */
+  /** How the value is masked; undefined when it is not secret. */
   readonly secret: SecretKind | undefined;
 }
 
@@ -192,12 +192,12 @@ export const sectionNames: readonly string[] = Object.keys(configSchema.properti
 
 const byKey = new Map(settings.map((setting) => [setting.key, setting]));
 
-/** The setting called `section.name`, or nothing. */
+/** The setting named `section.name`; undefined when there is none. */
 export function findSetting(key: string): Setting | undefined {
   return byKey.get(key);
 }
 
-/** The keys of one section, for the message about a key that is none of them. */
+/** The keys of one section, for error messages. */
 export function keysOf(section: string): readonly string[] {
   return settings.filter((setting) => setting.section === section).map(({ name }) => name);
 }

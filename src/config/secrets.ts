@@ -2,10 +2,10 @@ import { type Config, type SecretKind, settings } from "./schema.ts";
 import { settingValue } from "./values.ts";
 
 const MASK = "***";
-/** Shorter texts would blot out ordinary words of a log line. */
+/** Shorter texts would also mask ordinary words in log lines. */
 const MIN_SCRUBBED_CHARS = 6;
 
-/** A secret value in the form in which it may be shown: of a URL, scheme, host and port stay readable. */
+/** Masks a secret value. Scheme, host and port of a URL stay readable. */
 export function maskSecret(value: unknown, kind: SecretKind): string {
   if (value === "") return "";
   if (kind === "text") return MASK;
@@ -15,7 +15,7 @@ export function maskSecret(value: unknown, kind: SecretKind): string {
   return `${url.protocol}//${userinfo}${url.host}${pathOf(url) === "/" ? "" : `/${MASK}`}`;
 }
 
-/** The settings with every secret masked, fit to be shown. */
+/** The settings with all secrets masked. */
 export function maskConfig(config: Config): Record<string, Record<string, unknown>> {
   const shown: Record<string, Record<string, unknown>> = {};
   for (const setting of settings) {
@@ -29,8 +29,8 @@ export function maskConfig(config: Config): Record<string, Record<string, unknow
 }
 
 /**
- * The texts that must not reach a log: each secret, and of a URL also its user, password, path and query by themselves,
- * because libraries quote URLs in parts. Longest first, so that replacing one never leaves a piece of another.
+ * The texts to remove from logs: each secret, and of a URL also its user, password, path and query separately, because
+ * libraries quote parts of URLs. Longest first, so that a replacement never leaves a part of another text.
  */
 export function secretTexts(config: Config): readonly string[] {
   const texts = new Set<string>();

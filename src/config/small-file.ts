@@ -3,9 +3,9 @@ import { readFileSync, statSync } from "node:fs";
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
- * The text of a file of settings; undefined when there is none.
+ * Reads a settings file; undefined when there is none.
  *
- * @throws when there is one that cannot be read, or that has more than 1 MiB.
+ * @throws when it cannot be read or is larger than 1 MiB.
  */
 export function readSmallFile(path: string): string | undefined {
   try {

@@ -1,7 +1,7 @@
 /**
- * Writes a table of sections as TOML that reads back as the same values.
+ * Writes a table of sections as TOML that parses to the same values.
  *
- * @param noteOf text that follows a key's value as a comment, for instance where the value came from.
+ * @param noteOf returns a comment for a key, such as the source of its value.
  */
 export function toToml(
   table: Record<string, Record<string, unknown>>,
@@ -19,7 +19,7 @@ export function toToml(
 
 function tomlValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(tomlValue).join(", ")}]`;
-  // A JSON string is a TOML basic string but for DEL, which TOML wants escaped.
+  // A JSON string is a valid TOML basic string, except that TOML requires DEL to be escaped.
   if (typeof value === "string") return JSON.stringify(value).replaceAll("\u007f", "\\u007f");
   return String(value);
 }

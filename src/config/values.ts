@@ -4,7 +4,7 @@ import type { Setting } from "./schema.ts";
 
 const MAX_SHOWN_CHARS = 80;
 
-/** The value of `setting` in a table of sections, or undefined where it has none. */
+/** The value of `setting` in a table of sections; undefined when it is missing. */
 export function settingValue(table: object, { section, name }: Pick<Setting, "section" | "name">): unknown {
   const keys: unknown = Object.hasOwn(table, section) ? Reflect.get(table, section) : undefined;
   if (typeof keys !== "object" || keys === null || !Object.hasOwn(keys, name)) return undefined;
@@ -12,8 +12,8 @@ export function settingValue(table: object, { section, name }: Pick<Setting, "se
 }
 
 /**
- * Reads the text of an environment variable, a file or a flag as a value of the setting's type. Text that is no such
- * value comes back as it is, for `isValid` to refuse. Items of a list are trimmed, and empty ones are dropped.
+ * Parses the text of an environment variable, a file or a flag as a value of the setting's type. Returns other text unchanged,
+ * and `isValid` rejects it. Items of a list are trimmed, and empty ones are dropped.
  */
 export function parseText(schema: TSchema, text: string): unknown {
   switch (schema.type) {
@@ -37,7 +37,7 @@ export function isValid({ schema }: Setting, value: unknown): boolean {
   return Value.Check(schema, value);
 }
 
-/** A refused value as the message shows it: short, and on one line. */
+/** A rejected value for an error message: short, and on one line. */
 export function showValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;

@@ -240,8 +240,8 @@ describe("a node that does not answer as one", () => {
   });
 
   test.each([
-    ["ftp://x", "no http or https URL"],
-    ["nonsense", "no http or https URL"],
+    ["ftp://x", "not an http or https URL"],
+    ["nonsense", "not an http or https URL"],
     ["https://me:word@node.example", "no user or password"],
     ["https://node.example/?a=1", "must end with its path"],
   ])("%s is no base URL", (url, reason) => {
@@ -257,7 +257,7 @@ describe("a node that does not answer as one", () => {
     const { exitCode, errors } = await listAt("http://nobody.invalid");
     expect(exitCode).toBe(75);
     expect(errors).toStartWith(
-      "warning: http://nobody.invalid is plain http: secrets cross the network readable\n",
+      "warning: http://nobody.invalid is plain http: secrets are readable on the network\n",
     );
   });
 

@@ -76,7 +76,7 @@ describe("migrate --verify", () => {
     const { exitCode, out } = await dir.migrate("--verify");
     expect(exitCode).toBe(0);
     expect(out).toContain(`No damage in the pages of ${statePath(dir.data)}`);
-    expect(out).toContain("What belongs together in the state does.");
+    expect(out).toContain("The state satisfies its invariants.");
     expect(out).toContain("Every derived table equals a recount");
   });
 

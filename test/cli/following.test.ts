@@ -39,7 +39,7 @@ test("an index that follows takes no import and no demo network, and is not serv
   const demo = await run(["serve", "--port", "0", "--demo", "--data-dir", dir.path]);
   const alone = await run(["serve", "--port", "0", "--data-dir", dir.path]);
   expect([imported.exitCode, demo.exitCode, alone.exitCode]).toEqual([1, 1, 1]);
-  expect(imported.errors).toContain("follows an upstream, and holds what that node does");
+  expect(imported.errors).toContain("follows an upstream, so an import would make it differ");
   for (const { errors } of [demo, alone]) {
     expect(errors).toContain("follows an upstream, and upstream.url is empty");
   }

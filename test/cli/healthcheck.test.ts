@@ -40,13 +40,13 @@ test("an instance that is not ready: exit 1 with the reason, but --live is conte
   await using behind = instance(false);
   const { exitCode, out, errors } = await run(["healthcheck", behind.url]);
   expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
-  expect(errors).toContain(`${behind.url}/ready answered 503 {"message":"index is behind`);
+  expect(errors).toContain(`${behind.url}/ready responded 503 {"message":"index is behind`);
   expect(errors).not.toContain("\u001b");
   expect(await run(["healthcheck", "--live", behind.url])).toMatchObject({ exitCode: 0 });
   expect(behind.asked).toEqual(["/ready", "/health"]);
 });
 
-test("a redirect is no sign of health", async () => {
+test("a redirect does not count as healthy", async () => {
   await using ready = instance(true);
   expect(await run(["healthcheck", `${ready.url}/moved`])).toMatchObject({ exitCode: 1 });
   expect(ready.asked).toEqual(["/moved"]);
@@ -60,13 +60,13 @@ test("an instance that does not answer in time, or is not there: exit 1", async 
   });
   const late = await run(["healthcheck", `http://127.0.0.1:${silent.port}`, "--timeout", "1"]);
   expect(late.exitCode).toBe(1);
-  expect(late.errors).toContain("did not answer: ");
+  expect(late.errors).toContain("did not respond: ");
   expect(await run(["healthcheck", `http://127.0.0.1:${CLOSED_PORT}`])).toMatchObject({ exitCode: 1 });
 });
 
 test.each([
-  [["healthcheck", "ftp://x"], "no http or https URL"],
-  [["healthcheck", "nonsense"], "no http or https URL"],
+  [["healthcheck", "ftp://x"], "not an http or https URL"],
+  [["healthcheck", "nonsense"], "not an http or https URL"],
   [["healthcheck", "--port", "0"], "http.port is 0"],
   [["healthcheck", "--timeout", "0"], "--timeout"],
   [["healthcheck", "--timeout", "1e1"], "--timeout"],

@@ -67,7 +67,7 @@ function startListener(args: readonly string[]) {
   }
   return {
     next,
-    url: async () => /http\S+/.exec(await next(/Takes deliveries at .*\n/))?.[0] ?? "",
+    url: async () => /http\S+/.exec(await next(/Receives deliveries at .*\n/))?.[0] ?? "",
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       expect(await child.exited).toBe(0);
@@ -117,7 +117,7 @@ test("runs the documented steps from the registration to the first delivery", as
   const signer = "--fid 3 --key-file fid-3.key";
   const again = await outputOf(`./dist/svc webhook replay ${id} --message-id ${messageId} ${signer}`);
   expect(again).toBe("queued 1 again\n");
-  expect(await listener.next(/\n\}\n/)).toStartWith(`${messageId}, again\n`);
+  expect(await listener.next(/\n\}\n/)).toStartWith(`${messageId}, repeated\n`);
   const failed = await outputOf(`./dist/svc webhook replay ${id} --from 2020-01-01T00:00:00Z ${signer}`);
   expect(failed).toBe("queued 0 again\n");
   const list = await outputOf(`./dist/svc webhook deliveries ${id} --limit 1 ${signer}`);
@@ -161,7 +161,7 @@ describe("the listener", () => {
     // Signed by both, the older one last: the schemes need not name the same.
     expect(await deliver(url, { secrets: [newer, older] })).toBe(204);
     const second = await listener.next(/\n\}\n/);
-    expect(second).toStartWith("msg_1, again\n  X-Svc-Signature: by secret 1 ");
+    expect(second).toStartWith("msg_1, repeated\n  X-Svc-Signature: by secret 1 ");
     expect(second).toContain("webhook-signature: by secret 2 ");
     expect(await deliver(url, { ageSecs: 900 })).toBe(204);
     expect(await listener.next(/\n\}\n/)).toMatch(/but signed 90\d seconds ago/);
@@ -195,7 +195,7 @@ describe("the listener", () => {
   });
 
   test.each([
-    [["replay", "id"], "which ones? give --message-id or --from"],
+    [["replay", "id"], "use --message-id or --from"],
     [["replay", "id", "--from", "yesterday"], "It is a time such as"],
     [["deliveries", "id", "--state", "lost"], "Allowed choices"],
   ])("webhook %p ends with exit code 1 and says why", async (args, message) => {

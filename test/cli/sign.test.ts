@@ -129,11 +129,11 @@ describe("method and path, or the operation's name", () => {
   test.each([
     [
       refused("GET", "/v2/svc/user"),
-      'GET /v2/svc/user" is no signed request; there are\n  POST   /v2/svc/frame/app\n',
+      'GET /v2/svc/user" is not a signed request; these are\n  POST   /v2/svc/frame/app\n',
     ],
-    [refused("POST", "/v2/svc/frame/app/list"), "is no signed request"],
-    [refused("GET", "/v2/other/frame/app"), "is no signed request"],
-    [refused("GET", "/frame?x=/frame/app"), "is no signed request"],
+    [refused("POST", "/v2/svc/frame/app/list"), "is not a signed request"],
+    [refused("GET", "/v2/other/frame/app"), "is not a signed request"],
+    [refused("GET", "/frame?x=/frame/app"), "is not a signed request"],
     [refused("GET", "/frame/app", "app.read"), "either --op or a method and a path"],
     [refused("GET"), "give a method and a path"],
     [refused(), "give a method and a path"],
@@ -141,12 +141,12 @@ describe("method and path, or the operation's name", () => {
       refused(undefined, undefined, "app.eat"),
       'no signed operation "app.eat"; there are app.create, app.read, ',
     ],
-  ])("what is no signed request is refused, case %#", (ask, reason) => {
+  ])("what is not a signed request is refused, case %#", (ask, reason) => {
     expect(ask).toThrow(reason);
   });
 
   test.each([
-    [["GET", "/v2/svc/user"], "is no signed request"],
+    [["GET", "/v2/svc/user"], "is not a signed request"],
     [["--op", "app.create", "--body", "/nowhere"], "/nowhere cannot be read: ENOENT"],
   ])("sign %j: exit 1, and the message says why", async (args, reason) => {
     const { exitCode, out, errors } = await run(["sign", ...args, "--fid", `${FID}`], { env: ENV });

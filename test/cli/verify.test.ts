@@ -70,6 +70,6 @@ test("verify refuses what it cannot compare: no upstream, no index, a stranger's
   expect([none.exitCode, empty.exitCode, stranger.exitCode, down.exitCode]).toEqual([1, 1, 1, 75]);
   expect(none.errors).toContain("upstream.url is empty");
   expect(empty.errors).toContain("there is no index yet");
-  expect(stranger.errors).toContain("fid 2 is not among those that are followed");
-  expect(down.errors).toContain("the upstream cannot be asked");
+  expect(stranger.errors).toContain("fid 2 is not followed");
+  expect(down.errors).toContain("the upstream cannot be queried");
 }, 30_000);

@@ -190,10 +190,13 @@ describe("subscriptions", () => {
   test.each([
     [CREATE, "--subscription <file.json>, or --on <kinds>"],
     [[...CREATE, "--author-fids", "1"], "--author-fids narrows the kinds of --on"],
-    [[...CREATE, "--on", "cast.created", "--subscription", "-"], "neither --on nor filter flags"],
-    [[...CREATE, "--text", "a", "--subscription", "-"], "neither --on nor filter flags"],
+    [
+      [...CREATE, "--on", "cast.created", "--subscription", "-"],
+      "cannot be combined with --on or filter flags",
+    ],
+    [[...CREATE, "--text", "a", "--subscription", "-"], "cannot be combined with --on or filter flags"],
     [[...CREATE, "--subscription", "/nowhere.json"], "/nowhere.json cannot be read: ENOENT"],
-    [[...CREATE, "--subscription", "-"], "- is no JSON"],
+    [[...CREATE, "--subscription", "-"], "- is not JSON"],
     [[...CREATE, "--on", "cast.created", "--author-fids", "1,x"], "whole number"],
     [["webhook", "update", UNKNOWN_WEBHOOK], "nothing to change"],
   ])("%j is a slip that is told without asking any node", async (args, reason) => {

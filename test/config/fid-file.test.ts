@@ -26,7 +26,7 @@ test("a file that cannot be used stops the start by the name of the setting, and
   for (const problems of [gone, problemOf(new Error("EACCES")), problemOf(""), problemOf("# nobody\n")]) {
     expect(problems).toMatchObject([{ key: "upstream.fid_file", source: "SVC_UPSTREAM_FID_FILE" }]);
   }
-  expect(new ConfigError(gone).message).toContain("fids.txt, and there is no such file");
+  expect(new ConfigError(gone).message).toContain("fids.txt, which does not exist");
 });
 
 test("any word of the file that is no fid is refused with its line", () => {

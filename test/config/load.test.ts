@@ -97,7 +97,7 @@ test("the settings file is the first of --config, SVC_CONFIG_FILE, ./svc.toml, /
 
 test("a named settings file that is missing, and a found one that cannot be read, stop the start", () => {
   expect(problemsOf({ flags: { config: "gone.toml" } })).toEqual([
-    { key: "gone.toml", source: "--config", message: "there is no such file" },
+    { key: "gone.toml", source: "--config", message: "does not exist" },
   ]);
   expect(problemsOf({ env: { SVC_CONFIG_FILE: "/gone.toml" } })).toMatchObject([
     { source: "SVC_CONFIG_FILE" },
@@ -159,7 +159,7 @@ test("_FILE of a missing file, and a value given with and without _FILE, are ref
     {
       key: "http.port",
       source: "file of SVC_HTTP_PORT_FILE",
-      message: "/gone cannot be read: there is no such file",
+      message: "/gone cannot be read: the file does not exist",
     },
   ]);
   const both = { SVC_HTTP_PORT: "1", SVC_HTTP_PORT_FILE: "/port" };

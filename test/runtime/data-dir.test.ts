@@ -82,7 +82,7 @@ test("the directory is locked within one process too, and released once however 
   expect(existsSync(again.file("lock.pid"))).toBe(false);
 });
 
-test("a directory that cannot be made or locked is the operator's fault, and the message names it", () => {
+test("a directory that cannot be created or locked is the operator's fault, and the message names it", () => {
   writeFileSync(join(root, "file"), "");
   expect(() => openDataDir(join(root, "file"))).toThrow(UserError);
   expect(() => openDataDir(join(root, "file", "below"))).toThrow(

@@ -7,14 +7,14 @@ import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { signOperation } from "./sign-operation.ts";
 
 const TIMEOUT_MS = 30_000;
-/** More than the longest list of records that a node answers with. */
+/** Larger than the longest list of records that a node returns. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_SHOWN_CHARS = 500;
 
-/** What goes with a request beside its operation. */
+/** The parts of a request other than its operation. */
 export interface Parameters {
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as JSON; no body when left out. */
+  /** Sent as JSON. Without it there is no body. */
   readonly body?: unknown;
 }
 
@@ -22,14 +22,14 @@ export interface ManagementClient {
   /**
    * Signs a request and sends it once.
    *
-   * @returns the JSON of the answer, of whatever shape.
-   * @throws UserError with the status and the message of a node that refuses, RetryableError when none answers.
+   * @returns the parsed JSON of the response.
+   * @throws UserError with the status and message of a refusal, RetryableError when there is no response.
    */
   call(operation: SignedOperationId, parameters?: Parameters): Promise<unknown>;
 }
 
 export interface ManagementClientOptions {
-  /** Where the node's paths start: an origin, or a path below one where a proxy put it. */
+  /** The base of the node's paths: an origin, or a path below it behind a proxy. */
   readonly baseUrl: URL;
   readonly names: ServiceNames;
   readonly account: PrivateKeyAccount;
@@ -38,7 +38,7 @@ export interface ManagementClientOptions {
   readonly clock: Clock;
 }
 
-/** The signed management API of a node, for the operator's own tools. */
+/** Creates a client of a node's signed management API. */
 export function createManagementClient(options: ManagementClientOptions): ManagementClient {
   const { baseUrl, clock, ...signer } = options;
 
@@ -65,7 +65,7 @@ export function createManagementClient(options: ManagementClientOptions): Manage
 
 async function exchange(url: URL, init: RequestInit): Promise<{ status: number; text: string }> {
   try {
-    // A redirect would carry the signature to a place that nobody named.
+    // Following a redirect would send the signature to another host.
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { ...init, redirect: "manual", signal, tls: STRICT_TLS });
     return { status: response.status, text: await readUpToLimit(response) };
@@ -95,7 +95,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What the answer says went wrong: its message, or the start of it where it is no node's answer. */
+/** The error message of a response, or the start of its text when it is not a node's. */
 function messageOf(answer: unknown, text: string): string {
   const hasMessage = typeof answer === "object" && answer !== null && "message" in answer;
   const said =

@@ -2,25 +2,25 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 
-/** A file is read so far; a key with its line end is much shorter. */
+/** The part of the file that is read. A key with its line end is much shorter. */
 const MAX_FILE_BYTES = 1024;
 const KEY = /^(?:0x)?([0-9a-f]{64})$/i;
-/** A key, or most of one, that stands where a file name belongs. It must not be repeated in a message. */
+/** A key, or most of one, in the place of a file name. Messages must not repeat it. */
 const LOOKS_LIKE_A_KEY = /^(?:0x)?[0-9a-f]{40,}$/i;
 const READABLE_BY_OTHERS = 0o044;
 
-/** The variable that holds the key where no file is named. */
+/** The variable with the key, used when no file is named. */
 export const KEY_VARIABLE = "SVC_KEY";
 
 export interface CustodyKey {
   readonly account: PrivateKeyAccount;
-  /** What the owner of the key should know about where it is kept. */
+  /** A warning about unsafe permissions of the key file. */
   readonly warning: string | undefined;
 }
 
 /**
- * Reads the custody key that signs: 64 hex digits, with or without `0x`. It comes from a file or from the environment
- * and never from an argument, which every user of the machine can see. No message repeats it.
+ * Reads the custody key that signs: 64 hex digits, with or without `0x`. It comes from a file or from the environment, but not
+ * from an argument, which every user of the machine can see. Messages never include it.
  *
  * @throws UserError when there is none.
  */
@@ -45,8 +45,8 @@ function accountOf(text: string, source: string): PrivateKeyAccount {
   try {
     return privateKeyToAccount(`0x${digits.toLowerCase()}`);
   } catch {
-    // The library's words may quote the number.
-    throw new UserError(`${source} holds a number that is no private key of secp256k1`);
+    // The library's message may quote the number.
+    throw new UserError(`${source} holds a number that is not a private key of secp256k1`);
   }
 }
 
@@ -58,7 +58,7 @@ function readKeyFile(path: string): { text: string; isShared: boolean } {
   try {
     file = openSync(path, "r");
     const facts = fstatSync(file);
-    // A pipe, as of `<(pass show key)`, belongs to whoever opened it.
+    // A pipe, as in `<(pass show key)`, belongs to the process that opened it.
     const isShared = facts.isFile() && (facts.mode & READABLE_BY_OTHERS) !== 0;
     return { text: readStart(file), isShared };
   } catch (cause) {

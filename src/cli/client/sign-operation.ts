@@ -5,21 +5,21 @@ import type { ServiceNames } from "../../config/names.ts";
 
 const NONCE_BYTES = 32;
 
-/** One request of the management API, as far as its signature covers it. */
+/** The parts of a management request that its signature covers. */
 export interface OperationToSign {
   readonly names: ServiceNames;
   readonly account: PrivateKeyAccount;
-  /** The acting fid, whose custody address the account must be. */
+  /** The acting fid. Its custody address must be the account's. */
   readonly fid: number;
-  /** As in the operation table: `app.create`. */
+  /** The name in the operation table, such as `app.create`. */
   readonly op: string;
-  /** The body, byte for byte as it is sent; empty for none. */
+  /** The body, byte for byte as it is sent; empty when there is none. */
   readonly body: Uint8Array;
   /** Unix seconds. */
   readonly signedAt: number;
 }
 
-/** Signs a request under a fresh nonce; the five headers that make it good for one use. */
+/** Signs a request with a fresh nonce. Returns the five headers, which are valid for one request. */
 export async function signOperation(operation: OperationToSign): Promise<Record<string, string>> {
   const { names, account, fid, op, body, signedAt } = operation;
   const nonce = toHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));

@@ -10,9 +10,9 @@ import type { IncomingDelivery } from "./listener.ts";
 const DEFAULT_PORT = 9200;
 const MAX_SECRETS = 100;
 const MAX_SECRETS_BYTES = 16 * 1024;
-/** What is shown of one delivery. */
+/** The part of a delivery that is shown. */
 const MAX_SHOWN_CHARS = 200_000;
-/** As Standard Webhooks recommends. */
+/** The value that Standard Webhooks recommends. */
 const MAX_AGE_SECS = 300;
 
 interface ListenOptions {
@@ -21,21 +21,21 @@ interface ListenOptions {
   readonly answer: number;
 }
 
-/** `listen`: a receiver of webhook deliveries for people. */
+/** `listen`: a webhook receiver that prints deliveries. */
 export function registerListen(program: Command, context: CommandContext): void {
   program
     .command("listen")
     .description(
-      `take webhook deliveries on this machine (at --port, or ${DEFAULT_PORT}), verify and print them`,
+      `receive webhook deliveries on this machine (at --port, or ${DEFAULT_PORT}), verify and print them`,
     )
     .option(
       "--secret <text>",
-      "a secret of the webhook, in either form, the oldest first; may be repeated",
+      "a secret of the webhook, in either form, oldest first; may be repeated",
       collect,
       [],
     )
     .option("--secret-file <file>", "file with a secret on each line, - for standard input")
-    .option("--answer <status>", "what to answer genuine deliveries, 200 to 599", parseStatus, 200)
+    .option("--answer <status>", "the response status for genuine deliveries, 200 to 599", parseStatus, 200)
     .action(async ({ secret, secretFile, answer }: ListenOptions) => {
       const { createCommon, runService } = await import("../common.ts");
       const { serviceNames } = await import("../../config/names.ts");
@@ -62,27 +62,27 @@ export function registerListen(program: Command, context: CommandContext): void 
           show: (delivery) => print(shown(delivery, secrets, signatureHeader)),
         });
         common.shutdown.add("listener", () => listener.stop());
-        print(`Takes deliveries at ${listener.url}\n`);
+        print(`Receives deliveries at ${listener.url}\n`);
       });
     });
 }
 
-/** A delivery in words, and its body below. */
+/** Formats a delivery: its id, the results of the verification and its body. */
 function shown(delivery: IncomingDelivery, secrets: readonly string[], signatureHeader: string): string {
   const { messageId, body, verified, isAgain } = delivery;
-  const name = (place: number | undefined) =>
-    place === undefined ? "NOT GENUINE" : `by secret ${place + 1} (${masked(secrets[place] ?? "")})`;
+  const name = (index: number | undefined) =>
+    index === undefined ? "NOT GENUINE" : `by secret ${index + 1} (${masked(secrets[index] ?? "")})`;
   const { ageSecs } = verified;
   const isOld = ageSecs !== undefined && Math.abs(ageSecs) > MAX_AGE_SECS;
   return [
-    `${printable(messageId ?? "no webhook-id")}${isAgain ? ", again" : ""}\n`,
+    `${printable(messageId ?? "no webhook-id")}${isAgain ? ", repeated" : ""}\n`,
     `  ${signatureHeader}: ${name(verified.own)}\n`,
     `  webhook-signature: ${name(verified.standard)}${isOld ? `, but signed ${ageSecs} seconds ago` : ""}\n`,
     pretty(body),
   ].join("");
 }
 
-/** Enough to tell secrets apart. */
+/** Shows enough of a secret to distinguish it from others. */
 function masked(secret: string): string {
   return `${printable(secret.slice(0, 4))}…`;
 }

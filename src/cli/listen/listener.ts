@@ -2,19 +2,19 @@ import { listenFault } from "../../net/listen-address.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { type Verified, verifyDelivery } from "../../webhooks/deliver/verify.ts";
 
-/** More than any delivery has. */
+/** Larger than any delivery. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const HOST = "127.0.0.1";
 const IDLE_TIMEOUT_SECS = 30;
-/** Ids of the last deliveries, by which one that comes again is known. */
+/** The number of recent delivery ids, to detect repeated deliveries. */
 const MAX_KNOWN_IDS = 1_000;
 
-/** A delivery that came in, whether or not it is genuine. */
+/** A received delivery, genuine or not. */
 export interface IncomingDelivery {
   readonly messageId: string | null;
   readonly body: string;
   readonly verified: Verified;
-  /** Whether a delivery of the same id came before. */
+  /** Whether a delivery with the same id was received before. */
   readonly isAgain: boolean;
 }
 
@@ -24,10 +24,10 @@ export interface Listener {
 }
 
 /**
- * Takes deliveries on this machine, for somebody who wants to see them.
+ * Receives deliveries on this machine.
  *
- * @param options.status what a genuine delivery is answered with; any other gets 401.
- * @throws RetryableError when the port is taken.
+ * @param options.status the response status for a genuine delivery; any other gets 401.
+ * @throws RetryableError when the port is in use.
  */
 export function startListener(options: {
   readonly port: number;

@@ -56,11 +56,11 @@ describe("what is no key is refused without a word of what is in it", () => {
     ["a digit less", DIGITS.slice(1), "must hold a private key"],
     ["a digit more", `${DIGITS}0`, "must hold a private key"],
     ["two keys", `${DIGITS}\n${DIGITS}`, "must hold a private key"],
-    ["zero", "0".repeat(64), "no private key of secp256k1"],
+    ["zero", "0".repeat(64), "not a private key of secp256k1"],
     [
       "the order of the curve",
       "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141",
-      "no private key of secp256k1",
+      "not a private key of secp256k1",
     ],
     ["megabytes", "a".repeat(2_000_000), "must hold a private key"],
   ])("%s", (_, text, reason) => {
