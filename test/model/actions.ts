@@ -47,12 +47,12 @@ import {
   X_NAMES,
 } from "./vocabulary.ts";
 
-/** A seeded generator of what happens in a small network, in an order in which it might arrive. */
+/** A seeded generator of the actions of a small network, in a realistic order of arrival. */
 
 /** Farcaster seconds, in April 2023. */
 const OLD_TIME = 72_000_000;
 
-/** Names a cast. */
+/** A reference to a cast. */
 interface CastRef {
   readonly fid: number;
   readonly hash: Hex;
@@ -62,31 +62,31 @@ const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 const T = MessageType;
 const D = UserDataType;
 
-/** The signer of an fid: its first key, or the second one that comes and goes. */
+/** The second key of an fid, which is added and removed repeatedly. */
 const secondSigner = (fid: number) => makeSigner(`second ${fid}`);
 
 export class Generator {
-  /** Every cast that was made, sent or not yet, taken or not. */
+  /** Every generated cast, sent or not, accepted or not. */
   readonly casts: CastRef[] = [];
-  /** How far the clock of the network is past the time at which tests begin. */
+  /** The time since the start of the test, by the clock of the network. */
   elapsedSecs = 0;
   #block = 1_000_000;
   #nameTime = DEFAULT_NOW_SECS - 40_000;
 
   constructor(readonly random: Random) {}
 
-  /** The accounts that are there from the beginning. */
+  /** The accounts that exist from the start. */
   accounts(): Action[] {
     return FIDS.filter((fid) => !LATECOMERS.includes(fid)).flatMap((fid) => this.#account(fid));
   }
 
-  /** `count` actions in the order of their arrival: some late, some early, some twice; maybe the last accounts too. */
+  /** `count` actions in the order of arrival: some late, some early, some twice; optionally the last accounts. */
   actions(count: number, withLatecomers: boolean): Action[] {
     const { random } = this;
     const arrivals: { at: number; action: Action }[] = [];
     const arrive = (at: number, action: Action) => arrivals.push({ at, action });
     for (const [index, fid] of withLatecomers ? LATECOMERS.entries() : []) {
-      // The records of one account come apart from each other, in any order.
+      // The records of one account arrive separately, in any order.
       for (const action of this.#account(fid))
         arrive(count * (0.2 + 0.15 * index) + random.below(40), action);
     }
@@ -139,7 +139,7 @@ export class Generator {
     ];
   }
 
-  /** Units of this year for most, since these are small; of earlier years for some, and one that expired. */
+  /** Most fids have units of this year, which are small. Some have units of earlier years, and one has an expired unit. */
   #rentTime(fid: number): number {
     const years = 365 * 86_400;
     if (fid === 5) return 1_700_000_000;
@@ -156,7 +156,7 @@ export class Generator {
     return this.random.chance(0.05) ? this.random.pick(UNREGISTERED_FIDS) : this.random.pick(FIDS);
   }
 
-  /** Farcaster seconds: of few distinct ones, so that many messages share a second; most within the last day. */
+  /** Farcaster seconds with few distinct values, so that many messages share a second; most within the last day. */
   #time(stepSecs = 450): number {
     const { random } = this;
     const now = this.now();
@@ -201,7 +201,7 @@ export class Generator {
           ? ({ $case: "parentUrl", value: url } as const)
           : undefined;
     const value = {
-      // A cast is about something; the number keeps two casts of one second apart.
+      // A cast must not be empty. The number distinguishes two casts of one second.
       text:
         text === "" && (mentions.length > 0 || embeds.length > 0) && random.chance(0.3)
           ? ""
@@ -213,8 +213,8 @@ export class Generator {
       ...(parent ? { parent } : {}),
       type: CastType.CAST_TYPE_CAST,
     };
-    const places = value.text === "" ? [0] : starts;
-    value.mentionsPositions = mentions.map(() => random.pick(places)).sort((a, b) => a - b);
+    const positions = value.text === "" ? [0] : starts;
+    value.mentionsPositions = mentions.map(() => random.pick(positions)).sort((a, b) => a - b);
     const isOld = over.at === undefined && random.chance(0.03);
     const at = over.at ?? (isOld ? OLD_TIME - random.below(3) : this.#time());
     if (isOld) {
@@ -231,12 +231,12 @@ export class Generator {
   #someCast(): CastRef | undefined {
     const { random, casts } = this;
     if (random.chance(0.05)) return { fid: this.#anyFid(), hash: `0x${"ab".repeat(20)}` };
-    // Few casts get most of the attention.
+    // A few casts get most replies and reactions.
     const from = random.chance(0.5) ? casts.slice(0, 12) : casts;
     return from.length === 0 ? undefined : random.pick(from);
   }
 
-  /** The id of a cast, now and then with somebody else's fid. */
+  /** The id of a cast, sometimes with another user's fid. */
   #castId({ fid, hash }: CastRef) {
     return { fid: this.random.chance(0.06) ? this.#anyFid() : fid, hash: bytesOf(hash) };
   }
@@ -385,7 +385,7 @@ export class Generator {
     return this.#send(fid, T.MESSAGE_TYPE_USERNAME_PROOF, { $case: "usernameProofBody", value }, at);
   }
 
-  /** Fname transfers have times of their own each, so that it is the time alone that decides. */
+  /** Fname transfers have distinct times, so that the time alone decides. */
   #fname(): Action {
     const { random } = this;
     this.#nameTime += 1 + random.below(20);
@@ -401,13 +401,13 @@ export class Generator {
   #event(): Action {
     const { random } = this;
     const fid = this.#fid();
-    const place = this.#place();
+    const position = this.#chainPosition();
     switch (random.below(8)) {
       case 0:
       case 1:
         return this.custodyChange(fid);
       case 2: {
-        const event = registerEvent(fid, custodyOf(`custody ${fid}`), place);
+        const event = registerEvent(fid, custodyOf(`custody ${fid}`), position);
         if (event.body?.$case === "idRegisterEventBody") {
           event.body.value.eventType = IdRegisterEventType.ID_REGISTER_EVENT_TYPE_CHANGE_RECOVERY;
           event.body.value.to = new Uint8Array();
@@ -417,12 +417,12 @@ export class Generator {
       case 3:
         return eventAction(
           rentEvent(random.pick([1, 2, 4, 8]), 1, {
-            ...place,
+            ...position,
             at: DEFAULT_NOW_SECS - random.below(90_000_000),
           }),
         );
       case 4:
-        return eventAction(proEvent(random.pick(FIDS), 1 + random.below(10), place));
+        return eventAction(proEvent(random.pick(FIDS), 1 + random.below(10), position));
       case 5:
         return this.#lend();
       default:
@@ -430,40 +430,42 @@ export class Generator {
     }
   }
 
-  /** A place on the chain, now and then before one that was given out earlier. */
-  #place() {
+  /** A position on the chain, sometimes before an earlier one. */
+  #chainPosition() {
     const block = this.#block + this.random.below(2000);
     this.#block += 10;
     return { block, log: this.random.below(3), at: DEFAULT_NOW_SECS - 1_080_000 + block };
   }
 
-  /** A transfer, or now and then a second registration, as a few fids have one. */
+  /** A transfer, or sometimes a second registration, which a few real fids have. */
   custodyChange(fid: number): Action {
     const to = custodyOf(this.random.pick(CUSTODY_SEEDS));
-    const place = this.#place();
+    const position = this.#chainPosition();
     return eventAction(
       this.random.chance(0.2)
-        ? registerEvent(fid, to, place)
-        : transferEvent(fid, custodyOf(`custody ${fid}`), to, place),
+        ? registerEvent(fid, to, position)
+        : transferEvent(fid, custodyOf(`custody ${fid}`), to, position),
     );
   }
 
-  /** The second key of an fid comes, goes or is reset. */
+  /** Adds, removes or resets the second key of an fid. */
   keyEvent(fid: number): Action {
     const kind = this.random.pick(["add", "add", "remove", "admin_reset"] as const);
     if (!this.random.chance(0.2))
-      return eventAction(signerEvent(fid, secondSigner(fid).publicKey, this.#place(), kind));
+      return eventAction(signerEvent(fid, secondSigner(fid).publicKey, this.#chainPosition(), kind));
     // An auth address is a key that signs no messages, ABI-encoded or bare.
     const address = custodyOf(`auth ${fid}`);
     const key = this.random.chance(0.5) ? address : Buffer.concat([Buffer.alloc(12), address]);
-    const event = signerEvent(fid, key, this.#place(), kind);
+    const event = signerEvent(fid, key, this.#chainPosition(), kind);
     if (event.body?.$case === "signerEventBody" && kind === "add") event.body.value.keyType = 2;
     return eventAction(event);
   }
 
-  /** Somebody registers who does nothing else. */
+  /** Registers an fid that does nothing else. */
   newcomer(): Action {
-    return eventAction(registerEvent(200 + this.random.below(90), custodyOf("shared"), this.#place()));
+    return eventAction(
+      registerEvent(200 + this.random.below(90), custodyOf("shared"), this.#chainPosition()),
+    );
   }
 
   #lend(): Action {

@@ -2,7 +2,7 @@ import type { TestApi } from "../support/api.ts";
 import { expectMatchesOpenApi } from "../support/openapi.ts";
 import type { Batch, Expectation, List, One } from "./expectation.ts";
 
-/** Where the node's answer is not the model's. */
+/** A response of the node that differs from the model's. */
 export interface Difference {
   readonly request: string;
   readonly expected: unknown;
@@ -15,14 +15,14 @@ interface Body {
 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 100;
-/** A list is walked so many pages far, to the end at the largest size: a request for each row takes its time. */
+/** The number of pages to read by page size: a request for each row is slow, so only the largest size reaches the end. */
 const MAX_PAGES = new Map([
   [1, 12],
   [3, 15],
   [MAX_LIMIT, 1000],
 ]);
 
-/** Asks the node a question; the first difference, or nothing where it answers as the model does. */
+/** Compares the node's response with an expectation. Returns the first difference, or undefined. */
 export function check(api: TestApi, question: Expectation): Promise<Difference | undefined> {
   switch (question.kind) {
     case "one":
@@ -35,15 +35,15 @@ export function check(api: TestApi, question: Expectation): Promise<Difference |
 }
 
 async function checkOne(api: TestApi, { path, status, body }: One): Promise<Difference | undefined> {
-  const answer = await api.get(path);
+  const response = await api.get(path);
   const isSame =
     status !== 200
-      ? typeof answer.body.message === "string"
+      ? typeof response.body.message === "string"
       : typeof body === "function"
-        ? body(answer.body) === true
-        : Bun.deepEquals(answer.body, body);
-  if (answer.status === status && isSame) return undefined;
-  return { request: path, expected: { status, body }, got: answer };
+        ? body(response.body) === true
+        : Bun.deepEquals(response.body, body);
+  if (response.status === status && isSame) return undefined;
+  return { request: path, expected: { status, body }, got: response };
 }
 
 async function checkList(api: TestApi, list: List): Promise<Difference | undefined> {
@@ -51,7 +51,7 @@ async function checkList(api: TestApi, list: List): Promise<Difference | undefin
   for (const [index, path] of list.paths.entries()) {
     const first = await checkFirstPage(api, path, list, longest);
     if (first) return first;
-    // The aliases share their handler, and their pages were compared.
+    // The aliases share the handler, whose pages were compared above.
     if (index > 0) continue;
     for (const [size, maxPages] of MAX_PAGES) {
       const difference = await checkPages(api, path, list, size, maxPages);
@@ -64,7 +64,7 @@ async function checkList(api: TestApi, list: List): Promise<Difference | undefin
 const slice = (list: List, from: number, to: number): Body =>
   Object.fromEntries(Object.entries(list.lists).map(([key, items]) => [key, items.slice(from, to)]));
 
-/** The page without a limit, and the one with a limit above the highest. */
+/** Checks the page without a limit, and the page with a limit above the maximum. */
 async function checkFirstPage(
   api: TestApi,
   path: string,
@@ -85,7 +85,7 @@ async function checkFirstPage(
   return undefined;
 }
 
-/** Follows the cursor: every page but the last is full, and together they are the list. */
+/** Follows the cursor. Every page but the last must be full, and together they must be the list. */
 async function checkPages(
   api: TestApi,
   path: string,

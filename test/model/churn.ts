@@ -12,7 +12,7 @@ import type { ChangingList } from "./paging.ts";
 import type { Random } from "./random.ts";
 import { type LiveCast, type LiveLink, type LiveReaction, newestFirst, type View } from "./view.ts";
 
-/** Lists that are walked while they change. */
+/** Lists that are paged through while they change. */
 
 type Params = Parameters<typeof queryOf>[0];
 type Writes = ChangingList["writes"];
@@ -55,7 +55,7 @@ function userList(
 
 const BOOKS = ["https://warpcast.com/~/channel/books", "https://farcaster.xyz/~/channel/books"] as const;
 
-/** Walks of every paged list that the network changes but the rankings, each about something at random. */
+/** Every paged list that changes with the network but the rankings, each of a random object. */
 export function changingLists(view: View, random: Random): ChangingList[] {
   const fid = random.pick(view.fids);
   return [
@@ -140,7 +140,7 @@ function castLists(view: View, fid: number): ChangingList[] {
   ];
 }
 
-/** Now and then one of the links goes. */
+/** Removes one of the links with probability 0.5. */
 function unlinks(generator: Generator, view: View, isOne: (link: LiveLink) => boolean): Action[] {
   const gone = generator.random.chance(0.5) ? generator.random.sample(view.links.filter(isOne), 1) : [];
   return gone.map(({ fid, type, target }) =>
@@ -240,7 +240,7 @@ function channelLists(): ChangingList[] {
   ];
 }
 
-/** Now and then one of the likes goes. */
+/** Removes one of the likes with probability 0.5. */
 function unlikes(generator: Generator, likes: readonly LiveReaction[]): Action[] {
   const gone = generator.random.chance(0.5) ? generator.random.sample(likes, 1) : [];
   return gone.flatMap(({ fid, target }) =>
@@ -309,7 +309,7 @@ interface ShownEntry {
   readonly follows: readonly { user: { fid: number } | undefined; timestamp: number }[];
 }
 
-/** An entry with another act in it is another entry. */
+/** The id of an entry contains its acts: an entry with another act is another entry. */
 const entryId = ({ type, most_recent_timestamp, cast, count, reactions, follows }: ShownEntry) =>
   JSON.stringify([
     type,
@@ -387,8 +387,8 @@ function registryLists(): ChangingList[] {
 }
 
 /**
- * The ranking that was made when the network looked so. A walk stays in it, whatever is ranked meanwhile, but what is
- * gone is left out.
+ * The ranking of a snapshot. Pages continue in the ranking of the first page, even after later rankings, but omit deleted
+ * objects.
  */
 export function trendingList(view: View, of: "casts" | "channels"): ChangingList {
   const ranked = trendingCasts(view).map(({ hash }) => hash);

@@ -1,29 +1,29 @@
 import type { Random } from "./random.ts";
 import type { View } from "./view.ts";
 
-/** A request and what the model answers to it. Paths are within `/v2/svc`. */
+/** A request and the response that the model expects. Paths are within `/v2/svc`. */
 export type Expectation = One | List | Batch;
 
 type Params = Readonly<Record<string, string | number | undefined>>;
 
-/** A request with one whole answer. */
+/** A request with a single response. */
 export interface One {
   readonly kind: "one";
   readonly path: string;
   readonly status: number;
-  /** The whole body, or what is known of it; for an error nothing but its form is. */
+  /** The whole body, or a check of it. Of an error, only the form is checked. */
   readonly body?: unknown;
 }
 
-/** A paged list; every path answers the same. */
+/** A paged list. Every path returns the same list. */
 export interface List {
   readonly kind: "list";
   readonly paths: readonly string[];
-  /** The list without a limit or a cursor in the query. */
+  /** The query without a limit and a cursor. */
   readonly query: string;
-  /** Keys that hold the list, with its whole contents each. */
+  /** The whole list under each key of the response. */
   readonly lists: Readonly<Record<string, readonly unknown[]>>;
-  /** Rows of a page without a limit, where it is not 10. */
+  /** The rows of a page without a limit, 10 by default. */
   readonly defaultLimit?: number;
 }
 
@@ -34,11 +34,11 @@ export interface Batch {
   readonly body: unknown;
 }
 
-/** What a topic makes its questions from. */
+/** The input from which a topic creates its expectations. */
 export interface ExpectationContext {
   readonly view: View;
   readonly random: Random;
-  /** Some fids that exist, one that others name and one that nobody has. */
+  /** Some fids that exist, one that others name, and one that does not exist. */
   readonly fids: readonly (number | string)[];
 }
 
@@ -60,7 +60,7 @@ export function refused(path: string, params: Params, status: number): One {
   return { kind: "one", path: `${path}?${queryOf(params)}`, status };
 }
 
-/** `one`, or 404 for an answer that there is none of. */
+/** `one`, or 404 when the value is undefined. */
 export function found(path: string, params: Params, key: string, value: unknown): One {
   return value === undefined ? refused(path, params, 404) : one(path, params, { [key]: value });
 }
@@ -73,7 +73,7 @@ export function list(
   return { kind: "list", paths, query: queryOf(params), lists };
 }
 
-/** An fid as a number; those beyond what a number can say are nobody. */
+/** Returns an fid as a number, and -1 for an fid in text form, which does not exist. */
 export function fidOf(fid: number | string): number {
   return typeof fid === "number" ? fid : -1;
 }

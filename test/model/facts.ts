@@ -7,7 +7,7 @@ import { hashOf } from "../support/social.ts";
 
 export type Hex = `0x${string}`;
 
-/** What the model is told of a signed message. `at`: Farcaster seconds. */
+/** A signed message, in the form of the model. `at`: Farcaster seconds. */
 export interface MessageFact {
   readonly kind: "message";
   readonly fid: number;
@@ -22,7 +22,7 @@ export type Fact =
   | { readonly kind: "event"; readonly event: OnChainEvent }
   | { readonly kind: "fname"; readonly proof: UserNameProof };
 
-/** One thing that happens in the network: the bytes for the node, and what they say for the model. */
+/** One event of the network: the bytes for the node, and their meaning for the model. */
 export interface Action {
   readonly record: EncodedRecord;
   readonly fact: Fact;

@@ -15,8 +15,8 @@ import {
 import { type Fact, type Hex, hexOf, type MessageFact } from "./facts.ts";
 
 /**
- * Which messages are live, after sections 3 and 4 of the protocol facts, as plain maps: a message holds a slot of its
- * fid in a store, and another one for the same slot replaces it or is refused.
+ * The live messages by sections 3 and 4 of the protocol facts, as plain maps. A message occupies a slot of its fid in a
+ * store. Another message for the same slot replaces it or is refused.
  */
 
 export type StoreName =
@@ -51,7 +51,7 @@ export const EPOCH = 1_609_459_200;
 const DAY = 86_400;
 const YEAR = 365 * DAY;
 
-/** The table of section 3.5 and the real expiries beside it, by when the unit was rented (unix seconds). */
+/** The table of section 3.5 with the real expiries, by the time of the rent (unix seconds). */
 const ERAS = [
   {
     unitType: 0,
@@ -93,7 +93,7 @@ export class Network {
 
   constructor(public nowSecs: number) {}
 
-  /** Plays one fact; answers whether it is taken. */
+  /** Applies one fact. Returns whether it is accepted. */
   apply(fact: Fact): boolean {
     switch (fact.kind) {
       case "event":
@@ -105,7 +105,7 @@ export class Network {
     }
   }
 
-  /** Events of a type of an fid in chain order. */
+  /** Returns the events of a type of an fid in chain order. */
   eventsOf(fid: number, type: OnChainEventType): OnChainEvent[] {
     return [...this.events.values()]
       .filter((event) => event.fid === fid && event.type === type)
@@ -116,7 +116,7 @@ export class Network {
     return this.eventsOf(fid, OnChainEventType.EVENT_TYPE_ID_REGISTER).length > 0;
   }
 
-  /** Every fid with an id-registry event, ascending. */
+  /** Returns every fid with an id-registry event, ascending. */
   fids(): number[] {
     const registered = [...this.events.values()].filter(
       ({ type }) => type === OnChainEventType.EVENT_TYPE_ID_REGISTER,
@@ -124,7 +124,7 @@ export class Network {
     return [...new Set(registered.map(({ fid }) => fid))].sort((a, b) => a - b);
   }
 
-  /** All live messages of a store; removes and compact states are not shown by anything but the count of use. */
+  /** Returns all live adds of a store. Removes and compact states only affect the count of use. */
   adds(store: StoreName): Live[] {
     return [...this.live.values()].filter((message) => message.store === store && message.role === "add");
   }
@@ -224,7 +224,7 @@ export class Network {
     });
   }
 
-  /** How many messages an fid may keep in a store. */
+  /** Returns the number of messages that an fid may have in a store. */
   capacity(fid: number, store: StoreName): number {
     const units = this.unitsOf(fid);
     return ERAS.reduce((sum, { room }, index) => {
@@ -290,7 +290,7 @@ export class Network {
     if (!this.keysOf(fid).some(({ key, keyType }) => key === signer && keyType === 1)) return false;
     const body = data.body;
     if (body?.$case === "lendStorageBody" && body.value.numUnits > 0) {
-      // On mainnet a lender owns 1,000 units of the type and keeps one.
+      // On mainnet a lender must own 1,000 units of the type and retain one.
       const bought = this.unitsOf(fid)[body.value.unitType]?.bought ?? 0;
       const lentToOthers = this.adds("storage_lends")
         .flatMap((lend) =>
@@ -357,7 +357,7 @@ export class Network {
     return true;
   }
 
-  /** Deletes a message that another one displaces; a primary address goes with the verification that it names. */
+  /** Deletes a message that another one displaces. A verification takes its primary address with it. */
   #drop(displaced: Live): void {
     this.live.delete(displaced.slot);
     const body = displaced.data.body;
@@ -379,7 +379,7 @@ export class Network {
     this.live.delete(`${fid}/user_data/${type}`);
   }
 
-  /** Takes the oldest messages out of a store that holds more than it may; compact states stay. */
+  /** Deletes the oldest messages of a store above its capacity, but no compact states. */
   #prune(fid: number, store: StoreName): void {
     const current = this.#stored(fid, store);
     const excess = current.length - this.capacity(fid, store);

@@ -1,4 +1,4 @@
-/** A seeded source of choices: the same seed makes the same network. */
+/** A seeded random number generator: the same seed creates the same network. */
 export class Random {
   #state: number;
 
@@ -30,7 +30,7 @@ export class Random {
     return one;
   }
 
-  /** `count` different members, all where there are fewer. */
+  /** Returns `count` different members, or all when there are fewer. */
   sample<T>(from: readonly T[], count: number): T[] {
     const rest = [...from];
     const taken: T[] = [];

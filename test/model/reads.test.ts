@@ -24,25 +24,25 @@ import { importChannels, REGISTERED } from "./registry.ts";
 import { View } from "./view.ts";
 import { FIDS, UNREGISTERED_FIDS } from "./vocabulary.ts";
 
-/** `MODEL_SEED=7` plays another network. */
+/** `MODEL_SEED=7` generates another network. */
 const SEEDS = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : [1, 2];
 const ACTIONS = 1200;
 const PARTS = 3;
-/** Fids that everything is asked of at one point. */
+/** The number of fids whose reads are all compared at each checkpoint. */
 const SAMPLED_FIDS = 3;
 const HOURS_BETWEEN_PARTS = 2;
 
 const checked = new Set<string>();
 let documented: readonly string[] = [];
 
-/** A node and a model that hear the same. */
+/** A node and a model that receive the same records. */
 class Pair {
   readonly random: Random;
   readonly generator: Generator;
   readonly network: Network;
-  /** Whether the operator has imported what is known of channels. */
+  /** Whether the channel registry was imported. */
   hasRegistry = false;
-  /** Of the walks between writes: their pages, the rows that lasted and those that did not. */
+  /** Statistics of the lists that changed while paging: pages, rows that lasted, rows that were removed or moved. */
   paged = { pages: 0, lasted: 0, went: 0 };
 
   constructor(
@@ -58,7 +58,7 @@ class Pair {
     return new View(this.network, this.hasRegistry ? REGISTERED : []);
   }
 
-  /** Plays actions in commits of any size; both must take and refuse the same. */
+  /** Applies actions in commits of random size. Node and model must accept and refuse the same ones. */
   play(actions: readonly Action[]): void {
     for (let at = 0; at < actions.length; ) {
       const commit = actions.slice(at, at + 1 + this.random.below(12));
@@ -88,7 +88,7 @@ class Pair {
     this.generator.elapsedSecs += secs;
   }
 
-  /** Ranks as the background does, a minute after whatever was ranked before. */
+  /** Computes the rankings like the background job, one minute after the previous ones. */
   rank(): void {
     this.advance(61);
     const { db, clock } = this.api.node;
@@ -103,14 +103,14 @@ class Pair {
     }
   }
 
-  /** Walks while the network goes on, and `then` happens after each page. */
-  async pageThrough(walk: ChangingList, then = () => {}): Promise<void> {
+  /** Pages through a list while the network changes. Calls `then` after each page. */
+  async pageThrough(list: ChangingList, then = () => {}): Promise<void> {
     const write = () => {
-      this.play([...walk.writes(this.generator, this.view()), this.generator.one(), this.generator.one()]);
+      this.play([...list.writes(this.generator, this.view()), this.generator.one(), this.generator.one()]);
       then();
       return this.view();
     };
-    const { difference, pages, lasted, went } = await pageWhileWriting(this.api, walk, this.view(), write);
+    const { difference, pages, lasted, went } = await pageWhileWriting(this.api, list, this.view(), write);
     this.fail(difference);
     this.paged = {
       pages: this.paged.pages + pages,
@@ -127,8 +127,8 @@ class Pair {
   }
 }
 
-/** Where two answers part, and how. */
-function firstDifference(expected: unknown, got: unknown, path = "answer"): string {
+/** Describes the first difference between two responses. */
+function firstDifference(expected: unknown, got: unknown, path = "response"): string {
   if (typeof expected === "object" && typeof got === "object" && expected && got) {
     const [a, b] = [expected as Record<string, unknown>, got as Record<string, unknown>];
     const key = [...new Set([...Object.keys(a), ...Object.keys(b)])].find(
@@ -139,7 +139,7 @@ function firstDifference(expected: unknown, got: unknown, path = "answer"): stri
   return `${path}\n  expected ${Bun.inspect(expected)}\n  got ${Bun.inspect(got)}`;
 }
 
-/** Every question about some fids, some that others name, and some that nobody has. */
+/** Every expectation about some fids, one that others name, and some that do not exist. */
 function expectations({ random, generator }: Pair, view: View, fids: readonly number[]): Expectation[] {
   const asking = { view, random, fids: [...fids, UNREGISTERED_FIDS[0], ...UNKNOWN_FIDS] };
   const hashes = generator.casts.map(({ hash }) => hash);
@@ -158,7 +158,7 @@ function expectations({ random, generator }: Pair, view: View, fids: readonly nu
 }
 
 for (const seed of SEEDS) {
-  test(`every read answers as the model does, also between writes, in network ${seed}`, async () => {
+  test(`every read equals the model, also while paging between writes, in network ${seed}`, async () => {
     await using api = await startTestApi();
     documented = readsIn(api);
     const pair = new Pair(seed, api);
@@ -170,12 +170,12 @@ for (const seed of SEEDS) {
       await pair.compare(expectations(pair, pair.view(), pair.random.sample(FIDS, SAMPLED_FIDS)));
       if (part < PARTS) pair.advance(HOURS_BETWEEN_PARTS * 3600);
     }
-    for (const walk of changingLists(pair.view(), pair.random)) await pair.pageThrough(walk);
+    for (const list of changingLists(pair.view(), pair.random)) await pair.pageThrough(list);
     for (const ranked of ["casts", "channels"] as const) {
       pair.rank();
       await pair.pageThrough(trendingList(pair.view(), ranked), () => pair.rank());
     }
-    // Walks in which nothing lasts, or nothing goes, would say nothing.
+    // Lists in which no row lasts, or every row lasts, would test nothing.
     expect(pair.paged.pages).toBeGreaterThan(100);
     expect(pair.paged.lasted).toBeGreaterThan(200);
     expect(pair.paged.went).toBeGreaterThan(20);
@@ -184,7 +184,7 @@ for (const seed of SEEDS) {
   }, 60_000);
 }
 
-/** Every documented read of protocol data: all but the management API and what stands outside of the prefix. */
+/** Returns every documented read of protocol data: all operations of the prefix but the management API. */
 function readsIn(api: TestApi): string[] {
   return Object.entries(pathsWithAliases(api.document)).flatMap(([path, operations]) => {
     if (!path.startsWith("/v2/svc/") || /\/(?:frame|webhook)(?:\/|$)/.test(path)) return [];
@@ -194,7 +194,7 @@ function readsIn(api: TestApi): string[] {
   });
 }
 
-test("the model is asked for every read that the OpenAPI document has", () => {
+test("the model has an expectation for every read in the OpenAPI document", () => {
   expect(documented.length).toBeGreaterThanOrEqual(90);
   expect(documented.filter((read) => !checked.has(read))).toEqual([]);
 });

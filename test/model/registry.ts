@@ -2,11 +2,11 @@ import type { IndexDatabase } from "../../src/db/index/database.ts";
 import { importRegistry } from "../../src/import/channels/import-registry.ts";
 import type { RegisteredChannel } from "./view.ts";
 
-/** What an operator imports about channels, once for the node and once for the model. */
+/** The imported channel registry, once for the node and once for the model. */
 
 const PINNED = `0x${"cd".repeat(20)}`;
 
-/** In the shape of the public `all-channels` file; some keys are ones that nobody knows, one row is no channel. */
+/** In the shape of the public `all-channels` file, with some unknown keys and one row that is not a channel. */
 const FILE = {
   result: {
     channels: [
@@ -78,7 +78,7 @@ export const REGISTERED: readonly RegisteredChannel[] = [
   },
 ];
 
-/** Imports the file into a node, as the command does. */
+/** Imports the file into a node like the command. */
 export async function importChannels(db: IndexDatabase, dir: string): Promise<void> {
   const path = `${dir}/channels.json`;
   await Bun.write(path, JSON.stringify(FILE));

@@ -4,7 +4,7 @@ import { IdRegisterEventType, OnChainEventType } from "../../src/protocol/wire/g
 import { type Hex, hexOf } from "./facts.ts";
 import { EPOCH, type Network } from "./network.ts";
 
-/** What is live, as plain lists in the words of the answers. Times are unix seconds. */
+/** The live objects as plain lists, with the field names of the responses. Times are unix seconds. */
 
 export interface LiveCast {
   readonly hash: Hex;
@@ -18,7 +18,7 @@ export interface LiveCast {
   readonly embeds: readonly ({ readonly url: string } | { readonly fid: number; readonly hash: Hex })[];
 }
 
-/** What was imported about a channel. */
+/** An imported channel. */
 export interface RegisteredChannel {
   readonly id: string;
   /** The registry's own name for it. */
@@ -48,7 +48,7 @@ export interface LiveLink {
   readonly fid: number;
   readonly type: string;
   readonly target: number;
-  /** The display time where there is one, else the message's. */
+  /** The display time if it is set, else the message's time. */
   readonly at: number;
 }
 
@@ -57,7 +57,7 @@ export interface LiveVerification {
   readonly fid: number;
   readonly at: number;
   readonly isEthereum: boolean;
-  /** As answers show it. */
+  /** As in responses. */
   readonly address: string;
 }
 
@@ -67,19 +67,19 @@ export const newestFirst = (a: { at: number; hash: string }, b: { at: number; ha
 
 export const ascending = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The channel that a parent URL stands for: decisions.md, section 3, Channel. */
+/** Returns the channel of a parent URL: decisions.md, section 3, Channel. */
 export function channelIdOf(parentUrl: string): string {
   return (
     /^https:\/\/(?:warpcast\.com|farcaster\.xyz)\/~\/channel\/([^/?#]+)$/.exec(parentUrl)?.[1] ?? parentUrl
   );
 }
 
-/** The one URL by which a channel is shown. */
+/** Returns the canonical URL of a channel. */
 export function channelUrl(id: string): string {
   return /^[a-z]+:/.test(id) ? id : `https://warpcast.com/~/channel/${id}`;
 }
 
-/** A snapshot of the network; it holds no rule of any endpoint. */
+/** A snapshot of the network. It contains no rule of any endpoint. */
 export class View {
   readonly nowSecs: number;
   readonly fids: readonly number[];
@@ -91,7 +91,7 @@ export class View {
   readonly castByHash: ReadonlyMap<Hex, LiveCast>;
   readonly #userData = new Map<string, string>();
   readonly #users = new Map<number, ReturnType<View["describeUser"]>>();
-  /** Descriptions that were asked for before; a snapshot does not change. */
+  /** Cached descriptions: a snapshot does not change. */
   readonly #castObjects = new Map<Hex, object>();
   readonly #known: ReadonlySet<number>;
 
@@ -189,13 +189,13 @@ export class View {
     return this.reactions.filter(({ target }) => target?.hash === cast.hash && target.fid === cast.fid);
   }
 
-  /** The live cast that a cast id names; an id with another author's fid names none. */
+  /** Returns the live cast of a cast id; undefined for an id with another author's fid. */
   castOf(id: { fid: number; hash: Hex } | null): LiveCast | undefined {
     const cast = id ? this.castByHash.get(id.hash) : undefined;
     return cast?.fid === id?.fid ? cast : undefined;
   }
 
-  /** The topmost ancestor that is named, and its parent URL while it is live. */
+  /** Returns the topmost named ancestor, and its parent URL while it is live. */
   rootOf(cast: LiveCast): { hash: Hex; parentUrl: string | null } {
     let at = cast;
     while (at.parent) {
@@ -225,7 +225,7 @@ export class View {
     return known;
   }
 
-  /** User objects of the fids that exist, in the order given. */
+  /** Returns the User objects of the fids that exist, in the order of `fids`. */
   users(fids: Iterable<number>) {
     return [...fids].flatMap((fid) => this.user(fid) ?? []);
   }
@@ -315,7 +315,7 @@ export class View {
     const { hash, fid, at, parent, parentUrl } = cast;
     const root = this.rootOf(cast);
     const reactions = this.reactionsTo(cast);
-    const { text, named } = this.#putNamesIn(cast);
+    const { text, named } = this.#insertNames(cast);
     const shown = named.filter((mention) => this.exists(mention.fid));
     return {
       object: "cast",
@@ -348,8 +348,8 @@ export class View {
     };
   }
 
-  /** `@username` at the places of the mentions, which are byte offsets; the ranges count UTF-16 units of the result. */
-  #putNamesIn({ text, mentions }: LiveCast) {
+  /** Inserts `@username` at the byte offsets of the mentions. The ranges are UTF-16 offsets of the result. */
+  #insertNames({ text, mentions }: LiveCast) {
     const bytes = Buffer.from(text);
     const named: { fid: number; start: number; end: number }[] = [];
     let out = "";

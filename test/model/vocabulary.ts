@@ -1,12 +1,12 @@
 import { makeSigner, makeWallet } from "../support/messages.ts";
 
-/** Who acts in the generated networks, and with what names, words, places and keys. */
+/** The fids of the generated networks, and their names, words, locations and keys. */
 
-/** Fids that act, the last of them late; 98 and 99 are named by others and never register. */
+/** The fids that act, the last three later than the others. Others name 98 and 99, which never register. */
 export const FIDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
 export const UNREGISTERED_FIDS = [98, 99] as const;
 export const LATECOMERS: readonly number[] = [10, 11, 12];
-/** The one whose store of casts overflows, and the one who owns enough storage to lend. */
+/** The fid whose store of casts overflows, and the fid with enough storage to lend. */
 export const PROLIFIC = 3;
 export const LENDER = 7;
 
@@ -45,7 +45,7 @@ export const DISPLAY_NAMES = [
   "the Bob",
 ] as const;
 
-/** Ethereum wallets and Solana keys that fids verify, several fids the same. */
+/** Ethereum wallets and Solana keys that fids verify. Several fids verify the same ones. */
 export const WALLETS = [0, 1, 2, 3, 4, 5, 6].map((n) => makeWallet(`verified ${n}`));
 export const SOLANA = [0, 1].map((n) => makeSigner(`solana ${n}`));
 export const CUSTODY_SEEDS = ["shared", "custody 1", "custody 2", "custody 4", "custody 11"] as const;
