@@ -12,10 +12,10 @@ import { hashOf } from "../support/social.ts";
 
 const CASTS = 60;
 const ATTEMPTS = 3;
-/** More than take up all of the 16 calls that may be in flight, at 4 each. */
+/** With 4 concurrent calls each, more than enough to use all 16. */
 const HANGING = 6;
 
-test("receivers that hang, fail or redirect inwards keep nothing from one that is well", async () => {
+test("receivers that hang, fail or redirect to private addresses do not delay a working receiver", async () => {
   using dir = tempDir();
   const dataDir = `${dir.path}/data`;
   const released = Promise.withResolvers<undefined>();
@@ -61,7 +61,7 @@ test("receivers that hang, fail or redirect inwards keep nothing from one that i
     expect(await hub.submit(casts)).not.toContain(false);
   }
   await all.promise;
-  // None of the hanging calls has ended: they have neither been answered nor run out of their 60 seconds.
+  // No hanging call has finished: none has a response, and none has reached its timeout of 60 seconds.
   expect(namesOf(fast.received)).toEqual(events.toSorted());
   expect(hanging.received.length).toBeGreaterThan(0);
   expect(mostHanging).toBeLessThanOrEqual(4);

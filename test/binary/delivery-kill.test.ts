@@ -20,7 +20,7 @@ import {
 import { compileInto, startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
 
-/** As many as fit the suite; `DELIVERY_KILLS=50` for more. */
+/** Few enough for the suite; set `DELIVERY_KILLS=50` for more. */
 const KILLS = Number(process.env.DELIVERY_KILLS ?? 6);
 const MAX_RUN_MS = 400;
 const RECEIVER_MS = 15;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => dir[Symbol.dispose]());
 
-/** The webhooks of the tests, and who hears of an event by these rules. */
+/** The webhooks of the tests. `Stream` repeats their filters. */
 function subscribe({ webhook }: DeliveryReceiver) {
   const everything = { "cast.created": {}, "cast.deleted": {}, "reaction.created": {} };
   const some = { "cast.created": { author_fids: [2], text: "[02468]\\b" } };
@@ -45,15 +45,15 @@ function subscribe({ webhook }: DeliveryReceiver) {
   ];
 }
 
-/** Writes, likes and deletes casts through the official client, and knows what receivers are to hear. */
+/** Writes, likes and deletes casts through the official client, and records the events that receivers must get. */
 class Stream {
-  /** `<path> <event>` for what the node has confirmed. */
+  /** `<path> <event>` for every confirmed message. */
   readonly expected = new Set<string>();
-  /** The same for everything that was ever sent. */
+  /** The same for every message that was sent. */
   readonly possible = new Set<string>();
   #serial = 0;
 
-  /** One round of messages; false when the node is gone. */
+  /** Sends one round of messages. Returns false when the node has exited. */
   async round(hub: ReturnType<typeof hubClient>): Promise<boolean> {
     const casts = Array.from({ length: CASTS_PER_CALL }, () => {
       const fid = FIDS[this.#serial % FIDS.length] ?? 1;
@@ -85,15 +85,18 @@ class Stream {
     messages: readonly (readonly [Uint8Array, readonly string[]])[],
   ): Promise<boolean> {
     for (const [, events] of messages) for (const event of events) this.possible.add(event);
-    const taken = await hub.submit(messages.map(([bytes]) => bytes));
-    if (taken === undefined) return false;
-    expect(taken).not.toContain(false);
+    const accepted = await hub.submit(messages.map(([bytes]) => bytes));
+    if (accepted === undefined) return false;
+    expect(accepted).not.toContain(false);
     for (const [, events] of messages) for (const event of events) this.expected.add(event);
     return true;
   }
 }
 
-/** How often each event was accepted, as `<path> <event>`; fails when an event had several ids, or an id several events. */
+/**
+ * Returns how often each event was accepted, as `<path> <event>`. Fails when an event had several ids, or an id several
+ * events.
+ */
 function countsOf({ received: heard, accepted, violations }: DeliveryReceiver): Map<string, number> {
   expect(violations).toEqual([]);
   const distinct = (name: (delivery: ReceivedDelivery) => string) => new Set(heard.map(name)).size;
@@ -106,11 +109,11 @@ function countsOf({ received: heard, accepted, violations }: DeliveryReceiver): 
   return counts;
 }
 
-test(`killed at ${KILLS} random moments, the node delivers every event at least once, under one id`, async () => {
+test(`a node that is killed at ${KILLS} random moments delivers every event at least once, with one id`, async () => {
   const dataDir = `${dir.path}/killed`;
   await using receiver = await startDeliveryReceiver(async ({ messageId }) => {
     await Bun.sleep(Math.random() * 2 * RECEIVER_MS);
-    // Some attempts fail, so that kills fall between attempts too.
+    // Some attempts fail, so that kills also occur between attempts.
     return Math.random() < 0.1 && !messageId.endsWith("0")
       ? new Response("busy", { status: 503 })
       : undefined;
@@ -144,21 +147,21 @@ test(`killed at ${KILLS} random moments, the node delivers every event at least 
   await allDelivered(last.url);
   expect(await last.stop()).toBe(0);
   expect(last.logs()).not.toContain('"level":"error"');
-  // What was not confirmed may have been taken; then it is told as well.
-  for (const event of takenBy(dataDir)) stream.expected.add(event);
+  // An unconfirmed message may have been stored; then its event is delivered as well.
+  for (const event of storedIn(dataDir)) stream.expected.add(event);
   const counts = countsOf(receiver);
   expect([...stream.expected].filter((event) => !counts.has(event))).toEqual([]);
   expect([...counts.keys()].filter((event) => !stream.possible.has(event))).toEqual([]);
   expect(interrupted.deliveries).toBeGreaterThan(KILLS / 3);
   if (process.env.DELIVERY_KILLS) {
-    const again = [...counts.values()].filter((count) => count > 1).length;
+    const repeated = [...counts.values()].filter((count) => count > 1).length;
     process.stderr.write(
-      `${JSON.stringify({ events: counts.size, heard: receiver.received.length, again, interrupted })}\n`,
+      `${JSON.stringify({ events: counts.size, received: receiver.received.length, repeated, interrupted })}\n`,
     );
   }
 }, 600_000);
 
-test("without faults, every event is delivered exactly once, over a restart too", async () => {
+test("without faults, every event is delivered exactly once, also across a restart", async () => {
   const dataDir = `${dir.path}/calm`;
   await using receiver = await startDeliveryReceiver();
   await prepareDeliveries(dataDir, { fids: FIDS, webhooks: subscribe(receiver) });
@@ -176,7 +179,7 @@ test("without faults, every event is delivered exactly once, over a restart too"
   expect(receiver.received).toHaveLength(counts.size);
 }, 60_000);
 
-/** What a dead node left to do. */
+/** The unfinished work of a dead node. */
 function leftIn(dataDir: string): { outbox: number; deliveries: number } {
   using index = openIndexReader(indexPath(dataDir));
   using state = openState(statePath(dataDir));
@@ -186,8 +189,8 @@ function leftIn(dataDir: string): { outbox: number; deliveries: number } {
   return { outbox: outboxBacklog(index).events, deliveries: queued?.count ?? 0 };
 }
 
-/** Events of the messages that the index holds. */
-function takenBy(dataDir: string): string[] {
+/** The events of the messages in the index. */
+function storedIn(dataDir: string): string[] {
   using index = openIndexReader(indexPath(dataDir));
   const stored = index.sqlite.query<{ bytes: Uint8Array }, []>("SELECT bytes FROM messages").all();
   return stored.flatMap(({ bytes }) => {

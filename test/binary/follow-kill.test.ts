@@ -11,14 +11,14 @@ import { UpstreamServer } from "../support/upstream/server.ts";
 import { DATA_SHARDS } from "../support/upstream/shards.ts";
 import { Watch } from "../support/upstream/watch.ts";
 
-/** Heavy runs: UPSTREAM_KILLS=50. */
+/** Set UPSTREAM_KILLS=50 for heavy runs. */
 const KILLS = Number(process.env.UPSTREAM_KILLS ?? 4);
 const SEED = process.env.UPSTREAM_KILLS_SEED ?? "kill -9";
 const HISTORY = 60;
 const TICKS_PER_KILL = 6;
-/** Calls that a whole backfill makes, about: a dozen for each of a dozen fids. */
+/** The approximate number of calls of a whole backfill: a dozen for each of a dozen fids. */
 const CALLS_OF_A_BACKFILL = 180;
-/** Turns of this process's event loop between a commit of the other one and its end. */
+/** Turns of this process's event loop between a commit of the other one and its kill. */
 const MOST_TURNS_MORE = 30;
 
 const dir = tempDir();
@@ -26,7 +26,7 @@ const dataDir = `${dir.path}/data`;
 afterAll(() => dir[Symbol.dispose]());
 
 test(
-  "kill -9 at any moment of the backfill or of live following: at the end the index is that of a node that got everything in order",
+  "after kill -9 at any moment of the backfill or of live following, the index equals that of a node that received everything in order",
   async () => {
     const binary = await compileInto(dir.path);
     const random = seededRandom(SEED);
@@ -36,7 +36,7 @@ test(
     const watch = new Watch();
     const server = new UpstreamServer(node, { faults: watch });
     await server.start();
-    // From its first look for blocks of shard 0 on the process has an index.
+    // The process has an index once it first polls for blocks of shard 0.
     let index: IndexDatabase | undefined;
     const applied = (shard: number) => {
       index ??= openIndexReader(indexPath(dataDir));
@@ -68,7 +68,7 @@ test(
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
     server.stop();
-    if (!index) throw new Error("nobody ever looked into the index");
+    if (!index) throw new Error("the index was never inspected");
     expect(dumpFollowed(index)).toBe(chain.referenceDump);
     index[Symbol.dispose]();
     expect(verifyIndex(indexPath(dataDir))).toEqual([]);

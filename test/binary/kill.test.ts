@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => dir[Symbol.dispose]());
 
-test("kill -9 during bulk submits: what was acknowledged is there, nothing is half applied, counts are a recount's", async () => {
+test("after kill -9 during bulk submits, acknowledged messages are stored, none is partly applied, and counts equal a recount", async () => {
   const dataDir = `${dir.path}/data`;
   const start = () => startNode({ command: [binary], dataDir, args: ["--set", "hub.admin=true"] });
   const nowSecs = Math.floor(Date.now() / 1000);
@@ -41,9 +41,9 @@ test("kill -9 during bulk submits: what was acknowledged is there, nothing is ha
     const node = await start();
     if (kill === 0) await register(node.hubAddress, nowSecs);
     const hub = getInsecureHubRpcClient(node.hubAddress);
-    // Several bulk calls are on their way when the process dies, after a number of answers that differs each time.
-    const answersBeforeKill = 1 + kill;
-    let answers = 0;
+    // Several bulk calls are in flight when the process dies, after a different number of responses each time.
+    const responsesBeforeKill = 1 + kill;
+    let responses = 0;
     const died = Promise.withResolvers<void>();
     const stream = async () => {
       for (;;) {
@@ -61,7 +61,7 @@ test("kill -9 during bulk submits: what was acknowledged is there, nothing is ha
         if (result.isErr()) return;
         for (const { message } of result.value.messages)
           if (message) acknowledged.add(`0x${Buffer.from(message.hash).toString("hex")}`);
-        if (++answers === answersBeforeKill) {
+        if (++responses === responsesBeforeKill) {
           await node.kill();
           died.resolve();
         }
@@ -81,7 +81,7 @@ test("kill -9 during bulk submits: what was acknowledged is there, nothing is ha
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
 }, 120_000);
 
-test("SIGTERM during bulk submits: what was accepted is answered and kept, the exit code is 0", async () => {
+test("after SIGTERM during bulk submits, accepted calls get their response, their messages are stored, and the exit code is 0", async () => {
   const dataDir = `${dir.path}/stopped`;
   const nowSecs = Math.floor(Date.now() / 1000);
   const node = await startNode({ command: [binary], dataDir, args: ["--set", "hub.admin=true"] });
@@ -89,7 +89,7 @@ test("SIGTERM during bulk submits: what was accepted is answered and kept, the e
   const hub = getInsecureHubRpcClient(node.hubAddress);
   const acknowledged = new Set<`0x${string}`>();
   let serial = 0;
-  const answered = Promise.withResolvers<void>();
+  const responded = Promise.withResolvers<void>();
   const stream = async () => {
     for (;;) {
       const messages = Array.from({ length: BATCH }, () => {
@@ -101,15 +101,15 @@ test("SIGTERM during bulk submits: what was accepted is answered and kept, the e
       });
       const result = await hub.submitBulkMessages({ messages });
       if (result.isErr()) return;
-      // A node that is told to stop answers whole calls or none.
+      // A stopping node responds to whole calls or not at all.
       expect(result.value.messages.every(({ message }) => message !== undefined)).toBe(true);
       for (const { message } of result.value.messages)
         if (message) acknowledged.add(`0x${Buffer.from(message.hash).toString("hex")}`);
-      answered.resolve();
+      responded.resolve();
     }
   };
   const streams = [stream(), stream(), stream()];
-  await answered.promise;
+  await responded.promise;
   expect(await node.stop()).toBe(0);
   await Promise.all(streams);
   hub.$.close();

@@ -89,7 +89,7 @@ async function registerAccount(fid: number, name: string): Promise<void> {
   expect((await admin.submitUserNameProof(proof)).isOk()).toBe(true);
 }
 
-test("what the official client submits to the binary shows in the reads, and what it removes is gone", async () => {
+test("reads of the binary return what the official client submits, without what it removes", async () => {
   await registerAccount(FID, "alice");
   await registerAccount(OTHER, "bob");
 
@@ -165,7 +165,7 @@ test("what the official client submits to the binary shows in the reads, and wha
   } as never);
 }, 60_000);
 
-test("a refusal reaches the official client with its code", async () => {
+test("the official client receives the code of a refusal", async () => {
   const stranger = (
     await makeUserDataAdd({ type: UserDataType.BIO, value: "x" }, { fid: 9, network: NETWORK }, signerOf(9))
   )._unsafeUnwrap();
@@ -173,7 +173,7 @@ test("a refusal reaches the official client with its code", async () => {
   expect(refused._unsafeUnwrapErr().errCode).toBe("bad_request.validation_failure");
 });
 
-test("the binary tells the official client what it is", async () => {
+test("the official client reads the node's info", async () => {
   const info = (await hub.getInfo({}))._unsafeUnwrap();
   expect(info.numShards).toBe(1);
   expect(info.dbStats?.numFidRegistrations).toBe(2);

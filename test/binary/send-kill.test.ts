@@ -6,7 +6,7 @@ import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
-/** As many as fit the suite; `SEND_KILLS=50` for more. */
+/** Few enough for the suite; set `SEND_KILLS=50` for more. */
 const KILLS = Number(process.env.SEND_KILLS ?? 8);
 const TOKENS = 12_000;
 const MAX_RUN_MS = 300;
@@ -21,9 +21,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => dir[Symbol.dispose]());
 
-test(`killed at ${KILLS} random moments, a campaign goes on: nothing confirmed is sent again, everything is counted once`, async () => {
+test(`a campaign continues after ${KILLS} kills at random moments, sends nothing confirmed again, and counts everything once`, async () => {
   const dataDir = `${dir.path}/data`;
-  /** `<notificationId> <token>`, as the database had it after a kill. */
+  /** `<notificationId> <token>` of the rows in the database after a kill. */
   const confirmed = new Set<string>();
   const sentAgain: string[] = [];
   const accepted = new Map<string, number>();
@@ -56,13 +56,13 @@ test(`killed at ${KILLS} random moments, a campaign goes on: nothing confirmed i
   const notificationIds = new Map<string, string>();
 
   async function send(url: string, uuid: string): Promise<void> {
-    const answer = await fetch(`${url}/v2/svc/frame/notifications/${APP_ID}`, {
+    const response = await fetch(`${url}/v2/svc/frame/notifications/${APP_ID}`, {
       method: "POST",
       headers: { "x-api-key": SECRET, prefer: "respond-async" },
       body: JSON.stringify({ notification: { ...notification, uuid } }),
     });
-    expect(answer.status).toBe(202);
-    const { campaign_id } = (await answer.json()) as { campaign_id: string };
+    expect(response.status).toBe(202);
+    const { campaign_id } = (await response.json()) as { campaign_id: string };
     notificationIds.set(campaign_id, uuid);
   }
 
@@ -71,7 +71,7 @@ test(`killed at ${KILLS} random moments, a campaign goes on: nothing confirmed i
     const runMs = Math.random() * MAX_RUN_MS;
     if (await isIdle(dataDir)) {
       const uuid = crypto.randomUUID();
-      // Now and then two sends of one notification race, across the kills too.
+      // Occasionally two sends of one notification race, also across the kills.
       await Promise.all([send(node.url, uuid), ...(kill % 3 === 0 ? [send(node.url, uuid)] : [])]);
     }
     await Bun.sleep(runMs);
@@ -99,7 +99,7 @@ test(`killed at ${KILLS} random moments, a campaign goes on: nothing confirmed i
     successes.set(uuid, (successes.get(uuid) ?? 0) + success);
   }
   for (const success of successes.values()) expect(success).toBe(TOKENS);
-  // Every token got every notification, and none a second time after the first was on record.
+  // Every token received every notification, and none again after the first was stored.
   expect(accepted.size).toBe(TOKENS * successes.size);
   expect(sentAgain).toEqual([]);
   expect(confirmed.size).toBeGreaterThan(0);
@@ -107,7 +107,7 @@ test(`killed at ${KILLS} random moments, a campaign goes on: nothing confirmed i
   expect(client.violations).toEqual([]);
 }, 300_000);
 
-test("SIGTERM during a send: the waiting caller is told that the campaign is queued, and it goes on after the start", async () => {
+test("after SIGTERM during a send, the waiting caller gets 202 for a queued campaign, which continues after the start", async () => {
   const dataDir = `${dir.path}/stopped`;
   const start = () => startNode({ command: [binary], dataDir, args });
   let isWell = false;
@@ -130,8 +130,8 @@ test("SIGTERM during a send: the waiting caller is told that the campaign is que
   });
   await arrived.promise;
   const stopped = node.stop();
-  const answer = await call;
-  expect([answer.status, await answer.json()]).toEqual([
+  const response = await call;
+  expect([response.status, await response.json()]).toEqual([
     202,
     { campaign_id: expect.any(String), status: "queued" },
   ]);
@@ -148,7 +148,7 @@ async function isIdle(dataDir: string): Promise<boolean> {
   return (await localStores(state).campaigns.listUnfinished()).length === 0;
 }
 
-/** `<notificationId> <fid>` of all that is on record as sent. */
+/** `<notificationId> <fid>` of everything that is stored as sent. */
 async function sentRows(dataDir: string): Promise<string[]> {
   using state = openState(statePath(dataDir));
   return state.sqlite

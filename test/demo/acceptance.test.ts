@@ -35,14 +35,14 @@ function usersOf(node: TestNode) {
   return fids.map((fid) => presentUser(fid, hydration));
 }
 
-describe("demo network, accepted", () => {
+describe("demo network acceptance", () => {
   let node: TestNode;
   beforeAll(() => {
     node = nodeWithDemo(ANCHOR_SECS);
   });
   afterAll(() => node[Symbol.dispose]());
 
-  test("by the protocol's own library: every rare message and each tenth of the others", async () => {
+  test("the protocol's library accepts every rare message and each tenth of the others", async () => {
     const sample = network.messages.filter(
       ({ data }, index) => index % 10 === 0 || !COMMON_TYPES.has(data.type),
     );
@@ -54,7 +54,7 @@ describe("demo network, accepted", () => {
     }
   });
 
-  test("by this node, every record, with no count off and nothing pruned", () => {
+  test("this node accepts every record, with exact counts and nothing pruned", () => {
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
     const { casts } =
       node.db.sqlite.query<{ casts: number }, []>("SELECT count(*) AS casts FROM casts").get() ?? {};
@@ -63,7 +63,7 @@ describe("demo network, accepted", () => {
     expect(casts).toBe(count(MESSAGE_TYPE_CAST_ADD) - count(MESSAGE_TYPE_CAST_REMOVE));
   });
 
-  test("with the same User objects whatever the anchor", () => {
+  test("every anchor produces the same User objects", () => {
     using early = nodeWithDemo(EARLIEST_ANCHOR_SECS);
     const users = usersOf(node);
     expect(users.filter((user) => user === undefined)).toEqual([]);
@@ -73,7 +73,7 @@ describe("demo network, accepted", () => {
     expect(users.filter((user) => user?.username.endsWith(".eth")).length).toBe(3);
   });
 
-  test("within the recent rents alone, so that nothing is pruned when older ones end", () => {
+  test("the recent rents suffice, so that nothing is pruned when older ones expire", () => {
     const used = new Map<string, number>();
     const storeOf = new Map([
       [MessageType.MESSAGE_TYPE_CAST_ADD, Store.Casts],

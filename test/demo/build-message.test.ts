@@ -7,8 +7,8 @@ import { FarcasterNetwork, MessageData, MessageType } from "../../src/protocol/w
 const seed = new Uint8Array(32).fill(11);
 const text = "Mehr Licht! 猫";
 
-describe("our builder of messages", () => {
-  test("makes the very bytes that the protocol's library makes", async () => {
+describe("buildMessage", () => {
+  test("returns the same bytes as the protocol's library", async () => {
     const theirs = await makeCastAdd(
       {
         text,
@@ -46,7 +46,7 @@ describe("our builder of messages", () => {
     expect(decodeMessage(encodeMessage(ours))).toEqual(decodeMessage(Message.encode(expected).finish()));
   });
 
-  test("a seed of another length is refused", () => {
+  test("rejects a seed of another length", () => {
     for (const length of [0, 31, 33, 64]) {
       expect(() => ed25519KeyFromSeed(new Uint8Array(length))).toThrow(RangeError);
     }

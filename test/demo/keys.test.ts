@@ -10,7 +10,7 @@ import { hex, readNetwork } from "./records.ts";
 const { events, messages, proofs } = readNetwork();
 
 describe("demo keys", () => {
-  test("are the custody and the signers that the chain names", () => {
+  test("are the custody and signer keys of the chain events", () => {
     for (let fid = 1; fid <= 200; fid++) {
       const keys = demoKeys(fid);
       expect(keys?.custody.address).toBe(`0x${custodyOnChain(fid)}`);
@@ -19,7 +19,7 @@ describe("demo keys", () => {
     }
   });
 
-  test("belong together: private keys give the addresses and public keys, by other libraries", async () => {
+  test("have addresses and public keys that other libraries derive from the private keys", async () => {
     for (const fid of [1, 2, 3, 17, 24, 43, 88, 200]) {
       const keys = demoKeys(fid);
       if (!keys) throw new Error(`no keys for ${fid}`);
@@ -32,11 +32,11 @@ describe("demo keys", () => {
     }
   });
 
-  test("exist for the people of the demo network alone", () => {
+  test("exist only for users of the demo network", () => {
     for (const fid of [0, 201, -1, 1.5, Number.NaN, 2 ** 32 + 3]) expect(demoKeys(fid)).toBeUndefined();
   });
 
-  test("signed every message of their fid, both clients' keys where there are two", () => {
+  test("signed every message of their fid, with both clients' keys where there are two", () => {
     const used = new Map<number, Set<string>>();
     for (const { data, wire } of messages) {
       used.set(data.fid, (used.get(data.fid) ?? new Set()).add(hex(wire.signer)));
@@ -46,7 +46,7 @@ describe("demo keys", () => {
   });
 });
 
-describe("signatures beside those of messages", () => {
+describe("signatures other than those of messages", () => {
   test("a signer's metadata is a key request that the client app's custody signed", async () => {
     const adds = events.flatMap(({ fid, body }) =>
       body?.$case === "signerEventBody" && body.value.eventType === SignerEventType.SIGNER_EVENT_TYPE_ADD
@@ -71,7 +71,7 @@ describe("signatures beside those of messages", () => {
       );
       requestFids.add(request.requestFid);
       expect(request.requestSigner.toLowerCase()).toBe(`0x${custodyOnChain(Number(request.requestFid))}`);
-      // Recovering takes the peer a while, so it looks at some.
+      // Recovery is slow in the reference library, so only some are checked.
       if (index % 12 !== 0) continue;
       const verified = await verifyKeyRequest(
         { requestFid: request.requestFid, key: add.key, deadline: request.deadline },

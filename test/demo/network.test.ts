@@ -19,8 +19,8 @@ const network = readNetwork();
 const { events, messages, proofs } = network;
 const other = readNetwork(OTHER_ANCHOR_SECS);
 
-describe("demo network, the same every time", () => {
-  test("the same anchor gives the same bytes, in another process too", async () => {
+describe("demo network, reproducible", () => {
+  test("the same anchor produces the same bytes, also in another process", async () => {
     const here = digestOf(network.records);
     const code = `import { digestOf, readNetwork } from "./records.ts";
       process.stdout.write(digestOf(readNetwork(${ANCHOR_SECS}).records));`;
@@ -29,13 +29,13 @@ describe("demo network, the same every time", () => {
     expect(await new Response(process.stdout).text()).toBe(here);
   });
 
-  test("another anchor gives the same people, graph and texts, with every message shifted alike", () => {
+  test("another anchor produces the same users, graph and texts, with every message shifted equally", () => {
     const shift = OTHER_ANCHOR_SECS - ANCHOR_SECS;
     expect(withoutTimes(other.messages, shift)).toEqual(withoutTimes(messages, 0));
     expect(other.proofs).toEqual([...proofs]);
   });
 
-  test("of the chain only the youngest storage rent of each fid depends on the anchor", () => {
+  test("only the youngest storage rent of each fid depends on the anchor, of all chain events", () => {
     const fixed = (all: typeof events) =>
       all.filter((event) => event.blockTimestamp < ANCHOR_SECS - 40 * 86_400).map((event) => ({ ...event }));
     const fixedEvents = fixed(events);
@@ -47,13 +47,13 @@ describe("demo network, the same every time", () => {
     }
   });
 
-  test("an anchor before the network's fixed dates is refused", () => {
+  test("rejects an anchor before the network's fixed dates", () => {
     const options = { anchorUnixSecs: 1_700_000_000, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET };
     expect(() => demoNetwork(options).next()).toThrow(RangeError);
     expect(() => demoNetwork({ ...options, anchorUnixSecs: ANCHOR_SECS + 0.5 }).next()).toThrow(RangeError);
   });
 
-  test("messages name the network that was asked for", () => {
+  test("messages have the requested network", () => {
     const options = { anchorUnixSecs: ANCHOR_SECS, network: FarcasterNetwork.FARCASTER_NETWORK_DEVNET };
     for (const record of demoNetwork(options)) {
       if (record.$case !== "message") continue;
@@ -66,7 +66,7 @@ describe("demo network, the same every time", () => {
 });
 
 describe("demo network, believable", () => {
-  test("all messages lie within the week that ends at the anchor, and each is there once", () => {
+  test("all messages are within the week that ends at the anchor, and each occurs once", () => {
     for (const { data } of messages) {
       expect(data.timestamp).toBeGreaterThanOrEqual(toFarcasterSecs(ANCHOR_SECS) - WEEK_SECS);
       expect(data.timestamp).toBeLessThanOrEqual(toFarcasterSecs(ANCHOR_SECS));
@@ -74,7 +74,7 @@ describe("demo network, believable", () => {
     expect(new Set(messages.map(({ hash }) => hash)).size).toBe(messages.length);
   });
 
-  test("it is small enough to load at a start and large enough to look at", () => {
+  test("it is small enough to load at a start and large enough to browse", () => {
     expect(messages.length).toBeWithin(8000, 12_001);
     const count = (type: MessageType) => messages.filter(({ data }) => data.type === type).length;
     expect(count(MessageType.MESSAGE_TYPE_CAST_ADD)).toBeWithin(2700, 3300);
@@ -91,7 +91,7 @@ describe("demo network, believable", () => {
     expect(new Set(events.map(({ fid }) => fid)).size).toBe(200);
   });
 
-  test("casts are of every kind: threads, channels of both hosts, quotes, long ones, ten-k ones", () => {
+  test("casts are of every kind: threads, channels of both hosts, quotes, long casts, 10k casts", () => {
     const casts = castsOf(messages);
     const parentUrls = casts.flatMap(({ parent }) => (parent?.$case === "parentUrl" ? [parent.value] : []));
     const starting = (start: string) => parentUrls.filter((url) => url.startsWith(start)).length;
@@ -108,7 +108,7 @@ describe("demo network, believable", () => {
     expect([...depths.values()].filter((depth) => depth > 0).length).toBeGreaterThan(1000);
   });
 
-  test("mentions stand between characters of their text", () => {
+  test("mentions are between characters of their text", () => {
     let mentions = 0;
     for (const cast of castsOf(messages)) {
       expect(cast.mentionsPositions.length).toBe(cast.mentions.length);
@@ -124,7 +124,7 @@ describe("demo network, believable", () => {
     expect(mentions).toBeGreaterThan(100);
   });
 
-  test("a few people and casts draw most of the attention", () => {
+  test("a few people and casts receive most of the reactions", () => {
     const followers = tally(
       messages.flatMap(({ data }) =>
         data.type === MessageType.MESSAGE_TYPE_LINK_ADD && data.body?.$case === "linkBody"
@@ -161,7 +161,7 @@ function depthsOf(all: readonly ReadMessage[]): Map<string, number> {
   return depths;
 }
 
-/** How often each value occurs, the most frequent first. */
+/** Returns how often each value occurs, the most frequent first. */
 function tally(values: readonly unknown[]): number[] {
   const counts = new Map<unknown, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -182,7 +182,7 @@ function withoutTimes(all: readonly ReadMessage[], shiftSecs: number): string[] 
       if (key === "displayTimestamp" && value !== undefined) return value - shiftSecs;
       return value;
     });
-    // The proof of an ENS name says and signs its time once more.
+    // The proof of an ENS name repeats and signs its time.
     return data.type === MessageType.MESSAGE_TYPE_USERNAME_PROOF ? `proof of ${data.fid}` : text;
   });
 }

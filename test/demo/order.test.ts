@@ -4,7 +4,7 @@ import { hex, readNetwork } from "./records.ts";
 
 const { messages, records, events, proofs } = readNetwork();
 
-test("the chain comes first, then names, then messages, each oldest first", () => {
+test("chain events come first, then names, then messages, each oldest first", () => {
   expect(records.map(({ $case }) => $case)).toEqual([
     ...events.map(() => "onChainEvent" as const),
     ...proofs.map(() => "usernameProof" as const),
@@ -15,7 +15,7 @@ test("the chain comes first, then names, then messages, each oldest first", () =
   expectAscending(messages.map(({ data }) => data.timestamp));
 });
 
-test("no two events of a chain stand at the same place, and none is older than one of a lower block", () => {
+test("no two events of a chain have the same position, and none is older than one of a lower block", () => {
   const places = events.map((event) => `${event.chainId} ${event.blockNumber} ${event.logIndex}`);
   expect(new Set(places).size).toBe(events.length);
   for (const chainId of new Set(events.map((event) => event.chainId))) {
@@ -24,7 +24,7 @@ test("no two events of a chain stand at the same place, and none is older than o
   }
 });
 
-test("a cast that another message names has come before it", () => {
+test("a cast comes before every message that refers to it", () => {
   const known = new Set<string>();
   let named = 0;
   for (const { data, hash } of messages) {
@@ -37,8 +37,8 @@ test("a cast that another message names has come before it", () => {
   expect(named).toBeGreaterThan(3000);
 });
 
-test("what is taken back was there, and is not taken back twice", () => {
-  const held = new Set<string>();
+test("a removal follows its add, and no add is removed twice", () => {
+  const live = new Set<string>();
   const opposite = new Map([
     [MessageType.MESSAGE_TYPE_LINK_REMOVE, MessageType.MESSAGE_TYPE_LINK_ADD],
     [MessageType.MESSAGE_TYPE_REACTION_REMOVE, MessageType.MESSAGE_TYPE_REACTION_ADD],
@@ -48,12 +48,12 @@ test("what is taken back was there, and is not taken back twice", () => {
   for (const { data, hash } of messages) {
     const added = opposite.get(data.type);
     const slot = `${data.fid} ${added ?? data.type} ${slotOf(data, hash)}`;
-    if (added) expect(held.delete(slot)).toBe(true);
-    else held.add(slot);
+    if (added) expect(live.delete(slot)).toBe(true);
+    else live.add(slot);
   }
 });
 
-test("nothing waits for a name, an address or a key that comes later", () => {
+test("no record depends on a name, an address or a key of a later record", () => {
   const names = new Map(proofs.map((proof) => [Buffer.from(proof.name).toString(), proof.fid]));
   const verified = new Set<string>();
   let addresses = 0;

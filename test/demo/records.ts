@@ -10,10 +10,10 @@ import {
 } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 
-/** 2026-11-18T16:26:40Z: an anchor like any other. */
+/** 2026-11-18T16:26:40Z: an arbitrary anchor. */
 export const ANCHOR_SECS = 1_795_019_200;
 
-/** A message of the demo network as a receiver reads it: everything from the signed bytes. */
+/** A message of the demo network as a receiver decodes it: all fields from the signed bytes. */
 export interface ReadMessage {
   readonly data: MessageData;
   readonly hash: string;
@@ -42,7 +42,7 @@ export function readNetwork(anchorUnixSecs = ANCHOR_SECS): ReadNetwork {
 
 let encoded: readonly EncodedRecord[] | undefined;
 
-/** All records of the demo network as they travel, made once. */
+/** All records of the demo network in wire form, built once. */
 export function demoRecords(): readonly EncodedRecord[] {
   encoded ??= readNetwork().records.map(encodedRecord);
   return encoded;
@@ -58,7 +58,7 @@ export function encodedRecord(record: DemoRecord): EncodedRecord {
   return { kind: "message", bytes: Message.encode(record.value).finish() };
 }
 
-/** A digest of all bytes of all records, in order. */
+/** Returns a digest of all bytes of all records, in order. */
 export function digestOf(records: Iterable<DemoRecord>): string {
   const digest = createHash("sha256");
   for (const record of records) digest.update(closeEnvelope(encodedRecord(record)));

@@ -9,14 +9,14 @@ const LANGUAGES: Language[] = ["en", "ja", "ko", "zh", "es", "pt"];
 const TOPICS = Object.keys(ENGLISH_TOPICS) as Topic[];
 
 describe("grammar", () => {
-  test("fills names, differently when they come twice and alike where asked", () => {
+  test("fills a repeated name with different alternatives, and with the same one where marked", () => {
     const grammar = readGrammar("\ngreeting: {who} and {who}, not {who'}'s | \nwho: ann | bo\n");
     const seen = new Set<string>();
     for (let seed = 0; seed < 40; seed++) seen.add(expand(grammar, "greeting", seededRandom(`${seed}`)));
     expect([...seen].sort()).toEqual(["", "Ann and bo, not bo's", "Bo and ann, not ann's"]);
   });
 
-  test("an unknown name is a fault", () => {
+  test("throws for an unknown name", () => {
     expect(() => expand(readGrammar("a: {b}"), "a", seededRandom("x"))).toThrow('no "b"');
   });
 });
@@ -31,7 +31,7 @@ describe("texts", () => {
     });
   });
 
-  test("every language and topic can say everything, within the size of its cast type", () => {
+  test("every language and topic has every kind of text, within the size of its cast type", () => {
     const texts = createTexts();
     const random = seededRandom("sizes");
     for (const language of LANGUAGES) {
@@ -54,7 +54,7 @@ describe("texts", () => {
 });
 
 describe("seeded random", () => {
-  test("the same seed gives the same numbers and another seed others, spread over [0, 1)", () => {
+  test("the same seed produces the same numbers and another seed others, spread over [0, 1)", () => {
     const draw = (seed: string) => {
       const random = seededRandom(seed);
       return Array.from({ length: 5000 }, () => random.next());
@@ -67,7 +67,7 @@ describe("seeded random", () => {
     for (const count of tenths) expect(count).toBeWithin(400, 601);
   });
 
-  test("weights decide how often an index comes, and a shuffle keeps everything", () => {
+  test("weights determine the frequency of an index, and a shuffle retains every item", () => {
     const random = seededRandom("weights");
     const counts = [0, 0, 0];
     for (let round = 0; round < 4000; round++) {

@@ -8,7 +8,7 @@ import { fromSources, type RunningNode, startNode, tempDir } from "../support/pr
 import { APP_ID, SECRET, startSendApi, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
-/** Stands for public hosts, so that no name has to be resolved. */
+/** A placeholder for public hosts, so that no name has to be resolved. */
 const PUBLIC_HOST = "93.184.216.34";
 
 const dir = tempDir();
@@ -23,7 +23,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-/** Runs a command beside the packages and the keys; returns its output. */
+/** Runs a command with the packages and keys in place; returns its output. */
 async function run(command: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const child = Bun.spawn([...command], {
     cwd: dir.path,

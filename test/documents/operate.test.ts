@@ -8,7 +8,7 @@ import { tempDir } from "../support/program.ts";
 
 const isMissing = (tool: string) => Bun.which(tool) === null;
 
-/** Runs a tool of the machine that checks a configuration; returns its messages when it refuses. */
+/** Runs an installed tool that validates a configuration; returns its messages when it fails. */
 function refusalOf(command: readonly string[], cwd: string): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd });
   return exitCode === 0 ? "" : `${stdout}${stderr}`;
@@ -22,7 +22,7 @@ test("the import commands import a file and verify the result", async () => {
   expect([exitCode, stdout.toString()]).toEqual([0, expect.stringContaining("3 on-chain events")]);
 }, 60_000);
 
-test("the record of an import file is that of the wire definition", async () => {
+test("the documented record of an import file matches the wire definition", async () => {
   const squeezed = (text: string) => text.replaceAll(/\/\/.*|\s+/g, " ").replaceAll(/ +/g, " ");
   const definitions = await Bun.file(join(ROOT, "src/protocol/wire/hub.proto")).text();
   expect(squeezed(definitions)).toContain(squeezed(documentExample("import record")));

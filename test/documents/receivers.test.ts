@@ -10,7 +10,7 @@ interface DocumentedReceiver {
   readonly tool: string;
   readonly file: string;
   readonly code: string;
-  /** The port that the example names. */
+  /** The port in the example. */
   readonly port: string;
   readonly build?: readonly string[];
   readonly run: readonly string[];
@@ -46,7 +46,7 @@ const receivers: readonly DocumentedReceiver[] = [
 
 const BODY = '{"created_at":1,"type":"cast.created","data":{"text":"Grüße 🎈"}}';
 
-/** Returns the lines of a stream one by one, whatever the writes that they came in. */
+/** Yields the lines of a stream one by one, independent of how the writes were split. */
 function lineReader(stream: ReadableStream<Uint8Array>): () => Promise<string> {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
@@ -66,7 +66,7 @@ function lineReader(stream: ReadableStream<Uint8Array>): () => Promise<string> {
 for (const { language, tool, file, code, port, build, run } of receivers) {
   describe.skipIf(Bun.which(tool) === null)(`the documented receiver in ${language}`, () => {
     const dir = tempDir();
-    // Compilers keep their caches where the machine has them.
+    // Compilers use the machine's default caches.
     const env = { ...process.env, ...exampleEnv(process.env.HOME ?? dir.path) };
     beforeAll(async () => {
       expect(code).toContain(port);
