@@ -38,7 +38,8 @@ export function registerTokens(program: Command, context: CommandContext): void 
     )
     .option("--dry-run", "report the changes without making them")
     .action(async (source: string, { appId, apiKeyFile, clientFid, dryRun = false }: ImportOptions) => {
-      const { createUrlGuard, interfaceAddresses } = await import("../net/guard.ts");
+      const { createConfiguredGuard } = await import("../net/configured-client.ts");
+      const { interfaceAddresses } = await import("../net/guard.ts");
       const { createCachedResolve } = await import("../net/resolve.ts");
       const { openTokenImport } = await import("../push/store/token-import.ts");
       const { importTokens } = await import("../push/tokens/transfer/import-tokens.ts");
@@ -46,10 +47,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
         const { config, clock, log, shutdown } = common;
         // Read once: a list may have millions of URLs.
         const own = interfaceAddresses();
-        const { allow_cidrs: allowCidrs, allow_http: allowHttp } = config.net;
-        const guard = createUrlGuard({
-          allowCidrs,
-          allowHttp,
+        const guard = createConfiguredGuard(config.net, {
           resolve: createCachedResolve(),
           ownAddresses: () => own,
         });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LiveToken, TokenKey } from "../db/state/records.ts";
 import type { TokenStore } from "../db/state/stores.ts";
 import { StateUnavailable } from "../db/state/unavailable.ts";
+import { exponentialBackoffMs, withJitter } from "../lib/backoff.ts";
 import type { Batch } from "./batcher.ts";
 import { failure, type TokenOutcome, tokenOutcomes } from "./client-response.ts";
 import type { BatchOutcome, PostBatch } from "./post-batch.ts";
@@ -15,8 +16,6 @@ const LEASE_MARGIN_SECS = 20;
 /** Backoff between attempts to store results while the state is unavailable. */
 const INITIAL_STORE_BACKOFF_MS = 100;
 const MAX_STORE_BACKOFF_MS = 2_000;
-/** Jitter of the backoff, so that batches that failed together are not retried together. */
-const JITTER = 0.2;
 
 export interface BatchSenderDeps {
   readonly tokens: TokenStore;
@@ -154,8 +153,8 @@ export function createBatchSender(
     outcome: BatchOutcome & { readonly kind: "failed" },
     attempt: number,
   ): Promise<Slot | "given-up"> {
-    const backoffMs = settings.backoffMs * 2 ** (attempt - 1);
-    const jittered = backoffMs * (1 + JITTER * (2 * Math.random() - 1));
+    const backoffMs = exponentialBackoffMs(settings.backoffMs, attempt, Number.POSITIVE_INFINITY);
+    const jittered = withJitter(backoffMs, Math.random());
     await sleep(Math.max(jittered, outcome.waitMs), undefined, { signal: signals.stop });
     return slots.acquire({ campaign: work.campaignId, host, signal: signals.stop });
   }

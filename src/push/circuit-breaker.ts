@@ -1,3 +1,5 @@
+import { exponentialBackoffMs } from "../lib/backoff.ts";
+
 /** Status of a host as one call observed it. `none`: nothing is known, for example without a call. */
 export type HostStatus = "ok" | "busy" | "down" | "none";
 
@@ -116,7 +118,7 @@ export class CircuitBreaker {
     const { firstProbeMs, maxProbeMs } = this.#settings;
     this.#notBefore = Math.max(
       this.#notBefore,
-      nowMs + Math.min(firstProbeMs * 2 ** this.#probes, maxProbeMs),
+      nowMs + exponentialBackoffMs(firstProbeMs, this.#probes + 1, maxProbeMs),
     );
     this.#probes += 1;
   }

@@ -1,7 +1,7 @@
 import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { createOutboundClient, type OutboundClient } from "../../net/client.ts";
-import { createUrlGuard } from "../../net/guard.ts";
+import type { OutboundClient } from "../../net/client.ts";
+import { createConfiguredClient } from "../../net/configured-client.ts";
 import type { Common } from "../../runtime/common.ts";
 import { type SetTimer, setTimer } from "../../runtime/set-timer.ts";
 import { version } from "../../version.ts";
@@ -48,11 +48,7 @@ export async function startDelivery(options: {
   const { config, clock } = options.common;
   const { net, webhooks, service } = config;
   const log = options.common.log.child({ subsystem: "delivery" });
-  const client =
-    options.client ??
-    createOutboundClient({
-      guard: createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http }),
-    });
+  const client = options.client ?? createConfiguredClient(net);
   const timeoutMs = webhooks.delivery_timeout_secs * 1000;
   const leaseMs = timeoutMs + LEASE_MARGIN_MS;
   const retries = {

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { createOutboundClient, type OutboundClient } from "../../net/client.ts";
-import { createUrlGuard } from "../../net/guard.ts";
+import type { OutboundClient } from "../../net/client.ts";
+import { createConfiguredClient } from "../../net/configured-client.ts";
 import { type CircuitBreakerSettings, DEFAULT_CIRCUIT_BREAKER } from "../../push/circuit-breaker.ts";
 import { type FanOutEngine, startFanOut } from "../../push/fan-out.ts";
 import { followersFromIndex } from "../../push/followers.ts";
@@ -37,11 +37,7 @@ export function createFanOut(options: {
   const { index, state, pacing = {} } = options;
   const { config, clock, log } = options.common;
   const { net, send } = config;
-  const client =
-    options.client ??
-    createOutboundClient({
-      guard: createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http }),
-    });
+  const client = options.client ?? createConfiguredClient(net);
   const timeoutMs = pacing.timeoutMs ?? send.send_timeout_secs * 1000;
   return startFanOut({
     apps: state.apps,

@@ -4,7 +4,8 @@ import { custodyFromIndex } from "../../auth/custody.ts";
 import { neverStale, type StaleReason } from "../../auth/staleness.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { createUrlGuard, type UrlGuard } from "../../net/guard.ts";
+import { createConfiguredGuard } from "../../net/configured-client.ts";
+import type { UrlGuard } from "../../net/guard.ts";
 import type { Common } from "../../runtime/common.ts";
 import { createDeliveryService } from "../../webhooks/delivery-service.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
@@ -26,7 +27,7 @@ export function createManagement(options: {
   const { index, state } = options;
   const { config, clock, log } = options.common;
   const { apps, auth, net, service, webhooks } = config;
-  const guard = options.guard ?? createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http });
+  const guard = options.guard ?? createConfiguredGuard(net);
   const wake = async (webhookId: string) => options.delivery?.wake(webhookId);
   const webhookService = createWebhookService({
     store: state.webhooks,

@@ -4,7 +4,8 @@ import { activeKeysFromIndex } from "../../auth/app-keys.ts";
 import { createEnvelopeVerifier } from "../../auth/jfs.ts";
 import { createSendKeyLookup } from "../../auth/send-key.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { createUrlGuard, type UrlGuard } from "../../net/guard.ts";
+import { createConfiguredGuard } from "../../net/configured-client.ts";
+import type { UrlGuard } from "../../net/guard.ts";
 import { createCampaignService } from "../../push/campaign-service.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { createSendService } from "../../push/send-service.ts";
@@ -31,7 +32,7 @@ export function createPush(options: {
   const { index, state, management, fanOut } = options;
   const { config, clock, log, metrics } = options.common;
   const { net } = config;
-  const guard = options.guard ?? createUrlGuard({ allowCidrs: net.allow_cidrs, allowHttp: net.allow_http });
+  const guard = options.guard ?? createConfiguredGuard(net);
   const { tokens, apps, campaigns } = state;
   const count = registerTokenMetrics(metrics, tokens);
   return {

@@ -1,3 +1,5 @@
+import { exponentialBackoffMs, JITTER, withJitter } from "../../lib/backoff.ts";
+
 /** When a delivery is retried. */
 export interface RetryPolicy {
   /** Including the first one. */
@@ -10,8 +12,6 @@ export interface RetryPolicy {
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 /** Limit of the doubling, well below the retention of deliveries. */
 export const MAX_BACKOFF_MS = 86_400_000;
-
-const JITTER = 0.2;
 
 /**
  * Returns the delay after a failed attempt, in ms, or undefined when there are no more attempts.
@@ -27,13 +27,15 @@ export function retryDelayMs(
   random: number,
 ): number | undefined {
   if (attempt >= policy.maxAttempts) return undefined;
-  const backoffMs = Math.min(policy.initialBackoffMs * 2 ** (attempt - 1), MAX_BACKOFF_MS);
-  const jitteredMs = backoffMs * (1 - JITTER + 2 * JITTER * random);
+  const jitteredMs = withJitter(
+    exponentialBackoffMs(policy.initialBackoffMs, attempt, MAX_BACKOFF_MS),
+    random,
+  );
   return Math.round(Math.max(jitteredMs, Math.min(requestedMs, MAX_RETRY_AFTER_MS)));
 }
 
 /** Returns the longest delay that `retryDelayMs` can return, in ms. */
 export function maxRetryDelayMs({ maxAttempts, initialBackoffMs }: RetryPolicy): number {
-  const backoffMs = Math.min(initialBackoffMs * 2 ** Math.max(maxAttempts - 2, 0), MAX_BACKOFF_MS);
+  const backoffMs = exponentialBackoffMs(initialBackoffMs, Math.max(maxAttempts - 1, 1), MAX_BACKOFF_MS);
   return Math.max(Math.ceil(backoffMs * (1 + JITTER)), MAX_RETRY_AFTER_MS);
 }

@@ -1,3 +1,4 @@
+import { exponentialBackoffMs } from "../../../lib/backoff.ts";
 import { RetryableError, UserError } from "../../../lib/failure.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import { Refusal } from "../../../management/refusal.ts";
@@ -61,7 +62,12 @@ async function fetchPage(pages: TokenPages, cursor: string) {
     if (attempt === MAX_ATTEMPTS) {
       throw new RetryableError(`the list of tokens could not be fetched: ${fault?.reason}`);
     }
-    await pages.wait(Math.min(fault?.waitMs ?? INITIAL_BACKOFF_MS * 2 ** (attempt - 1), MAX_BACKOFF_MS));
+    await pages.wait(
+      Math.min(
+        fault?.waitMs ?? exponentialBackoffMs(INITIAL_BACKOFF_MS, attempt, MAX_BACKOFF_MS),
+        MAX_BACKOFF_MS,
+      ),
+    );
   }
 }
 

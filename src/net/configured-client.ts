@@ -1,0 +1,18 @@
+import type { Config } from "../config/schema.ts";
+import { createOutboundClient, type OutboundClient } from "./client.ts";
+import { createUrlGuard, type UrlGuard, type UrlGuardOptions } from "./guard.ts";
+
+type NetSettings = Pick<Config["net"], "allow_cidrs" | "allow_http">;
+
+/** Creates the URL guard of the operator's settings. */
+export function createConfiguredGuard(
+  { allow_cidrs, allow_http }: NetSettings,
+  options: Pick<UrlGuardOptions, "resolve" | "ownAddresses"> = {},
+): UrlGuard {
+  return createUrlGuard({ ...options, allowCidrs: allow_cidrs, allowHttp: allow_http });
+}
+
+/** Creates the outbound client of the operator's settings. */
+export function createConfiguredClient(settings: NetSettings): OutboundClient {
+  return createOutboundClient({ guard: createConfiguredGuard(settings) });
+}
