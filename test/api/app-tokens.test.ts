@@ -15,7 +15,7 @@ const list = (query: string, fid = 3) =>
 
 const added = (token: string) => ({ event: "miniapp_added", notificationDetails: details(token) });
 
-test("the owner sees each row with its state, its client and its last event, and the token cut short", async () => {
+test("returns each row to the owner with its state, its client and its last event, and the token truncated", async () => {
   const start = push.signed.nowSecs();
   await push.report(added("0123456789abcdef"), { clientFid: CLIENT_B });
   push.signed.api.node.clock.advanceSecs(5);
@@ -68,7 +68,7 @@ test("an app without tokens has an empty list", async () => {
   expect((await list(`app_id=${push.appId}`)).body).toEqual({ tokens: [], next: { cursor: null } });
 });
 
-test("pages of every size join to the whole list, in the order of fid and client", async () => {
+test("pages of any size concatenate to the whole list, in the order of fid and client", async () => {
   const { node } = push.signed.api;
   for (let fid = 100; fid < 112; fid += 1) {
     node.ingestEvent(registerEvent(fid, custodyWallet(fid).address, { block: 20_000 + fid }));
@@ -95,7 +95,7 @@ test("pages of every size join to the whole list, in the order of fid and client
   }
 });
 
-describe("it answers", () => {
+describe("responds with", () => {
   test.each([
     ["400 without an app", "", 3, 400, "missing query parameter app_id"],
     ["404 for an unknown app", "app_id=nobody", 3, 404, "no such app"],
@@ -106,7 +106,7 @@ describe("it answers", () => {
     expect(await list(query.replace("APP", push.appId), fid)).toEqual({ status, body: { message } });
   });
 
-  test("401 without a signature, and 400 when the signature is for another operation", async () => {
+  test("401 without a signature, and 400 if the signature is for another operation", async () => {
     const call = { method: "GET" as const, path: `/frame/app/tokens?app_id=${push.appId}` };
     expect((await push.signed.send(call, {})).status).toBe(401);
     expect((await push.signed.call({ ...call, op: "app.delete" })).status).toBe(400);

@@ -19,12 +19,12 @@ const rotate = (id: string, fid = 3) =>
 const remove = (id: string, fid = 3) => signed.call({ method: "DELETE", path: `${path}?app_id=${id}`, fid });
 
 async function created(body: object = fields, fid = 3): Promise<Answer["body"]> {
-  const { status, body: answer } = await create(body, fid);
+  const { status, body: response } = await create(body, fid);
   expect(status).toBe(200);
-  return answer.app;
+  return response.app;
 }
 
-/** Fails unless the request is refused in this way and leaves nothing behind but its nonce. */
+/** Fails unless the request is rejected like this and leaves only its nonce. */
 async function expectRefused(call: TestCall, status: number, message: string) {
   const before = signed.rowCounts();
   expect(await signed.call(call)).toEqual({ status, body: { message } });
@@ -66,14 +66,17 @@ test("a new app's record has every field, in this order, and its first secret", 
   expect(await get(app.app_id)).toEqual({ status: 200, body: { app } });
 });
 
-test("every field that is given is kept as it is given", async () => {
-  const given = {
+test("stores every provided field unchanged", async () => {
+  const provided = {
     name: "🎈".repeat(128),
     app_url: "https://App.Example:8443/Mini?x=1#y",
     description: "Zeile\n\t<b>&amp;",
     signer_fid_allowlist: [9152, 9152, 0, Number.MAX_SAFE_INTEGER],
   };
-  expect(await created({ ...given, ignored: true, owner_fid: 4 })).toMatchObject({ ...given, owner_fid: 3 });
+  expect(await created({ ...provided, ignored: true, owner_fid: 4 })).toMatchObject({
+    ...provided,
+    owner_fid: 3,
+  });
   expect(await created({ ...fields, description: null })).toMatchObject({ description: null });
 });
 
@@ -115,21 +118,21 @@ describe("a creation is 400 with", () => {
     await expectRefused({ method: "POST", path, body: JSON.stringify(body) }, 400, message);
   });
 
-  test("nothing for a body of 32 KB, and a larger one is 413", async () => {
+  test("413 for a body above 32 KB, and accepts one of 32 KB", async () => {
     const body = (bytes: number) => JSON.stringify(fields).padEnd(bytes);
     expect((await signed.call({ method: "POST", path, body: body(32_768) })).status).toBe(200);
     expect((await signed.call({ method: "POST", path, body: body(32_769) })).status).toBe(413);
   });
 });
 
-test("an allowlist of 1024 entries passes", async () => {
+test("accepts an allowlist of 1024 entries", async () => {
   const signer_fid_allowlist = Array.from({ length: 1024 }, (_, n) => n);
   expect((await created({ ...fields, signer_fid_allowlist })).signer_fid_allowlist).toEqual(
     signer_fid_allowlist,
   );
 });
 
-test("a list is complete, oldest first, and of the signing fid alone", async () => {
+test("a list is complete, oldest first, and contains only records of the signing fid", async () => {
   const apps = [];
   for (let n = 0; n < 12; n += 1) apps.push(await created({ ...fields, name: `App ${n}` }));
   const other = await created(fields, 4);
@@ -137,7 +140,7 @@ test("a list is complete, oldest first, and of the signing fid alone", async () 
   expect(await list(4)).toEqual([other]);
 });
 
-test("a lower cap hides nothing, and counts the living", async () => {
+test("a lowered cap hides no record, and counts only existing ones", async () => {
   await using small = await startSignedApi({ settings: ["apps.max_apps_per_owner=2"] });
   const call = { method: "POST", path, body: fields } as const;
   const first = await small.call(call);
@@ -149,17 +152,17 @@ test("a lower cap hides nothing, and counts the living", async () => {
   expect((await small.call(call)).status).toBe(200);
 });
 
-test("the 26th app is 429, also when 40 creations race at 20 existing: exactly 25 remain", async () => {
+test("the 26th app is 429, also with 40 concurrent creations at 20 existing: exactly 25 remain", async () => {
   for (let n = 0; n < 20; n += 1) await created();
-  const answers = await Promise.all(Array.from({ length: 40 }, () => create()));
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
-  expect(answers.filter(({ status }) => status === 429)).toHaveLength(35);
+  const responses = await Promise.all(Array.from({ length: 40 }, () => create()));
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(5);
+  expect(responses.filter(({ status }) => status === 429)).toHaveLength(35);
   expect(await list()).toHaveLength(25);
   expect(signed.rowCounts()).toMatchObject({ apps: 25, secrets: 25 });
 });
 
 describe("an update", () => {
-  test("changes what is given, and the time of the change", async () => {
+  test("changes the provided fields and the time of the change", async () => {
     const app = await created({ ...fields, description: "Old", signer_fid_allowlist: [1, 2] });
     signed.api.node.clock.advanceSecs(5);
     const updated_at = signed.nowSecs();
@@ -175,13 +178,13 @@ describe("an update", () => {
     let expected = { ...app, updated_at };
     for (const step of steps) {
       expected = { ...expected, ...step };
-      const answer = await update({ app_id: app.app_id, ...step, owner_fid: 4, send_secrets: [] });
-      expect(answer).toEqual({ status: 200, body: { app: expected } });
+      const response = await update({ app_id: app.app_id, ...step, owner_fid: 4, send_secrets: [] });
+      expect(response).toEqual({ status: 200, body: { app: expected } });
     }
     expect(await list()).toEqual([expected]);
   });
 
-  test("names the app before it looks at a field, and its owner before that", async () => {
+  test("reports an unknown app before an invalid field, and a foreign owner too", async () => {
     const { app_id } = await created();
     const call = (body: object, fid = 3) => ({ method: "PUT", path, body, fid }) as const;
     await expectRefused(call({ name: "" }), 400, "missing field app_id");
@@ -197,7 +200,7 @@ describe("an update", () => {
     );
   });
 
-  test("does not undo a rotation that happens meanwhile", async () => {
+  test("does not undo a concurrent rotation", async () => {
     const { app_id } = await created();
     await Promise.all([
       ...Array.from({ length: 5 }, () => update({ app_id, app_url: "https://slow.example" })),
@@ -210,7 +213,7 @@ describe("an update", () => {
 });
 
 describe("a rotation", () => {
-  test("adds a secret; the others work on for the grace period; expired ones leave the record", async () => {
+  test("adds a secret; the others remain valid for the grace period; expired ones are removed from the record", async () => {
     const { clock } = signed.api.node;
     const first = signed.nowSecs();
     const { app_id, send_secrets } = await created();
@@ -236,7 +239,7 @@ describe("a rotation", () => {
     expect((await list())[0].send_secrets).toEqual(twice.send_secrets.slice(2));
   });
 
-  test("ends when a hundred secrets are unexpired", async () => {
+  test("is rejected at a hundred unexpired secrets", async () => {
     const { app_id } = await created();
     for (let n = 1; n < 100; n += 1) expect((await rotate(app_id)).status).toBe(200);
     const call = { method: "POST", path: `${path}/secret/rotate?app_id=${app_id}` } as const;
@@ -245,7 +248,7 @@ describe("a rotation", () => {
 });
 
 describe("a deletion", () => {
-  test("takes the id from the query or from a body, and leaves nothing", async () => {
+  test("accepts the id in the query or in a body, and leaves no rows", async () => {
     const apps = [await created(), await created(), await created()];
     const [a, b, c] = apps.map(({ app_id }) => app_id);
     const deleted = { status: 200, body: { deleted: true } };
@@ -257,7 +260,7 @@ describe("a deletion", () => {
     expect(signed.rowCounts()).toMatchObject({ apps: 0, secrets: 0 });
   });
 
-  test("is 400 without an id, with two, or with a body that is no object", async () => {
+  test("is 400 without an id, with two, or with a body that is not an object", async () => {
     const { app_id } = await created();
     const call = (query: string, body?: string) =>
       ({ method: "DELETE", path: path + query, ...(body === undefined ? {} : { body }) }) as const;
@@ -276,7 +279,7 @@ describe("a deletion", () => {
   });
 });
 
-test("what is foreign is 403 and what is unknown is 404, for every operation on one app", async () => {
+test("every operation on a foreign app is 403 and on an unknown app 404", async () => {
   const { app_id } = await created();
   for (const [method, under] of [
     ["GET", path],

@@ -33,7 +33,7 @@ function end(key: Uint8Array, kind: "remove" | "admin_reset"): void {
   expect(api.node.ingestEvent(signerEvent(FID, key, { block: block++ }, kind))).toBe("ok");
 }
 
-/** As both dialects show it: the native one names the app, the other shows it. */
+/** The addresses in both dialects: the native one has the app's fid, the compat one the app's object. */
 async function authAddresses() {
   const native = await api.get(`/user?fid=${FID}`);
   const compat = await api.get(`/v2/farcaster/user/bulk?fids=${FID}`);
@@ -42,7 +42,7 @@ async function authAddresses() {
   return users.map((user) => user.auth_addresses);
 }
 
-test("an auth address is shown with the app that asked for it, ABI-encoded on chain or bare", async () => {
+test("an auth address has the app that requested it, ABI-encoded on chain or bare", async () => {
   expect(await authAddresses()).toEqual([[], []]);
   for (const key of [encoded, address]) {
     add(key);
@@ -80,7 +80,7 @@ test("both encodings are one key: it is listed once, and either removes it", asy
   expect((await authAddresses()).map((list) => list.length)).toEqual([1, 1]);
 });
 
-test("an app that nobody knows is its number alone, and 0 where the metadata names none", async () => {
+test("an unknown app is only its fid, which is 0 if the metadata names none", async () => {
   add(encoded, 777);
   add(makeWallet("another").address, "none");
   expect(await authAddresses()).toEqual([
@@ -98,7 +98,7 @@ test("an app that nobody knows is its number alone, and 0 where the metadata nam
   ]);
 });
 
-test("a key of other contents is kept as an event and names no address", async () => {
+test("a key with other contents is stored as an event and adds no address", async () => {
   for (const key of [Buffer.alloc(32, 1), Buffer.alloc(7, 1), Buffer.alloc(33)]) add(key);
   expect(await authAddresses()).toEqual([[], []]);
   const { body } = await api.get(`/signer?fid=${FID}`);

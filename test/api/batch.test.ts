@@ -100,16 +100,16 @@ afterAll(() => api[Symbol.asyncDispose]());
 
 async function post(path: string, body: string) {
   const response = await fetch(`${api.url}/v2/svc${path}`, { method: "POST", body });
-  const answer = (await response.json()) as Record<string, unknown>;
-  expectMatchesOpenApi(api.document, "post", `/v2/svc${path}`, response.status, answer);
-  return { status: response.status, body: answer, headers: response.headers };
+  const parsed = (await response.json()) as Record<string, unknown>;
+  expectMatchesOpenApi(api.document, "post", `/v2/svc${path}`, response.status, parsed);
+  return { status: response.status, body: parsed, headers: response.headers };
 }
 
-const ask = async (path: string, ...fids: (number | bigint)[]) =>
+const batch = async (path: string, ...fids: (number | bigint)[]) =>
   (await post(path, `{"fids":[${fids.join(",")}]}`)).body;
 
 describe("the body", () => {
-  test("what is no list of u64 numbers is 400 and names fids", async () => {
+  test("is 400 naming fids if it is not a list of u64 numbers", async () => {
     for (const path of PATHS) {
       for (const body of [
         "{}",
@@ -137,23 +137,23 @@ describe("the body", () => {
     }
   });
 
-  test("a hundred fids pass, none too, and unknown fields do not matter", async () => {
+  test("may have zero to a hundred fids, and unknown fields are ignored", async () => {
     for (const path of PATHS) {
       const hundred = Array.from({ length: 100 }, (_, n) => n + 1);
-      const all = await ask(path, ...hundred);
+      const all = await batch(path, ...hundred);
       expect(Object.keys(all)).toEqual(hundred.map(String));
       expect((await post(path, '{"fids":[],"more":1}')).body).toEqual({});
     }
   });
 
-  test("an fid beyond exact numbers is nobody, under its own digits", async () => {
+  test("an fid above 2^53 has an empty list under its own digits", async () => {
     for (const path of PATHS) {
       const fids = [2n ** 32n + 1n, 2n ** 53n + 1n, 2n ** 53n + 2n, 2n ** 64n - 1n, 9n];
-      expect(await ask(path, ...fids)).toEqual(Object.fromEntries(fids.map((fid) => [String(fid), []])));
+      expect(await batch(path, ...fids)).toEqual(Object.fromEntries(fids.map((fid) => [String(fid), []])));
     }
   });
 
-  test("any list of u64 comes back digit for digit, each once", () => {
+  test("any list of u64 is returned digit for digit, each once", () => {
     fc.assert(
       fc.property(fc.array(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })), (fids) => {
         const exact = exactFids(Buffer.from(`{ "fids" : [ ${fids.join(" , ")} ] }`));
@@ -170,9 +170,9 @@ describe("the body", () => {
   });
 });
 
-test("following: newest first, in ISO 8601, blocks not among them", async () => {
+test("following: newest first, times in ISO 8601, without blocks", async () => {
   const iso = (secs: number) => new Date((DEFAULT_NOW_SECS + secs) * 1000).toISOString();
-  expect(await ask("/batch/following", 2, 1)).toEqual({
+  expect(await batch("/batch/following", 2, 1)).toEqual({
     "1": [
       { fid: 3, followed_at: iso(9) },
       { fid: 2, followed_at: iso(5) },
@@ -184,7 +184,7 @@ test("following: newest first, in ISO 8601, blocks not among them", async () => 
 });
 
 test("reactions: on live casts of their true author, newest first", async () => {
-  expect(await ask("/batch/reactions", 1)).toEqual({
+  expect(await batch("/batch/reactions", 1)).toEqual({
     "1": [
       { target_fid: 2, timestamp: DEFAULT_NOW_SECS + 20 },
       { target_fid: 2, timestamp: DEFAULT_NOW_SECS + 15 },
@@ -194,8 +194,8 @@ test("reactions: on live casts of their true author, newest first", async () => 
   });
 });
 
-test("cast-interactions: live casts of others, by the newest act, each with all that was done", async () => {
-  expect(await ask("/batch/cast-interactions", 1, 3)).toEqual({
+test("cast-interactions: live casts of other users, by the newest act, each with all acts", async () => {
+  expect(await batch("/batch/cast-interactions", 1, 3)).toEqual({
     "1": [
       { hash: b, liked: true, recasted: false, replied: true },
       { hash: a, liked: true, recasted: true, replied: false },
@@ -216,7 +216,7 @@ test("signers: the keys whose latest event is an add, in the order of addition",
     key_type: 1,
     metadata_type: 1,
   });
-  expect(await ask("/batch/signers", 2)).toEqual({
+  expect(await batch("/batch/signers", 2)).toEqual({
     "2": [signer(accountSigner(2).publicKey, AT), signer(key("later"), AT + 10)],
   });
 });
@@ -225,7 +225,7 @@ test("id-registrations: in chain order, with event types in lower case", async (
   const [from, to] = [makeWallet("custody 3").address, makeWallet("other").address];
   api.node.ingestEvent(transferEvent(3, from, to, { block: 900_000, at: AT + 5 }));
   api.node.ingestEvent(registerEvent(50, to, { block: 900_001, at: AT + 6 }));
-  expect(await ask("/batch/id-registrations", 3, 50)).toEqual({
+  expect(await batch("/batch/id-registrations", 3, 50)).toEqual({
     "3": [
       { from: null, to: hexOf(from), timestamp: AT, event_type: "register" },
       { from: hexOf(from), to: hexOf(to), timestamp: AT + 5, event_type: "transfer" },
@@ -234,7 +234,7 @@ test("id-registrations: in chain order, with event types in lower case", async (
   });
 });
 
-test("an answer is JSON that nobody keeps, and takes at most two statements for each fid", async () => {
+test("a response is no-store JSON and runs at most two statements per fid", async () => {
   for (const path of PATHS) {
     api.takeStatements();
     const { headers } = await post(path, '{"fids":[1,2,3]}');

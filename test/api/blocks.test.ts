@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => api[Symbol.asyncDispose]());
 
-test("blocks and mutes are those of the fid alone, newest first, in pages of any size", async () => {
+test("lists only the blocks and mutes of the fid, newest first, in pages of any size", async () => {
   for (const [path, expected] of [
     ["/block/list?fid=1", [3, 2]],
     ["/mute/list?fid=1", [5, 2]],
@@ -36,7 +36,7 @@ test("blocks and mutes are those of the fid alone, newest first, in pages of any
   }
 });
 
-test("each missing or malformed parameter is 400 and named", async () => {
+test("a missing or malformed parameter is 400 naming it", async () => {
   for (const path of ["/block/list", "/mute/list"]) {
     for (const [query, name] of [
       ["", "fid"],
@@ -51,7 +51,7 @@ test("each missing or malformed parameter is 400 and named", async () => {
   }
 });
 
-test("a cursor of blocks is none of mutes", async () => {
+test("rejects a cursor of blocks for mutes", async () => {
   const { body } = await api.get("/block/list?fid=1&limit=1");
   const { cursor } = body.next as { cursor: string };
   expect((await api.get(`/mute/list?fid=1&cursor=${cursor}`)).status).toBe(400);

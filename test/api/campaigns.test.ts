@@ -11,7 +11,7 @@ afterEach(() => api[Symbol.asyncDispose]());
 
 const get = (path: string, fid = 3) => api.signed.call({ method: "GET", path, fid });
 
-test("the owner sees a campaign with its counts by client host and by reason", async () => {
+test("returns a campaign to its owner with its counts by client host and by reason", async () => {
   await using a = startPushClient(() => nested({ successful: ["t1"], rateLimited: ["t2", "t3"] }));
   await using b = startPushClient(() => new Response("", { status: 403 }));
   const at = (port: number, fid: number) => ({ fid, url: `http://c.example:${port}/`, token: `t${fid}` });
@@ -63,7 +63,7 @@ test("the owner sees a campaign with its counts by client host and by reason", a
   expect((await get(`/frame/app/campaign?campaign_id=${campaign_id.toUpperCase()}`)).status).toBe(200);
 });
 
-test("nobody but the owner of the app sees its campaigns, and unsigned requests see nothing", async () => {
+test("rejects other fids and unsigned requests", async () => {
   const { campaign_id } = (await api.send()).body;
   const one = `/frame/app/campaign?campaign_id=${campaign_id}`;
   const all = `/frame/app/campaigns?app_id=${APP_ID}`;
@@ -86,13 +86,13 @@ test.each([
   expect((await get(path)).status).toBe(status);
 });
 
-test("the campaigns of a deleted app are gone", async () => {
+test("the campaigns of a deleted app are deleted", async () => {
   const { campaign_id } = (await api.send()).body;
   await api.signed.call({ method: "DELETE", path: `/frame/app?app_id=${APP_ID}` });
   expect((await get(`/frame/app/campaign?campaign_id=${campaign_id}`)).status).toBe(404);
 });
 
-test("a walk over the pages of a list meets every campaign once, newest first, while others come", async () => {
+test("pages contain every campaign once, newest first, while others are added", async () => {
   const sent: string[] = [];
   for (let at = 0; at < 7; at++) sent.unshift((await api.send()).body.campaign_id);
   for (const limit of [1, 3, 100]) {
@@ -109,7 +109,7 @@ test("a walk over the pages of a list meets every campaign once, newest first, w
   }
 });
 
-test("a campaign whose app is deleted while it runs ends, and what was sent until then is counted", async () => {
+test("a running campaign ends when its app is deleted, and earlier sends are counted", async () => {
   const calls = { count: 0 };
   await using client = startPushClient(async ({ tokens }) => {
     if (++calls.count === 1) {
@@ -132,7 +132,7 @@ test("a campaign whose app is deleted while it runs ends, and what was sent unti
   expect((await api.send({}, { key: SECRET })).status).toBe(404);
 });
 
-test("metrics and status tell of sends", async () => {
+test("metrics and status report sends", async () => {
   await using client = startPushClient(() => nested({ successful: ["t1"] }));
   api.addTokens([1, 2].map((fid) => ({ fid, url: `http://c.example:${client.port}/`, token: `t${fid}` })));
   await api.send();

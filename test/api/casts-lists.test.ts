@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => api[Symbol.asyncDispose]());
 
-/** Posts a cast and answers its hash; `at`: seconds after the default time. */
+/** Posts a cast and returns its hash; `at`: seconds after the default time. */
 function post(fid: number, at: number, body: DeepPartial<CastAddBody>): Hash {
   const message = signMessage(
     {
@@ -72,14 +72,14 @@ type Shape = [Hash, Shape[]];
 const shapeOf = ({ cast, replies }: Tree): Shape => [cast.hash, replies.map(shapeOf)];
 
 describe("/cast/conversation", () => {
-  test("is a tree, oldest first, as deep as asked, with true counts at the last level", async () => {
+  test("is a tree, oldest first, of the requested depth, with true counts at the last level", async () => {
     const root = post(1, 0, { text: "root" });
     const late = reply(2, 20, { fid: 1, hash: root });
     const early = reply(3, 10, { fid: 1, hash: root });
     const chain: Hash[] = [early];
     for (let level = 1; level < 6; level++)
       chain.push(reply(1, 20 + level, { fid: level === 1 ? 3 : 1, hash: chain[level - 1] ?? UNKNOWN }));
-    // A reply to this hash under another author's name answers another cast.
+    // A reply to this hash under another author is a reply to another cast.
     reply(2, 30, { fid: 2, hash: root });
     const chainTo = (depth: number): Shape[] =>
       depth === 0
@@ -101,7 +101,7 @@ describe("/cast/conversation", () => {
     expect(shapeOf(await conversation(root, "&reply_depth=5"))).toEqual([root, [[late, []]]]);
   });
 
-  test("holds the 50 oldest replies to a cast and 500 in all, in a bounded number of statements", async () => {
+  test("contains the 50 oldest replies to a cast and 500 in total, with a bounded number of statements", async () => {
     const root = post(1, 100, { text: "busy" });
     const direct = Array.from({ length: 55 }, (_, n) => reply(2, 101 + n, { fid: 1, hash: root }, "direct"));
     const tree = await conversation(root, "&reply_depth=1");
@@ -121,7 +121,7 @@ describe("/cast/conversation", () => {
     expect(statements.length).toBeLessThan(40);
   });
 
-  test("of a cast that is not there is 404; a parameter that is missing or malformed is 400 naming it", async () => {
+  test("of an unknown cast is 404; a missing or malformed parameter is 400 naming it", async () => {
     expect((await api.get(`/cast/conversation?identifier=${UNKNOWN}&type=hash`)).status).toBe(404);
     const gone = post(1, 5000, { text: "gone" });
     reply(2, 5001, { fid: 1, hash: gone });
@@ -156,7 +156,7 @@ describe("/cast/quotes", () => {
       const at = 6001 + (n >> 1);
       return { at, hash: quote(2, at, { text: ` ${n}` }) };
     });
-    // It names another author, and so no cast.
+    // It has another author, and therefore matches no cast.
     quote(3, 6100, { author: 2 });
     const other = quote(3, 6050);
     const expected = quotes
@@ -177,7 +177,7 @@ describe("/cast/quotes", () => {
     expect((await api.get(path)).body).toEqual({ casts: [], next: { cursor: null } });
   });
 
-  test("of an unknown cast are none; a malformed parameter is 400 naming it", async () => {
+  test("of an unknown cast is empty; a malformed parameter is 400 naming it", async () => {
     expect((await api.get(`/cast/quotes?identifier=${UNKNOWN}`)).body).toEqual({
       casts: [],
       next: { cursor: null },
@@ -196,8 +196,8 @@ describe("/cast/quotes", () => {
   });
 });
 
-describe("what protocol data has nothing for", () => {
-  test("has a fixed answer, and its parameters are checked all the same", async () => {
+describe("routes without protocol data", () => {
+  test("have a fixed response and validate their parameters", async () => {
     for (const query of ["q=gm", "q=gm&interval=180d&author_fid=1&channel_id=art"])
       expect((await api.get(`/cast/metrics?${query}`)).body).toEqual({ metrics: [], next: { cursor: null } });
     for (const [query, name] of [

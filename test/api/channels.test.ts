@@ -123,7 +123,7 @@ const ALL = [
 ];
 
 describe("/channel", () => {
-  test("an imported channel is complete, under its id and every one of its URLs", async () => {
+  test("an imported channel is complete, under its id and each of its URLs", async () => {
     const { body } = await api.get("/channel?id=books");
     expect(body).toEqual({
       channel: {
@@ -150,7 +150,7 @@ describe("/channel", () => {
       expect((await api.get(`/channel?${query}`)).body).toEqual(body);
   });
 
-  test("what nobody imported is named by its id, stands under one URL whatever host casts used, and began with its first cast", async () => {
+  test("a channel that was not imported is named by its id, has one URL for all hosts, and is as old as its first cast", async () => {
     expect(await one("id=cats")).toEqual({
       object: "channel",
       id: "cats",
@@ -173,7 +173,7 @@ describe("/channel", () => {
     expect(await one(`id=${q(`${OLD_HOST}/http:x`)}`)).toMatchObject({ parent_url: `${OLD_HOST}/http:x` });
   });
 
-  test("a channel that was only imported exists, without members; its lead is null while nobody has that fid", async () => {
+  test("a channel that was only imported has no members, and its lead is null for an unknown fid", async () => {
     expect(await one("id=quiet")).toMatchObject({
       name: "Bibliophiles",
       lead: null,
@@ -187,7 +187,7 @@ describe("/channel", () => {
     });
   });
 
-  test("the registry's own name of a channel under another URL finds it", async () => {
+  test("finds a channel with another URL by its name in the registry", async () => {
     expect(await one("id=punks")).toMatchObject({
       id: PUNKS,
       name: "Punks",
@@ -198,7 +198,7 @@ describe("/channel", () => {
     expect((await api.get("/channel?id=punks&type=parent_url")).status).toBe(404);
   });
 
-  test("unknown channels are 404; malformed or missing parameters are 400 that name the parameter", async () => {
+  test("unknown channels are 404; malformed or missing parameters are 400 naming the parameter", async () => {
     for (const query of [
       "id=nothing",
       "id=Books",
@@ -252,7 +252,7 @@ describe("/channel", () => {
 });
 
 describe("lists of channels", () => {
-  test("/channel/all and /channel/list hold every channel once, by id, at any size of page, also while casts come and go", async () => {
+  test("/channel/all and /channel/list contain every channel once, by id, at any page size, also while casts are added and removed", async () => {
     for (const path of ["/channel/all", "/channel/list"])
       for (const limit of [1, 3, 100]) expect(await ids(path, limit)).toEqual(ALL);
     let hash = "";
@@ -264,16 +264,16 @@ describe("lists of channels", () => {
     expect(await ids("/channel/all")).toEqual(ALL);
   });
 
-  test("/channel/bulk answers in the order asked, each channel once, without unknown ones", async () => {
-    const asked = ["punks", "nothing", "cats", `${OLD_HOST}/books`, "books", PUNKS];
-    const { body } = await api.get(`/channel/bulk?type=id&ids=${asked.map(q).join(",")}`);
+  test("/channel/bulk returns each channel once in the requested order, without unknown ones", async () => {
+    const requested = ["punks", "nothing", "cats", `${OLD_HOST}/books`, "books", PUNKS];
+    const { body } = await api.get(`/channel/bulk?type=id&ids=${requested.map(q).join(",")}`);
     expect((body.channels as { id: string }[]).map(({ id }) => id)).toEqual([PUNKS, "cats", "books"]);
     expect(body.next).toEqual({ cursor: null });
     const urls = [`${OLD_HOST}/cats`, "books", `${NEW_HOST}/books`].map(q).join("&ids=");
     expect(await ids(`/channel/bulk?type=parent_url&ids=${urls}`)).toEqual(["cats", "books"]);
   });
 
-  test("/channel/search finds ids and names by prefix in any case, the most members first, then by id", async () => {
+  test("/channel/search finds ids and names by prefix ignoring case, most members first, then by id", async () => {
     const found: Record<string, string[]> = {
       book: ["books", "Bookmarks"],
       BOOKM: ["Bookmarks"],
@@ -294,7 +294,7 @@ describe("lists of channels", () => {
         });
   });
 
-  test("a prefix that very many channels have is searched in the same order", async () => {
+  test("a prefix of very many channels is searched in the same order", async () => {
     const rows = Array.from({ length: 1200 }, (_, n) => ({ id: `crowd${String(n).padStart(4, "0")}` }));
     importFile(rows);
     for (const [fid, id] of [
@@ -311,7 +311,7 @@ describe("lists of channels", () => {
     );
   });
 
-  test("/channel/trending follows the ranking that was made in the background", async () => {
+  test("/channel/trending follows the ranking of the background task", async () => {
     expect(await ids("/channel/trending")).toEqual([]);
     const put = api.node.db.sqlite.query<unknown, [number, Uint8Array]>(
       "INSERT INTO rankings (kind, snapshot, rank, ref, score) VALUES ('channels', 7, ?, ?, 1)",
@@ -334,7 +334,7 @@ describe("members", () => {
     return (await readAllPages<{ fid: number }>(api, path, "users", limit)).map(({ fid }) => fid);
   }
 
-  test("who casts directly in a channel is listed once, the last active first, under all names and hosts", async () => {
+  test("lists each author of direct casts once, last active first, under all names and hosts", async () => {
     for (const path of MEMBER_PATHS)
       for (const id of ["books", `${OLD_HOST}/books`, `${NEW_HOST}/books`])
         for (const limit of [1, 3])
@@ -343,7 +343,7 @@ describe("members", () => {
     expect(await members("/channel/members?channel_id=quiet")).toEqual([]);
   });
 
-  test("a user's channels come the latest first, a tie by id, whatever the ids hold, under all names", async () => {
+  test("lists a user's channels latest first, ties by id, whatever the ids contain, under all names", async () => {
     const ofFour = [`${OLD_HOST}/http:x`, HOSTILE, "https://example.com/a", "cats", "bare"];
     for (const path of ["/channel/user-active", "/channel/user", "/user/channels", "/user/memberships/list"])
       for (const limit of [1, 2, 100]) expect(await ids(`${path}?fid=4`, limit)).toEqual(ofFour);
@@ -355,7 +355,7 @@ describe("members", () => {
       });
   });
 
-  test("a membership is of the user in the channel", async () => {
+  test("a membership contains the user and the channel", async () => {
     const { body } = await api.get("/user/memberships/list?fid=3&limit=1");
     const [channel] = body.channels as unknown[];
     expect(body.members).toEqual([
@@ -364,7 +364,7 @@ describe("members", () => {
     expect(channel).toMatchObject({ id: "books" });
   });
 
-  test("members and counts go with the last cast", async () => {
+  test("members and counts are removed with the last cast", async () => {
     const hash = cast(3, `${NEW_HOST}/cats`, 30);
     expect(await members("/channel/members?channel_id=cats")).toEqual([3, 4]);
     expect(await one("id=cats")).toMatchObject({ member_count: 2 });
@@ -376,7 +376,7 @@ describe("members", () => {
   });
 });
 
-test("a cast shows its channel with the registry's name and image and the channel's own URL", async () => {
+test("a cast contains its channel with the registry's name and image and the channel's own URL", async () => {
   const inBooks = cast(3, `${OLD_HOST}/books`, 40);
   const inCats = cast(3, `${NEW_HOST}/cats`, 41);
   api.takeStatements();
@@ -400,7 +400,7 @@ test("a cast shows its channel with the registry's name and image and the channe
   ]);
 });
 
-test("a page takes the same few statements whatever it holds", async () => {
+test("a page runs the same few statements whatever its size", async () => {
   for (const path of [
     "/channel/all?a=a",
     "/channel/search?q=b",

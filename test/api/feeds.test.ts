@@ -69,7 +69,7 @@ function remove({ fid, hash }: Posted): void {
   expect(api.node.ingestMessage(signMessage(data, accountSigner(fid)))).toBe("ok");
 }
 
-/** The posted casts that a feed must show, in its order. */
+/** The posted casts expected in a feed, in its order. */
 function feedOf(belongs: (cast: Posted) => boolean): Hash[] {
   return posted
     .filter(belongs)
@@ -77,7 +77,7 @@ function feedOf(belongs: (cast: Posted) => boolean): Hash[] {
     .map(({ hash }) => hash);
 }
 
-async function walk(path: string, limit: number, between?: () => void): Promise<Hash[]> {
+async function collectPages(path: string, limit: number, between?: () => void): Promise<Hash[]> {
   return (await readAllPages<{ hash: Hash }>(api, path, "casts", limit, between)).map(({ hash }) => hash);
 }
 
@@ -107,13 +107,13 @@ const feeds: readonly [path: string, belongs: (cast: Posted) => boolean][] = [
 ];
 
 describe.each(feeds)("%s", (path, belongs) => {
-  test("is newest first, ties by hash, and pages of any size join to the whole, while casts come and go", async () => {
+  test("is newest first, ties by hash, and pages of any size concatenate to the whole, while casts are added and removed", async () => {
     const expected = feedOf(belongs);
     for (const limit of [1, 3, 100, 1_000_000_000]) {
       let n = 0;
-      const found = await walk(path, limit, () => {
+      const found = await collectPages(path, limit, () => {
         n += 1;
-        // Newer than every page behind the first: it shows nowhere, and is gone before the next walk.
+        // Newer than every page after the first: it appears on none, and is removed before the next run.
         const late = post(2, 500 + n, {
           text: `late ${path} ${limit}`,
           parent: { $case: "parentUrl", value: CHAIN },
@@ -124,7 +124,7 @@ describe.each(feeds)("%s", (path, belongs) => {
     }
   });
 
-  test("takes the same few statements whatever the page holds", async () => {
+  test("runs the same few statements whatever the page size", async () => {
     for (const limit of [1, 10, 100]) {
       api.takeStatements();
       await api.get(`${path}&limit=${limit}`);
@@ -133,16 +133,16 @@ describe.each(feeds)("%s", (path, belongs) => {
   });
 });
 
-test("a removed cast is in no feed any more", async () => {
+test("a removed cast is in no feed", async () => {
   const gone = post(3, 600, { text: "soon gone", parent: { $case: "parentUrl", value: OTHER } });
   const paths = [
     "/feed/following?fid=1",
     `/feed/parent_urls?parent_urls=${list(OTHER)}`,
     "/feed/user/casts?fid=3",
   ];
-  for (const path of paths) expect((await walk(path, 100))[0]).toBe(gone.hash);
+  for (const path of paths) expect((await collectPages(path, 100))[0]).toBe(gone.hash);
   remove(gone);
-  for (const path of paths) expect(await walk(path, 100)).not.toContain(gone.hash);
+  for (const path of paths) expect(await collectPages(path, 100)).not.toContain(gone.hash);
 });
 
 describe("/feed/user/popular", () => {
@@ -159,7 +159,7 @@ describe("/feed/user/popular", () => {
       ),
     ).toBe("ok");
 
-  test("is the live casts by likes, recasts and replies together, filled with the newest of the others", async () => {
+  test("contains the live casts by the sum of likes, recasts and replies, then the newest others", async () => {
     const own = Array.from({ length: 13 }, (_, n) => post(5, 700 + n, { text: `five ${n}` }));
     const [a, b, c, d] = own as [Posted, Posted, Posted, Posted];
     for (const by of [1, 2, 3]) like(by, b);
@@ -169,7 +169,7 @@ describe("/feed/user/popular", () => {
     expect(api.node.ingestMessage(recast)).toBe("ok");
     const parent = { $case: "parentCastId", value: { fid: 5, hash: bytesOf(d.hash) } } as const;
     post(1, 800, { text: "a reply", parent });
-    // A like of a cast that is not there, and one that names the wrong author, count for nothing that shows.
+    // Likes of an unknown cast and of a wrong author have no effect.
     like(1, { fid: 5, hash: `0x${"ab".repeat(20)}` });
     like(1, { fid: 5, hash: posted[0]?.hash ?? "0x" });
     const rest = own
@@ -188,7 +188,7 @@ describe("/feed/user/popular", () => {
     expect(await popular("fid=99")).toEqual([]);
   });
 
-  test("finds the casts behind thousands of counts of casts that never were", async () => {
+  test("finds the casts despite thousands of counts of unknown casts", async () => {
     const before = await popular("fid=5");
     api.node.db.sqlite.exec(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
@@ -199,7 +199,7 @@ describe("/feed/user/popular", () => {
   });
 });
 
-test("a parameter that is missing or malformed is 400 naming it", async () => {
+test("a missing or malformed parameter is 400 naming it", async () => {
   const many = Array.from({ length: 351 }, (_, n) => `c${n}`).join(",");
   for (const [path, name] of [
     ["/feed", "fid"],
@@ -230,7 +230,7 @@ test("a parameter that is missing or malformed is 400 naming it", async () => {
   }
 });
 
-test("the cursor of one feed is 400 at another, and an fid beyond 32 or 53 bits follows nobody", async () => {
+test("the cursor of another feed is 400, and an fid above 32 or 53 bits follows no user", async () => {
   const { body } = await api.get("/feed/following?fid=1&limit=1");
   const { cursor } = body.next as { cursor: string };
   for (const path of ["/feed/trending?", "/feed/user/casts?fid=1&", "/feed/channels?channel_ids=art&"])

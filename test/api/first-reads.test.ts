@@ -118,7 +118,7 @@ describe("users", () => {
     });
   });
 
-  test("unknown things are 404, malformed or missing parameters 400 that name the parameter", async () => {
+  test("unknown objects are 404, malformed or missing parameters 400 naming the parameter", async () => {
     const unknown = ["/user?fid=9", "/user/by-username?username=User1", "/user/by_username?username=nobody"];
     for (const path of [
       ...unknown,
@@ -154,7 +154,7 @@ describe("users", () => {
     }
   });
 
-  test("an fid beyond 32 or 53 bits is nobody, never somebody else", async () => {
+  test("an fid above 32 or 53 bits is unknown and never another user", async () => {
     for (const fid of [2n ** 32n + 1n, 2n ** 53n + 1n, 2n ** 64n - 1n]) {
       expect((await api.get(`/user?fid=${fid}`)).status).toBe(404);
       expect((await api.get(`/user/bulk?fids=${fid}`)).body).toEqual({ users: [] });
@@ -165,7 +165,7 @@ describe("users", () => {
     }
   });
 
-  test("lists come in the order asked, once each, without those that do not exist, in either spelling", async () => {
+  test("lists contain each known user once in the requested order, in either spelling", async () => {
     for (const query of ["fids=3,9,1,3", "fids=3&fids=9%2C1&fids=,3,"]) {
       const { body } = await api.get(`/user/bulk?${query}`);
       expect((body.users as { fid: number }[]).map(({ fid }) => fid)).toEqual([3, 1]);
@@ -174,7 +174,7 @@ describe("users", () => {
     expect((await api.get(`/user/bulk?fids=${many}`)).status).toBe(400);
   });
 
-  test("custody is the present one: after a transfer the old address finds nobody, of two fids the lower one is found", async () => {
+  test("custody is current: after a transfer the old address is unknown, and of two fids the lower one is returned", async () => {
     const old = Buffer.from(makeWallet("custody 2").address);
     const next = makeWallet("custody next").address;
     api.node.ingestEvent(transferEvent(2, old, next, { block: 900_000 }));
@@ -187,7 +187,7 @@ describe("users", () => {
 });
 
 describe("casts", () => {
-  test("a quoted cast stands in its quote, and a cast id with the wrong author names no cast", async () => {
+  test("a quote contains the quoted cast, and a cast id with the wrong author matches no cast", async () => {
     const { body } = await api.get(
       `/cast?identifier=${hashOf(quote).toUpperCase().replace("0X", "0x")}&fid=2`,
     );
@@ -204,7 +204,7 @@ describe("casts", () => {
     expect((await api.get(`/cast?identifier=${hashOf(quote)}&fid=1`)).status).toBe(404);
   });
 
-  test("names stand in the text; an fid that does not exist is named by its number and has no profile", async () => {
+  test("the text contains the mentioned names; an unknown fid is written as its number and has no profile", async () => {
     const { body } = await api.get(`/cast?identifier=${hashOf(root)}`);
     expect(body.cast).toMatchObject({
       text: "root for @!2@!77",
@@ -233,10 +233,13 @@ describe("casts", () => {
     expect((await api.get(`/cast?type=url&identifier=${elsewhere}`)).status).toBe(404);
   });
 
-  test("lists by hash come in the order asked under both names", async () => {
-    const asked = [quote, root].map(hashOf).join(",");
+  test("lists by hash have the requested order under both names", async () => {
+    const requested = [quote, root].map(hashOf).join(",");
     const missing = `0x${"0".repeat(40)}`;
-    for (const path of [`/cast/bulk?hashes=${asked},${missing}`, `/casts?casts=${missing}&casts=${asked}`]) {
+    for (const path of [
+      `/cast/bulk?hashes=${requested},${missing}`,
+      `/casts?casts=${missing}&casts=${requested}`,
+    ]) {
       const { body } = await api.get(path);
       expect((body.casts as { hash: string }[]).map(({ hash }) => hash)).toEqual([
         hashOf(quote),
@@ -247,7 +250,7 @@ describe("casts", () => {
 });
 
 describe("/feed/user/casts", () => {
-  test("pages of any size join to the whole list, newest first, ties by hash", async () => {
+  test("pages of any size concatenate to the whole list, newest first, ties by hash", async () => {
     const whole = await pages(100);
     expect(whole).toHaveLength(5);
     const order = casts
@@ -257,7 +260,7 @@ describe("/feed/user/casts", () => {
     for (const limit of [1, 2, 3, 1_000_000_000]) expect(await pages(limit)).toEqual(whole);
   });
 
-  test("a page takes the same few statements whatever it holds", async () => {
+  test("a page runs the same few statements whatever its size", async () => {
     const counts = new Set<number>();
     for (const limit of [1, 2, 5]) {
       api.takeStatements();

@@ -14,10 +14,10 @@ const take = (bytes: Uint8Array) => expect(api.node.ingestMessage(bytes)).toBe("
 beforeAll(async () => {
   api = await startTestApi();
   for (const fid of [1, ...FOLLOWERS, 20, 21, 22, 23]) api.node.ingestAll(accountRecords(fid));
-  // Two followers share each second, so that ties are met.
+  // Two followers share each second, so that ties occur.
   for (const fid of FOLLOWERS) take(linkMessage(fid, "follow", 1, at(fid >> 1)));
   for (const fid of FOLLOWERS) take(linkMessage(1, "follow", fid, at(100 + (fid >> 1))));
-  // Nobody is registered as 777.
+  // 777 is not registered.
   take(linkMessage(1, "follow", 777, at(500)));
 });
 
@@ -39,7 +39,7 @@ const PAGED = [
   "/following/suggested",
 ];
 
-test("each missing or malformed parameter is 400 and named; an fid that does not exist has an empty list", async () => {
+test("a missing or malformed parameter is 400 naming it; an unknown fid has an empty list", async () => {
   for (const path of PAGED) {
     for (const [query, name] of [
       ["", "fid"],
@@ -59,7 +59,7 @@ test("each missing or malformed parameter is 400 and named; an fid that does not
 });
 
 describe("followers and following", () => {
-  test("pages of any size join to the list under every name, newest first, without those who do not exist", async () => {
+  test("pages of any size concatenate to the list under every name, newest first, without unknown users", async () => {
     for (const path of PAGED.slice(0, 7)) {
       for (const limit of [1, 3, 100, 1_000_000_000])
         expect(await walk(`${path}?fid=1`, Math.min(limit, 100))).toEqual(newestFirst);
@@ -67,14 +67,14 @@ describe("followers and following", () => {
     expect((await api.get("/followers?fid=1&limit=1000000000")).status).toBe(200);
   });
 
-  test("a cursor of another list is refused", async () => {
+  test("rejects a cursor of another list", async () => {
     const { body } = await api.get("/user/followers?fid=1&limit=1");
     const { cursor } = body.next as { cursor: string };
     for (const path of ["/user/following", "/followers/reciprocal", "/following/suggested", "/block/list"])
       expect((await api.get(`${path}?fid=1&cursor=${cursor}`)).status).toBe(400);
   });
 
-  test("who stays through the whole walk is met once, whoever comes and goes meanwhile", async () => {
+  test("a user who remains in the list is returned once while others are added and removed", async () => {
     const gone = newestFirst[7] ?? 0;
     const walked = await walk("/user/followers?fid=1", 3, (page) => {
       if (page === 0) take(linkMessage(20, "follow", 1, at(900)));
@@ -85,7 +85,7 @@ describe("followers and following", () => {
     expect(await walk("/followers/reciprocal?fid=1", 100)).toEqual(newestFirst.filter((fid) => fid !== gone));
   });
 
-  test("a page takes the same few statements whatever it holds", async () => {
+  test("a page runs the same few statements whatever its size", async () => {
     for (const path of PAGED.slice(0, 7)) {
       const counts = new Set<number>();
       for (const limit of [1, 5, 100]) {
@@ -99,7 +99,7 @@ describe("followers and following", () => {
 });
 
 describe("/following/suggested", () => {
-  test("by overlap, then followers, then fid; never oneself, the followed, the blocked, the muted, the unknown", async () => {
+  test("is ordered by overlap, then followers, then fid, without the user, followed, blocked, muted and unknown users", async () => {
     const [a, b, c] = [21, 22, 23];
     // 20 follows 2, 3 and 4, which follow candidates.
     for (const fid of [2, 3, 4]) take(linkMessage(20, "follow", fid, at(2000)));
@@ -120,7 +120,7 @@ describe("/following/suggested", () => {
     expect(await walk("/following/suggested?fid=20", 2)).toEqual([1, b, c, a, 8]);
   });
 
-  test("it takes the same few statements whatever it counts", async () => {
+  test("runs the same few statements whatever it counts", async () => {
     const counts = new Set<number>();
     for (const fid of [1, 20, 99_999]) {
       api.takeStatements();

@@ -7,7 +7,7 @@ import { hashOf } from "../support/social.ts";
 
 const cast = signedCast(1, "something to look for", accountSigner(1));
 
-/** A value with which each parameter passes, by its name. */
+/** A valid value of each parameter, by name. */
 const FITTING: Readonly<Record<string, string>> = {
   fid: "1",
   fids: "1,2",
@@ -39,7 +39,7 @@ const FITTING: Readonly<Record<string, string>> = {
   public_key: `0x${"1".repeat(64)}`,
 };
 
-/** What nobody sends by mistake. */
+/** Hostile values. */
 const HOSTILE = [
   "",
   "0",
@@ -73,7 +73,7 @@ const HOSTILE = [
   "\u202e",
 ];
 
-/** What some reads need in one of their modes only, so it is always given. */
+/** Parameters that some reads require in one mode only; they are always sent. */
 const NEEDED_IN_SOME_MODE = new Set(["fid", "blocker_fid", "latitude", "longitude"]);
 
 interface Operation {
@@ -101,7 +101,7 @@ beforeAll(async () => {
 
 afterAll(() => api[Symbol.asyncDispose]());
 
-async function ask(route: string, query: string): Promise<{ status: number; body: unknown }> {
+async function get(route: string, query: string): Promise<{ status: number; body: unknown }> {
   const response = await fetch(`${api.url}${route}?${query}`);
   return { status: response.status, body: await response.json() };
 }
@@ -117,22 +117,22 @@ function queryOf(params: Operation["params"], replaced: string | undefined, raw:
     .join("&");
 }
 
-test("every read answers 200 or 404 when its parameters fit, so that the hostile ones reach their target", async () => {
+test("every read with valid parameters is 200 or 404, so that hostile values reach their target", async () => {
   expect(operations.length).toBeGreaterThan(80);
   for (const { route, params } of operations) {
-    const { status } = await ask(route, queryOf(params, undefined, ""));
+    const { status } = await get(route, queryOf(params, undefined, ""));
     expect({ route, status: status === 404 ? 200 : status }).toEqual({ route, status: 200 });
   }
 });
 
-test("no value of any parameter of any read is a fault, and a refusal says why in JSON", async () => {
+test("no hostile value of any parameter causes a fault, and errors are JSON with a message", async () => {
   for (const { route, params } of operations) {
     for (const { name } of params) {
       for (const value of HOSTILE) {
         const raw = value.startsWith("%") ? value : encodeURIComponent(value);
-        const { status, body } = await ask(route, queryOf(params, name, raw));
+        const { status, body } = await get(route, queryOf(params, name, raw));
         const shown = { route, name, value: value.slice(0, 40), status };
-        // What only a hosted API has is refused as such.
+        // Features of hosted APIs only are 501.
         expect([200, 400, 404, 501]).toContain(status);
         if (status !== 200)
           expect({ ...shown, body }).toEqual({ ...shown, body: { message: expect.any(String) } });
@@ -141,7 +141,7 @@ test("no value of any parameter of any read is a fault, and a refusal says why i
   }
 }, 120_000);
 
-test("a million characters of query are refused before anything looks at them", async () => {
+test("rejects a query of a million characters before parsing it", async () => {
   for (const { route } of operations.slice(0, 10)) {
     const response = await fetch(`${api.url}${route}?fid=1&x=${"a".repeat(1_000_000)}`);
     expect([400, 414, 431]).toContain(response.status);

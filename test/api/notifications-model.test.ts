@@ -79,7 +79,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ op: fc.constant("drop cast" as const), target }) },
 );
 
-/** A viewer with four casts, and the acts that concern it. */
+/** A viewer with four casts, and the acts that affect it. */
 class World {
   readonly viewer = nextViewer++;
   readonly #casts: `0x${string}`[] = [];
@@ -95,7 +95,7 @@ class World {
     for (let n = 0; n < casts; n++) this.#casts.push(this.#cast(this.viewer, { text: `own ${n}` }, -100));
   }
 
-  /** What the viewer is to be shown now. */
+  /** The expected entries of the viewer. */
   acts(): Act[] {
     return [...this.#acts.values()].filter(
       (act) =>
@@ -259,7 +259,7 @@ async function walk(
   return entries;
 }
 
-test("pages of any size join to the list of the model", async () => {
+test("pages of any size concatenate to the list of the model", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(op, { minLength: 5, maxLength: 70 }), async (ops) => {
       const world = new World();
@@ -274,7 +274,7 @@ test("pages of any size join to the list of the model", async () => {
 const keyOf = (act: { kind: NotificationKind; actor: number; at: number; cast: string | null }) =>
   `${act.kind} ${act.actor} ${act.at} ${act.cast}`;
 
-/** The acts that entries show; no group of these tests has more than an entry lists. */
+/** The acts in entries; no group of these tests has more than an entry lists. */
 function shownActs(entries: readonly ExpectedEntry[]): string[] {
   return entries.flatMap(({ acts, cast, type, most_recent_timestamp: at }) =>
     acts.length > 0 ? acts.map((act) => keyOf({ ...act, cast })) : [`${type} ${at} ${cast}`],
@@ -287,7 +287,7 @@ function keyAsShown(act: Act): string {
   return keyOf(act);
 }
 
-test("whatever is written between pages, an act that stays is shown once, and none twice", async () => {
+test("with any writes between pages, an act that remains is returned once, and no act twice", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(op, { minLength: 20, maxLength: 70 }),
@@ -316,7 +316,7 @@ test("whatever is written between pages, an act that stays is shown once, and no
   );
 }, 60_000);
 
-test("with more open windows than a cursor carries the pages still join to the list of the model", async () => {
+test("with more open windows than a cursor holds, the pages still concatenate to the list of the model", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ actor, target: fc.nat(59), at }), { minLength: 150, maxLength: 200 }),

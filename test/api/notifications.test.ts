@@ -9,7 +9,7 @@ import { readAllPages } from "../support/walk-pages.ts";
 
 const { REACTION_TYPE_LIKE: LIKE, REACTION_TYPE_RECAST: RECAST } = ReactionType;
 const WINDOW_SECS = 3600;
-/** Farcaster seconds at which what a test tells of begins. */
+/** Farcaster seconds at which a test's events start. */
 const START = DEFAULT_TIMESTAMP - 50_000;
 const START_UNIX = DEFAULT_NOW_SECS - 50_000;
 const OTHERS = Array.from({ length: 13 }, (_, n) => 100 + n);
@@ -128,7 +128,7 @@ describe("/notifications", () => {
     });
   });
 
-  test("an act exactly a window older than the newest begins the next window; the one a second younger does not", async () => {
+  test("an act exactly one window older than the newest starts the next window; one a second younger does not", async () => {
     const viewer = newViewer();
     for (const [at, fid] of [WINDOW_SECS + 1, 2, 1, 0].entries())
       take(linkMessage(OTHERS[at] ?? 0, "follow", viewer, { at: START + fid }));
@@ -141,7 +141,7 @@ describe("/notifications", () => {
     }
   });
 
-  test("an entry lists its ten newest acts and counts them all, without those that were silenced", async () => {
+  test("an entry lists its ten newest acts and counts all, without those of silenced users", async () => {
     const viewer = newViewer();
     const own = cast(viewer, 0, {});
     for (const [at, fid] of OTHERS.entries()) {
@@ -161,7 +161,7 @@ describe("/notifications", () => {
     expect(filtered).toMatchObject({ count: 11, most_recent_timestamp: START_UNIX + 20_010 });
   });
 
-  test("reactions to a cast that is gone, missing, or another's under the viewer's fid tell nothing", async () => {
+  test("reactions to a removed, unknown or foreign cast under the viewer's fid cause no notification", async () => {
     const viewer = newViewer();
     const own = cast(viewer, 0, {});
     const another = cast(100, 1, {});
@@ -172,7 +172,7 @@ describe("/notifications", () => {
     expect(await entriesOf(`/notifications?fid=${viewer}`)).toEqual([]);
   });
 
-  test("nobody is told of what he does himself", async () => {
+  test("a user's own acts cause no notification", async () => {
     const viewer = newViewer();
     const own = cast(viewer, 0, mention(viewer));
     cast(viewer, 1, parent(viewer, own));
@@ -180,7 +180,7 @@ describe("/notifications", () => {
     expect(await entriesOf(`/notifications?fid=${viewer}`)).toEqual([]);
   });
 
-  test("a page takes a bounded number of statements whatever it holds", async () => {
+  test("a page runs a bounded number of statements whatever its size", async () => {
     const viewer = newViewer();
     for (let n = 0; n < 40; n++) {
       const own = cast(viewer, n, {});
@@ -228,7 +228,7 @@ describe("/notifications/channel and /notifications/parent_url", () => {
     };
   });
 
-  test("a channel means all its URLs, a URL itself alone, and what counts is the root of the thread", async () => {
+  test("a channel matches all its URLs, a URL only itself, by the root of the thread", async () => {
     for (const limit of [1, 3, 100]) {
       expect(await hashesOf(channel("notes"), limit)).toEqual([hashes.new, hashes.deep, hashes.old]);
       expect(await hashesOf(channel(OLD), limit)).toEqual([hashes.deep, hashes.old]);
@@ -249,7 +249,7 @@ describe("/notifications/channel and /notifications/parent_url", () => {
       expect(await hashesOf(path)).toEqual([]);
   });
 
-  test("entries are as in the whole list, silenced authors are left out, and a lost root takes its thread away", async () => {
+  test("entries equal those of the whole list, without silenced authors and threads whose root was removed", async () => {
     const whole = await entriesOf(`/notifications?fid=${viewer}`);
     expect(await entriesOf(channel("notes"))).toEqual(
       whole.filter(
@@ -265,7 +265,7 @@ describe("/notifications/channel and /notifications/parent_url", () => {
   });
 });
 
-test("missing and malformed parameters are 400 that name the parameter; unknown fids have no entries", async () => {
+test("missing and malformed parameters are 400 naming the parameter; unknown fids have no entries", async () => {
   const viewer = newViewer();
   for (const at of [1, 2]) cast(100, at, mention(viewer));
   const first = await api.get(`/notifications?fid=${viewer}&limit=1`);

@@ -30,7 +30,7 @@ const child = (value: Json | undefined, ...keys: string[]): Json | undefined =>
 const operations = () => documentedOperations(api.document.paths);
 const exampleIn = (holder: Json | undefined) => child(holder, "content", "application/json", "example");
 
-/** The example request of a GET, as the parameters of the document show it. */
+/** The example request of a GET, from the examples of its parameters. */
 function exampleQuery(operation: JsonObject): JsonObject {
   const parameters = Array.isArray(operation.parameters) ? operation.parameters : [];
   const shown = parameters.flatMap((parameter): [string, Json][] =>
@@ -41,7 +41,7 @@ function exampleQuery(operation: JsonObject): JsonObject {
   return Object.fromEntries(shown);
 }
 
-test("every operation has an example of each successful response, as its schema says", () => {
+test("every operation has an example of each successful response that matches its schema", () => {
   for (const { method, path, operation } of operations()) {
     for (const [status, response] of Object.entries(operation.responses as JsonObject)) {
       if (!status.startsWith("2")) continue;
@@ -60,21 +60,21 @@ test("every operation with a body has an example of it", () => {
   }
 });
 
-test("no example belongs to an operation that does not exist", async () => {
+test("no example has an unknown operation", async () => {
   const { native, compat } = await readExamples();
   const ids = (dialect: string) => operations().flatMap((one) => (one.dialect === dialect ? [one.id] : []));
   expect(Object.keys(native).filter((id) => !ids("native").includes(id))).toEqual([]);
   expect(Object.keys(compat).filter((id) => !ids("compat").includes(id))).toEqual([]);
 });
 
-test("the document stays within its size and does not name the service where it has another name", async () => {
+test("the document has a bounded size and does not contain the default name of a renamed service", async () => {
   expect(JSON.stringify(api.document).length).toBeLessThan(MAX_DOCUMENT_BYTES);
   const { server } = makeHttp({ ...api.plugins, serviceName: "hub" });
   expect(JSON.stringify(await server.openApi())).not.toMatch(/svc/i);
 });
 
 describe("aliases", () => {
-  test("answer the example request as their canonical path does, to the byte", async () => {
+  test("respond to the example request with the same bytes as their canonical path", async () => {
     let compared = 0;
     for (const { method, path, operation } of operations()) {
       const request = queryText(exampleQuery(operation));
@@ -95,8 +95,8 @@ describe("aliases", () => {
   });
 });
 
-describe("operations that can answer 501", () => {
-  test("all of whose requests do send the documented message", async () => {
+describe("operations that can respond with 501", () => {
+  test("send the documented message if all their requests are 501", async () => {
     for (const { method, path, operation } of operations()) {
       const responses = operation.responses as JsonObject;
       if (Object.keys(responses).join() !== "501") continue;
@@ -127,13 +127,13 @@ describe("webhooks", () => {
       ([kind, item]) => [kind, child(item, "post") as JsonObject] as const,
     );
 
-  test("stand in the document by kind of event", () => {
+  test("are in the document by event kind", () => {
     expect(posts().map(([kind]) => kind)).toEqual(eventKinds.map(({ kind }) => kind));
     const ids = [...operations().map(({ operation }) => operation), ...posts().map(([, post]) => post)];
     expect(new Set(ids.map(({ operationId }) => operationId)).size).toBe(ids.length);
   });
 
-  test("show a body as their schema says", () => {
+  test("have an example body that matches their schema", () => {
     for (const [kind, { requestBody }] of posts()) {
       const example = exampleIn(requestBody);
       expect(child(example, "type")).toBe(kind);
@@ -143,7 +143,7 @@ describe("webhooks", () => {
     }
   });
 
-  test("show a delivery whose signatures verify", () => {
+  test("have an example delivery whose signatures verify", () => {
     for (const [, { parameters, requestBody, description }] of posts()) {
       const headers = (parameters as JsonObject[]).map(({ name, example, required }) => ({
         name,
@@ -167,7 +167,7 @@ describe("webhooks", () => {
   });
 });
 
-// The last one, because it lets the network of the others go on.
-test(`the examples are those of a fresh demo network (after a change of responses: ${REFRESH})`, async () => {
+// This test is last because it advances the network of the other tests.
+test(`the examples equal those of a fresh demo network (after a change of responses: ${REFRESH})`, async () => {
   expect(await Bun.file(examplesPath).text()).toBe(textOf(await generateExamples(api, await readExamples())));
 }, 60_000);

@@ -42,7 +42,7 @@ beforeAll(async () => {
     react(3, RECAST, hashOf(cast), { at: DEFAULT_TIMESTAMP + (n >> 1) });
   react(3, LIKE, second, { at: DEFAULT_TIMESTAMP + 70 });
   react(3, LIKE, doomed, { at: DEFAULT_TIMESTAMP + 80 });
-  // A wrong author, and a cast that never came.
+  // A wrong author, and an unknown cast.
   react(3, LIKE, second, { at: DEFAULT_TIMESTAMP + 90, author: 2 });
   react(3, LIKE, `0x${"55".repeat(20)}`, { at: DEFAULT_TIMESTAMP + 91 });
   react(4, LIKE, target, { author: 2, at: DEFAULT_TIMESTAMP + 92 });
@@ -65,7 +65,7 @@ const CAST_PATHS = ["/reaction", "/reaction/cast", "/reactions/cast"];
 const USER_PATHS = ["/reaction", "/reaction/user", "/reactions/user"];
 const likers = PEOPLE.toSorted((a, b) => (b >> 1) - (a >> 1) || b - a);
 
-test("each missing or malformed parameter is 400 and named", async () => {
+test("a missing or malformed parameter is 400 naming it", async () => {
   for (const [path, name] of [
     ["/reaction", "fid"],
     ["/reaction?hash=0x12", "hash"],
@@ -89,7 +89,7 @@ test("each missing or malformed parameter is 400 and named", async () => {
 });
 
 describe("reactions on a cast", () => {
-  test("newest first in pages of any size, likes by default, each with its user and the cast", async () => {
+  test("are newest first in pages of any size, likes by default, each with its user and the cast", async () => {
     for (const path of CAST_PATHS) {
       for (const limit of [1, 3, 100]) {
         const items = await readAllPages<Item>(api, `${path}?hash=${target}`, "reactions", limit);
@@ -108,7 +108,7 @@ describe("reactions on a cast", () => {
     }
   });
 
-  test("`types` is a list: likes and recasts come as one, newest first, in pages of any size", async () => {
+  test("`types` is a list: likes and recasts are merged, newest first, in pages of any size", async () => {
     const both = new Set([...likers.map((fid) => `like ${fid}`), "recast 8", "recast 3", "recast 2"]);
     for (const path of CAST_PATHS) {
       const walked: string[][] = [];
@@ -136,7 +136,7 @@ describe("reactions on a cast", () => {
     expect((await api.get(`/reaction/cast?hash=${target}&types=likes&cursor=${cursor}`)).status).toBe(400);
   });
 
-  test("a cast that is gone or unknown, and a wrong author, have none", async () => {
+  test("are empty for a removed or unknown cast, and for a wrong author", async () => {
     const nothing = { reactions: [], next: { cursor: null } };
     for (const query of [
       `hash=${doomed}`,
@@ -149,7 +149,7 @@ describe("reactions on a cast", () => {
     expect(body.reactions).toHaveLength(likers.length);
   });
 
-  test("a cursor of likes is none of recasts, nor of a user's reactions", async () => {
+  test("rejects a cursor of likes for recasts and for a user's reactions", async () => {
     const { body } = await api.get(`/reaction/cast?hash=${target}&limit=1`);
     const { cursor } = body.next as { cursor: string };
     for (const path of [
@@ -160,7 +160,7 @@ describe("reactions on a cast", () => {
       expect((await api.get(`${path}&cursor=${cursor}`)).status).toBe(400);
   });
 
-  test("who stays through the whole walk is met once", async () => {
+  test("a reaction that remains in the list is returned once", async () => {
     const gone = likers[4] ?? 0;
     const items = await readAllPages<Item>(api, `/reaction/cast?hash=${target}`, "reactions", 2, (page) => {
       if (page !== 0) return;
@@ -172,7 +172,7 @@ describe("reactions on a cast", () => {
 });
 
 describe("reactions of a user", () => {
-  test("only those on live casts of their true author, newest first, in pages of any size", async () => {
+  test("include only those on live casts of their true author, newest first, in pages of any size", async () => {
     const live = casts.map(hashOf).filter((hash) => hash !== doomed);
     for (const path of USER_PATHS) {
       const likes = await readAllPages<Item>(api, `${path}?fid=3`, "reactions", 1);
@@ -193,7 +193,7 @@ describe("reactions of a user", () => {
     }
   });
 
-  test("an fid that does not exist has none", async () => {
+  test("are empty for an unknown fid", async () => {
     for (const fid of [999, 2n ** 32n + 3n, 2n ** 53n + 1n])
       expect((await api.get(`/reaction/user?fid=${fid}`)).body).toEqual({
         reactions: [],
@@ -202,7 +202,7 @@ describe("reactions of a user", () => {
   });
 });
 
-test("a page takes the same few statements whatever it holds", async () => {
+test("a page runs the same few statements whatever its size", async () => {
   for (const path of [`/reaction/cast?hash=${target}`, "/reaction/user?fid=3&type=recasts"]) {
     const counts = new Set<number>();
     for (const limit of [1, 3, 100]) {

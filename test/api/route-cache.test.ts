@@ -4,8 +4,9 @@ import { startTestApi } from "../support/api.ts";
 import declared from "./route-cache.json";
 
 /**
- * Who may keep the response of each GET route is a decision, written down in `route-cache.json`; a new route has to be
- * entered there. `shared` is only for a handler that reads the index alone: no state, no header, nothing random.
+ * Which caches may store the response of each GET route is a decision, recorded in `route-cache.json`; a new route
+ * must be added there. `shared` is only for a handler that reads the index alone: no state, no header, no random
+ * data.
  */
 test("every GET route has an explicit cache decision", async () => {
   await using api = await startTestApi();

@@ -33,7 +33,7 @@ function finds(text: string, asked: string): boolean {
   return search(db, asked).length === 1;
 }
 
-/** Anything that a URL can carry: operators, quotes, NUL, emoji, marks, scripts without spaces. */
+/** Any text that a URL can contain: operators, quotes, NUL, emoji, marks, scripts without spaces. */
 const anyText = fc.oneof(
   fc.string({ unit: "grapheme" }),
   fc.string({ unit: "binary" }),
@@ -76,7 +76,7 @@ const anyText = fc.oneof(
 );
 
 describe("a search query", () => {
-  test("is accepted by SQLite whatever the text", () => {
+  test("is accepted by SQLite for any text", () => {
     using db = openIndexInMemory();
     put(db, "some text of a cast");
     fc.assert(
@@ -87,7 +87,7 @@ describe("a search query", () => {
     );
   });
 
-  test("of as many words as a query can hold is accepted", () => {
+  test("with the maximum number of words is accepted", () => {
     using db = openIndexInMemory();
     put(db, "w1");
     expect(search(db, Array.from({ length: 512 }, (_, n) => `w${n}`).join(" "))).toEqual([]);
@@ -95,7 +95,7 @@ describe("a search query", () => {
     expect(search(db, "語".repeat(1024))).toEqual([]);
   });
 
-  test("finds every text by each of its words, by all of them, and by the beginning of each", () => {
+  test("finds every text by each of its words, by all of them, and by a prefix of each", () => {
     const word = fc.oneof(
       fc.stringMatching(/^[a-zA-Z0-9]{1,12}$/),
       fc.constantFrom(
@@ -160,7 +160,7 @@ describe("a search query", () => {
     expect(finds(text, asked)).toBe(found);
   });
 
-  test("is bounded, however often it says the same word, and finds what holds it as often", () => {
+  test("is bounded with any number of repetitions of a word, and finds texts with as many", () => {
     const tokens = (asked: string) => (searchQuery(asked)?.match ?? "").match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
     for (const asked of [
       "語".repeat(1024),
@@ -179,14 +179,14 @@ describe("a search query", () => {
     expect(finds("gm gm", '"gm gm gm gm gm"')).toBe(false);
   });
 
-  test("without a word is none", () => {
+  test("without a word is undefined", () => {
     for (const asked of ["", "   ", '"', '""', "!?.,", "😀", "\0", "*", "()"])
       expect(searchQuery(asked)).toBeUndefined();
   });
 });
 
-describe("what is found", () => {
-  test("is live: a removed cast never shows, whatever was found by it before", () => {
+describe("a search result", () => {
+  test("is live: a removed cast is never returned", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom("gm", "gm frens", "frens"), fc.boolean())), (casts) => {
         using db = openIndexInMemory();
@@ -201,7 +201,7 @@ describe("what is found", () => {
     );
   });
 
-  test("comes newest first, and pages of any size join to the whole, with inserts and removes in mid-walk", () => {
+  test("is newest first, and pages of any size concatenate to the whole, with inserts and removes between pages", () => {
     using db = openIndexInMemory();
     const casts = Array.from({ length: 40 }, (_, n) => put(db, `gm ${n}`, AT + (n >> 1), n));
     const whole = search(db, "gm");
@@ -240,7 +240,7 @@ describe("/cast/search", () => {
 
   afterAll(() => api[Symbol.asyncDispose]());
 
-  test("pages join to the whole, and a removed cast is gone", async () => {
+  test("pages concatenate to the whole, without removed casts", async () => {
     const newestFirst = casts.map(hashOf).toReversed();
     for (const limit of [1, 3, 100]) {
       const found = await readAllPages<{ hash: string }>(api, "/cast/search?q=gm", "casts", limit);
@@ -261,7 +261,7 @@ describe("/cast/search", () => {
     expect((await api.get("/cast/search?q=number%206")).body.casts).toEqual([]);
   });
 
-  test("takes any text; a missing or overlong one, a bad limit or cursor is 400 naming the parameter", async () => {
+  test("accepts any text; a missing or too long text, an invalid limit or cursor is 400 naming the parameter", async () => {
     for (const q of ['"', "*", "NEAR(", "%00", "%F0%9F%98%80", "a%20OR", "'; DROP TABLE casts; --"])
       expect((await api.get(`/cast/search?q=${q}`)).status).toBe(200);
     for (const [path, name] of [

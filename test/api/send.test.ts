@@ -3,7 +3,7 @@ import { allServed, startPushClient } from "../support/push-client.ts";
 import { APP_ID, notification, SECRET, type SendApi, startSendApi, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
-/** Of the tests that leave it as it was: no token, one app with one secret. */
+/** Shared by tests that do not change it: no token, one app with one secret. */
 let shared: SendApi;
 beforeAll(async () => {
   shared = await startSendApi();
@@ -13,8 +13,8 @@ afterAll(() => shared[Symbol.asyncDispose]());
 const campaignRows = () => shared.signed.rowCounts().campaigns ?? -1;
 const withNotification = (changes: object) => ({ notification: { ...notification, ...changes } });
 
-describe("who may send", () => {
-  test("an unknown app is 404 before the key is looked at, a bad key 401 before the body, a bad body 400", async () => {
+describe("authentication of a send", () => {
+  test("an unknown app is 404 before the key is verified, an invalid key 401 before the body, an invalid body 400", async () => {
     const broken = "{";
     const before = campaignRows();
     expect((await shared.send(broken, { appId: "nobody", key: null })).status).toBe(404);
@@ -37,14 +37,14 @@ describe("who may send", () => {
     expect((await shared.send({}, { key: encodeURIComponent(key) })).status).toBe(401);
   });
 
-  test("the key of another app is none", async () => {
+  test("the key of another app is 401", async () => {
     const secrets = [{ uid: "u", value: "7".repeat(64), createdAt: 1, expiresAt: null }];
     await localStores(shared.state).apps.create(testApp({ appId: "other", secrets }), 10);
     expect((await shared.send({}, { key: "7".repeat(64) })).status).toBe(401);
     expect((await shared.send({}, { key: "7".repeat(64), appId: "other" })).status).toBe(200);
   });
 
-  test("a rotated secret works until its expires_at and not one second longer, as does the one before it", async () => {
+  test("a rotated secret is valid until its expires_at and not one second longer, as is the previous one", async () => {
     await using api = await startSendApi();
     const rotate = () =>
       api.signed.call({ method: "POST", path: `/frame/app/secret/rotate?app_id=${APP_ID}` });
@@ -124,9 +124,9 @@ describe("the body", () => {
     "%s: %j is 400, naming the field, and nothing is stored",
     async (field, body) => {
       const before = campaignRows();
-      const answer = await shared.send(body as string);
-      expect(answer.status).toBe(400);
-      expect(answer.body.message).toContain(field);
+      const response = await shared.send(body as string);
+      expect(response.status).toBe(400);
+      expect(response.body.message).toContain(field);
       expect(campaignRows()).toBe(before);
     },
   );
@@ -142,7 +142,7 @@ describe("the body", () => {
     expect((await shared.send(body)).status).toBe(200);
   });
 
-  test("a uuid in any form is one and the same notification", async () => {
+  test("any spelling of a uuid is the same notification", async () => {
     await using api = await startSendApi();
     await using client = startPushClient();
     api.addTokens([{ fid: 10, url: `http://c.example:${client.port}/`, token: "t" }]);
@@ -152,21 +152,21 @@ describe("the body", () => {
       "{0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10}",
       "urn:uuid:0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10",
     ];
-    const answers = [];
-    for (const uuid of forms) answers.push(await api.send(withNotification({ uuid })));
-    expect(answers.map(({ body }) => body.success_count)).toEqual([1, 0, 0, 0]);
+    const responses = [];
+    for (const uuid of forms) responses.push(await api.send(withNotification({ uuid })));
+    expect(responses.map(({ body }) => body.success_count)).toEqual([1, 0, 0, 0]);
     expect(client.requests.map(({ notificationId }) => notificationId)).toEqual([
       "0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10",
     ]);
   });
 
-  test("above 1 MB it is 413", async () => {
+  test("is 413 above 1 MB", async () => {
     const fids = Array.from({ length: 150_000 }, (_, at) => at + 1_000_000);
-    const answer = await shared.send({ target_fids: fids });
-    expect(answer.status).toBe(413);
+    const response = await shared.send({ target_fids: fids });
+    expect(response.status).toBe(413);
   });
 
-  test("the port of the app's URL counts", async () => {
+  test("the port of the app's URL must match", async () => {
     const app = testApp({ appId: "withPort", appUrl: "https://App.example:8443/home" });
     await localStores(shared.state).apps.create(
       { ...app, secrets: [{ ...app.secrets[0], uid: "p" } as never] },
@@ -178,8 +178,8 @@ describe("the body", () => {
   });
 });
 
-describe("the answer", () => {
-  test("waits for a client longer than an idle connection may live", async () => {
+describe("the response", () => {
+  test("waits for a client longer than the idle timeout", async () => {
     await using slow = await startSendApi({
       pacing: { timeoutMs: 10_000 },
       http: { idle_timeout_secs: 1 },
@@ -202,10 +202,10 @@ describe("the answer", () => {
         return allServed(request, nth);
       });
       api.addTokens([{ fid: 10, url: `http://c.example:${client.port}/`, token: "t" }]);
-      const answer = await api.send({}, { headers: { prefer } });
-      expect([answer.status, answer.body.status]).toEqual([202, "queued"]);
-      expect(answer.headers.get("preference-applied")).toBe("respond-async");
-      const id = answer.body.campaign_id;
+      const response = await api.send({}, { headers: { prefer } });
+      expect([response.status, response.body.status]).toEqual([202, "queued"]);
+      expect(response.headers.get("preference-applied")).toBe("respond-async");
+      const id = response.body.campaign_id;
       expect(["queued", "running"]).toContain((await api.campaign(id)).status);
       gate.resolve();
       while ((await api.campaign(id)).status !== "completed") await Bun.sleep(5);
@@ -214,13 +214,13 @@ describe("the answer", () => {
   );
 
   test.each(["respond-asynchronously", "wait=5", "x; respond-async"])(
-    "Prefer: %s asks for nothing",
+    "Prefer: %s has no effect",
     async (prefer) => {
       expect((await shared.send({}, { headers: { prefer } })).status).toBe(200);
     },
   );
 
-  test("an app with a hundred campaigns under way gets 429 for the next", async () => {
+  test("is 429 for an app with a hundred running campaigns", async () => {
     const gate = Promise.withResolvers<void>();
     await using client = startPushClient(async (request, nth) => {
       await gate.promise;
@@ -235,7 +235,7 @@ describe("the answer", () => {
     while ((await patient.send({}, { headers })).status === 429) await Bun.sleep(20);
   }, 20_000);
 
-  test("a caller that hangs up does not stop the campaign", async () => {
+  test("a client that disconnects does not stop the campaign", async () => {
     const arrived = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     await using client = startPushClient(async (request, nth) => {

@@ -12,7 +12,7 @@ const hexOf = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString("hex")}`;
 const [first, second] = [makeWallet("first").address, makeWallet("second").address];
 const AT = DEFAULT_NOW_SECS - 86_400;
 
-/** A change of the recovery address, which names neither custody. */
+/** A change of the recovery address, which contains no custody address. */
 function recoveryEvent(fid: number, recoveryAddress: Uint8Array, block: number): OnChainEvent {
   const event = registerEvent(fid, recoveryAddress, { block });
   return OnChainEvent.fromPartial({
@@ -31,7 +31,7 @@ function recoveryEvent(fid: number, recoveryAddress: Uint8Array, block: number):
 
 beforeAll(async () => {
   api = await startTestApi();
-  // They arrive in another order than the chain's.
+  // Events are merged in another order than the chain's.
   for (const event of [
     recoveryEvent(1, first, 30),
     transferEvent(1, first, second, { block: 20 }),
@@ -52,7 +52,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 const SIGNER_PATHS = ["/signer", "/signers", "/signer/list", "/onchain/signers"];
 const ALL_PATHS = [...SIGNER_PATHS, "/onchain/id_registry_event"];
 
-test("signer events are all of the fid's, in chain order, under every name and in pages of any size", async () => {
+test("signer events contain all events of the fid in chain order, under every name and in pages of any size", async () => {
   const event = (event_type: string, block: number, name: string, added: boolean) => ({
     object: "signer",
     fid: 1,
@@ -77,7 +77,7 @@ test("signer events are all of the fid's, in chain order, under every name and i
   }
 });
 
-test("id-registry events name what they change and null for the rest", async () => {
+test("id-registry events contain the changed fields, and null for the others", async () => {
   const expected = [
     {
       event_type: "Register",
@@ -101,7 +101,7 @@ test("id-registry events name what they change and null for the rest", async () 
     );
 });
 
-test("without a limit a page holds a hundred events, and an event that comes in mid-walk is met once", async () => {
+test("without a limit a page has a hundred events, and an event added between pages is returned once", async () => {
   for (let n = 0; n < 101; n++) api.node.ingestEvent(signerEvent(2, key(`key ${n}`), { block: 1000 + n }));
   const { body } = await api.get("/signer?fid=2");
   expect(body.events).toHaveLength(100);
@@ -115,7 +115,7 @@ test("without a limit a page holds a hundred events, and an event that comes in 
   ]);
 });
 
-test("each missing or malformed parameter is 400 and named; an fid that does not exist has no events", async () => {
+test("a missing or malformed parameter is 400 naming it; an unknown fid has no events", async () => {
   for (const path of ALL_PATHS) {
     for (const [query, name] of [
       ["", "fid"],

@@ -6,9 +6,9 @@ import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { pathsWithAliases } from "../support/openapi.ts";
 
-/** Statements of the fullest page: a few for the skeleton, six to hydrate, three for how a viewer stands to it. */
+/** Statements of the fullest page: a few for the skeleton, six to hydrate, three for the viewer's context. */
 const MOST = 19;
-/** The demo network begins after the default time of tests. */
+/** The demo network starts after the default time of tests. */
 const A_YEAR_SECS = 365 * 86_400;
 
 let api: TestApi;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => api[Symbol.asyncDispose]());
 
-/** Parameters with which the lists have something to show. */
+/** Parameters for which the lists are not empty. */
 const COMMON =
   "fid=3&q=the&channel_id=bread&channel_ids=bread,books,trail&location=geo&username=mirawren&ids=bread&target_fid=5" +
   "&parent_urls=https://warpcast.com/~/channel/bread&blocker_fid=3&viewer_fid=5";
@@ -46,7 +46,7 @@ async function busiestHash(): Promise<string> {
   return `0x${row?.hash}`;
 }
 
-test("a page of any list takes a bounded number of statements, whatever it holds", async () => {
+test("a page of any list runs a bounded number of statements", async () => {
   const hash = await busiestHash();
   const counts = new Map<string, number>();
   let fullPages = 0;

@@ -10,7 +10,7 @@ let api: TestApi;
 
 const DAY = 86_400;
 const YEAR = 365 * DAY;
-/** In each of the three eras, by which size and life of a unit go. */
+/** A time in each of the three eras, which determine size and lifetime of a unit. */
 const LEGACY = 1_700_000_000;
 const IN_2024 = 1_730_000_000;
 const RENTED = DEFAULT_NOW_SECS - DAY;
@@ -64,7 +64,7 @@ const allocation = (units: number, timestamp: number, years: number) => ({
   timestamp,
 });
 
-test("allocations are the rents in chain order with the expiry of their era; ended units are not active", async () => {
+test("allocations are the rents in chain order with the expiry of their era; expired units are not active", async () => {
   for (const path of ["/user/storage-allocations", "/storage/allocations"]) {
     expect((await api.get(`${path}?fid=1`)).body).toEqual({
       total_active_units: 3 + 2 + 1,
@@ -78,12 +78,12 @@ test("allocations are the rents in chain order with the expiry of their era; end
   }
 });
 
-test("what is lent counts for the borrower and not for the lender", async () => {
+test("lent units count for the borrower and not for the lender", async () => {
   expect((await api.get("/storage/allocations?fid=2")).body).toMatchObject({ total_active_units: 301 });
   expect((await api.get("/storage/allocations?fid=3")).body).toMatchObject({ total_active_units: 1700 });
 });
 
-test("usage counts live messages, removes too, against the units of each era", async () => {
+test("usage counts live messages, including removes, against the units of each era", async () => {
   for (const path of ["/user/storage-usage", "/storage/usage"]) {
     expect((await api.get(`${path}?fid=1`)).body).toEqual({
       object: "storage_usage",
@@ -100,14 +100,14 @@ test("usage counts live messages, removes too, against the units of each era", a
   }
 });
 
-test("units end when their time is over", async () => {
+test("units expire after their lifetime", async () => {
   api.node.clock.advanceSecs(2 * YEAR - DAY);
   expect((await api.get("/storage/allocations?fid=1")).body).toMatchObject({ total_active_units: 3 + 2 });
   api.node.clock.advanceSecs(-1);
   expect((await api.get("/storage/allocations?fid=1")).body).toMatchObject({ total_active_units: 3 + 2 + 1 });
 });
 
-test("an fid that does not exist has nothing; a missing or malformed fid is 400 and named", async () => {
+test("an unknown fid has no storage; a missing or malformed fid is 400 naming it", async () => {
   for (const fid of [9, 2n ** 32n + 1n, 2n ** 53n + 1n]) {
     expect((await api.get(`/storage/allocations?fid=${fid}`)).body).toEqual({
       total_active_units: 0,

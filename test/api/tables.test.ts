@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => api[Symbol.asyncDispose]());
 
-/** Every path of section 4 of the service specification but for the signed ones, with all aliases. */
+/** Every path of section 4 of the service specification except the signed ones, with all aliases. */
 const READS = [
   // 4.3
   "/user",
@@ -156,10 +156,10 @@ const parts = (write: string): [method: string, path: string] => {
   return [method, path];
 };
 
-test("every read of the specification is served, with or without a slash at its end", async () => {
+test("serves every read of the specification, with or without a trailing slash", async () => {
   const missing: string[] = [];
   for (const path of READS) {
-    // Without its parameters a read is a success or names the one that it misses; 404 is the router's.
+    // Without parameters a read succeeds or names a missing one; 404 comes from the router.
     const { status } = await api.get(path);
     const slashed = await fetch(`${api.url}/v2/svc${path}/`);
     if (![200, 400].includes(status) || slashed.status !== status) missing.push(`${path} ${status}`);
@@ -171,7 +171,7 @@ test("every read of the specification is served, with or without a slash at its 
   expect(missing).toEqual([]);
 });
 
-test("the document names every one of them, and no other but the management API", () => {
+test("the document contains all of them, and otherwise only the management API", () => {
   const listed = Object.entries(pathsWithAliases(api.document)).flatMap(([path, item]) =>
     isObject(item) ? Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`) : [],
   );
@@ -188,7 +188,7 @@ test("the document names every one of them, and no other but the management API"
 });
 
 describe("writes", () => {
-  test("each answers 501 in JSON", async () => {
+  test("each responds with 501 in JSON", async () => {
     for (const write of WRITES) {
       const [method, path] = parts(write);
       const response = await fetch(`${api.url}/v2/svc${path}`, { method, body: "{ no json" });
@@ -197,7 +197,7 @@ describe("writes", () => {
     }
   });
 
-  test("none waits for its body", async () => {
+  test("none waits for the body", async () => {
     const port = Number(new URL(api.url).port);
     for (const write of WRITES) {
       const [method, path] = parts(write);
@@ -222,7 +222,7 @@ describe("writes", () => {
   });
 });
 
-test("the lists that are always empty are so, whatever is asked", async () => {
+test("the always empty lists are empty for any parameters", async () => {
   const next = { cursor: null };
   for (const [path, body] of [
     ["/user/power_users", { users: [] }],

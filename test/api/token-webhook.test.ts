@@ -16,8 +16,8 @@ const A = { clientFid: CLIENT_A };
 const B = { clientFid: CLIENT_B };
 const userKey = clientKey(USER, CLIENT_A);
 
-/** The rows of the user by client, as `state token`. */
-function held(fid = USER): Record<number, string> {
+/** Returns the rows of the user by client, as `state token`. */
+function rowsByClient(fid = USER): Record<number, string> {
   const stateOf = ({ token, enabled }: { token: string | null; enabled: number }) => {
     if (token === null) return "no_token";
     return enabled === 1 ? "enabled" : "disabled";
@@ -76,7 +76,7 @@ describe("the state table, for one of two clients while the other has a token", 
       });
       const rows: Record<number, string> = { [CLIENT_B]: "enabled other" };
       if (next !== undefined) rows[CLIENT_A] = next;
-      expect(held()).toEqual(rows);
+      expect(rowsByClient()).toEqual(rows);
     },
   );
 
@@ -87,7 +87,7 @@ describe("the state table, for one of two clients while the other has a token", 
     await push.report(added("another app"), { ...A, appId: otherApp });
     for (const one of past) await push.report(one, A);
     expect(await push.report(removed, A)).toBe(200);
-    expect(held()).toEqual({});
+    expect(rowsByClient()).toEqual({});
     expect(
       push
         .rows()
@@ -99,7 +99,7 @@ describe("the state table, for one of two clients while the other has a token", 
   });
 });
 
-test("a row holds what the client said, who said it and when", async () => {
+test("a row contains the client's details, the client and the time", async () => {
   const now = push.signed.nowSecs();
   await push.report({
     event: "miniapp_added",
@@ -123,14 +123,14 @@ test("a row holds what the client said, who said it and when", async () => {
   ]);
 });
 
-test("a key whose metadata names no client counts as the client 0", async () => {
+test("a key whose metadata names no client belongs to client 0", async () => {
   const key = makeSigner("plain key");
   push.signed.api.node.ingestEvent(signerEvent(USER, key.publicKey, { block: 5000 }));
   expect((await push.post(officialEnvelope(USER, key, added("t")))).status).toBe(200);
-  expect(held()).toEqual({ 0: "enabled t" });
+  expect(rowsByClient()).toEqual({ 0: "enabled t" });
 });
 
-describe("names of the time when mini apps were frames", () => {
+describe("event names from the time when mini apps were frames", () => {
   test.each([
     [{ event: "frame_added", notificationDetails: details("t") }, { [CLIENT_A]: "enabled t" }],
     [{ event: "frame_added", notification_details: details("t") }, { [CLIENT_A]: "enabled t" }],
@@ -145,7 +145,7 @@ describe("names of the time when mini apps were frames", () => {
   ])("%j", async (event, rows) => {
     await push.report(added("before"), A);
     expect(await push.report(event, A)).toBe(200);
-    expect(held()).toEqual(rows);
+    expect(rowsByClient()).toEqual(rows);
   });
 
   test("are stored under their new names", async () => {
@@ -154,8 +154,8 @@ describe("names of the time when mini apps were frames", () => {
   });
 });
 
-describe("events that come at the same time", () => {
-  test("of two clients and many users all find their rows", async () => {
+describe("concurrent events", () => {
+  test("of two clients and many users all reach their rows", async () => {
     const senders = [
       { fid: USER, ...A },
       { fid: USER, ...B },
@@ -170,7 +170,7 @@ describe("events that come at the same time", () => {
     expect(await storedTotals()).toEqual(push.totals());
   });
 
-  test("of one user leave a state that one of their orders leaves", async () => {
+  test("of one user lead to a state of a serial order", async () => {
     const events = [added("a"), added("b"), disabled, removed, enabled("c"), addedWithout];
     await Promise.all(events.map((event) => push.report(event)));
     expect([
@@ -178,26 +178,26 @@ describe("events that come at the same time", () => {
       ...["no_token", "enabled a", "enabled b", "enabled c", "disabled a", "disabled b", "disabled c"].map(
         (state) => ({ [CLIENT_A]: state }),
       ),
-    ]).toContainEqual(held());
+    ]).toContainEqual(rowsByClient());
     expect(await storedTotals()).toEqual(push.totals());
   });
 });
 
-/** The totals that are kept, with zeros for the states of which there never was a row. */
+/** The stored totals, with zeros for states that never had a row. */
 async function storedTotals() {
-  const kept = push.signed.api.state.sqlite
+  const stored = push.signed.api.state.sqlite
     .query<{ state: string; count: number }, []>("SELECT state, count FROM token_totals")
     .all();
   return {
     enabled: 0,
     disabled: 0,
     no_token: 0,
-    ...Object.fromEntries(kept.map((row) => [row.state, row.count])),
+    ...Object.fromEntries(stored.map((row) => [row.state, row.count])),
   };
 }
 
-describe("an envelope that is wrong is 401 and changes nothing", () => {
-  test("in each of more than 60 ways", async () => {
+describe("an invalid envelope is 401 and changes nothing", () => {
+  test("for each of more than 60 faults", async () => {
     await push.report(added("t"));
     await push.report(added("other"), B);
     const invalid = invalidEnvelopes(USER, userKey);
@@ -242,17 +242,17 @@ describe("an envelope that is wrong is 401 and changes nothing", () => {
     expect(await push.report(removed)).toBe(200);
   });
 
-  test("with a key that is registered for another fid as well, but under the other's number", async () => {
+  test("with a key that is registered for another fid, under that fid", async () => {
     const { node } = push.signed.api;
     node.ingestEvent(registerEvent(8, custodyWallet(8).address, { block: 8000 }));
     node.ingestEvent(keyAddedEvent(8, userKey.publicKey, { block: 8001 }, { requestFid: CLIENT_B }));
     expect((await push.post(officialEnvelope(8, userKey, added("eight")))).status).toBe(200);
-    expect(held(8)).toEqual({ [CLIENT_B]: "enabled eight" });
+    expect(rowsByClient(8)).toEqual({ [CLIENT_B]: "enabled eight" });
     expect((await push.post(officialEnvelope(6, userKey, added("six")))).status).toBe(401);
-    expect(held(6)).toEqual({});
+    expect(rowsByClient(6)).toEqual({});
   });
 
-  test("with a key of an fid that is no user of this network", async () => {
+  test("with a key of an fid that is not registered", async () => {
     const stranger = makeSigner("stranger");
     await expectUnchanged(async () => {
       expect((await push.post(officialEnvelope(999, stranger, added("t")))).status).toBe(401);
@@ -267,14 +267,14 @@ describe("an app's allowlist", () => {
     ["another client", [CLIENT_B], 401],
     ["another user", [6], 401],
     ["the client 0", [0], 401],
-  ])("with %s answers as it says", async (_, allowlist, status) => {
+  ])("with %s is applied", async (_, allowlist, status) => {
     const appId = await push.createApp({ signer_fid_allowlist: allowlist });
     const before = push.rows().length;
     expect(await push.report(added("t"), { ...A, appId })).toBe(status);
     expect(push.rows().length - before).toBe(status === 200 ? 1 : 0);
   });
 
-  test("lets a key without a client pass by the user's fid alone", async () => {
+  test("accepts a key without a client only by the user's fid", async () => {
     const key = makeSigner("plain key");
     push.signed.api.node.ingestEvent(signerEvent(USER, key.publicKey, { block: 5000 }));
     const strict = await push.createApp({ signer_fid_allowlist: [CLIENT_A] });
@@ -283,7 +283,7 @@ describe("an app's allowlist", () => {
     expect((await push.post(officialEnvelope(USER, key, added("t")), open)).status).toBe(200);
   });
 
-  test("holds as the owner changed it last", async () => {
+  test("is the one of the owner's last change", async () => {
     const update = (list: number[]) =>
       push.signed.call({
         method: "PUT",
@@ -297,7 +297,7 @@ describe("an app's allowlist", () => {
   });
 });
 
-describe("what a verified envelope says must make sense", () => {
+describe("the payload of a verified envelope is validated", () => {
   const long = (chars: number) => "x".repeat(chars);
   const url = (chars: number) => `https://client.example/${long(chars - 23)}`;
   const withDetails = (notificationDetails: unknown) => ({ event: "miniapp_added", notificationDetails });
@@ -408,17 +408,17 @@ describe("what a verified envelope says must make sense", () => {
   test.each([
     ["the longest token and url", details(long(256), url(1024))],
     ["256 characters outside the basic plane", details("🎈".repeat(256))],
-    ["keys that nobody knows", { ...details("t"), expires: 1 }],
-  ])("%s pass", async (_, given) => {
-    expect(await push.report(withDetails(given))).toBe(200);
-    expect(push.rows()[0]).toMatchObject({ token: given.token, url: given.url });
+    ["unknown keys", { ...details("t"), expires: 1 }],
+  ])("accepts %s", async (_, details) => {
+    expect(await push.report(withDetails(details))).toBe(200);
+    expect(push.rows()[0]).toMatchObject({ token: details.token, url: details.url });
   });
 });
 
-describe("what is judged first", () => {
+describe("order of validation", () => {
   const wrongSignature = { ...officialEnvelope(USER, userKey, added("t")), signature: "AAAA" };
 
-  test("an unknown app is 404 before the body is judged, a body that is too large 413 before that", async () => {
+  test("an unknown app is 404 before the body is validated, a too large body 413 before that", async () => {
     const unknown = "1".repeat(16);
     for (const body of ["{", "{}", wrongSignature, officialEnvelope(USER, userKey, added("t"))]) {
       const answer = await push.post(body, unknown);
@@ -431,7 +431,7 @@ describe("what is judged first", () => {
     ]);
   });
 
-  test("a body of 64 KB is judged", async () => {
+  test("accepts a body of 64 KB", async () => {
     const envelope = JSON.stringify(officialEnvelope(USER, userKey, added("t")));
     expect((await push.post(envelope.padEnd(64 * 1024))).status).toBe(200);
     expect((await push.post(envelope.padEnd(64 * 1024 + 1))).status).toBe(413);
@@ -472,7 +472,7 @@ describe("what is judged first", () => {
     );
   });
 
-  test("a deleted app is 404, and its tokens stay where they are, unread", async () => {
+  test("a deleted app is 404, and its tokens are unchanged", async () => {
     await push.report(added("t"));
     await push.signed.call({ method: "DELETE", path: `/frame/app?app_id=${push.appId}` });
     expect(await push.report(removed)).toBe(404);
@@ -490,7 +490,7 @@ describe("what is judged first", () => {
     },
   );
 
-  test("both slash forms answer, and nothing may be kept", async () => {
+  test("accepts both slash forms, and responses are no-store", async () => {
     const envelope = officialEnvelope(USER, userKey, added("t"));
     const { status, headers } = await push.post(envelope, `${push.appId}//`);
     expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -498,7 +498,7 @@ describe("what is judged first", () => {
 });
 
 describe("the limit of changes", () => {
-  test("60 an hour for a user and an app, then 429 with the time until the next; others are not held up", async () => {
+  test("is 60 an hour for a user and an app, then 429 with the time until the next; others are not affected", async () => {
     const { clock } = push.signed.api.node;
     for (let n = 0; n < 60; n += 1) {
       expect(await push.report(n % 2 === 0 ? added(`t${n}`) : disabled, n % 3 === 0 ? B : A)).toBe(200);
@@ -525,7 +525,7 @@ describe("the limit of changes", () => {
     expect(await push.report(disabled)).toBe(429);
   });
 
-  test("counts no envelope that proves nothing, and every one that does, whatever it says", async () => {
+  test("counts every verified envelope whatever its payload, and no other", async () => {
     for (let n = 0; n < 70; n += 1)
       expect((await push.post(officialEnvelope(USER, makeSigner("x"), removed))).status).toBe(401);
     for (let n = 0; n < 30; n += 1) {
@@ -536,7 +536,7 @@ describe("the limit of changes", () => {
     expect(await push.report(disabled)).toBe(429);
   });
 
-  test("holds when 100 events come at the same time", async () => {
+  test("applies to 100 concurrent events", async () => {
     const statuses = await Promise.all(
       [...Array(100)].map((_, n) => push.report(added(`t${n}`), n % 2 ? A : B)),
     );
@@ -544,7 +544,7 @@ describe("the limit of changes", () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(40);
   });
 
-  test("is reached by repeats of one envelope as by any other, since nothing tells them apart", async () => {
+  test("counts repeats of one envelope like any other", async () => {
     const envelope = officialEnvelope(USER, userKey, removed);
     for (let n = 0; n < 60; n += 1) expect((await push.post(envelope)).status).toBe(200);
     expect((await push.post(envelope)).status).toBe(429);

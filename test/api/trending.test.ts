@@ -48,7 +48,7 @@ const plan = fc.record({
   removed: fc.array(fc.nat(), { maxLength: 5 }),
 });
 
-/** The formulas, word for word, over everything. */
+/** The formulas of the specification, applied to all data. */
 function expectedRankings(
   live: readonly ModelCast[],
   reactions: readonly { fid: number; type: ReactionType; target: ModelCast }[],
@@ -100,7 +100,7 @@ function scores(ranked: readonly RankedRef[], name: (ref: Uint8Array) => string)
 }
 
 describe("rankings", () => {
-  test("are what the formulas say, by distinct others, over the window alone, without what is removed", () => {
+  test("follow the formulas: distinct other users, only the window, without removed messages", () => {
     fc.assert(
       fc.property(plan, ({ casts: planned, reactions, removed }) => {
         using db = openIndexInMemory();
@@ -142,7 +142,7 @@ describe("rankings", () => {
     );
   });
 
-  test("hold the best 1,000 of more, also where the counts of self-made replies promise more", () => {
+  test("contain the best 1,000, even if counts of self-replies suggest others", () => {
     using db = openIndexInMemory();
     const casts = Array.from({ length: 1600 }, (_, n) => ({
       fid: 1,
@@ -152,7 +152,7 @@ describe("rankings", () => {
     db.transaction(() => {
       casts.forEach((cast, n) => {
         insertCast(db, cast);
-        // Every other cast answers itself a lot, and is liked once less than its neighbour.
+        // Every second cast has many self-replies and one like less than its neighbour.
         for (let like = 0; like <= n % 5; like++)
           setReaction(db, { fid: 10 + like, type: LIKE, target: cast, at: NOW, on: true });
         const parent = { $case: "parentCastId", value: { fid: 1, hash: cast.hash } } as const;
@@ -169,14 +169,14 @@ describe("rankings", () => {
     );
   });
 
-  test("are kept for an hour and the newest for good; an empty one replaces one that is not", () => {
+  test("are retained for an hour and the newest without limit; an empty one replaces a non-empty one", () => {
     using db = openIndexInMemory();
     const cast = { fid: 1, at: NOW, hash: hashFrom("one") };
     insertCast(db, cast);
     const store = (snapshot: number, casts: RankedRef[]) =>
       storeRankings(db, { snapshot, rankings: { casts, channels: [] } });
     const entry = { ref: cast.hash, score: 1 };
-    const kept = () =>
+    const stored = () =>
       db.sqlite
         .query<{ at: number }, []>(
           "SELECT DISTINCT snapshot AS at FROM rankings WHERE kind = 'casts' ORDER BY 1",
@@ -186,19 +186,19 @@ describe("rankings", () => {
     store(0, [entry]);
     store(1_800_000, [entry]);
     store(3_600_001, []);
-    expect(kept()).toEqual([1_800_000, 3_600_001]);
+    expect(stored()).toEqual([1_800_000, 3_600_001]);
     expect(rankingPage(db, { kind: "casts", limit: 10, after: undefined })).toEqual({
       rows: [],
       cursor: null,
     });
     store(90_000_000, [entry]);
-    expect(kept()).toEqual([90_000_000]);
-    // The clock was set back: what was made in its future is no newer.
+    expect(stored()).toEqual([90_000_000]);
+    // The clock was set back: a ranking from its future is not newer.
     store(50_000_000, [entry]);
     expect(newestSnapshot(db, "casts")).toBe(50_000_000);
   });
 
-  test("a walk sees one ranking; what is removed vanishes and the page is filled from below", () => {
+  test("all pages belong to one ranking; removed casts are skipped and the page is filled up", () => {
     using db = openIndexInMemory();
     const casts = Array.from({ length: 9 }, (_, n) => ({ fid: 1, at: NOW, hash: hashFrom(`c${n}`) }));
     for (const cast of casts) insertCast(db, cast);
@@ -225,7 +225,7 @@ describe("rankings", () => {
     expect(rankingPage(db, { kind: "casts", limit: 3, after: [77, 0] })).toEqual({ rows: [], cursor: null });
   });
 
-  test("a channel is ranked while it has a live cast", () => {
+  test("a channel is ranked only while it has a live cast", () => {
     using db = openIndexInMemory();
     const url = "chain://eip155:1/erc721:0xabc";
     const parent = { $case: "parentUrl", value: url } as const;
@@ -238,7 +238,7 @@ describe("rankings", () => {
     expect(page()).toEqual([]);
   });
 
-  test("are refreshed when a minute has passed or the clock was ahead, and not before", async () => {
+  test("are refreshed after a minute or if the clock was ahead, and not before", async () => {
     using db = openIndexInMemory();
     const clock = new ManualClock(NOW);
     const stored: number[] = [];
@@ -286,7 +286,7 @@ describe("the trending feed", () => {
 
   afterAll(() => api[Symbol.asyncDispose]());
 
-  test("is empty before there is a ranking, and the same under all its names", async () => {
+  test("is empty before the first ranking, and the same under all its names", async () => {
     for (const name of names)
       expect((await api.get(name)).body).toEqual({ casts: [], next: { cursor: null } });
     storeRankings(

@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => api[Symbol.asyncDispose]());
 
-test("an fname is taken while its proof is live, however it is written", async () => {
+test("an fname is unavailable while its proof is live, in any spelling", async () => {
   for (const written of ["user1", "USER1", "@user1", " User1 ", " @USER1"])
     expect((await api.get(`/fname/availability?fname=${encodeURIComponent(written)}`)).body).toEqual({
       available: false,
@@ -52,7 +52,7 @@ test("an fname is taken while its proof is live, however it is written", async (
     });
 });
 
-test("a name that can never be an fname is not available; a missing one is 400", async () => {
+test("an invalid fname is unavailable; a missing one is 400", async () => {
   for (const never of [
     "-a",
     "a_b",
@@ -80,7 +80,7 @@ test("a name that can never be an fname is not available; a missing one is 400",
   }
 });
 
-test("a proof is shown as it was signed; nobody's name and a released one have none", async () => {
+test("returns a proof as signed; null for an unknown name and a released one", async () => {
   expect((await api.get("/username-proof?username=user1")).body).toEqual({
     username_proof: {
       timestamp: DEFAULT_NOW_SECS - 50_000,

@@ -79,7 +79,7 @@ async function fidsOf(path: string): Promise<number[]> {
   return (body.users as { fid: number }[]).map(({ fid }) => fid);
 }
 
-test("each missing or malformed parameter is 400 and named", async () => {
+test("a missing or malformed parameter is 400 naming it", async () => {
   for (const [path, name] of [
     ["/user/bulk-by-address", "addresses"],
     ["/user/bulk-by-address?addresses=0x12", "addresses"],
@@ -110,7 +110,7 @@ describe("/user/bulk-by-address", () => {
   const a = `0x${"ab".repeat(20)}`;
   const b = `0x${"cd".repeat(20)}`;
 
-  test("finds verified addresses in either case, in the order asked, each user once, and no custody address", async () => {
+  test("finds verified addresses ignoring case, in the requested order, each user once, and no custody address", async () => {
     verify(3, a);
     verify(2, b);
     verify(1, b);
@@ -125,7 +125,7 @@ describe("/user/bulk-by-address", () => {
 });
 
 describe("/user/by_x_username", () => {
-  test("finds the lowest fid of a name in any case; nobody is 404", async () => {
+  test("finds the lowest fid of a name ignoring case; an unknown name is 404", async () => {
     setData(5, USER_DATA_TYPE_TWITTER, "some_x");
     setData(4, USER_DATA_TYPE_TWITTER, "some_x");
     expect((await api.get("/user/by_x_username?username=SOME_X")).body.user).toMatchObject({ fid: 4 });
@@ -136,7 +136,7 @@ describe("/user/by_x_username", () => {
 });
 
 describe("/user/by_location", () => {
-  test("every user of a place and of places with the prefix is found, in pages of any size", async () => {
+  test("finds every user of a location and of locations with the prefix, in pages of any size", async () => {
     for (const fid of [7, 3, 5]) setData(fid, USER_DATA_TYPE_LOCATION, "geo:52.52,13.40");
     setData(1, USER_DATA_TYPE_LOCATION, "geo:52.50,13.40");
     setData(2, USER_DATA_TYPE_LOCATION, "geo:53.00,13.40");
@@ -155,7 +155,7 @@ describe("/user/by_location", () => {
     expect(await fidsOf("/user/by_location?location=geo:")).toEqual([4, 1, 3, 5, 7, 2]);
   });
 
-  test("a cursor of other places shows no place outside the prefix", async () => {
+  test("a cursor of other locations returns no location outside the prefix", async () => {
     const { body } = await api.get("/user/by_location?location=geo:&limit=1");
     const { cursor } = body.next as { cursor: string };
     expect(await fidsOf(`/user/by_location?location=geo:52.52&cursor=${cursor}`)).toEqual([]);
@@ -168,7 +168,7 @@ describe("/user/search", () => {
       (users) => users.map(({ fid }) => fid),
     );
 
-  test("the very name, then names by followers, then words of display names by followers, each user once", async () => {
+  test("returns the exact name, then names by followers, then words of display names by followers, each user once", async () => {
     nameUser(1, "anna");
     nameUser(2, "annabel");
     nameUser(3, "anna-two");
@@ -189,8 +189,8 @@ describe("/user/search", () => {
     expect(await search("annab")).toEqual([2, 4]);
   });
 
-  test("a name counts only while it is the username and its proof is live", async () => {
-    // user8 has the fname of the account records, but never took it as its username.
+  test("matches a name only while it is the username and its proof is live", async () => {
+    // user8 has the fname of the account records, but never set it as its username.
     expect(await search("user8")).toEqual([]);
     nameUser(8, "gone");
     expect(await search("gone")).toEqual([8]);
@@ -199,12 +199,12 @@ describe("/user/search", () => {
     expect(await search("gone")).toEqual([]);
   });
 
-  test("no text is an error, and wildcards are only text", async () => {
+  test("accepts any text, and wildcards are plain text", async () => {
     for (const q of ["%", "_", "*", '"', "'", "@", " ", "\u{10ffff}", "a".repeat(1024), "安娜", "()", "\0"])
       expect(await search(q)).toEqual([]);
   });
 
-  test("a page takes the same few statements whatever it holds", async () => {
+  test("a page runs the same few statements whatever its size", async () => {
     const counts = new Set<number>();
     for (const limit of [1, 2, 5]) {
       api.takeStatements();
@@ -216,7 +216,7 @@ describe("/user/search", () => {
 });
 
 describe("/user/fid", () => {
-  test("lists every fid ascending under hexadecimal cursors, with registrations in mid-walk", async () => {
+  test("lists every fid ascending with hexadecimal cursors, with registrations between pages", async () => {
     const custody = makeWallet("custody of later ones").address;
     api.node.ingestEvent(registerEvent(2 ** 40, custody, { block: 900_000 }));
     for (const limit of [1, 3, 100])
@@ -231,7 +231,7 @@ describe("/user/fid", () => {
 });
 
 describe("/user/best_friends", () => {
-  test("mutual follows by when the later of the two began, newest first", async () => {
+  test("returns mutual follows by the time of the later follow, newest first", async () => {
     const at = (n: number) => ({ at: DEFAULT_TIMESTAMP - 1000 + n });
     for (const [fid, target, n] of [
       [6, 8, 1],
@@ -253,7 +253,7 @@ describe("/user/best_friends", () => {
 });
 
 describe("/user/interactions", () => {
-  test("counts live mentions and reactions of the one on live casts of the other", async () => {
+  test("counts live mentions and reactions of one user on live casts of the other", async () => {
     const liked = hashOf(cast(2, "one of two"));
     const other = hashOf(cast(2, "another of two"));
     cast(1, "hello", [2]);
@@ -262,7 +262,7 @@ describe("/user/interactions", () => {
     take(reactionMessage(1, 1, { fid: 2, hash: liked }));
     take(reactionMessage(1, 2, { fid: 2, hash: liked }));
     take(reactionMessage(1, 1, { fid: 2, hash: other }));
-    // Under a wrong author, and on a cast that nobody has seen.
+    // Under a wrong author, and on an unknown cast.
     take(reactionMessage(1, 1, { fid: 3, hash: liked }));
     take(reactionMessage(1, 1, { fid: 2, hash: `0x${"77".repeat(20)}` }));
     take(linkMessage(1, "follow", 2));
@@ -277,7 +277,7 @@ describe("/user/interactions", () => {
     });
   });
 
-  test("without a target it is empty, and an fid that does not exist is 404", async () => {
+  test("is empty without a target, and 404 for an unknown fid", async () => {
     expect((await api.get("/user/interactions?fid=1")).body).toEqual({
       interactions: { fid: 1, target_fid: null, mentions: 0, reactions: 0, mutual_follow: false },
     });

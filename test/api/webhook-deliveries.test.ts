@@ -15,8 +15,8 @@ afterEach(() => signed[Symbol.asyncDispose]());
 
 async function createHook(subscription: object = { cast_created: {} }, fid = 3): Promise<string> {
   const body = { name: "Hook", url: "https://hook.example/in", subscription };
-  const answer = await signed.call({ method: "POST", path: `/webhook?owner_fid=${fid}`, body, fid });
-  return answer.body.webhook.webhook_id;
+  const response = await signed.call({ method: "POST", path: `/webhook?owner_fid=${fid}`, body, fid });
+  return response.body.webhook.webhook_id;
 }
 
 const nowMs = () => signed.nowSecs() * 1000;
@@ -35,7 +35,7 @@ async function publish(count: number, webhookId = hook): Promise<void> {
   await publications.publish({ version, nowSecs: signed.nowSecs(), events: queue });
 }
 
-/** Lets the worker's part happen: the next delivery is attempted, with this outcome. */
+/** Acts as the worker: attempts the next delivery with this outcome. */
 async function attempt(verdict: Verdict, responseText = "said"): Promise<void> {
   const queue = localStores(signed.api.state).queue;
   const claim = {
@@ -59,7 +59,7 @@ const replay = (body: object, fid = 3) =>
 const ping = (body: object, fid = 3) => signed.call({ method: "POST", path: "/webhook/test", body, fid });
 
 describe("the list", () => {
-  test("shows each delivery with its attempts", async () => {
+  test("contains each delivery with its attempts", async () => {
     await publish(1);
     const queued = {
       message_id: expect.stringMatching(/^msg_[0-9a-f]{32}$/),
@@ -92,7 +92,7 @@ describe("the list", () => {
     expect(await deliveries("&state=failed")).toEqual([]);
   });
 
-  test("pages, newest first, by state where one is given", async () => {
+  test("has pages, newest first, and filters by state", async () => {
     await publish(7);
     await attempt({ kind: "failed" });
     await attempt({ kind: "failed" });
@@ -113,7 +113,7 @@ describe("the list", () => {
     expect(await walk("&state=queued")).toEqual(all.slice(0, 5));
   });
 
-  test("is the owner's alone", async () => {
+  test("is returned only to the owner", async () => {
     expect(await list("", 4)).toMatchObject({ status: 403 });
     const path = `/webhook/deliveries?webhook_id=${crypto.randomUUID()}`;
     expect(await signed.call({ method: "GET", path })).toMatchObject({ status: 404 });
@@ -123,7 +123,7 @@ describe("the list", () => {
 });
 
 describe("the record", () => {
-  test("tells how deliveries went", async () => {
+  test("contains the results of deliveries", async () => {
     const record = async () =>
       (await signed.call({ method: "GET", path: `/webhook?webhook_id=${hook}` })).body.webhook;
     await publish(3);
@@ -161,7 +161,7 @@ describe("the record", () => {
 });
 
 describe("sending again", () => {
-  test("one delivery, by the id that its receiver knows", async () => {
+  test("sends one delivery by its message id", async () => {
     await publish(2);
     await attempt({ kind: "failed" });
     const [failed] = await deliveries("&state=failed");
@@ -180,7 +180,7 @@ describe("sending again", () => {
     expect(await replay({ webhook_id: hook, message_id: "msg_never" })).toMatchObject({ status: 404 });
   });
 
-  test("those that failed within a time, both ends included", async () => {
+  test("sends those that failed within a time range, both ends included", async () => {
     const startedAt = signed.nowSecs();
     for (let n = 0; n < 6; n += 1) {
       await publish(1);
@@ -193,7 +193,7 @@ describe("sending again", () => {
     expect((await replay({ webhook_id: hook, from: startedAt })).body).toEqual({ replayed: 2, more: false });
   });
 
-  test(`at most ${MAX_REPLAYS} at a time, and tells that there are more`, async () => {
+  test(`at most ${MAX_REPLAYS} at a time, and reports that there are more`, async () => {
     const startedAt = signed.nowSecs();
     await publish(MAX_REPLAYS + 7);
     const { sqlite } = signed.api.state;
@@ -213,12 +213,12 @@ describe("sending again", () => {
     ["to must be a whole number of unix seconds", { webhook_id: "own", from: 1, to: 1.5 }],
     ["from must not be after to", { webhook_id: "own", from: 2, to: 1 }],
   ];
-  test.each(bad)("400: %s", async (message, given) => {
-    const body = "webhook_id" in given ? { ...given, webhook_id: hook } : given;
+  test.each(bad)("400: %s", async (message, fields) => {
+    const body = "webhook_id" in fields ? { ...fields, webhook_id: hook } : fields;
     expect(await replay(body)).toEqual({ status: 400, body: { message } });
   });
 
-  test("is refused to others, and while the webhook is inactive", async () => {
+  test("is rejected for other fids, and while the webhook is inactive", async () => {
     const body = { webhook_id: hook, from: 0 };
     expect(await replay(body, 4)).toMatchObject({ status: 403 });
     expect(await replay({ ...body, webhook_id: crypto.randomUUID() })).toMatchObject({ status: 404 });
@@ -246,7 +246,7 @@ describe("a test", () => {
       .all()
       .map(({ body }) => JSON.parse(body));
 
-  test("queues a made-up event of each kind, marked as one, whatever the filters", async () => {
+  test("queues a test event of each kind, marked as such, whatever the filters", async () => {
     const filtered = await createHook(Object.fromEntries(kinds.map((kind) => [kind, {}])));
     const { status, body } = await ping({ webhook_id: filtered });
     expect(status).toBe(200);
@@ -272,20 +272,20 @@ describe("a test", () => {
     }
   });
 
-  test("only of the subscribed kinds, and for the owner alone", async () => {
+  test("is sent only for the subscribed kinds and by the owner", async () => {
     expect((await ping({ webhook_id: hook })).body.deliveries).toMatchObject([{ type: "cast.created" }]);
     expect(await ping({ webhook_id: hook }, 4)).toMatchObject({ status: 403 });
     expect(await ping({})).toEqual({ status: 400, body: { message: "missing field webhook_id" } });
     expect(await ping({ webhook_id: crypto.randomUUID() })).toMatchObject({ status: 404 });
   });
 
-  test("is refused while more wait than could be delivered in time", async () => {
+  test("is rejected while more deliveries wait than could be delivered in time", async () => {
     await publish(15_000);
     expect(await ping({ webhook_id: hook })).toMatchObject({ status: 429 });
   });
 });
 
-test("what is sent again or tested is told to nobody who is not signed in", async () => {
+test("replays and tests require a signature", async () => {
   const calls: TestCall[] = [
     { method: "GET", path: `/webhook/deliveries?webhook_id=${hook}` },
     { method: "POST", path: "/webhook/deliveries/replay", body: { webhook_id: hook, from: 0 } },

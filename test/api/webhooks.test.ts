@@ -24,12 +24,12 @@ const rotate = (id: string) =>
   signed.call({ method: "POST", path: `${path}/secret/rotate?webhook_id=${id}` });
 
 async function created(body: object = fields, fid = 3): Promise<Answer["body"]> {
-  const { status, body: answer } = await signed.call(creation(body, fid));
+  const { status, body: response } = await signed.call(creation(body, fid));
   expect(status).toBe(200);
-  return answer.webhook;
+  return response.webhook;
 }
 
-/** Fails unless the request is refused in this way and leaves nothing behind but its nonce. */
+/** Fails unless the request is rejected like this and leaves only its nonce. */
 async function expectRefused(call: TestCall, status: number, message: string) {
   const before = signed.rowCounts();
   expect(await signed.call(call)).toEqual({ status, body: { message } });
@@ -94,7 +94,7 @@ test("a new webhook's record has every field, in this order, and its first secre
   expect(await get(webhook.webhook_id)).toEqual({ status: 200, body: { webhook } });
 });
 
-test("a creation says whose it is to be: without a fid 400, for another 403, before any field is looked at", async () => {
+test("a creation without owner_fid is 400 and for another fid 403, before the fields are validated", async () => {
   const call = (query: string, body: object | string = fields) =>
     ({ method: "POST", path: path + query, body }) as const;
   await expectRefused(call(""), 400, "missing query parameter owner_fid");
@@ -140,13 +140,13 @@ describe("a creation is 400 with", () => {
     await expectRefused(creation(JSON.stringify(body)), 400, message);
   });
 
-  test("and a body above 256 KB 413", async () => {
+  test("413 for a body above 256 KB", async () => {
     const call = creation(JSON.stringify({ ...fields, x: "x".repeat(256 * 1024) }));
     expect((await signed.call(call)).status).toBe(413);
   });
 });
 
-test("a list is complete, oldest first, and of the signing fid alone", async () => {
+test("a list is complete, oldest first, and contains only records of the signing fid", async () => {
   const webhooks = [];
   for (let n = 0; n < 12; n += 1) webhooks.push(await created({ ...fields, name: `Hook ${n}` }));
   const other = await created(fields, 4);
@@ -154,17 +154,17 @@ test("a list is complete, oldest first, and of the signing fid alone", async () 
   expect(await list(4)).toEqual([other]);
 });
 
-test("the 26th webhook is 429, also when 40 creations race at 20 existing: exactly 25 remain", async () => {
+test("the 26th webhook is 429, also with 40 concurrent creations at 20 existing: exactly 25 remain", async () => {
   for (let n = 0; n < 20; n += 1) await created();
-  const answers = await Promise.all(Array.from({ length: 40 }, () => signed.call(creation())));
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
-  expect(answers.filter(({ status }) => status === 429)).toHaveLength(35);
+  const responses = await Promise.all(Array.from({ length: 40 }, () => signed.call(creation())));
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(5);
+  expect(responses.filter(({ status }) => status === 429)).toHaveLength(35);
   expect(await list()).toHaveLength(25);
   await expectRefused(creation(), 429, "an fid may own at most 25 webhooks");
 });
 
 describe.each(["PUT", "PATCH"] as const)("%s", (method) => {
-  test("changes what is given, and the time of the change", async () => {
+  test("changes the provided fields and the time of the change", async () => {
     const webhook = await created({ ...fields, description: "Old" });
     signed.api.node.clock.advanceSecs(5);
     const updated_at = signed.nowSecs();
@@ -182,9 +182,9 @@ describe.each(["PUT", "PATCH"] as const)("%s", (method) => {
       [{}, {}],
     ];
     let expected = { ...webhook, updated_at };
-    for (const [given, changed] of steps) {
+    for (const [fields, changed] of steps) {
       expected = { ...expected, ...changed };
-      const body = { webhook_id: webhook.webhook_id, ...given };
+      const body = { webhook_id: webhook.webhook_id, ...fields };
       expect(await signed.call({ method, path, body })).toEqual({
         status: 200,
         body: { webhook: expected },
@@ -193,7 +193,7 @@ describe.each(["PUT", "PATCH"] as const)("%s", (method) => {
     expect(await list()).toEqual([expected]);
   });
 
-  test("names the webhook before it looks at a field, and its owner before that", async () => {
+  test("reports an unknown webhook before an invalid field, and a foreign owner too", async () => {
     const { webhook_id } = await created();
     const call = (body: object, fid = 3) => ({ method, path, body, fid }) as const;
     await expectRefused(call({ name: "" }), 400, "missing field webhook_id");
@@ -215,11 +215,11 @@ describe.each(["PUT", "PATCH"] as const)("%s", (method) => {
   });
 });
 
-test("active is for updates: a creation makes an active webhook", async () => {
+test("a creation ignores `active` and creates an active webhook", async () => {
   expect((await created({ ...fields, active: false })).active).toBe(true);
 });
 
-test("a rotation adds a secret; the one before signs on for the grace period of webhooks", async () => {
+test("a rotation adds a secret; the previous one is used for signing during the grace period of webhooks", async () => {
   await using other = await startSignedApi({
     settings: ["webhooks.secret_grace_period_secs=60", "apps.secret_grace_period_secs=1"],
   });
@@ -258,7 +258,7 @@ test("an update does not undo a rotation", async () => {
   });
 });
 
-test("a deletion takes the id from the query or from a body, and leaves nothing", async () => {
+test("a deletion accepts the id in the query or in a body, and leaves no rows", async () => {
   const [a, b] = [await created(), await created()];
   const inQuery = { method: "DELETE", path: `${path}?webhook_id=${a.webhook_id}` } as const;
   const inBody = { method: "DELETE", path, body: { webhook_id: b.webhook_id } } as const;
@@ -269,7 +269,7 @@ test("a deletion takes the id from the query or from a body, and leaves nothing"
   expect(signed.rowCounts()).toMatchObject({ webhooks: 0, secrets: 0 });
 });
 
-test("what is foreign is 403 and what is unknown is 404, for every operation on one webhook", async () => {
+test("every operation on a foreign webhook is 403 and on an unknown webhook 404", async () => {
   const { webhook_id } = await created();
   for (const [method, under] of [
     ["GET", path],
@@ -293,7 +293,7 @@ describe("the regular expressions of an owner's active webhooks together", () =>
     "subscription.cast.created.text is too large: the regular expressions of its owner's active subscriptions compile to " +
     "10884 instructions, more than 10000";
 
-  test("have a bound, over which nothing is created, changed or activated; other owners have their own", async () => {
+  test("have a limit, above which creations, changes and activations are rejected; other owners have their own", async () => {
     const ids: string[] = [];
     for (let at = 0; at < 11; at += 1) ids.push((await created(large(`word${at % 10}`))).webhook_id);
     await expectRefused(creation(large("wordx")), 400, tooLarge);
@@ -305,7 +305,7 @@ describe("the regular expressions of an owner's active webhooks together", () =>
       body: { message: tooLarge },
     });
     expect((await get(first)).body.webhook.active).toBe(false);
-    // What does not make them larger passes.
+    // Changes that do not make them larger are accepted.
     expect((await update({ webhook_id: second, name: "Other" })).status).toBe(200);
     expect(
       (await update({ webhook_id: second, subscription: { "cast.created": { text: "gm" } } })).status,

@@ -51,7 +51,7 @@ async function conversation(hash: Hash, more = "") {
 const hashes = (casts: readonly { hash: Hash }[]) => casts.map(({ hash }) => hash);
 
 describe("/cast/conversation", () => {
-  test("shows the replies as deep as asked for, oldest first", async () => {
+  test("contains the replies to the requested depth, oldest first", async () => {
     const { cast, parents } = await conversation(root.hash);
     expect(cast.hash).toBe(root.hash);
     expect(parents).toBeUndefined();
@@ -65,7 +65,7 @@ describe("/cast/conversation", () => {
   test.each([
     ["chron", () => direct],
     ["desc_chron", () => direct.toReversed()],
-    // Three for each reply, two for a recast, one for a like; of equals the newest.
+    // Three for each reply, two for a recast, one for a like; ties by newest.
     ["algorithmic", () => [1, 2, 0, 4, 3].map((at) => direct[at] as Posted)],
   ])("sorted by %s, pages of any size join to the whole", async (sort, expected) => {
     // direct[1] has two replies (6), direct[2] a like and a recast (3), direct[0] one reply (3), direct[4] a like.
@@ -82,14 +82,14 @@ describe("/cast/conversation", () => {
     }
   });
 
-  test("below the first level the order is the same", async () => {
+  test("uses the same order below the first level", async () => {
     const { cast } = await conversation(root.hash, "&sort_type=desc_chron");
     const below = cast.direct_replies.find(({ hash }) => hash === direct[1]?.hash)?.direct_replies ?? [];
     const oldestFirst = await conversation(direct[1]?.hash ?? "0x");
     expect(hashes(below)).toEqual(hashes(oldestFirst.cast.direct_replies).toReversed());
   });
 
-  test("shows the ancestors from the root down, and stops where one is missing", async () => {
+  test("contains the ancestors from the root down, and stops at a missing one", async () => {
     const more = "&include_chronological_parent_casts=true";
     expect(hashes((await conversation(deep.hash, more)).parents ?? [])).toEqual([root.hash, middle.hash]);
     expect((await conversation(root.hash, more)).parents).toEqual([]);
@@ -99,7 +99,7 @@ describe("/cast/conversation", () => {
     expect((await conversation(orphan.hash, more)).parents).toEqual([]);
   });
 
-  test("of a cast that is not there is 404, and a cursor of another order is 400", async () => {
+  test("of an unknown cast is 404, and a cursor of another order is 400", async () => {
     expect((await api.get(conversationPath(`0x${"ab".repeat(20)}`))).status).toBe(404);
     const { cursor } = await conversation(root.hash, "&limit=1");
     const other = await api.get(conversationPath(root.hash, `&sort_type=desc_chron&cursor=${cursor}`));
@@ -111,7 +111,7 @@ describe("/cast/search", () => {
   const search = async (query: string, limit = 2) =>
     hashes(await readAllPages<{ hash: Hash }>(api, `/v2/farcaster/cast/search?${query}`, "casts", limit));
 
-  test("is by time, either way, with the same answer under both keys", async () => {
+  test("is ordered by time in both directions, with the same result under both keys", async () => {
     const newest = await search("q=bread");
     expect(newest.length).toBeGreaterThan(5);
     expect(await search("q=bread", 100)).toEqual(newest);
@@ -120,7 +120,7 @@ describe("/cast/search", () => {
     expect(body.result).toEqual({ casts: body.casts, next: body.next });
   });
 
-  test("keeps to an author, a channel, a URL, and to all of them together", async () => {
+  test("filters by author, channel, URL, and by all of them together", async () => {
     expect(await search("q=bread&author_fid=2")).toEqual([middle.hash]);
     expect(await search("q=bread&channel_id=art")).toEqual([root.hash]);
     expect(await search(`q=bread&parent_url=${encodeURIComponent(ART)}`)).toEqual([root.hash]);
@@ -128,7 +128,7 @@ describe("/cast/search", () => {
     expect(await search(`q=bread&channel_id=books&parent_url=${encodeURIComponent(ART)}`)).toEqual([]);
   });
 
-  test("keeps to the dates in the text, the second itself being after and not before", async () => {
+  test("filters by the dates in the text; the second itself is after and not before", async () => {
     const at = (seconds: number) => new Date(unixSecsAt(seconds) * 1000).toISOString().slice(0, 19);
     const dated = (text: string) => search(`q=${encodeURIComponent(text)}`);
     expect(await dated(`bread before:${at(110)}`)).toEqual([root.hash]);
@@ -136,7 +136,7 @@ describe("/cast/search", () => {
     expect(await dated(`bread after:${at(100_000)}`)).toEqual([]);
   });
 
-  test("a page takes a bounded number of statements", async () => {
+  test("a page runs a bounded number of statements", async () => {
     for (const limit of [1, 100]) {
       api.takeStatements();
       await api.get(
@@ -148,7 +148,7 @@ describe("/cast/search", () => {
 });
 
 describe("dates in a text", () => {
-  test("are taken out, the narrowest counts, and what is no date stays a word", () => {
+  test("are removed, the narrowest applies, and an invalid date remains a word", () => {
     expect(extractDates("a before:2025-04-20 b")).toMatchObject({
       text: "a   b",
       from: 0,
@@ -160,7 +160,7 @@ describe("dates in a text", () => {
       expect(extractDates(text)).toMatchObject({ text, from: 0 });
   });
 
-  test("never throw and never make a range beyond what a cast's id can hold", () => {
+  test("never throw and never form a range outside the range of a cast's id", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.date({ noInvalidDate: true }), (text, date) => {
         const asked = `${text} after:${date.toISOString().slice(0, 19)} before:${date.toISOString().slice(0, 10)}`;
@@ -172,7 +172,7 @@ describe("dates in a text", () => {
   });
 });
 
-test("/casts answers in the order asked, or sorted", async () => {
+test("/casts returns casts in the requested order, or sorted", async () => {
   const [a, b, c] = [direct[3], direct[4], direct[2]] as [Posted, Posted, Posted];
   const sorted = async (more: string) => {
     const { body } = await api.get(`/v2/farcaster/casts?casts=${hashes([a, b, c])}${more}`);
@@ -186,7 +186,7 @@ test("/casts answers in the order asked, or sorted", async () => {
   expect(await sorted("&sort_type=recent")).toEqual(hashes([b, a, c]));
 });
 
-test("a quoted cast stands in the embed, with what it quotes named, and as a URL where it is gone", async () => {
+test("an embed contains the quoted cast with references to its own quotes, and a URL if the cast was removed", async () => {
   const first = graph.post(1, 400, { text: "first" });
   const second = graph.quote(2, 410, first);
   const third = graph.quote(3, 420, second);

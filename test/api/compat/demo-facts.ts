@@ -1,4 +1,4 @@
-/** What the demo network holds, read under the service's own prefix, whose answers other tests prove. */
+/** Data of the demo network, read under the native prefix, whose responses other tests verify. */
 
 interface DemoUser {
   readonly fid: number;
@@ -22,25 +22,25 @@ interface DemoCast {
   readonly channel: { readonly id: string; readonly parent_url: string } | null;
 }
 
-/** People and casts with everything that an answer can show. */
+/** Users and casts with all optional parts of a response. */
 export type DemoFacts = Awaited<ReturnType<typeof readDemoFacts>>;
 
 export async function readDemoFacts(url: string) {
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-  async function ask(path: string): Promise<any> {
+  // biome-ignore lint/suspicious/noExplicitAny: responses of every shape
+  async function get(path: string): Promise<any> {
     const response = await fetch(`${url}/v2/svc${path}`);
     if (!response.ok) throw new Error(`${path}: ${response.status}`);
     return response.json();
   }
   const fids = Array.from({ length: 200 }, (_, at) => at + 1);
-  const users: DemoUser[] = (await ask(`/user/bulk?fids=${fids}`)).users;
+  const users: DemoUser[] = (await get(`/user/bulk?fids=${fids}`)).users;
   const casts: DemoCast[] = [];
   for (const fid of fids.slice(0, 60))
-    casts.push(...(await ask(`/feed/user/casts?fid=${fid}&limit=100`)).casts);
+    casts.push(...(await get(`/feed/user/casts?fid=${fid}&limit=100`)).casts);
 
   async function firstFid(path: string, key: string): Promise<number> {
-    for (const fid of fids) if ((await ask(`${path}${fid}`))[key].length > 0) return fid;
-    throw new Error(`nobody has ${path}`);
+    for (const fid of fids) if ((await get(`${path}${fid}`))[key].length > 0) return fid;
+    throw new Error(`no user has ${path}`);
   }
   const first = <T>(items: readonly T[], what: string, is: (item: T) => boolean): T => {
     const found = items.find(is);
@@ -80,7 +80,7 @@ export async function readDemoFacts(url: string) {
     inChannel: { cast: inChannel, ...(inChannel.channel ?? fail()) },
     blocker: await firstFid("/block/list?fid=", "users"),
     muter: await firstFid("/mute/list?fid=", "users"),
-    signer: String((await ask("/onchain/signers?fid=3")).events[0].signer_key),
+    signer: String((await get("/onchain/signers?fid=3")).events[0].signer_key),
   };
 }
 

@@ -3,7 +3,7 @@ import { documentedSigningAxios } from "../../support/document-signing.ts";
 import { SECRET, startSendApi } from "../../support/send.ts";
 import { sdkClient, sdkError } from "./sdk.ts";
 
-/** An error of any kind reaches who uses the SDK as a status and a message; its interceptor fails at any other body. */
+/** Every error reaches a user of the SDK as a status and a message; its interceptor fails with any other body. */
 
 const signingAxios = await documentedSigningAxios();
 const api = await startSendApi({
@@ -11,7 +11,7 @@ const api = await startSendApi({
   settings: ["webhooks.max_webhooks_per_owner=1"],
 });
 const { url } = api.signed.api;
-// The interceptor of the documents signs with the machine's clock.
+// The documented interceptor signs with the machine's clock.
 const { clock } = api.signed.api.node;
 clock.advanceSecs(Math.floor((Date.now() - clock.nowMs()) / 1000));
 afterAll(() => api[Symbol.asyncDispose]());
@@ -50,7 +50,7 @@ test.each(failures)("%i for %s", async (status, _, call) => {
   expect(message.length).toBeGreaterThan(5);
 });
 
-test("500 for a fault of the node, without its words", async () => {
+test("500 for a fault of the node, without its message", async () => {
   api.state.sqlite.run("DROP TABLE campaigns");
   expect(await sdkError(client.getNotificationCampaignStats({}))).toEqual({
     status: 500,

@@ -8,7 +8,7 @@ const OTHER = "https://example.org/topic";
 
 let api: TestApi;
 let graph: Graph;
-/** What each test refers to, by name. */
+/** Casts of the tests, by name. */
 const casts: Record<string, Posted> = {};
 
 const named = (hash: Hash) => Object.entries(casts).find(([, cast]) => cast.hash === hash)?.[0] ?? hash;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   api = await startTestApi({ compatPrefixes: ["farcaster"] });
   graph = createGraph(api.node);
   for (const fid of [1, 2, 3, 4, 5]) graph.account(fid);
-  // 1 follows 2 and 3; nobody follows 4.
+  // 1 follows 2 and 3; no user follows 4.
   graph.link(1, "follow", 2);
   graph.link(1, "follow", 3);
   casts.a = graph.post(2, 100, { text: "a" });
@@ -32,7 +32,7 @@ beforeAll(async () => {
   casts.reply = graph.reply(2, 140, casts.stranger);
   casts.old = graph.post(4, 50, { text: "old" });
   casts.gone = graph.post(4, 60, { text: "gone" });
-  // `old` is recasted by both, `a` by 3, and something that goes away.
+  // Both recast `old`; 3 recasts `a` and a cast that is removed later.
   graph.recast(2, 150, casts.old);
   graph.recast(3, 160, casts.old);
   graph.recast(3, 145, casts.a);
@@ -44,25 +44,25 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]());
 
 describe("/feed/following", () => {
-  test("has no replies, and each cast once, at the latest act of somebody followed", async () => {
+  test("has no replies, and each cast once, at the latest act of a followed user", async () => {
     const expected = ["old", "a", "c", "b"];
     for (const limit of [1, 2, 3, 100]) expect(await walk("/feed/following?fid=1", limit)).toEqual(expected);
     expect(await walk("/feed?feed_type=following&fid=1")).toEqual(expected);
   });
 
-  test("leaves recasts out, or takes replies in, when asked to", async () => {
+  test("excludes recasts and includes replies on request", async () => {
     expect(await walk("/feed/following?fid=1&with_recasts=false")).toEqual(["c", "b", "a"]);
     expect(await walk("/feed/following?fid=1&with_replies=true")).toEqual(["reply", "c", "b", "a"]);
   });
 
-  test("is empty for somebody who follows nobody", async () => {
+  test("is empty for a user without follows", async () => {
     expect(await walk("/feed/following?fid=5")).toEqual([]);
     expect(await walk("/feed/following?fid=5&with_recasts=false")).toEqual([]);
   });
 });
 
 describe("/feed with a filter", () => {
-  test("by fids is their casts without replies, and what they recasted", async () => {
+  test("by fids contains their casts without replies, and their recasts", async () => {
     expect(await walk("/feed?feed_type=filter&filter_type=fids&fids=4&with_recasts=false")).toEqual([
       "stranger",
       "old",
@@ -77,13 +77,13 @@ describe("/feed with a filter", () => {
     expect(await walk("/feed?feed_type=filter&filter_type=fids&fids=99")).toEqual([]);
   });
 
-  test("by URL and by channel is what stands directly there", async () => {
+  test("by URL and by channel contains the casts directly there", async () => {
     const url = encodeURIComponent(OTHER);
     expect(await walk(`/feed?feed_type=filter&filter_type=parent_url&parent_url=${url}`)).toEqual(["c"]);
     expect(await walk("/feed?feed_type=filter&filter_type=channel_id&channel_id=art")).toEqual(["b"]);
   });
 
-  test("by an embedded URL is what embeds one that begins so, each cast once", async () => {
+  test("by an embedded URL contains each cast with a matching prefix once", async () => {
     const embed = (fid: number, at: number, ...urls: string[]) =>
       graph.post(fid, at, {
         text: "look",
@@ -104,7 +104,7 @@ describe("/feed with a filter", () => {
     expect(await walk(`${path}nowhere.example`)).toEqual([]);
   });
 
-  test("says what is missing, and what cannot be answered", async () => {
+  test("reports missing parameters and unsupported filters", async () => {
     for (const [query, status, message] of [
       ["feed_type=filter", 400, "filter_type"],
       ["feed_type=filter&filter_type=fids", 400, "fids"],
@@ -122,7 +122,7 @@ describe("/feed with a filter", () => {
     expect(trending.status).toBe(200);
   });
 
-  test("takes 100 authors at most", async () => {
+  test("accepts at most 100 authors", async () => {
     const fids = Array.from({ length: 101 }, (_, n) => n + 1);
     const path = "/v2/farcaster/feed?feed_type=filter&filter_type=fids&fids=";
     expect((await api.get(path + fids.slice(1))).status).toBe(200);
@@ -139,14 +139,14 @@ describe("feeds of one user", () => {
     expect(await walk("/feed/user/casts?fid=2&channel_id=art")).toEqual([]);
   });
 
-  test("replies and recasts, together and each", async () => {
+  test("replies and recasts, together and separately", async () => {
     expect(await walk("/feed/user/replies_and_recasts?fid=2", 1)).toEqual(["old", "reply"]);
     expect(await walk("/feed/user/replies_and_recasts?fid=2&filter=replies")).toEqual(["reply"]);
     expect(await walk("/feed/user/replies_and_recasts?fid=3&filter=recasts", 1)).toEqual(["old", "a"]);
   });
 });
 
-test("a feed with a cursor of another one is 400", async () => {
+test("a cursor of another feed is 400", async () => {
   const { body } = await api.get("/v2/farcaster/feed/following?fid=1&limit=1");
   const { cursor } = body.next as { cursor: string };
   for (const path of [
@@ -158,7 +158,7 @@ test("a feed with a cursor of another one is 400", async () => {
     expect((await api.get(`/v2/farcaster${path}&cursor=${cursor}`)).status).toBe(400);
 });
 
-test("a feed takes a bounded number of statements whatever it holds", async () => {
+test("a feed runs a bounded number of statements whatever its size", async () => {
   const counts: number[] = [];
   for (const limit of [1, 100]) {
     api.takeStatements();

@@ -24,7 +24,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 
 const get = async (path: string) => {
   const { status, body } = await api.get(`/v2/farcaster${path}`);
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   return { status, body: body as any };
 };
 const fidsOf = (users: readonly { fid: number }[]) => users.map(({ fid }) => fid);
@@ -58,7 +58,7 @@ test("users by address are a map, by custody, verification or both, of either ch
   expect((await get("/user/bulk-by-address?addresses=nonsense")).status).toBe(400);
 });
 
-test("users by their name on X are all of them, under both parameter names", async () => {
+test("users by X name contain all matches, under both parameter names", async () => {
   for (const name of ["x_username", "username"]) {
     const { body } = await get(`/user/by_x_username?${name}=SameName`);
     expect(body.user.fid).toBe(1);
@@ -68,13 +68,13 @@ test("users by their name on X are all of them, under both parameter names", asy
   expect((await get("/user/by_x_username")).body.message).toContain("x_username");
 });
 
-describe("users near a place", () => {
+describe("users near a location", () => {
   const place = (fid: number, latitude: string, longitude: string) =>
     api.node.db.sqlite
       .prepare("INSERT OR REPLACE INTO user_data (fid, type, value) VALUES (?, ?, ?)")
       .run(fid, UserDataType.USER_DATA_TYPE_LOCATION, `geo:${latitude},${longitude}`);
 
-  test("come the nearest first, over the date line too, in pages that join", async () => {
+  test("are nearest first, also across the date line, in pages that concatenate", async () => {
     place(1, "0.00", "179.90");
     place(2, "-0.00", "-179.95");
     place(3, "0.10", "180.00");
@@ -89,7 +89,7 @@ describe("users near a place", () => {
     expect(fidsOf((await get("/user/by_location?location=geo:0.1")).body.users)).toEqual([3]);
   });
 
-  test("are those that the great circle says, wherever they are", () => {
+  test("match the great-circle distance everywhere", () => {
     const km = (a: { lat: number; lon: number }, b: { lat: number; lon: number }) => {
       const [p, q] = [a, b].map(({ lat, lon }) => [(lat * Math.PI) / 180, (lon * Math.PI) / 180] as const);
       if (!p || !q) throw new Error("two places");
@@ -119,7 +119,7 @@ describe("users near a place", () => {
           const found = new Set(rows.map(({ fid }) => fid));
           for (const { fid, ...there } of places) {
             const distance = km({ lat, lon }, there);
-            // Both formulas round; what is that close to the edge may be on either side.
+            // Both formulas round; a location this close to the edge may be on either side.
             if (Math.abs(distance - RADIUS_KM) < 0.1) continue;
             expect({ lat, lon, there, found: found.has(fid) }).toEqual({
               lat,
@@ -135,14 +135,14 @@ describe("users near a place", () => {
     );
   });
 
-  test("need coordinates that there are", async () => {
+  test("require valid coordinates", async () => {
     for (const query of ["", "latitude=1", "latitude=91&longitude=0", "latitude=x&longitude=0"])
       expect((await get(`/user/by_location?${query}`)).status).toBe(400);
   });
 });
 
-describe("what a vendor would have to keep", () => {
-  test("a developer-managed signer is what the key registry says of its key", async () => {
+describe("features that require a vendor's state", () => {
+  test("a developer-managed signer is the key registry's data about its key", async () => {
     const key = `0x${accountSigner(2).publicKey.toHex()}`;
     expect((await get(`/signer/developer_managed?public_key=${key}`)).body).toEqual({
       public_key: key,
@@ -161,7 +161,7 @@ describe("what a vendor would have to keep", () => {
     expect((await get("/signer/developer_managed?public_key=0x12")).status).toBe(400);
   });
 
-  test("signers in its care and fresh fids are refused, the registry's events and all fids are not", async () => {
+  test("managed signers and new fids are rejected; the registry's events and all fids are served", async () => {
     for (const path of ["/signer?signer_uuid=x", "/signer/list?message=m&signature=s"]) {
       const { status, body } = await get(path);
       expect({ path, status }).toEqual({ path, status: 501 });

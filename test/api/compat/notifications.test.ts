@@ -51,7 +51,7 @@ async function walk(query: string, limit: number): Promise<Shown[]> {
 
 const brief = ({ type, count, user }: Shown) => `${type} ${user.fid} ${count}`;
 
-test("likes and recasts are entries of their own, in the words of the SDK, with the newest actor", async () => {
+test("likes and recasts are separate entries, with the SDK's type names and the newest actor", async () => {
   const expected = [
     "recasts 2 1",
     "likes 4 1",
@@ -82,7 +82,7 @@ test("likes and recasts are entries of their own, in the words of the SDK, with 
   ]);
 });
 
-test("types are a filter, repeated or with commas, and pages of any size join", async () => {
+test("types filter entries, repeated or with commas, and pages of any size concatenate", async () => {
   for (const [query, expected] of [
     ["&type=likes", ["likes 4 1", "likes 3 2"]],
     ["&type=likes&type=replies", ["likes 4 1", "reply 2 1", "likes 3 2"]],
@@ -99,7 +99,7 @@ test("types are a filter, repeated or with commas, and pages of any size join", 
   expect((await api.get("/v2/farcaster/notifications?fid=1&type=hash")).status).toBe(400);
 });
 
-test("with more open windows than a cursor carries, likes and recasts still come once each", async () => {
+test("with more open windows than a cursor holds, likes and recasts are returned once each", async () => {
   const casts = Array.from({ length: 40 }, (_, n) => graph.post(4, 20_000 + n, { text: `many ${n}` }));
   // Each has a like and a recast at the top and another of each within the same window.
   casts.forEach((each, n) => {
@@ -124,7 +124,7 @@ test("with more open windows than a cursor carries, likes and recasts still come
   expect(new Set(reactions.map(([, count]) => count))).toEqual(new Set([2]));
 });
 
-test("a filter passes a bounded number of other rows, and goes on behind them", async () => {
+test("a filter skips a bounded number of other rows per page, and continues after them", async () => {
   const insert = api.node.db.sqlite.prepare(
     "INSERT INTO notifications (fid, timestamp, kind, actor_fid, ref) VALUES (3, ?, 5, ?, x'')",
   );

@@ -7,7 +7,7 @@ import { startTestApi, type TestApi } from "../../support/api.ts";
 import { pathsWithAliases } from "../../support/openapi.ts";
 import { readAllPages } from "../../support/walk-pages.ts";
 
-/** The demo network begins after the default time of tests. */
+/** The demo network starts after the default time of tests. */
 const A_YEAR_SECS = 365 * 86_400;
 
 let plain: TestApi;
@@ -61,7 +61,7 @@ async function queryOf(api: TestApi): Promise<string> {
   );
 }
 
-test("the service's own prefix answers the same bytes with and without further prefixes, whatever clients add", async () => {
+test("the native prefix returns the same bytes with and without compat prefixes, whatever clients add", async () => {
   const query = await queryOf(plain);
   let compared = 0;
   for (const [route, method, { security }] of operationsOf(plain)) {
@@ -78,13 +78,13 @@ test("the service's own prefix answers the same bytes with and without further p
   expect(compared).toBeGreaterThan(60);
 });
 
-test("every operation of the service's own prefix is described as without further prefixes", () => {
+test("documents every native operation the same with and without compat prefixes", () => {
   const own = (api: TestApi) =>
     operationsOf(api).filter(([route]) => !/^\/v2\/(?:farcaster|old)\//.test(route));
   expect(own(both)).toEqual(own(plain));
 });
 
-test("a path stands under a further prefix exactly when it stands under the service's own, or clients know it there", () => {
+test("a compat prefix has exactly the native paths and those of the hosted API", () => {
   const under = (prefix: string) =>
     new Set(
       Object.entries(pathsWithAliases(both.document)).flatMap(([route, item]) =>
@@ -109,7 +109,7 @@ test("a path stands under a further prefix exactly when it stands under the serv
   expect(under("old")).toEqual(under("farcaster"));
 });
 
-test("operations under further prefixes have ids and tags of their own", () => {
+test("operations under compat prefixes have their own ids and tags", () => {
   const all = operationsOf(both);
   const ids = all.map(([, , { operationId }]) => operationId);
   expect(new Set(ids).size).toBe(ids.length);
@@ -120,7 +120,7 @@ test("operations under further prefixes have ids and tags of their own", () => {
   }
 });
 
-test("errors are JSON with a message, limits and cache rules are those of the service's own prefix", async () => {
+test("errors are JSON with a message; limits and cache rules equal those of the native prefix", async () => {
   const ask = (path: string, init?: RequestInit) => fetch(`${both.url}/v2/farcaster${path}`, init);
   const post = (bytes: number) => ({ method: "POST", body: "x".repeat(bytes) });
   for (const [status, answer] of [
@@ -145,7 +145,7 @@ test("errors are JSON with a message, limits and cache rules are those of the se
   expect(again.status).toBe(304);
 });
 
-test("browsers may send the headers of clients exactly where these are served", async () => {
+test("browsers may send client headers only if a compat prefix is set", async () => {
   const allowed = async ({ url }: TestApi) => {
     const response = await fetch(`${url}/v2/svc/user`, { method: "OPTIONS" });
     return response.headers.get("access-control-allow-headers")?.split(", ") ?? [];
@@ -155,7 +155,7 @@ test("browsers may send the headers of clients exactly where these are served", 
   expect((await allowed(plain)).filter((name) => headers.includes(name))).toEqual([]);
 });
 
-test("both forms of a path answer, also behind a doubled slash", async () => {
+test("serves both forms of a path, also after a doubled slash", async () => {
   const bodies = await Promise.all(
     [
       "/v2/farcaster/user/bulk?fids=3",
@@ -168,12 +168,12 @@ test("both forms of a path answer, also behind a doubled slash", async () => {
   expect(bodies[2]).toEqual(bodies[0]);
 });
 
-test("no prefix beside the service's own answers where none is set", async () => {
+test("without compat prefixes only the native prefix is served", async () => {
   const response = await fetch(`${plain.url}/v2/farcaster/user?fid=3`);
   expect(response.status).toBe(404);
 });
 
-test("the trending feed of a channel is its part of the whole, in the same order", async () => {
+test("the trending feed of a channel is a subsequence of the whole feed", async () => {
   type Ranked = { readonly hash: string; readonly parent_url: string | null };
   const rankedAt = (query: string, prefix = "/v2/farcaster") =>
     readAllPages<Ranked>(both, `${prefix}/feed/trending${query}`, "casts", 7);
@@ -190,7 +190,7 @@ test("the trending feed of a channel is its part of the whole, in the same order
   expect(names(await rankedAt(`?parent_url=${encodeURIComponent(url)}`))).toEqual(names(under));
 });
 
-test("times are ISO 8601 everywhere, and absent values that clients take for text are left out", async () => {
+test("times are ISO 8601 everywhere, and absent values that clients expect as text are omitted", async () => {
   const { body } = await both.get("/v2/farcaster/feed/user/casts?fid=3&limit=100");
   const texts = JSON.stringify(body);
   expect(texts).not.toMatch(/"(?:timestamp|registered_at|created_at|expires_at|subscribed_at)":\d/);

@@ -22,13 +22,13 @@ await localStores(api.state).apps.create(
 
 const sent = { title: notification.title, body: notification.body, target_url: notification.target_url };
 
-/** Asks as older clients do, without the SDK. */
+/** Sends a request as older clients do, without the SDK. */
 async function ask(path: string, init: RequestInit = {}) {
   const response = await fetch(`${url}/v2/farcaster${path}`, init);
   return { status: response.status, body: (await response.json()) as Record<string, unknown>, response };
 }
 
-test("a send goes to the app of the key, and tells what became of each token", async () => {
+test("a send goes to the app of the key, and returns the result of each token", async () => {
   await using push = startPushClient(({ tokens }) =>
     nested({
       successful: tokens.filter((token) => token === "good"),
@@ -118,7 +118,7 @@ test("a send goes to the app of the key, and tells what became of each token", a
   });
 });
 
-test("a send to nobody has an empty list of deliveries, and one to many has none", async () => {
+test("a send without recipients has an empty list of deliveries, and one to many has no list", async () => {
   await using push = startPushClient();
   const nobody = await client.publishFrameNotifications({ targetFids: [99], notification: sent });
   expect(nobody).toMatchObject({ success_count: 0, notification_deliveries: [] });
@@ -137,7 +137,7 @@ test("a send to nobody has an empty list of deliveries, and one to many has none
   expect(few).toMatchObject({ notification_deliveries: [{ fid: 100 }, { fid: 101 }] });
 });
 
-test("the same uuid does not reach anybody twice, and filters narrow as in the spec's send", async () => {
+test("sends the same uuid to a user only once, and applies filters as the native send does", async () => {
   await using push = startPushClient();
   const at = `http://c.example:${push.port}/`;
   api.addTokens([20, 21].map((fid) => ({ fid, token: `t${fid}`, url: at })));
@@ -173,7 +173,7 @@ test.each<[object, string]>([
     { notification: { ...sent, target_url: "https://evil.example/" } },
     "notification.target_url must be on the host",
   ],
-])("%j is 400 and says why", async (given, message) => {
+])("%j is 400 with the reason", async (given, message) => {
   const body = JSON.stringify({ notification: sent, target_fids: [], ...given });
   const answer = await ask("/frame/notifications", {
     method: "POST",
@@ -184,7 +184,7 @@ test.each<[object, string]>([
   expect(answer.body.message).toStartWith(message);
 });
 
-test("without a key, with an unknown or an expired one, with that of a webhook: 401", async () => {
+test("is 401 without a key, with an unknown or expired key, and with a webhook's secret", async () => {
   const webhookSecret = (
     await api.signed.call({
       method: "POST",
@@ -210,7 +210,7 @@ test("without a key, with an unknown or an expired one, with that of a webhook: 
   }
 });
 
-test("a rotated secret finds its app until the end of its grace, and the new one at once", async () => {
+test("a rotated secret identifies its app until the end of its grace period, and the new one at once", async () => {
   await using other = await startSendApi({
     compatPrefixes: ["farcaster"],
     settings: ["apps.secret_grace_period_secs=60"],
@@ -229,7 +229,7 @@ test("a rotated secret finds its app until the end of its grace, and the new one
   expect([await status(SECRET), await status(fresh)]).toEqual([401, 200]);
 });
 
-test("campaigns are those of the key's app alone, newest first, page by page", async () => {
+test("lists only campaigns of the key's app, newest first, page by page", async () => {
   const ids: string[] = [];
   for (let at = 0; at < 5; at++) {
     ids.unshift((await client.publishFrameNotifications({ targetFids: [], notification: sent })).campaign_id);
@@ -252,7 +252,7 @@ test("campaigns are those of the key's app alone, newest first, page by page", a
   );
 });
 
-test("tokens are listed whole, of all fids or of some, page by page", async () => {
+test("lists complete tokens, of all fids or of some, page by page", async () => {
   const at = "https://c.example/notify";
   api.addTokens([
     ...[30, 31, 32].map((fid) => ({ fid, token: `t${fid}`, url: at, enabled: fid !== 31 })),
@@ -302,12 +302,12 @@ test("tokens are listed whole, of all fids or of some, page by page", async () =
   });
 });
 
-test("what a key opens is kept by nobody on the way", async () => {
+test("responses to a key are no-store", async () => {
   const { response } = await ask("/frame/notification_tokens", { headers: { "x-api-key": SECRET } });
   expect(response.headers.get("cache-control")).toBe("no-store");
 });
 
-test("under the service's own name there is no such path", async () => {
+test("the native prefix has no such path", async () => {
   for (const path of ["notifications", "notification_tokens"]) {
     const response = await fetch(`${url}/v2/svc/frame/${path}`, { headers: { "x-api-key": SECRET } });
     expect(response.status).toBe(404);

@@ -6,7 +6,7 @@ import { fromSources, type RunningNode, startNode, tempDir } from "../../support
 import { type DemoFacts, readDemoFacts } from "./demo-facts.ts";
 import { expectPromised, recordingAxios, type SdkMethod, sdkClient, sdkError, sdkRequests } from "./sdk.ts";
 
-/** The SDK's reads against a node with the demo network: nothing is changed but the base path. */
+/** The SDK's reads against a node with the demo network; only the base path is changed. */
 
 const dir = tempDir();
 const { instance: axiosInstance, calls } = recordingAxios();
@@ -18,7 +18,7 @@ beforeAll(async () => {
   node = await startNode({ command: fromSources, dataDir: `${dir.path}/data`, demo: true });
   document = (await (await fetch(`${node.url}/openapi.json`)).json()) as OpenApiDocument;
   facts = await readDemoFacts(node.url);
-  // Whoever runs the node behind a proxy has a slash there; the SDK then doubles it.
+  // Behind a proxy the base path may end with a slash; the SDK then doubles it.
   client = sdkClient(`${node.url}/`, { axiosInstance });
 }, 60_000);
 afterAll(async () => {
@@ -26,7 +26,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape, which the SDK's types are checked against at run time
+// biome-ignore lint/suspicious/noExplicitAny: responses of every shape, which are checked against the SDK's types at run time
 type Answer = any;
 
 interface Read {
@@ -38,7 +38,7 @@ interface Read {
 
 const reads: Read[] = [];
 
-/** @param shows what an answer must show, beyond the types. */
+/** @param shows checks of a response beyond its types */
 function read(
   method: SdkMethod,
   params: (facts: DemoFacts) => Readonly<Record<string, unknown>>,
@@ -52,7 +52,7 @@ function read(
   reads.push({ method, name, call, shows });
 }
 
-/** The answer has entries under a key, so that their types were looked at. */
+/** The response has entries under a key, so that their types were checked. */
 const some = (key: string) => (answer: Answer) => expect(answer[key].length).toBeGreaterThan(0);
 const someAnd =
   (key: string, check: (items: Answer[], facts: DemoFacts, answer: Answer) => void) =>
@@ -335,7 +335,7 @@ read(
   "fetchUserFollowingFeed",
   ({ viewer }) => ({ fid: viewer.fid, withRecasts: false, limit: 30 }),
   someAnd("casts", (casts) => {
-    // What somebody's follows say, not what they answer to others.
+    // Casts of a user's follows, not their replies to others.
     for (const { parent_hash } of casts) expect(parent_hash).toBeNull();
   }),
   "fetchUserFollowingFeed without recasts",
@@ -471,11 +471,11 @@ read("fetchNotificationsByParentUrlForUser", ({ known, inChannel }) => ({
 }));
 
 describe("the SDK's", () => {
-  test.each(reads)("$name resolves with what its types promise", async ({ method, call, shows }) => {
+  test.each(reads)("$name resolves with the type that it declares", async ({ method, call, shows }) => {
     calls.length = 0;
     const answer = await call(facts);
     expectPromised(method, answer);
-    // A copy, because the matchers of the test runner write into what they match.
+    // A copy, because the test runner's matchers modify their arguments.
     shows?.(structuredClone(answer), facts);
     const [sent] = calls;
     const route = (sent?.path ?? "").replace(/\/{2,}/g, "/").replace(/\/$/, "");
@@ -487,7 +487,7 @@ const NEEDS_VENDOR_STATE = ["getFreshAccountFID", "lookupSigner", "fetchSigners"
 /** Tested with their apps and their webhooks. */
 const OF_APPS = ["getNotificationCampaignStats", "fetchNotificationTokens", "lookupWebhook", "fetchWebhooks"];
 
-test("every read of the SDK that the node has a path for is among them", () => {
+test("includes every read of the SDK that the node has a path for", () => {
   const tested = new Set<string>([...reads.map(({ method }) => method), ...NEEDS_VENDOR_STATE, ...OF_APPS]);
   const paths = Object.entries(pathsWithAliases(document)).flatMap(([path, methods]) =>
     "get" in (methods as object) ? [path] : [],
@@ -500,7 +500,7 @@ test("every read of the SDK that the node has a path for is among them", () => {
   expect([...tested].filter((name) => !served.some((request) => request.name === name))).toEqual([]);
 });
 
-test("what needs the vendor's state fails with a status and a message", async () => {
+test("features that require the vendor's state fail with a status and a message", async () => {
   const walletClient = sdkClient(node.url);
   // The SDK sends this one only with the header of a wallet.
   const headers = { "x-wallet-id": "w" };
@@ -517,12 +517,12 @@ test("what needs the vendor's state fails with a status and a message", async ()
   }
 });
 
-test("a key that nobody registered is 404", async () => {
+test("an unregistered key is 404", async () => {
   const call = client.lookupDeveloperManagedSigner({ publicKey: `0x${"77".repeat(32)}` });
   expect(await sdkError(call)).toEqual({ status: 404, body: { message: expect.any(String) } });
 });
 
-/** Where both dialects ask the same, they must answer the same: one set of queries. */
+/** For the same request both dialects must return the same data: they share one set of queries. */
 const sameQuestions: readonly [
   path: (facts: DemoFacts) => string,
   inSpec: (answer: Answer) => Answer[],
@@ -585,7 +585,7 @@ const sameQuestions: readonly [
 ];
 
 test.each(sameQuestions.map((question, at) => [at, question] as const))(
-  "both dialects give the same answer to the same question (%i)",
+  "both dialects return the same data for the same request (%i)",
   async (_, [path, inSpec, call]) => {
     const answer = await (await fetch(`${node.url}/v2/svc${path(facts)}`)).json();
     const expected = inSpec(answer);
@@ -594,7 +594,7 @@ test.each(sameQuestions.map((question, at) => [at, question] as const))(
   },
 );
 
-test("what the viewer's contexts say is what the lists say", async () => {
+test("the viewer's contexts agree with the lists", async () => {
   const fids = Array.from({ length: 100 }, (_, at) => at + 1);
   const { fid } = facts.viewer;
   const ask = async (path: string): Promise<Answer> => (await fetch(`${node.url}/v2/svc${path}`)).json();
@@ -618,7 +618,7 @@ test("what the viewer's contexts say is what the lists say", async () => {
   }
 });
 
-test("a walk by the SDK's cursors meets every follower once", async () => {
+test("paging with the SDK's cursors returns every follower once", async () => {
   const seen: number[] = [];
   let cursor: string | undefined;
   do {

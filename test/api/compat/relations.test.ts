@@ -34,13 +34,13 @@ afterAll(() => api[Symbol.asyncDispose]());
 
 const get = async (path: string) => {
   const { status, body } = await api.get(`/v2/farcaster${path}`);
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   return { status, body: body as any };
 };
 const fidsOf = (users: readonly { fid: number }[]) => users.map(({ fid }) => fid);
 const nestedFids = (items: readonly { user: { fid: number } }[]) => items.map(({ user }) => user.fid);
 
-test("followers and followed users are flat and nested at once, mutual ones with their time", async () => {
+test("followers and followed users are both flat and nested, mutual ones with their time", async () => {
   const { body } = await get("/followers?fid=1");
   expect(body.users).toMatchObject([
     { object: "follower", fid: 3, user: { object: "user", fid: 3 } },
@@ -53,9 +53,9 @@ test("followers and followed users are flat and nested at once, mutual ones with
   ]);
 });
 
-test("best friends have a score of what both gave each other", async () => {
+test("best friends have a score of their mutual reactions", async () => {
   const { body } = await get("/user/best_friends?fid=1");
-  // 3 liked a cast of 1 and got nothing back; 1 and 2 liked each other's casts once.
+  // 3 liked a cast of 1 without a reaction in return; 1 and 2 liked each other's casts once.
   expect(
     body.users.map(({ fid, mutual_affinity_score }: Record<string, unknown>) => [fid, mutual_affinity_score]),
   ).toEqual([
@@ -64,7 +64,7 @@ test("best friends have a score of what both gave each other", async () => {
   ]);
 });
 
-test("relevant followers are those whom the viewer follows, the one with the most followers first", async () => {
+test("relevant followers are those that the viewer follows, most followers first", async () => {
   for (const name of ["target_fid", "fid"]) {
     const { body } = await get(`/followers/relevant?${name}=5&viewer_fid=1`);
     expect(nestedFids(body.top_relevant_followers_hydrated)).toEqual([3, 2]);
@@ -84,7 +84,7 @@ test("relevant followers are those whom the viewer follows, the one with the mos
   }
 });
 
-test("channel members, followers and one member alone, under both parameter names", async () => {
+test("lists channel members, followers and a single member, under both parameter names", async () => {
   const { body } = await get("/channel/member/list?channel_id=art");
   expect(body.members).toMatchObject([
     { object: "member", role: "member", user: { fid: 2 }, channel: { object: "channel", id: "art" } },
@@ -96,7 +96,7 @@ test("channel members, followers and one member alone, under both parameter name
 });
 
 describe("blocks and mutes", () => {
-  test("are records with their time, from both sides of a block", async () => {
+  test("are records with their time, for both sides of a block", async () => {
     graph.link(3, "block", 4, 40);
     graph.link(5, "block", 4, 50);
     graph.link(3, "mute", 5, 60);
@@ -122,7 +122,7 @@ describe("reactions", () => {
   const acts = (items: readonly { object: string; user: { fid: number } }[]) =>
     items.map(({ object, user }) => `${object} ${user.fid}`);
 
-  test("on a cast are of the kinds asked for, repeated or with commas, and pages of any size join", async () => {
+  test("on a cast are of the requested kinds, repeated or with commas, and pages of any size concatenate", async () => {
     const path = `/v2/farcaster/reactions/cast?hash=${first.hash}`;
     const expected = ["likes 3", "recasts 2", "likes 2"];
     for (const types of ["", "&types=all", "&types=likes&types=recasts", "&types=recasts,likes"]) {
@@ -151,7 +151,7 @@ describe("reactions", () => {
     expect((await get(`/reactions/cast?hash=${first.hash}&types=loves`)).status).toBe(400);
   });
 
-  test("of one second by one user come in one order, each once, wherever a page ends", async () => {
+  test("of one user in one second have a stable order, each once, wherever a page ends", async () => {
     const cast = graph.post(5, 700, { text: "busy second" });
     for (const fid of [1, 2, 3]) {
       graph.like(fid, 710, cast);
@@ -166,7 +166,7 @@ describe("reactions", () => {
       ).toEqual(acts(whole));
   });
 
-  test("of a user show the casts in full", async () => {
+  test("of a user contain complete casts", async () => {
     const { body } = await get("/reactions/user?fid=2&type=all");
     expect(acts(body.reactions)).toEqual(expect.arrayContaining(["recasts 2", "likes 2"]));
     expect(body.reactions.at(-1)).toMatchObject({
@@ -182,7 +182,7 @@ describe("/user/interactions", () => {
   const typesOf = (items: readonly { type: string; user: { fid: number } }[]) =>
     items.map(({ type, user }) => `${user.fid} ${type}`);
 
-  test("of two users are their acts upon each other, the newest first, of the types asked for", async () => {
+  test("of two users are their mutual acts of the requested types, newest first", async () => {
     const reply = graph.reply(4, 500, graph.post(5, 490, { text: "q" }));
     graph.quote(5, 510, reply);
     graph.post(4, 520, { text: "hi ", mentions: [5], mentionsPositions: [3] });
@@ -201,7 +201,7 @@ describe("/user/interactions", () => {
     expect((await get("/user/interactions?fids=98,99")).body.interactions).toEqual([]);
   });
 
-  test("of one user with another are numbers, as under the service's own prefix", async () => {
+  test("of one user with another are numbers, as under the native prefix", async () => {
     const { body } = await api.get("/user/interactions?fid=2&target_fid=1");
     expect((await get("/user/interactions?fid=2&target_fid=1")).body).toEqual(body);
     for (const query of ["", "fids=1", "fids=1,1", "fids=1,2,3"])

@@ -6,7 +6,7 @@ import { Ajv, type ValidateFunction } from "ajv";
 import axios, { type AxiosInstance, isAxiosError } from "axios";
 import { createGenerator, type Schema } from "ts-json-schema-generator";
 
-/** The client library that most apps use, and the types that it publishes. */
+/** The client library that most apps use, and its published types. */
 
 const SDK = dirname(Bun.resolveSync("@neynar/nodejs-sdk/package.json", import.meta.dir));
 
@@ -14,7 +14,7 @@ export type SdkMethod = {
   [M in keyof NeynarAPIClient]: NeynarAPIClient[M] extends (...args: never[]) => Promise<unknown> ? M : never;
 }[keyof NeynarAPIClient];
 
-/** The SDK's client of a node, with nothing changed but the base path. */
+/** The SDK's client of a node; only the base path is changed. */
 export function sdkClient(
   url: string,
   options: { readonly apiKey?: string; readonly axiosInstance?: AxiosInstance } = {},
@@ -30,18 +30,18 @@ export async function sdkError(call: Promise<unknown>): Promise<{ status: number
     (value) => new Error(`it resolved: ${JSON.stringify(value)}`),
     (error: unknown) => error,
   );
-  // Where the SDK's own interceptor fails at the body, this is a TypeError without a status.
+  // If the SDK's own interceptor fails at the body, this is a TypeError without a status.
   if (!isAxiosError(outcome) || !outcome.response) throw outcome;
   return { status: outcome.response.status, body: outcome.response.data };
 }
 
-/** An axios instance that keeps what it sent and got. */
+/** An axios instance that records its requests and responses. */
 export function recordingAxios() {
   const calls: { method: string; path: string; status: number; body: unknown }[] = [];
   const instance = axios.create();
   instance.interceptors.response.use((response) => {
     const { config, request, status, data } = response;
-    // As it was sent, doubled slashes and all, without the query.
+    // The path as sent, with doubled slashes and without the query.
     const path: string = request.path.replace(/\?.*/, "");
     calls.push({ method: config.method ?? "", path, status, body: data });
     return response;
@@ -62,14 +62,14 @@ export function sdkRequests(): { name: string; method: string; path: string }[] 
     );
 }
 
-/** The name of the type that each method of the SDK's client promises. */
+/** The name of the type that each method of the SDK's client returns. */
 function promisedTypes(): ReadonlyMap<string, string> {
   const declarations = readFileSync(join(SDK, "build/clients/NeynarAPIClient.d.ts"), "utf8");
   const method = /^ {4}(\w+)\((?:[\s\S]*?)\): Promise<(\w+)>;/gm;
   return new Map([...declarations.matchAll(method)].map(([, name = "", type = ""]) => [name, type]));
 }
 
-/** JSON Schema of the SDK's types, which its makers generate from the OpenAPI description of that API. */
+/** JSON Schema of the SDK's types, which are generated from the OpenAPI description of that API. */
 function sdkSchema(): Schema {
   const schema = createGenerator({
     path: join(SDK, "build/api/models/index.d.ts"),
@@ -80,7 +80,7 @@ function sdkSchema(): Schema {
     jsDoc: "none",
   }).createSchema("*");
   const { definitions = {} } = schema;
-  // The generator of the SDK's types joins the two kinds of embeds by "and"; the description has them as alternatives.
+  // The generator of the SDK's types combines the two kinds of embeds with "and"; in the description they are alternatives.
   for (const [name, cast] of [
     ["Embed", "EmbedCast"],
     ["EmbedDeep", "EmbedCastDeep"],
@@ -92,7 +92,7 @@ function sdkSchema(): Schema {
   return schema;
 }
 
-// Before any test, none of which has the seconds that it takes.
+// Runs before the tests, because it takes longer than their timeout.
 const ajv = new Ajv({ strict: false, allErrors: true }).addSchema(sdkSchema(), "sdk");
 const types = promisedTypes();
 
@@ -102,7 +102,7 @@ function validatorOf(type: string): ValidateFunction {
   return validate;
 }
 
-/** Fails unless an answer is what the SDK's types promise of the method. */
+/** Fails unless a response has the type that the SDK's method declares. */
 export function expectPromised(method: SdkMethod, body: unknown): void {
   const validate = validatorOf(types.get(method) ?? method);
   validate(body);
@@ -115,7 +115,7 @@ const TIMES = /(^|_)(timestamp|at|expiry)$/;
 const ADDRESSES = /^(custody_address|eth_address(es)?|verifications)$/;
 const FIDS = /(^|_)fids?$/;
 
-/** What the description says beyond the types: dates are ISO 8601, fids integers, addresses lower-case hex. */
+/** Rules of the description beyond the types: dates are ISO 8601, fids integers, addresses lower-case hex. */
 function formatErrors(value: unknown, path: string): string[] {
   if (Array.isArray(value)) return value.flatMap((item, at) => formatErrors(item, `${path}/${at}`));
   if (typeof value !== "object" || value === null) return [];

@@ -1,4 +1,4 @@
-/** Requests under the service's own prefix, of every kind of read, about people and casts of the demo network. */
+/** Requests of every kind of read under the native prefix, about users and casts of the demo network. */
 export function specPaths(facts: {
   readonly fids: readonly number[];
   readonly hashes: readonly string[];

@@ -6,8 +6,8 @@ import { startTestApi } from "../../support/api.ts";
 import { specPaths } from "./spec-paths.ts";
 
 /**
- * The answers under the service's own prefix, status and every byte, as they were before there was another dialect. Who
- * changes them on purpose writes the file anew: `UPDATE_SPEC_ANSWERS=1 bun test test/api/compat/spec-unchanged.test.ts`.
+ * The recorded responses of the native prefix, status and every byte, from before the compat dialect existed. To
+ * record an intended change: `UPDATE_SPEC_ANSWERS=1 bun test test/api/compat/spec-unchanged.test.ts`.
  */
 const recordedPath = join(import.meta.dir, "spec-answers.json");
 const recorded: Readonly<Record<string, string>> = await Bun.file(recordedPath).json();
@@ -37,14 +37,14 @@ async function digest(path: string, init?: RequestInit): Promise<string> {
   return `${response.status} ${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
 }
 
-test("every answer is what it was, to the byte", async () => {
+test("every response equals the recorded one, to the byte", async () => {
   const answers: Record<string, string> = {};
   for (const path of paths) answers[path] = await digest(path);
   if (process.env.UPDATE_SPEC_ANSWERS) await Bun.write(recordedPath, `${JSON.stringify(answers, null, 2)}\n`);
   else expect(answers).toEqual(recorded);
 });
 
-test("what clients of the other dialect send beside changes nothing", async () => {
+test("additional parameters and headers of compat clients change nothing", async () => {
   const headers = { "x-api-key": "KEY", "x-sdk": "node", "x-sdk-version": "3.177.0" };
   for (const path of paths.filter((_, at) => at % 7 === 0)) {
     const more = `${path}${path.includes("?") ? "&" : "?"}viewer_fid=6&with_recasts=false&sort_type=algorithmic`;

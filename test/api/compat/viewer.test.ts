@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => api[Symbol.asyncDispose]());
 
-test("a viewer sees how it stands to each user, both ways", async () => {
+test("users contain the viewer's relation in both directions", async () => {
   const { body } = await api.get("/v2/farcaster/user/bulk?fids=1,2,3,4&viewer_fid=1");
   const contexts = (body.users as { viewer_context: unknown }[]).map((user) => user.viewer_context);
   const none = { following: false, followed_by: false, blocking: false, blocked_by: false };
@@ -39,7 +39,7 @@ test("a viewer sees how it stands to each user, both ways", async () => {
   ]);
 });
 
-test("a viewer sees what it did with casts and how it stands to their authors and channels", async () => {
+test("casts contain the viewer's reactions and relations to their authors and channels", async () => {
   const { body } = await api.get(`/v2/farcaster/casts?casts=${liked.hash},${plain.hash}&viewer_fid=1`);
   expect(body.casts).toMatchObject([
     {
@@ -56,7 +56,7 @@ test("a viewer sees what it did with casts and how it stands to their authors an
   expect(channel).toMatchObject({ channel: { viewer_context: { following: false } } });
 });
 
-test("without a viewer there is no context, and one that does not exist stands to nobody", async () => {
+test("without a viewer there is no context, and an unknown viewer has no relations", async () => {
   const { body } = await api.get(`/v2/farcaster/cast?identifier=${liked.hash}&type=hash`);
   expect(JSON.stringify(body)).not.toContain("viewer_context");
   const { body: strangers } = await api.get(
@@ -70,7 +70,7 @@ test("without a viewer there is no context, and one that does not exist stands t
   });
 });
 
-test("contexts take one statement a kind whatever the number of objects", async () => {
+test("contexts run one statement per kind for any number of objects", async () => {
   const statements = async (path: string) => {
     api.takeStatements();
     await api.get(path);

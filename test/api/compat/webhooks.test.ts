@@ -8,7 +8,7 @@ import { expectPromised, sdkClient, sdkError } from "./sdk.ts";
 const signingAxios = await documentedSigningAxios();
 const api = await startSignedApi({ compatPrefixes: ["farcaster"] });
 const clock = api.api.node.clock;
-/** What stands before the node and keeps the bytes of every request. */
+/** A proxy in front of the node that records the bytes of every request. */
 const wire: { method: string; path: string; body: Uint8Array; headers: Headers }[] = [];
 let tamper = (body: Uint8Array): Uint8Array => body;
 const wiretap = Bun.serve({
@@ -27,7 +27,7 @@ const wiretap = Bun.serve({
     });
   },
 });
-// The documented interceptor signs with the machine's clock, and the node of the test has one of its own.
+// The documented interceptor signs with the machine's clock, and the test's node has its own clock.
 clock.advanceSecs(Math.floor((Date.now() - clock.nowMs()) / 1000));
 beforeEach(() => {
   wire.length = 0;
@@ -49,17 +49,17 @@ const fields = {
   subscription: { "cast.created": { text: "brötchen", author_fids: [3] }, "user.created": {} },
 };
 
-async function created(given: Partial<typeof fields> = {}) {
-  const answer = await client.publishWebhook({ ...fields, ...given });
-  expectPromised("publishWebhook", answer);
-  return answer.webhook ?? fail("no webhook");
+async function created(overrides: Partial<typeof fields> = {}) {
+  const response = await client.publishWebhook({ ...fields, ...overrides });
+  expectPromised("publishWebhook", response);
+  return response.webhook ?? fail("no webhook");
 }
 
 function fail(message: string): never {
   throw new Error(message);
 }
 
-test("POST, GET, PUT, PATCH and DELETE of the SDK pass, signed over the very bytes that they send", async () => {
+test("accepts POST, GET, PUT, PATCH and DELETE of the SDK, signed over the bytes that they send", async () => {
   const webhook = await created();
   const { webhook_id: webhookId } = webhook;
   const now = new Date(Math.floor(clock.nowMs() / 1000) * 1000).toISOString();
@@ -152,7 +152,7 @@ test.each([
     "the same text, decomposed",
     (body: Uint8Array) => Buffer.from(Buffer.from(body).toString().normalize("NFD")),
   ],
-])("%s on the way is 401", async (_, change) => {
+])("%s in transit is 401", async (_, change) => {
   tamper = change;
   const name = "Ä";
   expect(await sdkError(client.publishWebhook({ ...fields, name }))).toMatchObject({ status: 401 });
@@ -160,7 +160,7 @@ test.each([
   expect((await client.publishWebhook({ ...fields, name })).webhook?.title).toBe(name);
 });
 
-test("what is made in one dialect is there in the other, and means the same", async () => {
+test("a webhook created in one dialect exists in the other with the same meaning", async () => {
   const webhook = await created({
     subscription: { "cast.created": { text: "a", author_fids: [3], match: "all" } } as never,
   });
@@ -183,7 +183,7 @@ test("what is made in one dialect is there in the other, and means the same", as
   });
   const { webhook_id: webhookId } = made.body.webhook;
   const { webhook: seen } = await client.lookupWebhook({ webhookId });
-  // There a filter that does not say so joins by "and"; here it must say it, or it would be read as "or".
+  // A native filter without `match` combines with "and"; the compat record must state it, because its default is "or".
   const filters = seen?.subscription?.filters;
   expect(filters as unknown).toEqual({
     "cast.created": { text: "a", author_fids: [3], match: "all" },
@@ -199,7 +199,7 @@ test("what is made in one dialect is there in the other, and means the same", as
   expect(subscription["cast.created"].match).toBe("all");
 });
 
-test("a webhook belongs to who signs, whose others nobody may touch", async () => {
+test("a webhook belongs to its signer, and other fids cannot access it", async () => {
   const { webhook_id: webhookId } = await created();
   const other = clientOf(4);
   const foreign = { status: 403, body: { message: "the webhook belongs to another fid" } };
@@ -209,12 +209,12 @@ test("a webhook belongs to who signs, whose others nobody may touch", async () =
   expect((await other.fetchWebhooks()).webhooks).toEqual([]);
 });
 
-test("without a signature it is 401, and what is wrong with a body is said", async () => {
+test("is 401 without a signature, and 400 with a message for an invalid body", async () => {
   expect(await sdkError(sdkClient(api.api.url).fetchWebhooks())).toEqual({
     status: 401,
     body: { message: "missing header X-Svc-Fid" },
   });
-  const refused = async (given: object) => sdkError(client.publishWebhook({ ...fields, ...given }));
+  const refused = async (overrides: object) => sdkError(client.publishWebhook({ ...fields, ...overrides }));
   expect(await refused({ subscription: undefined })).toEqual({
     status: 400,
     body: { message: "missing field subscription" },
@@ -228,7 +228,7 @@ test("without a signature it is 401, and what is wrong with a body is said", asy
   expect(await refused({ name: "" })).toMatchObject({ status: 400 });
 });
 
-test("a webhook remembers under which prefix it was made, whatever prefix changes it later", async () => {
+test("a webhook stores the prefix of its creation, whatever prefix changes it later", async () => {
   const prefixOf = (webhookId: string) =>
     api.api.state.sqlite
       .query<{ compat_prefix: string | null }, [string]>(
@@ -247,7 +247,7 @@ test("a webhook remembers under which prefix it was made, whatever prefix change
   expect(prefixOf(ownId)).toBeNull();
 });
 
-test("the record of every answer is as the document says", async () => {
+test("the record of every response matches the document", async () => {
   await created();
   const list = await client.fetchWebhooks();
   expectMatchesOpenApi(api.api.document, "GET", "/v2/farcaster/webhook/list", 200, list);

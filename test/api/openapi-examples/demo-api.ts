@@ -5,7 +5,7 @@ import type { OutboundClient } from "../../../src/net/client.ts";
 import { ANCHOR_SECS, demoRecords } from "../../demo/records.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 
-/** The fid that the examples of signed operations act for. */
+/** The fid that signs the examples of signed operations. */
 export const OWNER_FID = 3;
 
 export const keyring = createKeyring();

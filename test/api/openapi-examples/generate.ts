@@ -10,8 +10,9 @@ import { withStableIds } from "./stable-ids.ts";
 import { webhookExamples } from "./webhook-examples.ts";
 
 /**
- * Examples for every operation and every webhook, from requests to the demo network. Each run gives the same.
- * @param api as `startDemoApi` starts it; afterwards its network has gone on
+ * Creates examples for every operation and every webhook from requests to the demo network. Each run returns the
+ * same.
+ * @param api the API of `startDemoApi`; its network advances
  * @param known the examples of the file, for those whose numbers differ in every run
  */
 export async function generateExamples(
@@ -48,7 +49,7 @@ function withoutRepetitions(
   return Object.fromEntries(differing);
 }
 
-/** The file's text: one example a line, so that a change shows which one it is. */
+/** The file's text: one example per line, so that a diff shows which one changed. */
 export function textOf(examples: DocumentationExamples): string {
   const sections = Object.entries(examples).map(([name, entries]) => {
     const lines = Object.entries(entries).map(
@@ -66,5 +67,5 @@ export async function readExamples(): Promise<DocumentationExamples> {
 export const examplesPath = new URL("../../../src/api/shared/openapi-examples.json", import.meta.url)
   .pathname;
 
-/** How the file comes up to date, for the message of a failing test. */
+/** The command that updates the file, for the message of a failing test. */
 export const REFRESH = "bun run openapi:examples";

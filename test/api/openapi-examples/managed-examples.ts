@@ -89,7 +89,7 @@ export async function managedExamples(
   await signed("listAppCampaigns", { query: { ...ofApp.query, limit: 1 } });
   const sent = (examples.sendNotification?.responses["200"] ?? {}) as JsonObject;
   await signed("getAppCampaign", { query: { campaign_id: sent.campaign_id ?? null } });
-  // These last, because their campaigns run on after the response.
+  // These are last, because their campaigns continue after the response.
   for (const [id, request] of sends) {
     const headers = { ...request.headers, prefer: "respond-async" };
     const queued = await send(api, operationOf(id), { ...request, headers, status: 202 });
@@ -132,7 +132,7 @@ async function webhookExamples(
   await signed("deleteWebhook", ofHook);
 }
 
-/** Queues an event for a webhook and settles its delivery, as the worker does; returns the message id. */
+/** Queues an event for a webhook and settles its delivery like the worker; returns the message id. */
 async function deliverOnce({ state, node }: TestApi, webhookId: string): Promise<string> {
   const nowMs = node.clock.nowMs();
   const { publications, queue } = localStores(state);
@@ -155,7 +155,7 @@ async function deliverOnce({ state, node }: TestApi, webhookId: string): Promise
   return delivery.messageId;
 }
 
-/** A user adds the mini app in a client app, which hands in a token. */
+/** A user adds the mini app in a client app, which registers a token. */
 function tokenEvent(): Json {
   const [clientFid = 0] = clientFidsOf(NOTIFIED_FID);
   const details = { url: "https://client.example/notify", token: "3a1f0c2e-9d7b-4c55-8e21-6b0f4d2a7c90" };

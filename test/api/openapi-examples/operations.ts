@@ -7,7 +7,7 @@ export type DialectName = "native" | "compat";
 /** An operation of the document, under one of the two prefixes. */
 export interface DocumentedOperation {
   readonly dialect: DialectName;
-  /** As the routes spell it, without the name of a compat prefix. */
+  /** The id of the route, without the name of a compat prefix. */
   readonly id: string;
   readonly method: string;
   readonly path: string;
@@ -80,7 +80,7 @@ export function queryText(query: JsonObject = {}): string {
 
 const MAX_ITEMS = 2;
 
-/** The example as the document shows it, with short lists. */
+/** The example for the document, with shortened lists. */
 export function exampleOf(
   { query, body }: Pick<ExampleRequest, "query" | "body">,
   ...responses: readonly ExampleResponse[]

@@ -9,7 +9,7 @@ interface NodeStatus {
   readonly maintenance: { readonly runs: number } | null;
 }
 
-/** Whether every part answered, and the first sweep is over, which counts what it deleted. */
+/** Whether every part has reported, and the first sweep, which counts deletions, has finished. */
 const isComplete = ({ unavailable, maintenance }: NodeStatus) =>
   unavailable.length === 0 && maintenance !== null && maintenance.runs > 0;
 
@@ -17,7 +17,7 @@ type Examples = Readonly<Record<string, OperationExample>>;
 
 /**
  * `/health`, `/ready` and `/status` of a real node with the demo network. Counts and sizes differ between runs, so a known
- * example stays as long as it has the keys and types of the new one.
+ * example is retained while it has the keys and types of the new one.
  */
 export async function opsExamples(known: Examples): Promise<Record<string, OperationExample>> {
   using dir = tempDir();

@@ -3,13 +3,13 @@ import { isObject } from "../../../src/http/openapi-document.ts";
 import type { TestApi } from "../../support/api.ts";
 import type { DocumentedOperation, ExampleRequest } from "./operations.ts";
 
-/** Requests of the reads, about people, casts and channels of the demo network that have something to show. */
+/** Requests of the reads, about users, casts and channels of the demo network with non-empty responses. */
 export type ReadRequests = (operation: DocumentedOperation) => ExampleRequest;
 
-/** Parameters that a request has where its operation knows them, required or not. */
+/** Parameters that a request has if its operation declares them, required or not. */
 const OFTEN = ["limit", "viewer_fid", "reply_depth", "target_fid"];
 
-/** The channel in which others answer the fid of most examples. */
+/** The channel in which others reply to the fid of most examples. */
 const KITCHEN_URL = "https://warpcast.com/~/channel/kitchen";
 
 interface DemoUser {
@@ -68,7 +68,7 @@ export async function readRequests(api: TestApi): Promise<ReadRequests> {
     limit: 1,
     viewer_fid: 4,
   };
-  /** Where other values show more, or the parameters are optional ones. */
+  /** Overrides for operations whose examples need other values or optional parameters. */
   const special: Readonly<Record<string, JsonObject>> = {
     "native getUserByXUsername": { username: params.x_username ?? "" },
     "native getBlocks": { fid: 16 },

@@ -7,8 +7,8 @@ const SECRET = /(?<=")[0-9a-f]{64}(?=")/g;
 const APP_ID = /(?<="app_id":")[A-Za-z0-9]{16}(?=")/g;
 
 /**
- * The same JSON with other ids and secrets in the place of random ones: each is derived from its position among them, so
- * that every run gives the same, and equal ones stay equal.
+ * Replaces random ids and secrets in JSON. Each is derived from its position, so that every run returns the same, and
+ * equal values remain equal.
  */
 export function withStableIds<T>(value: T): T {
   let text = JSON.stringify(value);

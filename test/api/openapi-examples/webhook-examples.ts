@@ -25,12 +25,12 @@ const SECRET = "5a".repeat(32);
 const NEW_FID = 1_000;
 const FRIEND_FID = 4;
 
-/** One delivery of each kind, built, signed and sent by the code that delivers. */
+/** One delivery of each kind, built, signed and sent by the delivery code. */
 export async function webhookExamples(api: TestApi): Promise<Record<string, WebhookExample>> {
   const { node } = api;
   takeEvents(node.db);
   const examples: Partial<Record<EventKind, WebhookExample>> = {};
-  // Between two causes, as the delivery worker does it: the reaction shows the cast that is deleted afterwards.
+  // Runs between two causes, like the delivery worker: the reaction contains the cast that is deleted afterwards.
   for (const _ of causeEvents(api)) {
     const events = takeEvents(node.db).map(readEvent);
     const bodies = buildBodies(node.db, events, nowSecs(node.clock));
@@ -44,7 +44,7 @@ export async function webhookExamples(api: TestApi): Promise<Record<string, Webh
   return Object.fromEntries(Object.entries(examples).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Lets one thing after another happen in the network, until there was an event of each kind. */
+/** Causes one event after another in the network, until each kind has occurred. */
 function* causeEvents({ node }: TestApi): Generator<void> {
   const now = nowSecs(node.clock);
   const take = (outcome: string) => {
@@ -97,7 +97,7 @@ const castBody = (text: string) => ({
   parent: undefined,
 });
 
-/** Sends a body to a receiver; returns the headers of the webhook contract, as the receiver got them. */
+/** Sends a body to a receiver; returns the received headers of the webhook contract. */
 async function deliver({ node }: TestApi, messageId: string, body: string): Promise<Record<string, string>> {
   const sent: Record<string, string> = {};
   const call = createCallReceiver({
