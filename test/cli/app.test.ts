@@ -182,7 +182,7 @@ function listAt(url: string, ...flags: readonly string[]) {
   return runKeeping(custodyKey(OWNER), args, { env: { SVC_KEY: custodyKey(OWNER) } });
 }
 
-describe("a node that does not answer as one", () => {
+describe("a node that does not respond properly", () => {
   /** A server that gives the same answer to everything, and remembers what it was asked. */
   function serverOf(answer: () => Response) {
     const asked: string[] = [];
@@ -194,7 +194,7 @@ describe("a node that does not answer as one", () => {
     return { asked, url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => server.stop(true) };
   }
 
-  test("nobody there: 75, so that a script tries again", async () => {
+  test("exits with 75 when there is no node, so that a script retries", async () => {
     const url = `http://127.0.0.1:${CLOSED_PORT}`;
     const { exitCode, out, errors } = await listAt(url);
     expect({ exitCode, out }).toEqual({ exitCode: 75, out: "" });
@@ -210,7 +210,7 @@ describe("a node that does not answer as one", () => {
     expect(elsewhere.asked).toEqual([]);
   });
 
-  test("an answer without JSON, and an error in other words, end with 1 and no control characters", async () => {
+  test("exits with 1 for a response without JSON or with another error format, and prints no control characters", async () => {
     using page = serverOf(() => new Response("<html>"));
     expect(await listAt(page.url)).toMatchObject({
       exitCode: 1,
@@ -268,7 +268,7 @@ describe("a node that does not answer as one", () => {
   });
 });
 
-test("the address of the settings, and SVC_KEY, are taken where no flag says otherwise", async () => {
+test("uses the address of the settings and SVC_KEY when no flag overrides them", async () => {
   const env = {
     SVC_HTTP_PORT: new URL(node.url).port,
     SVC_KEY: ` ${custodyKey(QUIET).slice(2).toUpperCase()} `,
@@ -328,7 +328,7 @@ test.each([
     ["app", "create", "--fid", "3", "--name", "x", "--app-url", "x", "--signer-fid-allowlist", "1,two"],
     "whole number",
   ],
-])("%j is a slip that is told without asking any node", async (args, reason) => {
+])("%j is rejected without a request to a node", async (args, reason) => {
   const { exitCode, out, errors } = await run(args, {
     env: { SVC_KEY: custodyKey(OWNER), SVC_HTTP_PORT: "1" },
   });

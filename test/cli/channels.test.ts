@@ -7,7 +7,7 @@ import { emptyDir, run } from "./run.ts";
 
 const QUIET = ["--log-level", "silent"];
 
-test("channels import fills the registry, tells the bad rows, and says the same thing twice without a change", async () => {
+test("channels import fills the registry, reports bad rows, and changes nothing when repeated", async () => {
   using dir = emptyDir();
   const file = join(dir.path, "all-channels.json");
   const good = Array.from({ length: 3 }, (_, n) => ({ id: `c${n}`, name: `Channel ${n}` }));
@@ -32,7 +32,7 @@ test("channels import fills the registry, tells the bad rows, and says the same 
   );
 });
 
-test("channels import keeps off a data directory in use, and off a file that is none", async () => {
+test("channels import rejects a data directory in use, and a file that is not a registry", async () => {
   using dir = emptyDir();
   const file = join(dir.path, "all-channels.json");
   writeFileSync(file, '[{"id":"a"}]');

@@ -72,7 +72,7 @@ test("a task that fails closes everything and throws its fault again", async () 
   expect(did).toEqual(["opened", "closed"]);
 });
 
-test("a task that is told to stop before its end asks to be run again (75)", async () => {
+test("a task that is stopped before its end exits with 75", async () => {
   const { common, did, open } = recorded();
   const running = runTask(common, async () => {
     open();

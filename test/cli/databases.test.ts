@@ -21,7 +21,7 @@ async function filledDir() {
 }
 
 describe("a state that is lost beside a filled index", () => {
-  test("is not replaced by an empty one unless that is asked for", async () => {
+  test("is not replaced by an empty one without --new-state", async () => {
     using dir = await filledDir();
     const path = statePath(dir.data);
     const expectRefusal = async (how: string, command: () => Promise<Ended>) => {

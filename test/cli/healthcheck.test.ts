@@ -52,7 +52,7 @@ test("a redirect does not count as healthy", async () => {
   expect(ready.asked).toEqual(["/moved"]);
 });
 
-test("an instance that does not answer in time, or is not there: exit 1", async () => {
+test("exits with 1 when the instance does not respond in time, or is not running", async () => {
   await using silent = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -71,13 +71,13 @@ test.each([
   [["healthcheck", "--timeout", "0"], "--timeout"],
   [["healthcheck", "--timeout", "1e1"], "--timeout"],
   [["healthcheck", "--port", "x"], "http.port"],
-])("%j cannot be asked: exit 1, and the message says why", async (args, reason) => {
+])("%j exits with 1 and names the reason", async (args, reason) => {
   const { exitCode, errors } = await run(args);
   expect(exitCode).toBe(1);
   expect(errors).toContain(reason);
 });
 
-test("the address that is asked follows the listener's", () => {
+test("the probed address follows the listener's", () => {
   const urlOf = (host: string) => probeUrl({ host, port: 80 }, false).href;
   expect(urlOf("::1")).toBe("http://[::1]/ready");
   expect(urlOf("::")).toBe("http://[::1]/ready");

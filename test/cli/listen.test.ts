@@ -148,7 +148,7 @@ describe("the listener", () => {
     return (await fetch(url, { method: "POST", headers, body: given.body ?? body })).status;
   };
 
-  test("tells which secret signed, and answers 401 to what none of them did", async () => {
+  test("names the secret that signed, and responds 401 when none of them did", async () => {
     await Bun.write(`${dir.path}/secrets`, `${older}\n${newer}\n`);
     await using listener = startListener(["--port", "0", "--secret-file", "secrets", "--answer", "204"]);
     const url = await listener.url();

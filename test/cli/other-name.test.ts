@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => node[Symbol.asyncDispose]());
 
-test("both prefixes answer, each in its dialect, and the default name does not", async () => {
+test("both prefixes respond, each in its dialect, and the default name does not", async () => {
   const read = async (path: string) => {
     const response = await fetch(`${node.url}/v2/${path}`);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
@@ -23,7 +23,7 @@ test("both prefixes answer, each in its dialect, and the default name does not",
   expect((await read("svc/user?fid=3")).status).toBe(404);
 });
 
-test("a client that signs with the name's headers and domain is let in, one that signs with the default is not", async () => {
+test("accepts a client that signs with the name's headers and domain, and rejects one that signs with the default", async () => {
   const create = ["app", "create", "--name", "Bread club", "--app-url", "https://127.0.0.1"];
   const named = await node.as(3, [...NAME, ...create]);
   expect(named).toMatchObject({ exitCode: 0, errors: "" });

@@ -16,7 +16,7 @@ test.each([
   [["serve", "--help"]],
   [["config", "--help"]],
   [["healthcheck", "-h"]],
-])("%j answers with 0 and boots nothing, even where the settings are broken", async (args) => {
+])("%j exits with 0 and starts nothing, even with broken settings", async (args) => {
   using dir = emptyDir();
   const { exitCode, out, errors } = await run(args, { cwd: dir.path, env: BROKEN });
   expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: "" });
@@ -25,7 +25,7 @@ test.each([
   expect(readdirSync(dir.path)).toEqual([]);
 });
 
-test("version and --version tell the build and need no valid settings", async () => {
+test("version and --version print the build and need no valid settings", async () => {
   const text = await run(["version"], { env: BROKEN });
   expect(text).toMatchObject({ exitCode: 0, errors: "" });
   expect(text.out).toStartWith(`${packageJson.name} ${packageJson.version}\ncommit   dev\n`);
@@ -74,7 +74,7 @@ test.each([
   [["webhok"], "webhook"],
   [["config", "prnt"], "print"],
   [["serve", "--dem"], "--demo"],
-])("%j is told what it may have meant", async (args, meant) => {
+])("%j suggests the intended spelling", async (args, meant) => {
   const { exitCode, errors } = await run(args);
   expect(exitCode).toBe(1);
   expect(errors).toContain(`(Did you mean ${meant}?)`);
@@ -108,7 +108,7 @@ describe("the help", () => {
     }
   });
 
-  test("shows command lines that are understood, each by the command under which it stands", async () => {
+  test("shows command lines that parse, each for the command that it belongs to", async () => {
     for (const { path } of commands()) {
       for (const example of examplesOf(path)) {
         const { program } = createProgram();

@@ -80,7 +80,7 @@ test("the tokens of a running node are imported from its own list, page by page"
   expect(wrong.errors).not.toContain("666");
 });
 
-test("a directory in use, an app that is not there, a source that is none: nothing is done, and it is said why", async () => {
+test("rejects a directory in use, a missing app and an invalid source with the reason, and changes nothing", async () => {
   using at = await place();
   await Bun.write(at.file, JSON.stringify(listed(1)));
   const held = openDataDir(at.data);

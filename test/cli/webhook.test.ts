@@ -153,7 +153,7 @@ describe("subscriptions", () => {
     expect(fromInput.subscription).toEqual({ "user.updated": { fids: [2] } });
   });
 
-  test("there is a flag for every filter that a node knows, and for nothing else", () => {
+  test("there is a flag for every filter that a node supports, and no other", () => {
     const known = new Set(eventKinds.flatMap(({ filters }) => filters));
     expect(FILTER_FLAGS.map(({ filter }) => filter).sort()).toEqual([...known].sort());
   });
@@ -199,7 +199,7 @@ describe("subscriptions", () => {
     [[...CREATE, "--subscription", "-"], "- is not JSON"],
     [[...CREATE, "--on", "cast.created", "--author-fids", "1,x"], "whole number"],
     [["webhook", "update", UNKNOWN_WEBHOOK], "nothing to change"],
-  ])("%j is a slip that is told without asking any node", async (args, reason) => {
+  ])("%j is rejected without a request to a node", async (args, reason) => {
     const env = { SVC_KEY: custodyKey(OWNER), SVC_HTTP_PORT: "1" };
     const { exitCode, out, errors } = await run([...args, "--fid", `${OWNER}`], { env, stdin: "{" });
     expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });

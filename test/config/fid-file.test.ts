@@ -8,7 +8,7 @@ import { inputOf, load, problemsOf } from "./input.ts";
 const named = { SVC_UPSTREAM_FID_FILE: "fids.txt" };
 const problemOf = (file: string | Error) => problemsOf({ env: named, files: { "/cwd/fids.txt": file } });
 
-test("whom the settings name is followed, from the list or from the file, and everybody without either", () => {
+test("follows the fids of the list or of the file, and all fids without either", () => {
   expect(followedFids(load().config.upstream)).toBeUndefined();
   expect(followedFids(load({ flags: { set: ["upstream.fids=3, 2,3"] } }).config.upstream)).toEqual(
     new Set([3, 2]),
@@ -21,7 +21,7 @@ test("whom the settings name is followed, from the list or from the file, and ev
   expect(followedFids(config.upstream, input)).toEqual(new Set([2, 3, 5, 9_007_199_254_740_991]));
 });
 
-test("a file that cannot be used stops the start by the name of the setting, and never means everybody", () => {
+test("an invalid file is rejected with the name of the setting, and never means all fids", () => {
   const gone = problemsOf({ env: named });
   for (const problems of [gone, problemOf(new Error("EACCES")), problemOf(""), problemOf("# nobody\n")]) {
     expect(problems).toMatchObject([{ key: "upstream.fid_file", source: "SVC_UPSTREAM_FID_FILE" }]);

@@ -59,7 +59,7 @@ test("the settings cannot be changed once they are loaded", () => {
   expect(Object.isFrozen(config.http.cors_origins)).toBe(true);
 });
 
-test("each source stands over the one before: defaults, file, environment, flag, --set", () => {
+test("each source overrides the previous ones: defaults, file, environment, flag, --set", () => {
   const files = { "/cwd/svc.toml": "[http]\nport = 1\nmax_ids = 11\n[log]\nlevel = 'warn'" };
   const env = { SVC_HTTP_PORT: "2", SVC_LOG_LEVEL: "error" };
   const portFrom = (sources: Parameters<typeof load>[0]) => {
@@ -303,7 +303,7 @@ test("a value of another TOML type is refused for every setting", () => {
   }
 });
 
-test("all that is wrong is told at once, each with its key, its source and its rule", () => {
+test("reports all errors at once, each with its key, its source and its rule", () => {
   const sources = {
     files: { "/cwd/svc.toml": '[http]\nport = "80"\nshutdown_grace_secs = 50\n[oops]\nx = 1' },
     env: { SVC_HUB_PORT: "70000", SVC_HTTP_PRT: "1", SVC_LOG_LEVEL_FILE: "/gone" },
@@ -334,7 +334,7 @@ test("a bad value is refused also where a later source replaces it", () => {
   expect(problems).toMatchObject([{ key: "http.port", source: "SVC_HTTP_PORT" }]);
 });
 
-test("the value of a secret setting never stands in the message that refuses it", () => {
+test("the message that rejects a secret setting never contains its value", () => {
   const problems = problemsOf({ env: { SVC_CHAIN_L1_RPC_URL: "wss://user:hunter2hunter2@host" } });
   expect(problems).toHaveLength(1);
   expect(new ConfigError(problems).message).not.toContain("hunter2");

@@ -16,7 +16,7 @@ test("a name that many nodes share is a risk on an address that others reach, an
   }
 });
 
-test("a node tells it in its log when it starts", async () => {
+test("a node logs it when it starts", async () => {
   using dir = tempDir();
   // The port is taken, so that the node never listens beyond this machine.
   await using held = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });

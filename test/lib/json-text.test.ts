@@ -8,7 +8,7 @@ const keepAll = (value: unknown): unknown => {
   return memoizeJson(value);
 };
 
-test("any plain data gets the text that JSON.stringify makes of it, kept or not", () => {
+test("serializes any plain data as JSON.stringify does, memoized or not", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.boolean(), (value, isKept) => {
       const given = isKept ? keepAll(value) : value;
@@ -38,7 +38,7 @@ test("the pieces of any plain data are its text, and large data comes in small p
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(70_000);
 });
 
-test("a text within a bound is whole, and one unit more is none", () => {
+test("returns a text within the limit, and undefined one unit beyond it", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);

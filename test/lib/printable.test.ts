@@ -20,7 +20,7 @@ const text = () =>
     .array(fc.oneof(fc.constantFrom(...HOSTILE, "\n", "\t"), fc.string({ unit: "binary" })))
     .map((parts) => parts.join(""));
 
-test("no text leaves a character that a terminal obeys or hides, and JSON keeps its meaning", () => {
+test("escapes every character that a terminal interprets or hides, and JSON remains equivalent", () => {
   for (const character of HOSTILE) expect(hasUnprintable(`a${character}b`)).toBe(true);
   fc.assert(
     fc.property(text(), (given) => {

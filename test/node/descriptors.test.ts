@@ -26,7 +26,7 @@ const isUp = (url: string) =>
     () => false,
   );
 
-test("a node whose clients open more connections than it has descriptors keeps some free, and goes on afterwards", async () => {
+test("reserves descriptors when clients open more connections than the limit, and continues afterwards", async () => {
   using dir = tempDir();
   await using node = await startNode({
     command: ["sh", "-c", `ulimit -n ${LIMIT} && exec "$@"`, "sh", ...fromSources],

@@ -79,7 +79,7 @@ async function eventually(isThere: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test("while the index is being filled, /ready says how far it is, signed operations wait, and reads are answered", async () => {
+test("during the backfill /ready reports progress, signed operations wait, and reads are served", async () => {
   await eventually(async () => (await statusOf()).phase === "backfill");
   const { status, message } = await ready();
   expect(status).toBe(503);

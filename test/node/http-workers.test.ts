@@ -106,7 +106,7 @@ describe(`${WORKERS} HTTP workers`, () => {
     expect(client.requests.flatMap(({ tokens }) => tokens)).toHaveLength(TOKENS);
   });
 
-  test("/metrics adds up what all of them answered, and shows what they share once", async () => {
+  test("/metrics sums the responses of all workers, and shows shared values once", async () => {
     for (let n = 0; n < 40; n++) expect((await ask(`/v2/svc/user?fid=${FID}`)).status).toBe(200);
     const text = await (await ask("/metrics")).text();
     expect(text).toContain('svc_http_requests_total{method="GET",route="/v2/svc/user",status="200"} 40\n');

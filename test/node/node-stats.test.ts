@@ -26,7 +26,7 @@ function makePart<Stats>(name: string, time = new ManualTime(0)) {
   return { stats: new PartStats<Stats>(name, read, time.after), requests };
 }
 
-test("a part that is stuck costs a deadline and one waiting request, however often it is asked", async () => {
+test("a stuck part costs a deadline and one pending request, however many requests there are", async () => {
   const time = new ManualTime(0);
   const { stats, requests } = makePart<number>("stuck", time);
   for (let scrape = 0; scrape < 5; scrape += 1) {
@@ -42,7 +42,7 @@ test("a part that is stuck costs a deadline and one waiting request, however oft
   expect([await asked, stats.latest]).toEqual([8, 8]);
 });
 
-test("a part that answers with a fault is unavailable, and is asked again", async () => {
+test("a part that fails is unavailable, and is requested again", async () => {
   const { stats, requests } = makePart<number>("faulty");
   const asked = stats.request();
   requests[0]?.reject(new Error("the disk is full"));
@@ -105,7 +105,7 @@ test("omits and names a part that does not respond, and does not decrease the su
   ]);
 });
 
-test("the status and the metrics answer while no part does", async () => {
+test("the status and the metrics respond while no part does", async () => {
   using node = startTestNode();
   using db = openIndexReader(indexPath(node.dir));
   const registry = new Registry();

@@ -65,7 +65,7 @@ test("a writer that fails is the reason until one of its writes succeeds, and th
   ]);
 });
 
-test("a writer that does not answer has neither failed nor succeeded", async () => {
+test("a writer that does not respond has neither failed nor succeeded", async () => {
   const answers: (string | null | undefined)[] = ["disk I/O error", undefined, null, undefined];
   const { watch } = watchOver({ writeFaults: { state: async () => answers.shift() } });
   const reasons: (string | undefined)[] = [];
@@ -77,7 +77,7 @@ test("a writer that does not answer has neither failed nor succeeded", async () 
   expect(reasons).toEqual([failing, failing, undefined, undefined]);
 });
 
-test("a database that failed is tried again without anybody writing, and without waiting for a lock", async () => {
+test("retries a failed database without a write, and without waiting for a lock", async () => {
   using writer = await startTestWriter(1);
   const { db } = writer;
   failStatement(db, statementsOf(db, () => db.transaction(() => {})).length, "io");
@@ -115,7 +115,7 @@ test.each([
       renameSync(`${dir}/new`, `${dir}/index.db`);
     },
   ],
-])("a data directory that is %s is noticed, and told once", async (_, what, change) => {
+])("detects a data directory that is %s, and reports it once", async (_, what, change) => {
   using place = tempDir();
   const dataDir = `${place.path}/data`;
   mkdirSync(dataDir);

@@ -94,7 +94,7 @@ test("on a terminal there is a line of progress until the index is up to date, a
   expect(written.at(-1)).toBe("\n");
 });
 
-test("elsewhere two log lines a minute tell of it, and none once the index is up to date", async () => {
+test("other outputs get two log lines a minute, and none once the index is current", async () => {
   const { look, takeLogged, written } = watchOn();
   await look(backfill, 301);
   const lines = takeLogged();
@@ -105,7 +105,7 @@ test("elsewhere two log lines a minute tell of it, and none once the index is up
   expect(written).toEqual([]);
 });
 
-test("a lag that swings around its bound is told at most four times a minute", async () => {
+test("logs a lag that fluctuates around its limit at most four times a minute", async () => {
   const { look, takeLogged } = watchOn();
   await look(live(1), 31);
   takeLogged();

@@ -24,7 +24,7 @@ test("a missing directory is made, with its parents, for its owner alone", () =>
   dir.release();
 });
 
-test("a second process is kept out and told the pid and the directory; it gets in once the first has let go", async () => {
+test("rejects a second process with the pid and the directory, and accepts it after the release", async () => {
   const dir = openDataDir(root);
   await using second = await hold(root);
   await second.exited;
@@ -37,14 +37,14 @@ test("a second process is kept out and told the pid and the directory; it gets i
   expect(third.lines()).toEqual(["holds"]);
 });
 
-test("the lock does not depend on anybody keeping the handle", async () => {
+test("the lock does not depend on a reference to the handle", async () => {
   await using holder = await hold(root);
   expect(holder.lines()).toEqual(["holds"]);
   // Long enough for several of the holder's garbage collections: this waits for the lock before it gives up.
   expect(() => openDataDir(root)).toThrow(`process ${holder.pid};`);
 });
 
-test("a process that was killed with -9 leaves nothing behind that keeps the next one out", async () => {
+test("a process that was killed with -9 does not block the next one", async () => {
   await using first = await hold(root);
   expect(first.lines()).toEqual(["holds"]);
   first.kill("SIGKILL");
@@ -65,13 +65,13 @@ test("of processes that start at the same moment exactly one gets in, also after
   }
 }, 15_000);
 
-test("a rival that is just being refused does not keep everybody out", async () => {
+test("a rival that is being rejected does not block other processes", async () => {
   await using rival = await startProcess("pass-by-lock.ts", [join(root, "lock")]);
   expect(rival.lines()).toEqual(["passing"]);
   openDataDir(root).release();
 });
 
-test("the directory is locked within one process too, and released once however often it is asked for", () => {
+test("locks the directory within one process too, and releases it once", () => {
   const dir = openDataDir(root);
   expect(() => openDataDir(root)).toThrow(RetryableError);
   dir.release();

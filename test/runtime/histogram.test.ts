@@ -4,7 +4,7 @@ import { CallDurations } from "../../src/lib/call-durations.ts";
 import { statsMetrics } from "../../src/runtime/stats-metrics.ts";
 import { violationsOf } from "../support/exposition.ts";
 
-test("durations that another thread counts come out as one histogram, at every scrape as they stand", async () => {
+test("shows the durations that another thread counts as one histogram, current at every scrape", async () => {
   const registry = new Registry();
   const calls = new CallDurations();
   const { durations } = statsMetrics({ registry, prefix: "svc_" }, async () => calls.stats());

@@ -90,7 +90,7 @@ test("counts that are named like secrets stay", () => {
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({ tokens: 12, secret: false, token: null });
 });
 
-test.each(["json", "pretty"])("secret settings do not reach the %s log wherever they stand", (format) => {
+test.each(["json", "pretty"])("secret settings never reach the %s log", (format) => {
   const url = "https://me:p4ssw0rd@eth.example/v2/abcdefabcdef";
   const { log, lines } = recorded([`chain.l1_rpc_url=${url}`, `log.format=${format}`]);
   log.info({ url }, `Asked ${url}`);

@@ -28,7 +28,7 @@ test("the text is Prometheus' format with true figures of this process", async (
   expect(sample("nodejs_heap_size_used_bytes")).toBeGreaterThan(1000);
 });
 
-test("two registries of one process do not know of each other", async () => {
+test("two registries of one process are independent", async () => {
   const [one, other] = [createMetrics(configWith()), createMetrics(configWith())];
   one.registry.removeSingleMetric("svc_build_info");
   expect(await other.registry.metrics()).toContain("svc_build_info");

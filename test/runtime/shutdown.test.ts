@@ -70,7 +70,7 @@ test("it starts once: later calls get the same end", async () => {
   expect(did).toEqual(["part"]);
 });
 
-test("a reason that is a failure keeps its exit code when all closes well", async () => {
+test("a failure reason keeps its exit code when everything closes in time", async () => {
   const { shutdown } = recorded();
   expect(await shutdown.start("fault", 75)).toBe(75);
 });

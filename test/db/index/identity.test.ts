@@ -14,7 +14,7 @@ test("an index that follows does so for good", () => {
   expect(() => claimSource(db, { follows: false })).toThrow(UserError);
 });
 
-test("an index that was filled without an upstream does not begin to follow", () => {
+test("an index that was filled without an upstream cannot start to follow", () => {
   using node = startTestNode();
   node.ingestAll(accountRecords(1));
   expect(() => claimSource(node.db, { follows: true })).toThrow("was filled without an upstream");

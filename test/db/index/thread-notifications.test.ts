@@ -27,7 +27,7 @@ const cast = fc.record({
   mentions: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }),
 });
 
-test("mentions and replies stand under the URL of their thread's root, whatever comes, goes and comes late", () => {
+test("mentions and replies are under the URL of their thread's root, in any order of adds, removes and late arrivals", () => {
   fc.assert(
     fc.property(
       fc.array(cast, { minLength: CASTS, maxLength: CASTS }),

@@ -74,7 +74,7 @@ test("each commit lists every object of which it changed a row", () => {
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
 });
 
-test("a reader that missed too many commits is told so, and one that missed none hears nothing", () => {
+test("a reader that missed too many commits gets everything, and one that missed none gets nothing", () => {
   using node = startTestNode();
   const generator = new Generator(new Random(12));
   for (const { record } of [...generator.accounts(), ...generator.actions(700, false)]) node.ingest(record);

@@ -111,7 +111,7 @@ describe.each(databases)("the $name", ({ pathIn, open, recovery }) => {
 test.each([
   ["missing", (path: string) => rmSync(path)],
   ["empty", (path: string) => truncateSync(path)],
-])("a state that is %s beside a log of its changes is not begun anew, and the log stays", (_, lose) => {
+])("a state that is %s beside a log of its changes is not replaced, and the log stays", (_, lose) => {
   using dir = tempDir();
   makeDatabases(dir.path);
   const path = statePath(dir.path);

@@ -8,7 +8,7 @@ const put = (db: ReturnType<typeof openIndexInMemory>, position: number) =>
   db.transaction(() => putPosition(db, "work", position));
 
 describe("a write that fails", () => {
-  test("leaves the connection usable, whichever statement it was and whoever rolled back", () => {
+  test("leaves the connection usable, whichever statement failed and whether SQLite or the connection rolled back", () => {
     using db = openIndexInMemory();
     const statements = statementsOf(db, () => put(db, 1));
     expect(statements).toEqual(["BEGIN IMMEDIATE", "positions.put", "COMMIT"]);

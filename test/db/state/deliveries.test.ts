@@ -41,7 +41,7 @@ function openFiles(clock: Clock): DeliveryFixture {
 
 deliveryStoreContract("deliveries in SQLite", openFiles);
 
-test("webhooks of an older version are taken over: they get events, and have a health", async () => {
+test("migrates webhooks of an older version: they get events, and have a health", async () => {
   using dir = tempDir();
   const path = statePath(dir.path);
   const migrations = readMigrationFiles({

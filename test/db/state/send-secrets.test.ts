@@ -40,7 +40,7 @@ test("an app is found by each of its secrets until the second in which they expi
   expect(await find(4)).toBeUndefined();
 });
 
-test("the secret of a webhook is none of an app", async () => {
+test("the secret of a webhook does not authenticate an app", async () => {
   const secret = makeSecret(7);
   const webhook = { webhookId: crypto.randomUUID(), ownerFid: 3, title: "T", targetUrl: "https://t.example" };
   const rest = { description: null, active: true, subscription: { "user.created": {} } } as const;

@@ -119,7 +119,7 @@ test("every commit is synced to the disk, and readers never wait", () => {
   expect(pragma("synchronous")).toBe(2);
 });
 
-test("an id is never taken twice", async () => {
+test("an id is never reused", async () => {
   using file = openFile();
   const apps = localStores(file.db).apps;
   await apps.create(app, 25);

@@ -112,7 +112,7 @@ describe("what has outlived its use goes, and nothing else", () => {
     expect(rows("tokens")).toBe(3);
   });
 
-  test("tokens of deleted apps, whatever stands around them; the totals stay right", async () => {
+  test("deletes tokens of deleted apps among others, and the totals stay correct", async () => {
     for (const appId of ["a", "b", "c", "d", "e"]) {
       await addApp(appId);
       await addTokens(appId, 6);
@@ -146,7 +146,7 @@ describe("a run is bounded", () => {
     expect(counts).toEqual([ROWS_PER_STEP, ROWS_PER_STEP, 1, 0]);
   });
 
-  test("a sweep that has always more to do ends with the run's share, and is told to be behind", async () => {
+  test("a sweep with more rows than a run's limit stops there, and is reported as behind", async () => {
     let steps = 0;
     const endless: Sweep = {
       name: "endless",
@@ -186,7 +186,7 @@ describe("a run is bounded", () => {
   });
 });
 
-test("a sweep that fails does not keep the others from theirs, and is tried again in the next run", async () => {
+test("a sweep that fails does not stop the others, and is retried in the next run", async () => {
   let fails = true;
   const faults: string[] = [];
   const broken: Sweep = {
@@ -249,7 +249,7 @@ test("a run under way ends after its present step when the schedule ends, and no
   expect(steps).toBe(1);
 });
 
-test("metrics tell what the first scrape finds", async () => {
+test("metrics report the stats at the first scrape", async () => {
   const registry = new Registry();
   const maintenance = maintain([
     { name: "nonces", step: async () => ({ deleted: 7, more: false }) },

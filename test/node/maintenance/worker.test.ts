@@ -3,7 +3,7 @@ import { openState, statePath } from "../../../src/db/state/database.ts";
 import { fromSources, startNode, tempDir } from "../../support/program.ts";
 import { localStores } from "../../support/state-stores.ts";
 
-test("a node sweeps when it starts and tells of it in /status and /metrics", async () => {
+test("a node sweeps when it starts and reports it in /status and /metrics", async () => {
   using dir = tempDir();
   const path = statePath(dir.path);
   {

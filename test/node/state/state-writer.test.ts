@@ -68,7 +68,7 @@ describe("the writer", () => {
     expect(writer.stats()).toMatchObject({ waiting: 0, commits: 1, committedCalls: 4, failure: null });
   });
 
-  test("lets a call that fails fail alone", async () => {
+  test("fails only the call that fails", async () => {
     const outcomes = await Promise.allSettled([spend(1), broken, spend(2)].map((call) => writer.call(call)));
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(nonces()).toEqual([1, 2]);
