@@ -26,30 +26,30 @@ export interface TestApi extends AsyncDisposable {
   readonly state: StateDatabase;
   readonly url: string;
   readonly document: OpenApiDocument;
-  /** Dependencies from which the routes of both dialects are registered. */
+  /** The dependencies of the routes of both dialects. */
   readonly plugins: ReturnType<typeof apiPlugins>;
   /** Returns the names of the statements that reads ran since the last call. */
   takeStatements(): string[];
   /**
-   * Requests a path relative to `/v2/svc`, or one that starts with another prefix. Fails if the response does not
-   * match the OpenAPI document. The route is the path without its query.
+   * Requests a path within `/v2/svc`, or one with another prefix. Fails when the response does not match the OpenAPI
+   * document. The route is the path without its query.
    */
   get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** Returns the metrics of management and push. */
+  /** Returns the metrics page. */
   metrics(): Promise<string>;
 }
 
 export interface TestApiOptions {
   readonly notificationWindowSecs?: number;
-  /** `service.compat_prefixes`; none if omitted. */
+  /** `service.compat_prefixes`; none by default. */
   readonly compatPrefixes?: readonly string[];
   /** Settings of the management API, as `section.key=value`. */
   readonly settings?: readonly string[];
-  /** The way to the clients of mini apps, and how patient sends are with them. */
+  /** The client for calls to mini app clients, and the timings of sends. */
   readonly client?: OutboundClient;
   readonly pacing?: Partial<FanOutTimings>;
   readonly http?: RunHttpOptions["http"];
-  /** Of an index that lags behind the node that it follows. */
+  /** The status of an index that is behind the followed node. */
   readonly staleReason?: StaleReason;
 }
 
@@ -110,7 +110,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     plugins,
     takeStatements() {
       const taken = statements;
-      // The caches are cleared, so that the next read runs every statement that it needs.
+      // Caches are cleared, so that the next read runs every statement that it needs.
       for (const kept of [cache.users, cache.casts, cache.channels, cache.replies, responses]) kept.clear();
       statements = [];
       return taken;

@@ -11,13 +11,13 @@ export interface Credentials {
 export interface CertificateAuthority {
   /** Its own certificate, PEM. */
   readonly ca: string;
-  /** A server certificate for names (`a.example`) and IP addresses. */
+  /** Issues a server certificate for names (`a.example`) and IP addresses. */
   issue(subjects: readonly string[], options?: { expired?: boolean }): Credentials;
 }
 
 const DAY_MS = 86_400_000;
 
-/** An authority that lives as long as the test: no keys in the repository, no `openssl` on the machine. */
+/** Creates an authority for one test, without keys in the repository or `openssl` on the machine. */
 export function createCertificateAuthority(): CertificateAuthority {
   const authority = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const issuer = name("Test authority");

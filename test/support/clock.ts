@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/runtime/clock.ts";
 
-/** A clock that stands still until a test moves it. */
+/** A clock that a test advances. */
 export class ManualClock implements Clock {
   #nowMs: number;
 

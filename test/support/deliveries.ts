@@ -23,17 +23,17 @@ export interface DeliveryBench extends AsyncDisposable {
   readonly time: ManualTime;
   readonly state: StateDatabase;
   readonly webhooks: WebhookStore;
-  /** Begins to deliver; again after `stop`, over the same state. */
+  /** Starts to deliver. After `stop`, starts again over the same state. */
   start(options?: { readonly client?: OutboundClient }): Promise<RunningDelivery>;
   stop(graceMs?: number): Promise<void>;
-  /** Adds a webhook whose calls go to a port of this machine; answers its id. */
+  /** Adds a webhook whose calls go to a port of this machine. Returns its id. */
   addWebhook(name: string, port: number, given?: Partial<Webhook>): Promise<string>;
-  /** Queues one event for each body, for all of the webhooks, and tells nobody. */
+  /** Queues one event for each body, for all of the webhooks, without notifying the worker. */
   queue(webhookIds: readonly string[], ...bodies: string[]): Promise<void>;
-  /** Queues, and tells the worker. */
+  /** Queues, and notifies the worker. */
   publish(webhookIds: readonly string[], ...bodies: string[]): Promise<void>;
   list(webhookId: string): Promise<LoggedDelivery[]>;
-  /** Resolves when a webhook has so many deliveries in a state. */
+  /** Resolves when a webhook has this number of deliveries in a state. */
   settled(webhookId: string, count: number, state?: LoggedDelivery["state"]): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function secretOf(name: string): Secret {
   return { ...makeSecret(Bun.hash.crc32(name)), uid: `secret of ${name}` };
 }
 
-/** The delivery worker over real databases and real sockets, on a clock that a test moves. */
+/** The delivery worker over real databases and real sockets, on a clock that a test advances. */
 export function openDeliveryBench(...settings: string[]): DeliveryBench {
   const node = startTestNode();
   const index = openIndexReader(indexPath(node.dir));
@@ -70,7 +70,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
   const stop = async (graceMs = 0) => {
     const stopping = running?.stop(graceMs);
     running = undefined;
-    // The grace period is over at once.
+    // The grace period ends at once.
     time.advanceMs(graceMs);
     await stopping;
   };
@@ -130,7 +130,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
   };
 }
 
-/** Whether a request is signed as it says, by these secrets and no others, newest last. */
+/** Returns whether a request is signed with these secrets and no others, newest last. */
 export function verify({ headers, body }: ReceivedRequest, secrets: readonly string[]): boolean {
   const own = createHmac("sha512", secrets.at(-1) ?? "")
     .update(body)

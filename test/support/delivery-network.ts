@@ -14,14 +14,14 @@ import { accountSigner } from "./node.ts";
 import { reactionMessage } from "./social.ts";
 import { localStores } from "./state-stores.ts";
 
-/** Settings of a node that delivers to this machine, as fast as it can. */
+/** Settings of a node that delivers to this machine as fast as it can. */
 export const deliveryArgs = [
   "net.allow_http=true",
   "net.allow_cidrs=127.0.0.0/8",
   "webhooks.rate_limit=1000000",
 ].flatMap((setting) => ["--set", setting]);
 
-/** Fills a data directory with people who may write a lot, and with webhooks. */
+/** Fills a data directory with users who have enough storage, and with webhooks. */
 export async function prepareDeliveries(
   dataDir: string,
   { fids, webhooks }: { readonly fids: readonly number[]; readonly webhooks: readonly Webhook[] },
@@ -53,7 +53,7 @@ export async function prepareDeliveries(
 const nowSecs = () => Math.floor(Date.now() / 1000);
 const timestamp = () => toFarcasterSecs(nowSecs());
 
-/** Messages of the moment. */
+/** Messages with the current time. */
 export const castNow = (fid: number, text: string) =>
   signedCast(fid, text, accountSigner(fid), { timestamp: timestamp() });
 
@@ -75,7 +75,7 @@ export const likeNow = (fid: number, target: { readonly fid: number; readonly ha
 export function hubClient(hubAddress: string) {
   const client = getInsecureHubRpcClient(hubAddress);
   return {
-    /** Which of the messages the node took; undefined when the call failed. */
+    /** Returns which of the messages the node accepted; undefined when the call failed. */
     async submit(messages: readonly Uint8Array[]): Promise<boolean[] | undefined> {
       const result = await client.submitBulkMessages({
         messages: messages.map((bytes) => TheirMessage.decode(bytes)),
@@ -86,7 +86,7 @@ export function hubClient(hubAddress: string) {
   };
 }
 
-/** Resolves when a node has nothing left to deliver; rejects when it has after a while. */
+/** Resolves when a node has nothing left to deliver; rejects after a timeout. */
 export async function allDelivered(url: string, withinMs = 60_000): Promise<void> {
   const until = Date.now() + withinMs;
   for (;;) {

@@ -1,18 +1,18 @@
 import { UNTRIED, type Webhook } from "../../src/db/state/records.ts";
 
-/** A delivery as it arrived, verified. */
+/** A delivery with verified signatures. */
 export interface ReceivedDelivery {
-  /** Path of the URL, which tells the webhooks of one receiver apart. */
+  /** Path of the URL, which identifies the webhook. */
   readonly path: string;
   readonly messageId: string;
-  /** What happened, in a few words that name it for good. */
+  /** A short, unique description of the event. */
   readonly event: string;
   readonly body: {
     readonly type: string;
     readonly created_at: number;
     readonly data: Record<string, unknown>;
   };
-  /** Of the arrival, in unix milliseconds. */
+  /** The time of arrival, in unix milliseconds. */
   readonly atMs: number;
 }
 
@@ -20,9 +20,9 @@ export interface DeliveryReceiver extends AsyncDisposable {
   readonly port: number;
   /** In the order of their arrival. */
   readonly received: readonly ReceivedDelivery[];
-  /** Those of them that were answered with 2xx. */
+  /** Those of them with a 2xx response. */
   readonly accepted: readonly ReceivedDelivery[];
-  /** What was wrong with requests. */
+  /** The defects of requests. */
   readonly violations: readonly string[];
   /** A webhook whose deliveries go to the receiver. */
   webhook(path: string, given?: Partial<Webhook>): Webhook;
@@ -30,12 +30,12 @@ export interface DeliveryReceiver extends AsyncDisposable {
 
 const WEBHOOK_SECRET = "a5".repeat(32);
 
-/** Called with each delivery; what it answers, or 200. */
+/** Called with each delivery. Returns the response, or undefined for 200. */
 export type DeliveryResponder = (
   delivery: ReceivedDelivery,
 ) => Response | undefined | Promise<Response | undefined>;
 
-/** A receiver on a loopback port that verifies both signatures over the bytes that arrived. */
+/** A receiver on a loopback port that verifies both signatures over the received bytes. */
 export async function startDeliveryReceiver(
   answer: DeliveryResponder = () => undefined,
 ): Promise<DeliveryReceiver> {
@@ -97,7 +97,7 @@ export async function startDeliveryReceiver(
   };
 }
 
-/** A webhook that hears of every new cast. */
+/** A webhook for every new cast. */
 export function webhookTo(targetUrl: string, given: Partial<Webhook> = {}): Webhook {
   return {
     webhookId: crypto.randomUUID(),

@@ -4,15 +4,15 @@ import { once } from "node:events";
 import type { Resolve } from "../../src/net/resolve.ts";
 
 /**
- * What a name answers the `nth` time (from 0) that its A records are asked for; undefined says that the name does not
- * exist, "silent" leaves the question without an answer.
+ * Returns the response to the `nth` query (from 0) for a name's A records; undefined if the name does not exist,
+ * "silent" to send no response.
  */
 export type DnsScript = (name: string, nth: number) => readonly string[] | undefined | "silent";
 
 export interface DnsServer extends AsyncDisposable {
-  /** Asks this server over UDP. */
+  /** Queries this server over UDP. */
   readonly resolve: Resolve;
-  /** The names whose A records were asked for, in order. */
+  /** The queried names, in order. */
   readonly questions: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const TYPE_A = 1;
 const TYPE_AAAA = 28;
 const NAME_ERROR = 3;
 
-/** A name server on a loopback port. Answers live for 0 seconds. */
+/** A name server on a loopback port. Its responses have a TTL of 0 seconds. */
 export async function startDnsServer(script: DnsScript): Promise<DnsServer> {
   const questions: string[] = [];
   const answers = new Map<string, readonly string[] | undefined | "silent">();
@@ -72,7 +72,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** A resource record for the name in the question, which a pointer stands for. */
+/** A resource record for the name in the query, to which a pointer refers. */
 function record(address: string): Buffer {
   const data = addressBytes(address);
   const head = Buffer.alloc(12);
@@ -83,7 +83,7 @@ function record(address: string): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** An address as it goes over the wire: 4 or 16 bytes. */
+/** An address in wire form: 4 or 16 bytes. */
 export function addressBytes(address: string): Buffer {
   if (!address.includes(":")) return Buffer.from(address.split(".").map(Number));
   const [left = "", right = ""] = address.split("::");

@@ -11,7 +11,7 @@ export interface Document {
   readonly text: string;
 }
 
-/** A fenced code block, with the comment right above it. */
+/** A fenced code block, with the comment directly above it. */
 export interface CodeBlock {
   readonly path: string;
   readonly language: string;

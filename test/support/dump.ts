@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../src/db/index/database.ts";
 
-/** The tables that hold facts of the network; row numbers are no such fact. */
+/** The tables that contain facts of the network; row numbers are not such facts. */
 const TABLES = [
   "messages",
   "on_chain_events",
@@ -32,8 +32,8 @@ const TABLES = [
 ];
 
 /**
- * Everything that the index says about the network, as text that is equal when the state is. `views` are queries that
- * stand for a table, with its columns; an empty one leaves it out.
+ * Dumps the network's facts in an index as text that is equal for equal states. `views` maps a table to a query with
+ * its columns; an empty query omits the table.
  */
 export function dumpIndex(db: IndexDatabase, views: Readonly<Record<string, string>> = {}): string {
   return TABLES.filter((table) => views[table] !== "")

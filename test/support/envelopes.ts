@@ -4,7 +4,7 @@ import { type ChainPlace, signerEvent } from "./events.ts";
 import { requestMetadata } from "./gasless-keys.ts";
 import { makeSigner, signBytes, type TestSigner } from "./messages.ts";
 
-/** Keys that clients hold of their users, and the envelopes that they sign with them. */
+/** Clients' keys of their users, and the envelopes that they sign with them. */
 
 export interface TestEnvelope {
   readonly header: string;
@@ -19,7 +19,7 @@ export function clientKey(fid: number, clientFid: number): TestSigner {
 
 const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString("hex")}` as const;
 
-/** The on-chain event that adds `key` to `fid`; without `requestFid` its metadata names no app. */
+/** The on-chain event that adds `key` to `fid`. Without `requestFid`, its metadata contains no app. */
 export function keyAddedEvent(
   fid: number,
   key: Uint8Array,
@@ -35,7 +35,7 @@ export function keyAddedEvent(
 
 const base64Url = (part: string | Uint8Array) => Buffer.from(part).toString("base64url");
 
-/** An envelope by the reference library. */
+/** An envelope built by the reference library. */
 export function officialEnvelope(fid: number, signer: TestSigner, payload: object): TestEnvelope {
   return createJsonFarcasterSignature({
     fid,
@@ -45,14 +45,14 @@ export function officialEnvelope(fid: number, signer: TestSigner, payload: objec
   });
 }
 
-/** The header of an honest envelope. */
+/** The header of a valid envelope. */
 export function headerOf(fid: number, signer: TestSigner) {
   return { fid, type: "app_key", key: hex(signer.publicKey) };
 }
 
 /**
- * An envelope over any header and payload, well formed or not, signed as it stands. Objects become JSON, bytes and text
- * are taken as they are.
+ * An envelope over any header and payload, well formed or not, signed as provided. Objects are encoded as JSON; bytes
+ * and text are used unchanged.
  */
 export function sealEnvelope(
   header: object | string,

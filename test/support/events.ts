@@ -11,11 +11,11 @@ import { DEFAULT_NOW_SECS } from "./messages.ts";
 
 /** Builders of on-chain events and fname proofs for tests. */
 
-/** Where on the chain an event stands; each event needs a place of its own. */
+/** The position of an event on the chain. Each event needs a distinct one. */
 export interface ChainPlace {
   readonly block: number;
   readonly log?: number;
-  /** Unix seconds; a day before the default test time unless given. */
+  /** Unix seconds; by default a day before the default test time. */
   readonly at?: number;
 }
 
@@ -116,7 +116,7 @@ export function proEvent(fid: number, days: number, place: ChainPlace): OnChainE
   );
 }
 
-/** An fname transfer as the name server signs it; fid 0 releases the name. `at`: unix seconds. */
+/** An fname transfer as the name server signs it. The fid 0 releases the name. `at` is in unix seconds. */
 export function fnameProof(name: string, fid: number, owner: Uint8Array, at: number): UserNameProof {
   return {
     timestamp: at,

@@ -15,8 +15,8 @@ const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const LABELS = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)",?/y;
 
 /**
- * What is wrong with a page of metrics by the rules of the text format and by those that `promtool check metrics` adds;
- * empty for a page that is right.
+ * Returns the violations of a page of metrics against the rules of the text format and those of `promtool check
+ * metrics`; empty for a valid page.
  */
 export function violationsOf(page: string): string[] {
   const violations: string[] = [];

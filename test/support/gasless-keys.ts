@@ -14,7 +14,7 @@ import {
   type TestWallet,
 } from "./messages.ts";
 
-/** Builders of the requests by which apps get keys, and of the messages that add and remove keys without a chain. */
+/** Builders of apps' key requests, and of the messages that add and remove keys without a chain. */
 
 const requestAbi = [
   {
@@ -32,7 +32,7 @@ const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString("hex")}` as 
 
 const FAR_DEADLINE = 2 ** 32 - 1;
 
-/** The metadata of a key that the app `requestFid` asked for, signed by that app's custody wallet. */
+/** The metadata of a key that the app `requestFid` requested, signed by that app's custody wallet. */
 export function requestMetadata(
   requestFid: number,
   key: Uint8Array,
@@ -51,7 +51,7 @@ export function requestMetadata(
 }
 
 /**
- * The KEY_ADD message by which `fid` gives the app `requestFid` a key without a chain; both must be registered, with
+ * The KEY_ADD message by which `fid` adds a key of the app `requestFid` without a chain. Both must be registered, with
  * the wallets `makeWallet("custody <fid>")` unless `custody` is another one.
  */
 export function gaslessKeyMessage(options: {
@@ -85,7 +85,7 @@ export function gaslessKeyMessage(options: {
   );
 }
 
-/** The KEY_REMOVE message by which the custody wallet of `fid`, or the key itself, takes a gasless key away. */
+/** The KEY_REMOVE message by which the custody wallet of `fid`, or the key itself, removes a gasless key. */
 export function gaslessKeyRemoval(options: {
   readonly fid: number;
   readonly signer: TestSigner;

@@ -12,14 +12,16 @@ import { hashOf, linkMessage, reactionMessage } from "./social.ts";
 
 export type Hash = `0x${string}`;
 
-/** A posted cast. `at` is in seconds after the start of the graph. */
+/** A cast; `at` is in seconds after the start of the graph. */
 export interface Posted {
   readonly fid: number;
   readonly at: number;
   readonly hash: Hash;
 }
 
-/** A network that is written one act at a time, through validation and merge. Times are seconds after its start. */
+/**
+ * A network that is written message by message, each through validation and merge. Times are seconds after its start.
+ */
 export interface Graph {
   readonly node: TestNode;
   account(fid: number): void;
@@ -33,7 +35,7 @@ export interface Graph {
   userData(fid: number, type: UserDataType, value: string): void;
 }
 
-/** One day before the node's time, so that a day of acts fits in. */
+/** Early enough before the node's time for a day of messages. */
 const START = DEFAULT_TIMESTAMP - 86_400;
 
 /** Returns the unix time of a second of the graph. */

@@ -17,15 +17,18 @@ export interface RunningHttp extends AsyncDisposable {
   readonly server: HttpServer;
   readonly url: string;
   readonly port: number;
-  /** Every line that was logged so far, at any level. */
+  /** All lines logged so far, at any level. */
   readonly logLines: LogLine[];
-  /** The node's prefix and the path, as in `api("/user?fid=3")`; a path with a prefix is used unchanged. */
+  /**
+   * Returns the URL of a path under the node's prefix, as in `api("/user?fid=3")`. A path that has a prefix is used
+   * unchanged.
+   */
   api(path: string): string;
 }
 
 export interface RunHttpOptions {
   readonly plugins?: readonly AnyElysia[];
-  /** Prefixes of `compatPlugins`. */
+  /** The prefixes of `compatPlugins`. */
   readonly compatPrefixes?: readonly string[];
   readonly compatPlugins?: () => readonly AnyElysia[];
   readonly documentation?: () => Promise<ApiDocumentation>;
@@ -36,7 +39,7 @@ export interface RunHttpOptions {
   readonly cache?: ResponseCache;
   readonly unsent?: UnsentBytes;
   readonly descriptors?: Descriptors;
-  /** Minimum log level; all levels if omitted. */
+  /** The lowest level that is logged; all levels by default. */
   readonly logLevel?: Config["log"]["level"];
 }
 
@@ -55,7 +58,7 @@ const noDocumentation: ApiDocumentation = {
   webhooks: () => ({}),
 };
 
-/** An HTTP server on a free port with only the provided route plugins. */
+/** An HTTP server on a free port, with the provided route plugins and no backend. */
 export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; logLines: LogLine[] } {
   const logLines: LogLine[] = [];
   const level = options.logLevel ?? "trace";

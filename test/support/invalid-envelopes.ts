@@ -1,12 +1,12 @@
 import { clientKey, headerOf, sealEnvelope, type TestEnvelope } from "./envelopes.ts";
 import { makeSigner, signBytes, type TestSigner } from "./messages.ts";
 
-/** What is wrong, the envelope, and whether the reference library lets it pass all the same. */
+/** The defect, the envelope, and whether the reference library also rejects it. */
 export type InvalidEnvelope = [what: string, envelope: TestEnvelope, reference: "agrees" | "laxer"];
 
 const payload = { event: "miniapp_removed" };
 
-/** Envelopes with strings in all three places of which none may pass, for one key of one fid. */
+/** Envelopes with strings in all three fields, all of them invalid, for one key of one fid. */
 export function invalidEnvelopes(fid: number, signer: TestSigner): InvalidEnvelope[] {
   const header = headerOf(fid, signer);
   const sealed = (over: object | string) =>
@@ -29,7 +29,7 @@ export function invalidEnvelopes(fid: number, signer: TestSigner): InvalidEnvelo
   };
   // The low point of order 1 as key and as R: it "signs" everything.
   const identity = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
-  // The group order: s + L is the same scalar in another spelling.
+  // The group order: s + L is another encoding of the same scalar.
   const L = 2n ** 252n + 27742317777372353535851937790883648493n;
   const s = BigInt(`0x${Buffer.from(signatureBytes.subarray(32)).reverse().toString("hex")}`);
   const sPlusL = Buffer.from((s + L).toString(16).padStart(64, "0"), "hex").reverse();

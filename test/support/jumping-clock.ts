@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/runtime/clock.ts";
 
-/** A machine whose clock jumps, and whose monotonic time does not. */
+/** A machine whose wall clock jumps while its monotonic time does not. */
 export class JumpingClock implements Clock {
   #wallMs: number;
   #monotonicMs = 5_000;
@@ -19,13 +19,13 @@ export class JumpingClock implements Clock {
 
   readonly monotonicMs = (): number => this.#monotonicMs;
 
-  /** Real time passes. */
+  /** Advances both. */
   pass(secs: number): void {
     this.#wallMs += secs * 1000;
     this.#monotonicMs += secs * 1000;
   }
 
-  /** Somebody sets the clock; no time passes. */
+  /** Sets the wall clock; no time passes. */
   jump(secs: number): void {
     this.#wallMs += secs * 1000;
   }

@@ -6,7 +6,7 @@ interface Timer {
   readonly work: () => void;
 }
 
-/** A clock and its timers: both stand still until a test moves them. */
+/** A clock and its timers, which a test advances. */
 export class ManualTime implements Clock {
   #nowMs: number;
   readonly #timers = new Set<Timer>();
@@ -25,7 +25,7 @@ export class ManualTime implements Clock {
     return () => this.#timers.delete(timer);
   };
 
-  /** Lets time pass; the timers within it go off one after the other, each at its time. */
+  /** Advances the time. The timers within it fire in order, each at its time. */
   advanceMs(ms: number): void {
     const untilMs = this.#nowMs + ms;
     for (;;) {
@@ -39,7 +39,7 @@ export class ManualTime implements Clock {
   }
 }
 
-/** Lets the process go on until something has come about; what never does ends in the test's own timeout. */
+/** Lets the event loop run until a condition holds. Otherwise the test's own timeout ends the wait. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
 }

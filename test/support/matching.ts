@@ -7,7 +7,7 @@ export const UNLIMITED: MatchBudget = {
   eventMs: Number.POSITIVE_INFINITY,
 };
 
-/** A client of matching that runs on the thread of the test, over the port that a thread of its own would have. */
+/** A client of matching on the thread of the test, over the same port as between threads. */
 export function startMatching(budget = UNLIMITED, nowMs?: () => number): MatchClient {
   const { port1, port2 } = new MessageChannel();
   createMatchThread(budget, nowMs).connect(port1);

@@ -13,14 +13,14 @@ import {
 } from "../../src/protocol/wire/generated/message.ts";
 
 /**
- * Builders of signed protocol messages for tests. They write wire bytes by themselves (node:crypto signs,
- * @noble hashes), so that a fault of the code under test cannot hide in its own test data.
+ * Builders of signed protocol messages for tests. They write wire bytes on their own (node:crypto signs, @noble
+ * hashes), so that a bug of the code under test does not also affect its test data.
  */
 
-/** Farcaster seconds of every message that does not say otherwise: 2025-08-27T05:20:00Z. */
+/** The default timestamp of messages, in Farcaster seconds: 2025-08-27T05:20:00Z. */
 export const DEFAULT_TIMESTAMP = 146_812_800;
 
-/** Unix seconds of `DEFAULT_TIMESTAMP`: a fitting "now" for a validator under test. */
+/** Unix seconds of `DEFAULT_TIMESTAMP`: a suitable "now" for a validator under test. */
 export const DEFAULT_NOW_SECS = 1_609_459_200 + DEFAULT_TIMESTAMP;
 
 export interface TestSigner {
@@ -40,7 +40,7 @@ export interface TestWallet {
 /** The fields of a message's data; `timestamp` and `network` (mainnet) have defaults, the rest is proto3's. */
 export type TestData = DeepPartial<MessageData>;
 
-/** An Ed25519 key that is the same for the same text. */
+/** Derives an Ed25519 key from a text. */
 export function makeSigner(seed: string): TestSigner {
   const privateKey = new Uint8Array(createHash("sha256").update(`ed25519 ${seed}`).digest());
   const keyObject = createPrivateKey({
@@ -52,7 +52,7 @@ export function makeSigner(seed: string): TestSigner {
   return { privateKey, publicKey: new Uint8Array(spki.subarray(-32)), keyObject };
 }
 
-/** An Ethereum wallet that is the same for the same text. */
+/** Derives an Ethereum wallet from a text. */
 export function makeWallet(seed: string): TestWallet {
   const privateKey = new Uint8Array(createHash("sha256").update(`secp256k1 ${seed}`).digest());
   const point = secp256k1.getPublicKey(privateKey, false);
@@ -81,7 +81,7 @@ export function encodeData(data: TestData): Uint8Array {
   ).finish();
 }
 
-/** The signed envelope of data bytes as they are, well formed or not; `over` replaces fields after signing. */
+/** The signed envelope of data bytes, well formed or not; `over` replaces fields after signing. */
 export function sealDataBytes(
   dataBytes: Uint8Array,
   signer: TestSigner,
@@ -100,7 +100,7 @@ export function sealDataBytes(
   };
 }
 
-/** A signed wire `Message` that carries `data_bytes` alone, as clients submit it. */
+/** A signed wire `Message` that contains only `data_bytes`, as clients submit it. */
 export function signMessage(data: TestData, signer: TestSigner): Uint8Array {
   return Message.encode(sealDataBytes(encodeData(data), signer)).finish();
 }

@@ -22,13 +22,13 @@ export interface TestNode extends Disposable {
   readonly db: IndexDatabase;
   readonly clock: ManualClock;
   readonly dir: string;
-  /** Validates and merges as every way in does; answers the refusal's code, or "ok". */
+  /** Validates and merges as every input does. Returns the refusal's code, or "ok". */
   ingest(record: EncodedRecord): string;
   ingestMessage(bytes: Uint8Array): string;
   ingestEvent(event: OnChainEvent): string;
   ingestProof(proof: UserNameProof): string;
   ingestAll(records: readonly EncodedRecord[]): string[];
-  /** Merges records that somebody else validated, as the writer does. */
+  /** Merges records that were validated elsewhere, as the writer does. */
   merge(records: readonly EncodedRecord[]): MergeOutcome[];
 }
 
@@ -82,7 +82,7 @@ export function proofRecord(proof: UserNameProof): EncodedRecord {
   return { kind: "usernameProof", bytes: UserNameProof.encode(proof).finish() };
 }
 
-/** What makes an fid a full user: registered, with the key `makeSigner(fid)`, one storage unit, the fname `user<fid>`. */
+/** The records of a full user: registered, with the key `makeSigner(fid)`, one storage unit, the fname `user<fid>`. */
 export function accountRecords(fid: number, units = 1): EncodedRecord[] {
   const custody = makeWallet(`custody ${fid}`).address;
   return [
@@ -93,7 +93,7 @@ export function accountRecords(fid: number, units = 1): EncodedRecord[] {
   ];
 }
 
-/** The key that `accountRecords` gives to an fid. */
+/** The key of an fid in `accountRecords`. */
 export function accountSigner(fid: number) {
   return makeSigner(`account ${fid}`);
 }

@@ -36,7 +36,7 @@ function responseValidator(document: OpenApiDocument, parts: readonly string[]):
   return validate;
 }
 
-/** The whole paths of an operation's aliases. */
+/** Returns the whole paths of an operation's aliases. */
 export function aliasesOf(operation: Json | undefined): string[] {
   const aliases = child(operation, "x-aliases");
   return Array.isArray(aliases) ? aliases.map(String) : [];
@@ -62,7 +62,7 @@ function canonicalPathOf(document: OpenApiDocument, method: string, path: string
 }
 
 /**
- * Fails unless the document describes this operation and status, and the body matches its schema.
+ * Fails unless the document describes this operation and this status, and the body matches its schema.
  * @param route the route's template as in the document or one of its aliases, `/v2/svc/frame/webhook/{app_id}`
  */
 export function expectMatchesOpenApi(
@@ -78,7 +78,7 @@ export function expectMatchesOpenApi(
   expectValid(validate, body);
 }
 
-/** Fails unless the document describes a webhook with this name, and the body matches its schema. */
+/** Fails unless the document describes a webhook with this name, and the body of its requests matches its schema. */
 export function expectMatchesWebhook(document: OpenApiDocument, name: string, body: unknown): void {
   const schema = pointer("webhooks", name, "post", "requestBody", "content", "application/json", "schema");
   const validate = validatorOf(document).getSchema(`document#${schema}`);

@@ -2,14 +2,14 @@ import type { IndexDatabase } from "../../src/db/index/database.ts";
 import { deleteEventsUpTo, eventsAfter, type StoredOutboxEvent } from "../../src/db/index/outbox.ts";
 import { Message, MessageData } from "../../src/protocol/wire/generated/message.ts";
 
-/** The events that wait in the outbox, which is empty afterwards. */
+/** Removes and returns the events in the outbox. */
 export function takeEvents(db: IndexDatabase): StoredOutboxEvent[] {
   const events = eventsAfter(db, 0, 100_000);
   deleteEventsUpTo(db, events.at(-1)?.seq ?? 0);
   return events;
 }
 
-/** An event in a few words: its kind, whose it is, and what its subject says. */
+/** Describes an event in a few words: its kind, its fid, and its subject. */
 export function inWords({ kind, fid, subject }: StoredOutboxEvent): string {
   return [kind, fid, ...(subject ? [saidBy(subject)] : [])].join(" ");
 }

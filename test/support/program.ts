@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The program as a process of its own: the compiled binary in an empty directory, or the sources. */
+/** The program in a separate process: the compiled binary in an empty directory, or the sources. */
 export interface RunningNode extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
@@ -10,20 +10,23 @@ export interface RunningNode extends AsyncDisposable {
   readonly pid: number;
   /** The exit code, when the process has ended. */
   readonly exited: Promise<number>;
-  /** Everything that it logged so far. */
+  /** Everything logged so far. */
   logs(): string;
-  /** SIGTERM, then the exit code. */
+  /** Sends SIGTERM; returns the exit code. */
   stop(): Promise<number>;
-  /** SIGKILL: the process gets no chance to write anything. */
+  /** Sends SIGKILL, after which the process writes nothing more. */
   kill(): Promise<void>;
 }
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Where a build goes by default. Test files compile into directories of their own. */
+/** The default directory of builds. Test files compile into their own directories. */
 export const DIST = join(ROOT, "dist");
 
-/** Compiles the program into `dir`, away from the checkout and from other test files; the path of the executable. */
+/**
+ * Compiles the program into `dir`, apart from the checkout and from other test files. Returns the path of the
+ * executable.
+ */
 export async function compileInto(dir: string): Promise<string> {
   const build = Bun.spawn([process.execPath, "build.ts", "--outdir", dir], {
     cwd: ROOT,
@@ -35,16 +38,16 @@ export async function compileInto(dir: string): Promise<string> {
   return join(dir, "svc");
 }
 
-/** How to start the program from its sources. */
+/** The command that starts the program from its sources. */
 export const fromSources = [process.execPath, join(ROOT, "src/main.ts")];
 
-/** Makes an empty directory that goes away with the object. */
+/** Creates an empty directory that is deleted when the object is disposed. */
 export function tempDir(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "program-test-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Starts `serve` on free ports of the loopback address and waits until it says where it is. */
+/** Starts `serve` on free ports of the loopback address and waits until it has printed its addresses. */
 export async function startNode(options: {
   command: readonly string[];
   dataDir: string;
@@ -54,7 +57,7 @@ export async function startNode(options: {
 }): Promise<RunningNode> {
   const { command, dataDir, args = [], demo = false, env = {} } = options;
   const flags = ["--data-dir", dataDir, "--port", "0", "--set", "hub.port=-1", ...args];
-  // No file beside it and no variable of this process changes what the program does.
+  // Neither files in the working directory nor variables of this process affect the program.
   const cwd = tempDir();
   const child = Bun.spawn([...command, ...flags, "serve", ...(demo ? ["--demo"] : [])], {
     cwd: cwd.path,

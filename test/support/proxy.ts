@@ -1,6 +1,6 @@
 const NAMES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
-/** Runs `body` while every proxy variable of the environment names `proxy`, and none is excepted. */
+/** Runs `body` while every proxy variable of the environment is set to `proxy`, without exceptions. */
 export async function withProxy(proxy: string, body: () => Promise<void>): Promise<void> {
   const before = [...NAMES, "NO_PROXY", "no_proxy"].map((name) => [name, process.env[name]] as const);
   for (const name of NAMES) process.env[name] = proxy;

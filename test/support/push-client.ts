@@ -1,22 +1,22 @@
 import { type SendNotificationRequest, sendNotificationRequestSchema } from "@farcaster/miniapp-node";
 
-/** A client app's notification server on a real socket, which does as it is told. */
+/** A client app's notification server on a real socket, with scripted responses. */
 export interface PushClient extends AsyncDisposable {
   readonly port: number;
-  /** Every body that it got and that the protocol's own schema accepts. */
+  /** Every body that the protocol's own schema accepts. */
   readonly requests: readonly SendNotificationRequest[];
-  /** What the schema says against the other bodies. */
+  /** The schema's errors for the other bodies. */
   readonly violations: readonly string[];
   /** How often each notification was shown to the user of a token, as `<notificationId> <token>`. */
   readonly shown: ReadonlyMap<string, number>;
-  /** Most calls that were open at a time. */
+  /** The maximum number of concurrent calls. */
   readonly mostAtATime: number;
 }
 
-/** How a client answers a call; `nth` counts the calls from 0. */
+/** Responds to a call; `nth` counts the calls from 0. */
 export type PushScript = (request: SendNotificationRequest, nth: number) => Response | Promise<Response>;
 
-/** The answer of the protocol's schema. */
+/** A response of the protocol's schema. */
 export function lists(given: {
   readonly successful?: readonly string[];
   readonly invalid?: readonly string[];
@@ -34,10 +34,10 @@ export function lists(given: {
 
 export const nested = (given: Parameters<typeof lists>[0]) => Response.json({ result: lists(given) });
 
-/** Every token of the call was served. */
+/** Responds that every token of the call was served. */
 export const allServed: PushScript = ({ tokens }) => nested({ successful: tokens });
 
-/** As real clients do, it shows a user the same notification once, however often it is handed in. */
+/** As real clients do, it shows a user the same notification once, however often it is posted. */
 export function startPushClient(script: PushScript = allServed): PushClient {
   const requests: SendNotificationRequest[] = [];
   const violations: string[] = [];
@@ -83,7 +83,7 @@ export function startPushClient(script: PushScript = allServed): PushClient {
   };
 }
 
-/** The tokens that an answer says were served. */
+/** Returns the tokens that a response lists as served. */
 function servedBy(answer: string): readonly string[] {
   try {
     const parsed = JSON.parse(answer);

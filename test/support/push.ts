@@ -16,13 +16,13 @@ export interface PushApi extends AsyncDisposable {
   readonly signed: SignedApi;
   readonly appId: string;
   createApp(fields?: object): Promise<string>;
-  /** Sends a body to the token webhook; fails when the answer is not as the OpenAPI document says. */
+  /** Sends a body to the token webhook. Fails when the response does not match the OpenAPI document. */
   post(body: unknown, appId?: string): Promise<Answer & { readonly headers: Headers }>;
-  /** Reports an event by an envelope of the reference library; answers the status. */
+  /** Reports an event by an envelope of the reference library. Returns the status. */
   report(event: object, from?: { fid?: number; clientFid?: number; appId?: string }): Promise<number>;
-  /** Token rows as they lie in the database, by app, fid and client. */
+  /** Returns the token rows of the database, by app, fid and client. */
   rows(): TokenRowShown[];
-  /** Everything that the token webhook could change. */
+  /** Returns all state that the token webhook could change. */
   everything(): Readonly<Record<string, unknown>>;
   totals(): Record<TokenState, number>;
 }
@@ -103,7 +103,7 @@ export async function startPushApi(options: TestApiOptions = {}): Promise<PushAp
   };
 }
 
-/** Notification details whose token tells them apart. */
+/** Notification details with a distinct token. */
 export function details(token: string, url = "https://client.example/notify") {
   return { url, token };
 }

@@ -12,7 +12,7 @@ const responseStart = /HTTP\/1\.1 (\d{3})/g;
 export const statusesOf = (text: string): number[] =>
   [...text.matchAll(responseStart)].map((match) => Number(match[1]));
 
-/** Returns true once `count` complete responses have arrived, by their Content-Length. */
+/** Returns true once the text has the requested number of whole responses, by their Content-Length. */
 function containsResponses(text: string, count: number): boolean {
   let rest = text;
   for (let seen = 0; seen < count; seen += 1) {
@@ -26,7 +26,10 @@ function containsResponses(text: string, count: number): boolean {
   return true;
 }
 
-/** Writes raw bytes and reads until all responses have arrived or the server closes the connection. */
+/**
+ * Writes bytes that no HTTP client would, and reads until the responses are complete or the server closes the
+ * connection.
+ */
 export async function sendRaw(port: number, bytes: string | Uint8Array, responses = 1): Promise<RawResponse> {
   const done = Promise.withResolvers<boolean>();
   let text = "";

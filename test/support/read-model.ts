@@ -26,7 +26,7 @@ export interface ModelCast {
   readonly body?: DeepPartial<CastAddBody>;
 }
 
-/** Returns 20 bytes derived from a text. */
+/** Derives 20 bytes from a text. */
 export function hashFrom(seed: string): Buffer {
   return createHash("sha1").update(seed).digest();
 }

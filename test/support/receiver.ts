@@ -5,7 +5,7 @@ export interface ReceivedRequest {
   readonly path: string;
   readonly headers: Headers;
   readonly body: string;
-  /** The caller's port, which tells its connections apart. */
+  /** The caller's port, which identifies its connection. */
   readonly fromPort: number;
 }
 
@@ -15,13 +15,13 @@ export interface Receiver extends AsyncDisposable {
 }
 
 export interface ReceiverOptions {
-  /** With it, the receiver speaks TLS only. */
+  /** With it, the receiver accepts only TLS. */
   readonly tls?: Credentials;
   readonly hostname?: string;
   readonly answer?: (request: ReceivedRequest) => Response | Promise<Response>;
 }
 
-/** A recording HTTP(S) server on a loopback port; it answers 200 and "ok" unless told otherwise. */
+/** A recording HTTP(S) server on a loopback port; it returns 200 and "ok" by default. */
 export function startReceiver(options: ReceiverOptions = {}): Receiver {
   const requests: ReceivedRequest[] = [];
   const server = Bun.serve({
@@ -49,13 +49,13 @@ export function startReceiver(options: ReceiverOptions = {}): Receiver {
 
 export interface RawReceiver extends AsyncDisposable {
   readonly port: number;
-  /** How many connections were made to it. */
+  /** The number of connections made to it. */
   readonly connections: number;
-  /** Resolves once a caller's connection has ended. */
+  /** Resolves once a caller's connection is closed. */
   readonly hungUp: Promise<void>;
 }
 
-/** A TCP server on a loopback port that does what no HTTP server would: `onRequest` gets the bare connection. */
+/** A TCP server on a loopback port for behaviour that no HTTP server has: `onRequest` gets the bare connection. */
 export function startRawReceiver(
   onRequest: (socket: Bun.Socket) => void,
   at: { hostname: string; port: number } = { hostname: "127.0.0.1", port: 0 },

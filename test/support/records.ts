@@ -14,8 +14,8 @@ import { accountSigner, proofRecord } from "./node.ts";
 import { hashOf, linkMessage, reactionMessage } from "./social.ts";
 
 /**
- * What the accounts of `accountRecords` do, a line for each. `at` is in Farcaster seconds and the default test time unless
- * given. Claims and names are not proven: merge these records, do not validate them.
+ * Messages of the accounts of `accountRecords`, one line each. `at` is in Farcaster seconds and defaults to the test
+ * time. Claims and names have no proof: merge these records, do not validate them.
  */
 
 const NOW = DEFAULT_TIMESTAMP;

@@ -26,12 +26,12 @@ export interface SendBody {
   readonly [key: string]: unknown;
 }
 
-/** The API with an app, of which sends are made. */
+/** The API with an app that sends notifications. */
 export interface SendApi extends AsyncDisposable {
   readonly signed: SignedApi;
   readonly state: StateDatabase;
   addTokens(tokens: readonly TokenSpec[]): void;
-  /** Sends; fails when the answer is not as the OpenAPI document says. */
+  /** Sends; fails when the response does not match the OpenAPI document. */
   send(
     body?: SendBody | string,
     options?: {
@@ -41,13 +41,13 @@ export interface SendApi extends AsyncDisposable {
     },
   ): Promise<Answer & { readonly headers: Headers }>;
   campaign(campaignId: string): Promise<Answer["body"]>;
-  /** Takes away all tokens and campaigns. */
+  /** Deletes all tokens and campaigns. */
   reset(): void;
-  /** Tokens that are left, in the order of their fids. */
+  /** Returns the remaining tokens, in the order of their fids. */
   tokens(): string[];
 }
 
-/** Fast enough for tests, and slow enough that a busy machine does not mistake itself for a client that is down. */
+/** Fast enough for tests, and slow enough that a busy machine does not count as a client that is down. */
 export const testPacing: FanOutTimings = {
   timeoutMs: 400,
   backoffMs: 10,
@@ -55,7 +55,7 @@ export const testPacing: FanOutTimings = {
   rerunAfterMs: 50,
 };
 
-/** The way to clients on this machine: every name under `.example` is one. */
+/** The client for receivers on this machine: every name under `.example` resolves to it. */
 export function loopbackClient() {
   return createOutboundClient({
     guard: createUrlGuard({
@@ -87,7 +87,7 @@ export function testApp(given: Partial<App> = {}): App {
   };
 }
 
-/** Puts token rows in at once, past the limit of events. */
+/** Inserts token rows directly, without the limit of events. */
 export function insertTokens(state: StateDatabase, tokens: readonly TokenSpec[]): void {
   const insert = state.sqlite.query(
     `INSERT INTO tokens (app_id, fid, client_fid, url, host, token, enabled, last_event, created_at, updated_at)

@@ -10,7 +10,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** A call whose fid (3) and time (now) have defaults; an object as its body is sent as JSON. */
+/** A call whose fid (3) and time (now) have defaults. A body that is an object is sent as JSON. */
 export type TestCall = Omit<SignedCall, "fid" | "signedAt" | "body"> & {
   readonly fid?: number;
   readonly signedAt?: number;
@@ -21,12 +21,12 @@ export type TestCall = Omit<SignedCall, "fid" | "signedAt" | "body"> & {
 export interface SignedApi extends AsyncDisposable {
   readonly api: TestApi;
   nowSecs(): number;
-  /** Signs and sends a request; fails if the response does not match the OpenAPI document. */
+  /** Signs and sends; fails when the response does not match the OpenAPI document. */
   call(call: TestCall): Promise<Answer>;
-  /** Sends a request with the provided headers, signed or not. */
+  /** Sends with the provided headers, signed or not. */
   send(call: TestCall, headers: Readonly<Record<string, string>>): Promise<Answer>;
   sign(call: TestCall): Promise<Record<string, string>>;
-  /** Rows of every table of the state database except its clock, which is saved periodically. */
+  /** Counts the rows of every table of the state database except its clock, which is saved periodically. */
   rowCounts(): Record<string, number>;
 }
 

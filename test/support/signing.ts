@@ -2,11 +2,11 @@ import { keccak256, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { makeWallet, type TestWallet } from "./messages.ts";
 
-/** Signed requests of a client, built by viem, independent of the code under test. */
+/** Signs requests as a client does, with viem and independent of the code under test. */
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** A request relative to `/v2/svc`, and the values to sign if they differ from the headers. */
+/** A request within `/v2/svc`, and the signed values where they differ from the request. */
 export interface SignedCall {
   readonly method: Method;
   /** May contain a query. */
@@ -15,13 +15,13 @@ export interface SignedCall {
   readonly fid: number;
   /** Unix seconds. */
   readonly signedAt: number;
-  /** Default: the operation of the method and the path. */
+  /** The operation; by default that of the method and the path. */
   readonly op?: string;
   readonly wallet?: TestWallet;
   readonly nonce?: `0x${string}`;
   readonly domain?: Partial<{ name: string; version: string; chainId: number }>;
   readonly typeName?: string;
-  /** Values to sign instead of the headers' values. */
+  /** The signed values where they differ from the headers. */
   readonly signed?: Partial<{ op: string; fid: bigint; signedAt: bigint; body: string }>;
 }
 
@@ -33,7 +33,7 @@ const opFields = [
   { name: "requestHash", type: "bytes32" },
 ] as const;
 
-/** The operations of the contract. */
+/** As listed in the contract. */
 export const opByRequest: Readonly<Record<string, string>> = {
   "POST /webhook": "webhook.create",
   "PUT /webhook": "webhook.update",

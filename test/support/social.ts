@@ -2,9 +2,9 @@ import { Message, MessageType, type ReactionType } from "../../src/protocol/wire
 import { DEFAULT_TIMESTAMP, signMessage } from "./messages.ts";
 import { accountSigner } from "./node.ts";
 
-/** Short forms of common messages of the accounts that `accountRecords` creates. */
+/** Short forms of common messages of the accounts of `accountRecords`. */
 
-/** Returns the hash of an encoded message, as in responses. */
+/** The hash of an encoded message, as in responses. */
 export function hashOf(message: Uint8Array): `0x${string}` {
   return `0x${Message.decode(message).hash.toHex()}`;
 }

@@ -6,18 +6,21 @@ import { systemClock } from "../../src/runtime/clock.ts";
 /** More than any test queues for one webhook. */
 const MAX_QUEUED = 1_000_000;
 
-/** How long after its time a row is left by the sweeps. */
+/** How long the sweeps retain a row after it expires. */
 export const SWEEP_MARGIN_SECS = 60;
 
 export interface LocalOptions {
   readonly maxQueued?: number;
-  /** Also the pace of real time: it does not jump, it is advanced. */
+  /** Also the monotonic time: it does not jump, it is advanced. */
   readonly clock?: Clock;
 }
 
 const opened = new WeakMap<StateDatabase, ReturnType<typeof createLocalStores>>();
 
-/** The stores over a connection, with the writer in this thread: the same ones for the same connection. */
+/**
+ * Returns the stores over a connection, with the writer in this thread. The same connection always gets the same
+ * stores.
+ */
 export function localStores(
   db: StateDatabase,
   { maxQueued = MAX_QUEUED, clock = systemClock }: LocalOptions = {},

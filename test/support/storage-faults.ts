@@ -12,7 +12,7 @@ const STORAGE_FAULTS = {
 
 export type InjectedFault = keyof typeof STORAGE_FAULTS;
 
-/** An error that nothing can tell from one of bun:sqlite, which lets nobody construct its own. */
+/** An error that is indistinguishable from one of bun:sqlite, whose class cannot be constructed. */
 export function sqliteError(fault: InjectedFault): Error {
   const { code, errno, message } = STORAGE_FAULTS[fault];
   return Object.assign(new Error(message), { name: "SQLiteError", code, errno, byteOffset: -1 });
@@ -31,9 +31,8 @@ export function statementsOf(db: SqliteConnection, work: () => void): string[] {
 }
 
 /**
- * Lets the nth statement (from 1) that runs on `db` from now on fail, once. Where SQLite rolls the whole transaction back
- * by itself, as it may for a full or failing disk, `rollsBack` does that first.
- *
+ * Makes the nth statement (from 1) that runs on `db` from now on fail, once. SQLite may roll back the whole transaction
+ * for a full or failing disk; `rollsBack` does so before the failure.
  * @returns whether it has failed.
  */
 export function failStatement(
@@ -54,24 +53,23 @@ export function failStatement(
 }
 
 /**
- * How a fault goes on behind the statement that it hits first: it is over at once; so many statements fail, whichever
- * they are, as under a foreign lock; or that statement fails each time, as where a full disk has no page left for one
- * table and some for another.
+ * The course of a fault after the first failed statement: it ends at once; so many statements of any kind fail, as
+ * under a foreign lock; or the same statement fails each time, as where a full disk has no page left for one table and
+ * some for another.
  */
 export type FaultSpan = "once" | { readonly statements: number } | "same statement";
 
 export interface FaultRun {
-  /** Transactions that a fault hit. */
+  /** The number of transactions that a fault hit. */
   readonly faults: number;
   /** Names of the statements that were hit first. */
   readonly failed: ReadonlySet<string>;
 }
 
 /**
- * Repeats resumable work until it ends without a fault, and lets every statement of every transaction on the way fail:
- * the first statement of the first transaction, in the next run its second one, and so on to its COMMIT; then those of
- * the next transaction. `work` has to throw when a fault stops it, and to go on where it stopped when it is called again.
- *
+ * Repeats resumable work until it completes without a fault, and makes every statement of every transaction fail in
+ * turn: the first statement of the first transaction, in the next run its second one, and so on to its COMMIT; then
+ * those of the next transaction. `work` must throw when a fault stops it, and must resume when it is called again.
  * @param every with 10, only each tenth statement fails.
  */
 export async function withFaultAtEveryStatement(
@@ -83,11 +81,11 @@ export async function withFaultAtEveryStatement(
   const { span = "once", rollsBack = false, every = 1 } = options;
   const failed = new Set<string>();
   let faults = 0;
-  /** The statement of the transaction under way that fails next; those before it have had their turn. */
+  /** The index of the statement of the current transaction that fails next; earlier ones have failed already. */
   let target = 1;
   let hit: { readonly name: string; failures: number } | undefined;
   do {
-    /** Statements of the transaction under way; 0 outside of one. */
+    /** The number of statements of the current transaction; 0 outside of one. */
     let at = 0;
     let committed = 0;
     hit = undefined;

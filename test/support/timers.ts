@@ -1,7 +1,7 @@
 import type { SetTimer } from "../../src/runtime/set-timer.ts";
 import type { ManualClock } from "./clock.ts";
 
-/** Timers that go off when a test says so, of somebody who has one at a time. */
+/** Timers that a test fires, for code with one timer at a time. */
 export class ManualTimers {
   #pending: { ms: number; work: () => void } | undefined;
   #next = Promise.withResolvers<void>();
@@ -16,7 +16,7 @@ export class ManualTimers {
     };
   };
 
-  /** How long the present timer takes; undefined without one. */
+  /** The duration of the current timer; undefined without one. */
   get pendingMs(): number | undefined {
     return this.#pending?.ms;
   }
@@ -26,10 +26,10 @@ export class ManualTimers {
     return this.#next.promise;
   }
 
-  /** Lets the time of the present timer pass. */
+  /** Lets the duration of the current timer elapse. */
   fire(clock: ManualClock): void {
     const timer = this.#pending;
-    if (!timer) throw new Error("nobody waits");
+    if (!timer) throw new Error("no timer is set");
     this.#pending = undefined;
     clock.advanceSecs(timer.ms / 1000);
     timer.work();

@@ -25,19 +25,19 @@ import { ManualClock } from "./clock.ts";
 import { DEFAULT_NOW_SECS } from "./messages.ts";
 import { accountRecords } from "./node.ts";
 
-/** What the ingest worker runs, in this thread, over a real index file and a real port. */
+/** The service of the ingest worker in this thread, over a real index file and a real port. */
 export interface TestWriter extends Disposable {
   readonly dir: string;
   readonly db: IndexDatabase;
-  /** A connection of its own, as other workers have it. */
+  /** A separate connection, as other workers have it. */
   readonly reader: IndexDatabase;
   readonly clock: ManualClock;
   readonly client: IngestClient;
-  /** Resolves when the records are durable; all must pass. */
+  /** Resolves when the records are durable. All must be accepted. */
   submit(...records: EncodedRecord[]): Promise<void>;
 }
 
-/** Starts a writer whose index holds the accounts of some fids. */
+/** Starts a writer whose index has the accounts of some fids. */
 export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   const dir = mkdtempSync(join(tmpdir(), "writer-test-"));
   const db = openIndexWriter(indexPath(dir));
@@ -49,7 +49,7 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock,
     onFault: (cause) => {
-      // What could not be stored is refused as well.
+      // A record that could not be stored is refused as well.
       if (!(cause instanceof StorageError)) throw cause;
     },
     onEvents: () => newEvents.raise(),
