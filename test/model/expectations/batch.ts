@@ -5,18 +5,22 @@ import { idRegistrations } from "./registry.ts";
 /** Section 4.11. */
 export function batchExpectations({ view, fids }: ExpectationContext): Batch[] {
   const numbers = fids.map(fidOf).filter((fid) => fid > 0);
-  const ask = (path: string, of: (view: View, fid: number) => unknown, asked: readonly number[]): Batch => ({
+  const batch = (
+    path: string,
+    of: (view: View, fid: number) => unknown,
+    requested: readonly number[],
+  ): Batch => ({
     kind: "batch",
     path: `/batch/${path}`,
-    fids: asked,
-    body: Object.fromEntries(asked.map((fid) => [String(fid), of(view, fid)])),
+    fids: requested,
+    body: Object.fromEntries(requested.map((fid) => [String(fid), of(view, fid)])),
   });
-  return [numbers, numbers.slice(0, 1), [], [...numbers, ...numbers]].flatMap((asked) => [
-    ask("following", following, asked),
-    ask("reactions", reactions, asked),
-    ask("cast-interactions", castInteractions, asked),
-    ask("signers", signers, asked),
-    ask("id-registrations", idRegistrations, asked),
+  return [numbers, numbers.slice(0, 1), [], [...numbers, ...numbers]].flatMap((requested) => [
+    batch("following", following, requested),
+    batch("reactions", reactions, requested),
+    batch("cast-interactions", castInteractions, requested),
+    batch("signers", signers, requested),
+    batch("id-registrations", idRegistrations, requested),
   ]);
 }
 
@@ -27,7 +31,7 @@ function following(view: View, fid: number) {
     .map(({ target, at }) => ({ fid: target, followed_at: new Date(at * 1000).toISOString() }));
 }
 
-/** Whose live casts the fid liked or recasted. */
+/** The authors of the live casts that the fid liked or recasted. */
 function reactions(view: View, fid: number) {
   return view.reactions
     .filter((reaction) => reaction.fid === fid && view.castOf(reaction.target))
@@ -35,7 +39,7 @@ function reactions(view: View, fid: number) {
     .map(({ target, at }) => ({ target_fid: target?.fid, timestamp: at }));
 }
 
-/** Live casts of others that the fid liked, recasted or replied to, by its newest act on each. */
+/** Live casts of others that the fid liked, recasted or replied to, sorted by the newest act on each. */
 function castInteractions(view: View, fid: number) {
   return view.casts
     .filter((cast) => cast.fid !== fid)
@@ -59,7 +63,7 @@ function castInteractions(view: View, fid: number) {
     .map(({ entry }) => entry);
 }
 
-/** Keys whose latest event is an add, the first added first. */
+/** Keys whose latest event is an add, oldest first. */
 function signers(view: View, fid: number) {
   return view.network
     .keysOf(fid)

@@ -14,7 +14,7 @@ import { nameHolder } from "./users.ts";
 
 const UNKNOWN_HASH: Hex = `0x${"ab".repeat(20)}`;
 
-/** Section 4.5. `hashes`: of casts that were made, live or not. */
+/** Section 4.5. `hashes` are the hashes of generated casts, live or not. */
 export function castExpectations(
   { view, random }: ExpectationContext,
   hashes: readonly Hex[],
@@ -35,7 +35,7 @@ export function castExpectations(
       { metrics: [], next: { cursor: null } },
     ),
     one("/cast/embed/crawl", {}, { metadata: null }),
-    // The spec fixes no wording.
+    // The specification does not define the text.
     one("/cast/conversation/summary", {}, ({ summary }: { summary: unknown }) =>
       /summar/i.test(String(summary)),
     ),
@@ -67,9 +67,12 @@ function byHash(view: View, hash: Hex, otherFid: number): Expectation[] {
 }
 
 function bulk(view: View, hashes: readonly Hex[]): Expectation[] {
-  const asked = [...hashes, ...hashes.slice(0, 3)].join(",");
+  const requested = [...hashes, ...hashes.slice(0, 3)].join(",");
   const casts = [...new Set(hashes)].flatMap((hash) => shown(view, view.castByHash.get(hash)) ?? []);
-  return [one("/cast/bulk", { hashes: asked }, { casts }), one("/casts", { casts: asked }, { casts })];
+  return [
+    one("/cast/bulk", { hashes: requested }, { casts }),
+    one("/casts", { casts: requested }, { casts }),
+  ];
 }
 
 function byUrl(view: View, hash: Hex): Expectation[] {
@@ -115,7 +118,7 @@ function conversations(view: View, hash: Hex): Expectation[] {
   ];
 }
 
-/** Of one cast the 50 oldest replies; a small network never comes to the 500 in all. */
+/** The 50 oldest replies of each cast. A small network never reaches the limit of 500 in all. */
 function withReplies(view: View, cast: LiveCast, depth: number): unknown {
   const oldestFirst = view.repliesTo(cast).sort((a, b) => newestFirst(b, a));
   return {
@@ -141,7 +144,7 @@ const QUERIES = [
   "a.b", "NOT", "NOT hello", "gm OR hello", "hello*", '"', '"unclosed phrase', "(", "NEAR(gm hello)", "text:gm", "-gm", "^gm", "nothinglikeit", "***", "{", "gm", "Gm ", "42",
 ] as const;
 
-/** Words of a text, as a reader of any script would count them: runs of letters and digits, or one unspaced character. */
+/** The words of a text in any script: runs of letters and digits, or one character of a script without spaces. */
 export function wordsOf(text: string): string[] {
   const folded = text
     .normalize("NFD")
@@ -161,7 +164,7 @@ function searches(view: View, queries: readonly string[]): Expectation[] {
   });
 }
 
-/** Every word must match, the last as a prefix; quotes make a phrase, and so does a word that falls into several. */
+/** Every word must match, the last as a prefix; quoted words are a phrase, and so is a word with several tokens. */
 export function matches(text: string, q: string): boolean {
   const inText = wordsOf(text);
   const parts = [...q.matchAll(/"([^"]*)"?|[^\s"]+/g)].map((match) => ({

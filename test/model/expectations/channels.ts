@@ -21,7 +21,7 @@ const ASKED = [
   "https://warpcast.com/~/channel/nothing",
 ];
 
-/** Section 4.8 but for trending. */
+/** Section 4.8 except trending. */
 export function channelExpectations({ view, fids }: ExpectationContext): Expectation[] {
   return [
     ...ASKED.flatMap((id) => {
@@ -81,14 +81,14 @@ export function searchChannels(view: View, q: string): string[] {
     .map(({ id }) => id);
 }
 
-/** The most recently active first. */
+/** Members, most recently active first. */
 export function members(view: View, id: string): [fid: number, last: number][] {
   const last = new Map<number, number>();
   for (const { fid, at } of view.castsInChannel(id)) last.set(fid, Math.max(last.get(fid) ?? 0, at));
   return [...last].sort(([a, lastA], [b, lastB]) => lastB - lastA || b - a);
 }
 
-/** The channels of a user, with its last cast in each; the most recent first. */
+/** The channels of a user, with the time of the last cast in each, newest first. */
 export function activity(view: View, fid: number): [id: string, last: number][] {
   const last = new Map<string, number>();
   for (const { fid: author, parentUrl, at } of view.casts) {

@@ -2,28 +2,28 @@ import { type Expectation, type ExpectationContext, fidOf, list, one, refused } 
 import { channelIdOf, type LiveCast, newestFirst, type View } from "../view.ts";
 import { PARENT_URLS } from "../vocabulary.ts";
 
-/** Section 4.6 but for trending, which is asked about right after it was ranked. */
+/** Section 4.6 except trending, which is compared right after it is ranked. */
 export function feedExpectations({ view, fids, random }: ExpectationContext): Expectation[] {
   const feed = (casts: readonly LiveCast[]) => ({
     casts: casts.toSorted((a, b) => newestFirst(a, b)).map((cast) => view.cast(cast)),
   });
-  const perFid = fids.flatMap((given): Expectation[] => {
-    const fid = fidOf(given);
+  const perFid = fids.flatMap((requestedFid): Expectation[] => {
+    const fid = fidOf(requestedFid);
     const followed = view.targetsOf(fid, "follow");
     const own = view.casts.filter((cast) => cast.fid === fid);
     return [
       list(
         ["/feed/following", "/feed"],
-        { fid: given },
+        { fid: requestedFid },
         feed(view.casts.filter((cast) => followed.has(cast.fid))),
       ),
-      list(["/feed/user/casts"], { fid: given }, feed(own)),
+      list(["/feed/user/casts"], { fid: requestedFid }, feed(own)),
       list(
         ["/feed/user/replies_and_recasts"],
-        { fid: given },
+        { fid: requestedFid },
         feed(own.filter(({ parent }) => parent !== null)),
       ),
-      ...popular(view, given),
+      ...popular(view, requestedFid),
     ];
   });
   return [
@@ -45,7 +45,7 @@ export function feedExpectations({ view, fids, random }: ExpectationContext): Ex
   ];
 }
 
-/** Ids and URLs, alone and together; none holds a comma. */
+/** Ids and URLs, alone and combined, without commas. */
 export function channelLists(some: readonly string[]): string[][] {
   return [
     ["books"],
@@ -60,13 +60,13 @@ export function channelLists(some: readonly string[]): string[][] {
 }
 
 export function inChannels(view: View, ids: readonly string[]): LiveCast[] {
-  const wanted = new Set(ids.map((id) => view.channelNamed(id)));
-  return view.casts.filter(({ parentUrl }) => parentUrl !== null && wanted.has(channelIdOf(parentUrl)));
+  const channelIds = new Set(ids.map((id) => view.channelNamed(id)));
+  return view.casts.filter(({ parentUrl }) => parentUrl !== null && channelIds.has(channelIdOf(parentUrl)));
 }
 
 const byHash = (a: LiveCast, b: LiveCast) => (a.hash < b.hash ? 1 : -1);
 
-/** Equal sums are in the order of the hashes, and those without any newest first. */
+/** Ties are sorted by hash. Casts without reactions and replies are newest first. */
 function popular(view: View, fid: number | string): Expectation[] {
   const engagement = (cast: LiveCast) => view.reactionsTo(cast).length + view.repliesTo(cast).length;
   const casts = view.casts
@@ -80,7 +80,7 @@ function popular(view: View, fid: number | string): Expectation[] {
   );
 }
 
-/** The score of decisions.md: by distinct fids, the author's own left out. */
+/** The score of decisions.md: by distinct fids other than the author. */
 function score(view: View, cast: LiveCast): number {
   const others = (fids: readonly number[]) => new Set(fids.filter((fid) => fid !== cast.fid)).size;
   const reactions = view.reactionsTo(cast);
@@ -91,7 +91,7 @@ function score(view: View, cast: LiveCast): number {
   return (likes + 2 * recasts + 3 * replies) / (ageHours + 2) ** 1.5;
 }
 
-/** The trending feed and the trending channels, as they are when they have just been ranked. */
+/** The trending feed and the trending channels, right after they are ranked. */
 export function trendingExpectations({ view }: ExpectationContext): Expectation[] {
   const casts = trendingCasts(view).map((cast) => view.cast(cast));
   const trending = ["/feed/trending", "/feed/for_you", "/feed/topic"];

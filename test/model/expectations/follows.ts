@@ -36,7 +36,7 @@ export function targets(view: View, fid: number, type: string): number[] {
     .map(({ target }) => target);
 }
 
-/** By when the mutual follow began, which is when the later of the two did. Nobody is a friend of his own. */
+/** Sorted by the start of the mutual follow, the later of the two follows. An fid is not its own friend. */
 export function mutuals(view: View, fid: number): number[] {
   const follows = view.links.filter(({ type }) => type === "follow");
   return follows
@@ -51,7 +51,7 @@ export function mutuals(view: View, fid: number): number[] {
 
 export function suggested(view: View, fid: number): number[] {
   const followed = view.targetsOf(fid, "follow");
-  const unwanted = new Set([
+  const excluded = new Set([
     fid,
     ...followed,
     ...view.targetsOf(fid, "block"),
@@ -59,7 +59,7 @@ export function suggested(view: View, fid: number): number[] {
   ]);
   const overlap = new Map<number, number>();
   for (const link of view.links) {
-    if (link.type === "follow" && followed.has(link.fid) && !unwanted.has(link.target))
+    if (link.type === "follow" && followed.has(link.fid) && !excluded.has(link.target))
       overlap.set(link.target, (overlap.get(link.target) ?? 0) + 1);
   }
   return [...overlap]

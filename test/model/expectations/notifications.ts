@@ -10,8 +10,8 @@ const LISTED = 10;
 export function notificationExpectations({ view, fids, random }: ExpectationContext): Expectation[] {
   const lists = channelLists(random.sample(PARENT_URLS, 3));
   return [
-    ...fids.flatMap((given): Expectation[] => {
-      const fid = fidOf(given);
+    ...fids.flatMap((requestedFid): Expectation[] => {
+      const fid = fidOf(requestedFid);
       const ids = random.pick(lists);
       const urls = random.pick(lists);
       // Ids stand for all URLs of the channel; a URL stands for itself.
@@ -19,15 +19,15 @@ export function notificationExpectations({ view, fids, random }: ExpectationCont
       const underIds = (url: string) =>
         ids.includes(url) || ids.some((id) => !isUrl(id) && channelIdOf(url) === view.channelNamed(id));
       return [
-        list(["/notifications"], { fid: given }, { notifications: entries(view, fid) }),
+        list(["/notifications"], { fid: requestedFid }, { notifications: entries(view, fid) }),
         list(
           ["/notifications/channel"],
-          { fid: given, channel_ids: ids.join(",") },
+          { fid: requestedFid, channel_ids: ids.join(",") },
           { notifications: casts(view, fid, underIds) },
         ),
         list(
           ["/notifications/parent_url"],
-          { fid: given, parent_urls: urls.join(",") },
+          { fid: requestedFid, parent_urls: urls.join(",") },
           { notifications: casts(view, fid, (url) => urls.includes(url)) },
         ),
       ];
@@ -38,13 +38,13 @@ export function notificationExpectations({ view, fids, random }: ExpectationCont
   ];
 }
 
-/** Who may notify: not the viewer, nor anybody that the viewer blocked or muted. */
+/** Returns a check that an author may notify the viewer: not the viewer, and neither blocked nor muted by the viewer. */
 function isNotSilenced(view: View, viewer: number) {
   const silenced = new Set([viewer, ...view.targetsOf(viewer, "block"), ...view.targetsOf(viewer, "mute")]);
   return ({ fid }: { fid: number }) => !silenced.has(fid);
 }
 
-/** What happened, in the order in which acts of one second are shown. */
+/** The kinds of acts, in ascending order for acts of one second. */
 const KINDS = ["mention", "reply", "like", "recast", "follow"] as const;
 
 interface Act {
@@ -55,14 +55,14 @@ interface Act {
   readonly ref: string;
 }
 
-/** Newest first, a tie broken by kind, then by who, then by the cast. */
+/** Newest first; ties are broken by kind, then by actor, then by cast. */
 const newestActFirst = (a: Act, b: Act) =>
   b.at - a.at ||
   KINDS.indexOf(b.kind) - KINDS.indexOf(a.kind) ||
   b.fid - a.fid ||
   (a.ref < b.ref ? 1 : a.ref > b.ref ? -1 : 0);
 
-/** An entry of the list stands where its newest act does. */
+/** An entry of the list has the position of its newest act. */
 interface Entry {
   readonly newest: Act;
   readonly shown: unknown;
@@ -71,7 +71,7 @@ interface Entry {
 const shownInOrder = (all: readonly Entry[]) =>
   all.toSorted((a, b) => newestActFirst(a.newest, b.newest)).map(({ shown }) => shown);
 
-/** Mentions and replies: one entry each, a reply that also mentions being a reply. */
+/** Mentions and replies: one entry each, and a reply that also mentions counts as a reply. */
 function castEntries(view: View, viewer: number, within: (cast: LiveCast) => boolean): Entry[] {
   return view.casts
     .filter(isNotSilenced(view, viewer))
@@ -98,7 +98,7 @@ function castEntries(view: View, viewer: number, within: (cast: LiveCast) => boo
     });
 }
 
-/** Groups, newest first, that each reach back a window from their newest act. */
+/** Groups acts, newest first. Each group covers one window before its newest act. */
 function windows(acts: readonly Act[]): { newest: Act; group: Act[] }[] {
   const groups: { newest: Act; group: Act[] }[] = [];
   for (const act of acts.toSorted(newestActFirst)) {
@@ -110,12 +110,12 @@ function windows(acts: readonly Act[]): { newest: Act; group: Act[] }[] {
 }
 
 export function entries(view: View, viewer: number): unknown[] {
-  const isHeard = isNotSilenced(view, viewer);
+  const mayNotify = isNotSilenced(view, viewer);
   const own = view.casts.filter(({ fid }) => fid === viewer);
   const reactionEntries = own.flatMap((cast) => {
     const acts = view
       .reactionsTo(cast)
-      .filter(isHeard)
+      .filter(mayNotify)
       .map(({ at, type, fid }): Act => ({ at, kind: type, fid, ref: cast.hash }));
     return windows(acts).map(({ newest, group }): Entry => {
       const reactions = group
@@ -131,7 +131,7 @@ export function entries(view: View, viewer: number): unknown[] {
   });
   const followers = view.links
     .filter(({ type, target }) => type === "follow" && target === viewer)
-    .filter(isHeard)
+    .filter(mayNotify)
     .map(({ at, fid }): Act => ({ at, kind: "follow", fid, ref: "" }));
   const followEntries = windows(followers).map(({ newest, group }): Entry => {
     const follows = group.slice(0, LISTED).map(({ fid, at }) => ({ user: view.user(fid), timestamp: at }));
@@ -141,7 +141,7 @@ export function entries(view: View, viewer: number): unknown[] {
   return shownInOrder([...castEntries(view, viewer, () => true), ...reactionEntries, ...followEntries]);
 }
 
-/** Mentions and replies in threads whose root stands under one of the URLs. */
+/** Mentions and replies in threads whose root has one of the URLs as parent. */
 export function casts(view: View, viewer: number, isUnder: (url: string) => boolean): unknown[] {
   const within = (cast: LiveCast) => {
     const { parentUrl } = view.rootOf(cast);

@@ -13,9 +13,9 @@ export function reactionExpectations(
     .sort((a, b) => view.reactionsTo(b).length - view.reactionsTo(a).length)
     .slice(0, 4)
     .map(({ hash }) => hash);
-  const asked = [...random.sample(hashes, 6), ...popular, `0x${"ab".repeat(20)}` as Hex];
+  const requested = [...random.sample(hashes, 6), ...popular, `0x${"ab".repeat(20)}` as Hex];
   return [
-    ...asked.flatMap((hash) => ofCast(view, hash)),
+    ...requested.flatMap((hash) => ofCast(view, hash)),
     ...fids.flatMap((fid) => ofUser(view, fid)),
     refused("/reaction", {}, 400),
     refused("/reaction/cast", {}, 400),

@@ -11,7 +11,7 @@ import { CLAIMED_NAMES, FNAMES } from "../vocabulary.ts";
 
 const SIGNERS = ["/signer", "/signers", "/signer/list", "/onchain/signers"];
 
-/** The spec gives these lists no limit: a page without one holds as many as a page can. */
+/** The specification has no default limit for these lists: a page without a limit has the maximum size. */
 const unlimited = (events: List): List => ({ ...events, defaultLimit: 100 });
 
 /** Sections 4.9 and 4.12, and storage. */
@@ -88,7 +88,7 @@ export function idRegistryEvents(view: View, fid: number) {
   });
 }
 
-/** The same events as the batch reads show them. */
+/** The same events in the form of the batch reads. */
 export function idRegistrations(view: View, fid: number) {
   return idRegistryEvents(view, fid).map(({ from, to, block_timestamp, event_type }) => ({
     from,
@@ -108,7 +108,7 @@ const STORES: readonly StoreName[] = [
   "storage_lends",
 ];
 
-/** The stores that the spec names first, the others after them in the order of the protocol's table. */
+/** The stores that the specification names come first, the others after them in the order of the protocol's table. */
 function storage(view: View, fid: number): Expectation[] {
   const { network } = view;
   const allocations = {

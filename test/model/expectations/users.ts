@@ -12,7 +12,7 @@ import { hexOf } from "../facts.ts";
 import { ascending, type View } from "../view.ts";
 import { CLAIMED_NAMES, CUSTODY_SEEDS, custodyOf, FNAMES, WALLETS, X_NAMES } from "../vocabulary.ts";
 
-/** Section 4.3 but for storage and channels. */
+/** Section 4.3 except storage and channels. */
 export function userExpectations({ view, fids }: ExpectationContext): Expectation[] {
   const questions: Expectation[] = [];
   for (const fid of fids) {
@@ -22,9 +22,9 @@ export function userExpectations({ view, fids }: ExpectationContext): Expectatio
       found("/user/verifications", { fid }, "user", user),
     );
   }
-  const asked = [...fids, ...fids.slice(0, 2)];
+  const requested = [...fids, ...fids.slice(0, 2)];
   questions.push(
-    one("/user/bulk", { fids: asked.join(",") }, { users: view.users(new Set(asked.map(fidOf))) }),
+    one("/user/bulk", { fids: requested.join(",") }, { users: view.users(new Set(requested.map(fidOf))) }),
   );
   questions.push(one("/user/bulk", { fids: UNKNOWN_FIDS.join(",") }, { users: [] }));
   questions.push(...byAddress(view), ...byName(view), ...byLocation(view), ...search(view));
@@ -63,11 +63,11 @@ function byAddress(view: View): Expectation[] {
       .filter((verification) => verification.isEthereum && verification.address === address)
       .map(({ fid }) => fid)
       .sort((a, b) => a - b);
-  const bulk = (asked: readonly string[]) =>
+  const bulk = (requested: readonly string[]) =>
     one(
       "/user/bulk-by-address",
-      { addresses: asked.join(",") },
-      { users: view.users(new Set(asked.flatMap((address) => verifiers(address.toLowerCase())))) },
+      { addresses: requested.join(",") },
+      { users: view.users(new Set(requested.flatMap((address) => verifiers(address.toLowerCase())))) },
     );
   const custodies = [...new Set([...CUSTODY_SEEDS, "custody 3", "nobody"])].map((seed) =>
     hexOf(custodyOf(seed)),
@@ -85,7 +85,7 @@ function byAddress(view: View): Expectation[] {
   ];
 }
 
-/** The fid that a live proof of a name belongs to. */
+/** Returns the fid of the live proof of a name. */
 export function nameHolder(view: View, name: string): number | undefined {
   const fid = view.network.nameOwner(name);
   return fid !== undefined && view.exists(fid) ? fid : undefined;
@@ -134,7 +134,7 @@ function byLocation(view: View): Expectation[] {
   });
 }
 
-/** The very name first, then names with the prefix by followers, then users with such a word in the display name. */
+/** The exact name first, then names with the prefix by followers, then users with a matching word in the display name. */
 function search(view: View): Expectation[] {
   return SEARCHED.map((q) => list(["/user/search"], { q }, { users: view.users(searchUsers(view, q)) }));
 }

@@ -150,11 +150,11 @@ function visibleEntries(
   );
   if (!withRecasts) return entries;
   const json = JSON.stringify(
-    entries.map(({ hash, castFid, timestamp, actHash: place }) => [
+    entries.map(({ hash, castFid, timestamp, actHash }) => [
       hash.slice(2),
       castFid,
       timestamp,
-      place.slice(2),
+      actHash.slice(2),
     ]),
   );
   const hidden = new Set(db.all(recastedLater, fidsJson, json).map(({ at }) => at));

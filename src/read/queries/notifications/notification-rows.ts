@@ -34,11 +34,11 @@ const declareRows = (name: string, isShown: string) =>
      WHERE n.fid = ?1 AND ${BELOW} AND ${isShown}
      ORDER BY ${NEWEST_FIRST} LIMIT ?6`,
   );
-const visibleRows = declareRows("rows-heard", isVisible("n"));
+const visibleRows = declareRows("visible-rows", isVisible("n"));
 /** For viewers without blocks and mutes: the check of each row's actor takes most of the time of the other statement. */
 const unfilteredRows = declareRows("rows", targetExists("n"));
 const hasSilenced = statement<{ one: number }, [fid: number]>(
-  "skeleton.notifications.silences-anybody",
+  "skeleton.notifications.has-silenced",
   "SELECT 1 AS one FROM links WHERE fid = ? AND type IN ('block', 'mute') LIMIT 1",
 );
 

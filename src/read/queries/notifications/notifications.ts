@@ -48,18 +48,18 @@ const windowsAbove = statement<
   [fid: number, ...Position, anchor: number, windowSecs: number, groupsJson: string]
 >(
   "skeleton.notifications.windows-above",
-  `WITH RECURSIVE chain (place, ref, types, at) AS (
+  `WITH RECURSIVE chain (position, ref, types, at) AS (
      SELECT j.key, unhex(j.value ->> 0), j.value ->> 1, ${latest("unhex(j.value ->> 0)", "(j.value ->> 1)", "?6")}
      FROM json_each(?8) j
      UNION ALL
-     SELECT b.place, b.ref, b.types, ${latest("b.ref", "b.types", "b.at - ?7")} FROM chain b WHERE b.at >= ?2
+     SELECT b.position, b.ref, b.types, ${latest("b.ref", "b.types", "b.at - ?7")} FROM chain b WHERE b.at >= ?2
    )
-   SELECT b.place AS at, min(b.at) AS newestAt,
+   SELECT b.position AS at, min(b.at) AS newestAt,
      min(b.at) > ?2 OR EXISTS (SELECT 1 FROM notifications n
        WHERE n.fid = ?1 AND n.timestamp = ?2 AND n.ref = b.ref
          AND ((n.kind = 3 AND b.types & 1) OR (n.kind = 4 AND b.types & 2))
          AND (n.kind, n.actor_fid, n.ref) >= (?3, ?4, ?5) AND NOT ${isSilenced("n.actor_fid")}) AS isShown
-   FROM chain b WHERE b.at >= ?2 GROUP BY b.place`,
+   FROM chain b WHERE b.at >= ?2 GROUP BY b.position`,
 );
 
 /**
