@@ -32,7 +32,7 @@ const page = (title: string) => `<!doctype html>
 </html>
 `;
 
-/** `validatorUrl: null` because Swagger UI otherwise asks a public service to validate the document. */
+/** `validatorUrl: null` because Swagger UI otherwise uses a public service to validate the document. */
 const initScript = `SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#swagger-ui",

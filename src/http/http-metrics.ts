@@ -56,7 +56,7 @@ export function createHttpMetrics({ registry, prefix }: Metrics): ObserveRespons
 
   new Counter({
     name: `${prefix}http_requests_total`,
-    help: "Answered HTTP requests",
+    help: "HTTP requests that got a response",
     labelNames: ["method", "route", "status"],
     registers: [registry],
     collect() {

@@ -76,7 +76,7 @@ export function notificationListRoutes(reads: Reads) {
         summary: "Notifications of a user, newest first",
         description:
           "Likes of one cast, its recasts, and follows are each grouped into one entry per time window, counted back from " +
-          "the newest of them. Own acts and those of users whom the user blocked or muted are left out. Quotes are " +
+          "the newest of them. The user's own acts and those of users that the user blocked or muted are excluded. Quotes are " +
           "included only if they mention the user. With a selection of types, " +
           "a page may be short, or empty, before the end.",
         tags,

@@ -29,7 +29,7 @@ const DeveloperManagedSigner = Type.Object(
 
 /**
  * Routes that a hosted API serves from keys and fids that it manages. This service manages none and responds with 501
- * instead of an unrelated body. Requests that the registries can answer are served.
+ * instead of an unrelated body. Requests for data of the registries are served.
  */
 export function vendorRoutes(reads: ReadSource) {
   const eventsHook = operation({

@@ -170,13 +170,13 @@ function presentAttempt({
   status,
   error,
   durationMs,
-  responseText: answer,
+  responseText,
 }: Attempt): Static<typeof WebhookAttempt> {
   return {
     attempted_at: Math.floor(atMs / 1000),
     status,
     error,
     duration_ms: durationMs,
-    response: answer,
+    response: responseText,
   };
 }
