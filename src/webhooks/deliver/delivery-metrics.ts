@@ -10,7 +10,7 @@ export function registerDeliveryMetrics(metrics: Metrics, stats: () => Promise<D
     "Delivery attempts by response (http_2xx and so on, or the error class) and verdict.",
     ["answer", "verdict"],
     (metric, { attempts }) => {
-      for (const { answer, verdict, count } of attempts) metric.inc({ answer, verdict }, count);
+      for (const { response, verdict, count } of attempts) metric.inc({ answer: response, verdict }, count);
     },
   );
   durations("webhook_call_seconds", "Duration of calls to webhooks.", (now) => now.callDurations);

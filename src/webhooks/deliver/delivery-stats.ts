@@ -4,7 +4,11 @@ import type { Settlement } from "../store/deliveries.ts";
 /** Counts since the start of the process. */
 export interface DeliveryStats {
   /** By response (`http_2xx` and so on, or the error class) and verdict. */
-  readonly attempts: readonly { readonly answer: string; readonly verdict: string; readonly count: number }[];
+  readonly attempts: readonly {
+    readonly response: string;
+    readonly verdict: string;
+    readonly count: number;
+  }[];
   readonly callDurations: DurationStats;
   /** Deliveries that waited too long, or found the webhook's queue full. */
   readonly dropped: number;
@@ -14,17 +18,17 @@ export interface DeliveryStats {
 
 /** Counters of the delivery engine. Responses and verdicts have a bounded number of values. */
 export class DeliveryCounters {
-  readonly #attempts = new Map<string, { answer: string; verdict: string; count: number }>();
+  readonly #attempts = new Map<string, { response: string; verdict: string; count: number }>();
   readonly #durations = new CallDurations();
   #dropped = 0;
   #deactivated = 0;
 
   countAttempt({ attempt, verdict }: Pick<Settlement, "attempt" | "verdict">): void {
-    const answer = attempt.error ?? `http_${Math.floor((attempt.status ?? 0) / 100)}xx`;
-    const key = `${answer} ${verdict.kind}`;
+    const response = attempt.error ?? `http_${Math.floor((attempt.status ?? 0) / 100)}xx`;
+    const key = `${response} ${verdict.kind}`;
     const known = this.#attempts.get(key);
     if (known) known.count += 1;
-    else this.#attempts.set(key, { answer, verdict: verdict.kind, count: 1 });
+    else this.#attempts.set(key, { response, verdict: verdict.kind, count: 1 });
     this.#durations.count(attempt.durationMs);
   }
 
