@@ -33,8 +33,8 @@ export function addRecordCommands(parent: Command, context: CommandContext, kind
     .option("--reveal", "show the text of secrets")
     .action(async ({ reveal = false, ...options }: CallOptions & { reveal?: boolean }) => {
       const display = reveal ? "shown" : "masked";
-      await callAndPrint(context, options, operations.list, {}, (answer) =>
-        recordsTable(memberOf(answer, `${noun}s`), listFields, display),
+      await callAndPrint(context, options, operations.list, {}, (response) =>
+        recordsTable(memberOf(response, `${noun}s`), listFields, display),
       );
     });
 
@@ -67,8 +67,8 @@ export async function callForRecord(
   },
 ): Promise<void> {
   const { kind, operation, secrets = "shown", ...parameters } = request;
-  await callAndPrint(context, options, operation, parameters, (answer) =>
-    recordTable(memberOf(answer, kind.noun), secrets),
+  await callAndPrint(context, options, operation, parameters, (response) =>
+    recordTable(memberOf(response, kind.noun), secrets),
   );
 }
 
@@ -78,11 +78,11 @@ export async function callAndPrint(
   options: CallOptions,
   operation: SignedOperationId,
   parameters: Parameters,
-  table: (answer: unknown) => string,
+  table: (response: unknown) => string,
 ): Promise<void> {
   const client = await openClient(context, options);
-  const answer = await client.call(operation, parameters);
-  print(options.json ? responseJson(answer) : table(answer));
+  const response = await client.call(operation, parameters);
+  print(options.json ? responseJson(response) : table(response));
 }
 
 /** The fields of an update that were set. An update without fields is a mistake of the user. */

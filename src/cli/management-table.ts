@@ -96,11 +96,11 @@ function asRecord(value: unknown): JsonRecord {
 }
 
 /** A member of a response; undefined when it is missing. */
-export function memberOf(answer: unknown, key: string): unknown {
-  return asRecord(answer)[key];
+export function memberOf(response: unknown, key: string): unknown {
+  return asRecord(response)[key];
 }
 
 /** Formats a response as JSON. */
-export function responseJson(answer: unknown): string {
-  return `${JSON.stringify(answer, null, 2)}\n`;
+export function responseJson(response: unknown): string {
+  return `${JSON.stringify(response, null, 2)}\n`;
 }

@@ -3,7 +3,7 @@ import { reasonOf, UserError } from "../lib/failure.ts";
 import { STRICT_TLS } from "../net/strict-tls.ts";
 import { listenerUrl } from "./node-url.ts";
 
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_SHOWN_CHARS = 500;
 
 /**
@@ -40,9 +40,9 @@ export async function probe(url: URL, timeoutMs: number): Promise<string> {
   } catch (cause) {
     throw new UserError(`${shownUrl} did not respond: ${reasonOf(cause)}`, { cause });
   }
-  const answer = `${status} ${body.slice(0, MAX_SHOWN_CHARS)}`.trimEnd();
-  if (status < 200 || status > 299) throw new UserError(`${shownUrl} responded ${answer}`);
-  return answer;
+  const summary = `${status} ${body.slice(0, MAX_SHOWN_CHARS)}`.trimEnd();
+  if (status < 200 || status > 299) throw new UserError(`${shownUrl} responded ${summary}`);
+  return summary;
 }
 
 async function readStart(response: Response): Promise<string> {
@@ -50,7 +50,7 @@ async function readStart(response: Response): Promise<string> {
   let text = "";
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length > MAX_ANSWER_BYTES) break;
+    if (text.length > MAX_RESPONSE_BYTES) break;
   }
   return text.replaceAll(/[\p{Cc}]+/gu, " ");
 }

@@ -68,9 +68,9 @@ export function addDeliveryCommands(webhook: Command, context: CommandContext): 
       if ((messageId === undefined) === (from === undefined))
         throw new UserError("which ones? use --message-id or --from");
       const body = { webhook_id: id, message_id: messageId, from, to };
-      await callAndPrint(context, call, "replayWebhookDeliveries", { body }, (answer) => {
-        const isMore = memberOf(answer, "more") === true;
-        const count = printable(String(memberOf(answer, "replayed")));
+      await callAndPrint(context, call, "replayWebhookDeliveries", { body }, (response) => {
+        const isMore = memberOf(response, "more") === true;
+        const count = printable(String(memberOf(response, "replayed")));
         return `queued ${count} again${isMore ? "; there are more, so call again" : ""}\n`;
       });
     });
@@ -78,18 +78,18 @@ export function addDeliveryCommands(webhook: Command, context: CommandContext): 
   onWebhook("test", "send the webhook a made-up event of each subscribed kind").action(
     async (id: string, options: CallOptions) => {
       const body = { webhook_id: id };
-      await callAndPrint(context, options, "testWebhook", { body }, (answer) =>
-        recordsTable(memberOf(answer, "deliveries"), ["message_id", "type"], "masked"),
+      await callAndPrint(context, options, "testWebhook", { body }, (response) =>
+        recordsTable(memberOf(response, "deliveries"), ["message_id", "type"], "masked"),
       );
     },
   );
 }
 
 /** Formats a page as a table, and the option for the next page. */
-function deliveriesTable(answer: unknown): string {
-  const deliveries = memberOf(answer, "deliveries");
+function deliveriesTable(response: unknown): string {
+  const deliveries = memberOf(response, "deliveries");
   const rows = Array.isArray(deliveries) ? deliveries.map(toRow) : [];
-  const cursor = memberOf(memberOf(answer, "next"), "cursor");
+  const cursor = memberOf(memberOf(response, "next"), "cursor");
   const more = typeof cursor === "string" ? `more: --cursor ${printable(cursor)}\n` : "";
   return recordsTable(rows, DELIVERY_FIELDS, "masked") + more;
 }

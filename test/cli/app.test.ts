@@ -198,7 +198,7 @@ describe("a node that does not respond properly", () => {
     const url = `http://127.0.0.1:${CLOSED_PORT}`;
     const { exitCode, out, errors } = await listAt(url);
     expect({ exitCode, out }).toEqual({ exitCode: 75, out: "" });
-    expect(errors).toStartWith(`error: no answer from ${url}: `);
+    expect(errors).toStartWith(`error: no response from ${url}: `);
   });
 
   test("a redirect is not followed: the signature goes nowhere else", async () => {
@@ -214,7 +214,7 @@ describe("a node that does not respond properly", () => {
     using page = serverOf(() => new Response("<html>"));
     expect(await listAt(page.url)).toMatchObject({
       exitCode: 1,
-      errors: `error: ${page.url} answered 200 without JSON\n`,
+      errors: `error: ${page.url} responded 200 without JSON\n`,
     });
     using broken = serverOf(() => new Response("\u001b[2Jbad\r\ngateway", { status: 502 }));
     expect(await listAt(broken.url)).toMatchObject({ exitCode: 1, errors: "error: 502: [2Jbad gateway\n" });

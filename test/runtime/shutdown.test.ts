@@ -101,7 +101,7 @@ test("nothing is closed under work that is under way, however that work ends", a
   expect(did).toEqual(["work stopped", "index closed"]);
 });
 
-test("the deadline cuts work that does not heed the signal", async () => {
+test("the deadline cuts work that ignores the signal", async () => {
   const { shutdown, logged } = recorded(20);
   shutdown.track("deaf", never());
   expect(await shutdown.start("test")).toBe(1);
@@ -147,7 +147,7 @@ test.each([
 });
 
 test.each(["throw", "reject"])(
-  "a fault that nobody caught (%s) is logged, closes everything and ends with 75",
+  "an uncaught error (%s) is logged, closes everything and ends with 75",
   async (kind) => {
     await using child = await startProcess("shutdown.ts", [kind]);
     expect(await child.exited).toBe(75);

@@ -8,7 +8,7 @@ import { signOperation } from "./sign-operation.ts";
 
 const TIMEOUT_MS = 30_000;
 /** Larger than the longest list of records that a node returns. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const MAX_SHOWN_CHARS = 500;
 
 /** The parts of a request other than its operation. */
@@ -55,10 +55,10 @@ export function createManagementClient(options: ManagementClientOptions): Manage
         headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
         ...(body === undefined ? {} : { body: bytes }),
       });
-      const answer = parseJson(text);
-      if (status < 200 || status > 299) throw new UserError(`${status}: ${messageOf(answer, text)}`);
-      if (answer === undefined) throw new UserError(`${url.origin} answered ${status} without JSON`);
-      return answer;
+      const response = parseJson(text);
+      if (status < 200 || status > 299) throw new UserError(`${status}: ${messageOf(response, text)}`);
+      if (response === undefined) throw new UserError(`${url.origin} responded ${status} without JSON`);
+      return response;
     },
   };
 }
@@ -71,7 +71,7 @@ async function exchange(url: URL, init: RequestInit): Promise<{ status: number; 
     return { status: response.status, text: await readUpToLimit(response) };
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
-    throw new RetryableError(`no answer from ${url.origin}: ${reasonOf(cause)}`, { cause });
+    throw new RetryableError(`no response from ${url.origin}: ${reasonOf(cause)}`, { cause });
   }
 }
 
@@ -81,7 +81,8 @@ async function readUpToLimit(response: Response): Promise<string> {
   let text = "";
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new UserError(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    if (bytes > MAX_RESPONSE_BYTES)
+      throw new UserError(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -96,9 +97,9 @@ function parseJson(text: string): unknown {
 }
 
 /** The error message of a response, or the start of its text when it is not a node's. */
-function messageOf(answer: unknown, text: string): string {
-  const hasMessage = typeof answer === "object" && answer !== null && "message" in answer;
+function messageOf(response: unknown, text: string): string {
+  const hasMessage = typeof response === "object" && response !== null && "message" in response;
   const said =
-    hasMessage && typeof answer.message === "string" ? answer.message : text.slice(0, MAX_SHOWN_CHARS);
+    hasMessage && typeof response.message === "string" ? response.message : text.slice(0, MAX_SHOWN_CHARS);
   return said.replaceAll(/\p{Cc}+/gu, " ").trim() || "no message";
 }

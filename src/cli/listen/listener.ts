@@ -69,14 +69,14 @@ export function startListener(options: {
   return { url: `http://${server.hostname}:${server.port}/`, stop: () => server.stop(true) };
 }
 
-function listen(port: number, answer: (request: Request) => Promise<Response>) {
+function listen(port: number, handle: (request: Request) => Promise<Response>) {
   try {
     return Bun.serve({
       hostname: HOST,
       port,
       maxRequestBodySize: MAX_BODY_BYTES,
       idleTimeout: IDLE_TIMEOUT_SECS,
-      fetch: answer,
+      fetch: handle,
     });
   } catch (cause) {
     throw listenFault({ host: HOST, port, setting: "--port" }, cause);
