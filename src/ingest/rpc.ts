@@ -9,7 +9,7 @@ import type { IngestQueue, IngestStats } from "./queue.ts";
 import { decodeRecord, type EncodedRecord, type IngestRecord } from "./record.ts";
 import type { RelayedBatch } from "./relay.ts";
 
-/** What other threads ask of the ingest worker. Records to submit have been validated by whoever asks. */
+/** What other threads ask of the ingest worker. The caller has validated the records that it submits. */
 export type IngestRequest =
   | { readonly type: "submit"; readonly records: readonly EncodedRecord[] }
   | { readonly type: "relay"; readonly batch: RelayedBatch }

@@ -145,7 +145,7 @@ export function deliveryStoreContract(name: string, open: (clock: ManualClock) =
       };
     }
 
-    test("whoever reads the changes sees each of them once, and each webhook as it stands", async () => {
+    test("a reader of the changes sees each change once, and the present state of each webhook", async () => {
       const { addWebhook, webhooks, publications, own } = start();
       let version = 0;
       const look = async () => {
@@ -435,7 +435,7 @@ export function deliveryStoreContract(name: string, open: (clock: ManualClock) =
       expect([atEnd?.delivery, atEnd?.dropped]).toEqual([undefined, 0]);
       expect(atEnd?.nextAtMs).toBe(NOW_MS + 900_000);
       const over = await claim(hook, NOW_MS + 900_000, { ...limit, calls: 1 });
-      // The lease of the first has ended by then; whoever had it would settle it in vain.
+      // The lease of the first has ended by then; a settlement under it would have no effect.
       expect(over?.dropped).toBe(2);
       expect(await health(hook)).toMatchObject({ dropped: 2, queued: 2 });
       expect((await list(hook, "dropped")).map(({ messageId }) => messageId).sort()).toEqual(
