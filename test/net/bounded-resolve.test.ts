@@ -58,7 +58,7 @@ test("names without a response do not delay calls to others", async () => {
   }
   expect(performance.now() - startedAt).toBeLessThan(1_500);
   // Few lookups of each requester were started.
-  expect(dns.questions.filter((name) => name.startsWith("silent")).length).toBe(
+  expect(dns.queries.filter((name) => name.startsWith("silent")).length).toBe(
     10 * LOOKUP_LIMITS.perRequester,
   );
   expect((await Promise.all(silent)).map((outcome) => "kind" in outcome && outcome.kind)).toEqual(

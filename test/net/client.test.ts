@@ -155,9 +155,9 @@ describe("a non-public address", () => {
     const url = `https://rebind.example:${receiver.port}/`;
     expect(await client.request(call(url))).toMatchObject({ status: 200 });
     // The name was resolved once: the checked address is the called one.
-    expect(dns.questions).toEqual(["rebind.example"]);
+    expect(dns.queries).toEqual(["rebind.example"]);
     expect((await failureOf(client.request(call(url)))).kind).toBe("refused");
-    expect(dns.questions).toEqual(["rebind.example", "rebind.example"]);
+    expect(dns.queries).toEqual(["rebind.example", "rebind.example"]);
     expect(inside.connections).toBe(0);
     expect(receiver.requests).toHaveLength(1);
     // The private address does respond if it is allowed.

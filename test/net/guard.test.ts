@@ -241,7 +241,7 @@ describe("the URL guard", () => {
   test("refuses after the deadline when the name server does not respond", async () => {
     await using dns = await startDnsServer(() => "silent");
     expect(await verdict("https://slow.example/", { resolve: dns.resolve, dnsTimeoutMs: 20 })).toBe("dns");
-    expect(dns.questions).toEqual(["slow.example"]);
+    expect(dns.queries).toEqual(["slow.example"]);
   });
 
   test("resolves again at every check and uses only the latest result", async () => {
@@ -249,7 +249,7 @@ describe("the URL guard", () => {
     const guard = guardOf({ resolve: dns.resolve });
     expect(await guard.check("https://rebind.example/")).toMatchObject({ address: PUBLIC });
     expect(await guard.check("https://rebind.example/")).toBeInstanceOf(UrlRefusal);
-    expect(dns.questions).toEqual(["rebind.example", "rebind.example"]);
+    expect(dns.queries).toEqual(["rebind.example", "rebind.example"]);
   });
 
   test("never throws, and accepts only https to a public address", async () => {

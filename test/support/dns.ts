@@ -13,7 +13,7 @@ export interface DnsServer extends AsyncDisposable {
   /** Queries this server over UDP. */
   readonly resolve: Resolve;
   /** The queried names, in order. */
-  readonly questions: readonly string[];
+  readonly queries: readonly string[];
 }
 
 const TYPE_A = 1;
@@ -22,16 +22,16 @@ const NAME_ERROR = 3;
 
 /** A name server on a loopback port. Its responses have a TTL of 0 seconds. */
 export async function startDnsServer(script: DnsScript): Promise<DnsServer> {
-  const questions: string[] = [];
-  const answers = new Map<string, readonly string[] | undefined | "silent">();
+  const queries: string[] = [];
+  const responses = new Map<string, readonly string[] | undefined | "silent">();
   const socket = createSocket("udp4");
   socket.on("message", (query, peer) => {
     const { name, type, end } = readQuestion(query);
     if (type === TYPE_A) {
-      answers.set(name, script(name, questions.filter((asked) => asked === name).length));
-      questions.push(name);
+      responses.set(name, script(name, queries.filter((asked) => asked === name).length));
+      queries.push(name);
     }
-    const answer = answers.get(name);
+    const answer = responses.get(name);
     if (answer === "silent") return;
     const records = (answer ?? [])
       .filter((address) => address.includes(":") === (type === TYPE_AAAA))
@@ -48,7 +48,7 @@ export async function startDnsServer(script: DnsScript): Promise<DnsServer> {
   const resolver = new Resolver({ timeout: 10_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${socket.address().port}`]);
   return {
-    questions,
+    queries,
     async resolve(name) {
       const ipv4 = await resolver.resolve4(name).catch(noRecords);
       return [...ipv4, ...(await resolver.resolve6(name).catch(noRecords))];

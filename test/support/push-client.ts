@@ -60,8 +60,8 @@ export function startPushClient(script: PushScript = allServed): PushClient {
         const nth = requests.push(parsed.data) - 1;
         const response = await script(parsed.data, nth);
         const { notificationId } = parsed.data;
-        const answer = await response.clone().text();
-        for (const token of servedBy(answer)) {
+        const body = await response.clone().text();
+        for (const token of servedBy(body)) {
           const key = `${notificationId} ${token}`;
           shown.set(key, (shown.get(key) ?? 0) + 1);
         }
@@ -84,9 +84,9 @@ export function startPushClient(script: PushScript = allServed): PushClient {
 }
 
 /** Returns the tokens that a response lists as served. */
-function servedBy(answer: string): readonly string[] {
+function servedBy(body: string): readonly string[] {
   try {
-    const parsed = JSON.parse(answer);
+    const parsed = JSON.parse(body);
     const served = (parsed.result ?? parsed).successfulTokens;
     return Array.isArray(served) ? served : [];
   } catch {

@@ -67,10 +67,10 @@ export async function startPushApi(options: TestApiOptions = {}): Promise<PushAp
   async function post(body: unknown, app = appId) {
     const init = { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body) };
     const response = await fetch(`${api.url}/v2/svc/frame/webhook/${app}`, init);
-    const answer = { status: response.status, body: await response.json(), headers: response.headers };
+    const result = { status: response.status, body: await response.json(), headers: response.headers };
     const route = "/v2/svc/frame/webhook/{app_id}";
-    expectMatchesOpenApi(api.document, "POST", route, answer.status, answer.body);
-    return answer;
+    expectMatchesOpenApi(api.document, "POST", route, result.status, result.body);
+    return result;
   }
 
   return {

@@ -123,10 +123,10 @@ export async function startSendApi(options: TestApiOptions = {}): Promise<SendAp
         },
         body: typeof body === "string" ? body : JSON.stringify({ notification, ...body }),
       });
-      const answer = { status: response.status, body: await response.json(), headers: response.headers };
+      const result = { status: response.status, body: await response.json(), headers: response.headers };
       const route = "/v2/svc/frame/notifications/{app_id}";
-      expectMatchesOpenApi(api.document, "POST", route, answer.status, answer.body);
-      return answer;
+      expectMatchesOpenApi(api.document, "POST", route, result.status, result.body);
+      return result;
     },
     async campaign(campaignId) {
       const path = `/frame/app/campaign?campaign_id=${campaignId}`;
