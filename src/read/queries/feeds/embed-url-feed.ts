@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
-import { mergeNewest, TIME_AND_HASH } from "../merge-newest.ts";
+import { mergeNewestRows } from "../merge-newest.ts";
 import { prefixEnd } from "../users/users.ts";
 import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
 
@@ -28,14 +28,8 @@ const merge = statement<
 >(
   "skeleton.embed-url-feed.merge",
   // A cast that embeds several of the URLs is merged once for each.
-  `${mergeNewest({
-    sources: { id: "j.value", from: "json_each(?1) j" },
-    rowsOf: (url) => `cast_embed_urls WHERE url = ${url}`,
-    key: TIME_AND_HASH,
-    below: "?2, ?3",
-    limit: "?4",
-  })}
-   SELECT DISTINCT timestamp, hash FROM merged below ORDER BY timestamp DESC, hash DESC`,
+  `${mergeNewestRows({ table: "cast_embed_urls", sourceColumn: "url", rowKey: ["url", "timestamp", "hash"] })}
+   SELECT DISTINCT timestamp, hash FROM below b ORDER BY timestamp DESC, hash DESC`,
 );
 
 export const embedUrlFeedCursor = timedCursor("feed by embed_url");

@@ -4,7 +4,7 @@ import { parentUrlsOf } from "../../../protocol/channel-url.ts";
 import type { CursorCodec, Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
 import { resolveChannelIds } from "../channels/channels.ts";
-import { mergeNewest, TIME_AND_HASH } from "../merge-newest.ts";
+import { mergeNewestRows } from "../merge-newest.ts";
 import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
 
 const merge = statement<
@@ -12,14 +12,8 @@ const merge = statement<
   [urlsJson: string, belowTimestamp: number, belowHash: Uint8Array, limit: number]
 >(
   "skeleton.parent-url-feed.merge",
-  `${mergeNewest({
-    sources: { id: "j.value", from: "json_each(?1) j" },
-    rowsOf: (url) => `casts WHERE parent_url = ${url}`,
-    key: TIME_AND_HASH,
-    below: "?2, ?3",
-    limit: "?4",
-  })}
-   SELECT timestamp, hash FROM merged below`,
+  `${mergeNewestRows({ table: "casts", sourceColumn: "parent_url", rowKey: ["id"] })}
+   SELECT timestamp, hash FROM below b`,
 );
 
 export const parentUrlFeedCursor = timedCursor("feed/parent_urls");
