@@ -1,13 +1,13 @@
 const SLICE_MS = 10;
 
-/** Cuts long work into slices, between which whatever else waits for the thread has its turn. */
+/** Splits long work into slices, so that other work of the thread runs in between. */
 export class EventLoopSlices {
-  #beganAtMs = performance.now();
+  #startedAtMs = performance.now();
 
-  /** To be awaited before each step; resolves at once while the slice lasts. */
+  /** Await before each step. Resolves at once until the slice has ended. */
   async next(): Promise<void> {
-    if (performance.now() - this.#beganAtMs < SLICE_MS) return;
+    if (performance.now() - this.#startedAtMs < SLICE_MS) return;
     await new Promise((resolve) => setImmediate(resolve));
-    this.#beganAtMs = performance.now();
+    this.#startedAtMs = performance.now();
   }
 }

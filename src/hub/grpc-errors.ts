@@ -4,7 +4,7 @@ import type { Rejection, RejectionCode } from "../protocol/rejection.ts";
 const MAX_RELAYED_CHARS = 500;
 const NOT_FOR_HEADERS = /[^\x20-\x7e]/g;
 
-/** The gRPC status of each refusal; the exact code travels in the `x-err-code` trailer. */
+/** The gRPC status of each refusal. The exact code is in the `x-err-code` trailer. */
 const STATUS: Record<RejectionCode, status> = {
   "bad_request.parse_failure": status.INVALID_ARGUMENT,
   "bad_request.validation_failure": status.INVALID_ARGUMENT,
@@ -15,7 +15,7 @@ const STATUS: Record<RejectionCode, status> = {
   unavailable: status.UNAVAILABLE,
 };
 
-/** The error with which a call answers a refusal. */
+/** The error of a refusal. */
 export function toServiceError(rejection: Rejection): ServiceError {
   return serviceError(STATUS[rejection.code], rejection.code, rejection.reason);
 }
@@ -25,20 +25,20 @@ export function permissionDenied(reason: string): ServiceError {
   return serviceError(status.PERMISSION_DENIED, "unauthorized", reason);
 }
 
-/** The error of a fault of the node: its cause stays in the log. */
+/** The error of a fault of the node. Its cause is logged and not sent. */
 export function internalFault(): ServiceError {
   return serviceError(status.INTERNAL, "internal_error", "internal error");
 }
 
-/** The error of a method that has no place on a node that follows another one. */
+/** The error of a method that a node that follows an upstream does not offer. */
 export function refusedWhileFollowing(reason: string): ServiceError {
   return serviceError(status.FAILED_PRECONDITION, "bad_request", reason);
 }
 
 /**
- * The error with which a caller hears of an error of a call to the upstream. What the upstream itself says, with a code of
- * its own, is passed on; what the way there says names addresses and is put in this node's words, and so is what concerns
- * this node's credentials, which are no affair of the caller.
+ * Converts an error of a call to the upstream into the error for the caller. An error with a code of the upstream is
+ * passed on. Transport errors name addresses, so they are reworded, and so are errors about this node's credentials,
+ * which do not concern the caller.
  */
 export function relayedFault({ code, details, metadata }: ServiceError): ServiceError {
   const errCode = shownText(String(metadata.get("x-err-code")[0] ?? ""));
@@ -50,7 +50,7 @@ export function relayedFault({ code, details, metadata }: ServiceError): Service
       return serviceError(
         code,
         "unavailable",
-        "the upstream did not answer in time; it may have taken the message",
+        "the upstream did not respond in time; it may have accepted the message",
       );
     case status.UNAVAILABLE:
     case status.CANCELLED:
@@ -60,7 +60,7 @@ export function relayedFault({ code, details, metadata }: ServiceError): Service
   }
 }
 
-/** Text of another node as it may be passed on: bounded, on one line, and fit for a header. */
+/** Text of another node in a form that may be passed on: bounded, on one line, and valid in a header. */
 export function shownText(text: string): string {
   return text.slice(0, MAX_RELAYED_CHARS).replace(NOT_FOR_HEADERS, "?");
 }
@@ -68,7 +68,8 @@ export function shownText(text: string): string {
 function serviceError(code: status, errCode: string, details: string): ServiceError {
   const metadata = new Metadata();
   metadata.set("x-err-code", errCode);
-  // Trailers are ASCII; a reason quotes names of fields, never text of the caller, but a header must not break.
+  // Trailers are ASCII. A reason contains field names, never text of the caller, but a header must be valid in any
+  // case.
   return Object.assign(new Error(details), {
     code,
     details: details.replace(NOT_FOR_HEADERS, "?"),

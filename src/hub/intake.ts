@@ -12,37 +12,37 @@ import type { BulkMessageResponse } from "../protocol/wire/generated/hub.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ChainChecker } from "./chain/chain-checker.ts";
-import { acceptedInBulk, refusedInBulk } from "./messages-on-the-wire.ts";
+import { acceptedInBulk, refusedInBulk } from "./message-responses.ts";
 import type { Checked, SubmissionCheck } from "./submission-check.ts";
 
-/** What intake works with. */
-export interface IntakeContext {
+/** Dependencies of the intake. */
+export interface IntakeDeps {
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
   readonly chain: ChainChecker;
-  /** Merges validated records; resolves with their outcomes when they are durable. */
+  /** Merges validated records. Resolves with their outcomes when they are durable. */
   readonly submit: (records: EncodedRecord[]) => Promise<MergeOutcome[]>;
 }
 
-/** Messages of one request that ask a chain at a time, so that one request does not fill the way there. */
+/** Concurrent chain checks of one request, so that one request does not use the whole limit. */
 const CHAIN_CHECKS_PER_REQUEST = 4;
 /** The largest event has 4096 bytes of metadata. */
 const MAX_ADMIN_RECORD_BYTES = 64 * 1024;
 
 type RecordOf<Kind extends RecordKind> = Extract<IngestRecord, { kind: Kind }>;
 
-/** Takes records from the wire through the checks to the writer. */
+/** Checks records from the wire and submits them to the writer. */
 export class Intake {
-  readonly #context: IntakeContext;
+  readonly #context: IntakeDeps;
   readonly #check: SubmissionCheck;
 
-  constructor(context: IntakeContext, check: SubmissionCheck) {
+  constructor(context: IntakeDeps, check: SubmissionCheck) {
     this.#context = context;
     this.#check = check;
   }
 
-  /** Merges an event or a proof that the operator vouches for. */
-  async mergeVouched<Kind extends Exclude<RecordKind, "message">>(
+  /** Merges an event or a proof from the operator, who vouches for it. */
+  async mergeAdminRecord<Kind extends Exclude<RecordKind, "message">>(
     kind: Kind,
     bytes: Uint8Array,
   ): Promise<RecordOf<Kind> | Rejection> {
@@ -57,13 +57,13 @@ export class Intake {
     const refusal = validateRecord(record, { network, nowUnixSecs: nowSecs(clock) });
     if (refusal) return refusal;
     const [outcome] = await submit([{ kind, bytes }]);
-    // A decoded record is of the kind that it was decoded as.
+    // A decoded record has the kind that it was decoded as.
     return outcome ?? (record as RecordOf<Kind>);
   }
 
-  /** Merges a message; answers it as it was understood, or why it was refused. */
+  /** Merges a message. Returns the decoded message, or why it was refused. */
   merge(bytes: Uint8Array): Promise<Checked> {
-    return this.#check.hold([bytes], async () => {
+    return this.#check.withinLimits([bytes], async () => {
       const message = await this.#checkOne(bytes);
       if (message instanceof Rejection) return message;
       const [outcome] = await this.#context.submit([toRecord(message)]);
@@ -71,19 +71,19 @@ export class Intake {
     });
   }
 
-  /** Checks a message, and asks the chain where it needs that. */
+  /** Checks a message, on the chain too if it needs that. */
   validate(bytes: Uint8Array): Promise<Checked> {
-    return this.#check.hold([bytes], () => this.#checkOne(bytes));
+    return this.#check.withinLimits([bytes], () => this.#checkOne(bytes));
   }
 
-  /** Merges what it can; answers in the order of the request, each message with its own result. */
+  /** Merges the valid messages. Returns the results in the order of the request. */
   mergeBulk(messages: readonly Uint8Array[]): Promise<BulkMessageResponse[] | Rejection> {
-    return this.#check.hold(messages, async () => {
+    return this.#check.withinLimits(messages, async () => {
       const results: Checked[] = [];
       const mergeUpTo = async (checked: readonly Checked[]) => {
         results.push(...(await this.#mergeChecked(checked.slice(results.length))));
       };
-      // A message may need what a key message before it, in the same request, does.
+      // A message may depend on a key message before it in the same request.
       const checked = await this.#check.checkAll(messages, async (before) => {
         if (!before.slice(results.length).some(isKeyMessage)) return false;
         await mergeUpTo(before);
@@ -101,9 +101,12 @@ export class Intake {
     return message instanceof Rejection ? message : ((await this.#context.chain.check(message)) ?? message);
   }
 
-  /** Asks the chain about those that need it and merges what is left; answers each message or why it was refused. */
+  /**
+   * Checks the messages that need it on the chain and merges the valid ones. Returns each message, or why it was
+   * refused.
+   */
   async #mergeChecked(checked: readonly Checked[]): Promise<Checked[]> {
-    const results = await this.#askChain(checked);
+    const results = await this.#checkOnChain(checked);
     const valid = results.flatMap((message, at) => (message instanceof Rejection ? [] : [{ message, at }]));
     if (valid.length === 0) return results;
     const outcomes = await this.#context.submit(valid.map(({ message }) => toRecord(message)));
@@ -114,11 +117,11 @@ export class Intake {
     return results;
   }
 
-  async #askChain(checked: readonly Checked[]): Promise<Checked[]> {
+  async #checkOnChain(checked: readonly Checked[]): Promise<Checked[]> {
     const results = [...checked];
-    const places = results.entries();
+    const entries = results.entries();
     const work = async () => {
-      for (const [at, message] of places) {
+      for (const [at, message] of entries) {
         if (message instanceof Rejection) continue;
         const refusal = await this.#context.chain.check(message);
         if (refusal) results[at] = refusal;
@@ -135,7 +138,7 @@ function isKeyMessage(checked: Checked): boolean {
   return body?.$case === "keyAddBody" || body?.$case === "keyRemoveBody";
 }
 
-/** What goes on to the writer: a message in its stored form, without any unsigned `data` that came beside it. */
+/** The record for the writer: the message in its stored form, without any unsigned `data` of the envelope. */
 function toRecord(message: SignedMessage): EncodedRecord {
   return { kind: "message", bytes: encodeMessage(message) };
 }

@@ -9,10 +9,10 @@ import type {
 import { Rejection } from "../protocol/rejection.ts";
 import { internalFault, toServiceError } from "./grpc-errors.ts";
 
-/** A unary method over bytes: answers bytes, or why not. */
+/** A unary method over bytes. Returns bytes or an error. */
 export type RawMethod = (request: Buffer, peer: string) => Promise<Uint8Array | Rejection | ServiceError>;
 
-/** A service as `Server.addService` takes it. */
+/** A service as `Server.addService` accepts it. */
 export interface RawService {
   readonly definition: ServiceDefinition;
   readonly implementation: UntypedServiceImplementation;
@@ -21,9 +21,8 @@ export interface RawService {
 const asBuffer = (bytes: Buffer): Buffer => bytes;
 
 /**
- * Makes a service whose requests and answers stay bytes for the transport, so that a client's malformed message is
- * answered as its own error with its code, not as a fault of the transport. Methods that are not given answer
- * UNIMPLEMENTED.
+ * Creates a service whose requests and responses are bytes for the transport, so that a malformed message of a client
+ * gets an error with its own code instead of a transport error. Methods that are not provided are UNIMPLEMENTED.
  */
 export function rawService<Definition extends ServiceDefinition>(
   onFault: (method: string, cause: unknown) => void,

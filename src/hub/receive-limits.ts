@@ -11,26 +11,26 @@ import { ByteBudget } from "../lib/byte-budget.ts";
 const HTTP2_CANCEL = 0x8;
 
 export interface ReceiveLimits {
-  /** Of one request, before and after decompression, by the path of its method. */
+  /** Limit of one request, before and after decompression, by the path of its method. */
   readonly requestBytes: (path: string) => number;
-  /** Of the requests of all calls, from the arrival of their bytes to the end of the call. */
+  /** Limit of the requests of all calls, from the arrival of their bytes to the end of the call. */
   readonly bytesInFlight: number;
-  /** How long a request may take to arrive; what has arrived of it counts as in flight meanwhile. */
+  /** How long a request may take to arrive. Its received bytes count as in flight meanwhile. */
   readonly receiveTimeoutMs: number;
-  /** How long it may then take until its client has the response. */
+  /** How long it may then take until the client has the response. */
   readonly respondTimeoutMs: number;
 }
 
 /**
- * The part of grpc-js's call in which requests arrive. It is not public: the library bounds one message alone, by one size
- * for all methods, and neither what all calls hold together nor how many messages a unary call sends.
+ * The part of grpc-js's call that receives requests. It is private: the library only limits single messages, by one
+ * size for all methods, and neither the bytes of all calls nor the number of messages of a unary call.
  */
 interface ReceivingCall extends ServerInterceptingCallInterface {
   readonly stream: ServerHttp2Stream;
   maxReceiveMessageSize: number;
   readonly decoder: { maxReadMessageLength: number };
   handleDataFrame(data: Buffer): void;
-  /** `message` is the framed message; its contents begin behind 5 bytes. */
+  /** `message` is the framed message; its contents start after 5 bytes. */
   decompressMessage(message: Buffer, encoding: string): Buffer | Promise<Buffer>;
 }
 
@@ -40,10 +40,12 @@ const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: "the request did not
 const SECOND_MESSAGE = { code: status.INVALID_ARGUMENT, details: "a request is one message" };
 
 /**
- * Bounds what requests may hold of the memory, counted as their bytes arrive. A compressed message counts with all that it
- * may become before it is decompressed, and with what it is from then on. A call that finds no room ends RESOURCE_EXHAUSTED.
+ * Limits the memory of requests, counted as their bytes arrive. A compressed message counts with its largest possible
+ * size before it is decompressed, and with its actual size afterwards. A call that finds no room ends with
+ * RESOURCE_EXHAUSTED.
  *
- * A call whose client stops sending, or does not take the response, is ended: it would hold its room from all others.
+ * A call whose client stops sending, or does not read the response, is ended, because it would keep its share of the
+ * memory from other calls.
  */
 export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
   const { requestBytes, bytesInFlight, receiveTimeoutMs, respondTimeoutMs } = limits;
@@ -85,7 +87,7 @@ export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
     const end = () => call.stream.close(HTTP2_CANCEL);
     let deadline = setTimeout(() => {
       call.sendStatus(TOO_SLOW);
-      // The client hears of it before the stream goes.
+      // The client gets the status before the stream is closed.
       deadline = setTimeout(end, 0);
     }, receiveTimeoutMs);
     return new ServerInterceptingCall(call, {
@@ -96,7 +98,7 @@ export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
             deadline = setTimeout(end, respondTimeoutMs);
             forward();
           },
-          // Called at the end of every call, however it ends.
+          // Called at the end of every call.
           onCancel() {
             // A stream that the client leaves open, or does not read, closes later than its call ends.
             if (call.stream.closed) clearTimeout(deadline);
@@ -109,7 +111,7 @@ export function limitReceiving(limits: ReceiveLimits): ServerInterceptor {
   };
 }
 
-/** @throws Error where another version of the library receives in another way. */
+/** @throws Error if this version of the library receives in another way. */
 function assertReceiving(call: ServerInterceptingCallInterface): asserts call is ReceivingCall {
   const { stream, decoder, handleDataFrame, decompressMessage, maxReceiveMessageSize } =
     call as ReceivingCall;
@@ -119,5 +121,5 @@ function assertReceiving(call: ServerInterceptingCallInterface): asserts call is
     typeof decompressMessage === "function" &&
     typeof maxReceiveMessageSize === "number" &&
     typeof decoder?.maxReadMessageLength === "number";
-  if (!isKnown) throw new Error("this version of grpc-js has no known place to bound requests at");
+  if (!isKnown) throw new Error("this version of grpc-js has no known hook for limiting requests");
 }

@@ -4,9 +4,9 @@ import { HubServiceService } from "../protocol/wire/generated/hub.ts";
 import type { Descriptors } from "../runtime/descriptors.ts";
 import { Intake } from "./intake.ts";
 import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
-import { adminService, type HubContext, hubService } from "./service.ts";
+import { adminService, type HubDeps, hubService } from "./service.ts";
 
-/** The reference node's limit for a request; all but bulk requests are one record. */
+/** The reference node's limit for a request. All other requests than bulk requests are one record. */
 const MAX_BULK_BYTES = 4 * 1024 * 1024;
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
@@ -22,27 +22,27 @@ const RECEIVE_LIMITS: ReceiveLimits = {
 
 export interface HubServer {
   readonly port: number;
-  /** Stops accepting, waits for running calls up to `graceMs`, then cuts what is left. */
+  /** Stops accepting calls, waits for running calls up to `graceMs`, then cancels the rest. */
   stop(graceMs: number): Promise<void>;
 }
 
 interface HubServerLimits {
-  /** The service's own where left out. */
+  /** Default: the service's own. */
   readonly receiveLimits?: ReceiveLimits;
-  /** Of the process; any number of connections is taken where left out. */
+  /** The descriptors of the process. Without it, the number of connections is not limited. */
   readonly descriptors?: Descriptors | undefined;
 }
 
 /** Serves HubService and AdminService over plaintext gRPC. */
 export async function startHubServer(
-  context: HubContext,
+  context: HubDeps,
   listen: { host: string; port: number },
   { receiveLimits = RECEIVE_LIMITS, descriptors }: HubServerLimits = {},
 ): Promise<HubServer> {
   const server = new Server({
     interceptors: [limitReceiving(receiveLimits)],
     "grpc.max_concurrent_streams": 1000,
-    // A client that vanished without a word is noticed and its connection freed.
+    // A client that vanished silently is detected and its connection closed.
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
   });
@@ -65,8 +65,8 @@ function bind(server: Server, { host, port }: { host: string; port: number }): P
 }
 
 /**
- * Closes new connections while the process has no descriptors to spare. The library has no hook for connections; its HTTP/2
- * servers do, and theirs is called after the library has taken note of the session.
+ * Closes new connections while the process has no descriptors to spare. The library has no hook for connections. Its
+ * HTTP/2 servers do, and they call it after the library has recorded the session.
  */
 function refuseAtCap(server: Server, descriptors: Descriptors): void {
   // biome-ignore lint/complexity/useLiteralKeys: the field is private

@@ -13,41 +13,41 @@ import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import { nowSecs } from "../runtime/clock.ts";
 import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
-import type { Intake, IntakeContext } from "./intake.ts";
-import { encodeResponse, respondWith, splitBulkRequest } from "./messages-on-the-wire.ts";
+import type { Intake, IntakeDeps } from "./intake.ts";
+import { encodeResponse, splitBulkRequest, toResponse } from "./message-responses.ts";
 import { type RawMethod, rawService } from "./raw-service.ts";
 import type { SubmissionCheck } from "./submission-check.ts";
 import type { WriteThrough } from "./write-through.ts";
 
-/** What the services work with. */
-export interface HubContext extends IntakeContext {
+/** Dependencies of the services. */
+export interface HubDeps extends IntakeDeps {
   readonly db: IndexDatabase;
   readonly version: string;
   readonly admin: boolean;
-  /** Bounds and checks what is submitted. */
+  /** Limits and checks submitted messages. */
   readonly check: SubmissionCheck;
-  /** The upstream that the node follows; messages are then forwarded to it. */
+  /** The upstream that the node follows. Messages are then forwarded to it. */
   readonly upstream?: HubUpstream;
-  /** Told of a fault that is no fault of the caller. */
+  /** Called for a fault that the caller did not cause. */
   readonly onFault: (method: string, cause: unknown) => void;
 }
 
-/** What the services need of a node that is followed. */
+/** The part of the upstream that the services use. */
 export interface HubUpstream {
   readonly submits: Pick<WriteThrough, "submit" | "submitBulk">;
-  /** How far each shard has been followed. */
+  /** The progress of following each shard. */
   readonly shards: () => Promise<readonly FollowedShard[]>;
 }
 
 interface FollowedShard {
-  /** 0 is the shard of the network's own chain. */
+  /** 0 is the shard of the block chain. */
   readonly shard: number;
   readonly appliedBlock: number;
   readonly lagSecs: number | undefined;
 }
 
-/** The methods of the HubService that this node serves; the others answer UNIMPLEMENTED. */
-export function hubService(context: HubContext, intake: Intake) {
+/** The methods of HubService that this node serves. The others are UNIMPLEMENTED. */
+export function hubService(context: HubDeps, intake: Intake) {
   const { upstream } = context;
   return rawService(context.onFault, HubServiceService, {
     submitMessage: async (request) => {
@@ -71,31 +71,34 @@ export function hubService(context: HubContext, intake: Intake) {
       const { db, network, clock } = context;
       const refusal = admit({ db, network, nowSecs: nowSecs(clock) }, message);
       if (refusal) return refusal;
-      return ValidationResponse.encode({ valid: true, message: respondWith(message) }).finish();
+      return ValidationResponse.encode({ valid: true, message: toResponse(message) }).finish();
     },
     getInfo: async () => GetInfoResponse.encode(await nodeInfo(context)).finish(),
   });
 }
 
-/** The AdminService: the operator's word, so it answers nobody but this machine, and nobody while it is off. */
-export function adminService(context: HubContext, intake: Intake) {
+/**
+ * The AdminService. It is trusted like the operator, so it accepts calls from this machine only, and none while it is
+ * off.
+ */
+export function adminService(context: HubDeps, intake: Intake) {
   const guarded = (method: RawMethod): RawMethod => {
     return async (request, peer) => {
       if (!context.admin)
         return permissionDenied("AdminService is off; it is turned on by [hub] admin = true");
       if (context.upstream)
-        return refusedWhileFollowing("the node follows an upstream, whose word about the chain counts");
-      if (!isLoopback(peer)) return permissionDenied("AdminService answers the loopback address only");
+        return refusedWhileFollowing("the node follows an upstream, which decides about on-chain events");
+      if (!isLoopback(peer)) return permissionDenied("AdminService accepts the loopback address only");
       return method(request, peer);
     };
   };
   return rawService(context.onFault, AdminServiceService, {
     submitOnChainEvent: guarded(async (request) => {
-      const record = await intake.mergeVouched("onChainEvent", request);
+      const record = await intake.mergeAdminRecord("onChainEvent", request);
       return record instanceof Rejection ? record : OnChainEvent.encode(record.event).finish();
     }),
     submitUserNameProof: guarded(async (request) => {
-      const record = await intake.mergeVouched("usernameProof", request);
+      const record = await intake.mergeAdminRecord("usernameProof", request);
       return record instanceof Rejection ? record : UserNameProof.encode(record.proof).finish();
     }),
   });
@@ -108,10 +111,10 @@ function isLoopback(peer: string): boolean {
 }
 
 /**
- * A node by itself is one shard, and without blocks its height is 0. One that follows tells the upstream's shards and how
- * far it has come in each; what it holds, it counts over all of them.
+ * Without an upstream, the node is one shard of height 0, since it has no blocks. With an upstream, it reports the
+ * upstream's shards and its progress in each. Counts are always those of the whole index.
  */
-async function nodeInfo({ db, version, upstream }: HubContext): Promise<GetInfoResponse> {
+async function nodeInfo({ db, version, upstream }: HubDeps): Promise<GetInfoResponse> {
   const totals = readTotals(db);
   const stats = {
     numMessages: totals.messages,

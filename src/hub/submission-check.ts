@@ -8,26 +8,26 @@ import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { EventLoopSlices } from "./event-loop-slices.ts";
 
-/** What checking submitted messages works with. */
-export interface SubmissionCheckContext {
+/** Dependencies and limits of checking submitted messages. */
+export interface SubmissionCheckDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
-  /** Whether another node decides who may write, and knows of users of whom the index does not know yet. */
+  /** Whether an upstream decides who may write. It may know users that the index does not know yet. */
   readonly upstreamDecides: boolean;
-  /** The service's own where left out. */
+  /** Default: the service's own. */
   readonly limits?: SubmissionLimits;
 }
 
 export interface SubmissionLimits {
   readonly messagesPerRequest: number;
-  /** Of one encoded message: the largest data, and the unsigned copy of it that clients send beside it, fit well. */
+  /** Limit of one encoded message. The largest data and an unsigned copy of it, which clients send too, fit. */
   readonly messageBytes: number;
-  /** Of the messages of all requests that are being checked, merged or forwarded, and of what is made of them. */
+  /** Limit of the messages of all requests that are being checked, merged or forwarded. */
   readonly bytesInFlight: number;
 }
 
-/** What a message is counted for beyond its bytes: the objects that it becomes. */
+/** Bytes that a message counts for in addition to its size: the objects that it is decoded into. */
 const OVERHEAD_BYTES = 1024;
 
 export const SUBMISSION_LIMITS: SubmissionLimits = {
@@ -36,35 +36,35 @@ export const SUBMISSION_LIMITS: SubmissionLimits = {
   bytesInFlight: 32 * 1024 * 1024,
 };
 
-/** What became of a message that was checked: it as it was signed, or why it is refused. */
+/** The result of a check: the message, or why it is refused. */
 export type Checked = SignedMessage | Rejection;
 
 /**
- * Bounds and checks messages that somebody submits. Every way to submit one leads through here: what is refused here has
- * cost little, and what passes is valid by itself.
+ * Limits and checks submitted messages. Every path of submission passes here. A message that is refused here has cost
+ * little, and one that passes is valid by itself.
  */
 export class SubmissionCheck {
-  readonly #context: SubmissionCheckContext;
+  readonly #context: SubmissionCheckDeps;
   readonly #limits: SubmissionLimits;
   readonly #inFlight: ByteBudget;
 
-  constructor(context: SubmissionCheckContext) {
+  constructor(context: SubmissionCheckDeps) {
     this.#context = context;
     this.#limits = context.limits ?? SUBMISSION_LIMITS;
     this.#inFlight = new ByteBudget(this.#limits.bytesInFlight);
   }
 
-  /** Messages that one request may hold. */
+  /** Messages per request. */
   get maxMessages(): number {
     return this.#limits.messagesPerRequest;
   }
 
   /**
-   * Handles a request whose messages count as in flight until it is done.
+   * Runs `handle` for a request whose messages count as in flight until it is done.
    *
-   * @returns what `handle` resolves with, or why the request is not handled at all.
+   * @returns the result of `handle`, or why the request is refused.
    */
-  async hold<T>(messages: readonly Uint8Array[], handle: () => Promise<T>): Promise<T | Rejection> {
+  async withinLimits<T>(messages: readonly Uint8Array[], handle: () => Promise<T>): Promise<T | Rejection> {
     const { messagesPerRequest, messageBytes } = this.#limits;
     if (messages.length > messagesPerRequest)
       return new Rejection(
@@ -84,8 +84,8 @@ export class SubmissionCheck {
   }
 
   /**
-   * Checks one message: first its form and its own signature, then, for what costs more, who writes it, and only then that.
-   * Where an upstream decides and the index does not know the author, the costly part is left to the upstream.
+   * Checks one message: first its form and its own signature, then, if more is needed, its author, and only then the
+   * costly claim. If an upstream decides and the index does not know the author, the upstream makes the costly check.
    */
   check(bytes: Uint8Array): Checked {
     const message = decodeMessage(bytes);
@@ -96,11 +96,11 @@ export class SubmissionCheck {
     if (refusal) return refusal;
     if (!isCostly(message)) return message;
     const admission = { db, network, nowSecs: now };
-    const unknown = admitAuthor(admission, message);
-    if (unknown) return upstreamDecides ? message : unknown;
+    const authorRefusal = admitAuthor(admission, message);
+    if (authorRefusal) return upstreamDecides ? message : authorRefusal;
     const wrongClaim = verifyClaim(message);
     if (wrongClaim) return wrongClaim;
-    // The writer looks again; what is refused here does not cost it anything.
+    // The writer admits the message again. A message that is refused here costs it nothing.
     const isKeyMessage =
       message.data.body?.$case === "keyAddBody" || message.data.body?.$case === "keyRemoveBody";
     return (isKeyMessage && !upstreamDecides ? admit(admission, message) : undefined) ?? message;
@@ -109,7 +109,7 @@ export class SubmissionCheck {
   /**
    * Checks the messages of a request in order, and lets other work of the thread run in between.
    *
-   * @param onRefused asked for a message that was refused; true where it shall be checked once more.
+   * @param onRefused called for a refused message; resolves with true if it should be checked once more.
    */
   async checkAll(
     messages: readonly Uint8Array[],

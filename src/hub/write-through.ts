@@ -9,19 +9,20 @@ import {
 } from "../protocol/wire/generated/hub.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { relayedFault, shownText } from "./grpc-errors.ts";
-import { acceptedInBulk, refusedInBulk } from "./messages-on-the-wire.ts";
+import { acceptedInBulk, refusedInBulk } from "./message-responses.ts";
 import type { SubmissionCheck } from "./submission-check.ts";
 
-export interface WriteThroughOptions {
+/** Dependencies and settings of forwarding. */
+export interface WriteThroughDeps {
   readonly client: Client;
-  /** Basic credentials; both empty where the upstream asks for none. */
+  /** Basic credentials; both empty if the upstream needs none. */
   readonly username: string;
   readonly password: string;
   readonly check: SubmissionCheck;
   readonly clock: Clock;
-  /** Told, at most once a minute, that the upstream refuses this node's own credentials. */
+  /** Called at most once a minute when the upstream refuses this node's credentials. */
   readonly onLoginRefused: () => void;
-  /** What the upstream has to answer a call; the service's own when left out. */
+  /** Timeout of a call. Default: the service's own. */
   readonly timeoutMs?: number;
 }
 
@@ -29,37 +30,37 @@ const TIMEOUT_MS = 15_000;
 const LOGIN_REPORT_INTERVAL_MS = 60_000;
 
 /**
- * Forwards messages to the upstream instead of merging them. What a message alone decides is checked here first; the rest
- * (admission, names on a chain, limits) is the upstream's to say. OK is its word that the message is queued there; the
- * message itself comes back over the feed that the node follows.
+ * Forwards messages to the upstream instead of merging them. The rules that depend on a message alone are checked
+ * here first; the upstream checks the others (admission, names on a chain, limits). OK means that the upstream has
+ * queued the message. The message itself arrives over the feed that the node follows.
  */
 export class WriteThrough {
-  readonly #options: WriteThroughOptions;
+  readonly #options: WriteThroughDeps;
   #loginReportedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: WriteThroughOptions) {
+  constructor(options: WriteThroughDeps) {
     this.#options = options;
   }
 
-  /** Forwards one message; answers it as it was understood, or why it was refused, here or there. */
+  /** Forwards one message. Returns the decoded message, or why it was refused, by this node or the upstream. */
   submit(bytes: Uint8Array): Promise<SignedMessage | Rejection | ServiceError> {
     const { check } = this.#options;
-    return check.hold([bytes], async () => {
+    return check.withinLimits([bytes], async () => {
       const message = check.check(bytes);
       if (message instanceof Rejection) return message;
-      const answer = await this.#call(HubServiceService.submitMessage.path, encodeMessage(message));
-      return answer instanceof Uint8Array ? message : answer;
+      const response = await this.#call(HubServiceService.submitMessage.path, encodeMessage(message));
+      return response instanceof Uint8Array ? message : response;
     });
   }
 
   /**
-   * Forwards what is valid in one call; answers in the order of the request, each message with its own result. The
-   * upstream answers shard by shard, so results are matched by hash, and a message that comes twice is forwarded once.
-   * Where the call fails as a whole, so does the request.
+   * Forwards the valid messages in one call. Returns the results in the order of the request. The upstream's results
+   * are in the order of its shards, so they are matched by hash, and a repeated message is forwarded once. If the
+   * call fails as a whole, so does the request.
    */
   submitBulk(received: readonly Uint8Array[]): Promise<BulkMessageResponse[] | Rejection | ServiceError> {
     const { check } = this.#options;
-    return check.hold(received, async () => {
+    return check.withinLimits(received, async () => {
       const checked = await check.checkAll(received);
       const valid = checked.filter((result): result is SignedMessage => !(result instanceof Rejection));
       const forwarded = new Map(valid.map((message) => [message.hash.toHex(), message]));
@@ -67,14 +68,14 @@ export class WriteThrough {
       if (forwarded.size > 0) {
         const messages = [...forwarded.values()].map(toWire);
         const request = SubmitBulkMessagesRequest.encode({ messages }).finish();
-        const answer = await this.#call(HubServiceService.submitBulkMessages.path, request);
-        if (!(answer instanceof Uint8Array)) return answer;
-        results = resultsByHash(SubmitBulkMessagesResponse.decode(answer), forwarded);
+        const response = await this.#call(HubServiceService.submitBulkMessages.path, request);
+        if (!(response instanceof Uint8Array)) return response;
+        results = resultsByHash(SubmitBulkMessagesResponse.decode(response), forwarded);
       }
       return checked.map((result, at) =>
         result instanceof Rejection
           ? refusedInBulk(result, received[at])
-          : (results.get(result.hash.toHex()) ?? refusedInBulk(UNANSWERED, received[at])),
+          : (results.get(result.hash.toHex()) ?? refusedInBulk(NO_RESULT, received[at])),
       );
     });
   }
@@ -88,12 +89,12 @@ export class WriteThrough {
       asBuffer,
       Buffer.from(request.buffer, request.byteOffset, request.byteLength),
       this.#login(),
-      // gRPC counts deadlines by the machine's own clock.
+      // gRPC deadlines use the machine's clock.
       { deadline: new Date(Date.now() + (this.#options.timeoutMs ?? TIMEOUT_MS)) },
-      (fault, answer = Buffer.alloc(0)) => {
-        if (!fault) return resolve(answer);
+      (fault, response = Buffer.alloc(0)) => {
+        if (!fault) return resolve(response);
         if (fault.code === status.UNAUTHENTICATED || fault.code === status.PERMISSION_DENIED)
-          this.#reportLogin();
+          this.#reportRefusedLogin();
         resolve(relayedFault(fault));
       },
     );
@@ -110,7 +111,7 @@ export class WriteThrough {
     return metadata;
   }
 
-  #reportLogin(): void {
+  #reportRefusedLogin(): void {
     const nowMs = this.#options.clock.nowMs();
     if (nowMs - this.#loginReportedAtMs < LOGIN_REPORT_INTERVAL_MS) return;
     this.#loginReportedAtMs = nowMs;
@@ -118,9 +119,12 @@ export class WriteThrough {
   }
 }
 
-const UNANSWERED = new Rejection("unavailable", "the upstream gave no result for the message; try again");
+const NO_RESULT = new Rejection("unavailable", "the upstream gave no result for the message; try again");
 
-/** The results for what was forwarded, in this node's own words where it was taken; anything else in them is dropped. */
+/**
+ * The upstream's results of the forwarded messages. Accepted messages are returned in this node's own encoding;
+ * results of other messages are dropped.
+ */
 function resultsByHash(
   { messages }: SubmitBulkMessagesResponse,
   forwarded: ReadonlyMap<string, SignedMessage>,

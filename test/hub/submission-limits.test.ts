@@ -3,7 +3,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp
 import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { splitBulkRequest } from "../../src/hub/messages-on-the-wire.ts";
+import { splitBulkRequest } from "../../src/hub/message-responses.ts";
 import type { ReceiveLimits } from "../../src/hub/receive-limits.ts";
 import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { SUBMISSION_LIMITS, SubmissionCheck, type SubmissionLimits } from "../../src/hub/submission-check.ts";

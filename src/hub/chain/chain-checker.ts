@@ -18,21 +18,21 @@ const ownsAddress = statement<{ one: number }, [fid: number, address: Uint8Array
 );
 
 const CALL_TIMEOUT_MS = 10_000;
-const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** A check makes a few calls, one after the other. */
 const MAX_CHECKS = { running: 8, waiting: 100 };
 const TOO_MANY_WAIT = new Rejection("unavailable", "too many messages wait for the Ethereum RPC; try again");
 
-/** Asks a chain what a message that a client submits cannot prove by itself. */
+/** Checks on a chain what a submitted message cannot prove by itself. */
 export interface ChainChecker {
-  /** Undefined when the message needs nothing from a chain, or when the chain agrees. */
+  /** Returns undefined if the message needs nothing from a chain, or the chain confirms it. */
   check(message: SignedMessage): Promise<Rejection | undefined>;
 }
 
 /**
- * Checks against Ethereum mainnet over `l1RpcUrl`; without one, what needs a chain is refused as unavailable.
- * A verification by a contract on another chain is unavailable too: there is no RPC for it. A bounded number of checks runs
- * at a time, and a bounded number waits; more are unavailable.
+ * Checks against Ethereum mainnet over `l1RpcUrl`. Without it, messages that need a chain are refused as unavailable.
+ * A verification by a contract on another chain is unavailable too, because there is no RPC for it. A bounded number
+ * of checks run concurrently and a bounded number wait; more are unavailable.
  */
 export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: string }): ChainChecker {
   const clients = options.l1RpcUrl === "" ? undefined : createClients(options.l1RpcUrl);
@@ -43,13 +43,13 @@ export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: strin
       if (!need) return undefined;
       if (!clients)
         return new Rejection("unavailable", "this node has no Ethereum RPC to check the message with");
-      // What the index can tell costs no call.
+      // A check against the index costs no call.
       if (need.kind === "name-proof" && !options.db.get(ownsAddress, need.fid, need.owner))
         return invalid("owner is neither the custody address nor a verified address of the fid");
       try {
-        return await (limit.run(() => ask(need, clients)) ?? TOO_MANY_WAIT);
+        return await (limit.run(() => runCheck(need, clients)) ?? TOO_MANY_WAIT);
       } catch {
-        // Without an answer the message is neither right nor wrong; its sender may come again.
+        // Without a response the message is neither valid nor invalid. Its sender may try again.
         return new Rejection("unavailable", "the Ethereum RPC gave no answer to check the message with");
       }
     },
@@ -62,15 +62,15 @@ interface Clients {
 }
 
 /**
- * The RPC is the operator's own word. Names of `.eth` belong to anybody, so the gateways that their resolvers name are
- * not asked at all; basenames all resolve through base.eth, and its gateway is called like any stranger's URL.
+ * The operator trusts the RPC. Anyone can own a name under `.eth`, so the gateways of its resolver are not called at
+ * all. Basenames all resolve through base.eth, whose gateway is called like any untrusted URL.
  */
 function createClients(l1RpcUrl: string): Clients {
   const chain: Chain = mainnet;
   const transport = http(l1RpcUrl, {
     timeout: CALL_TIMEOUT_MS,
     retryCount: 1,
-    maxResponseBodySize: MAX_ANSWER_BYTES,
+    maxResponseBodySize: MAX_RESPONSE_BYTES,
     fetchFn: createOperatorFetch(l1RpcUrl),
   });
   const guard = createUrlGuard({ allowCidrs: [], allowHttp: false });
@@ -81,7 +81,7 @@ function createClients(l1RpcUrl: string): Clients {
   };
 }
 
-async function ask(need: ChainCheck, clients: Clients): Promise<Rejection | undefined> {
+async function runCheck(need: ChainCheck, clients: Clients): Promise<Rejection | undefined> {
   if (need.kind === "contract-verification") {
     if (need.chainId !== mainnet.id)
       return new Rejection("unavailable", `this node has no RPC for chain ${need.chainId}`);
@@ -90,7 +90,8 @@ async function ask(need: ChainCheck, clients: Clients): Promise<Rejection | unde
       hash: hex(need.claimHash),
       signature: hex(need.signature),
     });
-    // viem takes a call that failed for a no; an RPC that answers anything at all makes it a real one.
+    // viem reports a failed call as not accepted. A second call that succeeds shows that the RPC works and the result
+    // is real.
     if (!accepted) await clients.plain.getChainId();
     return accepted ? undefined : invalid("the contract does not accept the claim signature");
   }

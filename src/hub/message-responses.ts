@@ -9,15 +9,15 @@ const LENGTH_DELIMITED = 2;
 const MESSAGES_FIELD = 1;
 /** `data` of a Message. */
 const DATA_FIELD = 1;
-/** Hashes have 20 bytes; whatever else stands in their place is not sent back. */
+/** Hashes have 20 bytes. Longer bytes are not returned. */
 const MAX_SHOWN_HASH_BYTES = 64;
 
-/** Fields that are no messages: nobody sends any, and each costs a look. */
+/** Unknown fields. Clients send none, and each costs time. */
 const MAX_OTHER_FIELDS = 1000;
 
 /**
- * The encoded messages of a SubmitBulkMessagesRequest, each still undecoded, so that one broken message is refused
- * by itself. Refuses bytes that are no such request, and stops reading one that holds more than `maxMessages`.
+ * Splits a SubmitBulkMessagesRequest into encoded messages, so that one malformed message is refused on its own.
+ * Refuses bytes that are not such a request, and stops at one that has more than `maxMessages`.
  */
 export function splitBulkRequest(bytes: Uint8Array, maxMessages: number): Uint8Array[] | Rejection {
   const messages: Uint8Array[] = [];
@@ -46,19 +46,22 @@ export function splitBulkRequest(bytes: Uint8Array, maxMessages: number): Uint8A
 
 const UNREADABLE = new Rejection("bad_request.parse_failure", "request cannot be decoded");
 
-/** A message as it is given back: with the data that its hash covers, whatever `data` came beside it. */
-export function respondWith(message: SignedMessage): Message {
+/**
+ * Returns the wire object of a message for a response: its `data` is what its hash covers, regardless of the
+ * request's `data`.
+ */
+export function toResponse(message: SignedMessage): Message {
   return { ...toWire(message), data: message.data };
 }
 
-/** The result of a message that was taken, in the answer to a bulk request. */
+/** The result of an accepted message in a bulk response. */
 export function acceptedInBulk(message: SignedMessage): BulkMessageResponse {
-  return { response: { $case: "message", value: respondWith(message) } };
+  return { response: { $case: "message", value: toResponse(message) } };
 }
 
-/** The result of a message that was refused, in the answer to a bulk request. */
+/** The result of a refused message in a bulk response. */
 export function refusedInBulk(rejection: Rejection, received: Uint8Array | undefined): BulkMessageResponse {
-  // By the hash that it carries its sender knows the message.
+  // The sender identifies the message by the hash that it contains.
   const claimed = received && claimedHash(received);
   const hash = claimed && claimed.length <= MAX_SHOWN_HASH_BYTES ? claimed : new Uint8Array();
   return {
@@ -66,7 +69,7 @@ export function refusedInBulk(rejection: Rejection, received: Uint8Array | undef
   };
 }
 
-/** Encodes `answerWith` of a message: its data goes out as the bytes that were signed, and is not encoded again. */
+/** Encodes `respondWith` of a message. Its data is the signed bytes, which are not encoded again. */
 export function encodeResponse(message: SignedMessage): Uint8Array {
   const data = new BinaryWriter().tag(DATA_FIELD, LENGTH_DELIMITED).bytes(message.dataBytes);
   return Message.encode(toWire(message), data).finish();
