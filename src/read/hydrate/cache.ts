@@ -1,6 +1,6 @@
-import { LRUCache } from "lru-cache";
 import { lastInvalidationSeq, readInvalidations } from "../../db/index/cache-invalidations.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { GenerationCache } from "../../lib/generation-cache.ts";
 import type { CastState, Hash, Reply } from "./casts.ts";
 import type { ChannelState } from "./channels.ts";
 import type { UserState } from "./users.ts";
@@ -16,14 +16,11 @@ const MAX_REPLIES = 20_000;
  * it first, within its own snapshot, so that a response never shows a state that a commit has replaced.
  */
 export class HydrationCache {
-  readonly users = new LRUCache<number, UserState>({ max: MAX_USERS });
-  readonly casts = new LRUCache<Hash, CastState>({ max: MAX_CASTS });
-  readonly channels = new LRUCache<string, ChannelState>({ max: MAX_CHANNELS });
+  readonly users = new GenerationCache<number, UserState>(MAX_USERS / 2);
+  readonly casts = new GenerationCache<Hash, CastState>(MAX_CASTS / 2);
+  readonly channels = new GenerationCache<string, ChannelState>(MAX_CHANNELS / 2);
   /** The oldest direct replies of casts. An added or removed reply changes the counts of the cast, which invalidates it. */
-  readonly replies = new LRUCache<Hash, readonly Reply[]>({
-    maxSize: MAX_REPLIES,
-    sizeCalculation: (list) => 1 + list.length,
-  });
+  readonly replies = new GenerationCache<Hash, readonly Reply[]>(MAX_REPLIES / 2, (list) => 1 + list.length);
   /** The number of the last commit that the cache reflects. */
   #seq: number | undefined;
 
@@ -56,7 +53,7 @@ export class HydrationCache {
 
 /** Returns the states of `keys` from `cache`, and loads and caches the missing ones. */
 export function readThrough<Key extends string | number, State extends object>(
-  cache: LRUCache<Key, State>,
+  cache: GenerationCache<Key, State>,
   keys: Iterable<Key>,
   load: (missing: readonly Key[]) => Iterable<readonly [Key, State]>,
 ): Map<Key, State> {
