@@ -1,3 +1,4 @@
+import { type Err, err, ok, type Result } from "../lib/result.ts";
 import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ActiveKeyOf } from "./app-keys.ts";
@@ -20,15 +21,10 @@ export interface VerifiedEnvelope {
 }
 
 /** Why an envelope is invalid, in words for its sender. */
-export class EnvelopeRefusal {
-  /**
-   * @param isOfIndex whether the index caused the refusal, so that the outcome may change once the index is up to
-   * date
-   */
-  constructor(
-    readonly reason: string,
-    readonly isOfIndex = false,
-  ) {}
+export interface EnvelopeRefusal {
+  readonly reason: string;
+  /** Whether the index caused the refusal, so that the outcome may change once the index is up to date. */
+  readonly isOfIndex: boolean;
 }
 
 /**
@@ -39,7 +35,7 @@ export class EnvelopeRefusal {
 export type VerifyEnvelope = (
   envelope: Envelope,
   allowlist: readonly number[],
-) => VerifiedEnvelope | EnvelopeRefusal;
+) => Result<VerifiedEnvelope, EnvelopeRefusal>;
 
 interface DecodedHeader {
   readonly fid: number;
@@ -60,41 +56,45 @@ export function createEnvelopeVerifier(deps: {
 }): VerifyEnvelope {
   return (envelope, allowlist) => {
     const header = decodeHeader(envelope.header);
-    if (header instanceof EnvelopeRefusal) return header;
+    if (!header.ok) return header;
     const payload = decodeBase64Url(envelope.payload);
-    if (!payload) return new EnvelopeRefusal("payload must be base64url without padding");
+    if (!payload) return refused("payload must be base64url without padding");
     const signature = decodeBase64Url(envelope.signature);
     if (signature?.length !== SIGNATURE_BYTES) {
-      return new EnvelopeRefusal(`signature must be ${SIGNATURE_BYTES} bytes in base64url without padding`);
+      return refused(`signature must be ${SIGNATURE_BYTES} bytes in base64url without padding`);
     }
-    const { fid, key } = header;
+    const { fid, key } = header.value;
     // Both texts are ASCII, otherwise decoding had failed.
     const signed = Buffer.from(`${envelope.header}.${envelope.payload}`, "latin1");
-    if (!verifyEd25519(key, signed, signature)) return new EnvelopeRefusal("signature is not valid");
+    if (!verifyEd25519(key, signed, signature)) return refused("signature is not valid");
     const active = deps.activeKeyOf(fid, key, nowSecs(deps.clock));
-    if (!active) return new EnvelopeRefusal("key is not an active key of the fid", true);
+    if (!active) return refused("key is not an active key of the fid", true);
     const clientFid = active.requestFid;
     if (allowlist.length > 0 && !allowlist.includes(clientFid) && !allowlist.includes(fid)) {
-      return new EnvelopeRefusal("the app does not take events of this client");
+      return refused("the app does not take events of this client");
     }
-    return { fid, clientFid, payload };
+    return ok({ fid, clientFid, payload });
   };
 }
 
-function decodeHeader(text: string): DecodedHeader | EnvelopeRefusal {
+function refused(reason: string, isOfIndex = false): Err<EnvelopeRefusal> {
+  return err({ reason, isOfIndex });
+}
+
+function decodeHeader(text: string): Result<DecodedHeader, EnvelopeRefusal> {
   const bytes = decodeBase64Url(text);
-  if (!bytes) return new EnvelopeRefusal("header must be base64url without padding");
+  if (!bytes) return refused("header must be base64url without padding");
   const header = parseObject(bytes);
-  if (!header) return new EnvelopeRefusal("header must be a JSON object");
+  if (!header) return refused("header must be a JSON object");
   const { fid, type, key } = header;
-  if (type !== "app_key") return new EnvelopeRefusal("type of the header must be app_key");
+  if (type !== "app_key") return refused("type of the header must be app_key");
   if (!Number.isSafeInteger(fid) || Number(fid) < 1) {
-    return new EnvelopeRefusal("fid of the header must be a positive integer");
+    return refused("fid of the header must be a positive integer");
   }
   if (typeof key !== "string" || !KEY.test(key)) {
-    return new EnvelopeRefusal("key of the header must be 0x and 64 hex digits");
+    return refused("key of the header must be 0x and 64 hex digits");
   }
-  return { fid: Number(fid), key: Uint8Array.from(Buffer.from(key.slice(2), "hex")) };
+  return ok({ fid: Number(fid), key: Uint8Array.from(Buffer.from(key.slice(2), "hex")) });
 }
 
 /** Decodes base64url without padding. Returns undefined for any other spelling of the bytes and for an empty text. */

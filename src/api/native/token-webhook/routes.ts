@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
-import { EnvelopeRefusal, type VerifyEnvelope } from "../../../auth/jfs.ts";
+import type { VerifyEnvelope } from "../../../auth/jfs.ts";
 import type { StaleReason } from "../../../auth/staleness.ts";
 import { jsonBodyDecoder, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
@@ -64,13 +64,14 @@ export function tokenWebhookRoutes({ verify, staleReason, events, count }: Token
     async ({ params, request }) => {
       const app = unwrapOrThrow(await events.findApp(params.app_id));
       const sender = verify(decodeEnvelope(rawBody(request)), app.signerFidAllowlist);
-      if (sender instanceof EnvelopeRefusal) {
-        const stale = sender.isOfIndex ? await staleReason() : undefined;
+      if (!sender.ok) {
+        const { isOfIndex, reason } = sender.error;
+        const stale = isOfIndex ? await staleReason() : undefined;
         if (stale !== undefined) throw new ApiError("unavailable", `the key is not known yet: ${stale}`);
         count({ outcome: "unauthorized" });
-        throw new ApiError("unauthorized", sender.reason);
+        throw new ApiError("unauthorized", reason);
       }
-      unwrapOrThrow(await events.apply(app, sender, exchangeOf(request).requestId));
+      unwrapOrThrow(await events.apply(app, sender.value, exchangeOf(request).requestId));
       return { success: true };
     },
     hook,
