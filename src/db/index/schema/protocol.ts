@@ -10,29 +10,10 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
-/** The network's data: the tables from which every other table of the index can be rebuilt. */
-
 /**
- * Every live message, adds and removes alike, one row for each conflict slot (see `protocol/merge-rules.ts`).
- * `timestamp` counts Farcaster seconds; `bytes` is the complete signed envelope.
+ * The network's data beside its messages, and what the node cannot rebuild. With `messages.ts` these are the tables from which
+ * every other table of the index can be rebuilt.
  */
-export const messages = sqliteTable(
-  "messages",
-  {
-    id: integer().primaryKey(),
-    fid: integer().notNull(),
-    store: integer().notNull(),
-    slot: blob({ mode: "buffer" }).notNull(),
-    kind: integer().notNull(),
-    timestamp: integer().notNull(),
-    hash: blob({ mode: "buffer" }).notNull(),
-    bytes: blob({ mode: "buffer" }).notNull(),
-  },
-  (t) => [
-    uniqueIndex("messages_by_slot").on(t.fid, t.store, t.slot),
-    index("messages_by_age").on(t.fid, t.store, t.timestamp, t.hash),
-  ],
-);
 
 /** On-chain registry events as received. `block_timestamp` counts unix seconds. */
 export const onChainEvents = sqliteTable(

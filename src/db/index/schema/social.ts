@@ -1,82 +1,29 @@
 import { sql } from "drizzle-orm";
-import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { blob, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** The read model: a pure function of the live messages, updated in the transaction that changes them. Unix seconds. */
+/** What is derived from the live messages, updated in the transaction that changes them. Unix seconds. */
 
-/**
- * Live casts. `id` starts with the time (see `castId`), so ids sort in the order of casts. `root_fid`/`root_hash` are the
- * topmost known ancestor, which may itself be missing, and are null for a cast that starts a thread. `root_parent_url` is
- * that ancestor's parent_url, null while the ancestor is missing.
- */
-export const casts = sqliteTable(
-  "casts",
-  {
-    id: integer().primaryKey(),
-    hash: blob({ mode: "buffer" }).notNull(),
-    fid: integer().notNull(),
-    timestamp: integer().notNull(),
-    text: text().notNull(),
-    parentFid: integer("parent_fid"),
-    parentHash: blob("parent_hash", { mode: "buffer" }),
-    parentUrl: text("parent_url"),
-    rootFid: integer("root_fid"),
-    rootHash: blob("root_hash", { mode: "buffer" }),
-    rootParentUrl: text("root_parent_url"),
-    /** JSON [[fid, byteOffset], …] in text order; null without mentions. */
-    mentions: text(),
-    /** JSON [{ url } | { fid, hash }, …]; null without embeds. */
-    embeds: text(),
-  },
-  (t) => [
-    // A hash has one author. With it in the index, the query for a reaction's or reply's target needs no row.
-    uniqueIndex("casts_by_hash").on(t.hash, t.fid),
-    index("casts_by_time").on(t.timestamp, t.hash, t.fid),
-    index("casts_by_author").on(t.fid, t.timestamp, t.hash),
-    index("casts_by_author_replies").on(t.fid, t.timestamp, t.hash).where(sql`parent_hash IS NOT NULL`),
-    // Ends with the column of its condition, which SQLite would otherwise read from each row.
-    index("casts_by_author_roots")
-      .on(t.fid, t.timestamp, t.hash, t.parentHash)
-      .where(sql`parent_hash IS NULL`),
-    index("casts_by_author_and_parent")
-      .on(t.fid, t.parentHash, t.parentFid, t.timestamp, t.hash)
-      .where(sql`parent_hash IS NOT NULL`),
-    index("casts_by_author_in_channel")
-      .on(t.fid, t.parentUrl, t.timestamp)
-      .where(sql`parent_url IS NOT NULL`),
-    index("casts_by_parent")
-      .on(t.parentHash, t.parentFid, t.timestamp, t.hash)
-      .where(sql`parent_hash IS NOT NULL`),
-    index("casts_by_parent_url").on(t.parentUrl, t.timestamp, t.hash).where(sql`parent_url IS NOT NULL`),
-    index("casts_by_root").on(t.rootHash).where(sql`root_hash IS NOT NULL`),
-  ],
-);
-
-/** Counts of live rows that refer to a cast, which may not have arrived. A wrong author's fid is another key. */
+/** Counts of live rows that refer to a cast, by the id of the cast, which may be missing. */
 export const castCounts = sqliteTable(
   "cast_counts",
   {
-    hash: blob({ mode: "buffer" }).notNull(),
+    id: integer().primaryKey(),
     fid: integer().notNull(),
     likes: integer().notNull(),
     recasts: integer().notNull(),
     replies: integer().notNull(),
   },
-  (t) => [
-    primaryKey({ columns: [t.hash, t.fid] }),
-    index("cast_counts_by_author").on(t.fid, sql`(likes + recasts + replies)`, t.hash),
-  ],
+  (t) => [index("cast_counts_by_author").on(t.fid, sql`(likes + recasts + replies)`)],
 );
 
-/** Casts that quote a cast by its id, which may not have arrived. */
+/** Casts that quote a cast, which may be missing. */
 export const castQuotes = sqliteTable(
   "cast_quotes",
   {
-    quotedHash: blob("quoted_hash", { mode: "buffer" }).notNull(),
-    quotedFid: integer("quoted_fid").notNull(),
-    timestamp: integer().notNull(),
-    hash: blob({ mode: "buffer" }).notNull(),
+    quotedId: integer("quoted_id").notNull(),
+    castId: integer("cast_id").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.quotedHash, t.quotedFid, t.timestamp, t.hash] })],
+  (t) => [primaryKey({ columns: [t.quotedId, t.castId] })],
 );
 
 /** Casts that embed a URL, as spelled in the cast. */
@@ -84,59 +31,22 @@ export const castEmbedUrls = sqliteTable(
   "cast_embed_urls",
   {
     url: text().notNull(),
-    timestamp: integer().notNull(),
-    hash: blob({ mode: "buffer" }).notNull(),
+    castId: integer("cast_id").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.url, t.timestamp, t.hash] })],
+  (t) => [primaryKey({ columns: [t.url, t.castId] })],
 );
 
-/** Mentions, one row for each author, mentioned fid and cast. */
+/** Mentions, one row for each mentioned fid and cast. `fid` is the author. */
 export const castMentions = sqliteTable(
   "cast_mentions",
   {
-    fid: integer().notNull(),
     mentionedFid: integer("mentioned_fid").notNull(),
-    hash: blob({ mode: "buffer" }).notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.fid, t.mentionedFid, t.hash] })],
-);
-
-/** Live likes (1) and recasts (2), of a cast or of a URL. */
-export const reactions = sqliteTable(
-  "reactions",
-  {
+    castId: integer("cast_id").notNull(),
     fid: integer().notNull(),
-    type: integer().notNull(),
-    timestamp: integer().notNull(),
-    hash: blob({ mode: "buffer" }).notNull(),
-    targetFid: integer("target_fid"),
-    targetHash: blob("target_hash", { mode: "buffer" }),
-    targetUrl: text("target_url"),
   },
   (t) => [
-    primaryKey({ columns: [t.fid, t.type, t.timestamp, t.hash] }),
-    index("reactions_by_target")
-      .on(t.targetHash, t.targetFid, t.type, t.timestamp, t.fid)
-      .where(sql`target_hash IS NOT NULL`),
-    index("reactions_by_pair")
-      .on(t.fid, t.targetFid, t.targetHash, t.type)
-      .where(sql`target_fid IS NOT NULL`),
-  ],
-);
-
-/** Live links of every type. `linked_at` is the display timestamp where the message has one. */
-export const links = sqliteTable(
-  "links",
-  {
-    fid: integer().notNull(),
-    type: text().notNull(),
-    targetFid: integer("target_fid").notNull(),
-    linkedAt: integer("linked_at").notNull(),
-  },
-  (t) => [
-    primaryKey({ columns: [t.fid, t.type, t.targetFid] }),
-    index("links_by_source").on(t.fid, t.type, t.linkedAt, t.targetFid),
-    index("links_by_target").on(t.targetFid, t.type, t.linkedAt, t.fid),
+    primaryKey({ columns: [t.mentionedFid, t.castId] }),
+    index("cast_mentions_by_author").on(t.fid, t.mentionedFid),
   ],
 );
 
@@ -162,21 +72,6 @@ export const mutualFollows = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.fid, t.otherFid] }),
     index("mutual_follows_by_age").on(t.fid, t.since, t.otherFid),
-  ],
-);
-
-/** Live user data; an empty value has no row. */
-export const userData = sqliteTable(
-  "user_data",
-  {
-    fid: integer().notNull(),
-    type: integer().notNull(),
-    value: text().notNull(),
-  },
-  (t) => [
-    primaryKey({ columns: [t.fid, t.type] }),
-    // Locations (7) and X names (8) are looked up by value.
-    index("user_data_by_value").on(t.type, sql`value COLLATE NOCASE`, t.fid).where(sql`type IN (7, 8)`),
   ],
 );
 
@@ -207,7 +102,7 @@ export const verifications = sqliteTable(
 
 /**
  * Notifications of an fid, one row for each action of another user. `kind` is a NotificationKind number; `ref` is the
- * hash of the cast that mentions or replies, or of the cast that was reacted to, and is empty for a follow.
+ * id of the cast that mentions or replies, or of the cast that was reacted to, which may be missing; 0 for a follow.
  */
 export const notifications = sqliteTable(
   "notifications",
@@ -216,7 +111,7 @@ export const notifications = sqliteTable(
     timestamp: integer().notNull(),
     kind: integer().notNull(),
     actorFid: integer("actor_fid").notNull(),
-    ref: blob({ mode: "buffer" }).notNull(),
+    ref: integer().notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.fid, t.timestamp, t.kind, t.actorFid, t.ref] }),
@@ -225,18 +120,18 @@ export const notifications = sqliteTable(
   ],
 );
 
-/** Those mentions and replies whose thread root has a parent_url, by that URL. */
+/** Those mentions and replies whose thread root has a parent URL, by that URL. */
 export const threadNotifications = sqliteTable(
   "thread_notifications",
   {
     fid: integer().notNull(),
-    rootParentUrl: text("root_parent_url").notNull(),
+    rootUrlId: integer("root_url_id").notNull(),
     timestamp: integer().notNull(),
     kind: integer().notNull(),
     actorFid: integer("actor_fid").notNull(),
-    ref: blob({ mode: "buffer" }).notNull(),
+    ref: integer().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.fid, t.rootParentUrl, t.timestamp, t.kind, t.actorFid, t.ref] })],
+  (t) => [primaryKey({ columns: [t.fid, t.rootUrlId, t.timestamp, t.kind, t.actorFid, t.ref] })],
 );
 
 /** Activity of a channel: its live casts directly under its URLs. A channel without casts has no row. */
@@ -270,8 +165,16 @@ export const channelMembers = sqliteTable(
   ],
 );
 
-/** The number of rows by kind, so that the status does not count tables. */
-export const totals = sqliteTable("totals", {
-  name: text().primaryKey(),
-  count: integer().notNull(),
-});
+/**
+ * The number of rows by kind and shard, so that the status does not count tables. The shard of an fid depends on the number
+ * of shards of the followed network, which `meta` holds; a node of its own has one.
+ */
+export const totals = sqliteTable(
+  "totals",
+  {
+    name: text().notNull(),
+    shard: integer().notNull(),
+    count: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.name, t.shard] })],
+);

@@ -1,1 +1,0 @@
-CREATE INDEX `casts_by_time` ON `casts` (`timestamp`,`hash`,`fid`);

@@ -1,1 +1,0 @@
-CREATE INDEX `casts_by_author_roots` ON `casts` (`fid`,`timestamp`,`hash`,`parent_hash`) WHERE parent_hash IS NULL;

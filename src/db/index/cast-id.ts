@@ -1,0 +1,27 @@
+const HASH_BITS = 16;
+const IDS_PER_SECOND = 2 ** HASH_BITS;
+
+/**
+ * Ids of casts, missing casts and URLs share one number space, so that a reaction's target needs no type: a cast has the id
+ * below, which is above 2^46 for every time since 2004; a cast that was never here has a negative id; a URL has a small
+ * positive id (see `schema/messages.ts`). Ids differ between nodes and never leave the process.
+ */
+
+/**
+ * The first choice for the row id of a cast: its time in unix seconds, then the first 16 bits of its hash. Ids sort by time.
+ * Within one second they sort by hash only until two casts share the 16 bits: the later arrival gets the next free id. A
+ * list therefore reads whole seconds and sorts each by the full hash.
+ */
+export function firstCastId(timestamp: number, hash: Uint8Array): number {
+  return timestamp * IDS_PER_SECOND + ((hash[0] ?? 0) << 8) + (hash[1] ?? 0);
+}
+
+/** The smallest id of a cast with this time in unix seconds. */
+export function firstCastIdAt(timestamp: number): number {
+  return timestamp * IDS_PER_SECOND;
+}
+
+/** The time of a live or dropped cast in unix seconds. */
+export function timestampOfCastId(id: number): number {
+  return Math.floor(id / IDS_PER_SECOND);
+}
