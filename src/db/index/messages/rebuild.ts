@@ -1,0 +1,66 @@
+import { decodeMessageData } from "../../../protocol/message-data.ts";
+import { messageHash } from "../../../protocol/message-hash.ts";
+import { Rejection } from "../../../protocol/rejection.ts";
+import { encodeMessage, type SignedMessage } from "../../../protocol/signed-message.ts";
+import {
+  type FarcasterNetwork,
+  HashScheme,
+  type MessageData,
+  SignatureScheme,
+} from "../../../protocol/wire/generated/message.ts";
+import type { MessageColumns, MessageEnvelope } from "./columns.ts";
+import { encodeData } from "./encode-data.ts";
+import { messageDataOf } from "./message-data-of.ts";
+
+/** Returns the signed bytes of a message: the data that its hash covers. */
+export function rebuildData(
+  columns: MessageColumns,
+  envelope: MessageEnvelope,
+  network: FarcasterNetwork,
+): Uint8Array {
+  if (envelope.data !== null) return envelope.data;
+  if (columns.table === "messages") throw new Error("a row of messages has no data");
+  return encodeData(columns, network);
+}
+
+/**
+ * Rebuilds a stored message. `hash` saves computing it where the row has it.
+ *
+ * @throws Error when the row is damaged.
+ */
+export function rebuildMessage(
+  columns: MessageColumns,
+  envelope: MessageEnvelope,
+  network: FarcasterNetwork,
+  hash?: Uint8Array,
+): SignedMessage {
+  const dataBytes = rebuildData(columns, envelope, network);
+  return {
+    data:
+      envelope.data === null && columns.table !== "messages"
+        ? messageDataOf(columns, network)
+        : decodeStoredData(dataBytes),
+    dataBytes,
+    hash: hash ?? messageHash(dataBytes),
+    hashScheme: HashScheme.HASH_SCHEME_BLAKE3,
+    signature: envelope.signature,
+    signatureScheme: SignatureScheme.SIGNATURE_SCHEME_ED25519,
+    signer: envelope.signer,
+  };
+}
+
+/** Rebuilds a stored message in wire form, as `encodeMessage` gives it, without decoding what it holds. */
+export function rebuildEncoded(
+  columns: MessageColumns,
+  envelope: MessageEnvelope,
+  network: FarcasterNetwork,
+  hash?: Uint8Array,
+): Uint8Array {
+  return encodeMessage(rebuildMessage(columns, envelope, network, hash));
+}
+
+function decodeStoredData(bytes: Uint8Array): MessageData {
+  const data = decodeMessageData(bytes);
+  if (data instanceof Rejection) throw new Error(`stored message is unreadable: ${data.reason}`);
+  return data;
+}
