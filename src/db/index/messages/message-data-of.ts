@@ -1,22 +1,13 @@
 import { toFarcasterSecs } from "../../../protocol/time.ts";
 import {
-  CastAddBody,
+  type CastAddBody,
   type FarcasterNetwork,
   type MessageData,
   MessageType,
 } from "../../../protocol/wire/generated/message.ts";
 import type { CastColumns, LinkColumns, ReactionColumns, TypedColumns } from "./columns.ts";
 import { linkTypeOf } from "./link-type.ts";
-
-const NO_REST: CastAddBody = CastAddBody.decode(new Uint8Array());
-
-/**
- * Returns the body of a cast without text and parent (they are empty). Embeds, mentions and their positions, and the type.
- * The result for null is shared: do not change it.
- */
-export function decodeRest(rest: Uint8Array | null): CastAddBody {
-  return rest === null ? NO_REST : CastAddBody.decode(rest);
-}
+import { decodeRest } from "./rest.ts";
 
 /** Builds the decoded data of a message from its columns. */
 export function messageDataOf(columns: TypedColumns, network: FarcasterNetwork): MessageData {

@@ -1,10 +1,11 @@
 import { decodeMessageData } from "../../../protocol/message-data.ts";
 import { messageHash } from "../../../protocol/message-hash.ts";
 import { Rejection } from "../../../protocol/rejection.ts";
-import { encodeMessage, type SignedMessage } from "../../../protocol/signed-message.ts";
+import type { SignedMessage } from "../../../protocol/signed-message.ts";
 import {
   type FarcasterNetwork,
   HashScheme,
+  Message,
   type MessageData,
   SignatureScheme,
 } from "../../../protocol/wire/generated/message.ts";
@@ -49,14 +50,24 @@ export function rebuildMessage(
   };
 }
 
-/** Rebuilds a stored message in wire form, as `encodeMessage` gives it, without decoding what it holds. */
+/** Rebuilds a stored message in the wire form of `encodeMessage`. `hash` saves computing it where the row has it. */
 export function rebuildEncoded(
   columns: MessageColumns,
   envelope: MessageEnvelope,
   network: FarcasterNetwork,
   hash?: Uint8Array,
 ): Uint8Array {
-  return encodeMessage(rebuildMessage(columns, envelope, network, hash));
+  const dataBytes = rebuildData(columns, envelope, network);
+  const message: Message = {
+    data: undefined,
+    hash: hash ?? messageHash(dataBytes),
+    hashScheme: HashScheme.HASH_SCHEME_BLAKE3,
+    signature: envelope.signature,
+    signatureScheme: SignatureScheme.SIGNATURE_SCHEME_ED25519,
+    signer: envelope.signer,
+    dataBytes,
+  };
+  return Message.encode(message).finish();
 }
 
 function decodeStoredData(bytes: Uint8Array): MessageData {

@@ -8,8 +8,9 @@ import {
   MessageType,
 } from "../../../protocol/wire/generated/message.ts";
 import type { MessageColumns, SplitMessage, TypedColumns } from "./columns.ts";
-import { encodeData } from "./encode-data.ts";
+import { encodesTo } from "./encode-data.ts";
 import { storedLinkType } from "./link-type.ts";
+import { readColumns } from "./read-data.ts";
 
 /**
  * Splits a valid message into the values of its columns and its envelope. Whether the envelope needs the signed bytes is
@@ -19,14 +20,13 @@ import { storedLinkType } from "./link-type.ts";
 export function splitMessage(message: SignedMessage, network: FarcasterNetwork): SplitMessage {
   const { dataBytes, hash, signature, signer } = message;
   const columns = columnsOf(message);
-  const isExact =
-    columns.table !== "messages" && Buffer.compare(encodeData(columns, network), dataBytes) === 0;
-  return { columns, envelope: { signer, signature, data: isExact ? null : dataBytes }, hash };
+  const isRebuilt = columns.table !== "messages" && encodesTo(columns, network, dataBytes);
+  return { columns, envelope: { signer, signature, data: isRebuilt ? null : dataBytes }, hash };
 }
 
 /** Returns the values of the columns of a valid message. */
 export function columnsOf(message: SignedMessage): MessageColumns {
-  const typed = typedColumnsOf(message.data);
+  const typed = readColumns(message.dataBytes) ?? typedColumnsOf(message.data);
   if (typed) return typed;
   const { fid, timestamp } = message.data;
   return { table: "messages", fid, timestamp, ...slotOf(message) };
