@@ -3,6 +3,7 @@ CREATE TABLE `cast_repoints` (
 	`new_id` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE UNIQUE INDEX `cast_repoints_by_new_id` ON `cast_repoints` (`new_id`);--> statement-breakpoint
 CREATE TABLE `casts` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`hash` blob NOT NULL,

@@ -1,5 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { putPosition } from "../db/index/positions.ts";
+import { continueRepoints } from "../db/index/project/repoints.ts";
+import { StoreCounts } from "../db/index/store-counts.ts";
 import { TotalsDelta } from "../db/index/totals.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { Rejection } from "../protocol/rejection.ts";
@@ -79,10 +81,11 @@ export interface IngestEngine {
 
 export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   const { db, network, clock, onFault, onEvents } = deps;
-  const totals = new TotalsDelta();
+  const totals = new TotalsDelta(db);
+  const counts = new StoreCounts(db);
   const limits = new StorageLimitCache(db);
   const changes = new ChangeTracker();
-  const store = new MessageStore(db, totals, limits, changes);
+  const store = new MessageStore({ db, network, totals, counts, limits, changes });
   let hasWrittenEvents = false;
 
   function apply(records: readonly IngestRecord[]): MergeOutcome[] {
@@ -165,7 +168,9 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     hasWrittenEvents = false;
     try {
       const result = db.transaction(() => {
+        continueRepoints(db);
         const done = work(context);
+        counts.flush();
         totals.flush(db);
         return done;
       });
@@ -173,6 +178,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       return result;
     } catch (cause) {
       totals.clear();
+      counts.clear();
       limits.clear();
       throw cause;
     }

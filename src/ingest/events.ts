@@ -1,7 +1,7 @@
 import { hash as digest } from "node:crypto";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { type OutboxEvent, putEvent } from "../db/index/outbox.ts";
-import { type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
+import { findCast, type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
 import { FOLLOW } from "../db/index/project/links.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
@@ -124,7 +124,8 @@ function fieldValue({ body }: SignedMessage["data"]): string {
 }
 
 function rootOf(db: IndexDatabase, { data, hash }: SignedMessage): ThreadRoot | null {
-  return data.body?.$case === "castAddBody" ? threadRootOf(db, data, data.body.value, hash) : null;
+  const row = data.body?.$case === "castAddBody" ? findCast(db, data.fid, hash) : undefined;
+  return row ? threadRootOf(db, row) : null;
 }
 
 /** Two nodes give the same event the same id, so that receivers and queues can detect duplicates. */

@@ -33,9 +33,9 @@ const keyCount = statement<{ used: number }, [fid: number]>(
   `SELECT used FROM store_counts WHERE fid = ? AND store = ${Store.GaslessKeys}`,
 );
 
-const lastAdd = statement<{ hash: Uint8Array }, [fid: number, key: Uint8Array]>(
+const lastAdd = statement<{ data: Uint8Array }, [fid: number, key: Uint8Array]>(
   "gasless-keys.last-add",
-  `SELECT hash FROM messages WHERE fid = ? AND store = ${Store.GaslessKeys} AND slot = ?`,
+  `SELECT data FROM messages WHERE fid = ? AND store = ${Store.GaslessKeys} AND slot = ?`,
 );
 const lastRemoval = statement<{ hash: Uint8Array }, [key: Uint8Array]>(
   "gasless-keys.last-removal",
@@ -77,10 +77,10 @@ export function renewGaslessSigner(db: IndexDatabase, { data, signer }: SignedMe
  */
 export function admitKeyAdd(
   { db }: AdmitContext,
-  { data, hash }: SignedMessage,
+  { data, dataBytes }: SignedMessage,
   body: KeyAddBody,
 ): Rejection | undefined {
-  if (isSame(db.get(lastAdd, data.fid, body.key), hash)) return DUPLICATE;
+  if (isSame(db.get(lastAdd, data.fid, body.key)?.data, dataBytes)) return DUPLICATE;
   const request = decodeSignedKeyRequest(body.metadata);
   if (!request) return invalid("metadata is not a signed key request");
   if (!isCustody(db, request.requestFid, request.requestSigner))
@@ -111,7 +111,7 @@ export function admitKeyRemove(
   { data, hash }: SignedMessage,
   body: KeyRemoveBody,
 ): Rejection | undefined {
-  if (isSame(db.get(lastRemoval, body.key), hash)) return DUPLICATE;
+  if (isSame(db.get(lastRemoval, body.key)?.hash, hash)) return DUPLICATE;
   const key = findGaslessKey(db, body.key);
   if (!key || key.fid !== data.fid) return invalid("key is no gasless key of the fid");
   const last = isBySelf(body) ? appNonce(db, key.requestFid) : userNonce(db, data.fid);
@@ -168,9 +168,9 @@ function removeKey(
   db.run(putRemoval, body.key, hash);
 }
 
-/** Whether the message that last changed a key has this hash, so that the same message is submitted again. */
-function isSame(last: { readonly hash: Uint8Array } | undefined, hash: Uint8Array): boolean {
-  return last !== undefined && Buffer.compare(last.hash, hash) === 0;
+/** Whether the message that last changed a key has this hash or data, so that the same message is submitted again. */
+function isSame(last: Uint8Array | undefined, submitted: Uint8Array): boolean {
+  return last !== undefined && Buffer.compare(last, submitted) === 0;
 }
 
 function isBySelf({ signatureType }: KeyRemoveBody): boolean {
@@ -179,7 +179,7 @@ function isBySelf({ signatureType }: KeyRemoveBody): boolean {
 
 function removeKeyMessage(store: MessageStore, fid: number, key: Uint8Array): void {
   const stored = store.get(fid, Store.GaslessKeys, key);
-  if (stored) store.remove(stored, fid, Store.GaslessKeys);
+  if (stored) store.remove(stored);
 }
 
 function isCustody(db: IndexDatabase, fid: number, address: Uint8Array | undefined): boolean {

@@ -1,10 +1,10 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { nameOf } from "../db/index/project/profile.ts";
+import type { StoredMessage } from "../db/index/project/stored-message.ts";
 import { statement } from "../db/index/statement.ts";
 import {
   compactSlot,
   Kind,
-  linkSlotPrefix,
   type MessageSlot,
   type Rank,
   resolveConflict,
@@ -21,7 +21,7 @@ import {
   type UserNameProof,
 } from "../protocol/wire/generated/message.ts";
 import type { ChangeTracker } from "./change-tracker.ts";
-import { decodeStored, type MessageStore } from "./message-store.ts";
+import type { MessageStore } from "./message-store.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
 
 /** The context of merging within one write transaction. */
@@ -82,7 +82,10 @@ function resolveConflicts(
     const refusal = resolveNameConflict(context, fid, body.value, incoming);
     if (refusal) return refusal;
   }
-  if (current) revokeDependents(context, fid, context.store.remove(current, fid, messageSlot.store));
+  if (current) {
+    context.store.remove(current);
+    revokeDependents(context, current);
+  }
   if (body?.$case === "linkCompactStateBody") applyCompactState(context, fid, body.value, incoming);
   return undefined;
 }
@@ -97,7 +100,7 @@ function refusedByCompactState(
   const compact = context.store.get(fid, Store.Links, compactSlot(link.type));
   if (!compact || incoming.timestamp >= compact.timestamp) return undefined;
   if (incoming.kind === Kind.Remove) return PRUNABLE;
-  const body = decodeStored(compact.bytes).data.body;
+  const { body } = compact.message.data;
   const listed =
     body?.$case === "linkCompactStateBody" && body.value.targetFids.includes(link.target?.value ?? 0);
   return listed ? undefined : CONFLICT;
@@ -111,16 +114,8 @@ export function applyCompactState(
   rank: Pick<Rank, "timestamp">,
 ): void {
   const listed = new Set(compact.targetFids);
-  for (const stored of context.store.withPrefix(
-    fid,
-    Store.Links,
-    linkSlotPrefix(compact.type),
-    rank.timestamp,
-  )) {
-    const body = decodeStored(stored.bytes).data.body;
-    if (body?.$case !== "linkBody") continue;
-    if (stored.kind === Kind.Remove || !listed.has(body.value.target?.value ?? 0))
-      context.store.remove(stored, fid, Store.Links);
+  for (const stored of context.store.linksOfType(fid, compact.type, rank.timestamp)) {
+    if (stored.row.table !== "links" || !listed.has(stored.row.targetFid)) context.store.remove(stored);
   }
 }
 
@@ -137,7 +132,7 @@ function resolveNameConflict(
   const rank: Rank = { kind: Kind.Add, timestamp: current.messageTimestamp, hash: current.messageHash };
   if (resolveConflict(Store.UsernameProofs, rank, incoming) !== "replace") return CONFLICT;
   const stored = context.store.get(current.fid, Store.UsernameProofs, proof.name);
-  if (stored) context.store.remove(stored, current.fid, Store.UsernameProofs);
+  if (stored) context.store.remove(stored);
   return undefined;
 }
 
@@ -149,22 +144,21 @@ const PRIMARY_ADDRESS_TYPES = [
 /**
  * Revokes a primary address together with its verification, also if a newer verification of the address replaces it.
  */
-function revokeDependents(context: MergeContext, fid: number, deleted: SignedMessage): void {
-  const body = deleted.data.body;
-  if (body?.$case !== "verificationAddBody") return;
+function revokeDependents(context: MergeContext, { fid, row, kind }: StoredMessage): void {
+  if (row.table !== "messages" || row.store !== Store.Verifications || kind !== Kind.Add) return;
   for (const type of PRIMARY_ADDRESS_TYPES) {
     const current = context.store.get(fid, Store.UserData, Uint8Array.of(type));
     if (!current) continue;
-    const required = requiredVerifiedAddress(decodeStored(current.bytes).data);
-    if (required && Buffer.compare(required.address, body.value.address) === 0)
-      context.store.remove(current, fid, Store.UserData);
+    const required = requiredVerifiedAddress(current.message.data);
+    // The slot of a verification is its address.
+    if (required && Buffer.compare(required.address, row.slot) === 0) context.store.remove(current);
   }
 }
 
 /** Revokes the USERNAME of an fid when an fname moves away from it, whatever name it is. */
 export function revokeUsername(context: MergeContext, fid: number): void {
   const current = context.store.get(fid, Store.UserData, Uint8Array.of(UserDataType.USER_DATA_TYPE_USERNAME));
-  if (current) context.store.remove(current, fid, Store.UserData);
+  if (current) context.store.remove(current);
 }
 
 /** Removes a lend of 0 units again: it only replaces the lend before it. */
@@ -172,7 +166,7 @@ function dropEmptyLend(context: MergeContext, message: SignedMessage, messageSlo
   const body = message.data.body;
   if (body?.$case !== "lendStorageBody" || body.value.numUnits > 0) return;
   const stored = context.store.get(message.data.fid, messageSlot.store, messageSlot.slot);
-  if (stored) context.store.remove(stored, message.data.fid, messageSlot.store);
+  if (stored) context.store.remove(stored);
 }
 
 /** Removes the oldest messages of a store above its limit. Returns the refusal of `merged` if it is one of them. */
@@ -182,8 +176,12 @@ function prune(context: MergeContext, merged: SignedMessage, store: Store): Reje
   if (excess <= 0) return undefined;
   let refusal: Rejection | undefined;
   for (const stored of context.store.oldest(fid, store, excess)) {
-    context.store.remove(stored, fid, store);
-    if (Buffer.compare(stored.hash, merged.hash) === 0) refusal = PRUNABLE;
+    if (isSame(stored, merged)) refusal = PRUNABLE;
+    context.store.remove(stored);
   }
   return refusal;
+}
+
+function isSame(stored: StoredMessage, { data, hash }: SignedMessage): boolean {
+  return stored.timestamp === data.timestamp && Buffer.compare(stored.hash, hash) === 0;
 }

@@ -1,160 +1,189 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import { type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
+import { storedLinkType } from "../db/index/messages/link-type.ts";
+import { splitMessage } from "../db/index/messages/split.ts";
+import { findCast, oldestCastsOf, type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
+import { findLink, linksOfType, oldestLinksOf } from "../db/index/project/links.ts";
+import {
+  findOtherMessage,
+  oldestOtherMessages,
+  otherMessagesWithPrefix,
+} from "../db/index/project/other-messages.ts";
 import { project, retract } from "../db/index/project/project.ts";
-import { statement } from "../db/index/statement.ts";
-import { type TotalsDelta, totalOf } from "../db/index/totals.ts";
-import { Kind, type MessageSlot, type Rank, type Store } from "../protocol/merge-rules.ts";
+import { findReaction, oldestReactionsOf } from "../db/index/project/reactions.ts";
+import { type MessageRow, StoredMessage } from "../db/index/project/stored-message.ts";
+import { allUserDataOf, findUserData } from "../db/index/project/user-data.ts";
+import type { StoreCounts } from "../db/index/store-counts.ts";
+import type { TotalsDelta } from "../db/index/totals.ts";
+import {
+  linkSlotPrefix,
+  type MessageSlot,
+  parseLinkSlot,
+  parseReactionSlot,
+  Store,
+} from "../protocol/merge-rules.ts";
+import { messageHash } from "../protocol/message-hash.ts";
 import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import { toUnixSecs } from "../protocol/time.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { ChangeTracker } from "./change-tracker.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
 
-/** A row of a live message. */
-export interface MessageRow extends Rank {
-  readonly id: number;
-  readonly bytes: Uint8Array;
+export interface MessageStoreDeps {
+  readonly db: IndexDatabase;
+  readonly network: FarcasterNetwork;
+  readonly totals: TotalsDelta;
+  readonly counts: StoreCounts;
+  readonly limits: StorageLimitCache;
+  readonly changes: ChangeTracker;
 }
-
-const COLUMNS = "id, kind, timestamp, hash, bytes";
-
-const bySlot = statement<MessageRow, [fid: number, store: number, slot: Uint8Array]>(
-  "messages.by-slot",
-  `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot = ?`,
-);
-const bySlotRange = statement<
-  MessageRow,
-  [fid: number, store: number, from: Uint8Array, below: Uint8Array, maxTimestamp: number]
->(
-  "messages.by-slot-range",
-  `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot >= ? AND slot < ? AND timestamp <= ?`,
-);
-const oldest = statement<MessageRow, [fid: number, store: number, limit: number]>(
-  "messages.oldest",
-  `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND kind != ${Kind.Compact}
-   ORDER BY timestamp, hash LIMIT ?`,
-);
-const insertMessage = statement<
-  unknown,
-  [
-    fid: number,
-    store: number,
-    slot: Uint8Array,
-    kind: number,
-    timestamp: number,
-    hash: Uint8Array,
-    bytes: Uint8Array,
-  ]
->(
-  "messages.insert",
-  "INSERT INTO messages (fid, store, slot, kind, timestamp, hash, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)",
-);
-const deleteMessage = statement<unknown, [id: number]>(
-  "messages.delete",
-  "DELETE FROM messages WHERE id = ?",
-);
-const usedOf = statement<{ used: number }, [fid: number, store: number]>(
-  "store-counts.used",
-  "SELECT used FROM store_counts WHERE fid = ? AND store = ?",
-);
-const addUsed = statement<unknown, [fid: number, store: number, by: number]>(
-  "store-counts.add",
-  `INSERT INTO store_counts (fid, store, used) VALUES (?1, ?2, ?3)
-   ON CONFLICT (fid, store) DO UPDATE SET used = used + ?3`,
-);
-const dropUnused = statement<unknown, [fid: number, store: number]>(
-  "store-counts.drop-unused",
-  "DELETE FROM store_counts WHERE fid = ? AND store = ? AND used = 0",
-);
 
 /** The live messages, with the read model and the counts derived from them. Used inside a write transaction. */
 export class MessageStore {
-  readonly #db: IndexDatabase;
-  readonly #totals: TotalsDelta;
-  readonly #limits: StorageLimitCache;
-  readonly #changes: ChangeTracker;
+  readonly #deps: MessageStoreDeps;
 
-  constructor(db: IndexDatabase, totals: TotalsDelta, limits: StorageLimitCache, changes: ChangeTracker) {
-    this.#db = db;
-    this.#totals = totals;
-    this.#limits = limits;
-    this.#changes = changes;
+  constructor(deps: MessageStoreDeps) {
+    this.#deps = deps;
   }
 
   /** Returns the message in a slot of an fid. */
-  get(fid: number, store: Store, slot: Uint8Array): MessageRow | undefined {
-    return this.#db.get(bySlot, fid, store, slot);
+  get(fid: number, store: Store, slot: Uint8Array): StoredMessage | undefined {
+    const row = this.#find(fid, store, slot) ?? this.#findOther(fid, store, slot);
+    return row && this.#stored(row);
   }
 
   /**
-   * Returns the live messages whose slots start with `prefix`, up to and including `maxTimestamp` (Farcaster
+   * Returns the live links of a type and their remove messages, up to and including `maxTimestamp` (Farcaster
    * seconds).
    */
-  withPrefix(fid: number, store: Store, prefix: Uint8Array, maxTimestamp: number): MessageRow[] {
-    return this.#db.all(bySlotRange, fid, store, prefix, afterPrefix(prefix), maxTimestamp);
+  linksOfType(fid: number, type: string, maxTimestamp: number): StoredMessage[] {
+    const { db } = this.#deps;
+    const removes = otherMessagesWithPrefix(db, fid, Store.Links, linkSlotPrefix(type), maxTimestamp);
+    const links = linksOfType(db, fid, storedLinkType(type), toUnixSecs(maxTimestamp));
+    return [
+      ...removes.map((row) => this.#stored({ table: "messages", ...row })),
+      ...links.map((row) => this.#stored({ table: "links", ...row })),
+    ];
   }
 
   /** Returns the `count` messages that a full store loses first. Compact states are never among them. */
-  oldest(fid: number, store: Store, count: number): MessageRow[] {
-    return this.#db.all(oldest, fid, store, count);
+  oldest(fid: number, store: Store, count: number): StoredMessage[] {
+    const { db } = this.#deps;
+    const others = oldestOtherMessages(db, fid, store, count);
+    return [
+      ...this.#oldestOfTable(fid, store, count),
+      ...others.map((row): MessageRow => ({ table: "messages", ...row })),
+    ]
+      .map((row) => this.#stored(row))
+      .sort((a, b) => a.timestamp - b.timestamp || Buffer.compare(a.hash, b.hash))
+      .slice(0, count);
   }
 
   /** Returns the number of live messages, remove messages and compact states included. */
   count(fid: number, store: Store): number {
-    return this.#db.get(usedOf, fid, store)?.used ?? 0;
+    return this.#deps.counts.get(fid, store);
   }
 
-  put(message: SignedMessage, { store, slot, kind }: MessageSlot): void {
-    const { fid, timestamp } = message.data;
-    const bytes = encodeMessage(message);
-    this.#db.run(insertMessage, fid, store, slot, kind, timestamp, message.hash, bytes);
-    this.#db.run(addUsed, fid, store, 1);
-    this.#count(message, 1);
-    project(this.#db, message);
-    this.#changes.trackAdded(message, bytes);
+  /**
+   * Stores a message.
+   *
+   * @throws Error if the hash is not that of the data, because the hash of most messages is not stored.
+   */
+  put(message: SignedMessage, { store }: MessageSlot): void {
+    const { db, network, changes } = this.#deps;
+    if (Buffer.compare(messageHash(message.dataBytes), message.hash) !== 0)
+      throw new Error("the hash of a message is not that of its data");
+    const split = splitMessage(message, network);
+    this.#count(message.data.fid, store, split.columns.table, 1);
+    project(db, split, message.data);
+    this.#invalidateLimits(message);
+    if (changes.isTracking) changes.trackAdded(message, encodeMessage(message));
   }
 
-  /** Removes a live message and all that is derived from it. Returns the message. */
-  remove(stored: MessageRow, fid: number, store: Store): SignedMessage {
-    const message = decodeStored(stored.bytes);
-    this.#changes.trackRemoved(message, stored.bytes, this.#rootOf(message));
-    retract(this.#db, message);
-    this.#db.run(deleteMessage, stored.id);
-    this.#db.run(addUsed, fid, store, -1);
-    this.#db.run(dropUnused, fid, store);
-    this.#count(message, -1);
-    return message;
+  /** Removes a live message and all that is derived from it. It can be read from `stored` before this call only. */
+  remove(stored: StoredMessage): void {
+    const { db, changes } = this.#deps;
+    const { fid, store, row } = stored;
+    if (changes.isTracking) {
+      const root: ThreadRoot | undefined = row.table === "casts" ? threadRootOf(db, row) : undefined;
+      changes.trackRemoved(stored.message, encodeMessage(stored.message), root);
+    }
+    this.#count(fid, store, row.table, -1);
+    if (store === Store.StorageLends) this.#invalidateLimits(stored.message);
+    retract(db, stored);
   }
 
-  /** Returns the thread of a cast that is being removed, if changes are tracked. */
-  #rootOf({ data, hash }: SignedMessage): ThreadRoot | undefined {
-    if (!this.#changes.isTracking || data.body?.$case !== "castAddBody") return undefined;
-    return threadRootOf(this.#db, data, data.body.value, hash);
+  #stored(row: MessageRow): StoredMessage {
+    return new StoredMessage(this.#deps.db, this.#deps.network, row);
   }
 
-  #count(message: SignedMessage, by: 1 | -1): void {
-    this.#totals.add("messages", by);
-    const total = totalOf(message);
-    if (total) this.#totals.add(total, by);
-    // The limits of both fids of a lend change.
-    const body = message.data.body;
-    if (body?.$case === "lendStorageBody") {
-      this.#limits.invalidate(message.data.fid);
-      this.#limits.invalidate(body.value.toFid);
+  /** Finds a message in the table of its own that some stores have. */
+  #find(fid: number, store: Store, slot: Uint8Array): MessageRow | undefined {
+    const { db } = this.#deps;
+    switch (store) {
+      case Store.Casts: {
+        const row = findCast(db, fid, slot);
+        return row && { table: "casts", ...row };
+      }
+      case Store.Reactions: {
+        const { type, target } = parseReactionSlot(slot);
+        const row = findReaction(db, fid, type, target);
+        return row && { table: "reactions", ...row };
+      }
+      case Store.Links: {
+        const link = parseLinkSlot(slot);
+        const row = link && findLink(db, fid, storedLinkType(link.type), link.targetFid);
+        return row && { table: "links", ...row };
+      }
+      case Store.UserData: {
+        const row = findUserData(db, fid, slot[0] ?? 0);
+        return row && { table: "user_data", ...row };
+      }
+      default:
+        return undefined;
     }
   }
+
+  #findOther(fid: number, store: Store, slot: Uint8Array): MessageRow | undefined {
+    if (store === Store.UserData) return undefined;
+    const row = findOtherMessage(this.#deps.db, fid, store, slot);
+    return row && { table: "messages", ...row };
+  }
+
+  #oldestOfTable(fid: number, store: Store, count: number): MessageRow[] {
+    const { db } = this.#deps;
+    switch (store) {
+      case Store.Casts:
+        return oldestCastsOf(db, fid, count).map((row) => ({ table: "casts", ...row }));
+      case Store.Reactions:
+        return oldestReactionsOf(db, fid, count).map((row) => ({ table: "reactions", ...row }));
+      case Store.Links:
+        return oldestLinksOf(db, fid, count).map((row) => ({ table: "links", ...row }));
+      case Store.UserData:
+        return allUserDataOf(db, fid).map((row) => ({ table: "user_data", ...row }));
+      default:
+        return [];
+    }
+  }
+
+  #count(fid: number, store: Store, table: MessageRow["table"], by: 1 | -1): void {
+    const { totals, counts } = this.#deps;
+    counts.add(fid, store, by);
+    totals.add("messages", fid, by);
+    if (table === "casts" || table === "reactions" || table === "links") totals.add(table, fid, by);
+  }
+
+  /** The limits of both fids of a lend change. */
+  #invalidateLimits({ data }: SignedMessage): void {
+    if (data.body?.$case !== "lendStorageBody") return;
+    this.#deps.limits.invalidate(data.fid);
+    this.#deps.limits.invalidate(data.body.value.toFid);
+  }
 }
 
-/** Decodes bytes that this node stored itself. Throws if they are anything else: the database is then corrupt. */
+/** Decodes the bytes of a message that was validated. Throws if they are anything else. */
 export function decodeStored(bytes: Uint8Array): SignedMessage {
   const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(`stored message is unreadable: ${message.reason}`);
+  if (message instanceof Rejection) throw new Error(`message is unreadable: ${message.reason}`);
   return message;
-}
-
-/** Returns the least byte string above all that start with `prefix`. The last byte of a prefix is never 0xff here. */
-function afterPrefix(prefix: Uint8Array): Uint8Array {
-  const end = Uint8Array.from(prefix);
-  const last = end.length - 1;
-  end[last] = (end[last] ?? 0) + 1;
-  return end;
 }

@@ -72,9 +72,9 @@ export function mergeOnChainEvent(
   context.db.run(insertEvent, type, fid, blockNumber, logIndex, event.blockTimestamp, bytes);
   foldOnChainEvents(context.db, event);
   if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.invalidate(fid);
-  totals.add("on_chain_events", 1);
+  totals.add("on_chain_events", fid, 1);
   if (isRegistration) {
-    if (!registered) totals.add("fids", 1);
+    if (!registered) totals.add("fids", fid, 1);
     trackRegistration(context, fid, registered);
   }
   if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) context.changes.trackUserUpdated(fid);
@@ -87,10 +87,10 @@ export function removeOnChainEvent(context: MergeContext, totals: TotalsDelta, r
   const current = context.db.get(eventAt, type, fid, blockNumber, logIndex);
   if (!current) return;
   context.db.run(deleteEvent, type, fid, blockNumber, logIndex);
-  totals.add("on_chain_events", -1);
+  totals.add("on_chain_events", fid, -1);
   const wasKnown = context.db.get(registration, fid) !== undefined;
   foldOnChainEvents(context.db, OnChainEvent.decode(current.bytes));
-  if (wasKnown && context.db.get(registration, fid) === undefined) totals.add("fids", -1);
+  if (wasKnown && context.db.get(registration, fid) === undefined) totals.add("fids", fid, -1);
   if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.invalidate(fid);
 }
 

@@ -1,5 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { putPosition } from "../db/index/positions.ts";
+import type { StoredMessage } from "../db/index/project/stored-message.ts";
 import type { TotalsDelta } from "../db/index/totals.ts";
 import {
   addMentionedFid,
@@ -183,7 +184,7 @@ function merge(context: MergeContext, message: SignedMessage): void {
     ? resolveConflict(store, current, { kind, timestamp: data.timestamp, hash })
     : "replace";
   if (outcome === "replace") {
-    if (current) context.store.remove(current, data.fid, store);
+    if (current) context.store.remove(current);
     if (!endsLend(message)) context.store.put(message, { store, slot, kind });
   }
   if (data.body?.$case === "linkCompactStateBody")
@@ -195,15 +196,19 @@ function put(context: MergeContext, message: SignedMessage): void {
   const { fid } = message.data;
   const messageSlot = slotOf(message);
   const current = context.store.get(fid, messageSlot.store, messageSlot.slot);
-  if (current && current.kind === messageSlot.kind && Buffer.compare(current.hash, message.hash) === 0)
-    return;
-  if (current) context.store.remove(current, fid, messageSlot.store);
+  if (current?.kind === messageSlot.kind && isSame(current, message)) return;
+  if (current) context.store.remove(current);
   if (!endsLend(message)) context.store.put(message, messageSlot);
 }
 
 function remove(context: MergeContext, { fid, store, slot, hash }: MessageRef): void {
   const current = context.store.get(fid, store, slot);
-  if (current && Buffer.compare(current.hash, hash) === 0) context.store.remove(current, fid, store);
+  if (current && Buffer.compare(current.hash, hash) === 0) context.store.remove(current);
+}
+
+/** Compares the times first, because the hash of a stored message may have to be computed. */
+function isSame(stored: StoredMessage, { data, hash }: SignedMessage): boolean {
+  return stored.timestamp === data.timestamp && Buffer.compare(stored.hash, hash) === 0;
 }
 
 /** A lend of 0 units ends the one before it and leaves no row. */

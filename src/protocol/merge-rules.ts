@@ -102,9 +102,32 @@ export function linkSlotPrefix(type: string): Uint8Array {
   return Buffer.concat([Uint8Array.of(name.length), name]);
 }
 
+/** The first byte of the slot of a compact state. The slots of links start with the length of their type. */
+const COMPACT = 0xff;
+
 /** Returns the slot of the compact state of links of `type`. */
 export function compactSlot(type: string): Uint8Array {
-  return Buffer.concat([Uint8Array.of(0xff), Buffer.from(type)]);
+  return Buffer.concat([Uint8Array.of(COMPACT), Buffer.from(type)]);
+}
+
+/** Returns the type and target of the reaction in a slot. */
+export function parseReactionSlot(slot: Uint8Array): {
+  type: number;
+  target: { fid: number; hash: Uint8Array } | { url: string };
+} {
+  const bytes = Buffer.from(slot.buffer, slot.byteOffset, slot.byteLength);
+  const type = bytes[0] ?? 0;
+  const key = bytes.subarray(2);
+  if (bytes[1] !== 0) return { type, target: { url: key.toString("utf8") } };
+  return { type, target: { fid: readU64(key, 0), hash: key.subarray(8) } };
+}
+
+/** Returns the type and target of the link in a slot; undefined for the slot of a compact state. */
+export function parseLinkSlot(slot: Uint8Array): { type: string; targetFid: number } | undefined {
+  const bytes = Buffer.from(slot.buffer, slot.byteOffset, slot.byteLength);
+  const length = bytes[0] ?? 0;
+  if (length === COMPACT) return undefined;
+  return { type: bytes.toString("utf8", 1, 1 + length), targetFid: readU64(bytes, 1 + length) };
 }
 
 export type ConflictOutcome = "replace" | "duplicate" | "conflict";
@@ -116,7 +139,12 @@ export type ConflictOutcome = "replace" | "duplicate" | "conflict";
  * greater hash. Compact states: strictly later time. Other stores: later time, then the greater hash.
  */
 export function resolveConflict(store: Store, current: Rank, incoming: Rank): ConflictOutcome {
-  if (Buffer.compare(current.hash, incoming.hash) === 0 && current.kind === incoming.kind) return "duplicate";
+  // The hash covers the time, and computing it may take rebuilding the message.
+  const isSame =
+    current.timestamp === incoming.timestamp &&
+    current.kind === incoming.kind &&
+    Buffer.compare(current.hash, incoming.hash) === 0;
+  if (isSame) return "duplicate";
   return incomingWins(store, current, incoming) ? "replace" : "conflict";
 }
 
@@ -131,6 +159,11 @@ function incomingWins(store: Store, current: Rank, incoming: Rank): boolean {
 
 function u64(value: number): Uint8Array {
   const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64BE(BigInt(value));
+  bytes.writeUInt32BE(Math.floor(value / 2 ** 32));
+  bytes.writeUInt32BE(value % 2 ** 32, 4);
   return bytes;
+}
+
+function readU64(bytes: Buffer, at: number): number {
+  return bytes.readUInt32BE(at) * 2 ** 32 + bytes.readUInt32BE(at + 4);
 }

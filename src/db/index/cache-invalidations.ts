@@ -8,8 +8,7 @@ export interface InvalidationsSince {
   /** Whether more objects changed than are listed; then the lists are empty. */
   readonly everything: boolean;
   readonly fids: readonly number[];
-  /** Hashes of casts, hex without `0x`. */
-  readonly hashes: readonly string[];
+  readonly castIds: readonly number[];
   readonly channelIds: readonly string[];
 }
 
@@ -17,24 +16,23 @@ export interface InvalidationsSince {
 const RETAINED_COMMITS = 256;
 /** Above this size, applying the list costs a reader more than clearing its cache. */
 const MAX_LISTED = 4096;
-const FID_BYTES = 8;
-const HASH_BYTES = 20;
+const ID_BYTES = 8;
 
 const insertChanges = statement<
   unknown,
-  [everything: number, fids: Uint8Array, hashes: Uint8Array, channelIds: string]
->("touched.insert", "INSERT INTO touched (everything, fids, hashes, channel_ids) VALUES (?, ?, ?, ?)");
+  [everything: number, fids: Uint8Array, castIds: Uint8Array, channelIds: string]
+>("touched.insert", "INSERT INTO touched (everything, fids, cast_ids, channel_ids) VALUES (?, ?, ?, ?)");
 const trimChanges = statement(
   "touched.trim",
   `DELETE FROM touched WHERE seq <= (SELECT max(seq) FROM touched) - ${RETAINED_COMMITS}`,
 );
 const lastChange = statement<{ seq: number | null }>("touched.last", "SELECT max(seq) AS seq FROM touched");
 const changesSince = statement<
-  { seq: number; everything: number; fids: Uint8Array; hashes: Uint8Array; channelIds: string },
+  { seq: number; everything: number; fids: Uint8Array; castIds: Uint8Array; channelIds: string },
   [seq: number]
 >(
   "touched.since",
-  `SELECT seq, everything, fids, hashes, channel_ids AS channelIds FROM touched
+  `SELECT seq, everything, fids, cast_ids AS castIds, channel_ids AS channelIds FROM touched
    WHERE seq > ? ORDER BY seq LIMIT ${RETAINED_COMMITS}`,
 );
 
@@ -44,7 +42,7 @@ const changesSince = statement<
  */
 export class InvalidationRecorder {
   readonly #fids = new Set<number>();
-  readonly #hashes = new Set<string>();
+  readonly #castIds = new Set<number>();
   readonly #channelIds = new Set<string>();
   #everything = false;
 
@@ -52,8 +50,8 @@ export class InvalidationRecorder {
     this.#fids.add(fid);
   }
 
-  cast(hash: Uint8Array): void {
-    this.#hashes.add(hash.toHex());
+  cast(id: number): void {
+    this.#castIds.add(id);
   }
 
   channel(id: string): void {
@@ -67,19 +65,19 @@ export class InvalidationRecorder {
   /** Discards the record of a transaction that was rolled back. */
   clear(): void {
     this.#fids.clear();
-    this.#hashes.clear();
+    this.#castIds.clear();
     this.#channelIds.clear();
     this.#everything = false;
   }
 
   flush(db: SqliteConnection): void {
-    const largest = Math.max(this.#fids.size, this.#hashes.size, this.#channelIds.size);
+    const largest = Math.max(this.#fids.size, this.#castIds.size, this.#channelIds.size);
     if (largest === 0 && !this.#everything) return;
     if (this.#everything || largest > MAX_LISTED) {
       db.run(insertChanges, 1, new Uint8Array(), new Uint8Array(), "[]");
     } else {
-      const hashes = Uint8Array.fromHex([...this.#hashes].join(""));
-      db.run(insertChanges, 0, packFids(this.#fids), hashes, JSON.stringify([...this.#channelIds]));
+      const channelIds = JSON.stringify([...this.#channelIds]);
+      db.run(insertChanges, 0, packIds(this.#fids), packIds(this.#castIds), channelIds);
     }
     db.run(trimChanges);
     this.clear();
@@ -98,33 +96,25 @@ export function readInvalidations(db: SqliteConnection, since: number): Invalida
   const rows = db.all(changesSince, since);
   // Fewer rows than commits: the reader missed commits, or the database was replaced.
   if (rows.length !== last - since || rows.some((row) => row.everything === 1)) {
-    return { seq: last, everything: true, fids: [], hashes: [], channelIds: [] };
+    return { seq: last, everything: true, fids: [], castIds: [], channelIds: [] };
   }
   return {
     seq: last,
     everything: false,
-    fids: rows.flatMap((row) => unpackFids(row.fids)),
-    hashes: rows.flatMap((row) => unpackHashes(row.hashes)),
+    fids: rows.flatMap((row) => unpackIds(row.fids)),
+    castIds: rows.flatMap((row) => unpackIds(row.castIds)),
     channelIds: rows.flatMap((row): string[] => JSON.parse(row.channelIds)),
   };
 }
 
-function packFids(fids: ReadonlySet<number>): Uint8Array {
-  const packed = Buffer.alloc(fids.size * FID_BYTES);
+function packIds(ids: ReadonlySet<number>): Uint8Array {
+  const packed = Buffer.alloc(ids.size * ID_BYTES);
   let at = 0;
-  for (const fid of fids) at = packed.writeDoubleLE(fid, at);
+  for (const id of ids) at = packed.writeDoubleLE(id, at);
   return packed;
 }
 
-function unpackFids(packed: Uint8Array): number[] {
+function unpackIds(packed: Uint8Array): number[] {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
-  return Array.from({ length: bytes.length / FID_BYTES }, (_, at) => bytes.readDoubleLE(at * FID_BYTES));
-}
-
-function unpackHashes(packed: Uint8Array): string[] {
-  const hex = packed.toHex();
-  const chars = HASH_BYTES * 2;
-  return Array.from({ length: packed.length / HASH_BYTES }, (_, at) =>
-    hex.slice(at * chars, (at + 1) * chars),
-  );
+  return Array.from({ length: bytes.length / ID_BYTES }, (_, at) => bytes.readDoubleLE(at * ID_BYTES));
 }

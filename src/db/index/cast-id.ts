@@ -16,6 +16,12 @@ export function firstCastId(timestamp: number, hash: Uint8Array): number {
   return timestamp * IDS_PER_SECOND + ((hash[0] ?? 0) << 8) + (hash[1] ?? 0);
 }
 
+/** The id to try after `id`, which another cast has: the next of the same second, after its last one its first. */
+export function nextCastId(id: number): number {
+  const next = id + 1;
+  return next % IDS_PER_SECOND === 0 ? next - IDS_PER_SECOND : next;
+}
+
 /** The smallest id of a cast with this time in unix seconds. */
 export function firstCastIdAt(timestamp: number): number {
   return timestamp * IDS_PER_SECOND;

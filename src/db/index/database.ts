@@ -3,6 +3,10 @@ import { SqliteConnection } from "../sqlite/connection.ts";
 import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
 import { openInMemory, openReader, openWriter } from "../sqlite/open.ts";
 import { InvalidationRecorder } from "./cache-invalidations.ts";
+import { CountChanges } from "./counts.ts";
+import { SignerIds } from "./project/envelopes.ts";
+import { PendingRepoints } from "./project/pending-repoints.ts";
+import { UnnamedIds } from "./project/unnamed.ts";
 import { SearchChanges } from "./search-changes.ts";
 
 const migrations = embeddedMigrations("index");
@@ -19,18 +23,33 @@ export class IndexDatabase extends SqliteConnection {
   readonly invalidations = new InvalidationRecorder();
   /** Changes of the current transaction to the full-text index. */
   readonly search = new SearchChanges();
+  /** Changes of the current transaction to counts of casts and follows. */
+  readonly counts = new CountChanges();
+  /** Ids that the current transaction removed a row of. */
+  readonly unnamed = new UnnamedIds();
+  /** Ids of signers. Used by the writer. */
+  readonly signers = new SignerIds();
+  /** Casts whose rows still move to their new ids. Used by the writer. */
+  readonly repoints = new PendingRepoints();
 
   override transaction<T>(work: () => T): T {
     try {
       return super.transaction(() => {
+        this.repoints.startTransaction();
         const result = work();
+        this.counts.flush(this);
+        this.unnamed.flush(this);
         this.search.flush(this);
         this.invalidations.flush(this);
         return result;
       });
     } catch (cause) {
+      this.counts.clear();
+      this.unnamed.clear();
       this.search.clear();
       this.invalidations.clear();
+      this.signers.clear();
+      this.repoints.clear();
       throw cause;
     }
   }

@@ -1,23 +1,38 @@
-import type { SignedMessage } from "../../protocol/signed-message.ts";
-import { MessageType } from "../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "./database.ts";
+import { createShardOf } from "./shards.ts";
 import { statement } from "./statement.ts";
 
-const addTotal = statement<unknown, [name: string, by: number]>(
+const addTotal = statement<unknown, [name: string, shard: number, by: number]>(
   "totals.add",
-  `INSERT INTO totals (name, count) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET count = count + ?2`,
+  `INSERT INTO totals (name, shard, count) VALUES (?1, ?2, ?3)
+   ON CONFLICT (name, shard) DO UPDATE SET count = count + ?3`,
 );
-const allTotals = statement<{ name: string; count: number }>("totals.all", "SELECT name, count FROM totals");
+const allTotals = statement<{ name: string; shard: number; count: number }>(
+  "totals.all",
+  "SELECT name, shard, count FROM totals",
+);
 
 /** Kinds of row. `casts`, `reactions` and `links` count live adds; `messages` also counts removes. */
 export type TotalName = "messages" | "on_chain_events" | "fids" | "casts" | "reactions" | "links";
 
 /** Changes of the totals during one transaction, written at its end. */
 export class TotalsDelta {
-  readonly #changes = new Map<TotalName, number>();
+  readonly #shardOf: (fid: number) => number;
+  readonly #changes = new Map<TotalName, Map<number, number>>();
 
-  add(name: TotalName, by: number): void {
-    this.#changes.set(name, (this.#changes.get(name) ?? 0) + by);
+  constructor(db: IndexDatabase) {
+    this.#shardOf = createShardOf(db);
+  }
+
+  /** Counts rows of an fid. */
+  add(name: TotalName, fid: number, by: number): void {
+    const shard = this.#shardOf(fid);
+    let changes = this.#changes.get(name);
+    if (!changes) {
+      changes = new Map();
+      this.#changes.set(name, changes);
+    }
+    changes.set(shard, (changes.get(shard) ?? 0) + by);
   }
 
   /** Discards the changes of a transaction that was rolled back. */
@@ -27,28 +42,30 @@ export class TotalsDelta {
 
   /** Writes the changes. Call it last in the transaction. */
   flush(db: IndexDatabase): void {
-    for (const [name, by] of this.#changes) if (by !== 0) db.run(addTotal, name, by);
+    for (const [name, shards] of this.#changes)
+      for (const [shard, by] of shards) if (by !== 0) db.run(addTotal, name, shard, by);
     this.#changes.clear();
-  }
-}
-
-/** The total that counts a live message, in addition to `messages`. */
-export function totalOf(message: SignedMessage): TotalName | undefined {
-  switch (message.data.type) {
-    case MessageType.MESSAGE_TYPE_CAST_ADD:
-      return "casts";
-    case MessageType.MESSAGE_TYPE_REACTION_ADD:
-      return "reactions";
-    case MessageType.MESSAGE_TYPE_LINK_ADD:
-      return "links";
-    default:
-      return undefined;
   }
 }
 
 /** The totals of the whole index. */
 export function readTotals(db: IndexDatabase): Record<TotalName, number> {
-  const totals = { messages: 0, on_chain_events: 0, fids: 0, casts: 0, reactions: 0, links: 0 };
-  for (const { name, count } of db.all(allTotals)) if (name in totals) totals[name as TotalName] = count;
+  const totals = emptyTotals();
+  for (const { name, count } of db.all(allTotals)) if (name in totals) totals[name as TotalName] += count;
   return totals;
+}
+
+/** The totals of each shard that has rows. */
+export function readShardTotals(db: IndexDatabase): Map<number, Record<TotalName, number>> {
+  const shards = new Map<number, Record<TotalName, number>>();
+  for (const { name, shard, count } of db.all(allTotals)) {
+    const totals = shards.get(shard) ?? emptyTotals();
+    if (name in totals) totals[name as TotalName] += count;
+    shards.set(shard, totals);
+  }
+  return shards;
+}
+
+function emptyTotals(): Record<TotalName, number> {
+  return { messages: 0, on_chain_events: 0, fids: 0, casts: 0, reactions: 0, links: 0 };
 }

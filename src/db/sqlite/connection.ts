@@ -1,4 +1,4 @@
-import type { Database, SQLQueryBindings, Statement as SqliteStatement } from "bun:sqlite";
+import type { Changes, Database, SQLQueryBindings, Statement as SqliteStatement } from "bun:sqlite";
 import { isTransient } from "../../lib/failure.ts";
 import type { Statement } from "./statement-registry.ts";
 import { asStorageError, type DatabaseFile, type DatabaseName, StorageError } from "./storage-error.ts";
@@ -67,14 +67,15 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
 
   /** Runs a statement without result rows. Returns the number of changed rows. */
   run<Params extends readonly SQLQueryBindings[]>(s: Statement<unknown, Params>, ...params: Params): number {
-    this.onStatement?.(s.name);
-    try {
-      const { changes } = this.#prepared(s).run(...params);
-      if (changes > 0 && !this.#sqlite.inTransaction) this.#clearWriteFault();
-      return changes;
-    } catch (cause) {
-      throw this.#failedWrite(cause);
-    }
+    return this.#run(s, params).changes;
+  }
+
+  /** Runs an INSERT into a table with a row id. Returns the id of the row. */
+  insert<Params extends readonly SQLQueryBindings[]>(
+    s: Statement<unknown, Params>,
+    ...params: Params
+  ): number {
+    return Number(this.#run(s, params).lastInsertRowid);
   }
 
   /** Runs `work` in one write transaction. Rolls back when it throws. */
@@ -194,6 +195,17 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
         // Reports the first error; the next transaction retries the rollback.
       }
       throw cause;
+    }
+  }
+
+  #run(s: Statement<unknown, never>, params: readonly SQLQueryBindings[]): Changes {
+    this.onStatement?.(s.name);
+    try {
+      const result = this.#prepared(s).run(...params);
+      if (result.changes > 0 && !this.#sqlite.inTransaction) this.#clearWriteFault();
+      return result;
+    } catch (cause) {
+      throw this.#failedWrite(cause);
     }
   }
 

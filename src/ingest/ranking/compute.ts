@@ -1,5 +1,6 @@
+import { firstCastIdAt, timestampOfCastId } from "../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { firstCastIdAt } from "../../db/index/project/cast-id.ts";
+import { urlOf } from "../../db/index/project/named-ids.ts";
 import type { RankedRef, RankingSnapshot } from "../../db/index/rankings.ts";
 import { statement } from "../../db/index/statement.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
@@ -25,8 +26,7 @@ interface WindowRow {
   id: number;
   hash: Uint8Array;
   fid: number;
-  timestamp: number;
-  parentUrl: string | null;
+  parentUrlId: number | null;
   likes: number | null;
   recasts: number | null;
   replies: number | null;
@@ -34,8 +34,8 @@ interface WindowRow {
 
 const windowRows = statement<WindowRow, [afterId: number, limit: number]>(
   "ranking.window",
-  `SELECT c.id, c.hash, c.fid, c.timestamp, c.parent_url AS parentUrl, n.likes, n.recasts, n.replies
-   FROM casts c LEFT JOIN cast_counts n ON n.hash = c.hash AND n.fid = c.fid
+  `SELECT c.id, c.hash, c.fid, c.parent_url_id AS parentUrlId, n.likes, n.recasts, n.replies
+   FROM casts c LEFT JOIN cast_counts n ON n.id = c.id
    WHERE c.id > ? ORDER BY c.id LIMIT ?`,
 );
 const engagementOf = statement<Counts & { id: number }, [idsJson: string]>(
@@ -43,11 +43,11 @@ const engagementOf = statement<Counts & { id: number }, [idsJson: string]>(
   // The protocol stores one like and one recast of an fid for a cast, so their rows are distinct fids already.
   `SELECT c.id,
      (SELECT count(*) FROM reactions r
-      WHERE r.target_hash = c.hash AND r.target_fid = c.fid AND r.type = 1 AND r.fid != c.fid) AS likes,
+      WHERE r.target_id = c.id AND r.type = 1 AND r.fid != c.fid) AS likes,
      (SELECT count(*) FROM reactions r
-      WHERE r.target_hash = c.hash AND r.target_fid = c.fid AND r.type = 2 AND r.fid != c.fid) AS recasts,
+      WHERE r.target_id = c.id AND r.type = 2 AND r.fid != c.fid) AS recasts,
      (SELECT count(DISTINCT r.fid) FROM casts r
-      WHERE r.parent_hash = c.hash AND r.parent_fid = c.fid AND r.fid != c.fid) AS replies
+      WHERE r.parent_id = c.id AND r.fid != c.fid) AS replies
    FROM json_each(?) j CROSS JOIN casts c ON c.id = j.value`,
 );
 
@@ -55,7 +55,6 @@ interface Candidate {
   readonly id: number;
   readonly hash: Uint8Array;
   readonly timestamp: number;
-  /** The score by the plain counts. It is never below the exact score. */
   /** The score by the plain counts: never below the exact one. */
   readonly bound: number;
 }
@@ -84,11 +83,13 @@ export function computeRankings(
   const since = nowSecs - options.windowHours * HOUR_SECS;
   const candidates: Candidate[] = [];
   const channels = new Map<string, ChannelTally>();
+  const channelOf = createChannelOf(db);
   for (const row of castsSince(db, since)) {
     const engagement = weigh({ likes: row.likes ?? 0, recasts: row.recasts ?? 0, replies: row.replies ?? 0 });
-    if (row.parentUrl !== null) tally(channels, channelIdOf(row.parentUrl), row.fid, engagement);
+    if (row.parentUrlId !== null) tally(channels, channelOf(row.parentUrlId), row.fid, engagement);
     if (engagement === 0) continue;
-    const { id, hash, timestamp } = row;
+    const { id, hash } = row;
+    const timestamp = timestampOfCastId(id);
     candidates.push({ id, hash, timestamp, bound: decay(engagement, timestamp, nowSecs) });
   }
   return {
@@ -97,12 +98,24 @@ export function computeRankings(
   };
 }
 
+/** Returns a function that gives the channel of a URL by the URL's id, with a cache. */
+function createChannelOf(db: IndexDatabase): (urlId: number) => string {
+  const cached = new Map<number, string>();
+  return (urlId) => {
+    let id = cached.get(urlId);
+    if (id === undefined) {
+      id = channelIdOf(urlOf(db, urlId));
+      cached.set(urlId, id);
+    }
+    return id;
+  };
+}
+
 function* castsSince(db: IndexDatabase, since: number): Generator<WindowRow> {
   let after = firstCastIdAt(since) - 1;
   for (;;) {
     const rows = db.all(windowRows, after, ROWS_PER_READ);
-    // The last ids of a second can run over into the next one.
-    for (const row of rows) if (row.timestamp >= since) yield row;
+    yield* rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < ROWS_PER_READ) return;
     after = last.id;
@@ -133,7 +146,7 @@ function rankCasts(db: IndexDatabase, candidates: Candidate[], nowSecs: number):
       const score = decay(engagement.get(candidate.id) ?? 0, candidate.timestamp, nowSecs);
       if (score > 0) ranked.push({ ...candidate, score });
     }
-    ranked.sort((a, b) => b.score - a.score || b.id - a.id);
+    ranked.sort((a, b) => b.score - a.score || b.timestamp - a.timestamp || Buffer.compare(b.hash, a.hash));
     ranked = ranked.slice(0, MAX_RANKED);
   }
   return ranked.map(({ hash, score }) => ({ ref: hash, score }));

@@ -1,29 +1,35 @@
-import { toUnixSecs } from "../../../protocol/time.ts";
-import type { CastAddBody, Embed, MessageData } from "../../../protocol/wire/generated/message.ts";
+import type { CastAddBody, Embed } from "../../../protocol/wire/generated/message.ts";
+import { firstCastId, firstCastIdAt, nextCastId, timestampOfCastId } from "../cast-id.ts";
 import type { IndexDatabase } from "../database.ts";
+import type { CastColumns } from "../messages/columns.ts";
+import { decodeRest } from "../messages/message-data-of.ts";
 import { statement } from "../statement.ts";
-import { firstCastId } from "./cast-id.ts";
 import { addToChannel, dropFromChannel } from "./channels.ts";
-import { addToThread, dropFromThread } from "./notifications.ts";
+import { castIdOf, findMissingCastId, keepMissingCast, urlIdOf, urlOf } from "./named-ids.ts";
 import { addReferences, dropReferences } from "./references.ts";
+import { repoint } from "./repoints.ts";
+import { adoptThread, cutOffThread, type Root } from "./threads.ts";
 
-interface RootRow {
-  root_fid: number | null;
-  root_hash: Uint8Array | null;
-  root_parent_url: string | null;
-  parent_url: string | null;
+/** A row of `casts`. */
+export interface CastRow {
+  readonly id: number;
+  readonly hash: Uint8Array;
+  readonly fid: number;
+  readonly text: string;
+  readonly parentId: number | null;
+  readonly parentFid: number | null;
+  readonly parentHash: Uint8Array | null;
+  readonly parentUrlId: number | null;
+  readonly rootId: number | null;
+  readonly rootHash: Uint8Array | null;
+  readonly rootUrlId: number | null;
+  readonly rest: Uint8Array | null;
+  readonly envelopeId: number;
 }
 
-/** A cast whose thread root changed. `mentions` is the JSON of its row. */
-interface MovedRow {
-  fid: number;
-  timestamp: number;
-  hash: Uint8Array;
-  parentFid: number | null;
-  mentions: string | null;
-}
-
-const MOVED = "fid, timestamp, hash, parent_fid AS parentFid, mentions";
+const COLUMNS = `id, hash, fid, text, parent_id AS parentId, parent_fid AS parentFid, parent_hash AS parentHash,
+  parent_url_id AS parentUrlId, root_id AS rootId, root_hash AS rootHash, root_url_id AS rootUrlId, rest,
+  envelope_id AS envelopeId`;
 
 const insertCast = statement<
   unknown,
@@ -31,72 +37,50 @@ const insertCast = statement<
     id: number,
     hash: Uint8Array,
     fid: number,
-    timestamp: number,
     text: string,
+    parentId: number | null,
     parentFid: number | null,
     parentHash: Uint8Array | null,
-    parentUrl: string | null,
+    parentUrlId: number | null,
+    rootId: number | null,
     rootFid: number | null,
     rootHash: Uint8Array | null,
-    rootParentUrl: string | null,
-    mentions: string | null,
-    embeds: string | null,
+    rootUrlId: number | null,
+    rest: Uint8Array | null,
+    envelopeId: number,
   ]
 >(
   "project.casts.insert",
-  `INSERT INTO casts (id, hash, fid, timestamp, text, parent_fid, parent_hash, parent_url,
-     root_fid, root_hash, root_parent_url, mentions, embeds)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-   ON CONFLICT (id) DO NOTHING`,
+  `INSERT INTO casts (id, hash, fid, text, parent_id, parent_fid, parent_hash, parent_url_id,
+     root_id, root_fid, root_hash, root_url_id, rest, envelope_id)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 );
-const rowOf = statement<{ id: number; rootParentUrl: string | null }, [hash: Uint8Array]>(
-  "project.casts.place-of",
-  `SELECT id, CASE WHEN root_hash IS NULL THEN parent_url ELSE root_parent_url END AS rootParentUrl
-   FROM casts WHERE hash = ?`,
+const isTaken = statement<{ one: number }, [id: number]>(
+  "project.casts.is-taken",
+  "SELECT 1 AS one FROM casts WHERE id = ?1 UNION ALL SELECT 1 FROM missing_casts WHERE id = ?1",
+);
+const dropMissing = statement<unknown, [id: number]>(
+  "project.casts.drop-missing",
+  "DELETE FROM missing_casts WHERE id = ?",
+);
+const castByHash = statement<CastRow, [hash: Uint8Array, fid: number]>(
+  "project.casts.by-hash",
+  `SELECT ${COLUMNS} FROM casts WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1 AND fid = ?2`,
 );
 const deleteCast = statement<unknown, [id: number]>("project.casts.delete", "DELETE FROM casts WHERE id = ?");
-const rootOf = statement<RootRow, [hash: Uint8Array, fid: number]>(
-  "project.casts.root-of",
-  "SELECT root_fid, root_hash, root_parent_url, parent_url FROM casts WHERE hash = ? AND fid = ?",
+const threadOfParent = statement<Root & { parentId: number }, [hash: Uint8Array, fid: number]>(
+  "project.casts.thread-of-parent",
+  `SELECT id AS parentId, coalesce(root_id, id) AS id, coalesce(root_fid, fid) AS fid,
+     coalesce(root_hash, hash) AS hash, coalesce(root_url_id, parent_url_id) AS urlId
+   FROM casts WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1 AND fid = ?2`,
 );
-const hasDangling = statement<{ one: number }, [hash: Uint8Array, fid: number]>(
-  "project.casts.has-dangling",
-  "SELECT 1 AS one FROM casts WHERE root_hash = ? AND root_fid = ? LIMIT 1",
+const oldestCasts = statement<CastRow, [fid: number, isReply: number, maxId: number]>(
+  "project.casts.oldest",
+  `SELECT ${COLUMNS} FROM casts WHERE fid = ? AND (parent_id IS NOT NULL) = ? AND id <= ? ORDER BY id`,
 );
-const adoptDangling = statement<
-  MovedRow,
-  [rootFid: number, rootHash: Uint8Array, rootParentUrl: string | null, hash: Uint8Array, fid: number]
->(
-  "project.casts.adopt-dangling",
-  `UPDATE casts SET root_fid = ?1, root_hash = ?2, root_parent_url = ?3
-   WHERE root_hash = ?4 AND root_fid = ?5 RETURNING ${MOVED}`,
-);
-const hasReply = statement<{ one: number }, [hash: Uint8Array, fid: number]>(
-  "project.casts.has-reply",
-  "SELECT 1 AS one FROM casts WHERE parent_hash = ? AND parent_fid = ? LIMIT 1",
-);
-const cutOffDescendants = statement<MovedRow, [hash: Uint8Array, fid: number]>(
-  "project.casts.cut-off-descendants",
-  `WITH RECURSIVE below (id, hash, fid) AS (
-     SELECT id, hash, fid FROM casts WHERE parent_hash = ?1 AND parent_fid = ?2
-     UNION ALL
-     SELECT c.id, c.hash, c.fid FROM below b JOIN casts c ON c.parent_hash = b.hash AND c.parent_fid = b.fid
-   )
-   UPDATE casts SET root_fid = ?2, root_hash = ?1, root_parent_url = NULL
-   WHERE id IN (SELECT id FROM below) RETURNING ${MOVED}`,
-);
-const addCounts = statement<
-  unknown,
-  [hash: Uint8Array, fid: number, likes: number, recasts: number, replies: number]
->(
-  "project.cast-counts.add",
-  `INSERT INTO cast_counts (hash, fid, likes, recasts, replies) VALUES (?1, ?2, ?3, ?4, ?5)
-   ON CONFLICT (hash, fid) DO UPDATE SET
-     likes = likes + ?3, recasts = recasts + ?4, replies = replies + ?5`,
-);
-const dropEmptyCounts = statement<unknown, [hash: Uint8Array, fid: number]>(
-  "project.cast-counts.drop-empty",
-  "DELETE FROM cast_counts WHERE hash = ? AND fid = ? AND likes = 0 AND recasts = 0 AND replies = 0",
+const nthOldestCast = statement<{ id: number }, [fid: number, isReply: number, skipped: number]>(
+  "project.casts.nth-oldest",
+  "SELECT id FROM casts WHERE fid = ? AND (parent_id IS NOT NULL) = ? ORDER BY id LIMIT 1 OFFSET ?",
 );
 
 /** The thread of a cast: its topmost known ancestor, null for a cast that starts a thread, and that ancestor's parent_url. */
@@ -106,107 +90,123 @@ export interface ThreadRoot {
 }
 
 /** The thread of a live cast as stored in its row. */
-export function threadRootOf(
-  db: IndexDatabase,
-  data: MessageData,
-  body: CastAddBody,
-  hash: Uint8Array,
-): ThreadRoot {
-  if (body.parent?.$case !== "parentCastId") return { hash: null, parentUrl: body.parent?.value ?? null };
-  const row = db.get(rootOf, hash, data.fid);
-  return { hash: row?.root_hash ?? null, parentUrl: row?.root_parent_url ?? null };
+export function threadRootOf(db: IndexDatabase, cast: CastRow): ThreadRoot {
+  const urlId = cast.rootId === null ? cast.parentUrlId : cast.rootUrlId;
+  return { hash: cast.rootHash, parentUrl: urlId === null ? null : urlOf(db, urlId) };
 }
 
-/** Adds to the counts of a cast, which may not have arrived yet. Deletes the row when all counts are zero. */
-export function countOnCast(
-  db: IndexDatabase,
-  target: { hash: Uint8Array; fid: number },
-  change: { likes?: number; recasts?: number; replies?: number },
-): void {
-  const { likes = 0, recasts = 0, replies = 0 } = change;
-  db.run(addCounts, target.hash, target.fid, likes, recasts, replies);
-  db.invalidations.cast(target.hash);
-  if (likes + recasts + replies < 0) db.run(dropEmptyCounts, target.hash, target.fid);
+/** Returns the row of a live cast. */
+export function findCast(db: IndexDatabase, fid: number, hash: Uint8Array): CastRow | undefined {
+  return db.get(castByHash, hash, fid);
+}
+
+/** Returns at least the `count` oldest casts of an fid, and all others of the same seconds. */
+export function oldestCastsOf(db: IndexDatabase, fid: number, count: number): CastRow[] {
+  return [0, 1].flatMap((isReply) => {
+    const last = db.get(nthOldestCast, fid, isReply, count - 1)?.id;
+    const maxId = last === undefined ? Number.MAX_SAFE_INTEGER : lastIdOfSecond(last);
+    return db.all(oldestCasts, fid, isReply, maxId);
+  });
 }
 
 /**
- * Makes a live cast visible. Its thread root comes from its parent's row. Replies that arrived earlier had this cast as a
- * missing root; they get the root of this cast.
+ * Makes a live cast visible. Its thread root comes from its parent's row. What named it while it was missing names its row
+ * from now on, and its replies get the root of this cast.
  */
-export function addCast(db: IndexDatabase, data: MessageData, body: CastAddBody, hash: Uint8Array): void {
-  const parent = body.parent?.$case === "parentCastId" ? body.parent.value : undefined;
-  const parentUrl = body.parent?.$case === "parentUrl" ? body.parent.value : null;
-  const root = parent && rootBelow(db, parent);
-  const timestamp = toUnixSecs(data.timestamp);
-  const columns = [
+export function addCast(db: IndexDatabase, cast: CastColumns, hash: Uint8Array, envelopeId: number): void {
+  const { fid, timestamp, parentFid, parentHash } = cast;
+  const hasParent = parentFid !== null && parentHash !== null;
+  const parent = hasParent ? parentOf(db, parentFid, parentHash) : undefined;
+  const parentUrlId = cast.parentUrl === null ? null : urlIdOf(db, cast.parentUrl);
+  const missingId = findMissingCastId(db, fid, hash);
+  const returns = missingId !== undefined && missingId > 0;
+  if (returns) db.run(dropMissing, missingId);
+  const id = returns ? missingId : freeCastId(db, timestamp, hash);
+  db.run(
+    insertCast,
+    id,
     hash,
-    data.fid,
-    timestamp,
-    body.text,
+    fid,
+    cast.text,
+    parent?.parentId ?? null,
+    parentFid,
+    parentHash,
+    parentUrlId,
+    parent?.id ?? null,
     parent?.fid ?? null,
     parent?.hash ?? null,
-    parentUrl,
-    root?.fid ?? null,
-    root?.hash ?? null,
-    root?.parentUrl ?? null,
-    jsonOf(mentionsOf(body)),
-    jsonOf(embedsOf(body)),
-  ] as const;
-  let id = firstCastId(timestamp, hash);
-  while (db.run(insertCast, id, ...columns) === 0) id++;
-  const { fid: rootFid, hash: rootHash } = root ?? { fid: data.fid, hash };
-  const rootParentUrl = root ? root.parentUrl : parentUrl;
-  if (db.get(hasDangling, hash, data.fid)) {
-    const adopted = db.all(adoptDangling, rootFid, rootHash, rootParentUrl, hash, data.fid);
-    moveThreads(db, adopted, null, rootParentUrl);
-  }
-  if (parent) countOnCast(db, parent, { replies: 1 });
-  if (parentUrl !== null) addToChannel(db, parentUrl, data.fid, timestamp);
-  addReferences(db, { fid: data.fid, timestamp, hash, body, rootParentUrl });
-  db.search.add(id, body.text);
+    parent?.urlId ?? null,
+    cast.rest,
+    envelopeId,
+  );
+  db.invalidations.cast(id);
+  if (returns) adoptThread(db, id);
+  else if (missingId !== undefined) repoint(db, missingId, id);
+  if (parent && hasParent) countOnCast(db, parent.parentId, parentFid, { replies: 1 });
+  if (cast.parentUrl !== null) addToChannel(db, cast.parentUrl, fid, timestamp);
+  const body = decodeRest(cast.rest);
+  const rootUrlId = parent ? parent.urlId : parentUrlId;
+  addReferences(db, { id, fid, timestamp, parentFid, body, rootUrlId });
+  db.search.add(id, cast.text);
 }
 
 /** Removes a cast. Its replies get the removed cast as their missing root. */
-export function dropCast(db: IndexDatabase, data: MessageData, body: CastAddBody, hash: Uint8Array): void {
-  const row = db.get(rowOf, hash);
-  if (row === undefined) throw new Error("a live cast has no row");
-  const { id, rootParentUrl } = row;
+export function dropCast(db: IndexDatabase, cast: CastRow): void {
+  const { id, fid, hash, parentId, parentFid, parentUrlId, rootId } = cast;
   db.search.drop(id);
   db.run(deleteCast, id);
-  db.invalidations.cast(hash);
-  if (db.get(hasReply, hash, data.fid)) {
-    const cutOff = db.all(cutOffDescendants, hash, data.fid);
-    moveThreads(db, cutOff, rootParentUrl, null);
+  db.invalidations.cast(id);
+  keepMissingCast(db, id, fid, hash);
+  db.unnamed.cast(id);
+  const rootUrlId = rootId === null ? parentUrlId : cast.rootUrlId;
+  cutOffThread(db, cast, rootUrlId);
+  if (rootId !== null) db.unnamed.cast(rootId);
+  if (parentId !== null && parentFid !== null) {
+    countOnCast(db, parentId, parentFid, { replies: -1 });
+    db.unnamed.cast(parentId);
   }
-  if (body.parent?.$case === "parentCastId") countOnCast(db, body.parent.value, { replies: -1 });
-  if (body.parent?.$case === "parentUrl") dropFromChannel(db, body.parent.value, data.fid);
-  dropReferences(db, { fid: data.fid, timestamp: toUnixSecs(data.timestamp), hash, body, rootParentUrl });
+  if (parentUrlId !== null) {
+    dropFromChannel(db, urlOf(db, parentUrlId), fid);
+    db.unnamed.url(parentUrlId);
+  }
+  const body = decodeRest(cast.rest);
+  dropReferences(db, { id, fid, timestamp: timestampOfCastId(id), parentFid, body, rootUrlId });
 }
 
-/** Moves the thread notifications of these casts from one root URL to another. */
-function moveThreads(
+/** Adds to the counts of a cast, which may not have arrived yet. */
+export function countOnCast(
   db: IndexDatabase,
-  casts: readonly MovedRow[],
-  from: string | null,
-  to: string | null,
+  id: number,
+  fid: number,
+  change: { likes?: number; recasts?: number; replies?: number },
 ): void {
-  for (const { mentions, ...cast } of casts) {
-    db.invalidations.cast(cast.hash);
-    const pairs: [fid: number, byteOffset: number][] = JSON.parse(mentions ?? "[]");
-    const notifying = { ...cast, mentioned: pairs.map(([fid]) => fid) };
-    dropFromThread(db, from, notifying);
-    addToThread(db, to, notifying);
-  }
+  // While rows still name a cast by its old id, its counts have the new one.
+  const newId = id < 0 ? (db.repoints.newIdOf(db, id) ?? id) : id;
+  db.counts.cast(newId, fid, change);
+  db.invalidations.cast(newId);
 }
 
-function rootBelow(
-  db: IndexDatabase,
-  parent: { fid: number; hash: Uint8Array },
-): { fid: number; hash: Uint8Array; parentUrl: string | null } {
-  const row = db.get(rootOf, parent.hash, parent.fid);
-  if (!row) return { ...parent, parentUrl: null };
-  if (row.root_hash === null || row.root_fid === null) return { ...parent, parentUrl: row.parent_url };
-  return { fid: row.root_fid, hash: row.root_hash, parentUrl: row.root_parent_url };
+/** Returns the id of a parent and the root of its thread: the parent itself if it starts a thread or is missing. */
+function parentOf(db: IndexDatabase, fid: number, hash: Uint8Array): Root & { parentId: number } {
+  const live = db.get(threadOfParent, hash, fid);
+  if (live) return live;
+  const id = castIdOf(db, fid, hash);
+  return { parentId: id, id, fid, hash, urlId: null };
+}
+
+/** Returns the first choice for the id of a cast that neither a cast nor a missing cast has. */
+function freeCastId(db: IndexDatabase, timestamp: number, hash: Uint8Array): number {
+  const first = firstCastId(timestamp, hash);
+  let id = first;
+  while (db.get(isTaken, id)) {
+    id = nextCastId(id);
+    if (id === first) throw new Error("no id is free in this second");
+  }
+  return id;
+}
+
+function lastIdOfSecond(id: number): number {
+  return firstCastIdAt(timestampOfCastId(id) + 1) - 1;
 }
 
 /** The mentioned fids with their byte offsets, in text order. */
@@ -231,8 +231,4 @@ function storedEmbed({ embed }: Embed): StoredEmbed | undefined {
   if (embed?.$case === "url") return { url: embed.value };
   if (embed?.$case === "castId") return { fid: embed.value.fid, hash: `0x${embed.value.hash.toHex()}` };
   return undefined;
-}
-
-function jsonOf(list: readonly unknown[]): string | null {
-  return list.length > 0 ? JSON.stringify(list) : null;
 }

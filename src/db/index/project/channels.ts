@@ -1,6 +1,8 @@
 import { channelIdOf, parentUrlsOf } from "../../../protocol/channel-url.ts";
+import { timestampOfCastId } from "../cast-id.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
+import { findUrlId } from "./named-ids.ts";
 
 const addMember = statement<unknown, [channelId: string, fid: number, at: number]>(
   "project.channels.add-member",
@@ -37,13 +39,13 @@ const deleteActivity = statement<unknown, [channelId: string]>(
   "project.channels.delete-activity",
   "DELETE FROM channel_activity WHERE id = ?",
 );
-const lastCastOf = statement<{ at: number }, [fid: number, parentUrl: string]>(
+const lastCastOf = statement<{ id: number | null }, [fid: number, parentUrlId: number]>(
   "project.channels.last-cast-of",
-  "SELECT timestamp AS at FROM casts WHERE fid = ? AND parent_url = ? ORDER BY timestamp DESC LIMIT 1",
+  "SELECT max(id) AS id FROM casts WHERE fid = ? AND parent_url_id = ?",
 );
-const firstCastUnder = statement<{ at: number }, [parentUrl: string]>(
+const firstCastUnder = statement<{ id: number | null }, [parentUrlId: number]>(
   "project.channels.first-cast-under",
-  "SELECT timestamp AS at FROM casts WHERE parent_url = ? ORDER BY timestamp LIMIT 1",
+  "SELECT min(id) AS id FROM casts WHERE parent_url_id = ?",
 );
 
 /** Counts a cast directly under a channel's URL. Call it after the cast's row was inserted. */
@@ -58,15 +60,20 @@ export function addToChannel(db: IndexDatabase, parentUrl: string, fid: number, 
 /** The reverse of `addToChannel`. Call it after the cast's row was deleted. */
 export function dropFromChannel(db: IndexDatabase, parentUrl: string, fid: number): void {
   const id = channelIdOf(parentUrl);
-  const urls = parentUrlsOf(id);
+  const urlIds = parentUrlsOf(id).flatMap((url) => findUrlId(db, url) ?? []);
   const lost = db.get(memberCasts, id, fid)?.casts === 1;
   if (lost) db.run(deleteMember, id, fid);
-  else db.run(setMember, id, fid, Math.max(...urls.map((url) => db.get(lastCastOf, fid, url)?.at ?? 0)));
+  else
+    db.run(setMember, id, fid, Math.max(...timesOf(urlIds.map((urlId) => db.get(lastCastOf, fid, urlId)))));
   db.invalidations.channel(id);
   if (db.get(activityOf, id)?.casts === 1) {
     db.run(deleteActivity, id);
     return;
   }
-  const first = urls.flatMap((url) => db.get(firstCastUnder, url)?.at ?? []);
+  const first = timesOf(urlIds.map((urlId) => db.get(firstCastUnder, urlId)));
   db.run(setActivity, id, Math.min(...first), lost ? 1 : 0);
+}
+
+function timesOf(rows: readonly ({ id: number | null } | undefined)[]): number[] {
+  return rows.flatMap((row) => (row?.id == null ? [] : timestampOfCastId(row.id)));
 }

@@ -1,55 +1,140 @@
 import { toUnixSecs } from "../../../protocol/time.ts";
 import type { LinkBody, MessageData } from "../../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
+import type { LinkColumns } from "../messages/columns.ts";
+import { LinkType } from "../messages/link-type.ts";
 import { statement } from "../statement.ts";
 import { addMutualFollow, dropMutualFollow } from "./mutual-follows.ts";
-import { type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
+import { NO_CAST, type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
 
 /** The link type of follows. */
 export const FOLLOW = "follow";
 
-const insertLink = statement<unknown, [fid: number, type: string, targetFid: number, linkedAt: number]>(
+/** A row of `links`. `type`: see `messages/link-type.ts`. Unix seconds. */
+export interface LinkRow {
+  readonly fid: number;
+  readonly type: number | string;
+  readonly targetFid: number;
+  readonly timestamp: number;
+  readonly displayedAt: number | null;
+  readonly envelopeId: number;
+}
+
+const COLUMNS =
+  "fid, type, target_fid AS targetFid, timestamp, displayed_at AS displayedAt, envelope_id AS envelopeId";
+
+const insertLink = statement<
+  unknown,
+  [
+    fid: number,
+    type: number | string,
+    targetFid: number,
+    timestamp: number,
+    displayedAt: number | null,
+    envelopeId: number,
+  ]
+>(
   "project.links.insert",
-  "INSERT INTO links (fid, type, target_fid, linked_at) VALUES (?, ?, ?, ?)",
+  "INSERT INTO links (fid, type, target_fid, timestamp, displayed_at, envelope_id) VALUES (?, ?, ?, ?, ?, ?)",
 );
-const deleteLink = statement<unknown, [fid: number, type: string, targetFid: number]>(
+const deleteLink = statement<unknown, [fid: number, type: number | string, targetFid: number]>(
   "project.links.delete",
   "DELETE FROM links WHERE fid = ? AND type = ? AND target_fid = ?",
 );
-const addCounts = statement<unknown, [fid: number, followers: number, following: number]>(
-  "project.follow-counts.add",
-  `INSERT INTO follow_counts (fid, followers, following) VALUES (?1, ?2, ?3)
-   ON CONFLICT (fid) DO UPDATE SET followers = followers + ?2, following = following + ?3`,
+const linkTo = statement<LinkRow, [fid: number, type: number | string, targetFid: number]>(
+  "project.links.to",
+  `SELECT ${COLUMNS} FROM links WHERE fid = ? AND type = ? AND target_fid = ?`,
 );
-const dropEmptyCounts = statement<unknown, [fid: number]>(
-  "project.follow-counts.drop-empty",
-  "DELETE FROM follow_counts WHERE fid = ? AND followers = 0 AND following = 0",
+const linksUpTo = statement<LinkRow, [fid: number, type: number | string, maxTimestamp: number]>(
+  "project.links.up-to",
+  `SELECT ${COLUMNS} FROM links WHERE fid = ? AND type = ? AND timestamp <= ?`,
+);
+const nextType = statement<{ type: number | string }, [fid: number, after: number | string]>(
+  "project.links.next-type",
+  "SELECT type FROM links WHERE fid = ? AND type > ? ORDER BY type LIMIT 1",
+);
+const nthOldestLink = statement<
+  { timestamp: number },
+  [fid: number, type: number | string, limit: number, skipped: number]
+>(
+  "project.links.nth-oldest",
+  `SELECT timestamp FROM (
+     SELECT * FROM (SELECT timestamp FROM links
+       WHERE fid = ?1 AND type = ?2 AND displayed_at IS NULL ORDER BY timestamp LIMIT ?3)
+     UNION ALL
+     SELECT * FROM (SELECT timestamp FROM links
+       WHERE fid = ?1 AND type = ?2 AND displayed_at IS NOT NULL ORDER BY timestamp LIMIT ?3))
+   ORDER BY timestamp LIMIT 1 OFFSET ?4`,
+);
+const oldestLinks = statement<LinkRow, [fid: number, type: number | string, maxTimestamp: number]>(
+  "project.links.oldest",
+  `SELECT ${COLUMNS} FROM links WHERE fid = ?1 AND type = ?2 AND displayed_at IS NULL AND timestamp <= ?3
+   UNION ALL
+   SELECT ${COLUMNS} FROM links WHERE fid = ?1 AND type = ?2 AND displayed_at IS NOT NULL AND timestamp <= ?3`,
 );
 
-export function addLink(db: IndexDatabase, data: MessageData, body: LinkBody): void {
-  const targetFid = body.target?.value ?? 0;
-  const linkedAt = linkedAtOf(data, body);
-  db.run(insertLink, data.fid, body.type, targetFid, linkedAt);
-  if (body.type !== FOLLOW) return;
-  count(db, data.fid, targetFid, 1);
-  addMutualFollow(db, data.fid, targetFid, linkedAt);
-  notify(db, notificationOf(data, targetFid, linkedAt));
+/** Returns the row of a user's live link of a stored type to a target. */
+export function findLink(
+  db: IndexDatabase,
+  fid: number,
+  type: number | string,
+  targetFid: number,
+): LinkRow | undefined {
+  return db.get(linkTo, fid, type, targetFid);
 }
 
-export function dropLink(db: IndexDatabase, data: MessageData, body: LinkBody): void {
-  const targetFid = body.target?.value ?? 0;
-  db.run(deleteLink, data.fid, body.type, targetFid);
-  if (body.type !== FOLLOW) return;
-  count(db, data.fid, targetFid, -1);
-  db.run(dropEmptyCounts, data.fid);
-  db.run(dropEmptyCounts, targetFid);
-  dropMutualFollow(db, data.fid, targetFid);
-  unnotify(db, notificationOf(data, targetFid, linkedAtOf(data, body)));
+/** Returns the live links of a user and stored type whose messages are not newer than `maxTimestamp`. */
+export function linksOfType(
+  db: IndexDatabase,
+  fid: number,
+  type: number | string,
+  maxTimestamp: number,
+): LinkRow[] {
+  return db.all(linksUpTo, fid, type, maxTimestamp);
+}
+
+/** Returns at least the `count` oldest links of an fid by message time, and all others of the same seconds. */
+export function oldestLinksOf(db: IndexDatabase, fid: number, count: number): LinkRow[] {
+  return typesOf(db, fid).flatMap((type) => {
+    const last = db.get(nthOldestLink, fid, type, count, count - 1)?.timestamp;
+    return db.all(oldestLinks, fid, type, last ?? Number.MAX_SAFE_INTEGER);
+  });
+}
+
+function typesOf(db: IndexDatabase, fid: number): (number | string)[] {
+  const types: (number | string)[] = [];
+  // Numbers sort before texts.
+  for (
+    let type = db.get(nextType, fid, 0)?.type;
+    type !== undefined;
+    type = db.get(nextType, fid, type)?.type
+  )
+    types.push(type);
+  return types;
+}
+
+export function addLink(db: IndexDatabase, link: LinkColumns, envelopeId: number): void {
+  const { fid, type, targetFid, timestamp, displayedAt } = link;
+  db.run(insertLink, fid, type, targetFid, timestamp, displayedAt, envelopeId);
+  if (type !== LinkType.Follow) return;
+  const linkedAt = displayedAt ?? timestamp;
+  count(db, fid, targetFid, 1);
+  addMutualFollow(db, fid, targetFid, linkedAt);
+  notify(db, notificationOf(fid, targetFid, linkedAt));
+}
+
+export function dropLink(db: IndexDatabase, link: LinkRow): void {
+  const { fid, type, targetFid, timestamp, displayedAt } = link;
+  db.run(deleteLink, fid, type, targetFid);
+  if (type !== LinkType.Follow) return;
+  count(db, fid, targetFid, -1);
+  dropMutualFollow(db, fid, targetFid);
+  unnotify(db, notificationOf(fid, targetFid, displayedAt ?? timestamp));
 }
 
 function count(db: IndexDatabase, fid: number, targetFid: number, by: 1 | -1): void {
-  db.run(addCounts, fid, 0, by);
-  db.run(addCounts, targetFid, by, 0);
+  db.counts.follow(fid, { following: by });
+  db.counts.follow(targetFid, { followers: by });
   db.invalidations.user(fid);
   db.invalidations.user(targetFid);
 }
@@ -59,8 +144,6 @@ export function linkedAtOf(data: MessageData, body: LinkBody): number {
   return toUnixSecs(body.displayTimestamp ?? data.timestamp);
 }
 
-function notificationOf(data: MessageData, fid: number, timestamp: number): Notification {
-  return { fid, timestamp, kind: NotificationKind.Follow, actorFid: data.fid, ref: NO_CAST };
+function notificationOf(actorFid: number, fid: number, timestamp: number): Notification {
+  return { fid, timestamp, kind: NotificationKind.Follow, actorFid, ref: NO_CAST };
 }
-
-const NO_CAST = new Uint8Array();

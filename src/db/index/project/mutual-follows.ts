@@ -1,9 +1,11 @@
 import type { IndexDatabase } from "../database.ts";
+import { LinkType } from "../messages/link-type.ts";
 import { statement } from "../statement.ts";
 
 const followedAt = statement<{ at: number }, [fid: number, targetFid: number]>(
   "project.mutual-follows.followed-at",
-  "SELECT linked_at AS at FROM links WHERE fid = ? AND type = 'follow' AND target_fid = ?",
+  `SELECT coalesce(displayed_at, timestamp) AS at FROM links
+   WHERE fid = ? AND type = ${LinkType.Follow} AND target_fid = ?`,
 );
 const insertPair = statement<unknown, [fid: number, otherFid: number, since: number]>(
   "project.mutual-follows.insert",

@@ -5,25 +5,27 @@ import { statement } from "../statement.ts";
 export const NotificationKind = { Mention: 1, Reply: 2, Like: 3, Recast: 4, Follow: 5 } as const;
 export type NotificationKind = (typeof NotificationKind)[keyof typeof NotificationKind];
 
-/** An action of `actorFid` that concerns `fid`. `timestamp`: unix seconds; `ref`: a cast hash, empty for a follow. */
+/** An action of `actorFid` that concerns `fid`. `timestamp`: unix seconds; `ref`: the id of a cast, `NO_CAST` for a follow. */
 export interface Notification {
   readonly fid: number;
   readonly timestamp: number;
   readonly kind: NotificationKind;
   readonly actorFid: number;
-  readonly ref: Uint8Array;
+  readonly ref: number;
 }
+
+export const NO_CAST = 0;
 
 /** The fields of a cast that cause notifications. `mentioned`: fids. */
 export interface NotifyingCast {
+  readonly id: number;
   readonly fid: number;
   readonly timestamp: number;
-  readonly hash: Uint8Array;
   readonly mentioned: Iterable<number>;
   readonly parentFid: number | null;
 }
 
-type Row = [fid: number, timestamp: number, kind: number, actorFid: number, ref: Uint8Array];
+type Row = [fid: number, timestamp: number, kind: number, actorFid: number, ref: number];
 
 const insertNotification = statement<unknown, Row>(
   "project.notifications.insert",
@@ -34,38 +36,38 @@ const deleteNotification = statement<unknown, Row>(
   "DELETE FROM notifications WHERE fid = ? AND timestamp = ? AND kind = ? AND actor_fid = ? AND ref = ?",
 );
 
-const insertInThread = statement<unknown, [...Row, rootParentUrl: string]>(
+const insertInThread = statement<unknown, [...Row, rootUrlId: number]>(
   "project.thread-notifications.insert",
-  `INSERT INTO thread_notifications (fid, timestamp, kind, actor_fid, ref, root_parent_url)
+  `INSERT INTO thread_notifications (fid, timestamp, kind, actor_fid, ref, root_url_id)
    VALUES (?, ?, ?, ?, ?, ?)`,
 );
-const deleteInThread = statement<unknown, [...Row, rootParentUrl: string]>(
+const deleteInThread = statement<unknown, [...Row, rootUrlId: number]>(
   "project.thread-notifications.delete",
   `DELETE FROM thread_notifications
-   WHERE fid = ? AND timestamp = ? AND kind = ? AND actor_fid = ? AND ref = ? AND root_parent_url = ?`,
+   WHERE fid = ? AND timestamp = ? AND kind = ? AND actor_fid = ? AND ref = ? AND root_url_id = ?`,
 );
 
 /** The notifications of a cast, one for each user. A reply that also mentions the parent's author is a reply. */
 export function notificationsOfCast(cast: NotifyingCast): Notification[] {
-  const { fid: actorFid, timestamp, hash: ref } = cast;
+  const { fid: actorFid, timestamp, id: ref } = cast;
   const kinds = new Map<number, NotificationKind>();
   for (const fid of cast.mentioned) kinds.set(fid, NotificationKind.Mention);
   if (cast.parentFid !== null) kinds.set(cast.parentFid, NotificationKind.Reply);
   return [...kinds].map(([fid, kind]) => ({ fid, timestamp, kind, actorFid, ref }));
 }
 
-/** Adds the notifications of a cast to the list of its thread, whose root is under the URL. */
-export function addToThread(db: IndexDatabase, url: string | null, cast: NotifyingCast): void {
-  if (url === null) return;
+/** Adds the notifications of a cast to the list of its thread, whose root is under the URL with this id. */
+export function addToThread(db: IndexDatabase, urlId: number | null, cast: NotifyingCast): void {
+  if (urlId === null) return;
   for (const { fid, timestamp, kind, actorFid, ref } of notificationsOfCast(cast))
-    if (fid !== actorFid) db.run(insertInThread, fid, timestamp, kind, actorFid, ref, url);
+    if (fid !== actorFid) db.run(insertInThread, fid, timestamp, kind, actorFid, ref, urlId);
 }
 
 /** The reverse of `addToThread`. */
-export function dropFromThread(db: IndexDatabase, url: string | null, cast: NotifyingCast): void {
-  if (url === null) return;
+export function dropFromThread(db: IndexDatabase, urlId: number | null, cast: NotifyingCast): void {
+  if (urlId === null) return;
   for (const { fid, timestamp, kind, actorFid, ref } of notificationsOfCast(cast))
-    if (fid !== actorFid) db.run(deleteInThread, fid, timestamp, kind, actorFid, ref, url);
+    if (fid !== actorFid) db.run(deleteInThread, fid, timestamp, kind, actorFid, ref, urlId);
 }
 
 /** Adds a notification, unless the actor is the recipient. */

@@ -1,30 +1,12 @@
 import { toUnixSecs } from "../../../protocol/time.ts";
-import {
-  type MessageData,
-  type UserDataBody,
-  UserDataType,
-  type UserNameProof,
-  type VerificationAddBody,
+import type {
+  MessageData,
+  UserNameProof,
+  VerificationAddBody,
 } from "../../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
-const insertUserData = statement<unknown, [fid: number, type: number, value: string]>(
-  "project.user-data.insert",
-  "INSERT INTO user_data (fid, type, value) VALUES (?, ?, ?)",
-);
-const deleteUserData = statement<unknown, [fid: number, type: number]>(
-  "project.user-data.delete",
-  "DELETE FROM user_data WHERE fid = ? AND type = ?",
-);
-const insertWord = statement<unknown, [word: string, fid: number]>(
-  "project.display-name-words.insert",
-  "INSERT OR IGNORE INTO display_name_words (word, fid) VALUES (?, ?)",
-);
-const deleteWord = statement<unknown, [word: string, fid: number]>(
-  "project.display-name-words.delete",
-  "DELETE FROM display_name_words WHERE word = ? AND fid = ?",
-);
 const insertVerification = statement<
   unknown,
   [fid: number, address: Uint8Array, protocol: number, timestamp: number]
@@ -57,29 +39,6 @@ const deleteProof = statement<{ fid: number }, [name: string]>(
   "project.username-proofs.delete",
   "DELETE FROM username_proofs WHERE name = ? RETURNING fid",
 );
-
-/** An empty value unsets a field in the protocol: the message occupies its slot but gets no row. */
-export function addUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
-  if (body.value !== "") db.run(insertUserData, data.fid, body.type, body.value);
-  db.invalidations.user(data.fid);
-  for (const word of displayNameWords(body)) db.run(insertWord, word, data.fid);
-}
-
-export function dropUserData(db: IndexDatabase, data: MessageData, body: UserDataBody): void {
-  db.run(deleteUserData, data.fid, body.type);
-  db.invalidations.user(data.fid);
-  for (const word of displayNameWords(body)) db.run(deleteWord, word, data.fid);
-}
-
-/** The words for search by display name, see `wordsOf`. */
-function displayNameWords(body: UserDataBody): Set<string> {
-  return new Set(body.type === UserDataType.USER_DATA_TYPE_DISPLAY ? wordsOf(body.value) : []);
-}
-
-/** The runs of letters and digits, in lower case. */
-export function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-}
 
 export function addVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {
   db.run(insertVerification, data.fid, body.address, body.protocol, toUnixSecs(data.timestamp));

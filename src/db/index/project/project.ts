@@ -1,46 +1,77 @@
-import type { SignedMessage } from "../../../protocol/signed-message.ts";
-import { MessageType } from "../../../protocol/wire/generated/message.ts";
+import type { MessageData } from "../../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
+import type { SplitMessage } from "../messages/columns.ts";
 import { addCast, dropCast } from "./casts.ts";
+import { dropEnvelope, putEnvelope } from "./envelopes.ts";
 import { addLend, dropLend } from "./lends.ts";
 import { addLink, dropLink } from "./links.ts";
-import {
-  addUserData,
-  addUsernameProof,
-  addVerification,
-  dropUserData,
-  dropUsernameProof,
-  dropVerification,
-} from "./profile.ts";
+import { addOtherMessage, dropOtherMessage } from "./other-messages.ts";
+import { addUsernameProof, addVerification, dropUsernameProof, dropVerification } from "./profile.ts";
 import { addReaction, dropReaction } from "./reactions.ts";
+import type { StoredMessage } from "./stored-message.ts";
+import { addUserData, dropUserData } from "./user-data.ts";
 
-/** Adds a message that became live to the read model. Removes, compact states and key operations have no rows there. */
-export function project(db: IndexDatabase, message: SignedMessage): void {
-  const { data, hash } = message;
-  const body = data.body;
-  if (body?.$case === "castAddBody") addCast(db, data, body.value, hash);
-  else if (body?.$case === "reactionBody" && data.type === MessageType.MESSAGE_TYPE_REACTION_ADD)
-    addReaction(db, data, body.value, hash);
-  else if (body?.$case === "linkBody" && data.type === MessageType.MESSAGE_TYPE_LINK_ADD)
-    addLink(db, data, body.value);
-  else if (body?.$case === "userDataBody") addUserData(db, data, body.value);
-  else if (body?.$case === "verificationAddBody") addVerification(db, data, body.value);
+/** Stores a message that became live, with all rows that follow from it. `data` is its decoded data. */
+export function project(
+  db: IndexDatabase,
+  { columns, envelope, hash }: SplitMessage,
+  data: MessageData,
+): void {
+  switch (columns.table) {
+    case "casts":
+      addCast(db, columns, hash, putEnvelope(db, envelope));
+      break;
+    case "reactions":
+      addReaction(db, columns, putEnvelope(db, envelope));
+      break;
+    case "links":
+      addLink(db, columns, putEnvelope(db, envelope));
+      break;
+    case "user_data":
+      addUserData(db, columns, putEnvelope(db, envelope));
+      break;
+    case "messages":
+      addOtherMessage(db, columns, envelope);
+      projectOther(db, data, hash);
+  }
+}
+
+/** Removes a message that is no longer live: the exact reverse of `project`. */
+export function retract(db: IndexDatabase, stored: StoredMessage): void {
+  const { row } = stored;
+  switch (row.table) {
+    case "casts":
+      dropCast(db, row);
+      break;
+    case "reactions":
+      dropReaction(db, row);
+      break;
+    case "links":
+      dropLink(db, row);
+      break;
+    case "user_data":
+      dropUserData(db, row);
+      break;
+    case "messages":
+      retractOther(db, stored.message.data);
+      dropOtherMessage(db, row);
+      return;
+  }
+  dropEnvelope(db, row.envelopeId);
+}
+
+/** Removes, compact states and key operations have no rows of their own. */
+function projectOther(db: IndexDatabase, data: MessageData, hash: Uint8Array): void {
+  const { body } = data;
+  if (body?.$case === "verificationAddBody") addVerification(db, data, body.value);
   else if (body?.$case === "usernameProofBody")
     addUsernameProof(db, body.value, { timestamp: data.timestamp, hash });
   else if (body?.$case === "lendStorageBody") addLend(db, data, body.value);
 }
 
-/** Removes a message that is no longer live from the read model: the exact reverse of `project`. */
-export function retract(db: IndexDatabase, message: SignedMessage): void {
-  const { data, hash } = message;
-  const body = data.body;
-  if (body?.$case === "castAddBody") dropCast(db, data, body.value, hash);
-  else if (body?.$case === "reactionBody" && data.type === MessageType.MESSAGE_TYPE_REACTION_ADD)
-    dropReaction(db, data, body.value, hash);
-  else if (body?.$case === "linkBody" && data.type === MessageType.MESSAGE_TYPE_LINK_ADD)
-    dropLink(db, data, body.value);
-  else if (body?.$case === "userDataBody") dropUserData(db, data, body.value);
-  else if (body?.$case === "verificationAddBody") dropVerification(db, data, body.value);
+function retractOther(db: IndexDatabase, data: MessageData): void {
+  const { body } = data;
+  if (body?.$case === "verificationAddBody") dropVerification(db, data, body.value);
   else if (body?.$case === "usernameProofBody") dropUsernameProof(db, body.value);
   else if (body?.$case === "lendStorageBody") dropLend(db, data, body.value);
 }

@@ -1,75 +1,116 @@
-import { toUnixSecs } from "../../../protocol/time.ts";
-import {
-  type MessageData,
-  type ReactionBody,
-  ReactionType,
-} from "../../../protocol/wire/generated/message.ts";
+import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
+import type { ReactionColumns } from "../messages/columns.ts";
 import { statement } from "../statement.ts";
 import { countOnCast } from "./casts.ts";
+import { castIdOf, findCastId, findUrlId, urlIdOf } from "./named-ids.ts";
 import { type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
+
+/** A row of `reactions`. */
+export interface ReactionRow {
+  readonly fid: number;
+  readonly targetFid: number;
+  readonly targetId: number;
+  readonly type: number;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  readonly envelopeId: number;
+}
+
+/** The target of a reaction: a cast, or a URL. */
+export type ReactionTarget = { readonly fid: number; readonly hash: Uint8Array } | { readonly url: string };
+
+const COLUMNS =
+  "fid, target_fid AS targetFid, target_id AS targetId, type, timestamp, envelope_id AS envelopeId";
 
 const insertReaction = statement<
   unknown,
-  [
-    fid: number,
-    type: number,
-    timestamp: number,
-    hash: Uint8Array,
-    targetFid: number | null,
-    targetHash: Uint8Array | null,
-    targetUrl: string | null,
-  ]
+  [fid: number, targetFid: number, targetId: number, type: number, timestamp: number, envelopeId: number]
 >(
   "project.reactions.insert",
-  `INSERT INTO reactions (fid, type, timestamp, hash, target_fid, target_hash, target_url)
-   VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  `INSERT INTO reactions (fid, target_fid, target_id, type, timestamp, envelope_id)
+   VALUES (?, ?, ?, ?, ?, ?)`,
 );
-const deleteReaction = statement<unknown, [fid: number, type: number, timestamp: number, hash: Uint8Array]>(
+const deleteReaction = statement<unknown, [fid: number, targetFid: number, targetId: number, type: number]>(
   "project.reactions.delete",
-  "DELETE FROM reactions WHERE fid = ? AND type = ? AND timestamp = ? AND hash = ?",
+  "DELETE FROM reactions WHERE fid = ? AND target_fid = ? AND target_id = ? AND type = ?",
+);
+const reactionTo = statement<ReactionRow, [fid: number, targetFid: number, targetId: number, type: number]>(
+  "project.reactions.to",
+  `SELECT ${COLUMNS} FROM reactions WHERE fid = ? AND target_fid = ? AND target_id = ? AND type = ?`,
+);
+const oldestReactions = statement<ReactionRow, [fid: number, type: number, maxTimestamp: number]>(
+  "project.reactions.oldest",
+  `SELECT ${COLUMNS} FROM reactions WHERE fid = ? AND type = ? AND timestamp <= ?`,
+);
+const nthOldestReaction = statement<{ timestamp: number }, [fid: number, type: number, skipped: number]>(
+  "project.reactions.nth-oldest",
+  "SELECT timestamp FROM reactions WHERE fid = ? AND type = ? ORDER BY timestamp LIMIT 1 OFFSET ?",
 );
 
-export function addReaction(
+/** Returns the row of a user's live reaction to a target. */
+export function findReaction(
   db: IndexDatabase,
-  data: MessageData,
-  body: ReactionBody,
-  hash: Uint8Array,
-): void {
-  const cast = body.target?.$case === "targetCastId" ? body.target.value : undefined;
-  const url = body.target?.$case === "targetUrl" ? body.target.value : null;
-  const timestamp = toUnixSecs(data.timestamp);
-  db.run(insertReaction, data.fid, body.type, timestamp, hash, cast?.fid ?? null, cast?.hash ?? null, url);
-  countReaction(db, body, 1);
-  const notification = notificationOf(data, body);
-  if (notification) notify(db, notification);
+  fid: number,
+  type: number,
+  target: ReactionTarget,
+): ReactionRow | undefined {
+  if ("url" in target) {
+    const urlId = findUrlId(db, target.url);
+    return urlId === undefined ? undefined : db.get(reactionTo, fid, 0, urlId, type);
+  }
+  const id = findCastId(db, target.fid, target.hash);
+  if (id === undefined) return undefined;
+  const found = db.get(reactionTo, fid, target.fid, id, type);
+  if (found) return found;
+  const oldId = db.repoints.oldIdOf(db, id);
+  return oldId === undefined ? undefined : db.get(reactionTo, fid, target.fid, oldId, type);
 }
 
-export function dropReaction(
-  db: IndexDatabase,
-  data: MessageData,
-  body: ReactionBody,
-  hash: Uint8Array,
-): void {
-  db.run(deleteReaction, data.fid, body.type, toUnixSecs(data.timestamp), hash);
-  countReaction(db, body, -1);
-  const notification = notificationOf(data, body);
-  if (notification) unnotify(db, notification);
+/** Returns at least the `count` oldest reactions of an fid, and all others of the same seconds. */
+export function oldestReactionsOf(db: IndexDatabase, fid: number, count: number): ReactionRow[] {
+  return [ReactionType.REACTION_TYPE_LIKE, ReactionType.REACTION_TYPE_RECAST].flatMap((type) => {
+    const last = db.get(nthOldestReaction, fid, type, count - 1)?.timestamp;
+    return db.all(oldestReactions, fid, type, last ?? Number.MAX_SAFE_INTEGER);
+  });
 }
 
-function countReaction(db: IndexDatabase, body: ReactionBody, by: 1 | -1): void {
-  if (body.target?.$case !== "targetCastId") return;
-  countOnCast(
-    db,
-    body.target.value,
-    body.type === ReactionType.REACTION_TYPE_LIKE ? { likes: by } : { recasts: by },
-  );
+export function addReaction(db: IndexDatabase, reaction: ReactionColumns, envelopeId: number): void {
+  const { fid, type, timestamp, targetFid } = reaction;
+  const targetId = targetIdOf(db, reaction);
+  db.run(insertReaction, fid, targetFid, targetId, type, timestamp, envelopeId);
+  if (reaction.targetHash === null) return;
+  countReaction(db, targetId, targetFid, type, 1);
+  notify(db, notificationOf(fid, targetFid, targetId, type, timestamp));
 }
 
-function notificationOf(data: MessageData, body: ReactionBody): Notification | undefined {
-  if (body.target?.$case !== "targetCastId") return undefined;
-  const { fid, hash } = body.target.value;
-  const kind =
-    body.type === ReactionType.REACTION_TYPE_LIKE ? NotificationKind.Like : NotificationKind.Recast;
-  return { fid, timestamp: toUnixSecs(data.timestamp), kind, actorFid: data.fid, ref: hash };
+export function dropReaction(db: IndexDatabase, reaction: ReactionRow): void {
+  const { fid, type, timestamp, targetFid, targetId } = reaction;
+  db.run(deleteReaction, fid, targetFid, targetId, type);
+  if (targetFid === 0) {
+    db.unnamed.url(targetId);
+    return;
+  }
+  countReaction(db, targetId, targetFid, type, -1);
+  unnotify(db, notificationOf(fid, targetFid, targetId, type, timestamp));
+  db.unnamed.cast(targetId);
+}
+
+function targetIdOf(db: IndexDatabase, { targetFid, targetHash, targetUrl }: ReactionColumns): number {
+  return targetHash === null ? urlIdOf(db, targetUrl ?? "") : castIdOf(db, targetFid, targetHash);
+}
+
+function countReaction(db: IndexDatabase, id: number, fid: number, type: number, by: 1 | -1): void {
+  countOnCast(db, id, fid, type === ReactionType.REACTION_TYPE_LIKE ? { likes: by } : { recasts: by });
+}
+
+function notificationOf(
+  actorFid: number,
+  fid: number,
+  ref: number,
+  type: number,
+  timestamp: number,
+): Notification {
+  const kind = type === ReactionType.REACTION_TYPE_LIKE ? NotificationKind.Like : NotificationKind.Recast;
+  return { fid, timestamp, kind, actorFid, ref };
 }

@@ -115,12 +115,16 @@ export const missingCasts = sqliteTable("missing_casts", {
 
 /**
  * Casts that arrived after many rows named them as missing: what names `old_id` is moved to `new_id`, a bounded number of
- * rows in each commit.
+ * rows in each commit. Both ids have rows until then: `old_id` in `missing_casts`, `new_id` there or in `casts`.
  */
-export const castRepoints = sqliteTable("cast_repoints", {
-  oldId: integer("old_id").primaryKey(),
-  newId: integer("new_id").notNull(),
-});
+export const castRepoints = sqliteTable(
+  "cast_repoints",
+  {
+    oldId: integer("old_id").primaryKey(),
+    newId: integer("new_id").notNull(),
+  },
+  (t) => [uniqueIndex("cast_repoints_by_new_id").on(t.newId)],
+);
 
 /**
  * Live likes (1) and recasts (2). `target_id` is the id of a cast, live or missing, or of a URL; `target_fid` is 0 for a URL.
