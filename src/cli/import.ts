@@ -25,7 +25,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { getPosition } = await import("../db/index/positions.ts");
       const { createIngestEngine } = await import("../ingest/engine.ts");
       const { openState, statePath } = await import("../db/state/database.ts");
-      const { networkOf } = await import("../ingest/network.ts");
+      const { networkOf } = await import("../protocol/network.ts");
       const { createProgressReporter, progressOnStderr } = await import("../runtime/progress-line.ts");
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;

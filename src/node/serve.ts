@@ -4,10 +4,10 @@ import { indexPath, openIndexReader, openIndexWriter } from "../db/index/databas
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
 import { openState, statePath } from "../db/state/database.ts";
-import { networkOf } from "../ingest/network.ts";
 import { EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
 import { RpcClient } from "../lib/port-rpc.ts";
 import { checkListenAddress } from "../net/listen-address.ts";
+import { networkOf } from "../protocol/network.ts";
 import { fanOutClient } from "../push/rpc.ts";
 import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";

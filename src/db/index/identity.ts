@@ -1,4 +1,6 @@
 import { UserError } from "../../lib/failure.ts";
+import { networkOf } from "../../protocol/network.ts";
+import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "./database.ts";
 import { statement } from "./statement.ts";
 import { readTotals } from "./totals.ts";
@@ -25,6 +27,18 @@ export function claimNetwork(db: IndexDatabase, network: string): void {
       `the index in this data directory holds ${claimed}; protocol.network is ${network}. Use another data directory.`,
     );
   }
+}
+
+/**
+ * The network of the messages in an index.
+ *
+ * @throws Error when no network has claimed the index.
+ */
+export function networkOfIndex(db: IndexDatabase): FarcasterNetwork {
+  const network = db.get(getMeta, "network")?.value;
+  if (network !== "mainnet" && network !== "testnet" && network !== "devnet")
+    throw new Error("the index belongs to no network");
+  return networkOf(network);
 }
 
 /** Whether the index was filled with the demo network, whose keys are public. */

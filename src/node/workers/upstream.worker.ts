@@ -1,9 +1,9 @@
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import { networkOf } from "../../ingest/network.ts";
 import { type IngestRequest, type IngestResponse, submitRelayed } from "../../ingest/rpc.ts";
 import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import { networkOf } from "../../protocol/network.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import { createUpstreamFaultLog } from "../../upstream/fault-log.ts";

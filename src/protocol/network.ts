@@ -1,5 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { FarcasterNetwork } from "./wire/generated/message.ts";
 
 const NETWORKS: Record<Config["protocol"]["network"], FarcasterNetwork> = {
   mainnet: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
