@@ -44,7 +44,7 @@ export interface Rank {
  * Slots: cast hash; reaction type and target; link type and target fid; verified address; user data type; name;
  * borrower; gasless key. The slots of username proofs and keys span all fids.
  */
-export function slotOf({ data, hash }: SignedMessage): MessageSlot {
+export function slotOf({ data, hash }: Pick<SignedMessage, "data" | "hash">): MessageSlot {
   const body = data.body;
   switch (body?.$case) {
     case "castAddBody":

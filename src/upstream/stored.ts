@@ -1,4 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
+import { networkOfIndex } from "../db/index/identity.ts";
+import { messagesOf } from "../db/index/messages/live-messages.ts";
 import { statement } from "../db/index/statement.ts";
 import { gaslessKeysOf } from "../ingest/gasless-key-table.ts";
 import type { OnChainEventRef } from "../ingest/registry.ts";
@@ -7,10 +9,6 @@ import { proofsOfFid, rivalsOfFid } from "../ingest/relay-proofs.ts";
 import type { Store } from "../protocol/merge-rules.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 
-const messagesOf = statement<{ slot: Uint8Array; hash: Uint8Array }, [fid: number, store: number]>(
-  "upstream-stored.messages",
-  "SELECT slot, hash FROM messages WHERE fid = ? AND store = ?",
-);
 const eventsOf = statement<
   { blockNumber: number; logIndex: number; bytes: Uint8Array },
   [type: number, fid: number]
@@ -30,8 +28,8 @@ const isRegisteredFid = statement<{ one: number }, [fid: number]>(
 
 /** Returns the live messages of an fid in a store, by their hashes in hex. */
 export function storedMessages(db: IndexDatabase, fid: number, store: Store): Map<string, MessageRef> {
-  const rows = db.all(messagesOf, fid, store);
-  return new Map(rows.map(({ slot, hash }) => [hash.toHex(), { fid, store, slot, hash }]));
+  const messages = messagesOf(db, networkOfIndex(db), fid, store).toArray();
+  return new Map(messages.map(({ slot, hash }) => [hash.toHex(), { fid, store, slot, hash }]));
 }
 
 /** Returns the on-chain events of one type of an fid, by their bytes in hex. */
