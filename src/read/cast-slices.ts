@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { IndexDatabase } from "../db/index/database.ts";
+import type { CastRef } from "./hydrate/cast-ids.ts";
 import type { Hash } from "./hydrate/casts.ts";
 import type { Hydration } from "./hydrate/hydrate.ts";
 import { type ReadSource, runQuery } from "./run-query.ts";
@@ -10,7 +11,7 @@ const SLICE_CASTS = 50;
 /** Time after which the event loop runs other work. Yielding after every slice costs more than most slices. */
 const MAX_TURN_MS = 5;
 
-/** Casts in the order of `hashesOf`, one slice at a time; undefined stands for a cast that was deleted. */
+/** Casts in the order of `castsOf`, one slice at a time; undefined stands for a cast that was deleted. */
 export type CastSlices<Shown> = AsyncIterable<readonly (Shown | undefined)[]>;
 
 /** The skeleton and its casts. */
@@ -31,48 +32,47 @@ export function readCastsInSlices<Found, Shown>(
   reads: ReadSource,
   {
     find,
-    hashesOf,
+    castsOf,
     viewerFid,
     present,
   }: {
     readonly find: (db: IndexDatabase) => Found;
-    readonly hashesOf: (found: Found) => readonly Hash[];
+    readonly castsOf: (found: Found) => readonly CastRef[];
     readonly viewerFid?: number | undefined;
     readonly present: (hash: Hash, hydration: Hydration) => Shown | undefined;
   },
 ): SlicedCasts<Found, Shown> {
-  const sliceOf = (hashes: readonly Hash[], slice: number) =>
-    hashes.slice(slice * SLICE_CASTS, (slice + 1) * SLICE_CASTS);
-  const presentAll = (hashes: readonly Hash[], hydration: Hydration) =>
-    hashes.map((hash) => present(hash, hydration));
-  const { found, hashes, firstSlice } = runQuery(
+  const sliceOf = (casts: readonly CastRef[], slice: number) =>
+    casts.slice(slice * SLICE_CASTS, (slice + 1) * SLICE_CASTS);
+  const requestOf = (casts: readonly CastRef[]) => ({ castIds: casts.map(({ id }) => id), viewerFid });
+  const presentAll = (casts: readonly CastRef[], hydration: Hydration) =>
+    casts.map(({ id }) => {
+      const cast = hydration.castsById.get(id);
+      return cast && present(cast.hash, hydration);
+    });
+  const { found, casts, firstSlice } = runQuery(
     reads,
     (db) => {
       const found = find(db);
-      return { found, hashes: hashesOf(found) };
+      return { found, casts: castsOf(found) };
     },
-    ({ hashes }) => ({ hashes: sliceOf(hashes, 0), viewerFid }),
-    ({ found, hashes }, hydration) => ({
+    ({ casts }) => requestOf(sliceOf(casts, 0)),
+    ({ found, casts }, hydration) => ({
       found,
-      hashes,
-      firstSlice: presentAll(sliceOf(hashes, 0), hydration),
+      casts,
+      firstSlice: presentAll(sliceOf(casts, 0), hydration),
     }),
   );
   async function* slices() {
     let turnAtMs = performance.now();
     yield firstSlice;
-    for (let slice = 1; slice * SLICE_CASTS < hashes.length; slice++) {
+    for (let slice = 1; slice * SLICE_CASTS < casts.length; slice++) {
       if (performance.now() - turnAtMs > MAX_TURN_MS) {
         await setImmediate();
         turnAtMs = performance.now();
       }
-      const sliceHashes = sliceOf(hashes, slice);
-      yield runQuery(
-        reads,
-        () => sliceHashes,
-        () => ({ hashes: sliceHashes, viewerFid }),
-        presentAll,
-      );
+      const next = sliceOf(casts, slice);
+      yield runQuery(reads, () => next, requestOf, presentAll);
     }
   }
   return { found, slices: slices(), first: firstSlice[0] };

@@ -1,7 +1,7 @@
 import { lastInvalidationSeq, readInvalidations } from "../../db/index/cache-invalidations.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
-import type { CastState, Hash, Reply } from "./casts.ts";
+import { type Hash, loadCasts, loadCastsByHash, type StoredCast } from "./casts.ts";
 import type { ChannelState } from "./channels.ts";
 import type { UserState } from "./users.ts";
 
@@ -17,10 +17,16 @@ const MAX_REPLIES = 20_000;
  */
 export class HydrationCache {
   readonly users = new GenerationCache<number, UserState>(MAX_USERS / 2);
-  readonly casts = new GenerationCache<Hash, CastState>(MAX_CASTS / 2);
+  /** By id, as commits name the casts that they change. */
+  readonly #casts = new GenerationCache<number, StoredCast>(MAX_CASTS / 2);
+  /** The same states by hash. One that is no longer in `#casts` may be outdated. */
+  readonly #castsByHash = new GenerationCache<Hash, StoredCast>(MAX_CASTS / 2);
   readonly channels = new GenerationCache<string, ChannelState>(MAX_CHANNELS / 2);
-  /** The oldest direct replies of casts. An added or removed reply changes the counts of the cast, which invalidates it. */
-  readonly replies = new GenerationCache<Hash, readonly Reply[]>(MAX_REPLIES / 2, (list) => 1 + list.length);
+  /** The ids of the oldest direct replies of casts. An added or removed reply changes the counts of the cast, which invalidates it. */
+  readonly replies = new GenerationCache<number, readonly number[]>(
+    MAX_REPLIES / 2,
+    (list) => 1 + list.length,
+  );
   /** The number of the last commit that the cache reflects. */
   #seq: number | undefined;
 
@@ -36,18 +42,55 @@ export class HydrationCache {
     this.#seq = changes.seq;
     if (changes.everything) {
       this.users.clear();
-      this.casts.clear();
+      this.#casts.clear();
+      this.#castsByHash.clear();
       this.channels.clear();
       this.replies.clear();
       return;
     }
     for (const fid of changes.fids) this.users.delete(fid);
-    for (const hex of changes.hashes) {
-      const hash: Hash = `0x${hex}`;
-      this.casts.delete(hash);
-      this.replies.delete(hash);
+    for (const id of changes.castIds) {
+      this.#casts.delete(id);
+      this.replies.delete(id);
     }
     for (const id of changes.channelIds) this.channels.delete(id);
+  }
+
+  /** Returns the live casts among `ids` by id. Loads those that are not cached. */
+  castsById(db: IndexDatabase, ids: Iterable<number>): Map<number, StoredCast> {
+    const found = new Map<number, StoredCast>();
+    const missing = new Set<number>();
+    for (const id of ids) {
+      const cast = this.#casts.get(id);
+      if (cast !== undefined) found.set(id, cast);
+      else missing.add(id);
+    }
+    for (const cast of loadCasts(db, [...missing])) {
+      found.set(cast.id, cast);
+      this.#addCast(cast);
+    }
+    return found;
+  }
+
+  /** Returns the live casts among `hashes` by hash. Loads those that are not cached. */
+  castsByHash(db: IndexDatabase, hashes: Iterable<Hash>): Map<Hash, StoredCast> {
+    const found = new Map<Hash, StoredCast>();
+    const missing = new Set<Hash>();
+    for (const hash of hashes) {
+      const cast = this.#castsByHash.get(hash);
+      if (cast !== undefined && this.#casts.get(cast.id) === cast) found.set(hash, cast);
+      else missing.add(hash);
+    }
+    for (const cast of loadCastsByHash(db, [...missing])) {
+      found.set(cast.hash, cast);
+      this.#addCast(cast);
+    }
+    return found;
+  }
+
+  #addCast(cast: StoredCast): void {
+    this.#casts.set(cast.id, cast);
+    this.#castsByHash.set(cast.hash, cast);
   }
 }
 

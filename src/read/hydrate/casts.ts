@@ -1,5 +1,7 @@
+import { timestampOfCastId } from "../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import type { StoredEmbed } from "../../db/index/project/casts.ts";
+import { decodeRest } from "../../db/index/messages/message-data-of.ts";
+import { embedsOf, mentionsOf, type StoredEmbed } from "../../db/index/project/casts.ts";
 import { statement } from "../../db/index/statement.ts";
 
 export type Hash = `0x${string}`;
@@ -21,11 +23,9 @@ export interface CastContent {
   readonly embeds: readonly StoredEmbed[];
 }
 
-/** A live cast that replies to another one. */
-export interface Reply {
-  readonly fid: number;
-  readonly timestamp: number;
-  readonly hash: Hash;
+/** The state of a live cast with the id of its row, which never leaves the process. */
+export interface StoredCast extends CastState {
+  readonly id: number;
 }
 
 /** The numbers of reactions and replies to a cast. */
@@ -39,76 +39,89 @@ interface CastCounts {
 export type Mention = readonly [fid: number, byteOffset: number];
 
 interface CastRow {
+  id: number;
   hash: Uint8Array;
   fid: number;
-  timestamp: number;
   text: string;
   parentFid: number | null;
   parentHash: Uint8Array | null;
   parentUrl: string | null;
   rootHash: Uint8Array | null;
-  rootParentUrl: string | null;
-  mentions: string | null;
-  embeds: string | null;
+  rootUrl: string | null;
+  rest: Uint8Array | null;
   likes: number | null;
   recasts: number | null;
   replies: number | null;
 }
 
-const castRows = statement<CastRow, [hashesJson: string]>(
-  "hydrate.casts",
-  `SELECT c.hash, c.fid, c.timestamp, c.text, c.parent_fid AS parentFid, c.parent_hash AS parentHash,
-     c.parent_url AS parentUrl, c.root_hash AS rootHash, c.root_parent_url AS rootParentUrl,
-     c.mentions, c.embeds, n.likes, n.recasts, n.replies
+/** Selects casts that a condition finds for each entry of a JSON array. */
+const selectCasts = (isCast: string) =>
+  `SELECT c.id, c.hash, c.fid, c.text, c.parent_fid AS parentFid, c.parent_hash AS parentHash, p.url AS parentUrl,
+     c.root_hash AS rootHash, r.url AS rootUrl, c.rest, n.likes, n.recasts, n.replies
    FROM json_each(?) j
-   CROSS JOIN casts c ON c.hash = unhex(j.value)
-   LEFT JOIN cast_counts n ON n.hash = c.hash AND n.fid = c.fid`,
+   CROSS JOIN casts c ON ${isCast}
+   LEFT JOIN urls p ON p.id = c.parent_url_id
+   LEFT JOIN urls r ON r.id = c.root_url_id
+   LEFT JOIN cast_counts n ON n.id = c.id`;
+const rowsById = statement<CastRow, [idsJson: string]>("hydrate.casts", selectCasts("c.id = j.value"));
+// The index has the first 6 bytes of a hash. The row has the others.
+const rowsByHash = statement<CastRow, [hashesJson: string]>(
+  "hydrate.casts-by-hash",
+  selectCasts("substr(c.hash, 1, 6) = substr(unhex(j.value), 1, 6) AND c.hash = unhex(j.value)"),
 );
 
-const countRows = statement<CastCounts & { hash: Uint8Array }, [castsJson: string]>(
+// A cast that is not live may still be named by others.
+const countRows = statement<CastCounts & { at: number }, [castsJson: string]>(
   "hydrate.cast-counts",
-  `SELECT n.hash, n.likes, n.recasts, n.replies
+  `SELECT j.key AS at, n.likes, n.recasts, n.replies
    FROM json_each(?) j
-   CROSS JOIN cast_counts n ON n.hash = unhex(j.value ->> 0) AND n.fid = j.value ->> 1`,
+   CROSS JOIN cast_counts n ON n.id = coalesce(
+     (SELECT id FROM casts c WHERE substr(c.hash, 1, 6) = substr(unhex(j.value ->> 0), 1, 6)
+        AND c.hash = unhex(j.value ->> 0) AND c.fid = j.value ->> 1),
+     (SELECT max(id) FROM missing_casts m WHERE substr(m.hash, 1, 6) = substr(unhex(j.value ->> 0), 1, 6)
+        AND m.hash = unhex(j.value ->> 0) AND m.fid = j.value ->> 1))`,
 );
+
+/** Loads the live casts among `ids` in one statement. */
+export function loadCasts(db: IndexDatabase, ids: readonly number[]): StoredCast[] {
+  return ids.length === 0 ? [] : db.all(rowsById, JSON.stringify(ids)).map(castOf);
+}
 
 /** Loads the live casts among `hashes` in one statement. */
-export function loadCasts(db: IndexDatabase, hashes: Iterable<Hash>): Map<Hash, CastState> {
-  const distinct = [...new Set(hashes)];
-  const casts = new Map<Hash, CastState>();
-  if (distinct.length === 0) return casts;
-  const json = JSON.stringify(distinct.map((hash) => hash.slice(2)));
-  for (const row of db.all(castRows, json)) {
-    const hash = hex(row.hash);
-    casts.set(hash, {
-      hash,
-      fid: row.fid,
-      timestamp: row.timestamp,
-      text: row.text,
-      parent:
-        row.parentFid !== null && row.parentHash !== null
-          ? { fid: row.parentFid, hash: hex(row.parentHash) }
-          : undefined,
-      parentUrl: row.parentUrl,
-      threadHash: row.rootHash === null ? hash : hex(row.rootHash),
-      rootParentUrl: row.rootHash === null ? row.parentUrl : row.rootParentUrl,
-      mentions: row.mentions === null ? [] : JSON.parse(row.mentions),
-      embeds: row.embeds === null ? [] : JSON.parse(row.embeds),
-      likes: row.likes ?? 0,
-      recasts: row.recasts ?? 0,
-      replies: row.replies ?? 0,
-    });
-  }
-  return casts;
+export function loadCastsByHash(db: IndexDatabase, hashes: readonly Hash[]): StoredCast[] {
+  if (hashes.length === 0) return [];
+  return db.all(rowsByHash, JSON.stringify(hashes.map((hash) => hash.slice(2)))).map(castOf);
+}
+
+function castOf(row: CastRow): StoredCast {
+  const hash = hex(row.hash);
+  const { parentFid, parentHash, parentUrl, rootHash } = row;
+  const rest = row.rest === null ? undefined : decodeRest(row.rest);
+  return {
+    id: row.id,
+    hash,
+    fid: row.fid,
+    timestamp: timestampOfCastId(row.id),
+    text: row.text,
+    parent: parentFid !== null && parentHash !== null ? { fid: parentFid, hash: hex(parentHash) } : undefined,
+    parentUrl,
+    threadHash: rootHash === null ? hash : hex(rootHash),
+    rootParentUrl: rootHash === null ? parentUrl : row.rootUrl,
+    mentions: rest === undefined ? [] : mentionsOf(rest),
+    embeds: rest === undefined ? [] : embedsOf(rest),
+    likes: row.likes ?? 0,
+    recasts: row.recasts ?? 0,
+    replies: row.replies ?? 0,
+  };
 }
 
 /** Adds the numbers of reactions and replies to casts, live or not, in one statement. */
 export function withCounts(db: IndexDatabase, casts: readonly CastContent[]): CastState[] {
   if (casts.length === 0) return [];
   const json = JSON.stringify(casts.map(({ hash, fid }) => [hash.slice(2), fid]));
-  const counts = new Map(db.all(countRows, json).map((row) => [hex(row.hash), row]));
-  return casts.map((cast) => {
-    const { likes = 0, recasts = 0, replies = 0 } = counts.get(cast.hash) ?? {};
+  const counts = new Map(db.all(countRows, json).map((row) => [row.at, row]));
+  return casts.map((cast, at) => {
+    const { likes = 0, recasts = 0, replies = 0 } = counts.get(at) ?? {};
     return { ...cast, likes, recasts, replies };
   });
 }

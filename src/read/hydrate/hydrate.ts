@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
 import { type HydrationCache, readThrough } from "./cache.ts";
-import { type CastState, type Hash, loadCasts } from "./casts.ts";
+import type { CastState, Hash, StoredCast } from "./casts.ts";
 import { type ChannelState, loadChannels } from "./channels.ts";
 import { loadUsers, type UserState } from "./users.ts";
 import { loadViewerContexts, type ViewerContexts } from "./viewer.ts";
@@ -10,6 +10,8 @@ import { loadViewerContexts, type ViewerContexts } from "./viewer.ts";
 export interface Hydration {
   readonly users: ReadonlyMap<number, UserState>;
   readonly casts: ReadonlyMap<Hash, CastState>;
+  /** The casts that were requested by id. */
+  readonly castsById: ReadonlyMap<number, CastState>;
   /** By id: the requested channels, and the channels of the casts' threads. */
   readonly channels: ReadonlyMap<string, ChannelState>;
   /** The time of the read in unix seconds, which decides what has expired. */
@@ -21,6 +23,9 @@ export interface Hydration {
 /** The objects that a skeleton names. */
 export interface HydrationRequest {
   readonly fids?: Iterable<number>;
+  /** Casts that a query found. */
+  readonly castIds?: Iterable<number>;
+  /** Casts that a client named. */
   readonly hashes?: Iterable<Hash>;
   readonly channelIds?: Iterable<string>;
   /** The viewer of the objects. The viewer's relations to each of them are loaded too. */
@@ -40,11 +45,11 @@ export function hydrate(
   nowSecs: number,
   cache: HydrationCache,
 ): Hydration {
-  const castsOf = (hashes: Iterable<Hash>) =>
-    readThrough(cache.casts, hashes, (missing) => loadCasts(db, missing));
-  const casts = castsOf(request.hashes ?? []);
+  const castsById = cache.castsById(db, request.castIds ?? []);
+  const casts: Map<Hash, StoredCast> = cache.castsByHash(db, request.hashes ?? []);
+  for (const cast of castsById.values()) casts.set(cast.hash, cast);
   const provided = request.providedCasts ?? [];
-  const quoted = castsOf(quotedHashes([...casts.values(), ...provided], casts));
+  const quoted = cache.castsByHash(db, quotedHashes([...casts.values(), ...provided], casts));
   for (const [hash, cast] of quoted) casts.set(hash, cast);
   const referring = [...casts.values(), ...provided];
   const channelIds = new Set(request.channelIds ?? []);
@@ -69,7 +74,7 @@ export function hydrate(
     const apps = readThrough(cache.users, appFids.difference(users), (missing) => loadUsers(db, missing));
     for (const [fid, app] of apps) users.set(fid, app);
   }
-  return { users, casts, channels, nowSecs, viewer };
+  return { users, casts, castsById, channels, nowSecs, viewer };
 }
 
 function* authAppsOf(users: Iterable<UserState>): Iterable<number> {
@@ -84,4 +89,9 @@ function* quotedHashes(casts: readonly CastState[], loaded: ReadonlyMap<Hash, Ca
   for (const cast of casts) {
     for (const embed of cast.embeds) if ("hash" in embed && !loaded.has(embed.hash)) yield embed.hash;
   }
+}
+
+/** Returns the hashes of the live casts among those that were requested by id, in the order of `rows`. */
+export function hashesOf(rows: readonly { readonly id: number }[], { castsById }: Hydration): Hash[] {
+  return rows.flatMap(({ id }) => castsById.get(id)?.hash ?? []);
 }

@@ -62,7 +62,8 @@ const userRows = statement<UserRow, [fidsJson: string]>(
 );
 const dataRows = statement<{ fid: number; type: UserDataType; value: string }, [fidsJson: string]>(
   "hydrate.user-data",
-  `SELECT d.fid, d.type, d.value FROM json_each(?) j CROSS JOIN user_data d ON d.fid = j.value`,
+  `SELECT d.fid, d.type, d.value FROM json_each(?) j CROSS JOIN user_data d ON d.fid = j.value
+   WHERE d.value != ''`,
 );
 const verificationRows = statement<Verification & { fid: number }, [fidsJson: string]>(
   "hydrate.verifications",

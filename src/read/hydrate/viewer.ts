@@ -1,7 +1,8 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { LinkType } from "../../db/index/messages/link-type.ts";
 import { statement } from "../../db/index/statement.ts";
 import { ReactionType } from "../../protocol/wire/generated/message.ts";
-import type { CastState, Hash } from "./casts.ts";
+import type { Hash, StoredCast } from "./casts.ts";
 
 /** The viewer's relations to the objects of a response. */
 export interface ViewerContexts {
@@ -31,25 +32,26 @@ interface UserRow {
   blockedBy: number;
 }
 
-const link = (fid: string, type: "follow" | "block", targetFid: string) =>
-  `EXISTS (SELECT 1 FROM links l WHERE l.fid = ${fid} AND l.type = '${type}' AND l.target_fid = ${targetFid})`;
+const link = (fid: string, type: keyof typeof LinkType, targetFid: string) =>
+  `EXISTS (SELECT 1 FROM links l
+     WHERE l.fid = ${fid} AND l.type = ${LinkType[type]} AND l.target_fid = ${targetFid})`;
 const userRows = statement<UserRow, [viewerFid: number, fidsJson: string]>(
   "hydrate.viewer.users",
-  `SELECT j.value AS fid, ${link("?1", "follow", "j.value")} AS following,
-     ${link("j.value", "follow", "?1")} AS followedBy, ${link("?1", "block", "j.value")} AS blocking,
-     ${link("j.value", "block", "?1")} AS blockedBy
+  `SELECT j.value AS fid, ${link("?1", "Follow", "j.value")} AS following,
+     ${link("j.value", "Follow", "?1")} AS followedBy, ${link("?1", "Block", "j.value")} AS blocking,
+     ${link("j.value", "Block", "?1")} AS blockedBy
    FROM json_each(?2) j`,
 );
 
 const reaction = (type: ReactionType) =>
   `EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = j.value ->> 0
-     AND r.target_hash = unhex(j.value ->> 1) AND r.type = ${type})`;
+     AND r.target_id = j.value ->> 1 AND r.type = ${type})`;
 const castRows = statement<
-  { hash: string; liked: number; recasted: number },
+  { at: number; liked: number; recasted: number },
   [viewerFid: number, castsJson: string]
 >(
   "hydrate.viewer.casts",
-  `SELECT j.value ->> 1 AS hash, ${reaction(ReactionType.REACTION_TYPE_LIKE)} AS liked,
+  `SELECT j.key AS at, ${reaction(ReactionType.REACTION_TYPE_LIKE)} AS liked,
      ${reaction(ReactionType.REACTION_TYPE_RECAST)} AS recasted
    FROM json_each(?2) j`,
 );
@@ -66,7 +68,7 @@ export function loadViewerContexts(
   viewerFid: number,
   shown: {
     readonly fids: Iterable<number>;
-    readonly casts: Iterable<CastState>;
+    readonly casts: Iterable<StoredCast>;
     readonly channelIds: Iterable<string>;
   },
 ): ViewerContexts {
@@ -80,10 +82,13 @@ export function loadViewerContexts(
     });
   }
   const casts = new Map<Hash, CastContext>();
-  const keys = [...shown.casts].map(({ fid, hash }) => [fid, hash.slice(2)]);
-  if (keys.length > 0) {
-    for (const { hash, liked, recasted } of db.all(castRows, viewerFid, JSON.stringify(keys)))
-      casts.set(`0x${hash}`, { liked: liked === 1, recasted: recasted === 1 });
+  const shownCasts = [...shown.casts];
+  if (shownCasts.length > 0) {
+    const json = JSON.stringify(shownCasts.map(({ fid, id }) => [fid, id]));
+    for (const { at, liked, recasted } of db.all(castRows, viewerFid, json)) {
+      const cast = shownCasts[at];
+      if (cast) casts.set(cast.hash, { liked: liked === 1, recasted: recasted === 1 });
+    }
   }
   const channelIds = [...shown.channelIds];
   const active = channelIds.length > 0 ? db.all(channelRows, viewerFid, JSON.stringify(channelIds)) : [];
