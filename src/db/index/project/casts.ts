@@ -2,7 +2,7 @@ import type { CastAddBody, Embed } from "../../../protocol/wire/generated/messag
 import { firstCastId, firstCastIdAt, nextCastId, timestampOfCastId } from "../cast-id.ts";
 import type { IndexDatabase } from "../database.ts";
 import type { CastColumns } from "../messages/columns.ts";
-import { decodeRest } from "../messages/message-data-of.ts";
+import { decodeRest } from "../messages/rest.ts";
 import { statement } from "../statement.ts";
 import { addToChannel, dropFromChannel } from "./channels.ts";
 import { castIdOf, findMissingCastId, keepMissingCast, urlIdOf, urlOf } from "./named-ids.ts";
