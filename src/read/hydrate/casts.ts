@@ -1,6 +1,6 @@
 import { timestampOfCastId } from "../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { decodeRest } from "../../db/index/messages/message-data-of.ts";
+import { decodeRest } from "../../db/index/messages/rest.ts";
 import { embedsOf, mentionsOf, type StoredEmbed } from "../../db/index/project/casts.ts";
 import { statement } from "../../db/index/statement.ts";
 

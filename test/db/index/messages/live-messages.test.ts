@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { allMessages, messagesOf } from "../../../../src/db/index/messages/live-messages.ts";
+import { Store, slotOf } from "../../../../src/protocol/merge-rules.ts";
+import { Rejection } from "../../../../src/protocol/rejection.ts";
+import { decodeMessage, encodeMessage, type SignedMessage } from "../../../../src/protocol/signed-message.ts";
+import { FarcasterNetwork, Message, MessageType } from "../../../../src/protocol/wire/generated/message.ts";
+import { ANCHOR_SECS } from "../../../demo/records.ts";
+import { encodeData, sealDataBytes } from "../../../support/messages.ts";
+import { mixedRecords } from "../../../support/mixed-records.ts";
+import { accountRecords, accountSigner, startTestNode } from "../../../support/node.ts";
+import { ODD_ENCODINGS } from "../../../support/odd-encodings.ts";
+
+const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+
+function decoded(bytes: Uint8Array): SignedMessage {
+  const message = decodeMessage(bytes);
+  if (message instanceof Rejection) throw new Error(message.reason);
+  return message;
+}
+
+const hex = (bytes: Uint8Array) => bytes.toHex();
+
+describe("allMessages", () => {
+  test("gives every stored message byte for byte, in the order of fid, store and slot", () => {
+    using node = startTestNode({ nowSecs: ANCHOR_SECS });
+    const accepted: Uint8Array[] = [];
+    for (const record of mixedRecords({ fids: 5, perType: 20 }))
+      if (node.ingest(record) === "ok" && record.kind === "message") accepted.push(record.bytes);
+    const stored = allMessages(node.db, MAINNET).toArray();
+    const places = stored.map(({ fid, store, slot }) => ({ fid, store, slot: hex(slot) }));
+    expect(places).toEqual(
+      places.toSorted((a, b) => a.fid - b.fid || a.store - b.store || (a.slot < b.slot ? -1 : 1)),
+    );
+    expect(accepted.length).toBeGreaterThan(50);
+    const live = new Set(stored.map((message) => hex(message.encode())));
+    // Messages that later ones replaced are gone; all others are here, and nothing else.
+    const places2 = new Map(
+      accepted.map((bytes) => [placeOf(decoded(bytes)), hex(encodeMessage(decoded(bytes)))]),
+    );
+    expect([...live].sort()).toEqual([...places2.values()].sort());
+    for (const message of stored) {
+      const whole = message.decode();
+      expect(hex(encodeMessage(whole))).toBe(hex(message.encode()));
+      expect(slotOf(whole)).toEqual({ store: message.store, slot: message.slot, kind: message.kind });
+      expect(hex(message.hash)).toBe(hex(whole.hash));
+      expect(message.timestamp).toBe(whole.data.timestamp);
+    }
+  });
+
+  test("gives messages in odd encodings byte for byte", () => {
+    using node = startTestNode();
+    node.ingestAll(accountRecords(7, 10));
+    const sent = Object.values(ODD_ENCODINGS).flatMap((encode, index) => {
+      const hash = new Uint8Array(20).fill(index + 1);
+      const bodies = [
+        {
+          type: MessageType.MESSAGE_TYPE_CAST_ADD,
+          body: {
+            $case: "castAddBody" as const,
+            value: {
+              text: `odd ${index}`,
+              mentions: [3, 4],
+              mentionsPositions: [0, 1],
+              embeds: [{ embed: { $case: "castId" as const, value: { fid: 5, hash } } }],
+              parent: { $case: "parentUrl" as const, value: `https://example.com/${index}` },
+            },
+          },
+        },
+        {
+          type: MessageType.MESSAGE_TYPE_REACTION_ADD,
+          body: {
+            $case: "reactionBody" as const,
+            value: { type: 1, target: { $case: "targetCastId" as const, value: { fid: 9, hash } } },
+          },
+        },
+        {
+          type: MessageType.MESSAGE_TYPE_LINK_ADD,
+          body: {
+            $case: "linkBody" as const,
+            value: { type: "follow", target: { $case: "targetFid" as const, value: 100 + index } },
+          },
+        },
+        {
+          type: MessageType.MESSAGE_TYPE_REACTION_REMOVE,
+          body: {
+            $case: "reactionBody" as const,
+            value: { type: 2, target: { $case: "targetCastId" as const, value: { fid: 9, hash } } },
+          },
+        },
+      ];
+      return bodies.map((data) => {
+        const odd = encode(encodeData({ fid: 7, ...data }));
+        return Message.encode(sealDataBytes(odd, accountSigner(7))).finish();
+      });
+    });
+    expect(new Set(sent.map((bytes) => node.ingestMessage(bytes)))).toEqual(new Set(["ok"]));
+    const live = allMessages(node.db, MAINNET)
+      .map((message) => hex(message.encode()))
+      .toArray();
+    expect(live.sort()).toEqual(sent.map(hex).sort());
+  });
+
+  test("gives nothing for an fid without messages", () => {
+    using node = startTestNode();
+    expect(messagesOf(node.db, MAINNET, 1, Store.Casts).toArray()).toEqual([]);
+    expect(allMessages(node.db, MAINNET).toArray()).toEqual([]);
+  });
+});
+
+function placeOf(message: SignedMessage): string {
+  const { store, slot } = slotOf(message);
+  return `${message.data.fid} ${store} ${hex(slot)}`;
+}
