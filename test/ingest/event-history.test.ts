@@ -8,6 +8,7 @@ import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { registerEvent, rentEvent, signerEvent } from "../support/events.ts";
+import { liveMessages } from "../support/live-messages.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeWallet } from "../support/messages.ts";
 import { accountRecords, accountSigner, eventRecord, startTestNode, type TestNode } from "../support/node.ts";
 import { takeEvents } from "../support/outbox.ts";
@@ -81,10 +82,8 @@ function liveSlots(db: IndexDatabase): string[] {
     (data.body?.$case === "linkBody" &&
       data.type === MessageType.MESSAGE_TYPE_LINK_ADD &&
       data.body.value.type === "follow");
-  return db.sqlite
-    .query<{ bytes: Uint8Array }, []>("SELECT bytes FROM messages")
-    .all()
-    .map(({ bytes }) => decoded(bytes))
+  return liveMessages(db)
+    .map(({ message }) => message)
     .filter(isShown)
     .map(slotKey)
     .sort();

@@ -268,27 +268,3 @@ describe("a node that follows an upstream", () => {
     expect(index.nonces()).toEqual({ user: 6, app: 7 });
   });
 });
-
-test("migrates the nonces of an older index to the highest of all users per app", () => {
-  using db = openIndexInMemory();
-  const file = join(import.meta.dir, "../../drizzle/index/0012_key_nonces.sql");
-  const [, ...statements] = readFileSync(file, "utf8").split("--> statement-breakpoint");
-  const put = db.sqlite.query("INSERT INTO key_nonces (fid, request_fid, nonce) VALUES (?, ?, ?)");
-  for (const row of [
-    [1, 0, 5],
-    [2, 0, 0],
-    [1, APP, 3],
-    [2, APP, 8],
-    [3, APP, 0],
-    [1, 10, 0],
-    [3, 11, 2],
-  ])
-    put.run(...row);
-  for (const statement of statements) db.sqlite.exec(statement);
-  const rows = db.sqlite.query("SELECT fid, request_fid, nonce FROM key_nonces ORDER BY 1, 2").values();
-  expect(rows).toEqual([
-    [0, APP, 8],
-    [0, 11, 2],
-    [1, 0, 5],
-  ]);
-});

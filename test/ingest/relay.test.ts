@@ -20,6 +20,7 @@ import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
 import { registerEvent, signerEvent, transferEvent } from "../support/events.ts";
+import { liveHashes } from "../support/live-messages.ts";
 import {
   DEFAULT_NOW_SECS,
   DEFAULT_TIMESTAMP,
@@ -46,11 +47,7 @@ function startIndex() {
     faults,
     write,
     relay: (...ops: RelayedOp[]) => write({ ops }),
-    hashes: () =>
-      db.sqlite
-        .query<{ hash: Uint8Array }, []>("SELECT hash FROM messages")
-        .all()
-        .map(({ hash }) => hash.toHex()),
+    hashes: () => liveHashes(db),
     [Symbol.dispose]: () => db[Symbol.dispose](),
   };
 }

@@ -1,8 +1,11 @@
 import type { IndexDatabase } from "../../src/db/index/database.ts";
+import { portableRows } from "../../src/db/index/portable-rows.ts";
 
 /** The tables that contain facts of the network; row numbers are not such facts. */
 const TABLES = [
   "messages",
+  "urls",
+  "missing_casts",
   "on_chain_events",
   "username_proofs",
   "username_proof_rivals",
@@ -33,21 +36,18 @@ const TABLES = [
 
 /**
  * Dumps the network's facts in an index as text that is equal for equal states. `views` maps a table to a query with
- * its columns; an empty query omits the table.
+ * its columns in portable form; an empty query omits the table.
  */
 export function dumpIndex(db: IndexDatabase, views: Readonly<Record<string, string>> = {}): string {
   return TABLES.filter((table) => views[table] !== "")
     .map((table) => {
-      const columns = db.sqlite
-        .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
-        .all()
-        .flatMap(({ name }) => (name === "id" ? [] : [`quote(${name})`]));
-      const rows = db.sqlite
-        .query<{ row: string }, []>(
-          `SELECT ${columns.join(" || '|' || ")} AS row FROM ${views[table] ?? table} ORDER BY row`,
-        )
-        .all();
-      return `${table}\n${rows.map(({ row }) => `  ${row}`).join("\n")}`;
+      const query = views[table] ?? portableRows(table);
+      const rows = db.sqlite.query(query).values().map(textOf).sort();
+      return `${table}\n${rows.map((row) => `  ${row}`).join("\n")}`;
     })
     .join("\n");
+}
+
+function textOf(row: readonly unknown[]): string {
+  return row.map((value) => (value instanceof Uint8Array ? value.toHex() : JSON.stringify(value))).join("|");
 }

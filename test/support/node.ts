@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
+import { claimNetwork } from "../../src/db/index/identity.ts";
 import { createIngestEngine, type MergeOutcome } from "../../src/ingest/engine.ts";
 import {
   decodeRecord,
@@ -35,6 +36,7 @@ export interface TestNode extends Disposable {
 export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
   const dir = mkdtempSync(join(tmpdir(), "node-test-"));
   const db = openIndexWriter(indexPath(dir));
+  claimNetwork(db, "mainnet");
   const clock = new ManualClock(options.nowSecs ?? DEFAULT_NOW_SECS);
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
   const engine = createIngestEngine({

@@ -1,14 +1,20 @@
 import { createHash } from "node:crypto";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { addCast, dropCast } from "../../src/db/index/project/casts.ts";
-import { addLink, dropLink } from "../../src/db/index/project/links.ts";
-import { addReaction, dropReaction } from "../../src/db/index/project/reactions.ts";
+import { LinkType } from "../../src/db/index/messages/link-type.ts";
+import { columnsOf } from "../../src/db/index/messages/split.ts";
+import { addCast, dropCast, findCast } from "../../src/db/index/project/casts.ts";
+import { putEnvelope } from "../../src/db/index/project/envelopes.ts";
+import { addLink, dropLink, findLink } from "../../src/db/index/project/links.ts";
+import { addReaction, dropReaction, findReaction } from "../../src/db/index/project/reactions.ts";
+import type { SignedMessage } from "../../src/protocol/signed-message.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import {
   CastAddBody,
   type DeepPartial,
+  FarcasterNetwork,
   LinkBody,
   MessageData,
+  MessageType,
   ReactionBody,
   type ReactionType,
 } from "../../src/protocol/wire/generated/message.ts";
@@ -31,22 +37,23 @@ export function hashFrom(seed: string): Buffer {
   return createHash("sha1").update(seed).digest();
 }
 
-function dataOf(fid: number, at: number): MessageData {
-  return MessageData.fromPartial({ fid, timestamp: toFarcasterSecs(at) });
-}
-
 export function insertCast(db: IndexDatabase, { fid, at, hash, body = {} }: ModelCast): void {
-  addCast(db, dataOf(fid, at), CastAddBody.fromPartial(body), hash);
+  const value = CastAddBody.fromPartial(body);
+  const columns = columnsOf(messageOf(fid, at, { $case: "castAddBody", value }));
+  if (columns.table === "casts") write(db, () => addCast(db, columns, hash, putEnvelope(db, ENVELOPE)));
 }
 
-export function deleteCast(db: IndexDatabase, { fid, at, hash, body = {} }: ModelCast): void {
-  dropCast(db, dataOf(fid, at), CastAddBody.fromPartial(body), hash);
+export function deleteCast(db: IndexDatabase, { fid, hash }: ModelCast): void {
+  const row = findCast(db, fid, hash);
+  if (row) write(db, () => dropCast(db, row));
 }
 
 export function setFollow(db: IndexDatabase, fid: number, targetFid: number, on: boolean): void {
   const body = LinkBody.fromPartial({ type: "follow", target: { $case: "targetFid", value: targetFid } });
-  if (on) addLink(db, dataOf(fid, 1_700_000_000), body);
-  else dropLink(db, dataOf(fid, 1_700_000_000), body);
+  const columns = columnsOf(messageOf(fid, 1_700_000_000, { $case: "linkBody", value: body }));
+  const row = findLink(db, fid, LinkType.Follow, targetFid);
+  if (on && columns.table === "links") write(db, () => addLink(db, columns, putEnvelope(db, ENVELOPE)));
+  else if (row) write(db, () => dropLink(db, row));
 }
 
 export function setReaction(
@@ -56,7 +63,46 @@ export function setReaction(
   const { fid, type, target, at, on } = reaction;
   const value = { fid: target.fid, hash: target.hash };
   const body = ReactionBody.fromPartial({ type, target: { $case: "targetCastId", value } });
-  const hash = hashFrom(`${fid} ${type} ${Buffer.from(target.hash).toString("hex")}`);
-  if (on) addReaction(db, dataOf(fid, at), body, hash);
-  else dropReaction(db, dataOf(fid, at), body, hash);
+  const columns = columnsOf(messageOf(fid, at, { $case: "reactionBody", value: body }));
+  const row = findReaction(db, fid, type, value);
+  if (on && columns.table === "reactions")
+    write(db, () => addReaction(db, columns, putEnvelope(db, ENVELOPE)));
+  else if (row) write(db, () => dropReaction(db, row));
+}
+
+const ENVELOPE = { signer: new Uint8Array(32), signature: new Uint8Array(64), data: null };
+
+const TYPES = {
+  castAddBody: MessageType.MESSAGE_TYPE_CAST_ADD,
+  reactionBody: MessageType.MESSAGE_TYPE_REACTION_ADD,
+  linkBody: MessageType.MESSAGE_TYPE_LINK_ADD,
+};
+
+function messageOf(
+  fid: number,
+  at: number,
+  body: MessageData["body"] & { $case: keyof typeof TYPES },
+): SignedMessage {
+  const data = MessageData.fromPartial({
+    type: TYPES[body.$case],
+    fid,
+    timestamp: toFarcasterSecs(at),
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    body,
+  });
+  return {
+    data,
+    dataBytes: MessageData.encode(data).finish(),
+    hash: new Uint8Array(),
+    hashScheme: 1,
+    signature: ENVELOPE.signature,
+    signatureScheme: 1,
+    signer: ENVELOPE.signer,
+  };
+}
+
+/** Joins the transaction of the caller, if there is one. */
+function write(db: IndexDatabase, work: () => void): void {
+  if (db.sqlite.inTransaction) work();
+  else db.transaction(work);
 }

@@ -7,6 +7,7 @@ import {
   openIndexReader,
   openIndexWriter,
 } from "../../src/db/index/database.ts";
+import { claimNetwork } from "../../src/db/index/identity.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { EventSignal } from "../../src/ingest/event-signal.ts";
@@ -41,6 +42,7 @@ export interface TestWriter extends Disposable {
 export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   const dir = mkdtempSync(join(tmpdir(), "writer-test-"));
   const db = openIndexWriter(indexPath(dir));
+  claimNetwork(db, "mainnet");
   const reader = openIndexReader(indexPath(dir));
   const clock = new ManualClock(DEFAULT_NOW_SECS);
   const newEvents = new EventSignal();

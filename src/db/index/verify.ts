@@ -1,13 +1,23 @@
 import { rmSync } from "node:fs";
-import { Rejection } from "../../protocol/rejection.ts";
-import { decodeMessage } from "../../protocol/signed-message.ts";
+import { messageHash } from "../../protocol/message-hash.ts";
+import type { SignedMessage } from "../../protocol/signed-message.ts";
+import { verifyEd25519 } from "../../protocol/validate/ed25519.ts";
+import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
-import { type IndexDatabase, openIndexWriter } from "./database.ts";
+import { allMessages } from "./all-messages.ts";
+import { type IndexDatabase, openIndexReader, openIndexWriter } from "./database.ts";
+import { networkOfIndex } from "./identity.ts";
+import { splitMessage } from "./messages/split.ts";
+import { portableRows } from "./portable-rows.ts";
 import { foldOnChainEvents } from "./project/on-chain.ts";
 import { project } from "./project/project.ts";
-import { TotalsDelta, totalOf } from "./totals.ts";
+import { continueRepoints } from "./project/repoints.ts";
+import type { MessageRow } from "./project/stored-message.ts";
+import { setShardCount, shardCount } from "./shards.ts";
+import { StoreCounts } from "./store-counts.ts";
+import { TotalsDelta } from "./totals.ts";
 
-/** A derived table that differs from what the messages and events yield. */
+/** A table that differs from what the messages and events yield. */
 export interface Difference {
   readonly table: string;
   /** Expected rows that the table lacks. */
@@ -18,6 +28,10 @@ export interface Difference {
 
 /** The tables that can be rebuilt from messages and events. */
 const DERIVED_TABLES = [
+  "envelopes",
+  "messages",
+  "urls",
+  "missing_casts",
   "fids",
   "signers",
   "pro_tiers",
@@ -43,36 +57,51 @@ const DERIVED_TABLES = [
   "totals",
 ];
 
-const ROWS_PER_STEP = 5000;
+const MESSAGES_PER_STEP = 5000;
 
 /**
- * Rebuilds every derived table from the live messages, on-chain events and fname proofs, in a scratch database next to the
- * index, and compares. No other connection may write to the index concurrently. These queries scan whole tables, so they
- * are not declared with the statements that serve the node.
+ * Verifies hash and signature of every live message as its columns give it, rebuilds every table from these messages, the
+ * on-chain events and the fname proofs in a scratch database next to the index, and compares. Rows that still have to move
+ * to other cast ids are moved first. No other connection may write to the index concurrently. These queries scan whole
+ * tables, so they are not declared with the statements that serve the node.
  */
 export function verifyIndex(path: string): Difference[] {
+  finishRepoints(path);
   const scratchPath = `${path}.verify`;
   removeDatabase(scratchPath);
+  const live = openIndexReader(path);
   const scratch = openIndexWriter(scratchPath);
   try {
     scratch.sqlite.exec("PRAGMA synchronous = OFF");
     scratch.sqlite.prepare("ATTACH DATABASE ? AS live").run(path);
-    rebuild(scratch);
+    const invalid = rebuild(scratch, live);
     const differences = DERIVED_TABLES.map((table) => compare(scratch, table));
-    return [...differences, compareSearch(scratch)].filter((d) => d.missing + d.extra > 0);
+    return [...invalid, ...differences, compareSearch(scratch)].filter((d) => d.missing + d.extra > 0);
   } finally {
     scratch[Symbol.dispose]();
+    live[Symbol.dispose]();
     removeDatabase(scratchPath);
   }
 }
 
-function rebuild(scratch: IndexDatabase): void {
-  const totals = new TotalsDelta();
+function finishRepoints(path: string): void {
+  using db = openIndexWriter(path);
+  while (db.repoints.areAny(db)) db.transaction(() => continueRepoints(db));
+}
+
+/** Fills the scratch database. Returns the tables with rows that give no valid message. */
+function rebuild(scratch: IndexDatabase, live: IndexDatabase): Difference[] {
+  setShardCount(scratch, shardCount(live));
+  const totals = new TotalsDelta(scratch);
   rebuildRegistry(scratch, totals);
-  rebuildMessages(scratch, totals);
-  const fids = scratch.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM main.fids").get()?.n ?? 0;
-  totals.add("fids", fids);
-  scratch.transaction(() => totals.flush(scratch));
+  const invalid = rebuildMessages(scratch, live, totals);
+  while (scratch.repoints.areAny(scratch)) scratch.transaction(() => continueRepoints(scratch));
+  scratch.transaction(() => {
+    const fids = scratch.sqlite.query<{ fid: number }, []>("SELECT fid FROM main.fids");
+    for (const { fid } of fids.iterate()) totals.add("fids", fid, 1);
+    totals.flush(scratch);
+  });
+  return invalid;
 }
 
 function rebuildRegistry(scratch: IndexDatabase, totals: TotalsDelta): void {
@@ -83,52 +112,54 @@ function rebuildRegistry(scratch: IndexDatabase, totals: TotalsDelta): void {
     );
     const events = scratch.sqlite.query<{ bytes: Uint8Array }, []>("SELECT bytes FROM live.on_chain_events");
     for (const { bytes } of events.iterate()) {
-      foldOnChainEvents(scratch, OnChainEvent.decode(bytes));
-      totals.add("on_chain_events", 1);
+      const event = OnChainEvent.decode(bytes);
+      foldOnChainEvents(scratch, event);
+      totals.add("on_chain_events", event.fid, 1);
     }
   });
 }
 
-function rebuildMessages(scratch: IndexDatabase, totals: TotalsDelta): void {
-  const page = scratch.sqlite.query<{ id: number; fid: number; store: number; bytes: Uint8Array }, [number]>(
-    `SELECT id, fid, store, bytes FROM live.messages WHERE id > ? ORDER BY id LIMIT ${ROWS_PER_STEP}`,
-  );
-  const countUsed = scratch.sqlite.query<unknown, [number, number]>(
-    `INSERT INTO main.store_counts (fid, store, used) VALUES (?1, ?2, 1)
-     ON CONFLICT (fid, store) DO UPDATE SET used = used + 1`,
-  );
-  let after = 0;
-  for (let rows = page.all(after); rows.length > 0; rows = page.all(after)) {
+function rebuildMessages(scratch: IndexDatabase, live: IndexDatabase, totals: TotalsDelta): Difference[] {
+  // An empty index may belong to no network yet.
+  if (live.sqlite.query("SELECT 1 FROM store_counts LIMIT 1").get() === null) return [];
+  const network = networkOfIndex(live);
+  const counts = new StoreCounts(scratch);
+  const invalid = new Map<MessageRow["table"], number>();
+  const messages = allMessages(live, network);
+  let isDone = false;
+  while (!isDone) {
     scratch.transaction(() => {
-      for (const row of rows) {
-        const message = decodeMessage(row.bytes);
-        if (message instanceof Rejection)
-          throw new Error(`message ${row.id} is unreadable: ${message.reason}`);
-        project(scratch, message);
-        countUsed.run(row.fid, row.store);
-        totals.add("messages", 1);
-        const total = totalOf(message);
-        if (total) totals.add(total, 1);
+      for (let step = 0; step < MESSAGES_PER_STEP; step++) {
+        const { value: stored, done } = messages.next();
+        isDone = done === true;
+        if (!stored) break;
+        const { table } = stored.row;
+        const { message } = stored;
+        if (!isValid(message)) invalid.set(table, (invalid.get(table) ?? 0) + 1);
+        add(scratch, message, network);
+        counts.add(stored.fid, stored.store, 1);
+        totals.add("messages", stored.fid, 1);
+        if (table === "casts" || table === "reactions" || table === "links") totals.add(table, stored.fid, 1);
       }
+      counts.flush();
     });
-    after = rows.at(-1)?.id ?? after;
   }
+  return [...invalid].map(([table, extra]) => ({ table, missing: 0, extra }));
+}
+
+function isValid({ dataBytes, hash, signature, signer }: SignedMessage): boolean {
+  return Buffer.compare(messageHash(dataBytes), hash) === 0 && verifyEd25519(signer, hash, signature);
+}
+
+function add(scratch: IndexDatabase, message: SignedMessage, network: FarcasterNetwork): void {
+  project(scratch, splitMessage(message, network), message.data);
 }
 
 function compare(scratch: IndexDatabase, table: string): Difference {
-  const columns = scratch.sqlite
-    .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
-    .all()
-    // Row ids depend on the order of arrival, which differs between nodes.
-    .flatMap(({ name }) => (name === "id" ? [] : [name]))
-    .join(", ");
-  // A total of zero may or may not have a row.
-  const where = table === "totals" ? "WHERE count != 0" : "";
-  const rowsOf = (schema: string) => `SELECT ${columns} FROM ${schema}.${table} ${where}`;
   const count = (a: string, b: string) =>
     scratch.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM (${a} EXCEPT ${b})`).get()?.n ?? 0;
-  const fresh = rowsOf("main");
-  const live = rowsOf("live");
+  const fresh = portableRows(table);
+  const live = portableRows(table, "live");
   return { table, missing: count(fresh, live), extra: count(live, fresh) };
 }
 

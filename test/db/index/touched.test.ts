@@ -13,8 +13,8 @@ const PARTS = [
   ["fids", "user_data", "fid"],
   ["fids", "username_proofs", "fid"],
   ["fids", "verifications", "fid"],
-  ["hashes", "casts", "lower(hex($.hash))"],
-  ["hashes", "cast_counts", "lower(hex($.hash))"],
+  ["castIds", "casts", "id"],
+  ["castIds", "cast_counts", "id"],
   ["channelIds", "channel_activity", "id"],
 ] as const;
 
@@ -25,9 +25,7 @@ test("each commit lists every object of which it changed a row", () => {
   // SQLite's own triggers say what was changed, whatever wrote it.
   sqlite.exec("CREATE TEMP TABLE changed (kind, key)");
   for (const [kind, table, column] of PARTS) {
-    const key = (row: "OLD" | "NEW") =>
-      column.includes("$") ? column.replace("$", row) : `${row}.${column}`;
-    const note = (row: "OLD" | "NEW") => `INSERT INTO changed VALUES ('${kind}', ${key(row)});`;
+    const note = (row: "OLD" | "NEW") => `INSERT INTO changed VALUES ('${kind}', ${row}.${column});`;
     sqlite.exec(
       `CREATE TEMP TRIGGER ${table}_insert AFTER INSERT ON main.${table} BEGIN ${note("NEW")} END;
        CREATE TEMP TRIGGER ${table}_update AFTER UPDATE ON main.${table} BEGIN ${note("OLD")} ${note("NEW")} END;
@@ -40,18 +38,18 @@ test("each commit lists every object of which it changed a row", () => {
     ["DELETE", "OLD"],
   ] as const) {
     sqlite.exec(
-      `CREATE TEMP TRIGGER replies_${event} AFTER ${event} ON main.casts WHEN ${row}.parent_hash IS NOT NULL
-       BEGIN INSERT INTO changed VALUES ('parents', lower(hex(${row}.parent_hash))); END`,
+      `CREATE TEMP TRIGGER replies_${event} AFTER ${event} ON main.casts WHEN ${row}.parent_id IS NOT NULL
+       BEGIN INSERT INTO changed VALUES ('parents', ${row}.parent_id); END`,
     );
   }
   const random = new Random(11);
   const generator = new Generator(random);
   const records = [...generator.accounts(), ...generator.actions(900, true)].map(({ record }) => record);
-  const seen = { fids: 0, hashes: 0, channelIds: 0, parents: 0 };
+  const seen = { fids: 0, castIds: 0, channelIds: 0, parents: 0 };
   let seq = 0;
   for (let at = 0; at < records.length; ) {
     const commit = records.slice(at, at + 1 + random.below(12));
-    const wasThere = new Set(sqlite.query("SELECT lower(hex(hash)) FROM casts").values().flat());
+    const wasThere = new Set(sqlite.query("SELECT id FROM casts").values().flat());
     node.ingestAll(commit);
     at += commit.length;
     const touched = readInvalidations(node.db, seq);
@@ -66,8 +64,8 @@ test("each commit lists every object of which it changed a row", () => {
       if (kind === "fids" && key === 0) continue;
       seen[kind] += 1;
       // A cast that a commit brings is in nobody's memory: not yet, or no longer since it left.
-      const isNew = kind === "hashes" && !wasThere.has(key);
-      const listed = touched?.[kind === "parents" ? "hashes" : kind] as readonly unknown[];
+      const isNew = kind === "castIds" && !wasThere.has(key);
+      const listed = touched?.[kind === "parents" ? "castIds" : kind] as readonly unknown[];
       if (!isNew) expect(listed).toContain(key);
     }
   }
@@ -79,7 +77,7 @@ test("a reader that missed too many commits gets everything, and one that missed
   const generator = new Generator(new Random(12));
   for (const { record } of [...generator.accounts(), ...generator.actions(700, false)]) node.ingest(record);
   const late = readInvalidations(node.db, 0);
-  expect(late).toMatchObject({ everything: true, fids: [], hashes: [], channelIds: [] });
+  expect(late).toMatchObject({ everything: true, fids: [], castIds: [], channelIds: [] });
   expect(readInvalidations(node.db, late?.seq ?? 0)).toBeUndefined();
   // The index was made anew: its numbers begin again.
   expect(readInvalidations(node.db, 1_000_000)).toMatchObject({ everything: true });

@@ -1,5 +1,6 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
 import { Store } from "../../../src/protocol/merge-rules.ts";
+import { portableRows } from "../../../src/db/index/portable-rows.ts";
 import { dumpIndex } from "../dump.ts";
 
 /**
@@ -10,9 +11,9 @@ import { dumpIndex } from "../dump.ts";
 export function dumpFollowed(db: IndexDatabase): string {
   const isKept = `store NOT IN (${Store.UsernameProofs}, ${Store.GaslessKeys})`;
   return dumpIndex(db, {
-    messages: `(SELECT * FROM messages WHERE ${isKept})`,
-    store_counts: `(SELECT * FROM store_counts WHERE ${isKept})`,
-    username_proofs: `(SELECT name, type, fid, owner, signature, timestamp,
-      NULL AS message_timestamp, NULL AS message_hash FROM username_proofs WHERE fid != 0)`,
+    messages: `${portableRows("messages")} WHERE ${isKept}`,
+    store_counts: `SELECT * FROM store_counts WHERE ${isKept}`,
+    username_proofs: `SELECT name, type, fid, owner, signature, timestamp,
+      NULL AS message_timestamp, NULL AS message_hash FROM username_proofs WHERE fid != 0`,
   });
 }

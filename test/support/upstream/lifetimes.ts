@@ -1,4 +1,5 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
+import { liveHashes } from "../live-messages.ts";
 import type { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import { type Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { type Chain, isKeyEvent } from "./chain.ts";
@@ -81,6 +82,5 @@ function isOf(shard: number, message: Message): boolean {
 
 /** The hashes of all messages of an index. */
 export function heldHashes(db: IndexDatabase): Set<string> {
-  const rows = db.sqlite.query<{ hash: Uint8Array }, []>("SELECT hash FROM messages").all();
-  return new Set(rows.map(({ hash }) => hash.toHex()));
+  return new Set(liveHashes(db));
 }

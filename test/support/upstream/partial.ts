@@ -1,4 +1,5 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
+import { liveMessages } from "../live-messages.ts";
 import { Store } from "../../../src/protocol/merge-rules.ts";
 import { Message, type MessageData } from "../../../src/protocol/wire/generated/message.ts";
 import { OnChainEventType } from "../../../src/protocol/wire/generated/on-chain.ts";
@@ -75,18 +76,9 @@ function factsOf(db: IndexDatabase, fid: number, isWhole: boolean): string[] {
 }
 
 function messagesOf(db: IndexDatabase) {
-  return db.sqlite
-    .query<{ fid: number; store: number; hash: Uint8Array; bytes: Uint8Array }, []>(
-      `SELECT fid, store, hash, bytes FROM messages
-       WHERE store NOT IN (${Store.UsernameProofs}, ${Store.GaslessKeys})`,
-    )
-    .all()
-    .map(({ fid, store, hash, bytes }) => ({
-      fid,
-      store,
-      hash: hash.toHex(),
-      data: dataOf(Message.decode(bytes)),
-    }));
+  return liveMessages(db)
+    .filter(({ store }) => store !== Store.UsernameProofs && store !== Store.GaslessKeys)
+    .map(({ fid, store, message }) => ({ fid, store, hash: message.hash.toHex(), data: message.data }));
 }
 
 function allFids(db: IndexDatabase): number[] {

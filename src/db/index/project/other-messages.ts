@@ -17,7 +17,9 @@ export interface OtherMessageRow {
   readonly data: Uint8Array;
 }
 
-const COLUMNS = "id, fid, store, slot, kind, timestamp, signer_id AS signerId, signature, data";
+/** The columns of a row, for SELECT. */
+export const OTHER_MESSAGE_COLUMNS =
+  "id, fid, store, slot, kind, timestamp, signer_id AS signerId, signature, data";
 
 const insertMessage = statement<
   unknown,
@@ -42,14 +44,14 @@ const deleteMessage = statement<unknown, [id: number]>(
 );
 const bySlot = statement<OtherMessageRow, [fid: number, store: number, slot: Uint8Array]>(
   "messages.by-slot",
-  `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot = ?`,
+  `SELECT ${OTHER_MESSAGE_COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot = ?`,
 );
 const bySlotRange = statement<
   OtherMessageRow,
   [fid: number, store: number, from: Uint8Array, below: Uint8Array, maxTimestamp: number]
 >(
   "messages.by-slot-range",
-  `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot >= ? AND slot < ? AND timestamp <= ?`,
+  `SELECT ${OTHER_MESSAGE_COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot >= ? AND slot < ? AND timestamp <= ?`,
 );
 const nthOldest = statement<{ timestamp: number }, [fid: number, store: number, skipped: number]>(
   "messages.nth-oldest",
@@ -58,7 +60,7 @@ const nthOldest = statement<{ timestamp: number }, [fid: number, store: number, 
 );
 const oldest = statement<OtherMessageRow, [fid: number, store: number, maxTimestamp: number]>(
   "messages.oldest",
-  `SELECT ${COLUMNS} FROM messages
+  `SELECT ${OTHER_MESSAGE_COLUMNS} FROM messages
    WHERE fid = ? AND store = ? AND timestamp <= ? AND kind != ${Kinds.Compact}`,
 );
 

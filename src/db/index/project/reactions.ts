@@ -20,7 +20,8 @@ export interface ReactionRow {
 /** The target of a reaction: a cast, or a URL. */
 export type ReactionTarget = { readonly fid: number; readonly hash: Uint8Array } | { readonly url: string };
 
-const COLUMNS =
+/** The columns of a row, for SELECT. */
+export const REACTION_COLUMNS =
   "fid, target_fid AS targetFid, target_id AS targetId, type, timestamp, envelope_id AS envelopeId";
 
 const insertReaction = statement<
@@ -37,11 +38,11 @@ const deleteReaction = statement<unknown, [fid: number, targetFid: number, targe
 );
 const reactionTo = statement<ReactionRow, [fid: number, targetFid: number, targetId: number, type: number]>(
   "project.reactions.to",
-  `SELECT ${COLUMNS} FROM reactions WHERE fid = ? AND target_fid = ? AND target_id = ? AND type = ?`,
+  `SELECT ${REACTION_COLUMNS} FROM reactions WHERE fid = ? AND target_fid = ? AND target_id = ? AND type = ?`,
 );
 const oldestReactions = statement<ReactionRow, [fid: number, type: number, maxTimestamp: number]>(
   "project.reactions.oldest",
-  `SELECT ${COLUMNS} FROM reactions WHERE fid = ? AND type = ? AND timestamp <= ?`,
+  `SELECT ${REACTION_COLUMNS} FROM reactions WHERE fid = ? AND type = ? AND timestamp <= ?`,
 );
 const nthOldestReaction = statement<{ timestamp: number }, [fid: number, type: number, skipped: number]>(
   "project.reactions.nth-oldest",
