@@ -83,7 +83,7 @@ function liveSlots(db: IndexDatabase): string[] {
       data.type === MessageType.MESSAGE_TYPE_LINK_ADD &&
       data.body.value.type === "follow");
   return liveMessages(db)
-    .map(({ message }) => message)
+    .map((live) => live.decode())
     .filter(isShown)
     .map(slotKey)
     .sort();

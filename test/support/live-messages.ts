@@ -1,10 +1,10 @@
-import { allMessages } from "../../src/db/index/all-messages.ts";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import type { StoredMessage } from "../../src/db/index/project/stored-message.ts";
+import type { LiveMessage } from "../../src/db/index/messages/live-message.ts";
+import { allMessages } from "../../src/db/index/messages/live-messages.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 
 /** All live messages of an index of the main network. */
-export function liveMessages(db: IndexDatabase): StoredMessage[] {
+export function liveMessages(db: IndexDatabase): LiveMessage[] {
   return [...allMessages(db, FarcasterNetwork.FARCASTER_NETWORK_MAINNET)];
 }
 

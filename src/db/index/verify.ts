@@ -4,15 +4,14 @@ import type { SignedMessage } from "../../protocol/signed-message.ts";
 import { verifyEd25519 } from "../../protocol/validate/ed25519.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
-import { allMessages } from "./all-messages.ts";
 import { type IndexDatabase, openIndexReader, openIndexWriter } from "./database.ts";
 import { networkOfIndex } from "./identity.ts";
+import { allMessages } from "./messages/live-messages.ts";
 import { splitMessage } from "./messages/split.ts";
 import { portableRows } from "./portable-rows.ts";
 import { foldOnChainEvents } from "./project/on-chain.ts";
 import { project } from "./project/project.ts";
 import { continueRepoints } from "./project/repoints.ts";
-import type { MessageRow } from "./project/stored-message.ts";
 import { setShardCount, shardCount } from "./shards.ts";
 import { StoreCounts } from "./store-counts.ts";
 import { TotalsDelta } from "./totals.ts";
@@ -124,7 +123,7 @@ function rebuildMessages(scratch: IndexDatabase, live: IndexDatabase, totals: To
   if (live.sqlite.query("SELECT 1 FROM store_counts LIMIT 1").get() === null) return [];
   const network = networkOfIndex(live);
   const counts = new StoreCounts(scratch);
-  const invalid = new Map<MessageRow["table"], number>();
+  const invalid = new Map<string, number>();
   const messages = allMessages(live, network);
   let isDone = false;
   while (!isDone) {
@@ -133,8 +132,8 @@ function rebuildMessages(scratch: IndexDatabase, live: IndexDatabase, totals: To
         const { value: stored, done } = messages.next();
         isDone = done === true;
         if (!stored) break;
-        const { table } = stored.row;
-        const { message } = stored;
+        const { table } = stored.columns;
+        const message = stored.decode();
         if (!isValid(message)) invalid.set(table, (invalid.get(table) ?? 0) + 1);
         add(scratch, message, network);
         counts.add(stored.fid, stored.store, 1);

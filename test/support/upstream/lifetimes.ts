@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
-import { liveHashes } from "../live-messages.ts";
 import type { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import { type Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
+import { liveHashes } from "../live-messages.ts";
 import { type Chain, isKeyEvent } from "./chain.ts";
 import { dataOf } from "./hub-events.ts";
 import { DATA_SHARDS, shardOf } from "./shards.ts";

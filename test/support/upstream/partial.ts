@@ -1,9 +1,8 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
-import { liveMessages } from "../live-messages.ts";
 import { Store } from "../../../src/protocol/merge-rules.ts";
-import { Message, type MessageData } from "../../../src/protocol/wire/generated/message.ts";
+import type { MessageData } from "../../../src/protocol/wire/generated/message.ts";
 import { OnChainEventType } from "../../../src/protocol/wire/generated/on-chain.ts";
-import { dataOf } from "./hub-events.ts";
+import { liveMessages } from "../live-messages.ts";
 
 const PROFILE_STORES: readonly number[] = [Store.UserData, Store.Verifications];
 const PROFILE_EVENTS = [
@@ -78,7 +77,7 @@ function factsOf(db: IndexDatabase, fid: number, isWhole: boolean): string[] {
 function messagesOf(db: IndexDatabase) {
   return liveMessages(db)
     .filter(({ store }) => store !== Store.UsernameProofs && store !== Store.GaslessKeys)
-    .map(({ fid, store, message }) => ({ fid, store, hash: message.hash.toHex(), data: message.data }));
+    .map((live) => ({ fid: live.fid, store: live.store, hash: live.hash.toHex(), data: live.decode().data }));
 }
 
 function allFids(db: IndexDatabase): number[] {

@@ -27,8 +27,7 @@ export interface CastRow {
   readonly envelopeId: number;
 }
 
-/** The columns of a row, for SELECT. */
-export const CAST_COLUMNS = `id, hash, fid, text, parent_id AS parentId, parent_fid AS parentFid, parent_hash AS parentHash,
+const COLUMNS = `id, hash, fid, text, parent_id AS parentId, parent_fid AS parentFid, parent_hash AS parentHash,
   parent_url_id AS parentUrlId, root_id AS rootId, root_hash AS rootHash, root_url_id AS rootUrlId, rest,
   envelope_id AS envelopeId`;
 
@@ -66,7 +65,7 @@ const dropMissing = statement<unknown, [id: number]>(
 );
 const castByHash = statement<CastRow, [hash: Uint8Array, fid: number]>(
   "project.casts.by-hash",
-  `SELECT ${CAST_COLUMNS} FROM casts WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1 AND fid = ?2`,
+  `SELECT ${COLUMNS} FROM casts WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1 AND fid = ?2`,
 );
 const deleteCast = statement<unknown, [id: number]>("project.casts.delete", "DELETE FROM casts WHERE id = ?");
 const threadOfParent = statement<Root & { parentId: number }, [hash: Uint8Array, fid: number]>(
@@ -77,7 +76,7 @@ const threadOfParent = statement<Root & { parentId: number }, [hash: Uint8Array,
 );
 const oldestCasts = statement<CastRow, [fid: number, isReply: number, maxId: number]>(
   "project.casts.oldest",
-  `SELECT ${CAST_COLUMNS} FROM casts WHERE fid = ? AND (parent_id IS NOT NULL) = ? AND id <= ? ORDER BY id`,
+  `SELECT ${COLUMNS} FROM casts WHERE fid = ? AND (parent_id IS NOT NULL) = ? AND id <= ? ORDER BY id`,
 );
 const nthOldestCast = statement<{ id: number }, [fid: number, isReply: number, skipped: number]>(
   "project.casts.nth-oldest",

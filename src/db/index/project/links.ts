@@ -20,8 +20,7 @@ export interface LinkRow {
   readonly envelopeId: number;
 }
 
-/** The columns of a row, for SELECT. */
-export const LINK_COLUMNS =
+const COLUMNS =
   "fid, type, target_fid AS targetFid, timestamp, displayed_at AS displayedAt, envelope_id AS envelopeId";
 
 const insertLink = statement<
@@ -44,11 +43,11 @@ const deleteLink = statement<unknown, [fid: number, type: number | string, targe
 );
 const linkTo = statement<LinkRow, [fid: number, type: number | string, targetFid: number]>(
   "project.links.to",
-  `SELECT ${LINK_COLUMNS} FROM links WHERE fid = ? AND type = ? AND target_fid = ?`,
+  `SELECT ${COLUMNS} FROM links WHERE fid = ? AND type = ? AND target_fid = ?`,
 );
 const linksUpTo = statement<LinkRow, [fid: number, type: number | string, maxTimestamp: number]>(
   "project.links.up-to",
-  `SELECT ${LINK_COLUMNS} FROM links WHERE fid = ? AND type = ? AND timestamp <= ?`,
+  `SELECT ${COLUMNS} FROM links WHERE fid = ? AND type = ? AND timestamp <= ?`,
 );
 const nextType = statement<{ type: number | string }, [fid: number, after: number | string]>(
   "project.links.next-type",
@@ -69,9 +68,9 @@ const nthOldestLink = statement<
 );
 const oldestLinks = statement<LinkRow, [fid: number, type: number | string, maxTimestamp: number]>(
   "project.links.oldest",
-  `SELECT ${LINK_COLUMNS} FROM links WHERE fid = ?1 AND type = ?2 AND displayed_at IS NULL AND timestamp <= ?3
+  `SELECT ${COLUMNS} FROM links WHERE fid = ?1 AND type = ?2 AND displayed_at IS NULL AND timestamp <= ?3
    UNION ALL
-   SELECT ${LINK_COLUMNS} FROM links WHERE fid = ?1 AND type = ?2 AND displayed_at IS NOT NULL AND timestamp <= ?3`,
+   SELECT ${COLUMNS} FROM links WHERE fid = ?1 AND type = ?2 AND displayed_at IS NOT NULL AND timestamp <= ?3`,
 );
 
 /** Returns the row of a user's live link of a stored type to a target. */

@@ -17,9 +17,7 @@ export interface OtherMessageRow {
   readonly data: Uint8Array;
 }
 
-/** The columns of a row, for SELECT. */
-export const OTHER_MESSAGE_COLUMNS =
-  "id, fid, store, slot, kind, timestamp, signer_id AS signerId, signature, data";
+const COLUMNS = "id, fid, store, slot, kind, timestamp, signer_id AS signerId, signature, data";
 
 const insertMessage = statement<
   unknown,
@@ -44,14 +42,14 @@ const deleteMessage = statement<unknown, [id: number]>(
 );
 const bySlot = statement<OtherMessageRow, [fid: number, store: number, slot: Uint8Array]>(
   "messages.by-slot",
-  `SELECT ${OTHER_MESSAGE_COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot = ?`,
+  `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot = ?`,
 );
 const bySlotRange = statement<
   OtherMessageRow,
   [fid: number, store: number, from: Uint8Array, below: Uint8Array, maxTimestamp: number]
 >(
   "messages.by-slot-range",
-  `SELECT ${OTHER_MESSAGE_COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot >= ? AND slot < ? AND timestamp <= ?`,
+  `SELECT ${COLUMNS} FROM messages WHERE fid = ? AND store = ? AND slot >= ? AND slot < ? AND timestamp <= ?`,
 );
 const nthOldest = statement<{ timestamp: number }, [fid: number, store: number, skipped: number]>(
   "messages.nth-oldest",
@@ -60,7 +58,7 @@ const nthOldest = statement<{ timestamp: number }, [fid: number, store: number, 
 );
 const oldest = statement<OtherMessageRow, [fid: number, store: number, maxTimestamp: number]>(
   "messages.oldest",
-  `SELECT ${OTHER_MESSAGE_COLUMNS} FROM messages
+  `SELECT ${COLUMNS} FROM messages
    WHERE fid = ? AND store = ? AND timestamp <= ? AND kind != ${Kinds.Compact}`,
 );
 

@@ -20,8 +20,7 @@ export interface ReactionRow {
 /** The target of a reaction: a cast, or a URL. */
 export type ReactionTarget = { readonly fid: number; readonly hash: Uint8Array } | { readonly url: string };
 
-/** The columns of a row, for SELECT. */
-export const REACTION_COLUMNS =
+const COLUMNS =
   "fid, target_fid AS targetFid, target_id AS targetId, type, timestamp, envelope_id AS envelopeId";
 
 const insertReaction = statement<
@@ -38,11 +37,11 @@ const deleteReaction = statement<unknown, [fid: number, targetFid: number, targe
 );
 const reactionTo = statement<ReactionRow, [fid: number, targetFid: number, targetId: number, type: number]>(
   "project.reactions.to",
-  `SELECT ${REACTION_COLUMNS} FROM reactions WHERE fid = ? AND target_fid = ? AND target_id = ? AND type = ?`,
+  `SELECT ${COLUMNS} FROM reactions WHERE fid = ? AND target_fid = ? AND target_id = ? AND type = ?`,
 );
 const oldestReactions = statement<ReactionRow, [fid: number, type: number, maxTimestamp: number]>(
   "project.reactions.oldest",
-  `SELECT ${REACTION_COLUMNS} FROM reactions WHERE fid = ? AND type = ? AND timestamp <= ?`,
+  `SELECT ${COLUMNS} FROM reactions WHERE fid = ? AND type = ? AND timestamp <= ?`,
 );
 const nthOldestReaction = statement<{ timestamp: number }, [fid: number, type: number, skipped: number]>(
   "project.reactions.nth-oldest",

@@ -12,8 +12,7 @@ export interface UserDataRow {
   readonly envelopeId: number;
 }
 
-/** The columns of a row, for SELECT. */
-export const USER_DATA_COLUMNS = "fid, type, value, timestamp, envelope_id AS envelopeId";
+const COLUMNS = "fid, type, value, timestamp, envelope_id AS envelopeId";
 
 const insertUserData = statement<
   unknown,
@@ -28,11 +27,11 @@ const deleteUserData = statement<unknown, [fid: number, type: number]>(
 );
 const userDataOfType = statement<UserDataRow, [fid: number, type: number]>(
   "project.user-data.of-type",
-  `SELECT ${USER_DATA_COLUMNS} FROM user_data WHERE fid = ? AND type = ?`,
+  `SELECT ${COLUMNS} FROM user_data WHERE fid = ? AND type = ?`,
 );
 const userDataOfFid = statement<UserDataRow, [fid: number]>(
   "project.user-data.of-fid",
-  `SELECT ${USER_DATA_COLUMNS} FROM user_data WHERE fid = ?`,
+  `SELECT ${COLUMNS} FROM user_data WHERE fid = ?`,
 );
 const insertWord = statement<unknown, [word: string, fid: number]>(
   "project.display-name-words.insert",
