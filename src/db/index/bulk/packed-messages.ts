@@ -1,0 +1,198 @@
+import { Kind } from "../../../protocol/merge-rules.ts";
+import type { SignedMessage } from "../../../protocol/signed-message.ts";
+import { toUnixSecs } from "../../../protocol/time.ts";
+import { type FarcasterNetwork, MessageData } from "../../../protocol/wire/generated/message.ts";
+import { firstCastId } from "../cast-id.ts";
+import type { CastColumns, SplitMessage } from "../messages/columns.ts";
+import { storedLinkType } from "../messages/link-type.ts";
+import { decodeRest } from "../messages/message-data-of.ts";
+import { splitMessage } from "../messages/split.ts";
+import { searchText } from "../project/search-text.ts";
+import { ByteWriter } from "./byte-records.ts";
+import type { PackedMessages } from "./bulk-build.ts";
+
+/**
+ * The rows of the spool, by the first byte of each packed row. The values of a row follow in the order of the columns in
+ * `spool.ts`. A row with an envelope starts with the envelope: signer, signature, data.
+ */
+export const RowKind = {
+  Cast: 1,
+  Reply: 2,
+  Quote: 3,
+  Mention: 4,
+  EmbedUrl: 5,
+  SearchText: 6,
+  Reaction: 7,
+  Link: 8,
+  UserData: 9,
+  /** A message of the generic table. The rows below belong to the last one before them. */
+  Message: 10,
+  CastRemove: 11,
+  ReactionRemove: 12,
+  LinkRemove: 13,
+  Compact: 14,
+  Verification: 15,
+  Lend: 16,
+} as const;
+
+/** Splits and packs valid messages. `network` is that of the index. */
+export function packMessages(messages: readonly SignedMessage[], network: FarcasterNetwork): PackedMessages {
+  const writer = new ByteWriter();
+  for (const message of messages) packMessage(writer, splitMessage(message, network));
+  return { count: messages.length, bytes: writer.finish() };
+}
+
+function packMessage(writer: ByteWriter, { columns, envelope, hash }: SplitMessage): void {
+  const start = (kind: number) => {
+    writer.byte(kind);
+    writer.bytes(envelope.signer);
+    writer.bytes(envelope.signature);
+    writer.bytesOrNull(envelope.data);
+  };
+  switch (columns.table) {
+    case "casts":
+      start(RowKind.Cast);
+      packCast(writer, columns, hash);
+      break;
+    case "reactions":
+      start(RowKind.Reaction);
+      writer.int(columns.fid);
+      writer.int(columns.type);
+      writer.int(columns.targetFid);
+      writer.bytesOrNull(columns.targetHash);
+      writer.textOrNull(columns.targetHash === null ? (columns.targetUrl ?? "") : null);
+      writer.int(columns.timestamp);
+      writer.int(rankOf(hash));
+      break;
+    case "links":
+      start(RowKind.Link);
+      writer.int(columns.fid);
+      writer.intOrText(columns.type);
+      writer.int(columns.targetFid);
+      writer.int(columns.timestamp);
+      writer.int(columns.displayedAt ?? NO_TIME);
+      writer.int(rankOf(hash));
+      break;
+    case "user_data":
+      start(RowKind.UserData);
+      writer.int(columns.fid);
+      writer.int(columns.type);
+      writer.text(columns.value);
+      writer.int(columns.timestamp);
+      writer.int(rankOf(hash));
+      break;
+    case "messages": {
+      const { fid, store, slot, kind, timestamp } = columns;
+      start(RowKind.Message);
+      writer.int(fid);
+      writer.int(store);
+      writer.bytes(slot);
+      writer.int(kind);
+      writer.int(timestamp);
+      if (envelope.data) packGenericBody(writer, MessageData.decode(envelope.data), kind);
+    }
+  }
+}
+
+/** Stands for "no display time". */
+export const NO_TIME = -1;
+
+function packCast(writer: ByteWriter, cast: CastColumns, hash: Uint8Array): void {
+  const { fid, text, parentFid, parentHash, parentUrl, rest } = cast;
+  const firstId = firstCastId(cast.timestamp, hash);
+  writer.int(firstId);
+  writer.bytes(hash);
+  writer.int(fid);
+  writer.text(text);
+  writer.textOrNull(parentUrl);
+  writer.bytesOrNull(rest);
+  const own = (kind: number) => {
+    writer.byte(kind);
+    writer.int(firstId);
+    writer.bytes(hash);
+  };
+  if (parentHash) {
+    own(RowKind.Reply);
+    writer.int(fid);
+    writer.bytes(parentHash);
+    writer.int(parentFid ?? 0);
+  }
+  const searchable = searchText(text);
+  if (searchable !== text) {
+    own(RowKind.SearchText);
+    writer.text(searchable);
+  }
+  if (rest === null) return;
+  const body = decodeRest(rest);
+  for (const mentionedFid of new Set(body.mentions)) {
+    own(RowKind.Mention);
+    writer.int(fid);
+    writer.int(mentionedFid);
+  }
+  const urls = new Set(body.embedsDeprecated);
+  for (const { embed } of body.embeds) {
+    if (embed?.$case === "url") urls.add(embed.value);
+    if (embed?.$case !== "castId") continue;
+    own(RowKind.Quote);
+    writer.bytes(embed.value.hash);
+    writer.int(embed.value.fid);
+  }
+  for (const url of urls) {
+    own(RowKind.EmbedUrl);
+    writer.text(url);
+  }
+}
+
+/** Writes what the build needs of a generic message beside its row. */
+function packGenericBody(writer: ByteWriter, data: MessageData, kind: Kind): void {
+  const { body, fid } = data;
+  const timestamp = toUnixSecs(data.timestamp);
+  switch (body?.$case) {
+    case "castRemoveBody":
+      writer.byte(RowKind.CastRemove);
+      writer.int(fid);
+      writer.bytes(body.value.targetHash);
+      break;
+    case "reactionBody": {
+      const { target, type } = body.value;
+      writer.byte(RowKind.ReactionRemove);
+      writer.int(fid);
+      writer.int(type);
+      writer.int(target?.$case === "targetCastId" ? target.value.fid : 0);
+      writer.bytesOrNull(target?.$case === "targetCastId" ? target.value.hash : null);
+      writer.textOrNull(target?.$case === "targetUrl" ? target.value : null);
+      writer.int(timestamp);
+      break;
+    }
+    case "linkBody":
+      writer.byte(RowKind.LinkRemove);
+      writer.int(fid);
+      writer.intOrText(storedLinkType(body.value.type));
+      writer.int(body.value.target?.value ?? 0);
+      writer.int(timestamp);
+      break;
+    case "linkCompactStateBody":
+      writer.byte(RowKind.Compact);
+      writer.int(fid);
+      break;
+    case "verificationAddBody":
+      if (kind !== Kind.Add) break;
+      writer.byte(RowKind.Verification);
+      writer.int(fid);
+      writer.bytes(body.value.address);
+      writer.int(body.value.protocol);
+      writer.int(timestamp);
+      break;
+    case "lendStorageBody":
+      writer.byte(RowKind.Lend);
+      writer.int(fid);
+      writer.int(body.value.toFid);
+      writer.int(body.value.unitType);
+      writer.int(body.value.numUnits);
+  }
+}
+
+/** The first 48 bits of a hash: decides between messages of one slot and second as the whole hash does. */
+function rankOf(hash: Uint8Array): number {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.length).readUIntBE(0, 6);
+}
