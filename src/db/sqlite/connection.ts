@@ -65,6 +65,21 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     }
   }
 
+  /**
+   * Returns the rows one after another, without holding them all. Other statements may run in between, but not the same one.
+   */
+  *iterate<Row, Params extends readonly SQLQueryBindings[]>(
+    s: Statement<Row, Params>,
+    ...params: Params
+  ): Generator<Row> {
+    this.onStatement?.(s.name);
+    try {
+      yield* this.#prepared(s).iterate(...params) as Iterable<Row>;
+    } catch (cause) {
+      throw asStorageError(this, cause);
+    }
+  }
+
   /** Runs a statement without result rows. Returns the number of changed rows. */
   run<Params extends readonly SQLQueryBindings[]>(s: Statement<unknown, Params>, ...params: Params): number {
     return this.#run(s, params).changes;

@@ -1,15 +1,13 @@
 import { Kind } from "../../../protocol/merge-rules.ts";
-import type { SignedMessage } from "../../../protocol/signed-message.ts";
 import { toUnixSecs } from "../../../protocol/time.ts";
-import { type FarcasterNetwork, MessageData } from "../../../protocol/wire/generated/message.ts";
+import { MessageData } from "../../../protocol/wire/generated/message.ts";
 import { firstCastId } from "../cast-id.ts";
 import type { CastColumns, SplitMessage } from "../messages/columns.ts";
 import { storedLinkType } from "../messages/link-type.ts";
-import { decodeRest } from "../messages/message-data-of.ts";
-import { splitMessage } from "../messages/split.ts";
+import { decodeRest } from "../messages/rest.ts";
 import { searchText } from "../project/search-text.ts";
-import { ByteWriter } from "./byte-records.ts";
 import type { PackedMessages } from "./bulk-build.ts";
+import { ByteWriter } from "./byte-records.ts";
 
 /**
  * The rows of the spool, by the first byte of each packed row. The values of a row follow in the order of the columns in
@@ -35,10 +33,10 @@ export const RowKind = {
   Lend: 16,
 } as const;
 
-/** Splits and packs valid messages. `network` is that of the index. */
-export function packMessages(messages: readonly SignedMessage[], network: FarcasterNetwork): PackedMessages {
+/** Packs valid messages. `splitEncoded` and `splitMessage` split them. */
+export function packMessages(messages: readonly SplitMessage[]): PackedMessages {
   const writer = new ByteWriter();
-  for (const message of messages) packMessage(writer, splitMessage(message, network));
+  for (const message of messages) packMessage(writer, message);
   return { count: messages.length, bytes: writer.finish() };
 }
 

@@ -1,6 +1,6 @@
-import type { IndexDatabase } from "../database.ts";
-import { timestampOfCastId } from "../cast-id.ts";
 import type { Statement } from "../../sqlite/statement-registry.ts";
+import { timestampOfCastId } from "../cast-id.ts";
+import type { IndexDatabase } from "../database.ts";
 import { bulkStatement } from "./bulk-statement.ts";
 import { ByteReader } from "./byte-records.ts";
 import { NO_TIME, RowKind } from "./packed-messages.ts";
@@ -12,10 +12,10 @@ const WEEK_SECS = 604_800;
 /** Signers and URLs whose ids are cached. An fid's messages arrive together, so few others are needed. */
 const MAX_CACHED_IDS = 50_000;
 
-const insertEnvelope = bulkStatement<unknown, [id: number, signerId: number, signature: Bytes, data: Bytes | null]>(
-  "bulk.spool.envelope",
-  "INSERT INTO envelopes (id, signer_id, signature, data) VALUES (?, ?, ?, ?)",
-);
+const insertEnvelope = bulkStatement<
+  unknown,
+  [id: number, signerId: number, signature: Bytes, data: Bytes | null]
+>("bulk.spool.envelope", "INSERT INTO envelopes (id, signer_id, signature, data) VALUES (?, ?, ?, ?)");
 const insertReply = bulkStatement<unknown, [number, Bytes, number, Bytes, number]>(
   "bulk.spool.reply",
   "INSERT INTO bulk_replies (first_id, hash, fid, parent_hash, parent_fid) VALUES (?, ?, ?, ?, ?)",
@@ -182,14 +182,26 @@ export class Spool {
         break;
       case RowKind.Reaction: {
         const envelope = this.#envelope(r);
-        const [fid, type, targetFid, hash, url] = [r.int(), r.int(), r.int(), r.bytesOrNull(), r.textOrNull()];
+        const [fid, type, targetFid, hash, url] = [
+          r.int(),
+          r.int(),
+          r.int(),
+          r.bytesOrNull(),
+          r.textOrNull(),
+        ];
         const urlId = url === null ? null : this.#urlId(url);
         db.run(insertReaction, fid, type, targetFid, hash, urlId, r.int(), r.int(), envelope);
         break;
       }
       case RowKind.Link: {
         const envelope = this.#envelope(r);
-        const [fid, type, target, timestamp, displayedAt] = [r.int(), r.intOrText(), r.int(), r.int(), r.int()];
+        const [fid, type, target, timestamp, displayedAt] = [
+          r.int(),
+          r.intOrText(),
+          r.int(),
+          r.int(),
+          r.int(),
+        ];
         const displayed = displayedAt === NO_TIME ? null : displayedAt;
         db.run(insertLink, fid, type, target, timestamp, displayed, r.int(), envelope);
         break;
@@ -222,16 +234,7 @@ export class Spool {
         db.run(insertCastRemove, id, r.int(), r.bytes());
         break;
       case RowKind.ReactionRemove:
-        db.run(
-          insertReactionRemove,
-          id,
-          r.int(),
-          r.int(),
-          r.int(),
-          r.bytesOrNull(),
-          r.textOrNull(),
-          r.int(),
-        );
+        db.run(insertReactionRemove, id, r.int(), r.int(), r.int(), r.bytesOrNull(), r.textOrNull(), r.int());
         break;
       case RowKind.LinkRemove:
         db.run(insertLinkRemove, id, r.int(), r.intOrText(), r.int(), r.int());

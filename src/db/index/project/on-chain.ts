@@ -67,12 +67,14 @@ export function onChainEventsOf(db: IndexDatabase, type: OnChainEventType, fid: 
   return db.all(eventsOfFid, type, fid).map((row) => OnChainEvent.decode(row.bytes));
 }
 
-/** Custody is the `to` of the latest register or transfer. */
-function foldRegistry(db: IndexDatabase, fid: number, events: OnChainEvent[]): void {
-  if (events.length === 0) {
-    db.run(dropFid, fid);
-    return;
-  }
+/** The registration of an fid. Unix seconds. */
+export interface Registration {
+  readonly custody: Uint8Array | null;
+  readonly registeredAt: number | null;
+}
+
+/** Returns the registration from the id-registry events of an fid in chain order: custody is the `to` of the latest register or transfer. */
+export function registrationOf(events: readonly OnChainEvent[]): Registration {
   let custody: Uint8Array | null = null;
   let registeredAt: number | null = null;
   for (const event of events) {
@@ -83,39 +85,78 @@ function foldRegistry(db: IndexDatabase, fid: number, events: OnChainEvent[]): v
     if (eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER)
       registeredAt ??= event.blockTimestamp;
   }
+  return { custody, registeredAt };
+}
+
+function foldRegistry(db: IndexDatabase, fid: number, events: OnChainEvent[]): void {
+  const { custody, registeredAt } = registrationOf(events);
+  if (events.length === 0) db.run(dropFid, fid);
+  else putRegistration(db, fid, { custody, registeredAt });
+}
+
+export function putRegistration(
+  db: IndexDatabase,
+  fid: number,
+  { custody, registeredAt }: Registration,
+): void {
   db.run(putFid, fid, custody, registeredAt);
 }
 
-/** `key` is in canonical form. A removal carries no key type and no metadata, so those of the latest add are used. */
+/** The latest state of a key, and the key type and metadata of its latest add: a removal carries none. */
+interface KeyState {
+  readonly state: SignerEventType;
+  readonly keyType: number;
+  readonly metadataType: number;
+  readonly requestFid: number;
+  readonly addedAt: number;
+}
+
+const NO_KEY: KeyState = {
+  state: SignerEventType.SIGNER_EVENT_TYPE_NONE,
+  keyType: 0,
+  metadataType: 0,
+  requestFid: 0,
+  addedAt: 0,
+};
+
+/** Returns the state of a key after one of its events. */
+export function nextKeyState(before: KeyState | undefined, event: OnChainEvent): KeyState {
+  const current = before ?? NO_KEY;
+  if (event.body?.$case !== "signerEventBody") return current;
+  const { eventType: state, keyType, metadataType, metadata } = event.body.value;
+  if (state !== SignerEventType.SIGNER_EVENT_TYPE_ADD) return { ...current, state };
+  const requestFid = decodeSignedKeyRequest(metadata)?.requestFid ?? 0;
+  return { state, keyType, metadataType, requestFid, addedAt: event.blockTimestamp };
+}
+
+/** `key` is in canonical form. */
 function foldSigner(db: IndexDatabase, fid: number, key: Uint8Array, events: OnChainEvent[]): void {
-  let state = SignerEventType.SIGNER_EVENT_TYPE_NONE;
-  let added = { keyType: 0, metadataType: 0, requestFid: 0, addedAt: 0 };
+  let state: KeyState | undefined;
   for (const event of events) {
     if (event.body?.$case !== "signerEventBody") continue;
-    const body = event.body.value;
-    if (Buffer.compare(canonicalKey(body.key), key) !== 0) continue;
-    state = body.eventType;
-    if (state === SignerEventType.SIGNER_EVENT_TYPE_ADD) {
-      added = {
-        keyType: body.keyType,
-        metadataType: body.metadataType,
-        requestFid: decodeSignedKeyRequest(body.metadata)?.requestFid ?? 0,
-        addedAt: event.blockTimestamp,
-      };
-    }
+    if (Buffer.compare(canonicalKey(event.body.value.key), key) === 0) state = nextKeyState(state, event);
   }
-  if (state === SignerEventType.SIGNER_EVENT_TYPE_NONE) db.run(dropSigner, fid, key);
-  else db.run(putSigner, fid, key, state, added.keyType, added.metadataType, added.requestFid, added.addedAt);
+  putKeyState(db, fid, key, state ?? NO_KEY);
+}
+
+/** `key` is in canonical form. */
+export function putKeyState(db: IndexDatabase, fid: number, key: Uint8Array, one: KeyState): void {
+  if (one.state === SignerEventType.SIGNER_EVENT_TYPE_NONE) db.run(dropSigner, fid, key);
+  else db.run(putSigner, fid, key, one.state, one.keyType, one.metadataType, one.requestFid, one.addedAt);
 }
 
 const DAY_SECS = 86_400;
 
-/** Each purchase extends the remaining time by its days. One after the expiry starts a new period. */
 function foldPro(db: IndexDatabase, fid: number, events: OnChainEvent[]): void {
-  if (events.length === 0) {
-    db.run(dropPro, fid);
-    return;
-  }
+  if (events.length === 0) db.run(dropPro, fid);
+  else putProTier(db, fid, events);
+}
+
+/**
+ * Stores the Pro tier from the purchases of an fid in chain order. Each purchase extends the remaining time by its days. One after the
+ * expiry starts a new period.
+ */
+export function putProTier(db: IndexDatabase, fid: number, events: readonly OnChainEvent[]): void {
   let subscribedAt = 0;
   let expiresAt = 0;
   for (const event of events) {

@@ -1,0 +1,160 @@
+import { closeSync, fsyncSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import type { IndexDatabase } from "../database.ts";
+import { networkOfIndex } from "../identity.ts";
+import type { BulkBuild, BulkPhase, BulkProgress, PackedMessages } from "./bulk-build.ts";
+import { BulkState } from "./bulk-state.ts";
+import { bulkStatement } from "./bulk-statement.ts";
+import { Spool } from "./spool.ts";
+import { bulkTables, createSpoolTables, dropTable } from "./spool-tables.ts";
+import { STAGES } from "./stages/all.ts";
+import { dropIndexes } from "./stages/indexes.ts";
+import type { BuildContext } from "./stages/stage.ts";
+
+export interface BulkBuildOptions {
+  /** Size of the page cache during the build. A sort takes as much again, and a step has at most two at a time. */
+  readonly cacheKib?: number;
+  /** Rows of a transaction where a stage can divide its work. */
+  readonly rowsPerStep?: number;
+}
+
+const DEFAULT_CACHE_KIB = 98_304;
+/** Pages of the write-ahead log after which a commit syncs it and writes it into the file: 256 MB. */
+const SYNC_PAGES = 65_536;
+const ROWS_PER_STEP = 250_000;
+
+const hasSpool = bulkStatement<{ one: number }>(
+  "bulk.exists",
+  "SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = 'bulk_state'",
+);
+const hasMessages = bulkStatement<{ found: number }>(
+  "bulk.has-messages",
+  `SELECT EXISTS (SELECT 1 FROM casts) OR EXISTS (SELECT 1 FROM reactions) OR EXISTS (SELECT 1 FROM links)
+     OR EXISTS (SELECT 1 FROM user_data) OR EXISTS (SELECT 1 FROM messages) OR EXISTS (SELECT 1 FROM missing_casts)
+     AS found`,
+);
+
+/** Whether a bulk build of this index has begun and is not finished. */
+export function isBulkBuilding(db: IndexDatabase): boolean {
+  return db.get(hasSpool) !== undefined;
+}
+
+/** Whether a bulk build can begin: no message is stored. */
+export function canBulkBuild(db: IndexDatabase): boolean {
+  return db.get(hasMessages)?.found === 0;
+}
+
+/**
+ * Continues the bulk build of an index, or begins one if the index has no messages. The connection is set up for
+ * building until the build has finished; no other may write.
+ *
+ * @throws Error when the index has messages that no unfinished build has written.
+ */
+export function openBulkBuild(db: IndexDatabase, options: BulkBuildOptions = {}): BulkBuild {
+  const restore = prepare(db, options.cacheKib ?? DEFAULT_CACHE_KIB);
+  const state = new BulkState(db);
+  const spool = new Spool(db);
+  let phase: BulkPhase;
+  try {
+    if (!isBulkBuilding(db)) {
+      if (!canBulkBuild(db)) throw new Error("the index has messages already");
+      db.transaction(() => {
+        createSpoolTables(db);
+        dropIndexes(db);
+      });
+    }
+    phase = state.get("building") === undefined ? "spooling" : "building";
+  } catch (cause) {
+    restore();
+    throw cause;
+  }
+
+  function append({ bytes }: PackedMessages, alongside?: () => void): void {
+    if (phase !== "spooling") throw new Error("the spool has ended");
+    try {
+      db.transaction(() => {
+        spool.append(bytes);
+        alongside?.();
+      });
+    } catch (cause) {
+      spool.reset();
+      throw cause;
+    }
+  }
+
+  function step(): BulkProgress | undefined {
+    if (phase === "finished") return undefined;
+    const context: BuildContext = {
+      db,
+      state,
+      network: networkOfIndex(db),
+      rowsPerStep: options.rowsPerStep ?? ROWS_PER_STEP,
+    };
+    const at = state.get("stage") ?? 0;
+    const stage = STAGES[at];
+    db.transaction(() => {
+      state.put("building", 1);
+      if (stage) {
+        if (stage.run(context)) state.put("stage", at + 1);
+        return;
+      }
+      for (const table of bulkTables(db)) dropTable(db, table);
+      db.invalidations.everything();
+    });
+    phase = "building";
+    if (stage) return progressAt(state.get("stage") ?? 0);
+    phase = "finished";
+    restore();
+    db.checkpoint();
+    return undefined;
+  }
+
+  return {
+    get phase() {
+      return phase;
+    },
+    append,
+    sync: () => syncLog(db),
+    step,
+  };
+}
+
+function progressAt(at: number): BulkProgress {
+  const weightOf = (stages: typeof STAGES) => stages.reduce((sum, { weight }) => sum + weight, 0);
+  return { stage: STAGES[at]?.name ?? "end", done: weightOf(STAGES.slice(0, at)) / weightOf(STAGES) };
+}
+
+/** Sets the connection up for building. Returns how to undo it. */
+function prepare(db: IndexDatabase, cacheKib: number): () => void {
+  const { sqlite } = db;
+  const before = ["synchronous", "wal_autocheckpoint", "cache_size", "temp_store"].map((name) => {
+    const row = sqlite.query<Record<string, number>, []>(`PRAGMA ${name}`).get();
+    return `PRAGMA ${name} = ${Object.values(row ?? {})[0]}`;
+  });
+  // In write-ahead mode a commit is then durable with the next checkpoint, not before.
+  sqlite.exec("PRAGMA synchronous = NORMAL");
+  sqlite.exec(`PRAGMA wal_autocheckpoint = ${SYNC_PAGES}`);
+  sqlite.exec(`PRAGMA cache_size = -${cacheKib}`);
+  // Sorts beyond the cache go to files beside the index, which SQLite deletes when it opens them.
+  sqlite.exec("PRAGMA temp_store = FILE");
+  setTemporaryDirectory(db, dirname(db.file));
+  return () => {
+    for (const pragma of before) sqlite.exec(pragma);
+    setTemporaryDirectory(db, "");
+  };
+}
+
+/** Syncs the write-ahead log, which holds every commit that is not in the file yet. */
+function syncLog({ file }: IndexDatabase): void {
+  const log = openSync(`${file}-wal`, "r");
+  try {
+    fsyncSync(log);
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** A SQLite without this setting uses the system's directory for temporary files. */
+function setTemporaryDirectory({ sqlite }: IndexDatabase, path: string): void {
+  sqlite.exec(`PRAGMA temp_store_directory = '${path.replaceAll("'", "''")}'`);
+}

@@ -1,0 +1,128 @@
+import { nextCastId } from "../../cast-id.ts";
+import type { IndexDatabase } from "../../database.ts";
+import { bulkStatement } from "../bulk-statement.ts";
+import { dropTable, weeksOf, weekTable } from "../spool-tables.ts";
+import { type BuildContext, type BulkStage, oneStep } from "./stage.ts";
+
+/**
+ * Tables of the build:
+ * - `bulk_ids`: every live cast by its id, with what other stages need of it.
+ * - `bulk_moved`: the casts whose id is not their first choice, because several share it.
+ * - `bulk_map`: the id of every cast that is live or named, by hash and fid. Ids of missing casts are negative.
+ */
+const TABLES = [
+  "CREATE TABLE bulk_ids (id INTEGER PRIMARY KEY, hash, fid, parent_url_id)",
+  "CREATE TABLE bulk_moved (hash BLOB PRIMARY KEY, id) WITHOUT ROWID",
+  "CREATE TABLE bulk_map (hash BLOB, fid INTEGER, id, PRIMARY KEY (hash, fid)) WITHOUT ROWID",
+];
+
+/** The id of the cast of a row of the spool. */
+export const CAST_ID = "ifnull((SELECT v.id FROM bulk_moved v WHERE v.hash = s.hash), s.first_id)";
+
+const hasId = bulkStatement<{ hash: Uint8Array }, [id: number]>(
+  "bulk.ids.has",
+  "SELECT hash FROM bulk_ids WHERE id = ?",
+);
+const insertId = bulkStatement<
+  unknown,
+  [id: number, hash: Uint8Array, fid: number, parentUrlId: number | null]
+>("bulk.ids.insert", "INSERT INTO bulk_ids (id, hash, fid, parent_url_id) VALUES (?, ?, ?, ?)");
+const insertMoved = bulkStatement<unknown, [hash: Uint8Array, id: number]>(
+  "bulk.moved.insert",
+  "INSERT INTO bulk_moved (hash, id) VALUES (?, ?)",
+);
+
+interface CastRow {
+  readonly id: number;
+  readonly hash: Uint8Array;
+  readonly fid: number;
+  readonly parentUrlId: number | null;
+}
+
+/** Gives every cast its id, week by week. */
+const castIds: BulkStage = {
+  name: "ids of casts",
+  weight: 5,
+  run({ db, state }) {
+    const last = state.get("week of ids");
+    if (last === undefined) for (const sql of TABLES) db.run({ name: "bulk.create ids", sql });
+    const week = weeksOf(db).find((one) => last === undefined || one > last);
+    if (week === undefined) return true;
+    addIdsOf(db, week);
+    state.put("week of ids", week);
+    return false;
+  },
+};
+
+function addIdsOf(db: IndexDatabase, week: number): void {
+  const table = weekTable(week);
+  const added = db.run({
+    name: "bulk.ids.week",
+    sql: `INSERT OR IGNORE INTO bulk_ids (id, hash, fid, parent_url_id)
+          SELECT first_id, hash, fid, parent_url_id FROM ${table} ORDER BY first_id, hash`,
+  });
+  const count = db.get<{ n: number }, []>({
+    name: "bulk.ids.count",
+    sql: `SELECT count(*) AS n FROM ${table}`,
+  });
+  if (added === count?.n) return;
+  // Some casts share their first choice with another, or are in the spool twice.
+  const others = db.all<CastRow, []>({
+    name: "bulk.ids.collisions",
+    sql: `SELECT s.first_id AS id, s.hash, s.fid, s.parent_url_id AS parentUrlId
+          FROM ${table} s JOIN bulk_ids b ON b.id = s.first_id WHERE b.hash != s.hash
+          GROUP BY s.hash ORDER BY s.first_id, s.hash`,
+  });
+  for (const { id: firstId, hash, fid, parentUrlId } of others) {
+    let id = nextCastId(firstId);
+    while (db.get(hasId, id) !== undefined) id = nextCastId(id);
+    db.run(insertId, id, hash, fid, parentUrlId);
+    db.run(insertMoved, hash, id);
+  }
+}
+
+/**
+ * One sort of all casts and of all references to casts. A group without a cast is a missing cast: its id is the number of one of
+ * the rows that name it, negated.
+ */
+const fillMap = bulkStatement<unknown>(
+  "bulk.map.fill",
+  `INSERT INTO bulk_map (hash, fid, id)
+   SELECT hash, fid, max(id) FROM (
+     SELECT hash, fid, id FROM bulk_ids
+     UNION ALL SELECT target_hash, target_fid, -3 * rowid FROM bulk_reactions WHERE target_hash IS NOT NULL
+     UNION ALL SELECT parent_hash, parent_fid, -3 * rowid - 1 FROM bulk_replies
+     UNION ALL SELECT quoted_hash, quoted_fid, -3 * rowid - 2 FROM bulk_quotes
+   ) GROUP BY hash, fid ORDER BY hash, fid`,
+);
+const castsRemoved = bulkStatement<{ id: number; hash: Uint8Array; fid: number }>(
+  "bulk.removed-casts",
+  `SELECT m.id, m.hash, m.fid FROM (SELECT hash, fid FROM bulk_cast_removes ORDER BY hash, fid LIMIT -1) r
+   CROSS JOIN bulk_map m ON m.hash = r.hash AND m.fid = r.fid WHERE m.id > 0 GROUP BY m.id`,
+);
+const deleteId = bulkStatement<unknown, [id: number]>("bulk.ids.delete", "DELETE FROM bulk_ids WHERE id = ?");
+const negateId = bulkStatement<unknown, [id: number, hash: Uint8Array, fid: number]>(
+  "bulk.map.negate",
+  "UPDATE bulk_map SET id = ? WHERE hash = ? AND fid = ?",
+);
+const insertMissing = bulkStatement<unknown>(
+  "bulk.missing.insert",
+  "INSERT INTO missing_casts (id, hash, fid) SELECT id, hash, fid FROM bulk_map WHERE id < 0 ORDER BY id",
+);
+
+export const CAST_ID_STAGES: readonly BulkStage[] = [
+  castIds,
+  oneStep("map of hashes", 12, ({ db }) => {
+    db.run(fillMap);
+  }),
+  oneStep("missing casts", 2, ({ db, state }: BuildContext) => {
+    // A remove wins over its cast. What names the cast then names a missing one.
+    for (const { id, hash, fid } of db.all(castsRemoved)) {
+      db.run(deleteId, id);
+      db.run(negateId, -id, hash, fid);
+      state.put("drops", 1);
+    }
+    db.run(insertMissing);
+    dropTable(db, "bulk_cast_removes");
+  }),
+];

@@ -1,0 +1,196 @@
+import { type Kind, type Rank, resolveConflict, type Store } from "../../../../protocol/merge-rules.ts";
+import { messageHash } from "../../../../protocol/message-hash.ts";
+import { bulkStatement } from "../bulk-statement.ts";
+import { dropTable } from "../spool-tables.ts";
+import { type BuildContext, type BulkStage, oneStep } from "./stage.ts";
+
+interface GenericRow {
+  readonly id: number;
+  readonly kind: Kind;
+  readonly timestamp: number;
+  readonly data: Uint8Array;
+}
+
+const contestedSlots = bulkStatement<{ fid: number; store: Store; slot: Uint8Array; ids: string }>(
+  "bulk.messages.contested",
+  `SELECT fid, store, slot, group_concat(id) AS ids FROM messages GROUP BY fid, store, slot HAVING count(*) > 1`,
+);
+const messageOf = bulkStatement<GenericRow, [id: number]>(
+  "bulk.messages.one",
+  "SELECT id, kind, timestamp, data FROM messages WHERE id = ?",
+);
+const deleteMessage = bulkStatement<unknown, [id: number]>(
+  "bulk.messages.delete",
+  "DELETE FROM messages WHERE id = ?",
+);
+const emptyLends = bulkStatement<{ id: number }>(
+  "bulk.messages.empty-lends",
+  "SELECT message_id AS id FROM bulk_lends WHERE units = 0",
+);
+
+/** Keeps one generic message of each slot. */
+function resolveGeneric({ db }: BuildContext): void {
+  for (const { store, ids } of db.all(contestedSlots)) {
+    let winner: (Rank & { readonly id: number }) | undefined;
+    // In order of arrival: a compact state of the same time does not replace the first.
+    for (const id of ids
+      .split(",")
+      .map(Number)
+      .sort((a, b) => a - b)) {
+      const row = db.get(messageOf, id);
+      if (!row) continue;
+      const rank = { ...row, hash: messageHash(row.data) };
+      if (winner && resolveConflict(store, winner, rank) !== "replace") {
+        db.run(deleteMessage, id);
+        continue;
+      }
+      if (winner) db.run(deleteMessage, winner.id);
+      winner = rank;
+    }
+  }
+  // A lend of 0 units ends the one before it and leaves no row.
+  for (const { id } of db.all(emptyLends)) db.run(deleteMessage, id);
+}
+
+const fillReactions = bulkStatement<unknown>(
+  "bulk.reactions.fill",
+  `INSERT OR IGNORE INTO reactions (fid, target_fid, target_id, type, timestamp, envelope_id)
+   SELECT fid, target_fid, target_id, type, timestamp, envelope_id FROM (
+     SELECT s.fid, s.target_fid, ifnull(m.id, s.url_id) AS target_id, s.type, s.timestamp, s.rank, s.envelope_id
+     FROM (SELECT * FROM bulk_reactions ORDER BY target_hash, target_fid LIMIT -1) s
+     LEFT JOIN bulk_map m ON m.hash = s.target_hash AND m.fid = s.target_fid
+   ) ORDER BY fid, target_fid, target_id, type, timestamp DESC, rank DESC`,
+);
+const spooledReactions = bulkStatement<{ n: number | null }>(
+  "bulk.reactions.spooled",
+  "SELECT max(rowid) AS n FROM bulk_reactions",
+);
+/** A reaction or link and the remove of its slot. */
+interface Contest {
+  readonly messageId: number;
+  readonly removedAt: number;
+  readonly fid: number;
+  readonly targetFid: number;
+  readonly targetId: number;
+  readonly type: number | string;
+  readonly addedAt: number;
+}
+const contestedReactions = bulkStatement<Contest>(
+  "bulk.reactions.contested",
+  `SELECT r.message_id AS messageId, r.timestamp AS removedAt, a.fid, a.target_fid AS targetFid,
+     a.target_id AS targetId, a.type, a.timestamp AS addedAt
+   FROM (
+     SELECT s.message_id, s.fid, s.type, s.target_fid, s.timestamp,
+       CASE WHEN s.target_hash IS NULL THEN (SELECT u.id FROM urls u WHERE u.url = s.url) ELSE m.id END AS target_id
+     FROM (SELECT * FROM bulk_reaction_removes ORDER BY target_hash, target_fid LIMIT -1) s
+     LEFT JOIN bulk_map m ON m.hash = s.target_hash AND m.fid = s.target_fid
+     ORDER BY 2, 4, 6, 3 LIMIT -1
+   ) r CROSS JOIN reactions a
+     ON a.fid = r.fid AND a.target_fid = r.target_fid AND a.target_id = r.target_id AND a.type = r.type`,
+);
+const deleteReaction = bulkStatement<unknown, [number, number, number, number | string]>(
+  "bulk.reactions.delete",
+  "DELETE FROM reactions WHERE fid = ? AND target_fid = ? AND target_id = ? AND type = ?",
+);
+
+function buildReactions({ db, state }: BuildContext): void {
+  const inserted = db.run(fillReactions);
+  let drops = inserted !== (db.get(spooledReactions)?.n ?? 0);
+  dropTable(db, "bulk_reactions");
+  for (const contest of db.all(contestedReactions)) {
+    const { messageId, fid, targetFid, targetId, type } = contest;
+    if (db.get(messageOf, messageId) === undefined) continue;
+    if (contest.addedAt > contest.removedAt) db.run(deleteMessage, messageId);
+    else db.run(deleteReaction, fid, targetFid, targetId, type);
+    drops = true;
+  }
+  dropTable(db, "bulk_reaction_removes");
+  if (drops) state.put("drops", 1);
+}
+
+const fillLinks = bulkStatement<unknown>(
+  "bulk.links.fill",
+  `INSERT OR IGNORE INTO links (fid, type, target_fid, timestamp, displayed_at, envelope_id)
+   SELECT fid, type, target_fid, timestamp, displayed_at, envelope_id FROM bulk_links
+   ORDER BY fid, type, target_fid, timestamp DESC, rank DESC`,
+);
+const spooledLinks = bulkStatement<{ n: number | null }>(
+  "bulk.links.spooled",
+  "SELECT max(rowid) AS n FROM bulk_links",
+);
+const contestedLinks = bulkStatement<Contest>(
+  "bulk.links.contested",
+  `SELECT r.message_id AS messageId, r.timestamp AS removedAt, a.fid, a.target_fid AS targetFid, 0 AS targetId, a.type,
+     a.timestamp AS addedAt
+   FROM (SELECT * FROM bulk_link_removes ORDER BY fid, type, target_fid LIMIT -1) r
+   CROSS JOIN links a ON a.fid = r.fid AND a.type = r.type AND a.target_fid = r.target_fid`,
+);
+const deleteLink = bulkStatement<unknown, [fid: number, type: number | string, targetFid: number]>(
+  "bulk.links.delete",
+  "DELETE FROM links WHERE fid = ? AND type = ? AND target_fid = ?",
+);
+
+function buildLinks({ db, state }: BuildContext): void {
+  const inserted = db.run(fillLinks);
+  let drops = inserted !== (db.get(spooledLinks)?.n ?? 0);
+  dropTable(db, "bulk_links");
+  for (const { messageId, fid, type, targetFid, addedAt, removedAt } of db.all(contestedLinks)) {
+    if (db.get(messageOf, messageId) === undefined) continue;
+    if (addedAt > removedAt) db.run(deleteMessage, messageId);
+    else db.run(deleteLink, fid, type, targetFid);
+    drops = true;
+  }
+  dropTable(db, "bulk_link_removes");
+  if (drops) state.put("drops", 1);
+}
+
+const fillUserData = bulkStatement<unknown>(
+  "bulk.user-data.fill",
+  `INSERT OR IGNORE INTO user_data (fid, type, value, timestamp, envelope_id)
+   SELECT fid, type, value, timestamp, envelope_id FROM bulk_user_data
+   ORDER BY fid, type, timestamp DESC, rank DESC`,
+);
+const spooledUserData = bulkStatement<{ n: number | null }>(
+  "bulk.user-data.spooled",
+  "SELECT max(rowid) AS n FROM bulk_user_data",
+);
+
+function buildUserData({ db, state }: BuildContext): void {
+  if (db.run(fillUserData) !== (db.get(spooledUserData)?.n ?? 0)) state.put("drops", 1);
+  dropTable(db, "bulk_user_data");
+}
+
+export const GENERIC_STAGES: readonly BulkStage[] = [oneStep("other messages", 1, resolveGeneric)];
+export const TYPED_STAGES: readonly BulkStage[] = [
+  oneStep("reactions", 10, buildReactions),
+  oneStep("links", 4, buildLinks),
+  oneStep("user data", 2, buildUserData),
+];
+
+const dropEnvelopes = bulkStatement<unknown>(
+  "bulk.drops.envelopes",
+  `DELETE FROM envelopes WHERE id IN (
+     SELECT id FROM envelopes EXCEPT SELECT envelope_id FROM casts EXCEPT SELECT envelope_id FROM reactions
+     EXCEPT SELECT envelope_id FROM links EXCEPT SELECT envelope_id FROM user_data)`,
+);
+const dropMissing = bulkStatement<unknown>(
+  "bulk.drops.missing",
+  `DELETE FROM missing_casts WHERE id IN (
+     SELECT id FROM missing_casts EXCEPT SELECT target_id FROM reactions WHERE target_id < 0
+     EXCEPT SELECT parent_id FROM casts WHERE parent_id < 0 EXCEPT SELECT root_id FROM casts WHERE root_id < 0
+     EXCEPT SELECT quoted_id FROM cast_quotes WHERE quoted_id < 0)`,
+);
+const dropUrls = bulkStatement<unknown>(
+  "bulk.drops.urls",
+  `DELETE FROM urls WHERE id IN (
+     SELECT id FROM urls EXCEPT SELECT parent_url_id FROM casts WHERE parent_url_id IS NOT NULL
+     EXCEPT SELECT target_id FROM reactions WHERE target_fid = 0)`,
+);
+
+/** Where messages lost their slot, nothing may name what only they named. Runs after the indexes of the messages' tables exist. */
+export const DROP_STAGE: BulkStage = oneStep("dropped messages", 1, ({ db, state }) => {
+  if (state.get("drops") === undefined) return;
+  db.run(dropEnvelopes);
+  db.run(dropMissing);
+  db.run(dropUrls);
+});

@@ -1,0 +1,34 @@
+import type { FarcasterNetwork } from "../../../../protocol/wire/generated/message.ts";
+import type { IndexDatabase } from "../../database.ts";
+import type { BulkState } from "../bulk-state.ts";
+
+/** What a stage of the build works with. */
+export interface BuildContext {
+  readonly db: IndexDatabase;
+  readonly state: BulkState;
+  readonly network: FarcasterNetwork;
+  /** Rows of a transaction where a stage can divide its work. */
+  readonly rowsPerStep: number;
+}
+
+/** A stage of the build. Its marks are in the transactions of its work. */
+export interface BulkStage {
+  /** In words, for people. */
+  readonly name: string;
+  /** Its share of the whole work, relative to the other stages. */
+  readonly weight: number;
+  /** Does one step inside a transaction. Returns whether the stage is finished. */
+  run(context: BuildContext): boolean;
+}
+
+/** Returns a stage that is one transaction. */
+export function oneStep(name: string, weight: number, work: (context: BuildContext) => void): BulkStage {
+  return {
+    name,
+    weight,
+    run(context) {
+      work(context);
+      return true;
+    },
+  };
+}
