@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { indexPath, openIndexWriter } from "../src/db/index/database.ts";
@@ -7,6 +6,7 @@ import { openState, statePath } from "../src/db/state/database.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
 import { createIngestEngine } from "../src/ingest/engine.ts";
 import type { IngestRecord } from "../src/ingest/record.ts";
+import { messageHash } from "../src/protocol/message-hash.ts";
 import { toFarcasterSecs } from "../src/protocol/time.ts";
 import {
   CastType,
@@ -240,7 +240,7 @@ function dataMessage(
 /** A message with a signature of zeros: this network goes directly to the merge, which does not verify. */
 function unsigned(data: MessageData): IngestRecord {
   const dataBytes = MessageData.encode(data).finish();
-  const hash = new Uint8Array(createHash("sha1").update(dataBytes).digest());
+  const hash = messageHash(dataBytes);
   return {
     kind: "message",
     message: {
