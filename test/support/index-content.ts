@@ -7,7 +7,8 @@ const NAMES = `CREATE TEMP TABLE names AS
   UNION ALL SELECT id, url FROM urls`;
 const SIGNED = "hex(k.key) AS signer, hex(e.signature) AS signature, hex(e.data) AS data";
 const ENVELOPE = "JOIN envelopes e ON e.id = t.envelope_id JOIN message_signers k ON k.id = e.signer_id";
-const name = (column: string, as = column) => `(SELECT n.name FROM names n WHERE n.id = t.${column}) AS ${as}`;
+const name = (column: string, as = column) =>
+  `(SELECT n.name FROM names n WHERE n.id = t.${column}) AS ${as}`;
 
 /** Each table with names in the place of ids. */
 const QUERIES: Readonly<Record<string, string>> = {
@@ -51,7 +52,10 @@ export function indexContent(db: IndexDatabase): Map<string, string[]> {
   sqlite.exec(NAMES);
   sqlite.exec("CREATE INDEX temp.names_by_id ON names (id)");
   const content = new Map<string, string[]>();
-  const queries = { ...QUERIES, ...Object.fromEntries(AS_THEY_ARE.map((one) => [one, `SELECT * FROM ${one}`])) };
+  const queries = {
+    ...QUERIES,
+    ...Object.fromEntries(AS_THEY_ARE.map((one) => [one, `SELECT * FROM ${one}`])),
+  };
   for (const [table, sql] of Object.entries(queries))
     content.set(table, sqlite.query<object, []>(sql).all().map(textOf).sort());
   content.set("words", searchWords(db));
@@ -69,7 +73,10 @@ export function contentDifferences(
     const missing = rows.filter((row) => !b.has(row));
     const extra = others.filter((row) => !a.has(row));
     if (missing.length + extra.length === 0 && rows.length === others.length) return [];
-    const first = [...missing.slice(0, 2).map((row) => `- ${row}`), ...extra.slice(0, 2).map((row) => `+ ${row}`)];
+    const first = [
+      ...missing.slice(0, 2).map((row) => `- ${row}`),
+      ...extra.slice(0, 2).map((row) => `+ ${row}`),
+    ];
     return [`${table}: ${rows.length} expected, ${others.length} found, ${missing.length} missing`, ...first];
   });
 }
