@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { closeEnvelope } from "../../src/import/envelope.ts";
+import { encodeEnvelope } from "../../src/import/envelope.ts";
 import { MAX_RECORD_BYTES } from "../../src/import/framing.ts";
 import { type FileEnd, type FileRecord, readRecords } from "../../src/import/record-reader.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
@@ -26,7 +26,7 @@ async function readAll(path: string, fromOffset = 0): Promise<{ records: FileRec
 }
 
 describe("a file of records", () => {
-  test("gives back what was written, over many chunks and from the end of any record on", async () => {
+  test("returns the written records, over many chunks and from the end of any record", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     const written = Array.from({ length: 900 }, (_, index) => record((index * 37) % 3000, index % 251));
@@ -41,7 +41,7 @@ describe("a file of records", () => {
     }
   });
 
-  test("an empty file is complete, and so is one read from its end", async () => {
+  test("an empty file is complete, and so is a file read from its end", async () => {
     using dir = tempDir();
     const path = `${dir.path}/empty`;
     expect(await writeRecords(path, [])).toBe(0);
@@ -54,10 +54,10 @@ describe("a file of records", () => {
     });
   });
 
-  test("a record that cannot be read is a refusal at its place, and the reading goes on", async () => {
+  test("returns an unreadable record as a refusal at its offset, and the records after it", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
-    const good = closeEnvelope(record(50));
+    const good = encodeEnvelope(record(50));
     const bad = Uint8Array.of(3, 0xff, 0xff, 0xff);
     writeFileSync(path, Buffer.concat([good, bad, Uint8Array.of(0), good]));
     const { records, end } = await readAll(path);
@@ -66,10 +66,10 @@ describe("a file of records", () => {
     expect(end.outcome).toBe("complete");
   });
 
-  test("a file that breaks off tells where, and is complete once the rest is there", async () => {
+  test("reports the offset at which a file is truncated; with the rest appended it is complete", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
-    const frame = closeEnvelope(record(5000));
+    const frame = encodeEnvelope(record(5000));
     for (const kept of [1, 2, 2500, frame.length - 1]) {
       writeFileSync(path, Buffer.concat([frame, frame.subarray(0, kept)]));
       const { records, end } = await readAll(path);
@@ -81,10 +81,10 @@ describe("a file of records", () => {
     }
   });
 
-  test("a record above the limit ends the reading with its place, one at the limit does not", async () => {
+  test("ends at a record above the size limit and accepts one at the limit", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
-    const tag = closeEnvelope(record(MAX_RECORD_BYTES - 100)).length - (MAX_RECORD_BYTES - 100);
+    const tag = encodeEnvelope(record(MAX_RECORD_BYTES - 100)).length - (MAX_RECORD_BYTES - 100);
     const largest = record(MAX_RECORD_BYTES - (tag - 3));
     await writeRecords(path, [record(10), largest, record(10)]);
     expect(await readAll(path)).toMatchObject({ records: [{}, {}, {}], end: { outcome: "complete" } });
@@ -95,7 +95,7 @@ describe("a file of records", () => {
     expect(end.detail).toContain(`at byte ${end.offset}`);
   });
 
-  test("files of any bytes are read to one end", async () => {
+  test("files of any bytes end with exactly one FileEnd", async () => {
     using dir = tempDir();
     const path = `${dir.path}/garbage`;
     await fc.assert(
@@ -111,7 +111,7 @@ describe("a file of records", () => {
     );
   });
 
-  test("what stands in the place of a written file is gone", async () => {
+  test("writing replaces an existing file", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     await writeRecords(path, [record(1000), record(1000)]);
@@ -119,7 +119,7 @@ describe("a file of records", () => {
     expect((await readAll(path)).records.map(({ content }) => content)).toEqual([record(3)]);
   });
 
-  test("a file that is not there is the file system's error", async () => {
+  test("throws the file system's error if the file does not exist", async () => {
     using dir = tempDir();
     await expect(readAll(`${dir.path}/nothing`)).rejects.toThrow("ENOENT");
   });

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { formatSummary, ImportSummary, reasonClass } from "../../src/import/summary.ts";
 import { invalid, Rejection } from "../../src/protocol/rejection.ts";
 
-describe("summary of an import", () => {
-  test("tells accepted records by kind, known ones, and refused ones by code and reason", () => {
+describe("ImportSummary", () => {
+  test("reports accepted records by kind, known records, and refused records by code and reason", () => {
     const summary = new ImportSummary();
     summary.accept("message");
     summary.accept("message");
@@ -50,7 +50,7 @@ describe("summary of an import", () => {
     ]);
   });
 
-  test("stays small whatever the reasons are, and still counts everything", () => {
+  test("is bounded for any reasons and still counts every record", () => {
     const summary = new ImportSummary();
     const letters = (index: number) =>
       index.toString(26).replace(/\d/g, (digit) => "qrstuvwxyz"[Number(digit)] ?? "");
@@ -68,7 +68,7 @@ describe("summary of an import", () => {
     }
   });
 
-  test("reasons that differ in numbers, hex or quoted text are one", () => {
+  test("reasons that differ only in numbers, hex or quoted text are the same", () => {
     expect(reasonClass('"ann" and fid 3 of 0xAB12')).toBe('"…" and fid … of …');
     expect(reasonClass(`hash ${"ab".repeat(20)} is not that of the data`)).toBe(
       "hash … is not that of the data",

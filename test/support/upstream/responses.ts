@@ -29,7 +29,7 @@ import type { UpstreamNode } from "./node.ts";
 import type { LiveMessage } from "./shard-state.ts";
 import { DATA_SHARDS, shardOf } from "./shards.ts";
 
-/** What the node answers to a question, with the habits that section 1.4 of the protocol facts names. */
+/** The node's responses, with the quirks of section 1.4 of the protocol facts. */
 
 const DEFAULT_EVENTS_PER_PAGE = 1000;
 const DEFAULT_FIDS_PER_PAGE = 1000;
@@ -65,7 +65,7 @@ function registeredFids(node: UpstreamNode, shard: number): Set<number> {
   return new Set(ids.map(({ fid }) => fid));
 }
 
-/** A page counts registry events and then shows those that are registrations: it may be short, and an fid may repeat. */
+/** A page counts registry events but contains only registrations: it may be short, and an fid may be repeated. */
 export function fidsOf(node: UpstreamNode, request: FidsRequest): FidsResponse {
   const events = node.state(request.shardId).onChainEvents().filter(isIdRegistry);
   const from = request.pageToken?.length ? Number(Buffer.from(request.pageToken).toString()) : 0;
@@ -90,7 +90,7 @@ function isRegistration({ body }: OnChainEvent): boolean {
   );
 }
 
-/** The union over shard 0 and the fid's shard, which both hold each event; paging is ignored. */
+/** The union over shard 0 and the fid's shard, which both store each event. Paging is ignored. */
 export function onChainEventsOf(node: UpstreamNode, { fid, eventType }: OnChainEventRequest): OnChainEvent[] {
   return [0, shardOf(fid)].flatMap((shard) =>
     node
@@ -100,7 +100,7 @@ export function onChainEventsOf(node: UpstreamNode, { fid, eventType }: OnChainE
   );
 }
 
-/** Live messages of an fid of some types, of shard 0 for lends; times are inclusive. */
+/** Live messages of an fid by type; lends are of shard 0. Times are inclusive. */
 export function messagesOf(
   node: UpstreamNode,
   types: readonly MessageType[],
@@ -123,7 +123,7 @@ export function messagesOf(
   };
 }
 
-/** The union over shards: an fname, which each of them holds, comes once from each. */
+/** The union over shards: an fname is returned once for each shard, since all of them store it. */
 export function nameProofsOf(node: UpstreamNode, fid: number): UserNameProof[] {
   const claimed = node
     .state(shardOf(fid))
@@ -133,7 +133,7 @@ export function nameProofsOf(node: UpstreamNode, fid: number): UserNameProof[] {
   return [...node.states.flatMap((state) => state.fnamesOf(fid)), ...claimed];
 }
 
-/** The live proof of a name; a released fname answers with fid 0. */
+/** The live proof of a name; a released fname has the fid 0. */
 export function nameProof(node: UpstreamNode, name: string): UserNameProof | undefined {
   for (const state of node.states) {
     const fname = state.fname(name);
@@ -152,7 +152,7 @@ function proofIn({ message }: LiveMessage): UserNameProof {
   return body.value;
 }
 
-/** Active keys of both sources. A key that was reset counts again as long as it was added before. */
+/** Active keys of both sources. A key that was reset is active if it was added before. */
 export function signersOf(node: UpstreamNode, request: SignersByFidRequest): SignersByFidResponse {
   const { fid } = request;
   const state = node.state(shardOf(fid));
@@ -208,19 +208,19 @@ function signerOf(event: OnChainEvent): Partial<Signer> {
   };
 }
 
-/** What the store of a shard keeps of its events: no key events, and nothing below the retention but what strayed there. */
+/** The logged events of a shard: without key events, and below the retention only stray events. */
 export function storedEvents(node: UpstreamNode, shard: number, from: number, below: number): HubEvent[] {
   const kept = node.blocks(shard, "events").flatMap(({ events }) => events.filter(({ id }) => id > 0));
   return [...strayEvents(node, shard), ...kept].filter(({ id }) => id >= from && id < below).map(delivered);
 }
 
-/** A node that was set up by replication holds old events under ids of height 0. */
+/** A node that was set up by replication has old events with ids of height 0. */
 function strayEvents(node: UpstreamNode, shard: number): HubEvent[] {
   const first = node.chain.ticks[0]?.data.find((block) => block.shard === shard)?.events.slice(1) ?? [];
   return first.map((event, at) => ({ ...event, id: eventId(0, at + 1), blockNumber: 0 }));
 }
 
-/** A compact state is delivered without what it deleted, which may be too much for a message. */
+/** A compact state is delivered without the deleted messages, which may be too large for one event. */
 export function delivered(event: HubEvent): HubEvent {
   if (event.body?.$case !== "mergeMessageBody" || !event.body.value.message) return event;
   const { type } = dataOf(event.body.value.message);
@@ -231,7 +231,7 @@ export function delivered(event: HubEvent): HubEvent {
   };
 }
 
-/** Tokens come always, one for each shard; the last one is null, and sent back it begins again from the start. */
+/** There is always a token, with one entry for each shard. The last one is null; sent back, it starts again. */
 export function eventsOf(node: UpstreamNode, request: EventsRequest): EventsResponse {
   const { startId, stopId = Number.MAX_SAFE_INTEGER, pageSize = DEFAULT_EVENTS_PER_PAGE } = request;
   const shards = request.shardIndex === undefined ? DATA_SHARDS : [request.shardIndex];

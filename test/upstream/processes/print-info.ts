@@ -5,9 +5,9 @@ import { connectUpstream } from "../../../src/upstream/connection.ts";
 const connection = connectUpstream(process.argv[2] ?? "");
 const pace = { callTimeoutMs: 5000, stallMs: 5000 };
 const client = new UpstreamClient(connection, pace, new AbortController().signal);
-const answer = await client.info().then(
+const output = await client.info().then(
   ({ version }) => version,
   (fault: { code: number }) => `fault ${fault.code}`,
 );
-process.stdout.write(answer);
+process.stdout.write(output);
 connection.close();
