@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { AppService } from "../../apps/app-service.ts";
 import type { AuthDeps } from "../../auth/verify.ts";
 import type { Secret } from "../../db/state/records.ts";
-import { parseJson } from "../../http/body.ts";
+import { parseBody } from "../../http/body.ts";
 import { ApiError } from "../../http/errors.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
 import { Refusal } from "../../management/refusal.ts";
@@ -41,7 +41,7 @@ export function unwrapOrThrow<T>(outcome: T | Refusal): T {
  * @throws ApiError `badRequest`
  */
 export function idToDelete(key: string, inQuery: string | undefined, rawBody: Uint8Array): string {
-  const body = rawBody.byteLength === 0 ? {} : unwrapOrThrow(readObject(parseJson(rawBody), "request body"));
+  const body = rawBody.byteLength === 0 ? {} : unwrapOrThrow(readObject(parseBody(rawBody), "request body"));
   const inBody = ownValue(body, key);
   if (inBody !== undefined && typeof inBody !== "string") {
     throw new ApiError("badRequest", `${key} must be a string`);

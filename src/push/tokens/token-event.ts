@@ -1,4 +1,5 @@
 import type { TokenDetails, TokenEventName, TokenEventWith } from "../../db/state/records.ts";
+import { parseStrictJsonBytes } from "../../lib/json.ts";
 import { type JsonObject, ownValue, readObject, readText } from "../../management/fields.ts";
 import { badField, Refusal } from "../../management/refusal.ts";
 
@@ -24,11 +25,10 @@ const EVENT_NAMES: ReadonlyMap<unknown, TokenEventName> = new Map([
 
 export const readDetailsUrl = readText({ min: 1, max: MAX_URL_CHARS });
 export const readDetailsToken = readText({ min: 1, max: MAX_TOKEN_CHARS });
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Reads the payload of an envelope. Unknown keys are ignored. */
 export function readTokenEvent(payload: Uint8Array): GivenEvent | Refusal {
-  const body = readObject(parseJson(payload), "payload");
+  const body = readObject(parseStrictJsonBytes(payload), "payload");
   if (body instanceof Refusal) return body;
   const event = ownValue(body, "event");
   if (event === undefined) return badField("missing field event");
@@ -53,13 +53,4 @@ function readDetails(body: JsonObject): GivenDetails | undefined | Refusal {
   if (url instanceof Refusal) return url;
   const token = readDetailsToken(ownValue(details, "token"), "notificationDetails.token");
   return token instanceof Refusal ? token : { url, token };
-}
-
-/** Returns undefined for invalid JSON. */
-function parseJson(payload: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(payload));
-  } catch {
-    return undefined;
-  }
 }

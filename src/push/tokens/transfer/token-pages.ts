@@ -1,5 +1,6 @@
 import { exponentialBackoffMs } from "../../../lib/backoff.ts";
 import { RetryableError, UserError } from "../../../lib/failure.ts";
+import { parseJsonBytes } from "../../../lib/json.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import { Refusal } from "../../../management/refusal.ts";
 import { type OutboundClient, OutboundError, type OutboundResponse } from "../../../net/client.ts";
@@ -21,8 +22,6 @@ const CALL_TIMEOUT_MS = 30_000;
 const MAX_ATTEMPTS = 5;
 const INITIAL_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Yields the tokens that a service lists in pages; each page is fetched after the previous one was consumed.
@@ -90,7 +89,7 @@ function faultOf(response: OutboundResponse | OutboundError) {
 }
 
 function readPage({ body, truncated }: OutboundResponse): { tokens: readonly unknown[]; cursor: string } {
-  const page = truncated ? undefined : readObject(parseJson(body), "page");
+  const page = truncated ? undefined : readObject(parseJsonBytes(body), "page");
   if (page === undefined || page instanceof Refusal) throw notAPage();
   const tokens = ownValue(page, "notification_tokens");
   if (!Array.isArray(tokens)) throw notAPage();
@@ -98,14 +97,6 @@ function readPage({ body, truncated }: OutboundResponse): { tokens: readonly unk
   const cursor = next instanceof Refusal ? undefined : (ownValue(next, "cursor") ?? "");
   if (typeof cursor !== "string" || cursor.length > MAX_CURSOR_CHARS) throw notAPage();
   return { tokens, cursor };
-}
-
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(body));
-  } catch {
-    return undefined;
-  }
 }
 
 function notAPage(): UserError {
