@@ -1,5 +1,6 @@
 import type { App } from "../db/state/records.ts";
 import type { AppStore } from "../db/state/stores.ts";
+import type { Result } from "../lib/result.ts";
 import {
   type FieldTable,
   readDescription,
@@ -10,7 +11,7 @@ import {
   readObject,
 } from "../management/fields.ts";
 import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
-import { badField, Refusal } from "../management/refusal.ts";
+import { badField, type Refusal } from "../management/refusal.ts";
 import { createSecret } from "../management/secrets.ts";
 import { readGuardedUrl } from "../management/url-field.ts";
 import type { UrlGuard } from "../net/guard.ts";
@@ -21,8 +22,8 @@ export const MAX_ALLOWLIST_ENTRIES = 1024;
 
 /** Management of mini apps by their owners. `fid` is the acting fid, `body` the JSON of the request. */
 export interface AppService extends OwnedService<App> {
-  create(fid: number, body: unknown): Promise<App | Refusal>;
-  update(fid: number, body: unknown): Promise<App | Refusal>;
+  create(fid: number, body: unknown): Promise<Result<App, Refusal>>;
+  update(fid: number, body: unknown): Promise<Result<App, Refusal>>;
 }
 
 export function createAppService(options: {
@@ -52,10 +53,10 @@ export function createAppService(options: {
 
     async create(fid, body) {
       const given = readObject(body, "request body");
-      if (given instanceof Refusal) return given;
-      const values = await readFields(fieldsOf(fid), given);
-      if (values instanceof Refusal) return values;
-      const { name, appUrl, description = null, signerFidAllowlist = [] } = values;
+      if (!given.ok) return given;
+      const values = await readFields(fieldsOf(fid), given.value);
+      if (!values.ok) return values;
+      const { name, appUrl, description = null, signerFidAllowlist = [] } = values.value;
       if (name === undefined) return badField("missing field name");
       if (appUrl === undefined) return badField("missing field app_url");
       const now = parts.now();

@@ -1,4 +1,4 @@
-import { type OutboundClient, OutboundError, type OutboundErrorKind } from "../net/client.ts";
+import type { OutboundClient, OutboundErrorKind } from "../net/client.ts";
 import { retryAfterMs } from "../net/retry-after.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { HostStatus } from "./circuit-breaker.ts";
@@ -74,11 +74,12 @@ export function createPostBatch(parts: {
       timeoutMs,
       signal,
     });
-    if (outcome instanceof OutboundError) {
-      if (outcome.kind === "cancelled") return { kind: "cancelled" };
-      return { kind: "failed", ...FAILURES[outcome.kind], waitMs: 0 };
+    if (!outcome.ok) {
+      const { kind } = outcome.error;
+      if (kind === "cancelled") return { kind: "cancelled" };
+      return { kind: "failed", ...FAILURES[kind], waitMs: 0 };
     }
-    const { status, headers, body, truncated } = outcome;
+    const { status, headers, body, truncated } = outcome.value;
     if (status <= 299) {
       if (truncated) return permanentFailure("response_too_large");
       const response = parseClientResponse(body);

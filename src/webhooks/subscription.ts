@@ -1,6 +1,7 @@
 import type { Subscription } from "../db/state/records.ts";
+import { ok, type Result } from "../lib/result.ts";
 import { type JsonObject, ownValue, readFid, readList, readObject, readText } from "../management/fields.ts";
-import { badField, Refusal } from "../management/refusal.ts";
+import { badField, type Refusal } from "../management/refusal.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
 import { readRegex } from "./regex.ts";
 
@@ -9,15 +10,15 @@ export const MAX_FILTER_ENTRIES = 1024;
 const MAX_PARENT_URL_CHARS = 1024;
 const CAST_HASH = /^0x[0-9a-f]{40}$/;
 
-type ReadFilter = (value: unknown, name: string) => unknown;
+type ReadFilter = (value: unknown, name: string) => Result<unknown, Refusal>;
 
-function readHash(value: unknown, name: string): string | Refusal {
+function readHash(value: unknown, name: string): Result<string, Refusal> {
   const hash = typeof value === "string" ? value.toLowerCase() : "";
-  return CAST_HASH.test(hash) ? hash : badField(`${name} must be 0x and 40 hex digits`);
+  return CAST_HASH.test(hash) ? ok(hash) : badField(`${name} must be 0x and 40 hex digits`);
 }
 
-function readMatch(value: unknown, name: string): "all" | "any" | Refusal {
-  return value === "all" || value === "any" ? value : badField(`${name} must be "all" or "any"`);
+function readMatch(value: unknown, name: string): Result<"all" | "any", Refusal> {
+  return value === "all" || value === "any" ? ok(value) : badField(`${name} must be "all" or "any"`);
 }
 
 const fids = readList(MAX_FILTER_ENTRIES, readFid);
@@ -77,33 +78,33 @@ const shown = (key: string) => JSON.stringify(key.slice(0, 50));
 /**
  * Validates and normalizes a subscription: kinds with a dot, hashes in lower case, no empty lists (which have no effect).
  */
-export function readSubscription(value: unknown, name: string): Subscription | Refusal {
+export function readSubscription(value: unknown, name: string): Result<Subscription, Refusal> {
   const given = readObject(value, name);
-  if (given instanceof Refusal) return given;
+  if (!given.ok) return given;
   const subscription: Partial<Record<EventKind, JsonObject>> = {};
-  for (const key of Object.keys(given)) {
+  for (const key of Object.keys(given.value)) {
     const kind = kindOf(key);
     if (kind === undefined) return badField(`${name} has an unknown key ${shown(key)}`);
     if (subscription[kind] !== undefined) return badField(`${name} names ${kind} twice`);
-    const filter = readFilter(given[key], `${name}.${kind}`, filtersByKind[kind]);
-    if (filter instanceof Refusal) return filter;
-    subscription[kind] = filter;
+    const filter = readFilter(given.value[key], `${name}.${kind}`, filtersByKind[kind]);
+    if (!filter.ok) return filter;
+    subscription[kind] = filter.value;
   }
   return Object.keys(subscription).length > 0
-    ? (subscription as Subscription)
+    ? ok(subscription as Subscription)
     : badField(`${name} must name at least one kind of event`);
 }
 
-function readFilter(value: unknown, name: string, table: FilterTable): JsonObject | Refusal {
+function readFilter(value: unknown, name: string, table: FilterTable): Result<JsonObject, Refusal> {
   const given = readObject(value, name);
-  if (given instanceof Refusal) return given;
+  if (!given.ok) return given;
   const filter: Record<string, unknown> = {};
-  for (const key of Object.keys(given)) {
+  for (const key of Object.keys(given.value)) {
     const read = ownValue(table, key) as ReadFilter | undefined;
     if (read === undefined) return badField(`${name} has an unknown key ${shown(key)}`);
-    const parsed = read(given[key], `${name}.${key}`);
-    if (parsed instanceof Refusal) return parsed;
-    if (!Array.isArray(parsed) || parsed.length > 0) filter[key] = parsed;
+    const parsed = read(given.value[key], `${name}.${key}`);
+    if (!parsed.ok) return parsed;
+    if (!Array.isArray(parsed.value) || parsed.value.length > 0) filter[key] = parsed.value;
   }
-  return filter;
+  return ok(filter);
 }

@@ -1,14 +1,14 @@
 import { type Subscription, UNTRIED, type Webhook } from "../db/state/records.ts";
 import type { WebhookStore } from "../db/state/stores.ts";
+import { type Err, ok, type Result } from "../lib/result.ts";
 import { type FieldTable, readDescription, readFields, readName, readObject } from "../management/fields.ts";
 import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
-import { badField, Refusal } from "../management/refusal.ts";
+import { badField, type Refusal, refused } from "../management/refusal.ts";
 import { createSecret } from "../management/secrets.ts";
 import { readGuardedUrl } from "../management/url-field.ts";
 import type { UrlGuard } from "../net/guard.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { ownerProgramFault } from "./match/owner-budgets.ts";
-import { RegexFault } from "./match/regex-program.ts";
 import {
   MAX_OWNER_PROGRAM_SIZE,
   readSubscriptionProgram,
@@ -27,14 +27,14 @@ export interface WebhookService extends OwnedService<Webhook> {
     ownerFid: number,
     body: unknown,
     compatPrefix: string | null,
-  ): Promise<Webhook | Refusal>;
-  update(fid: number, body: unknown): Promise<Webhook | Refusal>;
+  ): Promise<Result<Webhook, Refusal>>;
+  update(fid: number, body: unknown): Promise<Result<Webhook, Refusal>>;
 }
 
 /** Some clients send the booleans as text. */
-function readActive(value: unknown, name: string): boolean | Refusal {
-  if (value === true || value === "true") return true;
-  if (value === false || value === "false") return false;
+function readActive(value: unknown, name: string): Result<boolean, Refusal> {
+  if (value === true || value === "true") return ok(true);
+  if (value === false || value === "false") return ok(false);
   return badField(`${name} must be true or false`);
 }
 
@@ -62,7 +62,7 @@ export function createWebhookService(options: {
   async function programRefusal(
     fid: number,
     { webhookId, subscription }: Pick<Webhook, "webhookId" | "subscription">,
-  ): Promise<Refusal | undefined> {
+  ): Promise<Err<Refusal> | undefined> {
     const own = programOf(subscription);
     if (own.size === 0) return undefined;
     const others = (await options.store.listByOwner(fid, parts.now())).filter(
@@ -81,11 +81,11 @@ export function createWebhookService(options: {
 
     async create(fid, ownerFid, body, compatPrefix) {
       const given = readObject(body, "request body");
-      if (given instanceof Refusal) return given;
-      if (ownerFid !== fid) return new Refusal("forbidden", "owner_fid must be the signing fid");
-      const values = await readFields(createFields(fid), given);
-      if (values instanceof Refusal) return values;
-      const { title, targetUrl, description = null, subscription } = values;
+      if (!given.ok) return given;
+      if (ownerFid !== fid) return refused("forbidden", "owner_fid must be the signing fid");
+      const values = await readFields(createFields(fid), given.value);
+      if (!values.ok) return values;
+      const { title, targetUrl, description = null, subscription } = values.value;
       if (title === undefined) return badField("missing field name");
       if (targetUrl === undefined) return badField("missing field url");
       if (subscription === undefined) return badField("missing field subscription");
@@ -112,12 +112,13 @@ export function createWebhookService(options: {
     async update(fid, body) {
       const webhook = await parts.update(fid, body, async (given, before) => {
         const changes = await readFields(updateFields(fid), given);
-        if (changes instanceof Refusal) return changes;
-        const after = { ...before, ...changes };
-        if (!after.active || !(changes.subscription || changes.active)) return changes;
+        if (!changes.ok) return changes;
+        const { subscription, active } = changes.value;
+        const after = { ...before, ...changes.value };
+        if (!after.active || !(subscription || active)) return changes;
         return (await programRefusal(fid, after)) ?? changes;
       });
-      if (!(webhook instanceof Refusal) && webhook.active) await options.wake(webhook.webhookId);
+      if (webhook.ok && webhook.value.active) await options.wake(webhook.value.webhookId);
       return webhook;
     },
   };
@@ -128,5 +129,5 @@ const NO_PROGRAM = { size: 0, largestField: undefined };
 /** Expressions that only an older version accepted are not matched, and so cost nothing. */
 function programOf(subscription: Subscription): Pick<SubscriptionProgram, "size" | "largestField"> {
   const program = readSubscriptionProgram(subscription);
-  return program instanceof RegexFault ? NO_PROGRAM : program;
+  return program.ok ? program.value : NO_PROGRAM;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ok, type Result } from "../../src/lib/result.ts";
 import {
   ownValue,
   readFid,
@@ -8,12 +9,13 @@ import {
   readObject,
   readText,
 } from "../../src/management/fields.ts";
-import { Refusal } from "../../src/management/refusal.ts";
+import { badField, type Refusal } from "../../src/management/refusal.ts";
+import { expectErr, expectOk } from "../support/result.ts";
 
-const messageOf = (outcome: unknown) => (outcome instanceof Refusal ? outcome.message : outcome);
+const valueOrMessage = <T>(result: Result<T, Refusal>) => (result.ok ? result.value : result.error.message);
 
 describe("readText counts code points", () => {
-  const read = (value: unknown) => messageOf(readText({ min: 1, max: 3 })(value, "name"));
+  const read = (value: unknown) => valueOrMessage(readText({ min: 1, max: 3 })(value, "name"));
   test.each(["a", "abc", "ä🎈ö", "🎈🎈🎈", "e\u0301x"])("accepts %p", (text) => {
     expect(read(text)).toBe(text);
   });
@@ -29,14 +31,14 @@ describe("readText counts code points", () => {
 });
 
 test("readFid accepts only exact integers", () => {
-  for (const fid of [0, 3, Number.MAX_SAFE_INTEGER]) expect(readFid(fid, "fid")).toBe(fid);
+  for (const fid of [0, 3, Number.MAX_SAFE_INTEGER]) expect(expectOk(readFid(fid, "fid"))).toBe(fid);
   for (const other of [-1, 0.5, 2 ** 53, 2 ** 64, Number.NaN, "3", null, undefined]) {
-    expect(messageOf(readFid(other, "fid"))).toBe("fid must be an integer from 0 to 9007199254740991");
+    expect(valueOrMessage(readFid(other, "fid"))).toBe("fid must be an integer from 0 to 9007199254740991");
   }
 });
 
 test("readList rejects the first bad entry, and a long list before reading entries", () => {
-  const read = (value: unknown) => messageOf(readList(2, readFid)(value, "fids"));
+  const read = (value: unknown) => valueOrMessage(readList(2, readFid)(value, "fids"));
   expect(read([1, 2])).toEqual([1, 2]);
   expect(read([])).toEqual([]);
   expect(read([1, "x"])).toStartWith("every entry of fids must be");
@@ -50,21 +52,21 @@ test("readFields reads in the order of the table, omits absent fields and ignore
     key,
     read: async (value: unknown, name: string) => {
       seen.push(name);
-      return value === "bad" ? new Refusal("badRequest", name) : String(value);
+      return value === "bad" ? badField(name) : ok(String(value));
     },
   });
   const table = { first: field("a"), second: field("b"), third: field("c") };
-  expect(await readFields(table, { c: 1, a: 2, toString: 3 })).toEqual({ first: "2", third: "1" });
+  expect(expectOk(await readFields(table, { c: 1, a: 2, toString: 3 }))).toEqual({ first: "2", third: "1" });
   expect(seen).toEqual(["a", "c"]);
-  expect(messageOf(await readFields(table, { c: 1, b: "bad" }))).toBe("b");
+  expect(valueOrMessage(await readFields(table, { c: 1, b: "bad" }))).toBe("b");
   expect(seen).toEqual(["a", "c", "b"]);
 });
 
-test("readNullable accepts null, and ownValue ignores inherited keys", () => {
+test("readNullable accepts null, and ownValue ignores inherited keys", async () => {
   const read = readNullable<number>(readFid);
-  expect(read(null, "fid")).toBeNull();
-  expect(read(3, "fid")).toBe(3);
+  expect(expectOk(await read(null, "fid"))).toBeNull();
+  expect(expectOk(await read(3, "fid"))).toBe(3);
   expect(ownValue({}, "constructor")).toBeUndefined();
   expect(ownValue(JSON.parse('{"__proto__":1}'), "__proto__")).toBe(1);
-  for (const value of [null, [], "{}", 1, undefined]) expect(readObject(value, "x")).toBeInstanceOf(Refusal);
+  for (const value of [null, [], "{}", 1, undefined]) expectErr(readObject(value, "x"));
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { Refusal } from "../../src/management/refusal.ts";
 import { readRegex } from "../../src/webhooks/regex.ts";
+import { expectErr, expectOk } from "../support/result.ts";
 
 const read = (regex: unknown) => readRegex(regex, "text");
 const messageOf = (regex: unknown) => {
   const outcome = read(regex);
-  return outcome instanceof Refusal ? outcome.message : outcome;
+  return outcome.ok ? outcome.value : outcome.error.message;
 };
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   "x".repeat(1000),
   "(".repeat(70) + ")".repeat(70),
 ])("accepts %p", (regex) => {
-  expect(read(regex)).toBe(regex);
+  expect(expectOk(read(regex))).toBe(regex);
 });
 
 test.each([
@@ -69,14 +69,14 @@ test.each([
   const bound = regex.includes("gm")
     ? "1200 are allowed"
     : "150 are allowed where the expression requires no literal";
-  if (isTaken) expect(read(regex)).toBe(regex);
+  if (isTaken) expect(expectOk(read(regex))).toBe(regex);
   else expect(messageOf(regex)).toContain(bound);
 });
 
 test.each([undefined, null, 1, [["a"]], "\ud800", "a\0b", "a".repeat(1001)])(
   "%p is no text for one",
   (regex) => {
-    expect(read(regex)).toBeInstanceOf(Refusal);
+    expectErr(read(regex));
   },
 );
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Refusal } from "../../src/management/refusal.ts";
 import { eventKinds, readSubscription } from "../../src/webhooks/subscription.ts";
 
 const read = (value: unknown) => {
   const outcome = readSubscription(value, "subscription");
-  return outcome instanceof Refusal ? `${outcome.kind}: ${outcome.message}` : outcome;
+  return outcome.ok ? outcome.value : `${outcome.error.kind}: ${outcome.error.message}`;
 };
 const hash = `0x${"Ab".repeat(20)}`;
 

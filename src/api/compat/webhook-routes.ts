@@ -3,8 +3,9 @@ import type { SignedOperationId } from "../../auth/op-table.ts";
 import { createSignedRoutes } from "../../auth/signed-routes.ts";
 import type { Webhook } from "../../db/state/records.ts";
 import { fid as fidParam, optional, text } from "../../http/params.ts";
+import type { Result } from "../../lib/result.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
-import { Refusal } from "../../management/refusal.ts";
+import type { Refusal } from "../../management/refusal.ts";
 import { CreateWebhookRequest, UpdateWebhookRequest } from "../native/webhooks/schemas.ts";
 import { idToDelete, type ManagementDeps, unwrapOrThrow } from "../shared/management.ts";
 import { withExplicitMatch } from "./subscription-match.ts";
@@ -22,7 +23,7 @@ import {
 export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementDeps): AnyElysia {
   const routes = createSignedRoutes(auth, { name: "farcaster-webhooks", tag: "Webhooks" });
   const webhookId = text({ description: "The webhook's id" });
-  const respond = (outcome: Webhook | Refusal) => ({
+  const respond = (outcome: Result<Webhook, Refusal>) => ({
     success: true,
     webhook: presentCompatWebhook(unwrapOrThrow(outcome), delivery),
   });
@@ -114,9 +115,9 @@ export function compatWebhookRoutes({ auth, webhooks, delivery }: ManagementDeps
 
 function withAnyMatch(body: unknown): unknown {
   const request = readObject(body, "request body");
-  if (request instanceof Refusal) return body;
-  const subscription = ownValue(request, "subscription");
+  if (!request.ok) return body;
+  const subscription = ownValue(request.value, "subscription");
   return subscription === undefined
     ? body
-    : { ...request, subscription: withExplicitMatch(subscription, "any") };
+    : { ...request.value, subscription: withExplicitMatch(subscription, "any") };
 }

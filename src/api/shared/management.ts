@@ -4,8 +4,9 @@ import type { AuthDeps } from "../../auth/verify.ts";
 import type { Secret } from "../../db/state/records.ts";
 import { parseBody } from "../../http/body.ts";
 import { ApiError } from "../../http/errors.ts";
+import type { Result } from "../../lib/result.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
-import { Refusal } from "../../management/refusal.ts";
+import type { Refusal } from "../../management/refusal.ts";
 import { standardSecret } from "../../webhooks/deliver/sign.ts";
 import type { DeliveryService } from "../../webhooks/delivery-service.ts";
 import type { WebhookService } from "../../webhooks/webhook-service.ts";
@@ -28,9 +29,9 @@ export interface DeliverySettings {
 }
 
 /** @throws ApiError of the refusal's kind. */
-export function unwrapOrThrow<T>(outcome: T | Refusal): T {
-  if (!(outcome instanceof Refusal)) return outcome;
-  const { kind, message, retryAfterSecs } = outcome;
+export function unwrapOrThrow<T>(result: Result<T, Refusal>): T {
+  if (result.ok) return result.value;
+  const { kind, message, retryAfterSecs } = result.error;
   throw new ApiError(kind, message, retryAfterSecs === undefined ? {} : { retryAfterSecs });
 }
 

@@ -3,6 +3,7 @@ import type { SignedOperationId } from "../../../auth/op-table.ts";
 import { createSignedRoutes } from "../../../auth/signed-routes.ts";
 import type { Webhook } from "../../../db/state/records.ts";
 import { fid as fidParam, optional, text } from "../../../http/params.ts";
+import type { Result } from "../../../lib/result.ts";
 import type { Refusal } from "../../../management/refusal.ts";
 import { Deleted, idToDelete, type ManagementDeps, unwrapOrThrow } from "../../shared/management.ts";
 import {
@@ -17,7 +18,7 @@ import {
 export function webhookRoutes({ auth, webhooks, delivery }: ManagementDeps): AnyElysia {
   const routes = createSignedRoutes(auth, { name: "webhooks", tag: "Webhooks" });
   const webhookId = text({ description: "The webhook's id" });
-  const respond = (outcome: Webhook | Refusal) => ({
+  const respond = (outcome: Result<Webhook, Refusal>) => ({
     webhook: presentWebhook(unwrapOrThrow(outcome), delivery),
   });
 
