@@ -2,13 +2,12 @@ import { expect, test } from "bun:test";
 import pino from "pino";
 import { Gauge, Registry } from "prom-client";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { RpcClient, serveRpc } from "../../src/lib/port-rpc.ts";
+import { connectRpc, serveRpc } from "../../src/lib/port-rpc.ts";
+import type { MaintenanceRpc } from "../../src/node/maintenance/maintenance.ts";
 import { createMetricsPage, type WorkerMetrics } from "../../src/node/node-ops.ts";
 import { PartStats, STATS_DEADLINE_MS } from "../../src/node/part-stats.ts";
 import { createNodeOps } from "../../src/node/status.ts";
-import { fanOutClient } from "../../src/push/rpc.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
-import { deliveryNodeClient } from "../../src/webhooks/rpc.ts";
 import { configWith } from "../runtime/config.ts";
 import { ManualTime } from "../support/manual-time.ts";
 import { startTestNode } from "../support/node.ts";
@@ -109,10 +108,10 @@ test("the status and the metrics respond while no part does", async () => {
   using node = startTestNode();
   using db = openIndexReader(indexPath(node.dir));
   const registry = new Registry();
-  const stuck = <Request, Answer>() => new RpcClient<Request, Answer>(new MessageChannel().port1);
+  const stuck = () => ({ stats: () => new Promise<never>(() => undefined) });
   const swept = { runs: 2, faults: 0, lastRunAt: 5, lastRunMs: 1, deletedRows: { nonces: 3 }, behind: [] };
   const { port1, port2 } = new MessageChannel();
-  serveRpc(port2, () => swept);
+  serveRpc<MaintenanceRpc>(port2, { stats: () => swept });
   const ops = createNodeOps({
     common: {
       config: configWith(),
@@ -123,9 +122,9 @@ test("the status and the metrics respond while no part does", async () => {
     },
     db,
     ingest: stuck(),
-    maintenance: new RpcClient(port1),
-    fanOut: fanOutClient(stuck()),
-    delivery: deliveryNodeClient(stuck()),
+    maintenance: connectRpc<MaintenanceRpc>(port1),
+    fanOut: stuck(),
+    delivery: stuck(),
     matching: stuck(),
     state: stuck(),
     upstream: undefined,

@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import pino from "pino";
 import { Registry } from "prom-client";
-import { ingestStats } from "../../src/ingest/rpc.ts";
 import {
   createStorageWatch,
   registerDiskMetrics,
@@ -37,7 +36,7 @@ const faultOf = (work: Promise<void>): Promise<unknown> => work.catch((cause) =>
 test("a writer that fails is the reason until one of its writes succeeds, and the log says so once each", async () => {
   using writer = await startTestWriter(1);
   const { watch, lines } = watchOver({
-    writeFaults: { index: async () => (await ingestStats(writer.client)).writeFault },
+    writeFaults: { index: async () => (await writer.client.stats()).writeFault },
   });
   await watch.poll();
   expect(watch.writeFaultReason()).toBeUndefined();

@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openState, openStateWriter, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
 import type { StateCall } from "../../../src/db/state/store-writes.ts";
 import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
-import { RpcClient } from "../../../src/lib/port-rpc.ts";
+import { connectRpc } from "../../../src/lib/port-rpc.ts";
 import { openWriterOf } from "../../../src/node/state/open-writer.ts";
 import type { StateWriter } from "../../../src/node/state/state-writer.ts";
 import { createStateWriterClient } from "../../../src/node/state/writer-client.ts";
 import {
   type StateRpcClient,
+  type StateWriterRpc,
   serveStateWriter,
-  stateWriterStats,
 } from "../../../src/node/state/writer-rpc.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { until } from "../../support/manual-time.ts";
@@ -146,7 +146,7 @@ describe("the way to the writer from another thread", () => {
     const { port1, port2 } = new MessageChannel();
     serveStateWriter(port1, writer);
     port = port2;
-    client = new RpcClient(port2);
+    client = connectRpc<StateWriterRpc>(port2);
   });
   afterEach(() => port.close());
 
@@ -159,7 +159,7 @@ describe("the way to the writer from another thread", () => {
     expect(await failure(call({ store: "nonces", method: "forget", args: [] }))).toMatchObject({
       message: expect.stringMatching("no write"),
     });
-    expect((await stateWriterStats(client)).commits).toBeGreaterThan(0);
+    expect((await client.stats()).commits).toBeGreaterThan(0);
   });
 
   test("a caller waits no longer than its deadline, and what it gave up is not done", async () => {
@@ -189,7 +189,7 @@ describe("the way to the writer from another thread", () => {
     expect(await failure(refused)).toMatchObject({ message: expect.stringMatching("too many writes") });
     expect(statuses(await Promise.allSettled(waiting))).toEqual(Array(3).fill("StateUnavailable"));
     unlock();
-    await until(async () => (await stateWriterStats(client)).expiredCalls === 3);
+    await until(async () => (await client.stats()).expiredCalls === 3);
     const large: StateCall = {
       store: "tokens",
       method: "deleteMatching",

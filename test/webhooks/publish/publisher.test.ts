@@ -4,12 +4,11 @@ import { outboxBacklog } from "../../../src/db/index/outbox.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { type Subscription, UNTRIED } from "../../../src/db/state/records.ts";
 import type { MessageRef, RelayedOp } from "../../../src/ingest/relay.ts";
-import { submitRelayed } from "../../../src/ingest/rpc.ts";
 import { slotOf } from "../../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
-import { type OutboxClient, outboxOver } from "../../../src/webhooks/publish/outbox-client.ts";
+import type { OutboxClient } from "../../../src/webhooks/publish/outbox-client.ts";
 import {
   type Publisher,
   type PublisherDeps,
@@ -68,7 +67,7 @@ async function startFixture(...fids: number[]) {
     const told: string[][] = [];
     const publisher = startPublisher({
       index: writer.reader,
-      outbox: outboxOver(writer.client),
+      outbox: writer.client,
       store,
       matching: startMatching(),
       hasRoom: async () => true,
@@ -184,7 +183,10 @@ describe("publisher", () => {
     const { writer, addWebhook, run, deliveries, events } = fixture;
     await addWebhook(ALL_CASTS);
     // The outbox of a process that is killed before it deletes.
-    const killed: OutboxClient = { ...outboxOver(writer.client), deleteEvents: async () => undefined };
+    const killed: OutboxClient = {
+      awaitEvents: writer.client.awaitEvents,
+      deleteEvents: async () => undefined,
+    };
     const first = run({ outbox: killed });
     await writer.submit(cast(1, "a"), cast(1, "b"));
     await first.published(2);
@@ -207,7 +209,7 @@ describe("publisher", () => {
     const ref = refOf(bytes);
     const proof = UserNameProof.encode(proofIn(ensProof(1, "one.eth").bytes)).finish();
     const happenedAt = Math.floor(writer.clock.nowMs() / 1000);
-    const relay = (...ops: RelayedOp[]) => submitRelayed(writer.client, { ops, positions: [] });
+    const relay = (...ops: RelayedOp[]) => writer.client.relay({ ops, positions: [] });
     const whole = async () => {
       await relay({ kind: "merge", message: bytes, deleted: [], happenedAt });
       await relay({ kind: "remove", ref, happenedAt });
@@ -216,7 +218,10 @@ describe("publisher", () => {
     };
     // Published by a process that is killed before it deletes, and by the next one; then relayed again by a follower that
     // starts again at an earlier position.
-    const killed: OutboxClient = { ...outboxOver(writer.client), deleteEvents: async () => undefined };
+    const killed: OutboxClient = {
+      awaitEvents: writer.client.awaitEvents,
+      deleteEvents: async () => undefined,
+    };
     const first = run({ outbox: killed });
     await whole();
     await first.published(4);
@@ -395,7 +400,7 @@ describe("publisher", () => {
     const { writer, addWebhook, run, deliveries } = fixture;
     await addWebhook(ALL_CASTS);
     const deaf: OutboxClient = {
-      ...outboxOver(writer.client),
+      deleteEvents: writer.client.deleteEvents,
       awaitEvents: () => Promise.reject(new Error("the port is closed")),
     };
     const { publisher, timers, published } = run({ outbox: deaf });
