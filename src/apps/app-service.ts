@@ -1,5 +1,3 @@
-import type { App } from "../db/state/records.ts";
-import type { AppStore } from "../db/state/stores.ts";
 import type { Result } from "../lib/result.ts";
 import {
   type FieldTable,
@@ -17,6 +15,7 @@ import { readGuardedUrl } from "../management/url-field.ts";
 import type { UrlGuard } from "../net/guard.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { createAppId } from "./app-id.ts";
+import type { App, AppStore } from "./app-store.ts";
 
 export const MAX_ALLOWLIST_ENTRIES = 1024;
 

@@ -1,7 +1,7 @@
-import type { Claim, OwnedStore, StoreRefusal } from "../db/state/stores.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { type JsonObject, ownValue, readObject } from "./fields.ts";
+import type { Claim, OwnedStore, StoreRefusal } from "./owned-store.ts";
 import { badField, type Refusal, refusalOf } from "./refusal.ts";
 import { createSecret } from "./secrets.ts";
 

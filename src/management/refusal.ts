@@ -1,5 +1,5 @@
-import type { StoreRefusal } from "../db/state/stores.ts";
 import { type Err, err } from "../lib/result.ts";
+import type { StoreRefusal } from "./owned-store.ts";
 
 export type RefusalKind = "badRequest" | "unauthorized" | "notFound" | "forbidden" | "tooManyRequests";
 

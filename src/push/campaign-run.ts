@@ -1,4 +1,4 @@
-import type { AppStore } from "../db/state/stores.ts";
+import type { AppStore } from "../apps/app-store.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { type AudienceReader, createAudienceReader } from "./audience.ts";
 import {
@@ -9,7 +9,7 @@ import {
 } from "./batch-sender.ts";
 import { type Batch, Batcher } from "./batcher.ts";
 import type { FollowersAmong } from "./followers.ts";
-import type { CampaignWork } from "./store/campaigns.ts";
+import type { CampaignWork } from "./store/campaign-store.ts";
 
 /** Client hosts of one campaign that are served concurrently. */
 const MAX_HOST_WORKERS = 32;

@@ -1,5 +1,5 @@
 import { parseJsonBytes } from "../lib/json.ts";
-import type { OutcomeKind } from "./store/campaigns.ts";
+import type { OutcomeKind } from "./store/campaign-store.ts";
 
 /** A client's result for one token of a batch. */
 export interface TokenOutcome {

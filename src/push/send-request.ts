@@ -2,7 +2,7 @@ import { hasUnprintable } from "../lib/printable.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type JsonObject, ownValue, readList, readObject, readText } from "../management/fields.ts";
 import { badField, type Refusal } from "../management/refusal.ts";
-import type { Audience, Notification } from "./store/campaigns.ts";
+import type { Audience, Notification } from "./store/campaign-store.ts";
 
 /** Stands for every fid above 2^53 - 1; no such fid exists. */
 const UNKNOWN_FID = -1;

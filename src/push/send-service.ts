@@ -1,11 +1,10 @@
-import type { App } from "../db/state/records.ts";
-import type { AppStore } from "../db/state/stores.ts";
+import type { App, AppStore } from "../apps/app-store.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type Refusal, refused } from "../management/refusal.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { CampaignOutcome, FanOut } from "./fan-out.ts";
 import { readSendRequest } from "./send-request.ts";
-import type { Campaign, CampaignStore } from "./store/campaigns.ts";
+import type { Campaign, CampaignStore } from "./store/campaign-store.ts";
 
 /** Limit of unfinished campaigns of one app, including queued ones. */
 const MAX_UNFINISHED = 100;

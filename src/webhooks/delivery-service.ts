@@ -1,12 +1,12 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import type { Claim, StoreRefusal } from "../db/state/stores.ts";
 import { type Err, ok, type Result } from "../lib/result.ts";
 import { ownValue, readObject } from "../management/fields.ts";
+import type { Claim, StoreRefusal } from "../management/owned-store.ts";
 import { badField, type Refusal, refusalOf, refused } from "../management/refusal.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { createTestEvents } from "./publish/test-events.ts";
-import type { DeliveryLog, DeliveryPage, DeliveryPosition, LoggedDelivery } from "./store/deliveries.ts";
+import type { DeliveryLog, DeliveryPage, DeliveryPosition, LoggedDelivery } from "./store/delivery-log.ts";
 import { messageIdOf } from "./store/message-id.ts";
 import type { WebhookService } from "./webhook-service.ts";
 

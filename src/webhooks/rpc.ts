@@ -1,7 +1,7 @@
 import type { DeliveryStats } from "./deliver/delivery-stats.ts";
 import type { SchedulerStats } from "./deliver/fair-scheduler.ts";
 import type { PublisherStats } from "./publish/publisher.ts";
-import type { DeliveryState } from "./store/deliveries.ts";
+import type { DeliveryState } from "./store/delivery-log.ts";
 
 /** Stats of the delivery worker. */
 export interface DeliveryNodeStats extends DeliveryStats, SchedulerStats, PublisherStats {

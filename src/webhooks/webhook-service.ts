@@ -1,5 +1,3 @@
-import { type Subscription, UNTRIED, type Webhook } from "../db/state/records.ts";
-import type { WebhookStore } from "../db/state/stores.ts";
 import { type Err, ok, type Result } from "../lib/result.ts";
 import { type FieldTable, readDescription, readFields, readName, readObject } from "../management/fields.ts";
 import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
@@ -14,7 +12,10 @@ import {
   readSubscriptionProgram,
   type SubscriptionProgram,
 } from "./match/subscription-program.ts";
-import { readSubscription } from "./subscription.ts";
+import { readSubscription } from "./read-subscription.ts";
+import type { WebhookStore } from "./store/webhook-store.ts";
+import { UNTRIED, type Webhook } from "./store/webhook-store.ts";
+import type { Subscription } from "./subscription.ts";
 
 /** Management of webhooks by their owners. `fid` is the acting fid, `body` the JSON of the request. */
 export interface WebhookService extends OwnedService<Webhook> {

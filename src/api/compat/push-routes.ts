@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from "elysia";
-import type { AppOfSendKey } from "../../auth/send-key.ts";
+import type { AppOfSendKey } from "../../apps/app-of-send-key.ts";
 import { parseBody, rawBody } from "../../http/body.ts";
 import { operation } from "../../http/operation.ts";
 import { cursor, fidList, limit, optional, text } from "../../http/params.ts";

@@ -1,11 +1,11 @@
 import type { AnyElysia } from "elysia";
 import type { SignedOperationId } from "../../auth/op-table.ts";
 import { createSignedRoutes } from "../../auth/signed-routes.ts";
-import type { Webhook } from "../../db/state/records.ts";
 import { fid as fidParam, optional, text } from "../../http/params.ts";
 import type { Result } from "../../lib/result.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
 import type { Refusal } from "../../management/refusal.ts";
+import type { Webhook } from "../../webhooks/store/webhook-store.ts";
 import { CreateWebhookRequest, UpdateWebhookRequest } from "../native/webhooks/schemas.ts";
 import { idToDelete, type ManagementDeps, unwrapOrThrow } from "../shared/management.ts";
 import { withExplicitMatch } from "./subscription-match.ts";

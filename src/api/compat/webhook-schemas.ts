@@ -1,6 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Secret, Subscription, Webhook } from "../../db/state/records.ts";
+import type { Secret } from "../../db/state/secret.ts";
 import { isoTime } from "../../lib/iso-time.ts";
+import type { Webhook } from "../../webhooks/store/webhook-store.ts";
+import type { Subscription } from "../../webhooks/subscription.ts";
 import { SubscriptionSchema } from "../native/webhooks/schemas.ts";
 import type { DeliverySettings } from "../shared/management.ts";
 import { closed, Fid, nullable } from "../shared/schemas.ts";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { AppService } from "../../apps/app-service.ts";
 import type { AuthDeps } from "../../auth/verify.ts";
-import type { Secret } from "../../db/state/records.ts";
+import type { Secret } from "../../db/state/secret.ts";
 import { parseBody } from "../../http/body.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { Result } from "../../lib/result.ts";

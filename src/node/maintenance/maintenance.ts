@@ -1,4 +1,4 @@
-import type { Sweep } from "../../db/state/stores.ts";
+import type { Sweep } from "../../db/state/sweep.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 

@@ -1,8 +1,8 @@
-import type { TokenDetails, TokenEventName, TokenEventWith } from "../../db/state/records.ts";
 import { parseStrictJsonBytes } from "../../lib/json.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { type JsonObject, ownValue, readObject, readText } from "../../management/fields.ts";
 import { badField, type Refusal } from "../../management/refusal.ts";
+import type { TokenDetails, TokenEventName, TokenEventWith } from "../store/token-store.ts";
 
 /** Details as they were sent, with an unchecked URL. */
 export type GivenDetails = Omit<TokenDetails, "host">;

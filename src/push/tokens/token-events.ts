@@ -1,10 +1,10 @@
-import type { App, TokenEvent } from "../../db/state/records.ts";
-import type { AppStore, ChangeLimit, ChangesExhausted, TokenStore } from "../../db/state/stores.ts";
+import type { App, AppStore } from "../../apps/app-store.ts";
 import { type Err, ok, type Result } from "../../lib/result.ts";
 import { badField, type Refusal, refused } from "../../management/refusal.ts";
 import type { UrlGuard } from "../../net/guard.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
+import type { ChangeLimit, ChangesExhausted, TokenEvent, TokenStore } from "../store/token-store.ts";
 import { type GivenEvent, readTokenEvent } from "./token-event.ts";
 import type { CountTokenEvent } from "./token-metrics.ts";
 

@@ -1,8 +1,7 @@
 import type { AppService } from "../../apps/app-service.ts";
-import type { TokenRecord } from "../../db/state/records.ts";
-import type { TokenPosition, TokenStore } from "../../db/state/stores.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Refusal } from "../../management/refusal.ts";
+import type { TokenPosition, TokenRecord, TokenStore } from "../store/token-store.ts";
 
 /** Notification tokens of an app, for its owner. */
 export interface TokenService {

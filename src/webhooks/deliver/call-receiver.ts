@@ -1,6 +1,6 @@
 import type { OutboundClient, OutboundResult } from "../../net/client.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import type { ClaimedDelivery } from "../store/deliveries.ts";
+import type { ClaimedDelivery } from "../store/delivery-queue.ts";
 import { MAX_LOGGED_RESPONSE_BYTES } from "./classify-outcome.ts";
 import { COMPAT_SIGNATURE_HEADER, signedHeaders } from "./sign.ts";
 

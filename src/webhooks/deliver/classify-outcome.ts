@@ -1,6 +1,6 @@
 import type { OutboundErrorKind, OutboundResult } from "../../net/client.ts";
 import { retryAfterMs } from "../../net/retry-after.ts";
-import type { Settlement, Verdict } from "../store/deliveries.ts";
+import type { Settlement, Verdict } from "../store/delivery-queue.ts";
 import { MAX_RETRY_AFTER_MS, type RetryPolicy, retryDelayMs } from "./schedule.ts";
 
 /** Bytes of a response that are stored for the webhook's owner. */

@@ -9,7 +9,7 @@ import type {
   DeliveryQueue,
   FailureRule,
   Settlement,
-} from "../store/deliveries.ts";
+} from "../store/delivery-queue.ts";
 import type { CallReceiver } from "./call-receiver.ts";
 import { classifyOutcome } from "./classify-outcome.ts";
 import type { DeliveryCounters } from "./delivery-stats.ts";

@@ -1,5 +1,5 @@
-import type { Subscription } from "../../db/state/records.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
+import type { Subscription } from "../subscription.ts";
 import { keysOf } from "./event-keys.ts";
 import type { EventFacts } from "./facts.ts";
 import { type Filter, KindIndex } from "./kind-index.ts";

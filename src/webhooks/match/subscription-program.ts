@@ -1,6 +1,6 @@
-import type { Subscription } from "../../db/state/records.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
+import type { Subscription } from "../subscription.ts";
 import { REGEX_FIELDS } from "./event-keys.ts";
 import type { FieldPrograms } from "./kind-index.ts";
 import { type RegexFault, readRegexProgram } from "./regex-program.ts";

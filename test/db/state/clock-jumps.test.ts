@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
-import { UNTRIED } from "../../../src/db/state/records.ts";
 import { createLocalStores } from "../../../src/node/state/local-stores.ts";
+import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
+import { makeSecret } from "../../management/owned-store-contract.ts";
 import { JumpingClock } from "../../support/jumping-clock.ts";
 import { tempDir } from "../../support/program.ts";
-import { makeSecret } from "./contracts/owned-store.ts";
 
 /** The machine's clock jumps by two days and back: nothing is lost, done twice, or never done because of that. */
 

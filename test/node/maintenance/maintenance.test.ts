@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
-import type { Sweep } from "../../../src/db/state/stores.ts";
+import type { Sweep } from "../../../src/db/state/sweep.ts";
 import {
   createMaintenance,
   MAX_STEPS_PER_SWEEP,

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
-import { UNTRIED } from "../../../src/db/state/records.ts";
 import { verifyState } from "../../../src/node/state/verify.ts";
-import { makeSecret } from "../../db/state/contracts/owned-store.ts";
+import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
+import { makeSecret } from "../../management/owned-store-contract.ts";
 import { APP_ID, insertTokens, testApp } from "../../support/send.ts";
 import { localStores } from "../../support/state-stores.ts";
 

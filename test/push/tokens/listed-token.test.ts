@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { TokenRecord } from "../../../src/db/state/records.ts";
+import type { TokenRecord } from "../../../src/push/store/token-store.ts";
 import { listToken, readListedToken } from "../../../src/push/tokens/transfer/listed-token.ts";
 import { expectErr, expectOk } from "../../support/result.ts";
 

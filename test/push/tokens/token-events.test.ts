@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import pino from "pino";
 import { Registry } from "prom-client";
+import type { App } from "../../../src/apps/app-store.ts";
 import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
-import type { App } from "../../../src/db/state/records.ts";
 import { err } from "../../../src/lib/result.ts";
 import { createUrlGuard, type UrlGuard } from "../../../src/net/guard.ts";
 import { createTokenEvents } from "../../../src/push/tokens/token-events.ts";

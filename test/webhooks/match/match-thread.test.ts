@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { CastFilter } from "../../../src/db/state/records.ts";
 import { connectRpc } from "../../../src/lib/port-rpc.ts";
 import type { CastFacts } from "../../../src/webhooks/match/facts.ts";
 import type { SubscriptionEntry } from "../../../src/webhooks/match/match-service.ts";
 import { createMatchThread, type MatchRpc } from "../../../src/webhooks/match/rpc.ts";
+import type { CastFilter } from "../../../src/webhooks/subscription.ts";
 import { startMatching } from "../../support/matching.ts";
 
 /** A random text of two letters: an expression that counts from one of them never reuses a state. */

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Subscription } from "../../../src/db/state/records.ts";
 import type { EventFacts } from "../../../src/webhooks/match/facts.ts";
 import { createMatcher } from "../../../src/webhooks/match/matcher.ts";
-import { readSubscription } from "../../../src/webhooks/subscription.ts";
+import { readSubscription } from "../../../src/webhooks/read-subscription.ts";
+import type { Subscription } from "../../../src/webhooks/subscription.ts";
 import { plainMatcher } from "../../support/plain-matcher.ts";
 import { expectOk } from "../../support/result.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { CastFacts, EventFacts } from "../../../src/webhooks/match/facts.ts";
 import { createMatcher } from "../../../src/webhooks/match/matcher.ts";
-import { readSubscription } from "../../../src/webhooks/subscription.ts";
+import { readSubscription } from "../../../src/webhooks/read-subscription.ts";
 import { expectOk } from "../../support/result.ts";
 
 const hashOf = (digit: string): `0x${string}` => `0x${digit.repeat(40)}`;

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import pino from "pino";
 import { outboxBacklog } from "../../../src/db/index/outbox.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
-import { type Subscription, UNTRIED } from "../../../src/db/state/records.ts";
 import type { MessageRef, RelayedOp } from "../../../src/ingest/relay.ts";
 import { slotOf } from "../../../src/protocol/merge-rules.ts";
 import { Rejection } from "../../../src/protocol/rejection.ts";
@@ -14,8 +13,10 @@ import {
   type PublisherDeps,
   startPublisher,
 } from "../../../src/webhooks/publish/publisher.ts";
-import type { DeliveryPublications } from "../../../src/webhooks/store/deliveries.ts";
-import { makeSecret } from "../../db/state/contracts/owned-store.ts";
+import type { DeliveryPublications } from "../../../src/webhooks/store/delivery-publications.ts";
+import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
+import type { Subscription } from "../../../src/webhooks/subscription.ts";
+import { makeSecret } from "../../management/owned-store-contract.ts";
 import { startMatching } from "../../support/matching.ts";
 import { bio, cast, ensProof, link, uncast } from "../../support/records.ts";
 import { localStores } from "../../support/state-stores.ts";

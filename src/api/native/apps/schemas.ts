@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { MAX_ALLOWLIST_ENTRIES } from "../../../apps/app-service.ts";
-import type { App } from "../../../db/state/records.ts";
+import type { App } from "../../../apps/app-store.ts";
 import { MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS } from "../../../management/fields.ts";
 import { presentSecret, SendSecret } from "../../shared/management.ts";
 import { closed, Fid, nullable, UnixSecs } from "../../shared/schemas.ts";

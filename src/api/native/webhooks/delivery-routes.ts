@@ -6,13 +6,13 @@ import { choice, cursor, limit, optional, text } from "../../../http/params.ts";
 import type { EventKind } from "../../../protocol/event-kind.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
 import { type DeliveryService, MAX_REPLAYS } from "../../../webhooks/delivery-service.ts";
+import { eventKinds } from "../../../webhooks/read-subscription.ts";
 import {
-  type Attempt,
   type DeliveryState,
   deliveryStates,
   type LoggedDelivery,
-} from "../../../webhooks/store/deliveries.ts";
-import { eventKinds } from "../../../webhooks/subscription.ts";
+} from "../../../webhooks/store/delivery-log.ts";
+import type { Attempt } from "../../../webhooks/store/delivery-queue.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import { unwrapOrThrow } from "../../shared/management.ts";
 import { closed, Next, nullable, UnixSecs } from "../../shared/schemas.ts";

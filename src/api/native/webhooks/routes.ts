@@ -1,10 +1,10 @@
 import type { AnyElysia } from "elysia";
 import type { SignedOperationId } from "../../../auth/op-table.ts";
 import { createSignedRoutes } from "../../../auth/signed-routes.ts";
-import type { Webhook } from "../../../db/state/records.ts";
 import { fid as fidParam, optional, text } from "../../../http/params.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { Refusal } from "../../../management/refusal.ts";
+import type { Webhook } from "../../../webhooks/store/webhook-store.ts";
 import { Deleted, idToDelete, type ManagementDeps, unwrapOrThrow } from "../../shared/management.ts";
 import {
   CreateWebhookRequest,

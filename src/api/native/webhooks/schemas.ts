@@ -1,12 +1,13 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import type { Subscription, Webhook } from "../../../db/state/records.ts";
 import { MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS } from "../../../management/fields.ts";
 import {
   MAX_PROGRAM_SIZE,
   MAX_REGEX_CHARS,
   MAX_UNFILTERED_PROGRAM_SIZE,
 } from "../../../webhooks/match/regex-program.ts";
-import { eventKinds, MAX_FILTER_ENTRIES } from "../../../webhooks/subscription.ts";
+import { eventKinds, MAX_FILTER_ENTRIES } from "../../../webhooks/read-subscription.ts";
+import type { Webhook } from "../../../webhooks/store/webhook-store.ts";
+import type { Subscription } from "../../../webhooks/subscription.ts";
 import { type DeliverySettings, presentSecret, SendSecret } from "../../shared/management.ts";
 import { closed, Fid, nullable, UnixSecs } from "../../shared/schemas.ts";
 

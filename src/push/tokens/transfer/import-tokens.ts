@@ -2,7 +2,7 @@ import { ok, type Result } from "../../../lib/result.ts";
 import { badField, type Refusal } from "../../../management/refusal.ts";
 import type { UrlGuard } from "../../../net/guard.ts";
 import { type Clock, nowSecs } from "../../../runtime/clock.ts";
-import type { ImportedToken, TokenImport } from "../../store/token-import-store.ts";
+import type { ImportedToken, TokenImport } from "../../store/token-import.ts";
 import { ImportReport } from "./import-report.ts";
 import { readListedToken } from "./listed-token.ts";
 

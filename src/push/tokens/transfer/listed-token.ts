@@ -1,8 +1,8 @@
-import type { TokenRecord } from "../../../db/state/records.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import { badField, type Refusal } from "../../../management/refusal.ts";
+import type { TokenRecord } from "../../store/token-store.ts";
 import { readDetailsToken, readDetailsUrl } from "../token-event.ts";
 
 /** A token in the list format of the hosted API. */
