@@ -1,6 +1,7 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { EncodedRecord, RecordKind } from "../ingest/record.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
 
 /** The kind of record in each field of the wire message `ImportRecord`. */
 const KIND_BY_FIELD: ReadonlyMap<number, RecordKind> = new Map([
@@ -14,7 +15,7 @@ const FIELD_BY_KIND = new Map([...KIND_BY_FIELD].map(([field, kind]) => [kind, f
  * Returns the record inside an `ImportRecord`, still encoded; ingest decodes it. Its bytes are a copy. Fields with other
  * numbers are skipped. Anything but exactly one record is a `bad_request.parse_failure`.
  */
-export function decodeEnvelope(payload: Uint8Array): EncodedRecord | Rejection {
+export function decodeEnvelope(payload: Uint8Array): Result<EncodedRecord, Rejection> {
   try {
     const reader = new BinaryReader(payload);
     let record: EncodedRecord | undefined;
@@ -25,13 +26,13 @@ export function decodeEnvelope(payload: Uint8Array): EncodedRecord | Rejection {
         reader.skip(wireType, field);
         continue;
       }
-      if (wireType !== WireType.LengthDelimited) return unreadable(`field ${field} is not a record`);
-      if (record) return unreadable("it contains more than one record");
+      if (wireType !== WireType.LengthDelimited) return err(unreadable(`field ${field} is not a record`));
+      if (record) return err(unreadable("it contains more than one record"));
       record = { kind, bytes: reader.bytes().slice() };
     }
-    return record ?? unreadable("it contains no record");
+    return record ? ok(record) : err(unreadable("it contains no record"));
   } catch (cause) {
-    return unreadable(cause instanceof Error ? cause.message : "malformed protobuf");
+    return err(unreadable(cause instanceof Error ? cause.message : "malformed protobuf"));
   }
 }
 
@@ -44,5 +45,5 @@ export function encodeEnvelope({ kind, bytes }: EncodedRecord): Uint8Array {
 }
 
 function unreadable(detail: string): Rejection {
-  return new Rejection("bad_request.parse_failure", `import record cannot be read: ${detail}`);
+  return rejection("bad_request.parse_failure", `import record cannot be read: ${detail}`);
 }

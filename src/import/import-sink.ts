@@ -1,6 +1,7 @@
 import type { IngestEngine, MergeOutcome } from "../ingest/engine.ts";
 import { decodeRecord, type IngestRecord, validateRecord } from "../ingest/record.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import { err, type Result } from "../lib/result.ts";
+import type { Rejection } from "../protocol/rejection.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ImportSink } from "./run-import.ts";
@@ -18,16 +19,15 @@ export function createImportSink(options: {
   return {
     async apply(records, positions) {
       const rules = { network, nowUnixSecs: nowSecs(clock), isHistory: true };
-      const validated = records.map((record): IngestRecord | Rejection => {
+      const validated = records.map((record): Result<IngestRecord, Rejection> => {
         const decoded = decodeRecord(record);
-        return decoded instanceof Rejection ? decoded : (validateRecord(decoded, rules) ?? decoded);
+        const refusal = decoded.ok ? validateRecord(decoded.value, rules) : undefined;
+        return refusal ? err(refusal) : decoded;
       });
-      const valid = validated.filter((record): record is IngestRecord => !(record instanceof Rejection));
+      const valid = validated.flatMap((record) => (record.ok ? [record.value] : []));
       const outcomes = engine.applyResumable(valid, positions, { isHistory: true });
       let next = 0;
-      return validated.map(
-        (record): MergeOutcome => (record instanceof Rejection ? record : outcomes[next++]),
-      );
+      return validated.map((record): MergeOutcome => (record.ok ? outcomes[next++] : record.error));
     },
   };
 }

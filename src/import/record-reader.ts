@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import type { EncodedRecord } from "../ingest/record.ts";
+import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import { decodeEnvelope } from "./envelope.ts";
 import { FrameDecoder, MAX_RECORD_BYTES } from "./framing.ts";
@@ -10,7 +11,7 @@ export interface FileRecord {
   readonly offset: number;
   readonly endOffset: number;
   readonly raw: Uint8Array;
-  readonly content: EncodedRecord | Rejection;
+  readonly content: Result<EncodedRecord, Rejection>;
 }
 
 /**

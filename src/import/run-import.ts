@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import type { PositionUpdate } from "../ingest/engine.ts";
 import type { EncodedRecord } from "../ingest/record.ts";
 import { reasonOf } from "../lib/failure.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import type { Rejection } from "../protocol/rejection.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { ImportProgress } from "./progress.ts";
 import { type FileEnd, type FileRecord, readRecords } from "./record-reader.ts";
@@ -135,13 +135,13 @@ async function applyBatch(
   positions: readonly PositionUpdate[],
   summary: ImportSummary,
 ): Promise<boolean> {
-  const records = batch.flatMap(({ content }) => (content instanceof Rejection ? [] : [content]));
+  const records = batch.flatMap(({ content }) => (content.ok ? [content.value] : []));
   const outcomes = await sink.apply(records, positions);
   let next = 0;
   for (const { offset, content } of batch) {
-    const outcome = content instanceof Rejection ? content : outcomes[next++];
+    const outcome = content.ok ? outcomes[next++] : content.error;
     if (outcome) summary.refuse(offset, outcome);
-    else if (!(content instanceof Rejection)) summary.accept(content.kind);
+    else if (content.ok) summary.accept(content.value.kind);
   }
   return !outcomes.some((outcome) => outcome?.code === "unavailable");
 }

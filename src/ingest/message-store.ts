@@ -4,7 +4,6 @@ import { project, retract } from "../db/index/project/project.ts";
 import { statement } from "../db/index/statement.ts";
 import { type TotalsDelta, totalOf } from "../db/index/totals.ts";
 import { Kind, type MessageSlot, type Rank, type Store } from "../protocol/merge-rules.ts";
-import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import type { ChangeTracker } from "./change-tracker.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
@@ -147,8 +146,8 @@ export class MessageStore {
 /** Decodes bytes that this node stored itself. Throws if they are anything else: the database is then corrupt. */
 export function decodeStored(bytes: Uint8Array): SignedMessage {
   const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(`stored message is unreadable: ${message.reason}`);
-  return message;
+  if (!message.ok) throw new Error(`stored message is unreadable: ${message.error.reason}`);
+  return message.value;
 }
 
 /** Returns the least byte string above all that start with `prefix`. The last byte of a prefix is never 0xff here. */

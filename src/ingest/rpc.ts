@@ -2,20 +2,16 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { deleteEventsUpTo, hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../db/index/outbox.ts";
 import { type RankingSnapshot, storeRankings } from "../db/index/rankings.ts";
 import { type RpcClient, serveRpc } from "../lib/port-rpc.ts";
-import { Rejection, type RejectionCode } from "../protocol/rejection.ts";
 import type { IngestEngine, MergeOutcome } from "./engine.ts";
 import type { EventSignal } from "./event-signal.ts";
 import type { IngestQueue, IngestStats } from "./queue.ts";
-import { decodeRecord, type EncodedRecord, type IngestRecord } from "./record.ts";
+import { decodeRecord, type EncodedRecord } from "./record.ts";
 import type { RelayedBatch } from "./relay.ts";
-
-/** A rejection as plain data, null for a record that was merged. */
-type PlainOutcome = { readonly code: RejectionCode; readonly reason: string } | null;
 
 /** The methods of the ingest worker. Each write is durable when its call returns. */
 export interface IngestRpc {
-  /** Merges records that the caller has validated. */
-  submit(records: readonly EncodedRecord[]): readonly PlainOutcome[];
+  /** Merges records that the caller has validated. Returns the outcomes in order. */
+  submit(records: readonly EncodedRecord[]): readonly MergeOutcome[];
   /** Writes records and positions that are relayed from the followed node. */
   relay(batch: RelayedBatch): void;
   storeRankings(snapshot: RankingSnapshot): void;
@@ -62,23 +58,9 @@ export function serveIngest(port: MessagePort, { db, engine, queue, newEvents }:
   });
 }
 
-async function submit(queue: IngestQueue, records: readonly EncodedRecord[]): Promise<PlainOutcome[]> {
+async function submit(queue: IngestQueue, records: readonly EncodedRecord[]): Promise<MergeOutcome[]> {
   const decoded = records.map(decodeRecord);
-  const outcomes = await queue.submit(
-    decoded.filter((record): record is IngestRecord => !(record instanceof Rejection)),
-  );
+  const outcomes = await queue.submit(decoded.flatMap((record) => (record.ok ? [record.value] : [])));
   let next = 0;
-  return decoded.map((record): PlainOutcome => {
-    const outcome = record instanceof Rejection ? record : outcomes[next++];
-    return outcome ? { code: outcome.code, reason: outcome.reason } : null;
-  });
-}
-
-/** Merges validated records through the ingest worker. Returns the outcomes in order, after they are durable. */
-export async function submitRecords(
-  client: IngestClient,
-  records: readonly EncodedRecord[],
-): Promise<MergeOutcome[]> {
-  const outcomes = await client.submit(records);
-  return outcomes.map((outcome) => (outcome ? new Rejection(outcome.code, outcome.reason) : undefined));
+  return decoded.map((record): MergeOutcome => (record.ok ? outcomes[next++] : record.error));
 }

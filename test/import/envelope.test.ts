@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
 import { decodeEnvelope, encodeEnvelope } from "../../src/import/envelope.ts";
-import { Rejection } from "../../src/protocol/rejection.ts";
+import { ok } from "../../src/lib/result.ts";
 import { ImportRecord } from "../../src/protocol/wire/generated/hub.ts";
 import { Message, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
@@ -35,15 +35,15 @@ function field(number: number, bytes: Uint8Array): Uint8Array {
 
 function reasonOf(payload: Uint8Array): string {
   const opened = decodeEnvelope(payload);
-  if (!(opened instanceof Rejection)) throw new Error("the envelope was read");
-  expect(opened.code).toBe("bad_request.parse_failure");
-  return opened.reason;
+  if (opened.ok) throw new Error("the envelope was read");
+  expect(opened.error.code).toBe("bad_request.parse_failure");
+  return opened.error.reason;
 }
 
 describe("ImportRecord", () => {
   test("is encoded and decoded for every kind of record", () => {
     for (const { kind, bytes, wire } of RECORDS) {
-      expect(decodeEnvelope(ImportRecord.encode({ record: wire }).finish())).toEqual({ kind, bytes });
+      expect(decodeEnvelope(ImportRecord.encode({ record: wire }).finish())).toEqual(ok({ kind, bytes }));
       const framed = new BinaryReader(encodeEnvelope({ kind, bytes }));
       expect(ImportRecord.decode(framed.bytes()).record).toEqual(wire);
       expect(framed.pos).toBe(framed.len);
@@ -54,7 +54,7 @@ describe("ImportRecord", () => {
     const payload = field(1, Uint8Array.of(5, 6, 7));
     const opened = decodeEnvelope(payload);
     payload.fill(0);
-    expect(opened).toEqual({ kind: "message", bytes: Uint8Array.of(5, 6, 7) });
+    expect(opened).toEqual(ok({ kind: "message", bytes: Uint8Array.of(5, 6, 7) }));
   });
 
   test("skips unknown fields", () => {
@@ -63,7 +63,7 @@ describe("ImportRecord", () => {
       field(3, Uint8Array.of(2)),
       field(2000, new Uint8Array(4)),
     ]);
-    expect(decodeEnvelope(later)).toEqual({ kind: "usernameProof", bytes: Uint8Array.of(2) });
+    expect(decodeEnvelope(later)).toEqual(ok({ kind: "usernameProof", bytes: Uint8Array.of(2) }));
   });
 
   test("refuses no record, two records and malformed bytes", () => {
@@ -84,8 +84,8 @@ describe("ImportRecord", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (payload) => {
         const opened = decodeEnvelope(payload);
-        if (opened instanceof Rejection) expect(opened.code).toBe("bad_request.parse_failure");
-        else expect(opened.bytes.length).toBeLessThan(payload.length);
+        if (opened.ok) expect(opened.value.bytes.length).toBeLessThan(payload.length);
+        else expect(opened.error.code).toBe("bad_request.parse_failure");
       }),
       { numRuns: 2000 },
     );

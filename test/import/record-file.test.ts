@@ -6,8 +6,8 @@ import { MAX_RECORD_BYTES } from "../../src/import/framing.ts";
 import { type FileEnd, type FileRecord, readRecords } from "../../src/import/record-reader.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import { Rejection } from "../../src/protocol/rejection.ts";
 import { tempDir } from "../support/program.ts";
+import { expectOk } from "../support/result.ts";
 
 function record(size: number, byte = 1): EncodedRecord {
   return { kind: "message", bytes: new Uint8Array(size).fill(byte) };
@@ -32,11 +32,11 @@ describe("a file of records", () => {
     const written = Array.from({ length: 900 }, (_, index) => record((index * 37) % 3000, index % 251));
     expect(await writeRecords(path, written)).toBe(900);
     const { records, end } = await readAll(path);
-    expect(records.map(({ content }) => content)).toEqual(written);
+    expect(records.map(({ content }) => expectOk(content))).toEqual(written);
     expect(end).toMatchObject({ outcome: "complete", offset: Bun.file(path).size });
     for (const place of [0, 1, 450, 898, 899]) {
       const rest = await readAll(path, records[place]?.endOffset);
-      expect(rest.records.map(({ content }) => content)).toEqual(written.slice(place + 1));
+      expect(rest.records.map(({ content }) => expectOk(content))).toEqual(written.slice(place + 1));
       expect(rest.records[0]?.offset ?? end.offset).toBe(records[place]?.endOffset ?? -1);
     }
   });
@@ -62,7 +62,7 @@ describe("a file of records", () => {
     writeFileSync(path, Buffer.concat([good, bad, Uint8Array.of(0), good]));
     const { records, end } = await readAll(path);
     expect(records.map(({ offset }) => offset)).toEqual([0, good.length, good.length + 4, good.length + 5]);
-    expect(records.map(({ content }) => content instanceof Rejection)).toEqual([false, true, true, false]);
+    expect(records.map(({ content }) => content.ok)).toEqual([true, false, false, true]);
     expect(end.outcome).toBe("complete");
   });
 
@@ -116,7 +116,7 @@ describe("a file of records", () => {
     const path = `${dir.path}/records`;
     await writeRecords(path, [record(1000), record(1000)]);
     await writeRecords(path, [record(3)]);
-    expect((await readAll(path)).records.map(({ content }) => content)).toEqual([record(3)]);
+    expect((await readAll(path)).records.map(({ content }) => expectOk(content))).toEqual([record(3)]);
   });
 
   test("throws the file system's error if the file does not exist", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { formatSummary, ImportSummary, reasonClass } from "../../src/import/summary.ts";
-import { invalid, Rejection } from "../../src/protocol/rejection.ts";
+import { invalid, rejection } from "../../src/protocol/rejection.ts";
 
 describe("ImportSummary", () => {
   test("reports accepted records by kind, known records, and refused records by code and reason", () => {
@@ -8,10 +8,10 @@ describe("ImportSummary", () => {
     summary.accept("message");
     summary.accept("message");
     summary.accept("onChainEvent");
-    summary.refuse(10, new Rejection("bad_request.duplicate", "message is known"));
+    summary.refuse(10, rejection("bad_request.duplicate", "message is known"));
     for (const [index, fid] of [12, 7, 99, 5].entries())
       summary.refuse(100 + index, invalid(`fid ${fid} is not registered`));
-    summary.refuse(500, new Rejection("bad_request.conflict", "a newer message holds the place"));
+    summary.refuse(500, rejection("bad_request.conflict", "a newer message holds the place"));
     expect(summary.records).toBe(9);
     expect(summary.refused).toBe(5);
     expect(summary.report()).toEqual({

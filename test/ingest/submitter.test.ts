@@ -34,7 +34,7 @@ test("a large submission is sent at once, in a port message of its own", async (
   serveRpc<Pick<IngestRpc, "submit">>(port1, {
     submit(records) {
       sizes.push(records.length);
-      return records.map(() => null);
+      return records.map(() => undefined);
     },
   });
   const submitter = new Submitter(connectRpc<IngestRpc>(port2));

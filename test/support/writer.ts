@@ -12,7 +12,7 @@ import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { EventSignal } from "../../src/ingest/event-signal.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import { type IngestClient, type IngestRpc, serveIngest, submitRecords } from "../../src/ingest/rpc.ts";
+import { type IngestClient, type IngestRpc, serveIngest } from "../../src/ingest/rpc.ts";
 import { connectRpc } from "../../src/lib/port-rpc.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "./clock.ts";
@@ -53,7 +53,7 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   serveIngest(port1, { db, engine, queue, newEvents });
   const client = connectRpc<IngestRpc>(port2);
   const submit = async (...records: EncodedRecord[]) => {
-    const refused = (await submitRecords(client, records)).find((verdict) => verdict !== undefined);
+    const refused = (await client.submit(records)).find((verdict) => verdict !== undefined);
     if (refused) throw new Error(refused.reason);
   };
   await submit(...fids.flatMap((fid) => accountRecords(fid)));

@@ -1,5 +1,4 @@
 import { rmSync } from "node:fs";
-import { Rejection } from "../../protocol/rejection.ts";
 import { decodeMessage } from "../../protocol/signed-message.ts";
 import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
 import { type IndexDatabase, openIndexWriter } from "./database.ts";
@@ -102,12 +101,11 @@ function rebuildMessages(scratch: IndexDatabase, totals: TotalsDelta): void {
     scratch.transaction(() => {
       for (const row of rows) {
         const message = decodeMessage(row.bytes);
-        if (message instanceof Rejection)
-          throw new Error(`message ${row.id} is unreadable: ${message.reason}`);
-        project(scratch, message);
+        if (!message.ok) throw new Error(`message ${row.id} is unreadable: ${message.error.reason}`);
+        project(scratch, message.value);
         countUsed.run(row.fid, row.store);
         totals.add("messages", 1);
-        const total = totalOf(message);
+        const total = totalOf(message.value);
         if (total) totals.add(total, 1);
       }
     });

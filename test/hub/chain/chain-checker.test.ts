@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { encodeAbiParameters } from "viem/utils";
 import { type ChainChecker, createChainChecker } from "../../../src/hub/chain/chain-checker.ts";
-import { Rejection } from "../../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { MessageType, UserNameType } from "../../../src/protocol/wire/generated/message.ts";
 import { DEFAULT_NOW_SECS, makeWallet, signedCast, signMessage } from "../../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../../support/node.ts";
+import { expectOk } from "../../support/result.ts";
 
 /** The result of every `eth_call` of a small Ethereum node. Tests replace it. */
 let rpcResult: () => string | undefined = () => undefined;
@@ -52,8 +52,7 @@ function resolvesTo(address: Uint8Array): string {
 }
 
 async function check(bytes: Uint8Array): Promise<string> {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(message.reason);
+  const message = expectOk(decodeMessage(bytes));
   return (await chain.check(message))?.code ?? "ok";
 }
 

@@ -7,7 +7,7 @@ import {
   type IngestRecord,
   validateRecord,
 } from "../../../src/ingest/record.ts";
-import { Rejection } from "../../../src/protocol/rejection.ts";
+import type { Rejection } from "../../../src/protocol/rejection.ts";
 import {
   FarcasterNetwork,
   Message,
@@ -16,6 +16,7 @@ import {
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import { ManualClock } from "../clock.ts";
 import { DEFAULT_NOW_SECS } from "../messages.ts";
+import { expectOk } from "../result.ts";
 import { dumpFollowed } from "./followed.ts";
 
 /** A row that was added to or removed from the live messages, in order. */
@@ -80,8 +81,7 @@ export class Reference {
 
   /** Merges one record at the clock's time. Throws if it is malformed, which is a bug of the script. */
   apply(encoded: EncodedRecord): Outcome {
-    const record = decodeRecord(encoded);
-    if (record instanceof Rejection) throw new Error(record.reason);
+    const record = expectOk(decodeRecord(encoded));
     const rules = { network: this.#network, nowUnixSecs: nowSecs(this.clock), isHistory: true };
     const invalid = validateRecord(record, rules);
     // A node may store on-chain events that this one refuses: it reports them, and a follower must not store them.

@@ -4,7 +4,6 @@ import { outboxBacklog } from "../../../src/db/index/outbox.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import type { MessageRef, RelayedOp } from "../../../src/ingest/relay.ts";
 import { slotOf } from "../../../src/protocol/merge-rules.ts";
-import { Rejection } from "../../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
 import type { OutboxClient } from "../../../src/webhooks/publish/outbox-client.ts";
@@ -19,6 +18,7 @@ import type { Subscription } from "../../../src/webhooks/subscription.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
 import { startMatching } from "../../support/matching.ts";
 import { bio, cast, ensProof, link, uncast } from "../../support/records.ts";
+import { expectOk } from "../../support/result.ts";
 import { localStores } from "../../support/state-stores.ts";
 import { ManualTimers } from "../../support/timers.ts";
 import { startTestWriter } from "../../support/writer.ts";
@@ -120,9 +120,7 @@ async function startFixture(...fids: number[]) {
 }
 
 function decoded(bytes: Uint8Array) {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(message.reason);
-  return message;
+  return expectOk(decodeMessage(bytes));
 }
 
 function refOf(bytes: Uint8Array): MessageRef {
