@@ -9,17 +9,14 @@ export interface KeyRemoval {
 }
 
 /** The last nonces of a user and of requesting apps, the latter over all users. */
-export interface RelayedNonces {
+export interface KeyNonces {
   readonly fid: number;
   readonly userNonce: number;
   readonly apps: readonly { readonly requestFid: number; readonly nonce: number }[];
 }
 
-/**
- * Stores a key of the upstream, and the nonce of its user. Its message is not stored, because the upstream does not
- * include it in the list of an fid's keys.
- */
-export function putRelayedKey(db: IndexDatabase, key: GaslessKey): void {
+/** Stores a key and the nonce of its user. */
+export function storeGaslessKey(db: IndexDatabase, key: GaslessKey): void {
   putGaslessKey(db, key);
   raiseUserNonce(db, key.fid, key.nonce);
 }
@@ -28,7 +25,7 @@ export function putRelayedKey(db: IndexDatabase, key: GaslessKey): void {
  * Removes a key. A removal raises the nonce that it carried. A removal that is repeated finds no key, and leaves its app's
  * nonce as the first time set it.
  */
-export function removeRelayedKey(
+export function removeGaslessKey(
   db: IndexDatabase,
   fid: number,
   key: Uint8Array,
@@ -40,8 +37,8 @@ export function removeRelayedKey(
   deleteGaslessKey(db, key, fid);
 }
 
-/** Raises nonces to those of the upstream. */
-export function putRelayedNonces(db: IndexDatabase, { fid, userNonce, apps }: RelayedNonces): void {
+/** Raises the nonces of a user and of apps. */
+export function raiseNonces(db: IndexDatabase, { fid, userNonce, apps }: KeyNonces): void {
   raiseUserNonce(db, fid, userNonce);
   for (const { requestFid, nonce } of apps) raiseAppNonce(db, requestFid, nonce);
 }
