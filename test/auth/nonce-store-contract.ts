@@ -29,21 +29,21 @@ export function nonceStoreContract(name: string, open: (clock: ManualClock) => N
       store.isSpent(nonce(n), { nowSecs, validUntil: nowSecs + 300 });
     let clock: ManualClock;
 
-    test("of many spendings of one nonce one wins", async () => {
+    test("exactly one of many attempts to spend a nonce succeeds", async () => {
       const { store, rows } = start();
       const outcomes = await Promise.all([...Array(50)].map(() => store.spend(nonce(1), times(100))));
       expect(outcomes.filter(Boolean)).toHaveLength(1);
       expect(rows()).toBe(1);
     });
 
-    test("another fid and another nonce are other nonces", async () => {
+    test("the same nonce of another fid is a different one", async () => {
       const { store } = start();
       expect(await store.spend(nonce(1), times(100))).toBe(true);
       expect(await store.spend(nonce(1, 4), times(100))).toBe(true);
       expect(await store.spend(nonce(2), times(100))).toBe(true);
     });
 
-    test("a nonce is spent up to and including its last second, and good again after it", async () => {
+    test("a nonce is spent up to and including its last second, and can be spent again after it", async () => {
       const { store } = start();
       expect(await isSpent(store, 1, 100)).toBe(false);
       await store.spend(nonce(1), times(100));
@@ -55,7 +55,7 @@ export function nonceStoreContract(name: string, open: (clock: ManualClock) => N
       expect(await isSpent(store, 1, 1301)).toBe(true);
     });
 
-    test("expired nonces do not pile up", async () => {
+    test("expired nonces do not accumulate", async () => {
       const { store, rows } = start();
       for (let n = 0; n < 100; n += 1) await store.spend(nonce(n), times(100));
       expect(rows()).toBe(100);

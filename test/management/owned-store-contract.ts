@@ -11,13 +11,13 @@ interface AnyItem {
   readonly updatedAt: number;
 }
 
-/** A store under test with a way to make the items that go into it. */
+/** A store under test, and functions that create its items. */
 export interface OwnedFixture<Item, Changes> extends Disposable {
   readonly store: OwnedStore<Item, Changes>;
   idOf(item: Item): string;
   /** A new item, different for each number. */
   makeItem(n: number, base: Omit<AnyItem, "description">): Item;
-  /** A change of every field that can change, and the fields as they are then. */
+  /** A change of every field that can change, and the resulting fields. */
   readonly allChanges: Changes & Partial<Item>;
   /** Rows of secrets in the whole store, expired ones included. */
   secretRows(): number;
@@ -52,7 +52,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       maxSecrets,
     });
 
-    test("what is created is found, field by field, and nothing else is", async () => {
+    test("finds a created record with all fields, and no other", async () => {
       const { store, item, idOf } = start();
       const created = item(1);
       expect(await store.create(created, 25)).toEqual(created);
@@ -61,7 +61,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(await store.find("", 100)).toBeUndefined();
     });
 
-    test("a list holds all of the owner's in the order of creation, within one second too", async () => {
+    test("lists all records of the owner in the order of creation, also within one second", async () => {
       const { store, item } = start();
       for (const n of [5, 1, 9, 3]) await store.create(item(n), 25);
       await store.create(item(7, 4), 25);
@@ -70,7 +70,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(await store.listByOwner(5, 100)).toEqual([]);
     });
 
-    test("the cap counts the living of one owner, and holds when many create at once", async () => {
+    test("the cap counts the existing records of one owner, and holds for concurrent creations", async () => {
       const { store, item, idOf } = start();
       await store.create(item(99, 4), 3);
       const outcomes = await Promise.all([...Array(10).keys()].map((n) => store.create(item(n), 3)));
@@ -88,7 +88,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(secretRows()).toBe(0);
     });
 
-    test("an update changes what is given, and the time", async () => {
+    test("an update changes the provided fields and the time", async () => {
       const { store, item, idOf, allChanges } = start();
       const created = item(1);
       await store.create(created, 25);
@@ -103,7 +103,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(await store.find(claim.id, 200)).toEqual(all);
     });
 
-    test("updates at the same time do not undo each other, nor a rotation", async () => {
+    test("concurrent updates undo neither each other nor a rotation", async () => {
       const { store, item, idOf, allChanges } = start();
       const created = item(1);
       await store.create(created, 25);
@@ -119,7 +119,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(found?.secrets.map(({ uid }) => uid)).toEqual(["uid-1", "uid-2"]);
     });
 
-    test("a record that is gone or foreign is left as it is", async () => {
+    test("a deleted record or another owner's is not changed", async () => {
       const { store, item, idOf } = start();
       const created = item(1);
       await store.create(created, 25);
@@ -136,7 +136,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(await store.find(idOf(created), 200)).toEqual(created);
     });
 
-    test("a deleted record is gone with its secrets", async () => {
+    test("a record is deleted with its secrets", async () => {
       const { store, item, idOf, secretRows } = start();
       await store.create(item(1), 25);
       await store.create(item(2), 25);
@@ -147,7 +147,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(secretRows()).toBe(1);
     });
 
-    test("a rotated secret lives to the end of its grace period, and an earlier end stays", async () => {
+    test("a rotated secret is valid to the end of its grace period, and an earlier expiry stays", async () => {
       const { store, item, idOf, secretRows } = start();
       await store.create(item(1), 25);
       const id = idOf(item(1));
@@ -176,13 +176,13 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(secretRows()).toBe(3);
       await store.rotateSecret(at(300), rotation(4, 300, 0));
       expect(await secretsAt(300)).toEqual([["uid-4", null]]);
-      // The rows of what has expired go later, when no jump of the clock can have been the reason.
+      // Rows of expired secrets are deleted later, when a jump of the clock cannot be the reason.
       expect(secretRows()).toBe(4);
       await store.rotateSecret(at(500), rotation(5, 500, 0));
       expect(secretRows()).toBe(2);
     });
 
-    test("secrets that have expired and are not deleted yet are bounded in number", async () => {
+    test("the number of expired secrets that are not deleted yet is bounded", async () => {
       const { store, item, idOf, secretRows } = start();
       await store.create(item(1), 25);
       const claim = { id: idOf(item(1)), ownerFid: 3, nowSecs: 200 };
@@ -195,7 +195,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(await store.rotateSecret(later, rotation(30, 1_000, 0, 2))).toMatchObject({ ownerFid: 3 });
     });
 
-    test("there is an end to rotating while nothing expires", async () => {
+    test("rotations are limited while nothing expires", async () => {
       const { store, item, idOf } = start();
       await store.create(item(1), 25);
       const claim = { id: idOf(item(1)), ownerFid: 3, nowSecs: 200 };

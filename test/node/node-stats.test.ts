@@ -14,7 +14,7 @@ import { startTestNode } from "../support/node.ts";
 
 const log = pino({ level: "silent" });
 
-/** A part whose requests a test answers, or leaves without an answer. */
+/** A part whose requests the test responds to, or leaves pending. */
 function makePart<Stats>(name: string, time = new ManualTime(0)) {
   const requests: PromiseWithResolvers<Stats>[] = [];
   const read = () => {
@@ -29,23 +29,23 @@ test("a stuck part costs a deadline and one pending request, however many reques
   const time = new ManualTime(0);
   const { stats, requests } = makePart<number>("stuck", time);
   for (let scrape = 0; scrape < 5; scrape += 1) {
-    const asked = stats.request();
+    const response = stats.request();
     time.advanceMs(STATS_DEADLINE_MS);
-    expect(await asked).toBeUndefined();
+    expect(await response).toBeUndefined();
   }
   expect(requests.length).toBe(1);
   requests[0]?.resolve(7);
   await Bun.sleep(0);
-  const asked = stats.request();
+  const response = stats.request();
   requests[1]?.resolve(8);
-  expect([await asked, stats.latest]).toEqual([8, 8]);
+  expect([await response, stats.latest]).toEqual([8, 8]);
 });
 
 test("a part that fails is unavailable, and is requested again", async () => {
   const { stats, requests } = makePart<number>("faulty");
-  const asked = stats.request();
+  const response = stats.request();
   requests[0]?.reject(new Error("the disk is full"));
-  expect(await asked).toBeUndefined();
+  expect(await response).toBeUndefined();
   expect(stats.requireLatest()).rejects.toThrow("faulty has not responded yet");
   const again = stats.request();
   requests[1]?.resolve(1);
@@ -70,9 +70,9 @@ test("omits and names a part that does not respond, and does not decrease the su
   });
   const http = makePart<WorkerMetrics>("http_1", time);
   const page = createMetricsPage({ registry, prefix: "svc_" }, parts, [http.stats]);
-  const samples = async (...answers: (() => void)[]) => {
+  const samples = async (...respond: (() => void)[]) => {
     const text = page();
-    for (const answer of answers) answer();
+    for (const send of respond) send();
     await Bun.sleep(0);
     time.advanceMs(STATS_DEADLINE_MS);
     return (await text).text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));

@@ -26,7 +26,7 @@ const withSecret = (appId: string, n: number, expiresAt: number | null = null): 
 const find = async (n: number, nowSecs = 100) =>
   (await localStores(db).apps.findBySecret(secretDigest(value(n)), nowSecs))?.appId;
 
-test("an app is found by each of its secrets until the second in which they expire", async () => {
+test("an app is found by each of its secrets until the second at which they expire", async () => {
   const apps = localStores(db).apps;
   await apps.create(withSecret("one", 1), 10);
   await apps.create(withSecret("two", 2, 150), 10);
@@ -61,7 +61,7 @@ test("the secret of a webhook does not authenticate an app", async () => {
   expect(await localStores(db).apps.findBySecret(secretDigest(secret.value), 2)).toBeUndefined();
 });
 
-test("secrets that an older version stored are found after the next opening", async () => {
+test("secrets that an older version stored are found after the next open", async () => {
   await localStores(db).apps.create(withSecret("old", 5), 10);
   db.sqlite.run("UPDATE secrets SET digest = NULL");
   expect(await find(5)).toBeUndefined();

@@ -17,7 +17,7 @@ const app: App = {
   updatedAt: 100,
 };
 
-test("what is decided is seen by every connection, and is there after a reopening", async () => {
+test("every connection sees a committed change, also after reopening", async () => {
   using file = openStateFile();
   const path = statePath(file.dir.path);
   const spent = { fid: 3, nonce: new Uint8Array(32) };

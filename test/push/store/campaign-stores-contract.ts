@@ -62,7 +62,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       return { ...fixture, campaign, claim, settle };
     };
 
-    test("of two campaigns with one notification, a claim is the first one's until its lease ends", async () => {
+    test("of two campaigns with one notification, the first one has a claim until its lease expires", async () => {
       const { campaign, claim } = start();
       const [first, second] = [await campaign(), await campaign()];
       expect(await claim(first, [1, 2])).toEqual({ taken: [1, 2], counted: [], refused: [] });
@@ -72,7 +72,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       expect(await claim(first, [1, 2], 130)).toEqual({ taken: [2], counted: [], refused: [1] });
     });
 
-    test("another client of the fid, another notification and another app are others", async () => {
+    test("another client of the fid, another notification and another app are claimed separately", async () => {
       const { campaign, claim, ledger } = start();
       const first = await campaign();
       await claim(first, [1]);
@@ -83,7 +83,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       expect((await claim(await campaign("n", "app2"), [1])).taken).toEqual([1]);
     });
 
-    test("what was sent is refused to others for 24 hours, and counted to its own campaign", async () => {
+    test("a token that was sent to cannot be claimed by others for 24 hours, and counts for its own campaign", async () => {
       const { campaign, claim, settle } = start();
       const [first, second] = [await campaign(), await campaign()];
       await claim(first, [1]);
@@ -94,7 +94,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       expect(await claim(second, [1], lastSec + 1)).toEqual({ taken: [1], counted: [], refused: [] });
     });
 
-    test("what failed is free for others, and counted to its own campaign even after another has sent it", async () => {
+    test("a failed token can be claimed by others, and counts for its own campaign even after another has sent it", async () => {
       const { campaign, claim, settle } = start();
       const [first, second] = [await campaign(), await campaign()];
       await claim(first, [1, 2]);
@@ -104,7 +104,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       expect(await claim(first, [1, 2])).toEqual({ taken: [], counted: [1, 2], refused: [] });
     });
 
-    test("a failure that is settled late does not give up another campaign's claim", async () => {
+    test("a failure that is settled late does not release another campaign's claim", async () => {
       const { campaign, claim, settle } = start();
       const [first, second] = [await campaign(), await campaign()];
       await claim(first, [1]);
@@ -114,7 +114,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       expect((await claim(third, [1], 131)).refused).toEqual([1]);
     });
 
-    test("after a crash the campaign gets its claims back at once, and counts nothing twice", async () => {
+    test("after a crash the campaign claims its tokens again at once, and counts nothing twice", async () => {
       const { campaigns, campaign, claim, settle, ledger } = start();
       const work = await campaign();
       await claim(work, [1, 2, 3]);
@@ -133,7 +133,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       });
     });
 
-    test("a settlement that is repeated, since its response was lost, changes nothing", async () => {
+    test("a settlement that is repeated because its response was lost changes nothing", async () => {
       const { campaigns, campaign, claim, settle } = start();
       const work = await campaign();
       await claim(work, [1, 2, 3]);
@@ -147,7 +147,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       expect(await campaigns.totals(work.campaignId, 9)).toMatchObject({
         byClient: [{ clientFid: 9, tokens: 3, successes: 1 }],
       });
-      // With what is new in it, that alone counts.
+      // Only its new results count.
       await claim(work, [4]);
       await settle(work, [...settlements, served(4)]);
       expect((await campaigns.find(work.campaignId))?.counts).toMatchObject({ success: 2, failure: 2 });
@@ -166,7 +166,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       expect((await claim(work, fids)).counted).toEqual(fids);
     });
 
-    test("counts add up by host and by reason, and hosts with the most tokens come first", async () => {
+    test("adds up counts by host and by reason, hosts with the most tokens first", async () => {
       const { campaigns, campaign, ledger } = start();
       const work = await campaign();
       await ledger.record(work, "b", [served(1), failed(2, "timeout"), failed(3, "timeout")], 1_000);
@@ -196,7 +196,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       });
     });
 
-    test("fids with a rate-limited token come once each, ascending, in pages", async () => {
+    test("lists fids with a rate-limited token once each, ascending, in pages", async () => {
       const { campaigns, campaign, ledger } = start();
       const work = await campaign();
       const limited = [30, 10, 20].map((fid) => failed(fid, "rate_limited", true));
@@ -211,7 +211,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       expect(await campaigns.retryableFids(work.campaignId, 20, 2)).toEqual([30]);
     });
 
-    test("an app has so many campaigns under way and no more; an ended one makes room", async () => {
+    test("limits the unfinished campaigns of an app; a finished one makes room", async () => {
       const { campaigns } = start();
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, (_, at) => create(campaigns, `c${at}`, { maxUnderWay: 3 })),
@@ -224,7 +224,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       expect(underWay.map(({ campaignId }) => campaignId)).toEqual(["c1", "c2", "other", "next"]);
     });
 
-    test("a campaign that has ended can neither be taken up nor ended again", async () => {
+    test("a finished campaign can neither be started nor finished again", async () => {
       const { campaigns } = start();
       await create(campaigns, "c", {});
       await campaigns.end("c", "aborted", 200);
@@ -233,7 +233,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       expect(await campaigns.find("c")).toMatchObject({ status: "aborted", startedAt: null, endedAt: 200 });
     });
 
-    test("the campaigns of an app are listed newest first", async () => {
+    test("lists the campaigns of an app, newest first", async () => {
       const { campaigns } = start();
       for (const id of ["a", "b", "c", "d"])
         await create(campaigns, id, { appId: id === "c" ? "app2" : "app" });

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { BLOCK_FIDS, blockOf, FidBlock } from "../../../src/push/store/fid-block.ts";
 
-test("a block holds the fids that were added and not deleted, also once it was stored and read", () => {
+test("a block contains the fids that were added and not deleted, also after it was stored and read", () => {
   const changes = fc.array(fc.record({ at: fc.nat(BLOCK_FIDS - 1), isAdded: fc.boolean() }), {
     maxLength: 60,
   });
-  // Up to the last block of fids that a number can tell apart.
+  // Up to the last block of fids that are exact numbers.
   const block = fc.oneof(fc.nat(300), fc.constant(blockOf(Number.MAX_SAFE_INTEGER)));
   fc.assert(
     fc.property(block, changes, (number, steps) => {

@@ -51,7 +51,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
     const put = (store: TokenStore, appId: string, fid: number, clientFid: number, n: number) =>
       store.apply({ appId, fid, clientFid, event: eventOf("miniapp_added", n), nowSecs: 100 }, UNLIMITED);
 
-    test("any events of any fids and clients leave the rows that the state table says, and their totals", async () => {
+    test("any events of any fids and clients result in the rows of the state table and their totals", async () => {
       const names: TokenEventName[] = [
         "miniapp_added",
         "miniapp_removed",
@@ -125,7 +125,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
       );
     });
 
-    test("pages of every size join to the whole list, also while rows come and go", async () => {
+    test("pages of every size join to the whole list, also while rows are added and deleted", async () => {
       const { store } = await start("x", "other");
       const kept: string[] = [];
       for (let n = 0; n < 60; n += 1) {
@@ -143,7 +143,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
           const last = page.at(-1);
           if (!last) break;
           after = last;
-          // Before, behind and between.
+          // Before, after and between.
           await put(store, "x", 1000 + max, seen.length, 1);
           await store.deleteMatching([
             { appId: "x", fid: 1000 + max, clientFid: seen.length, token: details(1).token },
@@ -153,7 +153,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
       }
     });
 
-    test("hosts come in pages", async () => {
+    test("lists hosts in pages", async () => {
       const { store } = await start("x");
       for (let n = 0; n < 8; n += 1) await put(store, "x", n + 1, 0, n);
       expect(await store.listHosts("x", "", 2)).toEqual(["a.example", "a.example:8443"]);
@@ -162,7 +162,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
       expect(await store.listHosts("y", "", 2)).toEqual([]);
     });
 
-    test("a token that a client called invalid goes only from the row that still holds it", async () => {
+    test("a token that a client called invalid is deleted only from a row that still has it", async () => {
       const { store } = await start("x");
       await put(store, "x", 5, 9152, 1);
       await put(store, "x", 5, 309857, 2);
@@ -196,7 +196,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
         return store.exhausted({ appId: "x", fid: 5, nowSecs }, limit);
       };
 
-      test("counts every event of a fid and an app within any window, and tells when the next one passes", async () => {
+      test("counts every event of an fid and an app within any window, and returns when the next one is allowed", async () => {
         const { store } = await start("x", "y");
         for (const at of [100, 110, 120]) {
           expect(await exhausted(store, at)).toBeUndefined();
@@ -234,7 +234,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
         expect(await disable(store, 558)).toBe("applied");
       });
 
-      test("holds among connections that race", async () => {
+      test("holds for concurrent connections", async () => {
         const fixture = await start("x");
         const others = [fixture.connect(), fixture.connect()];
         opened.push(...others);
@@ -246,7 +246,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
       });
     });
 
-    test("nothing is stored for an app that does not exist, or no longer does", async () => {
+    test("nothing is stored for an app that does not exist or was deleted", async () => {
       const fixture = await start("x");
       const { store } = fixture;
       expect(await put(store, "y", 5, 0, 1)).toBe("not-found");

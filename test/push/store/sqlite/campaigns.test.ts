@@ -49,7 +49,7 @@ async function makeCampaign(db: StateDatabase, campaignId: string, createdAt = 1
   return work;
 }
 
-/** Fails when a step deletes more than it may. */
+/** Fails when a step deletes more than its limit. */
 async function sweepAll(db: StateDatabase, name: string, maxRows: number): Promise<number> {
   const sweep = localStores(db).sweeps.find((one) => one.name === name);
   if (!sweep) throw new Error(`there is no sweep ${name}`);
@@ -62,7 +62,7 @@ async function sweepAll(db: StateDatabase, name: string, maxRows: number): Promi
   }
 }
 
-test("two processes that claim the same tokens at the same time never both get one", async () => {
+test("no token is claimed by both of two concurrent processes", async () => {
   using dir = tempDir();
   using db = openState(statePath(dir.path));
   await makeCampaign(db, "c1");
@@ -93,12 +93,12 @@ test("two processes that claim the same tokens at the same time never both get o
   expect(new Set([...first, ...second]).size).toBe(count);
 }, 20_000);
 
-test("the ledger is swept once everything of a notification has expired, in small steps", async () => {
+test("the ledger of a notification is swept in small steps when all of it has expired", async () => {
   using db = openStateInMemory();
   const clock = new ManualClock(100);
   const { ledger } = localStores(db, { clock });
   const work = await makeCampaign(db, "c1");
-  // Each in a row of its own.
+  // Each in its own row.
   const tokens = Array.from({ length: 95 }, (_, at) => ({ fid: at * BLOCK_FIDS, clientFid: 1 }));
   await ledger.claim(work, tokens, 30);
   await ledger.record(
@@ -108,14 +108,14 @@ test("the ledger is swept once everything of a notification has expired, in smal
     5_000_000,
   );
   clock.setSecs(5_000_100);
-  // While the campaign is under way its ledger stays, however old it is.
+  // The ledger of an unfinished campaign stays, however old it is.
   expect(await sweepAll(db, "dedupe", 10)).toBe(0);
   await localStores(db).campaigns.end("c1", "completed", 200);
   expect(await sweepAll(db, "dedupe", 10)).toBe(95);
   expect([rows(db, "dedupe"), rows(db, "dedupe_keys")]).toEqual([0, 0]);
 });
 
-test("a campaign goes 30 days after its creation with all that belongs to it, but not while it is under way", async () => {
+test("a finished campaign and its rows are deleted 30 days after its creation", async () => {
   using db = openStateInMemory();
   const clock = new ManualClock(100);
   const { ledger, campaigns } = localStores(db, { clock });

@@ -47,7 +47,7 @@ function openTokens(clock: Clock = systemClock) {
 
 tokenStoreContract("tokens in SQLite", openTokens);
 
-test("the limit holds among processes, and the totals are those of their rows together", async () => {
+test("the limit holds across processes, and the totals count the rows of both", async () => {
   using tokens = openTokens();
   await tokens.addApp("app");
   const script = join(import.meta.dir, "processes/report-events.ts");
@@ -73,7 +73,7 @@ test("the limit holds among processes, and the totals are those of their rows to
   expect(await tokens.store.list({ appId: "app", after: undefined, max: 100 })).toHaveLength(60);
 });
 
-test("no statement of the token store and the sweeps walks a table or sorts one", () => {
+test("no statement of the token store and the sweeps scans or sorts a table", () => {
   using tokens = openTokens();
   const own = [...declaredStatements()].filter(([name]) => /^(tokens|token-|nonces|secrets)/.test(name));
   const walks = own.flatMap(([name, { sql }]) =>
@@ -83,7 +83,7 @@ test("no statement of the token store and the sweeps walks a table or sorts one"
       .map(({ detail }) => `${name}: ${detail}`)
       .filter((step) => /: (SCAN|USE TEMP B-TREE)|AUTOMATIC/.test(step)),
   );
-  // Three rows; one row that was found before; the lists that are given; the few live secrets of one holder.
+  // Three rows; one row that was found before; the lists in the arguments; the few live secrets of one holder.
   expect(walks.sort()).toEqual([
     "secrets.live: SCAN json_each VIRTUAL TABLE INDEX 1:",
     "secrets.live: USE TEMP B-TREE FOR ORDER BY",

@@ -14,11 +14,11 @@ import { type DeliveryFixture, deliveryStoresContract, MAX_QUEUED } from "../del
 
 const limits = { maxQueued: MAX_QUEUED };
 
-/** Reads over a connection of their own beside the writer's, as in the node. */
+/** Reads use a separate connection beside the writer's, as in the node. */
 function openFiles(clock: Clock): DeliveryFixture {
   const dir = tempDir();
   const written = openState(statePath(dir.path));
-  // Nothing here is about the disk, and every commit of a few hundred would wait for it.
+  // These tests are not about the disk, and each of some hundred commits would wait for it.
   written.syncCommits = () => undefined;
   written.sqlite.exec("PRAGMA synchronous = OFF");
   const read = openStateReader(statePath(dir.path));
@@ -41,7 +41,7 @@ function openFiles(clock: Clock): DeliveryFixture {
 
 deliveryStoresContract("deliveries in SQLite", openFiles);
 
-test("migrates webhooks of an older version: they get events, and have a health", async () => {
+test("migrates webhooks of an older version: they get events and a health", async () => {
   using dir = tempDir();
   const path = statePath(dir.path);
   const migrations = readMigrationFiles({

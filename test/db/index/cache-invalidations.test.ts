@@ -4,7 +4,7 @@ import { Generator } from "../../model/actions.ts";
 import { Random } from "../../model/random.ts";
 import { startTestNode } from "../../support/node.ts";
 
-/** Every table whose rows a User, a Cast or a Channel is made of, and the column that names the object. */
+/** Every table whose rows a User, a Cast or a Channel consists of, and the column that names the object. */
 const PARTS = [
   ["fids", "fids", "fid"],
   ["fids", "follow_counts", "fid"],
@@ -18,11 +18,11 @@ const PARTS = [
   ["channelIds", "channel_activity", "id"],
 ] as const;
 
-// What a reader keeps is dropped by these lists alone: an object that is missing from them would be shown as it was.
+// A reader's cache is invalidated by these lists alone: an object that is missing from them would be shown out of date.
 test("each commit lists every object of which it changed a row", () => {
   using node = startTestNode();
   const { sqlite } = node.db;
-  // SQLite's own triggers say what was changed, whatever wrote it.
+  // SQLite's own triggers record every change, whichever code made it.
   sqlite.exec("CREATE TEMP TABLE changed (kind, key)");
   for (const [kind, table, column] of PARTS) {
     const key = (row: "OLD" | "NEW") =>
@@ -34,7 +34,7 @@ test("each commit lists every object of which it changed a row", () => {
        CREATE TEMP TRIGGER ${table}_delete AFTER DELETE ON main.${table} BEGIN ${note("OLD")} END;`,
     );
   }
-  // The replies to a cast are kept with the cast: whatever comes or goes among them lists it, also while it is not there.
+  // The replies to a cast are cached with the cast: each added or removed one lists it, even while it does not exist.
   for (const [event, row] of [
     ["INSERT", "NEW"],
     ["DELETE", "OLD"],
@@ -54,20 +54,20 @@ test("each commit lists every object of which it changed a row", () => {
     const wasThere = new Set(sqlite.query("SELECT lower(hex(hash)) FROM casts").values().flat());
     node.ingestAll(commit);
     at += commit.length;
-    const touched = readInvalidations(node.db, seq);
-    seq = touched?.seq ?? seq;
+    const invalidations = readInvalidations(node.db, seq);
+    seq = invalidations?.seq ?? seq;
     const changed = sqlite.query("SELECT DISTINCT kind, key FROM changed").all() as {
       kind: keyof typeof seen;
       key: string | number;
     }[];
     sqlite.exec("DELETE FROM changed");
     for (const { kind, key } of changed) {
-      // A name that nobody holds has a row, and no user.
+      // A name without an owner has a row, and no user.
       if (kind === "fids" && key === 0) continue;
       seen[kind] += 1;
-      // A cast that a commit brings is in nobody's memory: not yet, or no longer since it left.
+      // No cache has a cast that a commit adds: not yet, or no longer since it was removed.
       const isNew = kind === "hashes" && !wasThere.has(key);
-      const listed = touched?.[kind === "parents" ? "hashes" : kind] as readonly unknown[];
+      const listed = invalidations?.[kind === "parents" ? "hashes" : kind] as readonly unknown[];
       if (!isNew) expect(listed).toContain(key);
     }
   }
@@ -81,6 +81,6 @@ test("a reader that missed too many commits gets everything, and one that missed
   const late = readInvalidations(node.db, 0);
   expect(late).toMatchObject({ everything: true, fids: [], hashes: [], channelIds: [] });
   expect(readInvalidations(node.db, late?.seq ?? 0)).toBeUndefined();
-  // The index was made anew: its numbers begin again.
+  // The index was created again: its numbers start again.
   expect(readInvalidations(node.db, 1_000_000)).toMatchObject({ everything: true });
 });
