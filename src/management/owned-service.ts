@@ -1,6 +1,6 @@
 import { ok, type Result } from "../lib/result.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { type JsonObject, ownValue, readObject } from "./fields.ts";
+import { ownValue, readObject } from "./fields.ts";
 import type { Claim, OwnedStore, StoreRefusal } from "./owned-store.ts";
 import { badField, type Refusal, refusalOf } from "./refusal.ts";
 import { createSecret } from "./secrets.ts";
@@ -32,11 +32,11 @@ export interface OwnedService<Item> {
 export interface OwnedParts<Item, Changes> extends OwnedService<Item> {
   readonly now: () => number;
   create(item: Item): Promise<Result<Item, Refusal>>;
-  /** Finds the record that a body names, reads the body's fields with `read`, and changes the record. */
+  /** Finds the record that a body names, validates the body with `read`, and changes the record. */
   update(
     fid: number,
     body: unknown,
-    read: (body: JsonObject, item: Item) => Promise<Result<Changes, Refusal>>,
+    read: (item: Item) => Promise<Result<Changes, Refusal>>,
   ): Promise<Result<Item, Refusal>>;
 }
 
@@ -76,7 +76,7 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
       if (typeof id !== "string" || id === "") return badField(`missing field ${idKey}`);
       const item = await get(fid, id);
       if (!item.ok) return item;
-      const changes = await read(fields.value, item.value);
+      const changes = await read(item.value);
       if (!changes.ok) return changes;
       // The record may have been deleted while its new URL was checked; the store checks again.
       return toResult(await store.update(claim(fid, id), changes.value));

@@ -3,17 +3,22 @@ import { type Err, ok, type Result } from "../lib/result.ts";
 import { ownValue, readObject } from "../management/fields.ts";
 import type { Claim, StoreRefusal } from "../management/owned-store.ts";
 import { badField, type Refusal, refusalOf, refused } from "../management/refusal.ts";
+import { schemaReader } from "../management/request-schema.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { createTestEvents } from "./publish/test-events.ts";
 import type { DeliveryLog, DeliveryPage, DeliveryPosition, LoggedDelivery } from "./store/delivery-log.ts";
 import { messageIdOf } from "./store/message-id.ts";
+import type { Webhook } from "./store/webhook-store.ts";
+import { ReplayRequest } from "./webhook-requests.ts";
 import type { WebhookService } from "./webhook-service.ts";
 
 /** Limit of deliveries that one request replays. */
 export const MAX_REPLAYS = 10_000;
 /** Each step is one short transaction, so that other writes can run in between. */
 const REPLAYS_PER_STEP = 500;
+
+const readReplay = schemaReader(ReplayRequest);
 
 export interface ReplayOutcome {
   readonly replayed: number;
@@ -44,8 +49,7 @@ export function createDeliveryService(parts: {
 }): DeliveryService {
   const { webhooks, log, index, clock, wake } = parts;
 
-  async function replayOne(claim: Claim, messageId: unknown): Promise<Result<ReplayOutcome, Refusal>> {
-    if (typeof messageId !== "string") return badField("message_id must be a string");
+  async function replayOne(claim: Claim, messageId: string): Promise<Result<ReplayOutcome, Refusal>> {
     const outcome = await log.replay(claim, messageId, clock.nowMs());
     if (outcome !== "queued") return refusal(outcome);
     return ok({ replayed: 1, more: false });
@@ -67,6 +71,14 @@ export function createDeliveryService(parts: {
     return ok({ replayed, more: after !== undefined });
   }
 
+  /** Finds the webhook that a body names. */
+  async function findWebhook(fid: number, body: unknown): Promise<Result<Webhook, Refusal>> {
+    const request = readObject(body, "request body");
+    if (!request.ok) return request;
+    const id = ownValue(request.value, "webhook_id");
+    return typeof id === "string" && id !== "" ? webhooks.get(fid, id) : badField("missing field webhook_id");
+  }
+
   return {
     async list(fid, page) {
       const webhook = await webhooks.get(fid, page.webhookId);
@@ -74,42 +86,34 @@ export function createDeliveryService(parts: {
     },
 
     async replay(fid, body) {
-      const given = readObject(body, "request body");
-      if (!given.ok) return given;
-      const id = readWebhookId(given.value);
-      if (!id.ok) return id;
-      const claim = { id: id.value, ownerFid: fid, nowSecs: nowSecs(clock) };
-      const messageId = ownValue(given.value, "message_id");
-      const from = ownValue(given.value, "from");
-      if ((messageId === undefined) === (from === undefined))
-        return badField("give either message_id or from");
+      const webhook = await findWebhook(fid, body);
+      if (!webhook.ok) return webhook;
+      const request = readReplay(body);
+      if (!request.ok) return request;
+      const id = webhook.value.webhookId;
+      const claim = { id, ownerFid: fid, nowSecs: nowSecs(clock) };
+      const { message_id, from, to = claim.nowSecs } = request.value;
       let outcome: Result<ReplayOutcome, Refusal>;
-      if (messageId === undefined) {
-        const range = readRange(from, ownValue(given.value, "to") ?? claim.nowSecs);
-        outcome = range.ok ? await replayRange(claim, range.value) : range;
-      } else outcome = await replayOne(claim, messageId);
-      if (outcome.ok && outcome.value.replayed > 0) await wake(id.value);
+      if (message_id !== undefined && from === undefined) outcome = await replayOne(claim, message_id);
+      else if (message_id !== undefined || from === undefined)
+        return badField("give either message_id or from");
+      else if (from > to) return badField("from must not be after to");
+      else outcome = await replayRange(claim, { fromSecs: from, toSecs: to });
+      if (outcome.ok && outcome.value.replayed > 0) await wake(id);
       return outcome;
     },
 
     async test(fid, body) {
-      const given = readObject(body, "request body");
-      if (!given.ok) return given;
-      const id = readWebhookId(given.value);
-      if (!id.ok) return id;
-      const webhook = await webhooks.get(fid, id.value);
+      const webhook = await findWebhook(fid, body);
       if (!webhook.ok) return webhook;
+      const { webhookId: id, subscription } = webhook.value;
       const now = nowSecs(clock);
-      const kinds = Object.keys(webhook.value.subscription) as EventKind[];
+      const kinds = Object.keys(subscription) as EventKind[];
       const events = createTestEvents(index, kinds, fid, now);
-      const outcome = await log.queueTests(
-        { id: id.value, ownerFid: fid, nowSecs: now },
-        events,
-        clock.nowMs(),
-      );
+      const outcome = await log.queueTests({ id, ownerFid: fid, nowSecs: now }, events, clock.nowMs());
       if (outcome !== "queued") return refusal(outcome);
-      await wake(id.value);
-      return ok(events.map(({ eventId, kind }) => ({ messageId: messageIdOf(eventId, id.value), kind })));
+      await wake(id);
+      return ok(events.map(({ eventId, kind }) => ({ messageId: messageIdOf(eventId, id), kind })));
     },
   };
 }
@@ -127,21 +131,4 @@ function refusal(outcome: StoreRefusal | "unknown" | "still-queued" | "inactive"
     default:
       return refusalOf(outcome, { noun: "webhook", cap: 0 });
   }
-}
-
-function readWebhookId(given: Readonly<Record<string, unknown>>): Result<string, Refusal> {
-  const id = ownValue(given, "webhook_id");
-  return typeof id === "string" && id !== "" ? ok(id) : badField("missing field webhook_id");
-}
-
-function readRange(from: unknown, to: unknown): Result<{ fromSecs: number; toSecs: number }, Refusal> {
-  const fromSecs = readSecs(from);
-  const toSecs = readSecs(to);
-  if (fromSecs === undefined) return badField("from must be a whole number of unix seconds");
-  if (toSecs === undefined) return badField("to must be a whole number of unix seconds");
-  return fromSecs <= toSecs ? ok({ fromSecs, toSecs }) : badField("from must not be after to");
-}
-
-function readSecs(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { eventKinds, readSubscription } from "../../src/webhooks/read-subscription.ts";
+import { readSubscription } from "../../src/webhooks/read-subscription.ts";
+import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
 
 const read = (value: unknown) => {
   const outcome = readSubscription(value, "subscription");

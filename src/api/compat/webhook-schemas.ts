@@ -3,7 +3,7 @@ import type { Secret } from "../../db/state/secret.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import type { Webhook } from "../../webhooks/store/webhook-store.ts";
 import type { Subscription } from "../../webhooks/subscription.ts";
-import { SubscriptionSchema } from "../native/webhooks/schemas.ts";
+import { SubscriptionSchema } from "../../webhooks/subscription-schema.ts";
 import type { DeliverySettings } from "../shared/management.ts";
 import { closed, Fid, nullable } from "../shared/schemas.ts";
 import { withExplicitMatch } from "./subscription-match.ts";
