@@ -1,7 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
 import { openWriter } from "../src/db/sqlite/open.ts";
-import { Rejection } from "../src/protocol/rejection.ts";
 import { encodeMessage, signedMessageFromWire } from "../src/protocol/signed-message.ts";
 import type { Message } from "../src/protocol/wire/generated/message.ts";
 import { tempDir } from "../test/support/program.ts";
@@ -37,9 +36,9 @@ export function bareInsertRate(messages: readonly Message[], perCommit: number):
   const insert = db.prepare("INSERT INTO messages (fid, timestamp, hash, bytes) VALUES (?, ?, ?, ?)");
   const rows = messages.map((received) => {
     const message = signedMessageFromWire(received);
-    if (message instanceof Rejection) throw message;
-    const { fid, timestamp } = message.data;
-    return [fid, timestamp, message.hash, encodeMessage(message)] as const;
+    if (!message.ok) throw new Error(message.error.reason);
+    const { data, hash } = message.value;
+    return [data.fid, data.timestamp, hash, encodeMessage(message.value)] as const;
   });
   const rate = rateOf(messages, () => {
     for (let at = 0; at < rows.length; at += perCommit) {

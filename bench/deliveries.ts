@@ -1,7 +1,7 @@
 import { getInsecureHubRpcClient, Message } from "@farcaster/hub-nodejs";
 import { openState, statePath } from "../src/db/state/database.ts";
-import type { Webhook } from "../src/db/state/records.ts";
-import type { QueuedEvent } from "../src/webhooks/store/deliveries.ts";
+import type { QueuedEvent } from "../src/webhooks/store/delivery-publications.ts";
+import type { Webhook } from "../src/webhooks/store/webhook-store.ts";
 import { castNow, deliveryArgs, prepareDeliveries } from "../test/support/delivery-network.ts";
 import { webhookTo } from "../test/support/delivery-receiver.ts";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";

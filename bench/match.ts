@@ -1,9 +1,9 @@
-import type { CastFilter } from "../src/db/state/records.ts";
 import { ENGLISH_TOPICS, type Topic } from "../src/demo/english-topics.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
 import { createTexts } from "../src/demo/texts.ts";
 import type { CastFacts } from "../src/webhooks/match/facts.ts";
 import { createMatcher, type Matcher } from "../src/webhooks/match/matcher.ts";
+import type { CastFilter } from "../src/webhooks/subscription.ts";
 import { plainMatcher } from "../test/support/plain-matcher.ts";
 import type { Figure } from "./main.ts";
 import { median } from "./start.ts";

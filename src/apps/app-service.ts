@@ -1,29 +1,25 @@
-import type { App } from "../db/state/records.ts";
-import type { AppStore } from "../db/state/stores.ts";
-import {
-  type FieldTable,
-  readDescription,
-  readFid,
-  readFields,
-  readList,
-  readName,
-  readObject,
-} from "../management/fields.ts";
+import type { Static } from "@sinclair/typebox";
+import { ok, type Result } from "../lib/result.ts";
+import { withoutUndefined } from "../lib/without-undefined.ts";
 import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
-import { badField, Refusal } from "../management/refusal.ts";
+import type { Refusal } from "../management/refusal.ts";
+import { schemaReader } from "../management/request-schema.ts";
 import { createSecret } from "../management/secrets.ts";
-import { readGuardedUrl } from "../management/url-field.ts";
+import { checkUrlField } from "../management/url-field.ts";
 import type { UrlGuard } from "../net/guard.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { createAppId } from "./app-id.ts";
-
-export const MAX_ALLOWLIST_ENTRIES = 1024;
+import { CreateAppRequest, UpdateAppRequest } from "./app-requests.ts";
+import type { App, AppChanges, AppStore } from "./app-store.ts";
 
 /** Management of mini apps by their owners. `fid` is the acting fid, `body` the JSON of the request. */
 export interface AppService extends OwnedService<App> {
-  create(fid: number, body: unknown): Promise<App | Refusal>;
-  update(fid: number, body: unknown): Promise<App | Refusal>;
+  create(fid: number, body: unknown): Promise<Result<App, Refusal>>;
+  update(fid: number, body: unknown): Promise<Result<App, Refusal>>;
 }
+
+const readCreate = schemaReader(CreateAppRequest);
+const readUpdate = schemaReader(UpdateAppRequest);
 
 export function createAppService(options: {
   readonly store: AppStore;
@@ -32,17 +28,9 @@ export function createAppService(options: {
   readonly settings: OwnedSettings;
 }): AppService {
   const parts = createOwnedParts({ ...options, noun: "app", idKey: "app_id" });
-  // The URL is last: it is the only field that needs a DNS lookup.
-  const fieldsOf = (fid: number) =>
-    ({
-      name: { key: "name", read: readName },
-      description: { key: "description", read: readDescription },
-      signerFidAllowlist: {
-        key: "signer_fid_allowlist",
-        read: readList(MAX_ALLOWLIST_ENTRIES, readFid),
-      },
-      appUrl: { key: "app_url", read: readGuardedUrl(options.guard, fid) },
-    }) satisfies FieldTable;
+  // Last: it is the only check that needs a DNS lookup.
+  const checkUrl = <T extends string | undefined>(fid: number, url: T) =>
+    checkUrlField(options.guard, { fid, url, name: "app_url" });
 
   return {
     get: parts.get,
@@ -51,27 +39,36 @@ export function createAppService(options: {
     rotateSecret: parts.rotateSecret,
 
     async create(fid, body) {
-      const given = readObject(body, "request body");
-      if (given instanceof Refusal) return given;
-      const values = await readFields(fieldsOf(fid), given);
-      if (values instanceof Refusal) return values;
-      const { name, appUrl, description = null, signerFidAllowlist = [] } = values;
-      if (name === undefined) return badField("missing field name");
-      if (appUrl === undefined) return badField("missing field app_url");
+      const request = readCreate(body);
+      if (!request.ok) return request;
+      const { name, app_url, description = null, signer_fid_allowlist = [] } = request.value;
+      const appUrl = await checkUrl(fid, app_url);
+      if (!appUrl.ok) return appUrl;
       const now = parts.now();
       return parts.create({
         appId: createAppId(),
         ownerFid: fid,
         name,
-        appUrl,
+        appUrl: appUrl.value,
         description,
-        signerFidAllowlist,
+        signerFidAllowlist: signer_fid_allowlist,
         secrets: [createSecret(now)],
         createdAt: now,
         updatedAt: now,
       });
     },
 
-    update: (fid, body) => parts.update(fid, body, (given) => readFields(fieldsOf(fid), given)),
+    update: (fid, body) =>
+      parts.update(fid, body, async () => {
+        const request = readUpdate(body);
+        if (!request.ok) return request;
+        const appUrl = await checkUrl(fid, request.value.app_url);
+        return appUrl.ok ? ok(changesOf(request.value)) : appUrl;
+      }),
   };
+}
+
+function changesOf(request: Static<typeof UpdateAppRequest>): AppChanges {
+  const { name, app_url, description, signer_fid_allowlist } = request;
+  return withoutUndefined({ name, appUrl: app_url, description, signerFidAllowlist: signer_fid_allowlist });
 }

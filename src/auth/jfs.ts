@@ -1,3 +1,4 @@
+import { parseStrictJsonBytes } from "../lib/json.ts";
 import { type Err, err, ok, type Result } from "../lib/result.ts";
 import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
@@ -103,13 +104,7 @@ function decodeBase64Url(text: string): Uint8Array | undefined {
   return text !== "" && bytes.toString("base64url") === text ? bytes : undefined;
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(utf8.decode(bytes));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseStrictJsonBytes(bytes);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }

@@ -1,10 +1,10 @@
 import type { ServiceNames } from "../config/names.ts";
-import type { NonceStore } from "../db/state/stores.ts";
 import { ApiError } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../http/params.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { CustodyOf } from "./custody.ts";
+import type { NonceStore } from "./nonce-store.ts";
 import { isWellFormedSignature, recoverSigner } from "./recover.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";
 import type { StaleReason } from "./staleness.ts";

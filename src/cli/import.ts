@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ImportBrokeOff, ImportReport } from "../import/run-import.ts";
+import type { ImportInterrupted, ImportReport } from "../import/run-import.ts";
 import { EXIT_USER, RetryableError, UserError } from "../lib/failure.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
@@ -18,7 +18,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { openDataDir } = await import("../runtime/data-dir.ts");
       const { createImportSink } = await import("../import/import-sink.ts");
       const { formatProgress } = await import("../import/progress.ts");
-      const { ImportBrokeOff, runImport } = await import("../import/run-import.ts");
+      const { ImportInterrupted, runImport } = await import("../import/run-import.ts");
       const { formatSummary } = await import("../import/summary.ts");
       const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
       const { claimNetwork, isFollowing, mayLackState } = await import("../db/index/identity.ts");
@@ -69,9 +69,9 @@ export function registerImport(program: Command, context: CommandContext): void 
             signal: shutdown.signal,
           });
         } catch (cause) {
-          if (!(cause instanceof ImportBrokeOff)) throw cause;
+          if (!(cause instanceof ImportInterrupted)) throw cause;
           end(cause.report);
-          throw brokeOffError(file, cause);
+          throw interruptedError(file, cause);
         }
         end(report);
         db.checkpoint();
@@ -85,7 +85,7 @@ export function registerImport(program: Command, context: CommandContext): void 
 }
 
 /** The error of an interrupted import: the reason, the number of stored records, and how to continue. */
-function brokeOffError(file: string, { message, cause, report }: ImportBrokeOff): Error {
+function interruptedError(file: string, { message, cause, report }: ImportInterrupted): Error {
   const { accepted, known } = report.summary;
   const stored = accepted.message + accepted.onChainEvent + accepted.usernameProof + known;
   const text = [

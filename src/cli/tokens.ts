@@ -41,7 +41,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
       const { createConfiguredGuard } = await import("../net/configured-client.ts");
       const { interfaceAddresses } = await import("../net/guard.ts");
       const { createCachedResolve } = await import("../net/resolve.ts");
-      const { openTokenImport } = await import("../push/store/token-import.ts");
+      const { openTokenImport } = await import("../push/store/sqlite/token-import.ts");
       const { importTokens } = await import("../push/tokens/transfer/import-tokens.ts");
       await onState(context, appId, async (state, common) => {
         const { config, clock, log, shutdown } = common;
@@ -77,7 +77,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
     .description("print the tokens of an app as a list. The node must be stopped")
     .requiredOption("--app-id <id>", "app of this node")
     .action(async ({ appId }: { appId: string }) => {
-      const { tokenReads } = await import("../push/store/token-store.ts");
+      const { tokenReads } = await import("../push/store/sqlite/token-store.ts");
       const { exportTokens } = await import("../push/tokens/transfer/export-tokens.ts");
       await onState(context, appId, async (state, { shutdown }) => {
         const output = Bun.stdout.writer();
@@ -101,7 +101,7 @@ async function onState(
   const { createCommon, runTask } = await import("./common.ts");
   const { openDataDir } = await import("../runtime/data-dir.ts");
   const { openState, statePath } = await import("../db/state/database.ts");
-  const { appReads } = await import("../apps/app-store.ts");
+  const { appReads } = await import("../apps/sqlite/app-store.ts");
   const { nowSecs } = await import("../runtime/clock.ts");
   const { UserError } = await import("../lib/failure.ts");
   const common = createCommon(context);

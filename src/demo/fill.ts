@@ -3,7 +3,8 @@ import { markDemo } from "../db/index/identity.ts";
 import { readTotals } from "../db/index/totals.ts";
 import { createIngestEngine } from "../ingest/engine.ts";
 import { type IngestRecord, validateRecord } from "../ingest/record.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import { ok, type Result } from "../lib/result.ts";
+import type { Rejection } from "../protocol/rejection.ts";
 import { signedMessageFromWire } from "../protocol/signed-message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
@@ -30,9 +31,10 @@ export function fillWithDemo(options: {
   const records: IngestRecord[] = [];
   for (const record of demoNetwork({ anchorUnixSecs, network })) {
     const read = readRecord(record);
-    const refusal = read instanceof Rejection ? read : validateRecord(read, { network, nowUnixSecs });
-    if (read instanceof Rejection || refusal) throw refused(refusal);
-    records.push(read);
+    if (!read.ok) throw refused(read.error);
+    const refusal = validateRecord(read.value, { network, nowUnixSecs });
+    if (refusal) throw refused(refusal);
+    records.push(read.value);
   }
   const raise = (cause: unknown): never => {
     throw cause;
@@ -41,17 +43,17 @@ export function fillWithDemo(options: {
   // Written before the records: a crash in between leaves an empty index that is marked as a demo, never public keys
   // without the warning.
   markDemo(db);
-  for (const rejection of engine.apply(records)) if (rejection) throw refused(rejection);
+  for (const outcome of engine.apply(records)) if (outcome) throw refused(outcome);
   return records.length;
 }
 
-function readRecord(record: DemoRecord): IngestRecord | Rejection {
-  if (record.$case === "onChainEvent") return { kind: "onChainEvent", event: record.value };
-  if (record.$case === "usernameProof") return { kind: "usernameProof", proof: record.value };
+function readRecord(record: DemoRecord): Result<IngestRecord, Rejection> {
+  if (record.$case === "onChainEvent") return ok({ kind: "onChainEvent", event: record.value });
+  if (record.$case === "usernameProof") return ok({ kind: "usernameProof", proof: record.value });
   const message = signedMessageFromWire(record.value);
-  return message instanceof Rejection ? message : { kind: "message", message };
+  return message.ok ? ok({ kind: "message", message: message.value }) : message;
 }
 
-function refused(rejection: Rejection | undefined): Error {
-  return new Error(`the node refuses a record of the demo network: ${rejection?.reason}`);
+function refused({ reason }: Rejection): Error {
+  return new Error(`the node refuses a record of the demo network: ${reason}`);
 }

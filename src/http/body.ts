@@ -1,6 +1,7 @@
 import type { StaticDecode, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TransformDecodeError } from "@sinclair/typebox/value";
+import { parseJsonBytes } from "../lib/json.ts";
 import { ApiError } from "./errors.ts";
 import { exchangeOf } from "./exchange.ts";
 import { describeValueError } from "./validation-message.ts";
@@ -56,16 +57,12 @@ export function captureBody({ request }: { readonly request: Request }): Promise
   return readBody(request, exchangeOf(request).policy.maxBodyBytes);
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
 /** @throws ApiError `badRequest` for a missing body, invalid UTF-8 or invalid JSON. */
-export function parseJson(bytes: Uint8Array): unknown {
+export function parseBody(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) throw new ApiError("badRequest", "missing request body");
-  try {
-    return JSON.parse(utf8.decode(bytes));
-  } catch (cause) {
-    throw new ApiError("badRequest", "request body is not valid JSON", { cause });
-  }
+  const value = parseJsonBytes(bytes);
+  if (value === undefined) throw new ApiError("badRequest", "request body is not valid JSON");
+  return value;
 }
 
 /**
@@ -75,7 +72,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 export function jsonBodyDecoder<S extends TSchema>(schema: S): (bytes: Uint8Array) => StaticDecode<S> {
   let compiled: TypeCheck<S> | undefined;
   return (bytes) => {
-    const value = parseJson(bytes);
+    const value = parseBody(bytes);
     compiled ??= TypeCompiler.Compile(schema);
     if (!compiled.Check(value)) {
       const first = compiled.Errors(value).First();

@@ -1,10 +1,79 @@
 import { isObject, type Json, type JsonObject } from "./openapi-document.ts";
 
 /*
- * @elysiajs/swagger copies the schemas of the routes unchanged. Without this cleanup the document is six times as
- * large (each use of a named schema is a copy), lists media types that no route accepts, and describes lists and
- * enumerations in forms that client generators misread.
+ * Converts the schemas of the routes, which are TypeBox's, to the form of the published document. `operation` writes
+ * everything else in its final form. Each part is needed:
+ *
+ * - Named schemas (`$id`) become components. TypeBox inlines a copy at each use, which makes the document six times as
+ *   large and gives the classes of generated clients no names. Elysia's own models cannot replace this: they are names
+ *   for whole bodies, but most named schemas are parts of others.
+ * - A TypeBox reference has the bare name of its schema; a document needs a path to it.
+ * - A union of constants becomes an `enum`. Client generators turn `anyOf` with `const` into a class for each constant.
  */
+
+const COMPONENTS = "#/components/schemas/";
+
+/** Keywords whose value is a schema or a list of schemas. */
+const SCHEMA_KEYWORDS = new Set(["items", "additionalProperties", "not", "anyOf", "allOf", "oneOf"]);
+/** Keywords whose value is a map of schemas. */
+const MAP_KEYWORDS = new Set(["properties", "patternProperties", "$defs"]);
+
+/** Converts the schemas of operations and collects the named ones. */
+export class SchemaCleanup {
+  readonly #named = new Map<string, JsonObject>();
+
+  /** Converts the schemas in the parameters, the body and the responses of an operation. */
+  operation({ parameters, requestBody, responses, ...rest }: JsonObject): JsonObject {
+    const cleaned: JsonObject = { ...rest };
+    if (Array.isArray(parameters)) cleaned.parameters = parameters.map((one) => this.#withCleanSchema(one));
+    if (requestBody !== undefined) cleaned.requestBody = this.#withCleanContent(requestBody);
+    if (isObject(responses)) cleaned.responses = mapValues(responses, (one) => this.#withCleanContent(one));
+    return cleaned;
+  }
+
+  /** Returns the components of `declared` and of all operations converted so far, by name. */
+  schemas(declared: JsonObject): JsonObject {
+    const schemas = Object.entries(mapValues(declared, (schema) => this.#clean(schema)));
+    return Object.fromEntries([...schemas, ...this.#named].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #withCleanContent(holder: Json): Json {
+    if (!isObject(holder) || !isObject(holder.content)) return holder;
+    return { ...holder, content: mapValues(holder.content, (media) => this.#withCleanSchema(media)) };
+  }
+
+  #withCleanSchema(holder: Json): Json {
+    return isObject(holder) ? { ...holder, schema: this.#clean(holder.schema ?? {}) } : holder;
+  }
+
+  #clean(schema: Json): Json {
+    if (Array.isArray(schema)) return schema.map((member) => this.#clean(member));
+    if (!isObject(schema)) return schema;
+    const name = schema.$id;
+    if (typeof name !== "string") return this.#cleanUnnamed(schema);
+    if (!this.#named.has(name)) {
+      // Reserved before its parts are converted, so that a recursive schema terminates.
+      const component: JsonObject = {};
+      this.#named.set(name, component);
+      const { $id: _, ...unnamed } = schema;
+      Object.assign(component, this.#cleanUnnamed(unnamed));
+    }
+    return { $ref: COMPONENTS + name };
+  }
+
+  #cleanUnnamed(schema: JsonObject): JsonObject {
+    const { $ref, anyOf, ...rest } = schema;
+    if (typeof $ref === "string") return { $ref: $ref.startsWith("#/") ? $ref : COMPONENTS + $ref };
+    const enumeration = Array.isArray(anyOf) ? asEnumeration(anyOf) : undefined;
+    const entries = Object.entries(enumeration ? { ...enumeration, ...rest } : schema);
+    const cleaned = entries.map(([keyword, value]): [string, Json] => {
+      if (SCHEMA_KEYWORDS.has(keyword)) return [keyword, this.#clean(value)];
+      if (!MAP_KEYWORDS.has(keyword) || !isObject(value)) return [keyword, value];
+      return [keyword, mapValues(value, (member) => this.#clean(member))];
+    });
+    return Object.fromEntries(cleaned);
+  }
+}
 
 /** Converts an `anyOf` of constants of one type to an enumeration; undefined for any other `anyOf`. */
 function asEnumeration(members: readonly Json[]): JsonObject | undefined {
@@ -15,114 +84,6 @@ function asEnumeration(members: readonly Json[]): JsonObject | undefined {
   return { type, enum: constants as Json[] };
 }
 
-interface SchemaContext {
-  /** The named schemas collected from the operations cleaned so far. */
-  readonly named: Map<string, JsonObject>;
-  /** True for responses, which contain only the listed properties. Requests may contain others. */
-  readonly closed: boolean;
-}
-
-function cleanSchemaMap(map: JsonObject, context: SchemaContext): JsonObject {
-  return Object.fromEntries(Object.entries(map).map(([key, schema]) => [key, cleanSchema(schema, context)]));
-}
-
-/** Moves a named schema to the components, once, and replaces each use by a reference. */
-function cleanSchema(schema: Json, context: SchemaContext): Json {
-  if (Array.isArray(schema)) return schema.map((member) => cleanSchema(member, context));
-  if (!isObject(schema)) return schema;
-  const name = schema.$id;
-  if (typeof name !== "string") return cleanUnnamed(schema, context);
-  if (!context.named.has(name)) {
-    // Reserved before its parts are cleaned, so that a recursive schema terminates.
-    const component: JsonObject = {};
-    context.named.set(name, component);
-    Object.assign(component, cleanUnnamed(schema, context));
-  }
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-function cleanUnnamed(schema: JsonObject, context: SchemaContext): JsonObject {
-  const { $ref, anyOf } = schema;
-  if (typeof $ref === "string") {
-    return { $ref: $ref.startsWith("#/") ? $ref : `#/components/schemas/${$ref}` };
-  }
-  if (Array.isArray(anyOf)) {
-    const enumeration = asEnumeration(anyOf);
-    if (enumeration !== undefined) {
-      const { anyOf: _replaced, ...rest } = schema;
-      return cleanUnnamed({ ...enumeration, ...rest }, context);
-    }
-  }
-  const cleaned: JsonObject = {};
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === "$id") continue;
-    const isMap = keyword === "properties" || keyword === "patternProperties" || keyword === "$defs";
-    const isSchema = keyword === "items" || keyword === "additionalProperties" || keyword === "not";
-    if (isMap && isObject(value)) cleaned[keyword] = cleanSchemaMap(value, context);
-    else if (isSchema || keyword === "anyOf" || keyword === "allOf" || keyword === "oneOf") {
-      cleaned[keyword] = cleanSchema(value, context);
-    } else cleaned[keyword] = value;
-  }
-  if (context.closed && isObject(cleaned.properties) && cleaned.additionalProperties === undefined) {
-    cleaned.additionalProperties = false;
-  }
-  return cleaned;
-}
-
-/** Removes all media types but JSON, the only one that the interface uses. */
-function cleanContent(holder: JsonObject, context: SchemaContext): JsonObject {
-  const { content, ...rest } = holder;
-  const json = isObject(content) ? content["application/json"] : undefined;
-  if (!isObject(json)) return rest;
-  return {
-    ...rest,
-    content: { "application/json": { ...json, schema: cleanSchema(json.schema ?? {}, context) } },
-  };
-}
-
-function cleanParameter(parameter: Json, context: SchemaContext): Json {
-  if (!isObject(parameter)) return parameter;
-  const { examples, schema, ...rest } = parameter;
-  const cleanedSchema = cleanSchema(schema ?? {}, context);
-  const cleaned: JsonObject = { ...rest, schema: cleanedSchema };
-  const [example] = Array.isArray(examples) ? examples : [];
-  if (example !== undefined) cleaned.example ??= example;
-  const isArray = isObject(cleanedSchema) && cleanedSchema.type === "array";
-  return isArray ? { ...cleaned, style: "form", explode: false } : cleaned;
-}
-
-/** Cleans operations and collects the named schemas that they use. */
-export interface OpenApiCleanup {
-  readonly operation: (operation: JsonObject) => JsonObject;
-  /** Returns the components of `declared` and of all cleaned operations, by name. */
-  readonly schemas: (declared: JsonObject) => JsonObject;
-}
-
-export function createCleanup(): OpenApiCleanup {
-  const named: SchemaContext["named"] = new Map();
-  const request: SchemaContext = { named, closed: false };
-  const response: SchemaContext = { named, closed: true };
-  return {
-    operation({ parameters, requestBody, responses, ...rest }) {
-      const cleaned: JsonObject = { ...rest };
-      if (Array.isArray(parameters) && parameters.length > 0) {
-        cleaned.parameters = parameters.map((parameter) => cleanParameter(parameter, request));
-      }
-      if (isObject(requestBody)) cleaned.requestBody = cleanContent(requestBody, request);
-      if (isObject(responses)) {
-        const entries = Object.entries(responses).map(([status, one]): [string, Json] => [
-          status,
-          isObject(one) ? cleanContent(one, response) : one,
-        ]);
-        cleaned.responses = Object.fromEntries(entries);
-      }
-      return cleaned;
-    },
-
-    schemas(declared) {
-      const schemas = cleanSchemaMap(declared, response);
-      const byName = [...Object.entries(schemas), ...named].toSorted(([a], [b]) => (a < b ? -1 : 1));
-      return Object.fromEntries(byName);
-    },
-  };
+function mapValues(object: JsonObject, change: (value: Json) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

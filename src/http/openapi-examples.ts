@@ -41,7 +41,7 @@ export function withExample(operation: JsonObject, example: OperationExample): J
 /** Removes the example of a parameter that the request omits: Swagger UI sends every example that it finds. */
 function withParameterExample(parameter: Json, query: JsonObject): Json {
   if (!isObject(parameter) || parameter.in !== "query") return parameter;
-  const { examples: _own, ...rest } = parameter;
+  const { example: _own, ...rest } = parameter;
   const value = query[String(parameter.name)];
   return value === undefined ? rest : { ...rest, example: value };
 }

@@ -1,6 +1,6 @@
 import { basePathOf } from "../config/names.ts";
 import { mergeAliases } from "./openapi-aliases.ts";
-import { createCleanup } from "./openapi-cleanup.ts";
+import { SchemaCleanup } from "./openapi-cleanup.ts";
 import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./openapi-document.ts";
 import { type DialectExamples, withExample } from "./openapi-examples.ts";
 
@@ -64,7 +64,7 @@ interface PublishOptions {
  */
 export function publishOpenApi(raw: OpenApiDocument, options: PublishOptions): OpenApiDocument {
   const { basePath, compatPrefixes, examples, webhooks } = options;
-  const cleanup = createCleanup();
+  const cleanup = new SchemaCleanup();
   const basePaths = [basePath, ...compatPrefixes.map(basePathOf)];
   const paths = mapOperations(mergeAliases(raw.paths, basePaths), (operation, path) => {
     const prefix = compatPrefixes.find((name) => path.startsWith(`${basePathOf(name)}/`));
@@ -74,7 +74,7 @@ export function publishOpenApi(raw: OpenApiDocument, options: PublishOptions): O
     const cleaned = cleanup.operation(withItsExample);
     return prefix === undefined ? cleaned : underPrefix(cleaned, prefix);
   });
-  const cleanedWebhooks = mapOperations(webhooks, cleanup.operation);
+  const cleanedWebhooks = mapOperations(webhooks, (operation) => cleanup.operation(operation));
   const declared = isObject(raw.components.schemas) ? raw.components.schemas : {};
   return {
     ...raw,

@@ -10,6 +10,7 @@ const errorSchema: JsonObject = {
   description: "Any error",
   properties: { message: { type: "string", description: "Human-readable description of the error" } },
   required: ["message"],
+  additionalProperties: false,
 };
 
 function errorResponses(): JsonObject {

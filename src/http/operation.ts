@@ -1,4 +1,4 @@
-import { Kind, type StaticDecode, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
+import { Kind, type StaticDecode, type TSchema, type TUnsafe } from "@sinclair/typebox";
 import type { AnyElysia, DocumentDecoration } from "elysia";
 import { captureBody, jsonBodyDecoder, rawBody } from "./body.ts";
 import { ApiError, type ErrorName, errorKinds } from "./errors.ts";
@@ -55,7 +55,10 @@ interface Transformed {
 
 type Absent = Record<never, never>;
 
-/** The hook object for Elysia's route methods. The types of the handler's `query` and `body` follow from it. */
+/**
+ * The hook object for Elysia's route methods. The types of the handler's `query` and `body` follow from it. At run time
+ * it has neither schema: `transform` decodes and validates both, and `detail` documents them.
+ */
 export type OperationHook<
   Q extends QueryParams | undefined,
   B extends TSchema | undefined,
@@ -67,19 +70,20 @@ export type OperationHook<
     ? { readonly body: TUnsafe<StaticDecode<B>>; readonly parse: typeof captureBody }
     : Absent);
 
-/**
- * A schema for the document only. The value is decoded before Elysia's own validation, which therefore accepts any
- * value.
- */
-function documentedOnly<T>(schema: Readonly<Record<string, unknown>>): TUnsafe<T> {
-  return Type.Unsafe<T>({ ...schema, [Kind]: "Any" });
-}
-
-function querySchema<Q extends QueryParams>(params: Q): TUnsafe<DecodedQuery<Q>> {
-  const entries = Object.entries(params).map(([name, param]) => [param.keys?.[0] ?? name, param] as const);
-  return documentedOnly({
-    properties: Object.fromEntries(entries.map(([name, param]) => [name, param.schema])),
-    required: entries.filter(([, param]) => param.required).map(([name]) => name),
+/** Returns the parameters as the document lists them. Lists are comma-separated. */
+function documentedParameters(params: QueryParams): object[] {
+  return Object.entries(params).map(([name, { keys, schema, required }]) => {
+    const { description, examples, ...rest } = schema;
+    const [example] = Array.isArray(examples) ? examples : [];
+    return {
+      name: keys?.[0] ?? name,
+      in: "query",
+      required,
+      ...(description === undefined ? {} : { description }),
+      ...(example === undefined ? {} : { example }),
+      schema: rest,
+      ...(schema.type === "array" ? { style: "form", explode: false } : {}),
+    };
   });
 }
 
@@ -93,11 +97,10 @@ function isSchema(response: OperationSpec<undefined, undefined>["response"]): re
   return Kind in response;
 }
 
+const content = (schema: TSchema) => ({ "application/json": { schema } });
+
 function documentedResponses(spec: OperationSpec<QueryParams | undefined, TSchema | undefined>) {
   const { response, errorResponse, query, body, errors = [], security } = spec;
-  const content = (schema: TSchema) => ({
-    "application/json": { schema },
-  });
   const byStatus: Readonly<Record<string, TSchema>> = isSchema(response) ? { 200: response } : response;
   const successes = Object.entries(byStatus).map(([status, schema]) => [
     status,
@@ -135,7 +138,7 @@ function notImplementedResponse({ when, message }: NotImplemented) {
 function documentation(
   spec: OperationSpec<QueryParams | undefined, TSchema | undefined>,
 ): DocumentDecoration {
-  const { operationId, summary, description, tags, security } = spec;
+  const { operationId, summary, description, tags, security, query, body } = spec;
   const detail = {
     operationId,
     summary,
@@ -144,6 +147,8 @@ function documentation(
     ...(security === undefined
       ? {}
       : { security: [Object.fromEntries(schemeHeaders[security].map((scheme) => [scheme, []]))] }),
+    ...(query === undefined ? {} : { parameters: documentedParameters(query) }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: content(body) } }),
     responses: documentedResponses(spec),
   };
   // Elysia's types follow OpenAPI 3.0; the document is 3.1, whose schemas are JSON Schema, as TypeBox writes them.
@@ -180,8 +185,7 @@ export function operation<
     detail: documentation(spec),
     ...(cache === undefined ? {} : { cache }),
     ...(query === undefined && body === undefined ? {} : { transform }),
-    ...(query === undefined ? {} : { query: querySchema(query) }),
-    ...(body === undefined ? {} : { body: documentedOnly(body), parse: captureBody }),
+    ...(body === undefined ? {} : { parse: captureBody }),
   };
   return hook as unknown as OperationHook<Q, B>;
 }

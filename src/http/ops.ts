@@ -35,7 +35,8 @@ export interface OpsOptions {
   readonly version: string;
 }
 
-const StatusOnly = (status: string) => Type.Object({ status: Type.Literal(status) });
+const StatusOnly = (status: string) =>
+  Type.Object({ status: Type.Literal(status) }, { additionalProperties: false });
 
 const NodeStatus = Type.Object(
   { version: Type.String(), uptime_secs: Type.Integer({ minimum: 0 }) },

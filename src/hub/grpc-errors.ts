@@ -16,8 +16,8 @@ const STATUS: Record<RejectionCode, status> = {
 };
 
 /** The error of a refusal. */
-export function toServiceError(rejection: Rejection): ServiceError {
-  return serviceError(STATUS[rejection.code], rejection.code, rejection.reason);
+export function toServiceError({ code, reason }: Rejection): ServiceError {
+  return serviceError(STATUS[code], code, reason);
 }
 
 /** The error of a caller that may not use a method. */

@@ -6,7 +6,8 @@ import {
   type RecordKind,
   validateRecord,
 } from "../ingest/record.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import type { BulkMessageResponse } from "../protocol/wire/generated/hub.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
@@ -45,29 +46,28 @@ export class Intake {
   async mergeAdminRecord<Kind extends Exclude<RecordKind, "message">>(
     kind: Kind,
     bytes: Uint8Array,
-  ): Promise<RecordOf<Kind> | Rejection> {
+  ): Promise<Result<RecordOf<Kind>, Rejection>> {
     if (bytes.length > MAX_ADMIN_RECORD_BYTES)
-      return new Rejection(
-        "bad_request.invalid_param",
-        `a record is larger than ${MAX_ADMIN_RECORD_BYTES} bytes`,
+      return err(
+        rejection("bad_request.invalid_param", `a record is larger than ${MAX_ADMIN_RECORD_BYTES} bytes`),
       );
     const record = decodeRecord({ kind, bytes });
-    if (record instanceof Rejection) return record;
+    if (!record.ok) return record;
     const { network, clock, submit } = this.#context;
-    const refusal = validateRecord(record, { network, nowUnixSecs: nowSecs(clock) });
-    if (refusal) return refusal;
+    const refusal = validateRecord(record.value, { network, nowUnixSecs: nowSecs(clock) });
+    if (refusal) return err(refusal);
     const [outcome] = await submit([{ kind, bytes }]);
     // A decoded record has the kind that it was decoded as.
-    return outcome ?? (record as RecordOf<Kind>);
+    return outcome ? err(outcome) : ok(record.value as RecordOf<Kind>);
   }
 
   /** Merges a message. Returns the decoded message, or why it was refused. */
   merge(bytes: Uint8Array): Promise<Checked> {
     return this.#check.withinLimits([bytes], async () => {
       const message = await this.#checkOne(bytes);
-      if (message instanceof Rejection) return message;
-      const [outcome] = await this.#context.submit([toRecord(message)]);
-      return outcome ?? message;
+      if (!message.ok) return message;
+      const [outcome] = await this.#context.submit([toRecord(message.value)]);
+      return outcome ? err(outcome) : message;
     });
   }
 
@@ -77,7 +77,7 @@ export class Intake {
   }
 
   /** Merges the valid messages. Returns the results in the order of the request. */
-  mergeBulk(messages: readonly Uint8Array[]): Promise<BulkMessageResponse[] | Rejection> {
+  mergeBulk(messages: readonly Uint8Array[]): Promise<Result<BulkMessageResponse[], Rejection>> {
     return this.#check.withinLimits(messages, async () => {
       const results: Checked[] = [];
       const mergeUpTo = async (checked: readonly Checked[]) => {
@@ -90,15 +90,18 @@ export class Intake {
         return true;
       });
       await mergeUpTo(checked);
-      return results.map((result, at) =>
-        result instanceof Rejection ? refusedInBulk(result, messages[at]) : acceptedInBulk(result),
+      return ok(
+        results.map((result, at) =>
+          result.ok ? acceptedInBulk(result.value) : refusedInBulk(result.error, messages[at]),
+        ),
       );
     });
   }
 
   async #checkOne(bytes: Uint8Array): Promise<Checked> {
     const message = this.#check.check(bytes);
-    return message instanceof Rejection ? message : ((await this.#context.chain.check(message)) ?? message);
+    const refusal = message.ok ? await this.#context.chain.check(message.value) : undefined;
+    return refusal ? err(refusal) : message;
   }
 
   /**
@@ -107,12 +110,12 @@ export class Intake {
    */
   async #mergeChecked(checked: readonly Checked[]): Promise<Checked[]> {
     const results = await this.#checkOnChain(checked);
-    const valid = results.flatMap((message, at) => (message instanceof Rejection ? [] : [{ message, at }]));
+    const valid = results.flatMap((result, at) => (result.ok ? [{ message: result.value, at }] : []));
     if (valid.length === 0) return results;
     const outcomes = await this.#context.submit(valid.map(({ message }) => toRecord(message)));
     valid.forEach(({ at }, index) => {
       const outcome = outcomes[index];
-      if (outcome) results[at] = outcome;
+      if (outcome) results[at] = err(outcome);
     });
     return results;
   }
@@ -121,10 +124,10 @@ export class Intake {
     const results = [...checked];
     const entries = results.entries();
     const work = async () => {
-      for (const [at, message] of entries) {
-        if (message instanceof Rejection) continue;
-        const refusal = await this.#context.chain.check(message);
-        if (refusal) results[at] = refusal;
+      for (const [at, result] of entries) {
+        if (!result.ok) continue;
+        const refusal = await this.#context.chain.check(result.value);
+        if (refusal) results[at] = err(refusal);
       }
     };
     await Promise.all(Array.from({ length: CHAIN_CHECKS_PER_REQUEST }, work));
@@ -133,8 +136,8 @@ export class Intake {
 }
 
 function isKeyMessage(checked: Checked): boolean {
-  if (checked instanceof Rejection) return false;
-  const { body } = checked.data;
+  if (!checked.ok) return false;
+  const { body } = checked.value.data;
   return body?.$case === "keyAddBody" || body?.$case === "keyRemoveBody";
 }
 

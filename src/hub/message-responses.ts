@@ -1,5 +1,6 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { Rejection } from "../protocol/rejection.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { claimedHash, type SignedMessage, toWire } from "../protocol/signed-message.ts";
 import type { BulkMessageResponse } from "../protocol/wire/generated/hub.ts";
 import { Message } from "../protocol/wire/generated/message.ts";
@@ -19,7 +20,7 @@ const MAX_OTHER_FIELDS = 1000;
  * Splits a SubmitBulkMessagesRequest into encoded messages, so that one malformed message is refused on its own.
  * Refuses bytes that are not such a request, and stops at one that has more than `maxMessages`.
  */
-export function splitBulkRequest(bytes: Uint8Array, maxMessages: number): Uint8Array[] | Rejection {
+export function splitBulkRequest(bytes: Uint8Array, maxMessages: number): Result<Uint8Array[], Rejection> {
   const messages: Uint8Array[] = [];
   let otherFields = 0;
   try {
@@ -28,9 +29,8 @@ export function splitBulkRequest(bytes: Uint8Array, maxMessages: number): Uint8A
       const [field, wireType] = reader.tag();
       if (field === MESSAGES_FIELD && wireType === LENGTH_DELIMITED) {
         if (messages.length === maxMessages)
-          return new Rejection(
-            "bad_request.invalid_param",
-            `a request holds at most ${maxMessages} messages`,
+          return err(
+            rejection("bad_request.invalid_param", `a request holds at most ${maxMessages} messages`),
           );
         messages.push(reader.bytes());
       } else {
@@ -41,10 +41,10 @@ export function splitBulkRequest(bytes: Uint8Array, maxMessages: number): Uint8A
   } catch {
     return UNREADABLE;
   }
-  return messages;
+  return ok(messages);
 }
 
-const UNREADABLE = new Rejection("bad_request.parse_failure", "request cannot be decoded");
+const UNREADABLE = err(rejection("bad_request.parse_failure", "request cannot be decoded"));
 
 /**
  * Returns the wire object of a message for a response: its `data` is what its hash covers, regardless of the
@@ -60,16 +60,19 @@ export function acceptedInBulk(message: SignedMessage): BulkMessageResponse {
 }
 
 /** The result of a refused message in a bulk response. */
-export function refusedInBulk(rejection: Rejection, received: Uint8Array | undefined): BulkMessageResponse {
+export function refusedInBulk(
+  { code, reason }: Rejection,
+  received: Uint8Array | undefined,
+): BulkMessageResponse {
   // The sender identifies the message by the hash that it contains.
   const claimed = received && claimedHash(received);
   const hash = claimed && claimed.length <= MAX_SHOWN_HASH_BYTES ? claimed : new Uint8Array();
   return {
-    response: { $case: "messageError", value: { hash, errCode: rejection.code, message: rejection.reason } },
+    response: { $case: "messageError", value: { hash, errCode: code, message: reason } },
   };
 }
 
-/** Encodes `respondWith` of a message. Its data is the signed bytes, which are not encoded again. */
+/** Encodes the response with a message. Its data is the signed bytes, which are not encoded again. */
 export function encodeResponse(message: SignedMessage): Uint8Array {
   const data = new BinaryWriter().tag(DATA_FIELD, LENGTH_DELIMITED).bytes(message.dataBytes);
   return Message.encode(toWire(message), data).finish();

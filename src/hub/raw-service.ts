@@ -6,11 +6,15 @@ import type {
   sendUnaryData,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { Rejection } from "../protocol/rejection.ts";
+import type { Result } from "../lib/result.ts";
+import type { Rejection } from "../protocol/rejection.ts";
 import { internalFault, toServiceError } from "./grpc-errors.ts";
 
 /** A unary method over bytes. Returns bytes or an error. */
-export type RawMethod = (request: Buffer, peer: string) => Promise<Uint8Array | Rejection | ServiceError>;
+export type RawMethod = (
+  request: Buffer,
+  peer: string,
+) => Promise<Result<Uint8Array, Rejection | ServiceError>>;
 
 /** A service as `Server.addService` accepts it. */
 export interface RawService {
@@ -18,7 +22,7 @@ export interface RawService {
   readonly implementation: UntypedServiceImplementation;
 }
 
-const asBuffer = (bytes: Buffer): Buffer => bytes;
+const unchanged = (bytes: Buffer): Buffer => bytes;
 
 /**
  * Creates a service whose requests and responses are bytes for the transport, so that a malformed message of a client
@@ -36,17 +40,16 @@ export function rawService<Definition extends ServiceDefinition>(
     if (!described || !method) continue;
     raw[name] = {
       ...described,
-      requestSerialize: asBuffer,
-      requestDeserialize: asBuffer,
-      responseSerialize: asBuffer,
-      responseDeserialize: asBuffer,
+      requestSerialize: unchanged,
+      requestDeserialize: unchanged,
+      responseSerialize: unchanged,
+      responseDeserialize: unchanged,
     };
     implementation[name] = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
       method(call.request, call.getPeer()).then(
-        (answer) => {
-          if (answer instanceof Rejection) callback(toServiceError(answer));
-          else if (answer instanceof Error) callback(answer);
-          else callback(null, Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength));
+        (result) => {
+          if (result.ok) callback(null, asBuffer(result.value));
+          else callback(result.error instanceof Error ? result.error : toServiceError(result.error));
         },
         (cause: unknown) => {
           onFault(described.path, cause);
@@ -56,4 +59,8 @@ export function rawService<Definition extends ServiceDefinition>(
     };
   }
   return { definition: raw, implementation };
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { readTotals } from "../db/index/totals.ts";
 import { admit } from "../ingest/admit.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import { err, mapOk, ok } from "../lib/result.ts";
 import {
   AdminServiceService,
   GetInfoResponse,
@@ -51,29 +51,26 @@ export function hubService(context: HubDeps, intake: Intake) {
   const { upstream } = context;
   return rawService(context.onFault, HubServiceService, {
     submitMessage: async (request) => {
-      if (upstream) {
-        const forwarded = await upstream.submits.submit(request);
-        return "dataBytes" in forwarded ? encodeResponse(forwarded) : forwarded;
-      }
-      const message = await intake.merge(request);
-      return message instanceof Rejection ? message : encodeResponse(message);
+      const message = upstream ? await upstream.submits.submit(request) : await intake.merge(request);
+      return mapOk(message, encodeResponse);
     },
     submitBulkMessages: async (request) => {
       const received = splitBulkRequest(request, context.check.maxMessages);
-      if (received instanceof Rejection) return received;
-      const messages = await (upstream ? upstream.submits.submitBulk(received) : intake.mergeBulk(received));
-      if (!Array.isArray(messages)) return messages;
-      return SubmitBulkMessagesResponse.encode({ messages }).finish();
+      if (!received.ok) return received;
+      const results = upstream
+        ? await upstream.submits.submitBulk(received.value)
+        : await intake.mergeBulk(received.value);
+      return mapOk(results, (messages) => SubmitBulkMessagesResponse.encode({ messages }).finish());
     },
     validateMessage: async (request) => {
       const message = await intake.validate(request);
-      if (message instanceof Rejection) return message;
+      if (!message.ok) return message;
       const { db, network, clock } = context;
-      const refusal = admit({ db, network, nowSecs: nowSecs(clock) }, message);
-      if (refusal) return refusal;
-      return ValidationResponse.encode({ valid: true, message: toResponse(message) }).finish();
+      const refusal = admit({ db, network, nowSecs: nowSecs(clock) }, message.value);
+      if (refusal) return err(refusal);
+      return ok(ValidationResponse.encode({ valid: true, message: toResponse(message.value) }).finish());
     },
-    getInfo: async () => GetInfoResponse.encode(await nodeInfo(context)).finish(),
+    getInfo: async () => ok(GetInfoResponse.encode(await nodeInfo(context)).finish()),
   });
 }
 
@@ -85,21 +82,23 @@ export function adminService(context: HubDeps, intake: Intake) {
   const guarded = (method: RawMethod): RawMethod => {
     return async (request, peer) => {
       if (!context.admin)
-        return permissionDenied("AdminService is off; it is turned on by [hub] admin = true");
+        return err(permissionDenied("AdminService is off; it is turned on by [hub] admin = true"));
       if (context.upstream)
-        return refusedWhileFollowing("the node follows an upstream, which decides about on-chain events");
-      if (!isLoopback(peer)) return permissionDenied("AdminService accepts the loopback address only");
+        return err(
+          refusedWhileFollowing("the node follows an upstream, which decides about on-chain events"),
+        );
+      if (!isLoopback(peer)) return err(permissionDenied("AdminService accepts the loopback address only"));
       return method(request, peer);
     };
   };
   return rawService(context.onFault, AdminServiceService, {
     submitOnChainEvent: guarded(async (request) => {
       const record = await intake.mergeAdminRecord("onChainEvent", request);
-      return record instanceof Rejection ? record : OnChainEvent.encode(record.event).finish();
+      return mapOk(record, ({ event }) => OnChainEvent.encode(event).finish());
     }),
     submitUserNameProof: guarded(async (request) => {
       const record = await intake.mergeAdminRecord("usernameProof", request);
-      return record instanceof Rejection ? record : UserNameProof.encode(record.proof).finish();
+      return mapOk(record, ({ proof }) => UserNameProof.encode(proof).finish());
     }),
   });
 }

@@ -1,7 +1,8 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { admit, admitAuthor } from "../ingest/admit.ts";
 import { ByteBudget } from "../lib/byte-budget.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import { err, type Result } from "../lib/result.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { isCostly, validateForm, verifyClaim } from "../protocol/validate/message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
@@ -36,8 +37,8 @@ export const SUBMISSION_LIMITS: SubmissionLimits = {
   bytesInFlight: 32 * 1024 * 1024,
 };
 
-/** The result of a check: the message, or why it is refused. */
-export type Checked = SignedMessage | Rejection;
+/** The result of a check: the message, or why the node refuses it. */
+export type Checked = Result<SignedMessage, Rejection>;
 
 /**
  * Limits and checks submitted messages. Every path of submission passes here. A message that is refused here has cost
@@ -64,18 +65,20 @@ export class SubmissionCheck {
    *
    * @returns the result of `handle`, or why the request is refused.
    */
-  async withinLimits<T>(messages: readonly Uint8Array[], handle: () => Promise<T>): Promise<T | Rejection> {
+  async withinLimits<T, E>(
+    messages: readonly Uint8Array[],
+    handle: () => Promise<Result<T, E>>,
+  ): Promise<Result<T, E | Rejection>> {
     const { messagesPerRequest, messageBytes } = this.#limits;
     if (messages.length > messagesPerRequest)
-      return new Rejection(
-        "bad_request.invalid_param",
-        `a request holds at most ${messagesPerRequest} messages`,
+      return err(
+        rejection("bad_request.invalid_param", `a request holds at most ${messagesPerRequest} messages`),
       );
     if (messages.some(({ length }) => length > messageBytes))
-      return new Rejection("bad_request.invalid_param", `a message is larger than ${messageBytes} bytes`);
+      return err(rejection("bad_request.invalid_param", `a message is larger than ${messageBytes} bytes`));
     const bytes = messages.reduce((sum, { length }) => sum + length + OVERHEAD_BYTES, 0);
     if (!this.#inFlight.reserve(bytes))
-      return new Rejection("unavailable", "too many messages are in flight; try again");
+      return err(rejection("unavailable", "too many messages are in flight; try again"));
     try {
       return await handle();
     } finally {
@@ -88,22 +91,24 @@ export class SubmissionCheck {
    * costly claim. If an upstream decides and the index does not know the author, the upstream makes the costly check.
    */
   check(bytes: Uint8Array): Checked {
-    const message = decodeMessage(bytes);
-    if (message instanceof Rejection) return message;
+    const decoded = decodeMessage(bytes);
+    if (!decoded.ok) return decoded;
+    const message = decoded.value;
     const { db, network, clock, upstreamDecides } = this.#context;
     const now = nowSecs(clock);
     const refusal = validateForm(message, { network, nowUnixSecs: now });
-    if (refusal) return refusal;
-    if (!isCostly(message)) return message;
+    if (refusal) return err(refusal);
+    if (!isCostly(message)) return decoded;
     const admission = { db, network, nowSecs: now };
     const authorRefusal = admitAuthor(admission, message);
-    if (authorRefusal) return upstreamDecides ? message : authorRefusal;
+    if (authorRefusal) return upstreamDecides ? decoded : err(authorRefusal);
     const wrongClaim = verifyClaim(message);
-    if (wrongClaim) return wrongClaim;
+    if (wrongClaim) return err(wrongClaim);
     // The writer admits the message again. A message that is refused here costs it nothing.
     const isKeyMessage =
       message.data.body?.$case === "keyAddBody" || message.data.body?.$case === "keyRemoveBody";
-    return (isKeyMessage && !upstreamDecides ? admit(admission, message) : undefined) ?? message;
+    const notAdmitted = isKeyMessage && !upstreamDecides ? admit(admission, message) : undefined;
+    return notAdmitted ? err(notAdmitted) : decoded;
   }
 
   /**
@@ -120,7 +125,7 @@ export class SubmissionCheck {
     for (const bytes of messages) {
       await slices.next();
       let result = this.check(bytes);
-      if (result instanceof Rejection && (await onRefused(checked))) result = this.check(bytes);
+      if (!result.ok && (await onRefused(checked))) result = this.check(bytes);
       checked.push(result);
     }
     return checked;

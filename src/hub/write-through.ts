@@ -1,5 +1,6 @@
 import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { Rejection } from "../protocol/rejection.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { encodeMessage, type SignedMessage, toWire } from "../protocol/signed-message.ts";
 import {
   type BulkMessageResponse,
@@ -43,13 +44,13 @@ export class WriteThrough {
   }
 
   /** Forwards one message. Returns the decoded message, or why it was refused, by this node or the upstream. */
-  submit(bytes: Uint8Array): Promise<SignedMessage | Rejection | ServiceError> {
+  submit(bytes: Uint8Array): Promise<Result<SignedMessage, Rejection | ServiceError>> {
     const { check } = this.#options;
-    return check.withinLimits([bytes], async () => {
+    return check.withinLimits([bytes], async (): Promise<Result<SignedMessage, Rejection | ServiceError>> => {
       const message = check.check(bytes);
-      if (message instanceof Rejection) return message;
-      const response = await this.#call(HubServiceService.submitMessage.path, encodeMessage(message));
-      return response instanceof Uint8Array ? message : response;
+      if (!message.ok) return message;
+      const response = await this.#call(HubServiceService.submitMessage.path, encodeMessage(message.value));
+      return response.ok ? message : response;
     });
   }
 
@@ -58,30 +59,34 @@ export class WriteThrough {
    * are in the order of its shards, so they are matched by hash, and a repeated message is forwarded once. If the
    * call fails as a whole, so does the request.
    */
-  submitBulk(received: readonly Uint8Array[]): Promise<BulkMessageResponse[] | Rejection | ServiceError> {
+  submitBulk(
+    received: readonly Uint8Array[],
+  ): Promise<Result<BulkMessageResponse[], Rejection | ServiceError>> {
     const { check } = this.#options;
     return check.withinLimits(received, async () => {
       const checked = await check.checkAll(received);
-      const valid = checked.filter((result): result is SignedMessage => !(result instanceof Rejection));
+      const valid = checked.flatMap((result) => (result.ok ? [result.value] : []));
       const forwarded = new Map(valid.map((message) => [message.hash.toHex(), message]));
       let results = new Map<string, BulkMessageResponse>();
       if (forwarded.size > 0) {
         const messages = [...forwarded.values()].map(toWire);
         const request = SubmitBulkMessagesRequest.encode({ messages }).finish();
         const response = await this.#call(HubServiceService.submitBulkMessages.path, request);
-        if (!(response instanceof Uint8Array)) return response;
-        results = resultsByHash(SubmitBulkMessagesResponse.decode(response), forwarded);
+        if (!response.ok) return response;
+        results = resultsByHash(SubmitBulkMessagesResponse.decode(response.value), forwarded);
       }
-      return checked.map((result, at) =>
-        result instanceof Rejection
-          ? refusedInBulk(result, received[at])
-          : (results.get(result.hash.toHex()) ?? refusedInBulk(NO_RESULT, received[at])),
+      return ok(
+        checked.map((result, at) =>
+          result.ok
+            ? (results.get(result.value.hash.toHex()) ?? refusedInBulk(NO_RESULT, received[at]))
+            : refusedInBulk(result.error, received[at]),
+        ),
       );
     });
   }
 
-  #call(path: string, request: Uint8Array): Promise<Uint8Array | ServiceError> {
-    const { promise, resolve } = Promise.withResolvers<Uint8Array | ServiceError>();
+  #call(path: string, request: Uint8Array): Promise<Result<Uint8Array, ServiceError>> {
+    const { promise, resolve } = Promise.withResolvers<Result<Uint8Array, ServiceError>>();
     const asBuffer = (bytes: Buffer) => bytes;
     this.#options.client.makeUnaryRequest(
       path,
@@ -92,10 +97,10 @@ export class WriteThrough {
       // gRPC deadlines use the machine's clock.
       { deadline: new Date(Date.now() + (this.#options.timeoutMs ?? TIMEOUT_MS)) },
       (fault, response = Buffer.alloc(0)) => {
-        if (!fault) return resolve(response);
+        if (!fault) return resolve(ok(response));
         if (fault.code === status.UNAUTHENTICATED || fault.code === status.PERMISSION_DENIED)
           this.#reportRefusedLogin();
-        resolve(relayedFault(fault));
+        resolve(err(relayedFault(fault)));
       },
     );
     return promise;
@@ -119,7 +124,7 @@ export class WriteThrough {
   }
 }
 
-const NO_RESULT = new Rejection("unavailable", "the upstream gave no result for the message; try again");
+const NO_RESULT = rejection("unavailable", "the upstream gave no result for the message; try again");
 
 /**
  * The upstream's results of the forwarded messages. Accepted messages are returned in this node's own encoding;

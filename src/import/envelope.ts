@@ -1,8 +1,9 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { EncodedRecord, RecordKind } from "../ingest/record.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
 
-/** The fields of the wire message `ImportRecord`: which kind of record each number holds. */
+/** The kind of record in each field of the wire message `ImportRecord`. */
 const KIND_BY_FIELD: ReadonlyMap<number, RecordKind> = new Map([
   [1, "message"],
   [2, "onChainEvent"],
@@ -11,11 +12,10 @@ const KIND_BY_FIELD: ReadonlyMap<number, RecordKind> = new Map([
 const FIELD_BY_KIND = new Map([...KIND_BY_FIELD].map(([field, kind]) => [kind, field]));
 
 /**
- * Reads an `ImportRecord` as far as to know what it holds; the record inside is not decoded, since only ingest knows
- * how strictly to. Its bytes are a copy. Anything but exactly one record is a `bad_request.parse_failure`; fields of
- * other numbers are skipped.
+ * Returns the record inside an `ImportRecord`, still encoded; ingest decodes it. Its bytes are a copy. Fields with other
+ * numbers are skipped. Anything but exactly one record is a `bad_request.parse_failure`.
  */
-export function openEnvelope(payload: Uint8Array): EncodedRecord | Rejection {
+export function decodeEnvelope(payload: Uint8Array): Result<EncodedRecord, Rejection> {
   try {
     const reader = new BinaryReader(payload);
     let record: EncodedRecord | undefined;
@@ -26,24 +26,24 @@ export function openEnvelope(payload: Uint8Array): EncodedRecord | Rejection {
         reader.skip(wireType, field);
         continue;
       }
-      if (wireType !== WireType.LengthDelimited) return refused(`field ${field} is no record`);
-      if (record) return refused("it holds more than one record");
+      if (wireType !== WireType.LengthDelimited) return err(unreadable(`field ${field} is not a record`));
+      if (record) return err(unreadable("it contains more than one record"));
       record = { kind, bytes: reader.bytes().slice() };
     }
-    return record ?? refused("it holds no record");
+    return record ? ok(record) : err(unreadable("it contains no record"));
   } catch (cause) {
-    return refused(cause instanceof Error ? cause.message : "malformed protobuf");
+    return err(unreadable(cause instanceof Error ? cause.message : "malformed protobuf"));
   }
 }
 
-/** An `ImportRecord` behind its length: what stands in a file for one record. */
-export function closeEnvelope({ kind, bytes }: EncodedRecord): Uint8Array {
+/** Encodes a record as it is stored in a file: the length of its `ImportRecord`, then the `ImportRecord`. */
+export function encodeEnvelope({ kind, bytes }: EncodedRecord): Uint8Array {
   const field = FIELD_BY_KIND.get(kind);
-  if (field === undefined) throw new RangeError(`an import file holds no ${kind}`);
+  if (field === undefined) throw new RangeError(`an import file cannot contain a record of kind ${kind}`);
   const envelope = new BinaryWriter().tag(field, WireType.LengthDelimited).bytes(bytes).finish();
   return new BinaryWriter().bytes(envelope).finish();
 }
 
-function refused(detail: string): Rejection {
-  return new Rejection("bad_request.parse_failure", `import record cannot be read: ${detail}`);
+function unreadable(detail: string): Rejection {
+  return rejection("bad_request.parse_failure", `import record cannot be read: ${detail}`);
 }

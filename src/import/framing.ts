@@ -1,9 +1,9 @@
-/** No record of the protocol comes near it; a longer one means that what is read is no length. */
+/** The records of the protocol are far smaller. A larger length means that the bytes are not a length. */
 export const MAX_RECORD_BYTES = 256 * 1024;
-/** A length of at most 2^35 - 1. */
+/** Enough for a length of 2^35 - 1. */
 const MAX_LENGTH_BYTES = 5;
 
-/** A record as it stands in a file. `raw` is its length and its payload, `payload` a view of the latter. */
+/** A record in a file. `raw` is its length prefix and its payload, `payload` only the payload. Both are views. */
 export interface Frame {
   readonly offset: number;
   readonly endOffset: number;
@@ -12,10 +12,10 @@ export interface Frame {
 }
 
 /**
- * Cuts a stream of chunks into records, each behind its length as a varint. A length that is none, or one above
- * `maxRecordBytes`, is a fault: nothing behind it can be read, because nobody knows where the next record begins.
+ * Splits a stream of chunks into records, each prefixed with its length as a varint. A malformed length, or one above
+ * `maxRecordBytes`, is a fault: nothing after it can be read, because the start of the next record is unknown.
  */
-export class FrameCutter {
+export class FrameDecoder {
   readonly #maxRecordBytes: number;
   #rest: Uint8Array = new Uint8Array(0);
   #restOffset: number;
@@ -26,24 +26,24 @@ export class FrameCutter {
     this.#maxRecordBytes = maxRecordBytes;
   }
 
-  /** Where the first byte stands that belongs to no record so far. */
+  /** The offset of the first byte that is not part of a complete record. */
   get offset(): number {
     return this.#restOffset;
   }
 
-  /** How many bytes stand there; they are the beginning of a record, unless there is a fault. */
+  /** The number of bytes received from `offset` on. Without a fault they are the start of a record. */
   get pendingBytes(): number {
     return this.#rest.length;
   }
 
-  /** What is wrong at `offset`, after which nothing more is cut. */
+  /** The fault at `offset`, if any. No records are returned after it. */
   get fault(): string | undefined {
     return this.#fault;
   }
 
-  /** Takes the next bytes and returns the records that they complete, as views that stay valid. */
+  /** Adds the next bytes and returns the records that they complete, as views that stay valid. */
   push(chunk: Uint8Array): Frame[] {
-    const bytes = this.#rest.length === 0 ? chunk : concatenated(this.#rest, chunk);
+    const bytes = this.#rest.length === 0 ? chunk : concatenate(this.#rest, chunk);
     const frames: Frame[] = [];
     let start = 0;
     while (this.#fault === undefined) {
@@ -75,12 +75,12 @@ export class FrameCutter {
         return undefined;
       }
     }
-    this.#fault = "no record length";
+    this.#fault = "not a record length";
     return undefined;
   }
 }
 
-function concatenated(head: Uint8Array, tail: Uint8Array): Uint8Array {
+function concatenate(head: Uint8Array, tail: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(head.length + tail.length);
   bytes.set(head);
   bytes.set(tail, head.length);

@@ -1,20 +1,20 @@
 import { formatDuration, grouped, percentOf, progressLine } from "../runtime/progress-line.ts";
 
-/** How far an import has come. */
+/** The progress of an import. */
 export interface ImportProgress {
-  /** Bytes of the file that are done, those of earlier runs included. */
+  /** Imported bytes of the file, including those of earlier runs. */
   readonly doneBytes: number;
   readonly totalBytes: number;
-  /** Where this run began. */
+  /** The offset at which this run started. */
   readonly startedAtBytes: number;
   /** Records of this run. */
   readonly records: number;
   readonly elapsedMs: number;
 }
 
-/** A bar, percent, records per second and time left, as much of it as fits into `columns` columns. */
+/** Formats a bar, percent, records per second and time left, as much of it as fits into `columns` columns. */
 export function formatProgress(progress: ImportProgress, columns: number): string {
-  const share = doneShare(progress);
+  const share = shareDone(progress);
   const percent = percentOf(share);
   const perSec = progress.elapsedMs > 0 ? (progress.records / progress.elapsedMs) * 1000 : 0;
   const rate = `${grouped(perSec)}/s`;
@@ -28,11 +28,11 @@ export function formatProgress(progress: ImportProgress, columns: number): strin
   );
 }
 
-function doneShare({ doneBytes, totalBytes }: ImportProgress): number {
+function shareDone({ doneBytes, totalBytes }: ImportProgress): number {
   return totalBytes > 0 ? Math.min(1, doneBytes / totalBytes) : 1;
 }
 
-/** By the speed of this run; undefined while nothing of it is done. */
+/** Estimates the time left from the speed of this run; undefined before its first record. */
 function timeLeftMs(progress: ImportProgress): number | undefined {
   const { doneBytes, totalBytes, startedAtBytes, elapsedMs } = progress;
   const leftBytes = Math.max(0, totalBytes - doneBytes);

@@ -1,21 +1,22 @@
 import { open } from "node:fs/promises";
 import type { EncodedRecord } from "../ingest/record.ts";
+import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
-import { openEnvelope } from "./envelope.ts";
-import { FrameCutter, MAX_RECORD_BYTES } from "./framing.ts";
+import { decodeEnvelope } from "./envelope.ts";
+import { FrameDecoder, MAX_RECORD_BYTES } from "./framing.ts";
 
-/** One record of a file, or why there is none in its bytes. `raw` is a view that stays valid. */
+/** One record of a file, or why its bytes cannot be read. `raw` is a view that stays valid. */
 export interface FileRecord {
   readonly kind: "record";
   readonly offset: number;
   readonly endOffset: number;
   readonly raw: Uint8Array;
-  readonly content: EncodedRecord | Rejection;
+  readonly content: Result<EncodedRecord, Rejection>;
 }
 
 /**
- * The end of the reading at `offset`: the file's end, the middle of a record that the file breaks off, or bytes that
- * are no record length.
+ * The end of reading at `offset`: the file is complete, it is truncated within a record, or the next bytes are not a
+ * record length.
  */
 export interface FileEnd {
   readonly kind: "end";
@@ -27,26 +28,27 @@ export interface FileEnd {
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Reads the records of a file from an offset at which a record begins. One FileEnd comes last, always: a file of any
- * content ends the reading without an exception. Holds one chunk and at most one record in memory. Throws what the
- * file system throws when the file cannot be read.
+ * Reads the records of a file from an offset at which a record starts. The last item is always a FileEnd, whatever the
+ * file contains. At most one chunk and one record are in memory.
+ *
+ * @throws the errors of the file system.
  */
 export async function* readRecords(
   path: string,
   options: { fromOffset?: number; maxRecordBytes?: number } = {},
 ): AsyncGenerator<FileRecord | FileEnd, void, undefined> {
   const { fromOffset = 0, maxRecordBytes = MAX_RECORD_BYTES } = options;
-  const cutter = new FrameCutter(fromOffset, maxRecordBytes);
+  const cutter = new FrameDecoder(fromOffset, maxRecordBytes);
   for await (const chunk of readChunks(path, fromOffset)) {
     for (const { offset, endOffset, raw, payload } of cutter.push(chunk)) {
-      yield { kind: "record", offset, endOffset, raw, content: openEnvelope(payload) };
+      yield { kind: "record", offset, endOffset, raw, content: decodeEnvelope(payload) };
     }
     if (cutter.fault !== undefined) break;
   }
-  yield endOf(cutter);
+  yield fileEnd(cutter);
 }
 
-/** The bytes of a file from one offset up to another, or to its end, in chunks. */
+/** Reads the bytes of a file between two offsets, or up to its end, in chunks. */
 export async function* readChunks(
   path: string,
   fromOffset: number,
@@ -62,14 +64,14 @@ export async function* readChunks(
   }
 }
 
-function endOf(cutter: FrameCutter): FileEnd {
+function fileEnd(cutter: FrameDecoder): FileEnd {
   const { offset, fault, pendingBytes } = cutter;
   if (fault !== undefined) {
     const detail = `at byte ${offset}: ${fault}`;
     return { kind: "end", offset, outcome: "unreadable", detail };
   }
   if (pendingBytes > 0) {
-    const detail = `at byte ${offset}: the file ends in the middle of a record, after ${pendingBytes} bytes of it`;
+    const detail = `at byte ${offset}: the file ends within a record, after ${pendingBytes} bytes of it`;
     return { kind: "end", offset, outcome: "truncated", detail };
   }
   return { kind: "end", offset, outcome: "complete", detail: `at byte ${offset}: the end of the file` };

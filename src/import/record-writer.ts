@@ -1,12 +1,12 @@
 import { open } from "node:fs/promises";
 import type { EncodedRecord } from "../ingest/record.ts";
-import { closeEnvelope } from "./envelope.ts";
+import { encodeEnvelope } from "./envelope.ts";
 
 const WRITE_BYTES = 1024 * 1024;
 
 /**
- * Writes records to a file that `readRecords` reads, in place of what the file held. Resolves with the number of
- * records when all of them are on the disk.
+ * Writes records to a file that `readRecords` reads. An existing file is replaced. Resolves with the number of records
+ * after all of them are synced.
  */
 export async function writeRecords(
   path: string,
@@ -22,7 +22,7 @@ export async function writeRecords(
     waitingBytes = 0;
   };
   for await (const record of records) {
-    const frame = closeEnvelope(record);
+    const frame = encodeEnvelope(record);
     waiting.push(frame);
     waitingBytes += frame.length;
     count++;

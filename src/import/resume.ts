@@ -3,15 +3,14 @@ import { realpath } from "node:fs/promises";
 import type { PositionUpdate } from "../ingest/engine.ts";
 import { readChunks } from "./record-reader.ts";
 
-/** Where the positions of earlier runs are read. */
+/** Reads the positions of earlier runs. */
 export interface ImportPositions {
   get(key: string): number | undefined;
 }
 
 /**
- * How far a file has been imported: an offset, and a checksum of everything before it. The checksum is what makes the
- * offset safe to use: the file may have grown, but when another file took its path, or it was written anew with other
- * records, the bytes before the offset are no longer the ones that were imported, and it is read from the beginning.
+ * The position up to which a file has been imported: an offset, and a checksum of all bytes before it. The file may have
+ * grown. If the file was replaced or rewritten, the checksum differs, and the file is read from the start.
  */
 export class ResumePoint {
   readonly #key: string;
@@ -24,7 +23,7 @@ export class ResumePoint {
     this.#offset = offset;
   }
 
-  /** The point at which the import of a file goes on, the beginning when nothing of it is known. */
+  /** Returns the position at which the import of a file resumes; the start of the file if it is new or has changed. */
   static async find(path: string, positions: ImportPositions): Promise<ResumePoint> {
     const key = `import ${await realpath(path)}`;
     const offset = positions.get(offsetKey(key));
@@ -41,14 +40,14 @@ export class ResumePoint {
     return this.#offset;
   }
 
-  /** Moves behind bytes that follow the ones before; they count as imported once `moves` is committed. */
+  /** Advances over the next bytes of the file. They count as imported once `positionUpdates` is committed. */
   advance(bytes: Uint8Array): void {
     this.#digest.update(bytes);
     this.#offset += bytes.length;
   }
 
-  /** What to commit together with the records up to here. */
-  moves(): PositionUpdate[] {
+  /** Returns the positions to commit together with the records before them. */
+  positionUpdates(): PositionUpdate[] {
     return [
       { key: offsetKey(this.#key), position: this.#offset },
       { key: checksumKey(this.#key), position: checksum(this.#digest) },
@@ -56,7 +55,7 @@ export class ResumePoint {
   }
 }
 
-/** The digest of the first bytes of a file; undefined when it has fewer. */
+/** Returns the digest of the first `offset` bytes of a file; undefined if the file is shorter. */
 async function digestUpTo(path: string, offset: number): Promise<Hash | undefined> {
   const digest = createHash("sha256");
   let bytes = 0;
@@ -67,7 +66,7 @@ async function digestUpTo(path: string, offset: number): Promise<Hash | undefine
   return bytes === offset ? digest : undefined;
 }
 
-/** 48 bits of the digest so far: a safe integer, as positions are. */
+/** Returns 48 bits of the digest so far: a safe integer, as positions are. */
 function checksum(digest: Hash): number {
   return digest.copy().digest().readUIntBE(0, 6);
 }

@@ -2,24 +2,23 @@ import { stat } from "node:fs/promises";
 import type { PositionUpdate } from "../ingest/engine.ts";
 import type { EncodedRecord } from "../ingest/record.ts";
 import { reasonOf } from "../lib/failure.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import type { Rejection } from "../protocol/rejection.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { ImportProgress } from "./progress.ts";
 import { type FileEnd, type FileRecord, readRecords } from "./record-reader.ts";
 import { type ImportPositions, ResumePoint } from "./resume.ts";
 import { ImportSummary, type SummaryReport } from "./summary.ts";
 
-/** What takes in the records of a file. */
+/** Stores the records of a file. */
 export interface ImportSink {
   /**
-   * Validates and merges records; resolves with their outcomes, in order, once all of it is durable. The positions
-   * move in the transaction of the records, so that after a crash neither is there without the other. They do not move
-   * when the outcome of a record is `unavailable`: that one is not stored. `records` may be empty when only positions
-   * move.
+   * Validates and merges records. Resolves with their outcomes, in order, once they are durable. The positions are
+   * written in the transaction of the records. They are not written if the outcome of a record is `unavailable`: that
+   * record is not stored. `records` may be empty.
    */
   apply(
     records: readonly EncodedRecord[],
-    moves: readonly PositionUpdate[],
+    positions: readonly PositionUpdate[],
   ): Promise<readonly (Rejection | undefined)[]>;
 }
 
@@ -30,26 +29,26 @@ export interface ImportOptions {
   readonly clock: Clock;
   /** Called after every batch. */
   readonly onProgress?: (progress: ImportProgress) => void;
-  /** Ends the import after the batch that is under way. */
+  /** Ends the import after the running batch. */
   readonly signal?: AbortSignal;
-  /** Records of one transaction; the service's own number when left out. */
+  /** Maximum records of one transaction; a default if omitted. */
   readonly batchRecords?: number;
 }
 
 export interface ImportReport {
-  /** Where this run began and where the next one would. */
+  /** The offsets at which this run started and the next one will. */
   readonly fromOffset: number;
   readonly toOffset: number;
-  /** `unstored`: all of the file was read, and the node failed to store some records of it. */
+  /** `unstored`: the whole file was read, but some of its records could not be stored. */
   readonly outcome: FileEnd["outcome"] | "stopped" | "unstored";
-  /** What there is at `toOffset`, in words. */
+  /** Describes `toOffset`, for people. */
   readonly detail: string;
   readonly summary: SummaryReport;
   readonly elapsedMs: number;
 }
 
-/** An import broke off. What the report counts is stored, and the next run goes on at its `toOffset`. */
-export class ImportBrokeOff extends Error {
+/** An import failed. What the report counts is stored, and the next run resumes at its `toOffset`. */
+export class ImportInterrupted extends Error {
   override name = "ImportBrokeOff";
 
   constructor(
@@ -64,12 +63,12 @@ const MAX_BATCH_RECORDS = 500;
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 
 /**
- * Imports a file of length-delimited records, from where an earlier import of it ended. A record that is refused is
- * counted and passed; only bytes that cannot be told apart into records end the reading early. The position never moves
- * past a record that was not stored: behind the first such record the rest of the file is still taken in, and the next run
- * begins at the batch of that record.
+ * Imports a file of length-delimited records, from the position at which an earlier import of it ended. A refused record
+ * is counted and skipped; only bytes that cannot be split into records end the import early. The position never moves past
+ * a record that was not stored: the rest of the file is still imported, and the next run starts at the batch of the first
+ * such record.
  *
- * @throws ImportBrokeOff for whatever the file system or the sink throws.
+ * @throws ImportInterrupted for any error of the file system or the sink.
  */
 export async function runImport(options: ImportOptions): Promise<ImportReport> {
   const { path, sink, positions, clock, onProgress, signal, batchRecords = MAX_BATCH_RECORDS } = options;
@@ -78,16 +77,16 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   const point = await ResumePoint.find(path, positions);
   const fromOffset = point.offset;
   let toOffset = fromOffset;
-  let isHeldBack = false;
+  let hasUnstored = false;
   let batch: FileRecord[] = [];
   let batchBytes = 0;
 
   const commit = async () => {
     if (batch.length === 0) return;
     for (const { raw } of batch) point.advance(raw);
-    const isStored = await applyBatch(batch, sink, isHeldBack ? [] : point.moves(), summary);
-    isHeldBack ||= !isStored;
-    if (!isHeldBack) toOffset = point.offset;
+    const isStored = await applyBatch(batch, sink, hasUnstored ? [] : point.positionUpdates(), summary);
+    hasUnstored ||= !isStored;
+    if (!hasUnstored) toOffset = point.offset;
     batch = [];
     batchBytes = 0;
     onProgress?.({
@@ -98,7 +97,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
       elapsedMs: clock.nowMs() - startedAtMs,
     });
   };
-  const figures = () => ({
+  const currentReport = () => ({
     fromOffset,
     toOffset,
     summary: summary.report(),
@@ -109,9 +108,9 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
     for await (const step of readRecords(path, { fromOffset })) {
       if (step.kind === "end") {
         await commit();
-        if (!isHeldBack) return { ...figures(), outcome: step.outcome, detail: step.detail };
-        const detail = `at byte ${toOffset}: a record behind it could not be stored`;
-        return { ...figures(), outcome: "unstored", detail };
+        if (!hasUnstored) return { ...currentReport(), outcome: step.outcome, detail: step.detail };
+        const detail = `at byte ${toOffset}: a record after it could not be stored`;
+        return { ...currentReport(), outcome: "unstored", detail };
       }
       batch.push(step);
       batchBytes += step.raw.length;
@@ -120,29 +119,29 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
       if (signal?.aborted) break;
     }
   } catch (cause) {
-    throw new ImportBrokeOff(figures(), cause);
+    throw new ImportInterrupted(currentReport(), cause);
   }
   return {
-    ...figures(),
+    ...currentReport(),
     outcome: "stopped",
     detail: `at byte ${toOffset}: stopped before the end of the file`,
   };
 }
 
-/** Applies a batch; returns whether every record of it was stored or refused for good. */
+/** Applies a batch. Returns whether every record of it was stored or refused permanently. */
 async function applyBatch(
   batch: readonly FileRecord[],
   sink: ImportSink,
-  moves: readonly PositionUpdate[],
+  positions: readonly PositionUpdate[],
   summary: ImportSummary,
 ): Promise<boolean> {
-  const records = batch.flatMap(({ content }) => (content instanceof Rejection ? [] : [content]));
-  const outcomes = await sink.apply(records, moves);
+  const records = batch.flatMap(({ content }) => (content.ok ? [content.value] : []));
+  const outcomes = await sink.apply(records, positions);
   let next = 0;
   for (const { offset, content } of batch) {
-    const outcome = content instanceof Rejection ? content : outcomes[next++];
+    const outcome = content.ok ? outcomes[next++] : content.error;
     if (outcome) summary.refuse(offset, outcome);
-    else if (!(content instanceof Rejection)) summary.accept(content.kind);
+    else if (content.ok) summary.accept(content.value.kind);
   }
   return !outcomes.some((outcome) => outcome?.code === "unavailable");
 }

@@ -1,14 +1,14 @@
 import type { RecordKind } from "../ingest/record.ts";
 import type { Rejection, RejectionCode } from "../protocol/rejection.ts";
 
-/** One refused record, for people who want to look at it. */
+/** One refused record, as an example for people. */
 export interface RefusedExample {
-  /** Where the record begins in the file. */
+  /** The offset of the record in the file. */
   readonly offset: number;
   readonly reason: string;
 }
 
-/** Refusals of one code and, but for the numbers and names in it, one reason. */
+/** Refusals with one code and one reason, apart from the numbers and names in the reason. */
 export interface RefusalClass {
   readonly code: RejectionCode;
   readonly reason: string;
@@ -18,7 +18,7 @@ export interface RefusalClass {
 
 export interface SummaryReport {
   readonly accepted: Readonly<Record<RecordKind, number>>;
-  /** Records that the node held already. */
+  /** Records that were stored already. */
   readonly known: number;
   readonly refused: number;
   /** The most frequent first. */
@@ -30,14 +30,14 @@ const MAX_EXAMPLES = 3;
 const MAX_REASON_LENGTH = 160;
 const OTHER_REASONS = "other reasons";
 
-/** Counts what became of the records of an import; its size is bounded whatever the file holds. */
+/** Counts the outcomes of the records of an import. Its size is bounded, whatever the file contains. */
 export class ImportSummary {
   readonly #accepted: Record<RecordKind, number> = { message: 0, onChainEvent: 0, usernameProof: 0 };
   readonly #classes = new Map<string, RefusalClass & { count: number; examples: RefusedExample[] }>();
   #known = 0;
   #refused = 0;
 
-  /** Records seen so far, accepted or not. */
+  /** Number of records so far, including refused ones. */
   get records(): number {
     const { message, onChainEvent, usernameProof } = this.#accepted;
     return message + onChainEvent + usernameProof + this.#known + this.#refused;
@@ -59,7 +59,7 @@ export class ImportSummary {
     this.#refused++;
     const found = this.#classOf(code, reasonClass(reason));
     found.count++;
-    if (found.examples.length < MAX_EXAMPLES) found.examples.push({ offset, reason: shortened(reason) });
+    if (found.examples.length < MAX_EXAMPLES) found.examples.push({ offset, reason: shorten(reason) });
   }
 
   report(): SummaryReport {
@@ -80,7 +80,7 @@ export class ImportSummary {
   }
 }
 
-/** A summary as lines for a terminal. */
+/** Formats a summary as lines for a terminal. */
 export function formatSummary(report: SummaryReport): string[] {
   const { accepted, known, refused, refusals } = report;
   const lines = [
@@ -96,14 +96,14 @@ export function formatSummary(report: SummaryReport): string[] {
   return lines;
 }
 
-/** A reason without the hex, numbers and quoted text that differ from record to record. */
+/** Returns a reason without the hex, numbers and quoted text that differ between records. */
 export function reasonClass(reason: string): string {
-  return shortened(reason)
+  return shorten(reason)
     .replace(/"[^"]*"/g, '"…"')
     .replace(/\b0x[0-9a-f]+\b|\b[0-9a-f]{16,}\b|\b\d+\b/gi, "…");
 }
 
-function shortened(reason: string): string {
+function shorten(reason: string): string {
   return reason.length <= MAX_REASON_LENGTH ? reason : `${reason.slice(0, MAX_REASON_LENGTH - 1)}…`;
 }
 

@@ -4,7 +4,7 @@ import { continueRepoints } from "../db/index/project/repoints.ts";
 import { StoreCounts } from "../db/index/store-counts.ts";
 import { TotalsDelta } from "../db/index/totals.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
@@ -215,7 +215,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   /** Reports a fault and returns the outcome of the records that were not stored because of it. */
   function unstored(cause: unknown): Rejection {
     onFault(cause);
-    return new Rejection("unavailable", "the node could not store the record; try again");
+    return rejection("unavailable", "the node could not store the record; try again");
   }
 
   return { apply, applyResumable, applyRelayed };

@@ -12,14 +12,9 @@ import {
 } from "../protocol/validate/gasless-key.ts";
 import type { KeyAddBody, KeyRemoveBody, MessageData } from "../protocol/wire/generated/message.ts";
 import type { AdmitContext } from "./admit.ts";
-import {
-  deleteGaslessKey,
-  findGaslessKey,
-  type KeyRow,
-  putGaslessKey,
-  touchGaslessKey,
-} from "./gasless-key-table.ts";
-import { appNonce, raiseAppNonce, raiseUserNonce, userNonce } from "./key-nonces.ts";
+import { removeGaslessKey, storeGaslessKey } from "./gasless-key-state.ts";
+import { deleteGaslessKey, findGaslessKey, type KeyRow, touchGaslessKey } from "./gasless-key-table.ts";
+import { appNonce, userNonce } from "./key-nonces.ts";
 import type { MergeContext } from "./merge.ts";
 import type { MessageStore } from "./message-store.ts";
 import { isActiveOnChainKey } from "./on-chain-keys.ts";
@@ -150,8 +145,7 @@ function addKey({ db, store }: MergeContext, message: SignedMessage, body: KeyAd
   store.put(message, { store: Store.GaslessKeys, slot: key, kind: Kind.Add });
   // A KEY_ADD of a known key starts a new life: its earlier uses no longer count.
   deleteGaslessKey(db, key, fid);
-  putGaslessKey(db, { key, fid, requestFid, scopes, ttlSecs, addedAt, lastUsedAt: addedAt, nonce });
-  raiseUserNonce(db, fid, nonce);
+  storeGaslessKey(db, { key, fid, requestFid, scopes, ttlSecs, addedAt, lastUsedAt: addedAt, nonce });
   db.run(deleteRemoval, key);
 }
 
@@ -160,11 +154,8 @@ function removeKey(
   { data: { fid }, hash }: SignedMessage,
   body: KeyRemoveBody,
 ): void {
-  const key = findGaslessKey(db, body.key);
-  if (!isBySelf(body)) raiseUserNonce(db, fid, body.nonce);
-  else if (key) raiseAppNonce(db, key.requestFid, body.nonce);
   removeKeyMessage(store, fid, body.key);
-  deleteGaslessKey(db, body.key, fid);
+  removeGaslessKey(db, fid, body.key, { by: isBySelf(body) ? "itself" : "custody", nonce: body.nonce });
   db.run(putRemoval, body.key, hash);
 }
 

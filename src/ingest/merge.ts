@@ -11,7 +11,7 @@ import {
   Store,
   slotOf,
 } from "../protocol/merge-rules.ts";
-import { DUPLICATE, Rejection } from "../protocol/rejection.ts";
+import { DUPLICATE, type Rejection, rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { requiredVerifiedAddress } from "../protocol/validate/user-data.ts";
 import {
@@ -42,8 +42,8 @@ const proofOf = statement<
    FROM username_proofs WHERE name = ?`,
 );
 
-const CONFLICT = new Rejection("bad_request.conflict", "message conflicts with a more recent one");
-const PRUNABLE = new Rejection("bad_request.prunable", "message would be pruned at once");
+const CONFLICT = rejection("bad_request.conflict", "message conflicts with a more recent one");
+const PRUNABLE = rejection("bad_request.prunable", "message would be pruned at once");
 
 /**
  * Merges an admitted message: resolves its conflicts, updates the read model, revokes what depended on the messages

@@ -22,7 +22,6 @@ import {
   Store,
 } from "../protocol/merge-rules.ts";
 import { messageHash } from "../protocol/message-hash.ts";
-import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
@@ -184,6 +183,6 @@ export class MessageStore {
 /** Decodes the bytes of a message that was validated. Throws if they are anything else. */
 export function decodeStored(bytes: Uint8Array): SignedMessage {
   const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(`message is unreadable: ${message.reason}`);
-  return message;
+  if (!message.ok) throw new Error(`message is unreadable: ${message.error.reason}`);
+  return message.value;
 }

@@ -1,4 +1,5 @@
-import { Rejection } from "../protocol/rejection.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
 import type { ValidationContext } from "../protocol/validate/envelope.ts";
@@ -26,24 +27,24 @@ export type IngestRecord =
   | { readonly kind: "usernameProof"; readonly proof: UserNameProof };
 
 /** Decodes a record. Malformed bytes and integers above 2^53 - 1 are a `bad_request.parse_failure`. */
-export function decodeRecord({ kind, bytes }: EncodedRecord): IngestRecord | Rejection {
+export function decodeRecord({ kind, bytes }: EncodedRecord): Result<IngestRecord, Rejection> {
   if (kind === "message") {
     const message = decodeMessage(bytes);
-    return message instanceof Rejection ? message : { kind, message };
+    return message.ok ? ok({ kind, message: message.value }) : message;
   }
   const error = findWireError(
     bytes,
     kind === "onChainEvent" ? ON_CHAIN_EVENT_SCHEMA : USER_NAME_PROOF_SCHEMA,
   );
   if (error !== undefined)
-    return new Rejection("bad_request.parse_failure", `record cannot be decoded: ${error}`);
+    return err(rejection("bad_request.parse_failure", `record cannot be decoded: ${error}`));
   try {
     return kind === "onChainEvent"
-      ? { kind, event: OnChainEvent.decode(bytes) }
-      : { kind, proof: UserNameProof.decode(bytes) };
+      ? ok({ kind, event: OnChainEvent.decode(bytes) })
+      : ok({ kind, proof: UserNameProof.decode(bytes) });
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : "malformed protobuf";
-    return new Rejection("bad_request.parse_failure", `record cannot be decoded: ${detail}`);
+    return err(rejection("bad_request.parse_failure", `record cannot be decoded: ${detail}`));
   }
 }
 

@@ -2,7 +2,7 @@ import { foldOnChainEvents } from "../db/index/project/on-chain.ts";
 import { addUsernameProof, dropUsernameProof, nameOf } from "../db/index/project/profile.ts";
 import { statement } from "../db/index/statement.ts";
 import type { TotalsDelta } from "../db/index/totals.ts";
-import { Rejection } from "../protocol/rejection.ts";
+import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { type MergeContext, revokeUsername } from "./merge.ts";
@@ -64,8 +64,8 @@ export function mergeOnChainEvent(
   const current = context.db.get(eventAt, type, fid, blockNumber, logIndex);
   if (current) {
     return Buffer.compare(current.bytes, bytes) === 0
-      ? new Rejection("bad_request.duplicate", "on-chain event is already merged")
-      : new Rejection("bad_request.conflict", "another on-chain event stands at this block and log index");
+      ? rejection("bad_request.duplicate", "on-chain event is already merged")
+      : rejection("bad_request.conflict", "another on-chain event stands at this block and log index");
   }
   const isRegistration = type === OnChainEventType.EVENT_TYPE_ID_REGISTER;
   const registered = isRegistration ? context.db.get(registration, fid) : undefined;
@@ -115,8 +115,8 @@ export function mergeFnameProof(context: MergeContext, proof: UserNameProof): Re
     const order =
       proof.timestamp - current.timestamp ||
       Buffer.compare(UserNameProof.encode(proof).finish(), currentBytes);
-    if (order === 0) return new Rejection("bad_request.duplicate", "username proof is already merged");
-    if (order < 0) return new Rejection("bad_request.conflict", "username proof is older than the live one");
+    if (order === 0) return rejection("bad_request.duplicate", "username proof is already merged");
+    if (order < 0) return rejection("bad_request.conflict", "username proof is older than the live one");
     dropUsernameProof(context.db, proof);
     if (current.fid !== 0 && current.fid !== proof.fid) {
       revokeUsername(context, current.fid);

@@ -17,18 +17,18 @@ import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import type { PositionUpdate } from "./engine.ts";
 import type { EventCause } from "./events.ts";
+import {
+  type KeyNonces,
+  type KeyRemoval,
+  raiseNonces,
+  removeGaslessKey,
+  storeGaslessKey,
+} from "./gasless-key-state.ts";
 import type { GaslessKey } from "./gasless-key-table.ts";
 import { renewGaslessSigner } from "./gasless-keys.ts";
 import { applyCompactState, type MergeContext } from "./merge.ts";
 import { decodeStored } from "./message-store.ts";
 import { mergeOnChainEvent, type OnChainEventRef, removeOnChainEvent } from "./registry.ts";
-import {
-  type KeyRemoval,
-  putRelayedKey,
-  putRelayedNonces,
-  type RelayedNonces,
-  removeRelayedKey,
-} from "./relay-keys.ts";
 import { addRelayedProof, removeRelayedProof } from "./relay-proofs.ts";
 
 /** Identifies a message in its slot. */
@@ -73,7 +73,7 @@ export type RelayedOp = { readonly happenedAt: number } & (
       /** Undefined if the key is missing from the upstream's state, without a known removal. */
       readonly removal?: KeyRemoval;
     }
-  | { readonly kind: "keyNonces"; readonly nonces: RelayedNonces }
+  | { readonly kind: "keyNonces"; readonly nonces: KeyNonces }
   /** All operations of an fid's state on the upstream precede this one. */
   | { readonly kind: "fidComplete"; readonly fid: number }
 );
@@ -146,13 +146,13 @@ export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: R
       if (op.added) addRelayedProof(context, UserNameProof.decode(op.added), op.onlyIfShown === true);
       break;
     case "key":
-      putRelayedKey(context.db, op.key);
+      storeGaslessKey(context.db, op.key);
       break;
     case "removeKey":
-      removeRelayedKey(context.db, op.fid, op.key, op.removal);
+      removeGaslessKey(context.db, op.fid, op.key, op.removal);
       break;
     case "keyNonces":
-      putRelayedNonces(context.db, op.nonces);
+      raiseNonces(context.db, op.nonces);
       break;
     case "fidComplete":
       dropFromTodo(context.db, op.fid);

@@ -1,6 +1,6 @@
 import type { MergeOutcome } from "./engine.ts";
 import type { EncodedRecord } from "./record.ts";
-import { type IngestClient, submitRecords } from "./rpc.ts";
+import type { IngestClient } from "./rpc.ts";
 
 /** Enough records for a port message of their own, so that the writer does not wait while more are validated. */
 const ENOUGH_RECORDS = 100;
@@ -40,7 +40,7 @@ export class Submitter {
     this.#waiting = [];
     this.#records = 0;
     const records = sent.flatMap((submission) => submission.records);
-    submitRecords(this.#client, records).then(
+    this.#client.submit(records).then(
       (outcomes) => {
         let at = 0;
         for (const submission of sent) {

@@ -23,3 +23,8 @@ export function ok<T>(value: T): Ok<T> {
 export function err<E>(error: E): Err<E> {
   return { ok: false, error };
 }
+
+/** Applies `map` to the value of a successful result. Returns a failed result unchanged. */
+export function mapOk<T, U, E>(result: Result<T, E>, map: (value: T) => U): Result<U, E> {
+  return result.ok ? ok(map(result.value)) : result;
+}

@@ -1,7 +1,8 @@
-import type { Claim, OwnedStore, StoreRefusal } from "../db/state/stores.ts";
+import { ok, type Result } from "../lib/result.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { type JsonObject, ownValue, readObject } from "./fields.ts";
-import { badField, Refusal, refusalOf } from "./refusal.ts";
+import { ownValue, readObject } from "./fields.ts";
+import type { Claim, OwnedStore, StoreRefusal } from "./owned-store.ts";
+import { badField, type Refusal, refusalOf } from "./refusal.ts";
 import { createSecret } from "./secrets.ts";
 
 /** Settings for one kind of record. */
@@ -20,23 +21,23 @@ const MAX_LIVE_SECRETS = 100;
 
 /** Operations that apps and webhooks share: both belong to an fid, are few, and have secrets. */
 export interface OwnedService<Item> {
-  get(fid: number, id: string): Promise<Item | Refusal>;
+  get(fid: number, id: string): Promise<Result<Item, Refusal>>;
   /** Returns all records of the fid, oldest first. */
   list(fid: number): Promise<Item[]>;
-  delete(fid: number, id: string): Promise<Refusal | undefined>;
-  rotateSecret(fid: number, id: string): Promise<Item | Refusal>;
+  delete(fid: number, id: string): Promise<Result<undefined, Refusal>>;
+  rotateSecret(fid: number, id: string): Promise<Result<Item, Refusal>>;
 }
 
 /** The shared operations, and helpers for creating and updating a record. */
 export interface OwnedParts<Item, Changes> extends OwnedService<Item> {
   readonly now: () => number;
-  create(item: Item): Promise<Item | Refusal>;
-  /** Finds the record that a body names, reads the body's fields with `read`, and changes the record. */
+  create(item: Item): Promise<Result<Item, Refusal>>;
+  /** Finds the record that a body names, validates the body with `read`, and changes the record. */
   update(
     fid: number,
     body: unknown,
-    read: (body: JsonObject, item: Item) => Promise<Changes | Refusal>,
-  ): Promise<Item | Refusal>;
+    read: (item: Item) => Promise<Result<Changes, Refusal>>,
+  ): Promise<Result<Item, Refusal>>;
 }
 
 export function createOwnedParts<Item extends { readonly ownerFid: number }, Changes>(options: {
@@ -52,39 +53,40 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
   const { cap, graceSecs } = settings;
   const now = () => nowSecs(clock);
   const claim = (fid: number, id: string): Claim => ({ id, ownerFid: fid, nowSecs: now() });
-  const toRefusal = <T>(outcome: T | StoreRefusal): T | Refusal =>
-    typeof outcome === "string" ? refusalOf(outcome as StoreRefusal, { noun, cap }) : outcome;
+  const refuse = (refusal: StoreRefusal) => refusalOf(refusal, { noun, cap });
+  const toResult = <T extends object | undefined>(outcome: T | StoreRefusal): Result<T, Refusal> =>
+    typeof outcome === "string" ? refuse(outcome) : ok(outcome);
 
-  async function get(fid: number, id: string): Promise<Item | Refusal> {
+  async function get(fid: number, id: string): Promise<Result<Item, Refusal>> {
     const item = await store.find(id, now());
-    if (!item) return toRefusal<Item>("not-found");
-    return item.ownerFid === fid ? item : toRefusal<Item>("not-owner");
+    if (!item) return refuse("not-found");
+    return item.ownerFid === fid ? ok(item) : refuse("not-owner");
   }
 
   return {
     now,
     get,
     list: (fid) => store.listByOwner(fid, now()),
-    create: async (item) => toRefusal(await store.create(item, cap)),
+    create: async (item) => toResult(await store.create(item, cap)),
 
     async update(fid, body, read) {
       const fields = readObject(body, "request body");
-      if (fields instanceof Refusal) return fields;
-      const id = ownValue(fields, idKey);
+      if (!fields.ok) return fields;
+      const id = ownValue(fields.value, idKey);
       if (typeof id !== "string" || id === "") return badField(`missing field ${idKey}`);
       const item = await get(fid, id);
-      if (item instanceof Refusal) return item;
-      const changes = await read(fields, item);
-      if (changes instanceof Refusal) return changes;
+      if (!item.ok) return item;
+      const changes = await read(item.value);
+      if (!changes.ok) return changes;
       // The record may have been deleted while its new URL was checked; the store checks again.
-      return toRefusal(await store.update(claim(fid, id), changes));
+      return toResult(await store.update(claim(fid, id), changes.value));
     },
 
-    delete: async (fid, id) => toRefusal(await store.delete(claim(fid, id))),
+    delete: async (fid, id) => toResult(await store.delete(claim(fid, id))),
 
     async rotateSecret(fid, id) {
       const rotating = claim(fid, id);
-      return toRefusal(
+      return toResult(
         await store.rotateSecret(rotating, {
           secret: createSecret(rotating.nowSecs),
           graceEndsAt: rotating.nowSecs + graceSecs,

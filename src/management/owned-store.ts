@@ -1,101 +1,40 @@
-import type { StateDatabase } from "../db/state/database.ts";
-import type { Secret } from "../db/state/records.ts";
-import { addSecret, deleteSecrets, readSecrets, rotate } from "../db/state/secrets.ts";
-import type { StateClock } from "../db/state/state-clock.ts";
-import type { StoreWrites } from "../db/state/store-writes.ts";
-import type { Claim, OwnedStore, StoreRefusal } from "../db/state/stores.ts";
+import type { Rotation, Secret } from "../db/state/secret.ts";
 
-/** Fields that the store needs of every record. */
-interface OwnedItem {
+/** A record that belongs to an fid and has secrets. Times are unix seconds. */
+export interface OwnedRecord {
   readonly ownerFid: number;
+  /** Unexpired secrets, oldest first. */
   readonly secrets: readonly Secret[];
+  readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** Access to one table of records, without their secrets. */
-export interface OwnedTable<Item> {
-  idOf(item: Omit<Item, "secrets">): string;
-  insert(db: StateDatabase, item: Item): void;
-  /** Writes all columns that can change. */
-  write(db: StateDatabase, item: Item): void;
-  delete(db: StateDatabase, id: string, nowSecs: number): void;
-  find(db: StateDatabase, id: string): Omit<Item, "secrets"> | undefined;
-  listByOwner(db: StateDatabase, ownerFid: number): Omit<Item, "secrets">[];
-  countByOwner(db: StateDatabase, ownerFid: number): number;
+/** Why a store refused a change. */
+export type StoreRefusal = "not-found" | "not-owner" | "cap-reached" | "too-many-secrets";
+
+/** A claim of ownership of a record, with the time of the request. */
+export interface Claim {
+  readonly id: string;
+  readonly ownerFid: number;
+  readonly nowSecs: number;
 }
 
-const withSecrets = <Item>(item: Omit<Item, "secrets">, secrets: readonly Secret[]) =>
-  ({ ...item, secrets }) as unknown as Item;
-
-function read<Item>(
-  db: StateDatabase,
-  table: OwnedTable<Item>,
-  id: string,
-  nowSecs: number,
-): Item | undefined {
-  const item = table.find(db, id);
-  return item && withSecrets(item, readSecrets(db, [id], nowSecs).get(id) ?? []);
-}
-
-/** Returns the reads of a store; each uses one snapshot. */
-export function ownedReads<Item, Changes>(
-  db: StateDatabase,
-  table: OwnedTable<Item>,
-): Pick<OwnedStore<Item, Changes>, "find" | "listByOwner"> {
-  return {
-    find: async (id, nowSecs) => db.snapshot(() => read(db, table, id, nowSecs)),
-
-    listByOwner: async (ownerFid, nowSecs) =>
-      db.snapshot(() => {
-        const items = table.listByOwner(db, ownerFid);
-        const ids = items.map((item) => table.idOf(item));
-        const secrets = readSecrets(db, ids, nowSecs);
-        return items.map((item, at) => withSecrets(item, secrets.get(ids[at] ?? "") ?? []));
-      }),
-  };
-}
-
-/** Returns the writes of a store. */
-export function ownedWrites<Item extends OwnedItem, Changes extends Partial<Item>>(
-  db: StateDatabase,
-  table: OwnedTable<Item>,
-  clock: StateClock,
-): StoreWrites<OwnedStore<Item, Changes>, "create" | "update" | "delete" | "rotateSecret"> {
-  /** Runs `work` on an existing record that belongs to the caller. */
-  function onOwn<T>({ id, ownerFid, nowSecs }: Claim, work: (item: Item) => T): T | StoreRefusal {
-    const item = read(db, table, id, nowSecs);
-    if (!item) return "not-found";
-    return item.ownerFid === ownerFid ? work(item) : "not-owner";
-  }
-
-  return {
-    create(item: Item, cap: number) {
-      if (table.countByOwner(db, item.ownerFid) >= cap) return "cap-reached";
-      table.insert(db, item);
-      for (const secret of item.secrets) addSecret(db, table.idOf(item), secret);
-      return item;
-    },
-
-    update: (claim, changes) =>
-      onOwn(claim, (item) => {
-        table.write(db, { ...item, ...changes, updatedAt: claim.nowSecs });
-        return read(db, table, claim.id, claim.nowSecs) ?? "not-found";
-      }),
-
-    delete: (claim) =>
-      onOwn(claim, () => {
-        table.delete(db, claim.id, claim.nowSecs);
-        deleteSecrets(db, claim.id);
-        return undefined;
-      }),
-
-    rotateSecret: (claim, rotation) =>
-      onOwn(claim, (item) => {
-        const { id, nowSecs } = claim;
-        const times = { nowSecs, sweepableSecs: clock.sweepableSecs() };
-        if (!rotate(db, id, times, rotation)) return "too-many-secrets";
-        table.write(db, { ...item, updatedAt: nowSecs });
-        return read(db, table, id, nowSecs) ?? "not-found";
-      }),
-  };
+/**
+ * Records that belong to an fid and have secrets. A record includes its unexpired secrets, oldest first. Every method is
+ * atomic, also against concurrent calls of other processes. Times are unix seconds and come from the caller.
+ */
+export interface OwnedStore<Item, Changes> {
+  /** Adds a record, unless its owner already has `cap` of them. */
+  create(item: Item, cap: number): Promise<Item | StoreRefusal>;
+  find(id: string, nowSecs: number): Promise<Item | undefined>;
+  /** All records of an owner, oldest first. */
+  listByOwner(ownerFid: number, nowSecs: number): Promise<Item[]>;
+  update(claim: Claim, changes: Changes): Promise<Item | StoreRefusal>;
+  /** Deletes a record with its secrets. */
+  delete(claim: Claim): Promise<StoreRefusal | undefined>;
+  /**
+   * Adds a secret. Secrets without an expiry expire at `graceEndsAt`; an earlier expiry does not change, and expired secrets
+   * are deleted. Refused while there are `maxSecrets` unexpired ones.
+   */
+  rotateSecret(claim: Claim, rotation: Rotation): Promise<Item | StoreRefusal>;
 }

@@ -1,19 +1,22 @@
-import type { StoreRefusal } from "../db/state/stores.ts";
+import { type Err, err } from "../lib/result.ts";
+import type { StoreRefusal } from "./owned-store.ts";
 
 export type RefusalKind = "badRequest" | "unauthorized" | "notFound" | "forbidden" | "tooManyRequests";
 
 /** The reason why a request is refused, as text for the client. Nothing was changed. */
-export class Refusal {
-  constructor(
-    readonly kind: RefusalKind,
-    readonly message: string,
-    /** When a retry may succeed, if known. */
-    readonly retryAfterSecs?: number,
-  ) {}
+export interface Refusal {
+  readonly kind: RefusalKind;
+  readonly message: string;
+  /** When a retry may succeed, if known. */
+  readonly retryAfterSecs?: number;
 }
 
-export function badField(message: string): Refusal {
-  return new Refusal("badRequest", message);
+export function refused(kind: RefusalKind, message: string, retryAfterSecs?: number): Err<Refusal> {
+  return err(retryAfterSecs === undefined ? { kind, message } : { kind, message, retryAfterSecs });
+}
+
+export function badField(message: string): Err<Refusal> {
+  return refused("badRequest", message);
 }
 
 export interface RefusalWords {
@@ -23,15 +26,15 @@ export interface RefusalWords {
 }
 
 /** Converts a store's refusal to one with text. */
-export function refusalOf(refusal: StoreRefusal, { noun, cap }: RefusalWords): Refusal {
+export function refusalOf(refusal: StoreRefusal, { noun, cap }: RefusalWords): Err<Refusal> {
   switch (refusal) {
     case "not-found":
-      return new Refusal("notFound", `no such ${noun}`);
+      return refused("notFound", `no such ${noun}`);
     case "not-owner":
-      return new Refusal("forbidden", `the ${noun} belongs to another fid`);
+      return refused("forbidden", `the ${noun} belongs to another fid`);
     case "cap-reached":
-      return new Refusal("tooManyRequests", `an fid may own at most ${cap} ${noun}s`);
+      return refused("tooManyRequests", `an fid may own at most ${cap} ${noun}s`);
     case "too-many-secrets":
-      return new Refusal("tooManyRequests", `the ${noun} has too many unexpired secrets`);
+      return refused("tooManyRequests", `the ${noun} has too many unexpired secrets`);
   }
 }

@@ -1,4 +1,4 @@
-import type { Secret } from "../db/state/records.ts";
+import type { Secret } from "../db/state/secret.ts";
 
 const SECRET_BYTES = 32;
 

@@ -1,12 +1,13 @@
-import { type UrlGuard, UrlRefusal } from "../net/guard.ts";
+import { ok, type Result } from "../lib/result.ts";
+import type { UrlGuard } from "../net/guard.ts";
 import { badField, type Refusal } from "./refusal.ts";
 
-/** Returns a reader of a URL that an fid registers: it must pass the guard, and its text stays unchanged. */
-export function readGuardedUrl(guard: UrlGuard, fid: number) {
-  return async (value: unknown, name: string): Promise<string | Refusal> => {
-    if (typeof value !== "string") return badField(`${name} must be a string`);
-    if (!value.isWellFormed()) return badField(`${name} must be well-formed Unicode`);
-    const checked = await guard.check(value, `fid:${fid}`);
-    return checked instanceof UrlRefusal ? badField(`${name} ${checked.reason}`) : value;
-  };
+/** Checks a URL that an fid registers. It must pass the guard, and its text stays unchanged; absent URLs pass. */
+export async function checkUrlField<T extends string | undefined>(
+  guard: UrlGuard,
+  { fid, url, name }: { readonly fid: number; readonly url: T; readonly name: string },
+): Promise<Result<T, Refusal>> {
+  if (url === undefined) return ok(url);
+  const checked = await guard.check(url, `fid:${fid}`);
+  return checked.ok ? ok(url) : badField(`${name} ${checked.error.reason}`);
 }

@@ -1,5 +1,5 @@
+import { err, ok, type Result } from "../lib/result.ts";
 import type { CheckedAddress, UrlGuard } from "./guard.ts";
-import { UrlRefusal } from "./guard.ts";
 import { STRICT_TLS } from "./strict-tls.ts";
 
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024;
@@ -60,13 +60,13 @@ export type OutboundErrorKind =
   | "redirect";
 
 /** A call without a response. `message` contains no address and may be shown to the URL's owner. */
-export class OutboundError {
-  constructor(
-    readonly kind: OutboundErrorKind,
-    readonly message: string,
-    readonly durationMs: number,
-  ) {}
+export interface OutboundError {
+  readonly kind: OutboundErrorKind;
+  readonly message: string;
+  readonly durationMs: number;
 }
+
+export type OutboundResult = Result<OutboundResponse, OutboundError>;
 
 export interface OutboundClient {
   /**
@@ -74,7 +74,7 @@ export interface OutboundClient {
    *
    * @throws TypeError for invalid headers.
    */
-  request(call: OutboundCall): Promise<OutboundResponse | OutboundError>;
+  request(call: OutboundCall): Promise<OutboundResult>;
 }
 
 export interface OutboundClientOptions {
@@ -110,16 +110,18 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     const headers = new Headers(call.headers);
     headers.set("accept-encoding", "identity");
     const checked = await guard.check(call.url, call.requester);
-    if (checked instanceof UrlRefusal) {
+    if (!checked.ok) {
+      const { kind, reason } = checked.error;
       // One message for both, so that it reveals nothing about internal names.
-      return { kind: checked.kind === "dns" ? "dns" : "refused", message: `the URL ${checked.reason}` };
+      return { kind: kind === "dns" ? "dns" : "refused", message: `the URL ${reason}` };
     }
     signal.throwIfAborted();
-    const tried = checked.addresses.slice(0, MAX_TRIED_ADDRESSES);
+    const { url, addresses } = checked.value;
+    const tried = addresses.slice(0, MAX_TRIED_ADDRESSES);
     let kind: keyof typeof FAILURE_MESSAGES = "connect";
     for (const address of tried) {
       try {
-        return await exchange(call, headers, checked.url, address, signal);
+        return await exchange(call, headers, url, address, signal);
       } catch (cause) {
         kind = kindOf(cause);
         // The next address is tried only if nothing was sent yet.
@@ -181,8 +183,8 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
         const outcome = await Promise.race([late.promise, attempt(call, ended.signal)]);
         const durationMs = performance.now() - startedAt;
         return "kind" in outcome
-          ? new OutboundError(outcome.kind, outcome.message, durationMs)
-          : { ...outcome, durationMs };
+          ? err({ kind: outcome.kind, message: outcome.message, durationMs })
+          : ok({ ...outcome, durationMs });
       } finally {
         clearTimeout(timer);
         call.signal?.removeEventListener("abort", cancel);

@@ -1,5 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { hasUnprintable } from "../lib/printable.ts";
+import { type Err, err, ok, type Result } from "../lib/result.ts";
 import { type Address, classify, parseAddress } from "./address-class.ts";
 import { createAllowList } from "./allow-list.ts";
 import { createBoundedResolve } from "./bounded-resolve.ts";
@@ -30,15 +31,17 @@ export interface CheckedUrl extends CheckedAddress {
 export type UrlRefusalKind = "malformed" | "scheme" | "credentials" | "port" | "dns" | "address";
 
 /** The reason why a URL is refused. */
-export class UrlRefusal {
-  constructor(
-    readonly kind: UrlRefusalKind,
-    /**
-     * Text for the client that follows the name of the field, such as "must use https". It is the same for a name that
-     * does not exist and an internal one, so that it cannot be used to enumerate internal names.
-     */
-    readonly reason: string,
-  ) {}
+export interface UrlRefusal {
+  readonly kind: UrlRefusalKind;
+  /**
+   * Text for the client that follows the name of the field, such as "must use https". It is the same for a name that
+   * does not exist and an internal one, so that it cannot be used to enumerate internal names.
+   */
+  readonly reason: string;
+}
+
+function refused(kind: UrlRefusalKind, reason: string): Err<UrlRefusal> {
+  return err({ kind, reason });
 }
 
 export interface UrlGuard {
@@ -47,7 +50,7 @@ export interface UrlGuard {
    *
    * @param requester key under which DNS lookups are limited, such as `fid:3`.
    */
-  check(url: string, requester?: string): Promise<CheckedUrl | UrlRefusal>;
+  check(url: string, requester?: string): Promise<Result<CheckedUrl, UrlRefusal>>;
 }
 
 export interface UrlGuardOptions {
@@ -85,14 +88,15 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
 
   return {
     async check(text, requester) {
-      const url = parseUrl(text, options.allowHttp);
-      if (url instanceof UrlRefusal) return url;
+      const parsed = parseUrl(text, options.allowHttp);
+      if (!parsed.ok) return parsed;
+      const url = parsed.value;
       const host = url.hostname.replace(/^\[|\]$/g, "");
       const literal = parseAddress(host);
       if (literal) {
         return mayReach(literal)
-          ? checkedUrl(url, literal, [])
-          : new UrlRefusal("address", "must not point to an address that is not public");
+          ? ok(checkedUrl(url, literal, []))
+          : refused("address", "must not point to an address that is not public");
       }
       const resolved = await resolveInTime(resolve, host, requester, dnsTimeoutMs);
       const addresses: Address[] = [];
@@ -103,7 +107,7 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
         addresses.push(address);
       }
       const [first, ...others] = addresses;
-      return first ? checkedUrl(url, first, others) : unreachableName("dns");
+      return first ? ok(checkedUrl(url, first, others)) : unreachableName("dns");
     },
   };
 }
@@ -117,34 +121,34 @@ function checkedAddress(address: Address): CheckedAddress {
   return { address: address.toString(), family: address.kind() === "ipv4" ? 4 : 6 };
 }
 
-function unreachableName(kind: "dns" | "address"): UrlRefusal {
-  return new UrlRefusal(kind, "must have a host that resolves to public addresses only");
+function unreachableName(kind: "dns" | "address"): Err<UrlRefusal> {
+  return refused(kind, "must have a host that resolves to public addresses only");
 }
 
-function parseUrl(text: string, allowHttp: boolean): URL | UrlRefusal {
-  if (text.length > MAX_URL_CHARS) return new UrlRefusal("malformed", TOO_LONG);
+function parseUrl(text: string, allowHttp: boolean): Result<URL, UrlRefusal> {
+  if (text.length > MAX_URL_CHARS) return refused("malformed", TOO_LONG);
   const scheme = /^[a-z][a-z0-9+.-]*(?=:)/i.exec(text)?.[0].toLowerCase();
   if (scheme !== undefined && scheme !== "https" && !(scheme === "http" && allowHttp)) {
-    return new UrlRefusal("scheme", allowHttp ? "must use https or http" : "must use https");
+    return refused("scheme", allowHttp ? "must use https or http" : "must use https");
   }
   // A URL must display as what is called.
   if (hasUnprintable(text)) {
-    return new UrlRefusal("malformed", "must not contain control characters or invisible ones");
+    return refused("malformed", "must not contain control characters or invisible ones");
   }
   // URL parsers repair these in different ways; the stored text must have one meaning.
   if (/[\s\\]/.test(text) || !/^https?:\/\/[^/?#]/i.test(text)) {
-    return new UrlRefusal("malformed", "must be an absolute https URL");
+    return refused("malformed", "must be an absolute https URL");
   }
-  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return new UrlRefusal("credentials", "must not contain credentials");
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return refused("credentials", "must not contain credentials");
   const url = URL.parse(text);
-  if (url === null) return new UrlRefusal("malformed", "must be an absolute https URL");
-  if (url.port === "0") return new UrlRefusal("port", "must not use port 0");
+  if (url === null) return refused("malformed", "must be an absolute https URL");
+  if (url.port === "0") return refused("port", "must not use port 0");
   if (url.hostname.endsWith(".")) url.hostname = url.hostname.slice(0, -1);
   if (!url.hostname.startsWith("[") && !isName(url.hostname)) {
-    return new UrlRefusal("malformed", "must have a host name or an IP address");
+    return refused("malformed", "must have a host name or an IP address");
   }
   // Names and paths grow when they are encoded in ASCII.
-  return url.href.length > MAX_URL_CHARS ? new UrlRefusal("malformed", TOO_LONG) : url;
+  return url.href.length > MAX_URL_CHARS ? refused("malformed", TOO_LONG) : ok(url);
 }
 
 function isName(host: string): boolean {

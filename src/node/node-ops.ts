@@ -8,32 +8,17 @@ import {
 import type { StaleReason } from "../auth/staleness.ts";
 import { ApiError } from "../http/errors.ts";
 import type { MetricsPage, OpsProviders } from "../http/ops.ts";
-import type { RpcClient } from "../lib/port-rpc.ts";
+import { connectRpc } from "../lib/port-rpc.ts";
 import type { Metrics } from "../runtime/metrics.ts";
-import { setTimer } from "../runtime/set-timer.ts";
 import { type PartStats, STATS_DEADLINE_MS } from "./part-stats.ts";
-
-/**
- * A request to the main thread. The operator's endpoints describe the node as a whole, and any HTTP worker may receive
- * them. The worker forwards them to the main thread, which has clients of all parts and gathers the metrics of all HTTP
- * workers.
- */
-export type NodeRequest =
-  | { readonly type: "ready"; readonly forState: boolean }
-  | { readonly type: "stale" }
-  | { readonly type: "status" }
-  | { readonly type: "metrics" };
-
-export type NodeResponse =
-  | { readonly type: "ready"; readonly reason: string | undefined }
-  | { readonly type: "stale"; readonly reason: string | undefined }
-  | { readonly type: "status"; readonly status: Readonly<Record<string, unknown>> }
-  | { readonly type: "metrics"; readonly page: MetricsPage };
 
 /** The time that an HTTP worker waits for the main thread, ms. It exceeds the time that the main thread waits for parts. */
 const NODE_DEADLINE_MS = 2 * STATS_DEADLINE_MS;
 
-/** The operations of the main thread that HTTP workers call. */
+/**
+ * The methods of the main thread. The operator's endpoints describe the node as a whole, and any HTTP worker may receive
+ * them. The worker calls the main thread, which has clients of all parts and gathers the metrics of all HTTP workers.
+ */
 export interface NodeOps extends OpsProviders {
   readonly staleReason: StaleReason;
 }
@@ -41,47 +26,20 @@ export interface NodeOps extends OpsProviders {
 /** The series of one worker, in the form that is sent between threads. */
 export type WorkerMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
-/** A request of the main thread to an HTTP worker. */
-export type HttpWorkerRequest = { readonly type: "collect" };
-
-export async function handleNodeRequest(ops: NodeOps, request: NodeRequest): Promise<NodeResponse> {
-  switch (request.type) {
-    case "ready":
-      return { type: "ready", reason: await ops.notReadyReason(request) };
-    case "stale":
-      return { type: "stale", reason: await ops.staleReason() };
-    case "status":
-      return { type: "status", status: await ops.status() };
-    case "metrics":
-      return { type: "metrics", page: await ops.metrics() };
-  }
+/** The methods of an HTTP worker. */
+export interface HttpWorkerRpc {
+  metrics(): Promise<WorkerMetrics>;
 }
 
-/** A client of the main thread over its port. */
-export function nodeOpsOver(client: RpcClient<NodeRequest, NodeResponse>): NodeOps {
-  const request = async <Type extends NodeRequest["type"]>(
-    message: NodeRequest & { readonly type: Type },
-  ) => {
-    const { type } = message;
-    const response = await inTime(client.call(message));
-    if (response.type !== type) throw new Error("the main thread responded to another request");
-    return response as Extract<NodeResponse, { type: Type }>;
-  };
-  return {
-    notReadyReason: async ({ forState }) => (await request({ type: "ready", forState })).reason,
-    staleReason: async () => (await request({ type: "stale" })).reason,
-    status: async () => (await request({ type: "status" })).status,
-    metrics: async () => (await request({ type: "metrics" })).page,
-  };
-}
-
-/** @throws ApiError `unavailable` when the main thread does not respond within `NODE_DEADLINE_MS`. */
-async function inTime<Response>(response: Promise<Response>): Promise<Response> {
-  const late = Promise.withResolvers<never>();
-  const cancel = setTimer(NODE_DEADLINE_MS, () =>
-    late.reject(new ApiError("unavailable", "the main thread does not respond")),
-  );
-  return Promise.race([response, late.promise]).finally(cancel);
+/**
+ * Returns the client of the main thread over its port. Its methods throw an ApiError `unavailable` when the main thread
+ * does not respond within `NODE_DEADLINE_MS`.
+ */
+export function connectNodeOps(port: MessagePort): NodeOps {
+  return connectRpc<NodeOps>(port, {
+    timeoutMs: NODE_DEADLINE_MS,
+    timeoutError: () => new ApiError("unavailable", "the main thread does not respond"),
+  });
 }
 
 /** The metrics of one part. They are rendered only when the part has responded. */

@@ -4,15 +4,19 @@ import { indexPath, openIndexReader, openIndexWriter } from "../db/index/databas
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
 import { openState, statePath } from "../db/state/database.ts";
+import type { IngestRpc } from "../ingest/rpc.ts";
 import { EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
-import { RpcClient } from "../lib/port-rpc.ts";
+import { connectRpc } from "../lib/port-rpc.ts";
 import { checkListenAddress } from "../net/listen-address.ts";
 import { networkOf } from "../protocol/network.ts";
-import { fanOutClient } from "../push/rpc.ts";
+import type { FanOut } from "../push/fan-out.ts";
 import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
-import { deliveryNodeClient } from "../webhooks/rpc.ts";
+import type { MatchRpc } from "../webhooks/match/rpc.ts";
+import type { DeliveryNode } from "../webhooks/rpc.ts";
+import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
+import type { StateWriterRpc } from "./state/writer-rpc.ts";
 import { scheduleStateWatch } from "./state-watch.ts";
 import { createNodeOps } from "./status.ts";
 import { scheduleStorageWatch } from "./storage-watch.ts";
@@ -67,12 +71,12 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const { partMetrics, stateWatch, storageWatch, ...ops } = createNodeOps({
     common,
     db,
-    ingest: new RpcClient(channels.ingest.connect()),
-    maintenance: new RpcClient(channels.maintenance.connect()),
-    fanOut: fanOutClient(new RpcClient(channels.fanOut.connect())),
-    delivery: deliveryNodeClient(new RpcClient(channels.delivery.connect())),
-    state: new RpcClient(channels.state.connect()),
-    matching: new RpcClient(channels.matching.connect()),
+    ingest: connectRpc<IngestRpc>(channels.ingest.connect()),
+    maintenance: connectRpc<MaintenanceRpc>(channels.maintenance.connect()),
+    fanOut: connectRpc<FanOut>(channels.fanOut.connect()),
+    delivery: connectRpc<DeliveryNode>(channels.delivery.connect()),
+    state: connectRpc<StateWriterRpc>(channels.state.connect()),
+    matching: connectRpc<MatchRpc>(channels.matching.connect()),
     upstream,
     isStarted: () => isStarted,
     storage: {

@@ -4,7 +4,7 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { isDemo } from "../db/index/identity.ts";
 import { readTotals } from "../db/index/totals.ts";
 import { registerIngestMetrics } from "../ingest/metrics.ts";
-import { type IngestClient, ingestStats, type WriterStats } from "../ingest/rpc.ts";
+import type { IngestRpc, WriterStats } from "../ingest/rpc.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import type { FanOut, FanOutStats } from "../push/fan-out.ts";
 import { registerSendMetrics } from "../push/send-metrics.ts";
@@ -13,21 +13,15 @@ import type { Metrics } from "../runtime/metrics.ts";
 import { registerUpstreamMetrics } from "../upstream/metrics.ts";
 import { registerDeliveryMetrics } from "../webhooks/deliver/delivery-metrics.ts";
 import { registerMatchMetrics } from "../webhooks/match/match-metrics.ts";
-import {
-  type MatchRequest,
-  type MatchResponse,
-  type MatchThreadStats,
-  matchThreadStats,
-} from "../webhooks/match/rpc.ts";
+import type { MatchRpc, MatchThreadStats } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode, DeliveryNodeStats } from "../webhooks/rpc.ts";
-import type { MaintenanceStats } from "./maintenance/maintenance.ts";
+import type { MaintenanceRpc, MaintenanceStats } from "./maintenance/maintenance.ts";
 import { registerMaintenanceMetrics } from "./maintenance/metrics.ts";
-import { type MaintenanceClient, maintenanceStats } from "./maintenance/rpc.ts";
 import type { NodeOps, PartMetrics } from "./node-ops.ts";
 import { PartStats } from "./part-stats.ts";
 import { registerStateMetrics } from "./state/metrics.ts";
 import type { StateWriterStats } from "./state/state-writer.ts";
-import { type StateRpcClient, stateWriterStats } from "./state/writer-rpc.ts";
+import type { StateWriterRpc } from "./state/writer-rpc.ts";
 import { createStateWatch, type StateWatch } from "./state-watch.ts";
 import {
   createStorageWatch,
@@ -37,16 +31,18 @@ import {
 } from "./storage-watch.ts";
 import { type UpstreamWatch, upstreamStatus } from "./upstream-watch.ts";
 
+type StatsClient<Rpc extends { stats(): unknown }> = Pick<RpcClient<Rpc>, "stats">;
+
 /** The clients of the parts that report stats. */
 interface NodeOpsDeps {
   readonly common: Common;
   readonly db: IndexDatabase;
-  readonly ingest: IngestClient;
-  readonly maintenance: MaintenanceClient;
-  readonly fanOut: FanOut;
-  readonly delivery: DeliveryNode;
-  readonly matching: RpcClient<MatchRequest, MatchResponse>;
-  readonly state: StateRpcClient;
+  readonly ingest: StatsClient<IngestRpc>;
+  readonly maintenance: StatsClient<MaintenanceRpc>;
+  readonly fanOut: StatsClient<FanOut>;
+  readonly delivery: StatsClient<DeliveryNode>;
+  readonly matching: StatsClient<MatchRpc>;
+  readonly state: StatsClient<StateWriterRpc>;
   /** The watch of the upstream; undefined when the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
   /** Whether every part has started. */
@@ -74,12 +70,12 @@ export function createNodeOps(parts: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     parts;
   const { config, log, metrics, shutdown } = common;
   const stats: NodeStats = {
-    ingest: new PartStats("ingest", () => ingestStats(ingest)),
-    maintenance: new PartStats("maintenance", () => maintenanceStats(maintenance)),
+    ingest: new PartStats("ingest", () => ingest.stats()),
+    maintenance: new PartStats("maintenance", () => maintenance.stats()),
     fanOut: new PartStats("fan_out", () => fanOut.stats()),
     delivery: new PartStats("delivery", () => delivery.stats()),
-    matching: new PartStats("matching", () => matchThreadStats(matching)),
-    state: new PartStats("state", () => stateWriterStats(state)),
+    matching: new PartStats("matching", () => matching.stats()),
+    state: new PartStats("state", () => state.stats()),
   };
   const stateWatch = createStateWatch(stats.state);
   const partMetrics = [

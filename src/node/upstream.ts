@@ -1,8 +1,7 @@
-import { RpcClient } from "../lib/port-rpc.ts";
+import { connectRpc } from "../lib/port-rpc.ts";
 import type { Common } from "../runtime/common.ts";
 import { progressOnStderr } from "../runtime/progress-line.ts";
-import type { UpstreamProgress } from "../upstream/progress.ts";
-import { type UpstreamRequest, upstreamProgress } from "../upstream/rpc.ts";
+import type { UpstreamRpc } from "../upstream/rpc.ts";
 import { createUpstreamWatch, type UpstreamWatch } from "./upstream-watch.ts";
 import type { WorkerChannels } from "./workers/worker-handle.ts";
 
@@ -12,10 +11,10 @@ export function watchUpstream(
   worker: WorkerChannels,
 ): UpstreamWatch | undefined {
   if (config.upstream.url === "") return undefined;
-  const client = new RpcClient<UpstreamRequest, UpstreamProgress>(worker.connect());
+  const client = connectRpc<UpstreamRpc>(worker.connect());
   const output = progressOnStderr();
   return createUpstreamWatch({
-    readProgress: () => upstreamProgress(client),
+    readProgress: () => client.progress(),
     clock,
     log: log.child({ subsystem: "upstream" }),
     readyLagSecs: config.upstream.ready_lag_secs,

@@ -1,7 +1,4 @@
-/**
- * Why the node refuses an input. `code` is sent to gRPC clients in the `x-err-code` trailer. `reason` is for people
- * and contains nothing but the offending field and its rule.
- */
+/** The code of a refusal. gRPC clients receive it in the `x-err-code` trailer. */
 export type RejectionCode =
   | "bad_request.parse_failure"
   | "bad_request.validation_failure"
@@ -11,17 +8,21 @@ export type RejectionCode =
   | "bad_request.prunable"
   | "unavailable";
 
-export class Rejection {
-  constructor(
-    readonly code: RejectionCode,
-    readonly reason: string,
-  ) {}
+/** Why the node refuses an input. */
+export interface Rejection {
+  readonly code: RejectionCode;
+  /** For people. Contains only the offending field and its rule. */
+  readonly reason: string;
+}
+
+export function rejection(code: RejectionCode, reason: string): Rejection {
+  return { code, reason };
 }
 
 /** The refusal of a message that breaks a rule of its type. */
 export function invalid(reason: string): Rejection {
-  return new Rejection("bad_request.validation_failure", reason);
+  return rejection("bad_request.validation_failure", reason);
 }
 
 /** The refusal of a message that was merged before. It is a success for a sender that tries again. */
-export const DUPLICATE = new Rejection("bad_request.duplicate", "message is already merged");
+export const DUPLICATE = rejection("bad_request.duplicate", "message is already merged");

@@ -1,6 +1,7 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { err, ok, type Result } from "../lib/result.ts";
 import { decodeMessageData } from "./message-data.ts";
-import { Rejection } from "./rejection.ts";
+import { type Rejection, rejection } from "./rejection.ts";
 import { Message, MessageData } from "./wire/generated/message.ts";
 import { MESSAGE_SCHEMA } from "./wire/generated/wire-schemas.ts";
 import { findWireError } from "./wire-check.ts";
@@ -24,22 +25,22 @@ export interface SignedMessage {
  * it. Otherwise `data` is encoded again in canonical form, as the reference node does. Returns a
  * `bad_request.parse_failure` for bytes that are not a message, and for integers above 2^53 - 1.
  */
-export function decodeMessage(bytes: Uint8Array): SignedMessage | Rejection {
+export function decodeMessage(bytes: Uint8Array): Result<SignedMessage, Rejection> {
   try {
     const error = findWireError(bytes, MESSAGE_SCHEMA);
-    if (error !== undefined) return parseFailure(error);
+    if (error !== undefined) return err(parseFailure(error));
     return fromWire(Message.decode(bytes));
   } catch (cause) {
-    return parseFailure(cause);
+    return err(parseFailure(cause));
   }
 }
 
 /** Like `decodeMessage`, for an envelope that is already decoded. */
-export function signedMessageFromWire(message: Message): SignedMessage | Rejection {
+export function signedMessageFromWire(message: Message): Result<SignedMessage, Rejection> {
   try {
     return fromWire(message);
   } catch (cause) {
-    return parseFailure(cause);
+    return err(parseFailure(cause));
   }
 }
 
@@ -83,27 +84,27 @@ export function toWire(message: SignedMessage): Message {
   };
 }
 
-function fromWire(message: Message): SignedMessage | Rejection {
+function fromWire(message: Message): Result<SignedMessage, Rejection> {
   const dataBytes =
     message.dataBytes !== undefined && message.dataBytes.length > 0
       ? message.dataBytes
       : message.data && MessageData.encode(message.data).finish();
   if (!dataBytes)
-    return new Rejection("bad_request.parse_failure", "message has neither data_bytes nor data");
+    return err(rejection("bad_request.parse_failure", "message has neither data_bytes nor data"));
   const data = decodeMessageData(dataBytes);
-  if (data instanceof Rejection) return data;
-  return {
-    data,
+  if (!data.ok) return data;
+  return ok({
+    data: data.value,
     dataBytes,
     hash: message.hash,
     hashScheme: message.hashScheme,
     signature: message.signature,
     signatureScheme: message.signatureScheme,
     signer: message.signer,
-  };
+  });
 }
 
 function parseFailure(cause: unknown): Rejection {
   const detail = cause instanceof Error ? cause.message : cause;
-  return new Rejection("bad_request.parse_failure", `message cannot be decoded: ${detail}`);
+  return rejection("bad_request.parse_failure", `message cannot be decoded: ${detail}`);
 }

@@ -1,7 +1,6 @@
-import type { LiveToken } from "../db/state/records.ts";
-import type { TokenPosition, TokenStore } from "../db/state/stores.ts";
 import type { FollowersAmong } from "./followers.ts";
-import type { Audience } from "./store/campaigns.ts";
+import type { Audience } from "./store/campaign-store.ts";
+import type { LiveToken, TokenPosition, TokenStore } from "./store/token-store.ts";
 
 const PAGE_TOKENS = 1000;
 const PAGE_HOSTS = 100;

@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LiveToken, TokenKey } from "../db/state/records.ts";
-import type { TokenStore } from "../db/state/stores.ts";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import { exponentialBackoffMs, withJitter } from "../lib/backoff.ts";
 import type { Batch } from "./batcher.ts";
@@ -8,7 +6,9 @@ import { failure, type TokenOutcome, tokenOutcomes } from "./client-response.ts"
 import type { BatchOutcome, PostBatch } from "./post-batch.ts";
 import type { SendCounters } from "./send-stats.ts";
 import type { Slot, Slots } from "./slots.ts";
-import type { CampaignWork, NotificationLedger, TokenResult } from "./store/campaigns.ts";
+import type { CampaignWork } from "./store/campaign-store.ts";
+import type { NotificationLedger, TokenResult } from "./store/notification-ledger.ts";
+import type { LiveToken, TokenKey, TokenStore } from "./store/token-store.ts";
 
 const MIN_LEASE_SECS = 30;
 /** A claim outlasts the call by this much, for the wait before the call. */

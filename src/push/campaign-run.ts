@@ -1,4 +1,4 @@
-import type { AppStore } from "../db/state/stores.ts";
+import type { AppStore } from "../apps/app-store.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { type AudienceReader, createAudienceReader } from "./audience.ts";
 import {
@@ -9,7 +9,7 @@ import {
 } from "./batch-sender.ts";
 import { type Batch, Batcher } from "./batcher.ts";
 import type { FollowersAmong } from "./followers.ts";
-import type { CampaignWork } from "./store/campaigns.ts";
+import type { CampaignWork } from "./store/campaign-store.ts";
 
 /** Client hosts of one campaign that are served concurrently. */
 const MAX_HOST_WORKERS = 32;
@@ -20,11 +20,6 @@ export interface RunDeps extends BatchSenderDeps {
   readonly clock: Clock;
   readonly apps: AppStore;
   readonly followersAmong: FollowersAmong;
-}
-
-/** Thrown when the app of a running campaign was deleted. */
-class AppDeleted extends Error {
-  override name = "AppGone";
 }
 
 /**
@@ -42,7 +37,8 @@ export async function runCampaign(
   const { apps, tokens, ledger, followersAmong, slots, stats, clock } = parts;
   const { appId, audience, campaignId } = work;
   const fault = new AbortController();
-  const stop = AbortSignal.any([signals.stop, fault.signal]);
+  const appDeleted = new AbortController();
+  const stop = AbortSignal.any([signals.stop, fault.signal, appDeleted.signal]);
   const delivery = createBatchSender(parts, work, { stop, cancelCalls: signals.cancelCalls });
 
   async function sendToHost(reader: AudienceReader, host: string): Promise<void> {
@@ -65,7 +61,7 @@ export async function runCampaign(
     try {
       for await (const page of reader.pagesOf(host)) {
         stop.throwIfAborted();
-        if (!(await apps.find(appId, nowSecs(clock)))) throw new AppDeleted();
+        if (!(await apps.find(appId, nowSecs(clock)))) return appDeleted.abort();
         await countNotAttempted(host, page.notAttempted);
         // A page at a time and before acquiring a slot, so that no slot waits for the database.
         const claimed = await delivery.claim(host, page.tokens);
@@ -99,7 +95,7 @@ export async function runCampaign(
   );
   await Promise.all(workers);
   signals.stop.throwIfAborted();
-  if (fault.signal.reason instanceof AppDeleted) return "aborted";
+  if (appDeleted.signal.aborted) return "aborted";
   fault.signal.throwIfAborted();
   return "completed";
 }

@@ -1,7 +1,8 @@
 import type { AppService } from "../apps/app-service.ts";
-import { Refusal } from "../management/refusal.ts";
+import { ok, type Result } from "../lib/result.ts";
+import { type Refusal, refused } from "../management/refusal.ts";
 import { allRetryableFids } from "./send-service.ts";
-import type { Campaign, CampaignBreakdown, CampaignStore } from "./store/campaigns.ts";
+import type { Campaign, CampaignBreakdown, CampaignStore } from "./store/campaign-store.ts";
 
 /** Limit of client hosts in the details of a campaign: those with the most tokens. */
 export const MAX_SHOWN_HOSTS = 100;
@@ -19,8 +20,8 @@ export interface CampaignService {
   list(
     fid: number,
     page: { readonly appId: string; readonly before: number | undefined; readonly max: number },
-  ): Promise<Campaign[] | Refusal>;
-  get(fid: number, campaignId: string): Promise<CampaignDetails | Refusal>;
+  ): Promise<Result<Campaign[], Refusal>>;
+  get(fid: number, campaignId: string): Promise<Result<CampaignDetails, Refusal>>;
 }
 
 export function createCampaignService(parts: {
@@ -31,19 +32,19 @@ export function createCampaignService(parts: {
   return {
     async list(fid, { appId, before = Number.MAX_SAFE_INTEGER, max }) {
       const app = await apps.get(fid, appId);
-      return app instanceof Refusal ? app : campaigns.list({ appId, before, max });
+      return app.ok ? ok(await campaigns.list({ appId, before, max })) : app;
     },
 
     async get(fid, campaignId) {
       const campaign = await campaigns.find(campaignId);
-      if (!campaign) return new Refusal("notFound", "no such campaign");
+      if (!campaign) return refused("notFound", "no such campaign");
       const app = await apps.get(fid, campaign.appId);
-      if (app instanceof Refusal) return app;
-      return {
+      if (!app.ok) return app;
+      return ok({
         ...campaign,
         breakdown: await campaigns.breakdown(campaignId, MAX_SHOWN_HOSTS),
         retryableFids: await allRetryableFids(campaigns, campaignId),
-      };
+      });
     },
   };
 }

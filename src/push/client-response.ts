@@ -1,4 +1,5 @@
-import type { OutcomeKind } from "./store/campaigns.ts";
+import { parseJsonBytes } from "../lib/json.ts";
+import type { OutcomeKind } from "./store/campaign-store.ts";
 
 /** A client's result for one token of a batch. */
 export interface TokenOutcome {
@@ -24,14 +25,12 @@ const LISTS = ["successfulTokens", "invalidTokens", "rateLimitedTokens", "failed
 /** Reasons of `failedTokens` in the protocol; other text of a client is not used as a counter name. */
 const FAILED_REASONS = new Set(["domain_mismatch", "target_url_mismatch", "no_webhook_url", "unknown"]);
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
 /**
  * Parses the body of a 2xx response: the lists, at the top level or under `result`. Some lists may be missing, but not
  * all. Returns undefined for anything else.
  */
 export function parseClientResponse(body: Uint8Array): ClientResponse | undefined {
-  const whole = parseJson(body);
+  const whole = parseJsonBytes(body);
   const lists = isObject(whole) && isObject(whole.result) ? whole.result : whole;
   if (!isObject(lists) || !LISTS.some((name) => Object.hasOwn(lists, name))) return undefined;
   const [successful, invalid, rateLimited, failed] = LISTS.map((name) => lists[name] ?? []);
@@ -81,14 +80,6 @@ export function failure(
   { isRetryable = false, isGone = false }: Partial<TokenOutcome> = {},
 ): TokenOutcome {
   return { kind: "failure", reason, isRetryable, isGone };
-}
-
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(body));
-  } catch {
-    return undefined;
-  }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

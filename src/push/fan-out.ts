@@ -6,7 +6,8 @@ import { type RunDeps, runCampaign } from "./campaign-run.ts";
 import { ResultList } from "./result-list.ts";
 import type { SendStats } from "./send-stats.ts";
 import type { SlotStats } from "./slots.ts";
-import type { CampaignStore, TokenResult } from "./store/campaigns.ts";
+import type { CampaignStore } from "./store/campaign-store.ts";
+import type { TokenResult } from "./store/notification-ledger.ts";
 
 /** Limits of concurrent campaigns, in total and of one app; others wait, and the oldest runs first. */
 const MAX_RUNNING = 32;

@@ -1,9 +1,9 @@
-import { type OutboundClient, OutboundError, type OutboundErrorKind } from "../net/client.ts";
+import type { OutboundClient, OutboundErrorKind } from "../net/client.ts";
 import { retryAfterMs } from "../net/retry-after.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { HostStatus } from "./circuit-breaker.ts";
 import { type ClientResponse, parseClientResponse } from "./client-response.ts";
-import type { Notification } from "./store/campaigns.ts";
+import type { Notification } from "./store/campaign-store.ts";
 
 /** Longest delay that a client can request by Retry-After. */
 const MAX_RETRY_AFTER_MS = 10_000;
@@ -74,11 +74,12 @@ export function createPostBatch(parts: {
       timeoutMs,
       signal,
     });
-    if (outcome instanceof OutboundError) {
-      if (outcome.kind === "cancelled") return { kind: "cancelled" };
-      return { kind: "failed", ...FAILURES[outcome.kind], waitMs: 0 };
+    if (!outcome.ok) {
+      const { kind } = outcome.error;
+      if (kind === "cancelled") return { kind: "cancelled" };
+      return { kind: "failed", ...FAILURES[kind], waitMs: 0 };
     }
-    const { status, headers, body, truncated } = outcome;
+    const { status, headers, body, truncated } = outcome.value;
     if (status <= 299) {
       if (truncated) return permanentFailure("response_too_large");
       const response = parseClientResponse(body);

@@ -1,4 +1,4 @@
-import type { TokenResult } from "./store/campaigns.ts";
+import type { TokenResult } from "./store/notification-ledger.ts";
 
 /** A send to more tokens than this does not return the result of each. */
 const MAX_LISTED = 100;

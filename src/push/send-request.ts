@@ -1,7 +1,8 @@
 import { hasUnprintable } from "../lib/printable.ts";
+import { ok, type Result } from "../lib/result.ts";
 import { type JsonObject, ownValue, readList, readObject, readText } from "../management/fields.ts";
-import { badField, Refusal } from "../management/refusal.ts";
-import type { Audience, Notification } from "./store/campaigns.ts";
+import { badField, type Refusal } from "../management/refusal.ts";
+import type { Audience, Notification } from "./store/campaign-store.ts";
 
 /** Stands for every fid above 2^53 - 1; no such fid exists. */
 const UNKNOWN_FID = -1;
@@ -26,51 +27,61 @@ const readUrlText = readText({ min: 1, max: MAX_TARGET_URL_CHARS });
 const readFids = readList(Number.MAX_SAFE_INTEGER, readAnyFid);
 
 /** Reads the body of a send for the app at `appUrl`; a refusal names the field. */
-export function readSendRequest(body: unknown, appUrl: string): SendRequest | Refusal {
+export function readSendRequest(body: unknown, appUrl: string): Result<SendRequest, Refusal> {
   const request = readObject(body, "request body");
-  if (request instanceof Refusal) return request;
-  const notification = readNotification(request, appUrl);
-  if (notification instanceof Refusal) return notification;
-  const audience = readAudience(request);
-  return audience instanceof Refusal ? audience : { ...notification, audience };
+  if (!request.ok) return request;
+  const notification = readNotification(request.value, appUrl);
+  if (!notification.ok) return notification;
+  const audience = readAudience(request.value);
+  return audience.ok ? ok({ ...notification.value, audience: audience.value }) : audience;
 }
 
-function readNotification(request: JsonObject, appUrl: string): Omit<SendRequest, "audience"> | Refusal {
+function readNotification(
+  request: JsonObject,
+  appUrl: string,
+): Result<Omit<SendRequest, "audience">, Refusal> {
   const given = ownValue(request, "notification");
   if (given === undefined) return badField("missing field notification");
   const notification = readObject(given, "notification");
-  if (notification instanceof Refusal) return notification;
-  const field = <T>(key: string, read: (value: unknown, name: string) => T | Refusal): T | Refusal => {
-    const value = ownValue(notification, key);
+  if (!notification.ok) return notification;
+  const field = <T>(
+    key: string,
+    read: (value: unknown, name: string) => Result<T, Refusal>,
+  ): Result<T, Refusal> => {
+    const value = ownValue(notification.value, key);
     const name = `notification.${key}`;
     return value === undefined ? badField(`missing field ${name}`) : read(value, name);
   };
   const title = field("title", readTitle);
-  if (title instanceof Refusal) return title;
+  if (!title.ok) return title;
   const body = field("body", readBody);
-  if (body instanceof Refusal) return body;
+  if (!body.ok) return body;
   const targetUrl = field("target_url", (value, name) => readTargetUrl(value, name, appUrl));
-  if (targetUrl instanceof Refusal) return targetUrl;
-  const givenUuid = ownValue(notification, "uuid") ?? null;
-  const uuid = givenUuid === null ? undefined : readUuid(givenUuid);
-  if (uuid instanceof Refusal) return uuid;
-  return { notification: { title, body, targetUrl }, uuid };
+  if (!targetUrl.ok) return targetUrl;
+  const givenUuid = ownValue(notification.value, "uuid") ?? null;
+  const uuid = givenUuid === null ? ok(undefined) : readUuid(givenUuid);
+  if (!uuid.ok) return uuid;
+  return ok({
+    notification: { title: title.value, body: body.value, targetUrl: targetUrl.value },
+    uuid: uuid.value,
+  });
 }
 
 /** Clients open it only on the host of the app, and report a sender that uses another one. */
-function readTargetUrl(value: unknown, name: string, appUrl: string): string | Refusal {
-  const text = readUrlText(value, name);
-  if (text instanceof Refusal) return text;
+function readTargetUrl(value: unknown, name: string, appUrl: string): Result<string, Refusal> {
+  const read = readUrlText(value, name);
+  if (!read.ok) return read;
+  const text = read.value;
   if (hasUnprintable(text)) return badField(`${name} must not contain control characters or invisible ones`);
   const url = /^https:\/\/[^/?#\\\s]/i.test(text) && !/[\s\\]/.test(text) ? URL.parse(text) : null;
   if (url === null) return badField(`${name} must be an absolute https URL`);
   if (url.username !== "" || url.password !== "") return badField(`${name} must not contain credentials`);
   const { host } = new URL(appUrl);
-  return url.host === host ? text : badField(`${name} must be on the host of the app, ${host}`);
+  return url.host === host ? read : badField(`${name} must be on the host of the app, ${host}`);
 }
 
 /** Accepts all common forms of RFC 9562: with or without hyphens, braces or `urn:uuid:`, in either case. */
-function readUuid(value: unknown): string | Refusal {
+function readUuid(value: unknown): Result<string, Refusal> {
   const bare = typeof value === "string" ? /^(?:urn:uuid:)?(.{32,38})$/i.exec(value)?.[1] : undefined;
   const unbraced = bare?.startsWith("{") && bare.endsWith("}") ? bare.slice(1, -1) : bare;
   const parts =
@@ -80,32 +91,36 @@ function readUuid(value: unknown): string | Refusal {
         /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i.exec(unbraced));
   return parts === null
     ? badField("notification.uuid must be a UUID")
-    : parts.slice(1).join("-").toLowerCase();
+    : ok(parts.slice(1).join("-").toLowerCase());
 }
 
-function readAudience(request: JsonObject): Audience | Refusal {
+function readAudience(request: JsonObject): Result<Audience, Refusal> {
   const targetFids = readOptionalFids(request, "target_fids");
-  if (targetFids instanceof Refusal) return targetFids;
+  if (!targetFids.ok) return targetFids;
   const excludeFids = readOptionalFids(request, "exclude_fids");
-  if (excludeFids instanceof Refusal) return excludeFids;
+  if (!excludeFids.ok) return excludeFids;
   const following = ownValue(request, "following_fid") ?? null;
-  const followingFid = following === null ? null : readAnyFid(following, "following_fid");
-  if (followingFid instanceof Refusal) return followingFid;
+  const followingFid = following === null ? ok(null) : readAnyFid(following, "following_fid");
+  if (!followingFid.ok) return followingFid;
   const score = ownValue(request, "minimum_user_score") ?? null;
   if (score !== null && typeof score !== "number") return badField("minimum_user_score must be a number");
-  return { targetFids, excludeFids, followingFid };
+  return ok({
+    targetFids: targetFids.value,
+    excludeFids: excludeFids.value,
+    followingFid: followingFid.value,
+  });
 }
 
 /** Rejects `null`: an empty list means everyone, so a sender that means no one must not reach everyone. */
-function readOptionalFids(request: JsonObject, key: string): readonly number[] | Refusal {
+function readOptionalFids(request: JsonObject, key: string): Result<readonly number[], Refusal> {
   const given = ownValue(request, key);
-  return given === undefined ? [] : readFids(given, key);
+  return given === undefined ? ok([]) : readFids(given, key);
 }
 
 /** Reads a u64 as a JSON number. No fid is above 2^53 - 1, so the rounding of larger numbers does not matter. */
-function readAnyFid(value: unknown, name: string): number | Refusal {
+function readAnyFid(value: unknown, name: string): Result<number, Refusal> {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 2 ** 64) {
     return badField(`${name} must be an unsigned 64-bit integer`);
   }
-  return Number.isSafeInteger(value) ? value : UNKNOWN_FID;
+  return ok(Number.isSafeInteger(value) ? value : UNKNOWN_FID);
 }

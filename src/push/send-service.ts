@@ -1,10 +1,10 @@
-import type { App } from "../db/state/records.ts";
-import type { AppStore } from "../db/state/stores.ts";
-import { Refusal } from "../management/refusal.ts";
+import type { App, AppStore } from "../apps/app-store.ts";
+import { ok, type Result } from "../lib/result.ts";
+import { type Refusal, refused } from "../management/refusal.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { CampaignOutcome, FanOut } from "./fan-out.ts";
 import { readSendRequest } from "./send-request.ts";
-import type { Campaign, CampaignStore } from "./store/campaigns.ts";
+import type { Campaign, CampaignStore } from "./store/campaign-store.ts";
 
 /** Limit of unfinished campaigns of one app, including queued ones. */
 const MAX_UNFINISHED = 100;
@@ -26,8 +26,8 @@ export interface StartedCampaign {
 
 /** Starts the notification campaigns of apps. */
 export interface SendService {
-  findApp(appId: string): Promise<App | Refusal>;
-  start(app: App, body: unknown): Promise<StartedCampaign | Refusal>;
+  findApp(appId: string): Promise<Result<App, Refusal>>;
+  start(app: App, body: unknown): Promise<Result<StartedCampaign, Refusal>>;
 }
 
 export interface SendServiceDeps {
@@ -61,13 +61,14 @@ export function createSendService(parts: SendServiceDeps): SendService {
 
   return {
     async findApp(appId) {
-      return (await apps.find(appId, nowSecs(clock))) ?? new Refusal("notFound", "no such app");
+      const app = await apps.find(appId, nowSecs(clock));
+      return app ? ok(app) : refused("notFound", "no such app");
     },
 
     async start({ appId, appUrl }, body) {
       const request = readSendRequest(body, appUrl);
-      if (request instanceof Refusal) return request;
-      const { notification, uuid, audience } = request;
+      if (!request.ok) return request;
+      const { notification, uuid, audience } = request.value;
       const campaignId = crypto.randomUUID();
       const createdAt = nowSecs(clock);
       const outcome = await campaigns.create(
@@ -82,15 +83,12 @@ export function createSendService(parts: SendServiceDeps): SendService {
         MAX_UNFINISHED,
       );
       if (outcome === "too-many") {
-        return new Refusal(
-          "tooManyRequests",
-          `an app may have at most ${MAX_UNFINISHED} campaigns under way`,
-        );
+        return refused("tooManyRequests", `an app may have at most ${MAX_UNFINISHED} campaigns under way`);
       }
       const result = awaitResult(campaignId, fanOut.run({ campaignId, appId }));
       // The fan-out logs a fault, so a caller that does not await the result needs no rejection.
       result.catch(() => undefined);
-      return { campaignId, result };
+      return ok({ campaignId, result });
     },
   };
 }

@@ -1,5 +1,6 @@
 import { CallDurations, type DurationStats } from "../lib/call-durations.ts";
-import type { OutcomeKind, TokenResult } from "./store/campaigns.ts";
+import type { OutcomeKind } from "./store/campaign-store.ts";
+import type { TokenResult } from "./store/notification-ledger.ts";
 
 /** Limit of hosts that are counted separately: clients choose the hosts. */
 const MAX_HOSTS = 100;

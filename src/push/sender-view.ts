@@ -1,6 +1,6 @@
-import type { App, TokenRecord } from "../db/state/records.ts";
-import type { TokenPosition, TokenStore } from "../db/state/stores.ts";
-import type { Campaign, CampaignStore, CampaignTotals } from "./store/campaigns.ts";
+import type { App } from "../apps/app-store.ts";
+import type { Campaign, CampaignStore, CampaignTotals } from "./store/campaign-store.ts";
+import type { TokenPosition, TokenRecord, TokenStore } from "./store/token-store.ts";
 
 /** Limit of client apps in the totals of a campaign. */
 const MAX_SHOWN_CLIENTS = 100;

@@ -1,3 +1,5 @@
+import { parseJson } from "../lib/json.ts";
+
 /**
  * Cursors are keyset positions: a cursor holds the sort key of the last row of a page. Rows that are inserted or deleted
  * between two pages never repeat or skip a row that stays. Wire format: base64url of a version byte, a tag of the
@@ -41,14 +43,6 @@ export function cursorCodec<const Shape extends KeyShape>(
       return fits(key, shape) ? key : undefined;
     },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function fits<Shape extends KeyShape>(key: unknown, shape: Shape): key is Key<Shape> {

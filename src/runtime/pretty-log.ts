@@ -1,3 +1,4 @@
+import { parseJson } from "../lib/json.ts";
 import { printable } from "../lib/printable.ts";
 
 const COLOURS: Readonly<Record<string, string>> = {
@@ -32,12 +33,8 @@ export function prettyLine(line: string, colours: boolean): string {
 }
 
 function parseEvent(line: string): Record<string, unknown> | undefined {
-  try {
-    const event: unknown = JSON.parse(line);
-    return typeof event === "object" && event !== null ? { ...event } : undefined;
-  } catch {
-    return undefined;
-  }
+  const event = parseJson(line);
+  return typeof event === "object" && event !== null ? { ...event } : undefined;
 }
 
 /** Escapes characters that could move the cursor, recolour the terminal or reorder the text. */

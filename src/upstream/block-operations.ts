@@ -1,7 +1,6 @@
 import { decodeRecord, validateRecord } from "../ingest/record.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
-import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { toFarcasterSecs, toUnixSecs } from "../protocol/time.ts";
 import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../protocol/validate/gasless-key.ts";
@@ -101,19 +100,17 @@ function relayEvent(block: BlockContext, { body }: FollowedEvent): void {
 /** Returns the on-chain event in `bytes`, or undefined if it breaks a rule. */
 export function validatedEvent(rules: RelayRules, bytes: Uint8Array): OnChainEvent | undefined {
   const record = decodeRecord({ kind: "onChainEvent", bytes });
-  const refusal = record instanceof Rejection ? record : validateRecord(record, rules);
+  const refusal = record.ok ? validateRecord(record.value, rules) : record.error;
   if (refusal) rules.onRefused(refusal);
-  return refusal || record instanceof Rejection || record.kind !== "onChainEvent" ? undefined : record.event;
+  return !refusal && record.ok && record.value.kind === "onChainEvent" ? record.value.event : undefined;
 }
 
 /** Returns the username proof in `bytes`, of any type, or undefined if it breaks a rule. */
 export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNameProof | undefined {
   const record = decodeRecord({ kind: "usernameProof", bytes });
-  if (record instanceof Rejection || record.kind !== "usernameProof") {
-    if (record instanceof Rejection) rules.onRefused(record);
-    return undefined;
-  }
-  const { proof } = record;
+  if (!record.ok) rules.onRefused(record.error);
+  if (!record.ok || record.value.kind !== "usernameProof") return undefined;
+  const { proof } = record.value;
   const refusal =
     proof.type === UserNameType.USERNAME_TYPE_FNAME
       ? validateFnameProof(proof)
@@ -126,8 +123,9 @@ export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNamePr
  * Returns the reference of the message in `bytes`, or undefined if it is not in scope. Its signature is not checked.
  */
 function refOf(rules: RelayRules, shard: number, bytes: Uint8Array): MessageRef | undefined {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) return undefined;
+  const decoded = decodeMessage(bytes);
+  if (!decoded.ok) return undefined;
+  const message = decoded.value;
   if (!isOfShard(rules, shard, message) || !isStored(rules, message)) return undefined;
   const { store, slot } = slotOf(message);
   return { fid: message.data.fid, store, slot: Uint8Array.from(slot), hash: message.hash.slice() };

@@ -1,5 +1,5 @@
 import { type CallOptions, type Client, type ClientReadableStream, Metadata } from "@grpc/grpc-js";
-import type { RelayedNonces } from "../ingest/relay-keys.ts";
+import type { KeyNonces } from "../ingest/gasless-key-state.ts";
 import { BlocksRequest, ShardChunksRequest } from "../protocol/wire/generated/block.ts";
 import {
   EventsRequest,
@@ -126,7 +126,7 @@ export class UpstreamClient {
     fid: number,
     pageToken: Uint8Array | undefined,
     requesterFids: readonly number[],
-  ): Promise<Page<Signer> & { readonly nonces: RelayedNonces }> {
+  ): Promise<Page<Signer> & { readonly nonces: KeyNonces }> {
     const request = { fid, pageToken, requesterFids: [...requesterFids] };
     const response = await this.#unary("getSignersByFid", SignersByFidRequest, request, SignersByFidResponse);
     const { signers, nextPageToken, currentUserNonce, requesterFidNonces } = response;

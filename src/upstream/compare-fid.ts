@@ -1,6 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { Store } from "../protocol/merge-rules.ts";
-import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
@@ -69,10 +68,10 @@ function storeName(store: Store): string {
 
 /** Returns the hash of a message in hex. A lend of 0 units only ends another one and is not stored. */
 function hashIn(bytes: Uint8Array): string[] {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) return [`unreadable (${message.reason})`];
-  const { body } = message.data;
-  return body?.$case === "lendStorageBody" && body.value.numUnits === 0 ? [] : [message.hash.toHex()];
+  const decoded = decodeMessage(bytes);
+  if (!decoded.ok) return [`unreadable (${decoded.error.reason})`];
+  const { data, hash } = decoded.value;
+  return data.body?.$case === "lendStorageBody" && data.body.value.numUnits === 0 ? [] : [hash.toHex()];
 }
 
 function compareEvents(

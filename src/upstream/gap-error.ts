@@ -7,7 +7,6 @@ export class GapError extends Error {
   constructor(
     readonly shard: number,
     /** First and last missing block. */
-    /** First and last block that is missing. */
     readonly from: number,
     readonly to: number,
   ) {

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
+import type { KeyNonces } from "../ingest/gasless-key-state.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
-import type { RelayedNonces } from "../ingest/relay-keys.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
 import { claimedHash, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
@@ -186,7 +186,7 @@ async function readRequesters(
   return ops;
 }
 
-function nonceOps(nonces: RelayedNonces): RelayedOp[] {
+function nonceOps(nonces: KeyNonces): RelayedOp[] {
   return nonces.userNonce > 0 || nonces.apps.length > 0 ? [{ kind: "keyNonces", nonces, ...NO_EVENT }] : [];
 }
 

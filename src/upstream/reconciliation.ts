@@ -1,4 +1,3 @@
-import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
 import type { ConcernedByChunks } from "../protocol/wire/generated/upstream.ts";
 import { type SyncDeps, startFullSync, writeWork } from "./full-sync.ts";
@@ -86,9 +85,10 @@ function concernedFids(chunks: ConcernedByChunks["chunks"]): number[] {
       fids.add(fnameTransfer?.proof?.fid ?? 0);
       const body = blockEvent?.data?.body;
       const message = body && decodeMessage(body.value.message);
-      if (!message || message instanceof Rejection) continue;
-      fids.add(message.data.fid);
-      if (message.data.body?.$case === "lendStorageBody") fids.add(message.data.body.value.toFid);
+      if (!message?.ok) continue;
+      const { data } = message.value;
+      fids.add(data.fid);
+      if (data.body?.$case === "lendStorageBody") fids.add(data.body.value.toFid);
     }
   }
   fids.delete(0);

@@ -1,4 +1,3 @@
-import { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage } from "../protocol/signed-message.ts";
 import { MessageType } from "../protocol/wire/generated/message.ts";
 import type { ConcernedByChunks } from "../protocol/wire/generated/upstream.ts";
@@ -144,8 +143,8 @@ function keyOperations(chunks: ConcernedByChunks["chunks"]): number {
       for (const { blockEvent } of systemMessages) {
         const body = blockEvent?.data?.body;
         const message = body && decodeMessage(body.value.message);
-        if (!message || message instanceof Rejection) continue;
-        const { type } = message.data;
+        if (!message?.ok) continue;
+        const { type } = message.value.data;
         if (type === MessageType.MESSAGE_TYPE_KEY_ADD || type === MessageType.MESSAGE_TYPE_KEY_REMOVE)
           count++;
       }

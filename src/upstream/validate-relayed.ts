@@ -1,4 +1,4 @@
-import { Rejection } from "../protocol/rejection.ts";
+import type { Rejection } from "../protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { validateMessage } from "../protocol/validate/message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
@@ -25,11 +25,12 @@ export function validateRelayed(
   bytes: Uint8Array,
   isRequested: (message: SignedMessage) => boolean,
 ): SignedMessage | undefined {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) {
-    onRefused(message);
+  const decoded = decodeMessage(bytes);
+  if (!decoded.ok) {
+    onRefused(decoded.error);
     return undefined;
   }
+  const message = decoded.value;
   if (!isRequested(message)) return undefined;
   const refusal = validateMessage(message, { network, nowUnixSecs, isHistory: true });
   if (refusal) onRefused(refusal);

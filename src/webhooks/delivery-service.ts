@@ -1,18 +1,24 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import type { Claim, StoreRefusal } from "../db/state/stores.ts";
+import { type Err, ok, type Result } from "../lib/result.ts";
 import { ownValue, readObject } from "../management/fields.ts";
-import { badField, Refusal, refusalOf } from "../management/refusal.ts";
+import type { Claim, StoreRefusal } from "../management/owned-store.ts";
+import { badField, type Refusal, refusalOf, refused } from "../management/refusal.ts";
+import { schemaReader } from "../management/request-schema.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { createTestEvents } from "./publish/test-events.ts";
-import type { DeliveryLog, DeliveryPage, DeliveryPosition, LoggedDelivery } from "./store/deliveries.ts";
+import type { DeliveryLog, DeliveryPage, DeliveryPosition, LoggedDelivery } from "./store/delivery-log.ts";
 import { messageIdOf } from "./store/message-id.ts";
+import type { Webhook } from "./store/webhook-store.ts";
+import { ReplayRequest } from "./webhook-requests.ts";
 import type { WebhookService } from "./webhook-service.ts";
 
 /** Limit of deliveries that one request replays. */
 export const MAX_REPLAYS = 10_000;
 /** Each step is one short transaction, so that other writes can run in between. */
 const REPLAYS_PER_STEP = 500;
+
+const readReplay = schemaReader(ReplayRequest);
 
 export interface ReplayOutcome {
   readonly replayed: number;
@@ -23,14 +29,14 @@ export interface ReplayOutcome {
 /** Deliveries of a webhook, for its owner. `fid` is the acting fid, `body` the JSON of the request. */
 export interface DeliveryService {
   /** Newest first. */
-  list(fid: number, page: DeliveryPage): Promise<LoggedDelivery[] | Refusal>;
+  list(fid: number, page: DeliveryPage): Promise<Result<LoggedDelivery[], Refusal>>;
   /** Queues one finished delivery again, or those that failed within a time range. */
-  replay(fid: number, body: unknown): Promise<ReplayOutcome | Refusal>;
+  replay(fid: number, body: unknown): Promise<Result<ReplayOutcome, Refusal>>;
   /** Queues a test event of each subscribed kind. */
   test(
     fid: number,
     body: unknown,
-  ): Promise<readonly { readonly messageId: string; readonly kind: EventKind }[] | Refusal>;
+  ): Promise<Result<readonly { readonly messageId: string; readonly kind: EventKind }[], Refusal>>;
 }
 
 export function createDeliveryService(parts: {
@@ -43,17 +49,16 @@ export function createDeliveryService(parts: {
 }): DeliveryService {
   const { webhooks, log, index, clock, wake } = parts;
 
-  async function replayOne(claim: Claim, messageId: unknown): Promise<ReplayOutcome | Refusal> {
-    if (typeof messageId !== "string") return badField("message_id must be a string");
+  async function replayOne(claim: Claim, messageId: string): Promise<Result<ReplayOutcome, Refusal>> {
     const outcome = await log.replay(claim, messageId, clock.nowMs());
     if (outcome !== "queued") return refusal(outcome);
-    return { replayed: 1, more: false };
+    return ok({ replayed: 1, more: false });
   }
 
   async function replayRange(
     claim: Claim,
     range: { readonly fromSecs: number; readonly toSecs: number },
-  ): Promise<ReplayOutcome | Refusal> {
+  ): Promise<Result<ReplayOutcome, Refusal>> {
     let replayed = 0;
     let after: DeliveryPosition | undefined;
     do {
@@ -63,80 +68,67 @@ export function createDeliveryService(parts: {
       replayed += step.queued;
       after = step.last;
     } while (after !== undefined && replayed < MAX_REPLAYS);
-    return { replayed, more: after !== undefined };
+    return ok({ replayed, more: after !== undefined });
+  }
+
+  /** Finds the webhook that a body names. */
+  async function findWebhook(fid: number, body: unknown): Promise<Result<Webhook, Refusal>> {
+    const request = readObject(body, "request body");
+    if (!request.ok) return request;
+    const id = ownValue(request.value, "webhook_id");
+    return typeof id === "string" && id !== "" ? webhooks.get(fid, id) : badField("missing field webhook_id");
   }
 
   return {
     async list(fid, page) {
       const webhook = await webhooks.get(fid, page.webhookId);
-      return webhook instanceof Refusal ? webhook : log.list(page);
+      return webhook.ok ? ok(await log.list(page)) : webhook;
     },
 
     async replay(fid, body) {
-      const given = readObject(body, "request body");
-      if (given instanceof Refusal) return given;
-      const id = readWebhookId(given);
-      if (id instanceof Refusal) return id;
+      const webhook = await findWebhook(fid, body);
+      if (!webhook.ok) return webhook;
+      const request = readReplay(body);
+      if (!request.ok) return request;
+      const id = webhook.value.webhookId;
       const claim = { id, ownerFid: fid, nowSecs: nowSecs(clock) };
-      const messageId = ownValue(given, "message_id");
-      const from = ownValue(given, "from");
-      if ((messageId === undefined) === (from === undefined))
+      const { message_id, from, to = claim.nowSecs } = request.value;
+      let outcome: Result<ReplayOutcome, Refusal>;
+      if (message_id !== undefined && from === undefined) outcome = await replayOne(claim, message_id);
+      else if (message_id !== undefined || from === undefined)
         return badField("give either message_id or from");
-      let outcome: ReplayOutcome | Refusal;
-      if (messageId === undefined) {
-        const range = readRange(from, ownValue(given, "to") ?? claim.nowSecs);
-        outcome = range instanceof Refusal ? range : await replayRange(claim, range);
-      } else outcome = await replayOne(claim, messageId);
-      if (!(outcome instanceof Refusal) && outcome.replayed > 0) await wake(id);
+      else if (from > to) return badField("from must not be after to");
+      else outcome = await replayRange(claim, { fromSecs: from, toSecs: to });
+      if (outcome.ok && outcome.value.replayed > 0) await wake(id);
       return outcome;
     },
 
     async test(fid, body) {
-      const given = readObject(body, "request body");
-      if (given instanceof Refusal) return given;
-      const id = readWebhookId(given);
-      if (id instanceof Refusal) return id;
-      const webhook = await webhooks.get(fid, id);
-      if (webhook instanceof Refusal) return webhook;
+      const webhook = await findWebhook(fid, body);
+      if (!webhook.ok) return webhook;
+      const { webhookId: id, subscription } = webhook.value;
       const now = nowSecs(clock);
-      const kinds = Object.keys(webhook.subscription) as EventKind[];
+      const kinds = Object.keys(subscription) as EventKind[];
       const events = createTestEvents(index, kinds, fid, now);
       const outcome = await log.queueTests({ id, ownerFid: fid, nowSecs: now }, events, clock.nowMs());
       if (outcome !== "queued") return refusal(outcome);
       await wake(id);
-      return events.map(({ eventId, kind }) => ({ messageId: messageIdOf(eventId, id), kind }));
+      return ok(events.map(({ eventId, kind }) => ({ messageId: messageIdOf(eventId, id), kind })));
     },
   };
 }
 
-function refusal(outcome: StoreRefusal | "unknown" | "still-queued" | "inactive" | "full"): Refusal {
+function refusal(outcome: StoreRefusal | "unknown" | "still-queued" | "inactive" | "full"): Err<Refusal> {
   switch (outcome) {
     case "unknown":
-      return new Refusal("notFound", "no such delivery");
+      return refused("notFound", "no such delivery");
     case "still-queued":
       return badField("the delivery has not ended yet");
     case "inactive":
       return badField("the webhook is inactive: activate it first");
     case "full":
-      return new Refusal("tooManyRequests", "too many deliveries wait for the webhook");
+      return refused("tooManyRequests", "too many deliveries wait for the webhook");
     default:
       return refusalOf(outcome, { noun: "webhook", cap: 0 });
   }
-}
-
-function readWebhookId(given: Readonly<Record<string, unknown>>): string | Refusal {
-  const id = ownValue(given, "webhook_id");
-  return typeof id === "string" && id !== "" ? id : badField("missing field webhook_id");
-}
-
-function readRange(from: unknown, to: unknown): { fromSecs: number; toSecs: number } | Refusal {
-  const fromSecs = readSecs(from);
-  const toSecs = readSecs(to);
-  if (fromSecs === undefined) return badField("from must be a whole number of unix seconds");
-  if (toSecs === undefined) return badField("to must be a whole number of unix seconds");
-  return fromSecs <= toSecs ? { fromSecs, toSecs } : badField("from must not be after to");
-}
-
-function readSecs(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined;
 }

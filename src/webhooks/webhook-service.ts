@@ -1,20 +1,24 @@
-import { type Subscription, UNTRIED, type Webhook } from "../db/state/records.ts";
-import type { WebhookStore } from "../db/state/stores.ts";
-import { type FieldTable, readDescription, readFields, readName, readObject } from "../management/fields.ts";
+import { Type } from "@sinclair/typebox";
+import { type Err, ok, type Result } from "../lib/result.ts";
+import { withoutUndefined } from "../lib/without-undefined.ts";
+import { readObject } from "../management/fields.ts";
 import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
-import { badField, Refusal } from "../management/refusal.ts";
+import { badField, type Refusal, refused } from "../management/refusal.ts";
+import { schemaReader } from "../management/request-schema.ts";
 import { createSecret } from "../management/secrets.ts";
-import { readGuardedUrl } from "../management/url-field.ts";
+import { checkUrlField } from "../management/url-field.ts";
 import type { UrlGuard } from "../net/guard.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { ownerProgramFault } from "./match/owner-budgets.ts";
-import { RegexFault } from "./match/regex-program.ts";
 import {
   MAX_OWNER_PROGRAM_SIZE,
   readSubscriptionProgram,
   type SubscriptionProgram,
 } from "./match/subscription-program.ts";
-import { readSubscription } from "./subscription.ts";
+import { readSubscription } from "./read-subscription.ts";
+import { UNTRIED, type Webhook, type WebhookChanges, type WebhookStore } from "./store/webhook-store.ts";
+import type { Subscription } from "./subscription.ts";
+import { CreateWebhookRequest, UpdateWebhookRequest } from "./webhook-requests.ts";
 
 /** Management of webhooks by their owners. `fid` is the acting fid, `body` the JSON of the request. */
 export interface WebhookService extends OwnedService<Webhook> {
@@ -27,16 +31,17 @@ export interface WebhookService extends OwnedService<Webhook> {
     ownerFid: number,
     body: unknown,
     compatPrefix: string | null,
-  ): Promise<Webhook | Refusal>;
-  update(fid: number, body: unknown): Promise<Webhook | Refusal>;
+  ): Promise<Result<Webhook, Refusal>>;
+  update(fid: number, body: unknown): Promise<Result<Webhook, Refusal>>;
 }
 
-/** Some clients send the booleans as text. */
-function readActive(value: unknown, name: string): boolean | Refusal {
-  if (value === true || value === "true") return true;
-  if (value === false || value === "false") return false;
-  return badField(`${name} must be true or false`);
-}
+// `readSubscription` validates the subscription, because its kinds have two spellings.
+const readCreate = schemaReader(
+  Type.Object({ ...CreateWebhookRequest.properties, subscription: Type.Unknown() }),
+);
+const readUpdate = schemaReader(
+  Type.Object({ ...UpdateWebhookRequest.properties, subscription: Type.Optional(Type.Unknown()) }),
+);
 
 export function createWebhookService(options: {
   readonly store: WebhookStore;
@@ -47,22 +52,15 @@ export function createWebhookService(options: {
   readonly wake: (webhookId: string) => Promise<void>;
 }): WebhookService {
   const parts = createOwnedParts({ ...options, noun: "webhook", idKey: "webhook_id" });
-  // The URL is last: it is the only field that needs a DNS lookup.
-  const createFields = (fid: number) =>
-    ({
-      title: { key: "name", read: readName },
-      description: { key: "description", read: readDescription },
-      subscription: { key: "subscription", read: readSubscription },
-      targetUrl: { key: "url", read: readGuardedUrl(options.guard, fid) },
-    }) satisfies FieldTable;
-  const updateFields = (fid: number) =>
-    ({ active: { key: "active", read: readActive }, ...createFields(fid) }) satisfies FieldTable;
+  // Last: it is the only check that needs a DNS lookup.
+  const checkUrl = <T extends string | undefined>(fid: number, url: T) =>
+    checkUrlField(options.guard, { fid, url, name: "url" });
 
   /** Returns a refusal if the owner's active expressions would exceed the limit with these. */
   async function programRefusal(
     fid: number,
     { webhookId, subscription }: Pick<Webhook, "webhookId" | "subscription">,
-  ): Promise<Refusal | undefined> {
+  ): Promise<Err<Refusal> | undefined> {
     const own = programOf(subscription);
     if (own.size === 0) return undefined;
     const others = (await options.store.listByOwner(fid, parts.now())).filter(
@@ -73,6 +71,25 @@ export function createWebhookService(options: {
     return badField(`subscription.${own.largestField} is too large: ${ownerProgramFault(sum)}`);
   }
 
+  async function readChanges(fid: number, body: unknown): Promise<Result<WebhookChanges, Refusal>> {
+    const request = readUpdate(body);
+    if (!request.ok) return request;
+    const { name, url, description, active, subscription: filters } = request.value;
+    const subscription = filters === undefined ? ok(filters) : readSubscription(filters, "subscription");
+    if (!subscription.ok) return subscription;
+    const targetUrl = await checkUrl(fid, url);
+    if (!targetUrl.ok) return targetUrl;
+    return ok(
+      withoutUndefined({
+        title: name,
+        targetUrl: targetUrl.value,
+        description,
+        active: active === undefined ? undefined : String(active) === "true",
+        subscription: subscription.value,
+      }),
+    );
+  }
+
   return {
     get: parts.get,
     list: parts.list,
@@ -80,27 +97,27 @@ export function createWebhookService(options: {
     rotateSecret: parts.rotateSecret,
 
     async create(fid, ownerFid, body, compatPrefix) {
-      const given = readObject(body, "request body");
-      if (given instanceof Refusal) return given;
-      if (ownerFid !== fid) return new Refusal("forbidden", "owner_fid must be the signing fid");
-      const values = await readFields(createFields(fid), given);
-      if (values instanceof Refusal) return values;
-      const { title, targetUrl, description = null, subscription } = values;
-      if (title === undefined) return badField("missing field name");
-      if (targetUrl === undefined) return badField("missing field url");
-      if (subscription === undefined) return badField("missing field subscription");
+      if (!readObject(body, "request body").ok) return badField("request body must be an object");
+      if (ownerFid !== fid) return refused("forbidden", "owner_fid must be the signing fid");
+      const request = readCreate(body);
+      if (!request.ok) return request;
+      const { name, url, description = null } = request.value;
+      const subscription = readSubscription(request.value.subscription, "subscription");
+      if (!subscription.ok) return subscription;
+      const targetUrl = await checkUrl(fid, url);
+      if (!targetUrl.ok) return targetUrl;
       const webhookId = crypto.randomUUID();
-      const refusal = await programRefusal(fid, { webhookId, subscription });
+      const refusal = await programRefusal(fid, { webhookId, subscription: subscription.value });
       if (refusal) return refusal;
       const now = parts.now();
       return parts.create({
         webhookId,
         ownerFid: fid,
-        title,
-        targetUrl,
+        title: name,
+        targetUrl: targetUrl.value,
         description,
         active: true,
-        subscription,
+        subscription: subscription.value,
         compatPrefix,
         health: UNTRIED,
         secrets: [createSecret(now)],
@@ -110,14 +127,15 @@ export function createWebhookService(options: {
     },
 
     async update(fid, body) {
-      const webhook = await parts.update(fid, body, async (given, before) => {
-        const changes = await readFields(updateFields(fid), given);
-        if (changes instanceof Refusal) return changes;
-        const after = { ...before, ...changes };
-        if (!after.active || !(changes.subscription || changes.active)) return changes;
+      const webhook = await parts.update(fid, body, async (before) => {
+        const changes = await readChanges(fid, body);
+        if (!changes.ok) return changes;
+        const { subscription, active } = changes.value;
+        const after = { ...before, ...changes.value };
+        if (!after.active || !(subscription || active)) return changes;
         return (await programRefusal(fid, after)) ?? changes;
       });
-      if (!(webhook instanceof Refusal) && webhook.active) await options.wake(webhook.webhookId);
+      if (webhook.ok && webhook.value.active) await options.wake(webhook.value.webhookId);
       return webhook;
     },
   };
@@ -128,5 +146,5 @@ const NO_PROGRAM = { size: 0, largestField: undefined };
 /** Expressions that only an older version accepted are not matched, and so cost nothing. */
 function programOf(subscription: Subscription): Pick<SubscriptionProgram, "size" | "largestField"> {
   const program = readSubscriptionProgram(subscription);
-  return program instanceof RegexFault ? NO_PROGRAM : program;
+  return program.ok ? program.value : NO_PROGRAM;
 }

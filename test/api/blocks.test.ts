@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
+import { readAllPages } from "../support/read-all-pages.ts";
 import { linkMessage } from "../support/social.ts";
-import { readAllPages } from "../support/walk-pages.ts";
 
 let api: TestApi;
 

@@ -7,8 +7,8 @@ import { MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
+import { readAllPages } from "../support/read-all-pages.ts";
 import { hashOf } from "../support/social.ts";
-import { readAllPages } from "../support/walk-pages.ts";
 
 let api: TestApi;
 let dir: string;

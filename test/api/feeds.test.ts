@@ -8,8 +8,8 @@ import {
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
+import { readAllPages } from "../support/read-all-pages.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
-import { readAllPages } from "../support/walk-pages.ts";
 
 type Hash = `0x${string}`;
 

@@ -4,8 +4,8 @@ import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signMessage, type TestData } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import type { ResponseEntry } from "../support/notification-model.ts";
+import { readAllPages } from "../support/read-all-pages.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
-import { readAllPages } from "../support/walk-pages.ts";
 
 const { REACTION_TYPE_LIKE: LIKE, REACTION_TYPE_RECAST: RECAST } = ReactionType;
 const WINDOW_SECS = 3600;

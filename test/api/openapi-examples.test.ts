@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { errorKinds } from "../../src/http/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../src/http/openapi-document.ts";
-import { eventKinds } from "../../src/webhooks/subscription.ts";
+import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
 import type { TestApi } from "../support/api.ts";
 import { makeHttp } from "../support/http.ts";
-import { aliasesOf, expectMatchesOpenApi, expectMatchesWebhook } from "../support/openapi.ts";
+import { aliasesOf, expectMatchesOpenApi, expectMatchesWebhook, objectsIn } from "../support/openapi.ts";
 import { startDemoApi } from "./openapi-examples/demo-api.ts";
 import {
   examplesPath,
@@ -48,6 +48,19 @@ test("every operation has an example of each successful response that matches it
       const example = exampleIn(response);
       expect({ method, path, status, example }).toEqual({ method, path, status, example: expect.anything() });
       expectMatchesOpenApi(api.document, method, path, Number(status), example);
+    }
+  }
+});
+
+test("every response object of the API lists all of its properties", () => {
+  const responses = operations().flatMap(({ path, operation }) =>
+    path.startsWith("/v2/") ? [[path, operation.responses] as const] : [],
+  );
+  const schemas = Object.entries(child(api.document.components, "schemas") as JsonObject);
+  const shown = schemas.filter(([name]) => !/Request$|^SignedEnvelope$/.test(name));
+  for (const [where, value] of [...responses, ...shown]) {
+    for (const { properties, additionalProperties } of objectsIn(value)) {
+      if (isObject(properties)) expect({ where, additionalProperties }).not.toEqual({ where });
     }
   }
 });

@@ -3,8 +3,8 @@ import { MessageType, ReactionType } from "../../src/protocol/wire/generated/mes
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
+import { readAllPages } from "../support/read-all-pages.ts";
 import { hashOf, reactionMessage } from "../support/social.ts";
-import { readAllPages } from "../support/walk-pages.ts";
 
 let api: TestApi;
 

@@ -7,9 +7,9 @@ import { searchQuery } from "../../src/read/queries/search/search-query.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
+import { readAllPages } from "../support/read-all-pages.ts";
 import { deleteCast, hashFrom, insertCast } from "../support/read-model.ts";
 import { hashOf } from "../support/social.ts";
-import { readAllPages } from "../support/walk-pages.ts";
 
 const AT = 1_700_000_000;
 

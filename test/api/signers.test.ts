@@ -3,7 +3,7 @@ import { IdRegisterEventType, OnChainEvent } from "../../src/protocol/wire/gener
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { registerEvent, signerEvent, transferEvent } from "../support/events.ts";
 import { DEFAULT_NOW_SECS, makeSigner, makeWallet } from "../support/messages.ts";
-import { readAllPages } from "../support/walk-pages.ts";
+import { readAllPages } from "../support/read-all-pages.ts";
 
 let api: TestApi;
 

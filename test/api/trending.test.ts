@@ -11,9 +11,9 @@ import { ManualClock } from "../support/clock.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { fromSources, startNode, tempDir } from "../support/program.ts";
+import { readAllPages } from "../support/read-all-pages.ts";
 import { deleteCast, hashFrom, insertCast, type ModelCast, setReaction } from "../support/read-model.ts";
 import { hashOf, reactionMessage } from "../support/social.ts";
-import { readAllPages } from "../support/walk-pages.ts";
 
 const NOW = 1_700_000_000;
 const HOUR = 3600;

@@ -4,8 +4,8 @@ import { startTestApi, type TestApi } from "../support/api.ts";
 import { fnameProof, registerEvent } from "../support/events.ts";
 import { DEFAULT_TIMESTAMP, makeWallet, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
+import { readAllPages } from "../support/read-all-pages.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
-import { readAllPages } from "../support/walk-pages.ts";
 
 let api: TestApi;
 

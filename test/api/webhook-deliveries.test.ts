@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { MAX_REPLAYS } from "../../src/webhooks/delivery-service.ts";
-import type { Verdict } from "../../src/webhooks/store/deliveries.ts";
+import type { Verdict } from "../../src/webhooks/store/delivery-queue.ts";
 import { type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 import { localStores } from "../support/state-stores.ts";
 

@@ -21,7 +21,7 @@ test("channels import fills the registry, reports bad rows, and changes nothing 
     out: "Channels: 3 added, 0 changed, 0 unchanged, 22 skipped\n",
   });
   expect(first.errors.trimEnd().split("\n")).toEqual([
-    ...Array.from({ length: 20 }, (_, n) => `skipped row ${n + 3}: id is no text`),
+    ...Array.from({ length: 20 }, (_, n) => `skipped row ${n + 3}: id is not text`),
     "and 2 more",
   ]);
   expect((await run(args)).out).toBe("Channels: 0 added, 0 changed, 3 unchanged, 22 skipped\n");

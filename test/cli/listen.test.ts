@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { signedHeaders } from "../../src/webhooks/deliver/sign.ts";
-import { makeSecret } from "../db/state/contracts/owned-store.ts";
+import { makeSecret } from "../management/owned-store-contract.ts";
 import { exampleEnv } from "../support/document-shell.ts";
 import { documentExample, ROOT } from "../support/documents.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";

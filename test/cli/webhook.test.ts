@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FILTER_FLAGS } from "../../src/cli/management-subscription.ts";
-import { eventKinds } from "../../src/webhooks/subscription.ts";
+import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
 import {
   custodyKey,
   type ManagementNode,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type DemoRecord, demoNetwork } from "../../src/demo/network.ts";
-import { closeEnvelope } from "../../src/import/envelope.ts";
+import { encodeEnvelope } from "../../src/import/envelope.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import {
   FarcasterNetwork,
@@ -61,7 +61,7 @@ export function encodedRecord(record: DemoRecord): EncodedRecord {
 /** Returns a digest of all bytes of all records, in order. */
 export function digestOf(records: Iterable<DemoRecord>): string {
   const digest = createHash("sha256");
-  for (const record of records) digest.update(closeEnvelope(encodedRecord(record)));
+  for (const record of records) digest.update(encodeEnvelope(encodedRecord(record)));
   return digest.digest("hex");
 }
 

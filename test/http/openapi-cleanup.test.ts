@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { createCleanup } from "../../src/http/openapi-cleanup.ts";
+import { SchemaCleanup } from "../../src/http/openapi-cleanup.ts";
 import type { Json, JsonObject } from "../../src/http/openapi-document.ts";
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObject;
 
 /** The cleaned form of one operation in the generator's form. */
 function cleaned(operation: unknown): { operation: JsonObject; schemas: JsonObject } {
-  const cleanup = createCleanup();
+  const cleanup = new SchemaCleanup();
   return { operation: cleanup.operation(plain(operation)), schemas: cleanup.schemas({}) };
 }
 
@@ -49,7 +49,6 @@ test("converts a recursive schema to a component that refers to itself", () => {
       type: "object",
       required: ["replies"],
       properties: { replies: { type: "array", items: { $ref: "#/components/schemas/Thread" } } },
-      additionalProperties: false,
     },
   });
 });
@@ -66,26 +65,15 @@ test("a property may have the name of a keyword", () => {
   ]);
 });
 
-test("removes all media types but JSON, and does not close request schemas", () => {
-  const schema = plain(Type.Object({ a: Type.String() }));
-  const content = {
-    "application/json": { schema },
-    "multipart/form-data": { schema },
-    "text/plain": { schema },
-  };
+test("converts the schemas of parameters and request bodies", () => {
+  const schema = Type.Object({ a: Type.String() }, { $id: "Named" });
+  const reference = { $ref: "#/components/schemas/Named" };
   const { operation } = cleaned({
-    requestBody: { required: true, content },
-    responses: { 200: { content } },
+    parameters: [{ name: "a", in: "query", schema }],
+    requestBody: { required: true, content: { "application/json": { schema, example: {} } } },
   });
-  expect(operation.requestBody).toEqual({ required: true, content: { "application/json": { schema } } });
-  expect(operation.responses).toEqual({
-    200: { content: { "application/json": { schema: { ...schema, additionalProperties: false } } } },
+  expect(operation).toEqual({
+    parameters: [{ name: "a", in: "query", schema: reference }],
+    requestBody: { required: true, content: { "application/json": { schema: reference, example: {} } } },
   });
-});
-
-test("does not close a response object with additionalProperties", () => {
-  const { schema } = cleanedSchema(Type.Record(Type.String(), Type.Object({ a: Type.String() })));
-  expect(schema).toMatchObject({ patternProperties: { "^(.*)$": { additionalProperties: false } } });
-  const open = Type.Object({ a: Type.String() }, { additionalProperties: true });
-  expect(cleanedSchema(open).schema).toEqual(plain(open));
 });

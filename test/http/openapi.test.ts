@@ -5,7 +5,7 @@ import type { JsonObject, OpenApiDocument } from "../../src/http/openapi-documen
 import { isObject } from "../../src/http/openapi-document.ts";
 import { aliasOf, operation } from "../../src/http/operation.ts";
 import { makeHttp, type RunHttpOptions, type RunningHttp, runHttp } from "../support/http.ts";
-import { expectMatchesOpenApi } from "../support/openapi.ts";
+import { expectMatchesOpenApi, objectsIn } from "../support/openapi.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 
 let http: RunningHttp;
@@ -21,15 +21,6 @@ function child(value: unknown, ...keys: (string | number)[]): unknown {
     (at, key) => (at as Record<string | number, unknown> | undefined)?.[key],
     value,
   );
-}
-
-/** Every object within a JSON value. */
-function* objectsIn(value: unknown): Generator<JsonObject> {
-  if (Array.isArray(value)) for (const item of value) yield* objectsIn(item);
-  else if (typeof value === "object" && value !== null) {
-    yield value as JsonObject;
-    for (const item of Object.values(value)) yield* objectsIn(item);
-  }
 }
 
 const operations = () =>

@@ -12,7 +12,7 @@ const User = Type.Object(
     name: Type.Union([Type.String(), Type.Null()]),
     pro: Type.Optional(Type.Union([Type.Literal("active"), Type.Literal("expired")])),
   },
-  { $id: "SampleUser" },
+  { $id: "SampleUser", additionalProperties: false },
 );
 
 const tags = ["Samples"];
@@ -34,7 +34,7 @@ export function sampleRoutes() {
         summary: "One user",
         tags,
         query: { fid: fid(), viewer_fid: optional(fid()) },
-        response: Type.Object({ user: User }),
+        response: Type.Object({ user: User }, { additionalProperties: false }),
         errors: ["notFound"],
       }),
     )

@@ -75,32 +75,32 @@ afterAll(async () => {
   node[Symbol.dispose]();
 });
 
-/** Sends any bytes to a method; what comes back as bytes, or the error. */
+/** Sends bytes to a method. Returns the bytes of the response, or the error. */
 function call(method: string, request: Uint8Array, over: Client = client): Promise<Buffer | ServiceError> {
   const asBuffer = (bytes: Buffer) => bytes;
   return new Promise((resolve) => {
-    over.makeUnaryRequest(method, asBuffer, asBuffer, Buffer.from(request), (cause, answer) =>
-      resolve(cause ?? (answer as Buffer)),
+    over.makeUnaryRequest(method, asBuffer, asBuffer, Buffer.from(request), (cause, response) =>
+      resolve(cause ?? (response as Buffer)),
     );
   });
 }
 
-function errCode(answer: Buffer | ServiceError): unknown {
-  return answer instanceof Error ? answer.metadata.get("x-err-code")[0] : "no error";
+function errCode(response: Buffer | ServiceError): unknown {
+  return response instanceof Error ? response.metadata.get("x-err-code")[0] : "no error";
 }
 
 const SUBMIT = "/HubService/SubmitMessage";
 
 describe("SubmitMessage", () => {
-  test("OK means merged: the next read shows it, and the answer carries the data that was signed", async () => {
+  test("OK means merged: the next read shows the message, and the response contains the signed data", async () => {
     const cast = signedCast(1, "over gRPC", accountSigner(1));
-    const answer = await call(SUBMIT, cast);
-    if (answer instanceof Error) throw answer;
-    expect(Message.decode(answer).data?.fid).toBe(1);
+    const response = await call(SUBMIT, cast);
+    if (response instanceof Error) throw response;
+    expect(Message.decode(response).data?.fid).toBe(1);
     expect(loadCasts(node.db, [hashOf(cast)]).size).toBe(1);
   });
 
-  test("a forged data beside genuine data_bytes is neither merged nor given back", async () => {
+  test("forged data beside genuine data_bytes is neither merged nor returned", async () => {
     const genuine = encodeData({
       type: MessageType.MESSAGE_TYPE_CAST_ADD,
       fid: 1,
@@ -114,13 +114,13 @@ describe("SubmitMessage", () => {
       }),
     );
     const message = Message.encode(sealDataBytes(genuine, accountSigner(1), { data: forged })).finish();
-    const answer = await call(SUBMIT, message);
-    if (answer instanceof Error) throw answer;
-    expect(Message.decode(answer).data?.fid).toBe(1);
+    const response = await call(SUBMIT, message);
+    if (response instanceof Error) throw response;
+    expect(Message.decode(response).data?.fid).toBe(1);
     expect(loadCasts(node.db, [hashOf(message)]).get(hashOf(message))?.text).toBe("genuine");
   });
 
-  test("each refusal carries INVALID_ARGUMENT and its code, and a repeat is a duplicate", async () => {
+  test("a refusal is INVALID_ARGUMENT with its x-err-code, and a repeated message is a duplicate", async () => {
     const cast = signedCast(1, "twice", accountSigner(1));
     const broken = Message.encode({ ...Message.decode(cast), hash: Buffer.alloc(20) }).finish();
     for (const [bytes, code] of [
@@ -129,16 +129,16 @@ describe("SubmitMessage", () => {
       [broken, "bad_request.validation_failure"],
       [signedCast(99, "unknown fid", accountSigner(99)), "bad_request.validation_failure"],
     ] as const) {
-      const answer = await call(SUBMIT, bytes);
-      expect(errCode(answer)).toBe(code);
-      expect(answer).toHaveProperty("code", 3);
+      const response = await call(SUBMIT, bytes);
+      expect(errCode(response)).toBe(code);
+      expect(response).toHaveProperty("code", 3);
     }
     expect(errCode(await call(SUBMIT, cast))).toBe("no error");
     expect(errCode(await call(SUBMIT, cast))).toBe("bad_request.duplicate");
     expect(faults).toEqual([]);
   });
 
-  test("a name proof is unavailable where no Ethereum RPC is set", async () => {
+  test("a name proof is unavailable if no Ethereum RPC is set", async () => {
     const proof = signMessage(
       {
         type: MessageType.MESSAGE_TYPE_USERNAME_PROOF,
@@ -157,22 +157,22 @@ describe("SubmitMessage", () => {
       },
       accountSigner(1),
     );
-    const answer = await call(SUBMIT, proof);
-    expect(errCode(answer)).toBe("unavailable");
-    expect(answer).toHaveProperty("code", 14);
+    const response = await call(SUBMIT, proof);
+    expect(errCode(response)).toBe("unavailable");
+    expect(response).toHaveProperty("code", 14);
   });
 });
 
-test("SubmitBulkMessages answers in the order of the request, each message by itself", async () => {
+test("SubmitBulkMessages returns a result for each message in the order of the request", async () => {
   const good = (n: number) => signedCast((n % 2) + 1, `bulk ${n}`, accountSigner((n % 2) + 1));
   const stranger = signedCast(1, "wrong key", accountSigner(2));
   const messages = [good(1), stranger, good(2), good(3), good(1)].map((bytes) => Message.decode(bytes));
-  const answer = await call(
+  const response = await call(
     "/HubService/SubmitBulkMessages",
     SubmitBulkMessagesRequest.encode({ messages }).finish(),
   );
-  if (answer instanceof Error) throw answer;
-  const results = SubmitBulkMessagesResponse.decode(answer).messages.map(({ response }) =>
+  if (response instanceof Error) throw response;
+  const results = SubmitBulkMessagesResponse.decode(response).messages.map(({ response }) =>
     response?.$case === "messageError" ? response.value.errCode : response?.value.hash.toHex(),
   );
   expect(results).toEqual([
@@ -184,17 +184,17 @@ test("SubmitBulkMessages answers in the order of the request, each message by it
   ]);
 });
 
-test("ValidateMessage says yes without merging, and no with the reason", async () => {
+test("ValidateMessage accepts without merging, and refuses with the reason", async () => {
   const cast = signedCast(1, "only asked about", accountSigner(1));
-  const answer = await call("/HubService/ValidateMessage", cast);
-  if (answer instanceof Error) throw answer;
-  expect(ValidationResponse.decode(answer).valid).toBe(true);
+  const response = await call("/HubService/ValidateMessage", cast);
+  if (response instanceof Error) throw response;
+  expect(ValidationResponse.decode(response).valid).toBe(true);
   expect(loadCasts(node.db, [hashOf(cast)]).size).toBe(0);
   const stranger = signedCast(1, "wrong key", accountSigner(2));
   expect(errCode(await call("/HubService/ValidateMessage", stranger))).toBe("bad_request.validation_failure");
 });
 
-test("a connection is closed while the process has no descriptors to spare, and taken when it has again", async () => {
+test("refuses connections while file descriptors are short, and accepts them again afterwards", async () => {
   const descriptors = { cap: 10, open: () => 10 };
   const capped = await startHub(false, descriptors);
   const ask = () =>
@@ -212,10 +212,10 @@ test("a connection is closed while the process has no descriptors to spare, and 
   await capped.stop(0);
 });
 
-test("GetInfo counts what is there", async () => {
-  const answer = await call("/HubService/GetInfo", new Uint8Array());
-  if (answer instanceof Error) throw answer;
-  expect(GetInfoResponse.decode(answer)).toMatchObject({
+test("GetInfo counts the contents of the index", async () => {
+  const response = await call("/HubService/GetInfo", new Uint8Array());
+  if (response instanceof Error) throw response;
+  expect(GetInfoResponse.decode(response)).toMatchObject({
     version: "1.2.3",
     numShards: 1,
     dbStats: { numFidRegistrations: 2 },
@@ -226,7 +226,7 @@ test("a method that this node does not serve is UNIMPLEMENTED", async () => {
   expect(await call("/HubService/GetEvents", new Uint8Array())).toHaveProperty("code", 12);
 });
 
-test("AdminService is refused while it is off, and checks the structure of what it is told when it is on", async () => {
+test("AdminService is refused if disabled, and validates the structure of its requests if enabled", async () => {
   const method = "/AdminService/SubmitOnChainEvent";
   const event = OnChainEvent.encode(registerEvent(7, makeWallet("custody 7").address, { block: 5 })).finish();
   const refused = await call(method, event, adminOffClient);
@@ -238,17 +238,17 @@ test("AdminService is refused while it is off, and checks the structure of what 
   expect(errCode(await call(method, Buffer.from("ffffff", "hex")))).toBe("bad_request.parse_failure");
 });
 
-test("AdminService takes an auth address as it stands on chain", async () => {
+test("AdminService accepts an auth address as it is on chain", async () => {
   const key = Buffer.concat([Buffer.alloc(12), makeWallet("auth").address]);
   const event = keyAddedEvent(1, key, { block: 900_000 }, { keyType: 2, requestFid: 2 });
-  const answer = await call("/AdminService/SubmitOnChainEvent", OnChainEvent.encode(event).finish());
-  expect(errCode(answer)).toBe("no error");
+  const response = await call("/AdminService/SubmitOnChainEvent", OnChainEvent.encode(event).finish());
+  expect(errCode(response)).toBe("no error");
   expect(loadUsers(node.db, [1]).get(1)?.authAddresses).toEqual([
     { address: makeWallet("auth").address, appFid: 2 },
   ]);
 });
 
-test("a request above the size limit is refused without harm to the next one", async () => {
+test("a request above the size limit is refused, and the next one succeeds", async () => {
   expect(await call(SUBMIT, new Uint8Array(5 * 1024 * 1024))).toHaveProperty("code", 8);
   expect(errCode(await call("/HubService/GetInfo", new Uint8Array()))).toBe("no error");
 });

@@ -30,15 +30,15 @@ import { registerEvent } from "../support/events.ts";
 import { makeWallet, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
 
-type Answer<Response> = (
+type Respond<Response> = (
   request: Message[],
   login: string | undefined,
 ) => Response | ServiceError | "silence";
 
-/** What the upstream answers; each test says it anew. */
-let answerSubmit: Answer<Message>;
-let answerBulk: Answer<BulkMessageResponse[]>;
-/** Everything that reached the upstream. */
+/** The upstream's responses. Tests replace them. */
+let respondToSubmit: Respond<Message>;
+let respondToBulk: Respond<BulkMessageResponse[]>;
+/** The messages that reached the upstream. */
 let forwarded: { hash: string; login: string | undefined }[];
 let loginsRefused: number;
 
@@ -49,36 +49,36 @@ let server: HubServer;
 let client: Client;
 const faults: unknown[] = [];
 
-/** An upstream whose answers are the test's. */
+/** Starts an upstream with the test's responses. */
 async function startUpstream(): Promise<{ server: Server; port: number }> {
   const peer = new Server();
   const { submitMessage, submitBulkMessages } = HubServiceService;
   const handle =
-    <Request, Response, Said>(
+    <Request, Response, Result>(
       messagesOf: (request: Request) => Message[],
-      answer: () => Answer<Said>,
-      responseOf: (said: Said) => Response,
+      respond: () => Respond<Result>,
+      responseOf: (result: Result) => Response,
     ) =>
     (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>) => {
       const messages = messagesOf(call.request);
       const login = call.metadata.get("authorization")[0]?.toString();
       for (const { hash } of messages) forwarded.push({ hash: hash.toHex(), login });
-      const said = answer()(messages, login);
-      if (said === "silence") return;
-      if (said instanceof Error) callback(said);
-      else callback(null, responseOf(said));
+      const result = respond()(messages, login);
+      if (result === "silence") return;
+      if (result instanceof Error) callback(result);
+      else callback(null, responseOf(result));
     };
   peer.addService(
     { submitMessage, submitBulkMessages },
     {
       submitMessage: handle(
         (message: Message) => [message],
-        () => answerSubmit,
+        () => respondToSubmit,
         (message) => message,
       ),
       submitBulkMessages: handle(
         ({ messages }: SubmitBulkMessagesRequest) => messages,
-        () => answerBulk,
+        () => respondToBulk,
         (messages): SubmitBulkMessagesResponse => ({ messages }),
       ),
     },
@@ -151,8 +151,8 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  answerSubmit = ([message]) => message as Message;
-  answerBulk = (messages) => messages.map(taken);
+  respondToSubmit = ([message]) => message as Message;
+  respondToBulk = (messages) => messages.map(accepted);
   forwarded = [];
   loginsRefused = 0;
 });
@@ -165,12 +165,12 @@ afterAll(async () => {
   node[Symbol.dispose]();
 });
 
-/** Sends bytes to a method; what comes back as bytes, or the error. */
+/** Sends bytes to a method. Returns the bytes of the response, or the error. */
 function call(method: string, request: Uint8Array, over: Client = client): Promise<Buffer | ServiceError> {
   const asBuffer = (bytes: Buffer) => bytes;
   return new Promise((resolve) => {
-    over.makeUnaryRequest(method, asBuffer, asBuffer, Buffer.from(request), (cause, answer) =>
-      resolve(cause ?? (answer as Buffer)),
+    over.makeUnaryRequest(method, asBuffer, asBuffer, Buffer.from(request), (cause, response) =>
+      resolve(cause ?? (response as Buffer)),
     );
   });
 }
@@ -182,18 +182,18 @@ function callBulk(messages: Message[]): Promise<Buffer | ServiceError> {
 }
 
 async function submitBulk(messages: Message[]): Promise<string[]> {
-  const answer = await callBulk(messages);
-  if (answer instanceof Error) throw answer;
-  return SubmitBulkMessagesResponse.decode(answer).messages.map(({ response }) =>
+  const response = await callBulk(messages);
+  if (response instanceof Error) throw response;
+  return SubmitBulkMessagesResponse.decode(response).messages.map(({ response }) =>
     response?.$case === "messageError"
       ? `${response.value.hash.toHex()} ${response.value.errCode}`
       : `${response?.value.hash.toHex()} ok`,
   );
 }
 
-function refusal(answer: Buffer | ServiceError) {
-  if (!(answer instanceof Error)) throw new Error("the call was answered");
-  const { code, details, metadata } = answer;
+function refusal(response: Buffer | ServiceError) {
+  if (!(response instanceof Error)) throw new Error("the call succeeded");
+  const { code, details, metadata } = response;
   return { code, details, errCode: metadata.get("x-err-code")[0] };
 }
 
@@ -203,7 +203,7 @@ function fault(code: status, details: string, errCode?: string): ServiceError {
   return Object.assign(new Error(details), { code, details, metadata });
 }
 
-function taken(message: Message): BulkMessageResponse {
+function accepted(message: Message): BulkMessageResponse {
   return { response: { $case: "message", value: message } };
 }
 
@@ -216,17 +216,17 @@ const hashOf = (bytes: Uint8Array) => Message.decode(bytes).hash.toHex();
 const liveMessages = () => node.db.sqlite.query("SELECT count(*) AS n FROM messages").get();
 
 describe("SubmitMessage on a node that follows", () => {
-  test("goes to the upstream with the node's credentials, and is not merged here", async () => {
+  test("forwards the message with the node's credentials and does not merge it", async () => {
     const bytes = cast("through");
-    const answer = await call(SUBMIT, bytes);
-    if (answer instanceof Error) throw answer;
-    expect(Message.decode(answer).data?.body).toMatchObject({ value: { text: "through" } });
+    const response = await call(SUBMIT, bytes);
+    if (response instanceof Error) throw response;
+    expect(Message.decode(response).data?.body).toMatchObject({ value: { text: "through" } });
     const login = `Basic ${Buffer.from("node:open:sesame").toString("base64")}`;
     expect(forwarded).toEqual([{ hash: hashOf(bytes), login }]);
     expect(liveMessages()).toEqual({ n: 0 });
   });
 
-  test("what is wrong by itself is refused here and does not trouble the upstream", async () => {
+  test("refuses an invalid message without forwarding it", async () => {
     const bytes = cast("broken");
     const forged = Message.encode({ ...Message.decode(bytes), hash: Buffer.alloc(20) }).finish();
     expect(refusal(await call(SUBMIT, forged))).toMatchObject({
@@ -239,13 +239,13 @@ describe("SubmitMessage on a node that follows", () => {
     expect(forwarded).toEqual([]);
   });
 
-  test("whom the index does not know yet is for the upstream to judge", async () => {
-    const answer = await call(SUBMIT, signedCast(77, "new here", accountSigner(77)));
-    expect(answer).not.toBeInstanceOf(Error);
+  test("forwards a message of an fid that the index does not know", async () => {
+    const response = await call(SUBMIT, signedCast(77, "new here", accountSigner(77)));
+    expect(response).not.toBeInstanceOf(Error);
     expect(forwarded).toHaveLength(1);
   });
 
-  test("a claim of somebody whom the index does not know is for the upstream to judge too", async () => {
+  test("forwards a claim of an fid that the index does not know", async () => {
     const claim = (fid: number) =>
       signMessage(
         {
@@ -273,8 +273,8 @@ describe("SubmitMessage on a node that follows", () => {
     [status.INVALID_ARGUMENT, "bad_request.prunable"],
     [status.RESOURCE_EXHAUSTED, "rate_limited"],
     [status.UNAVAILABLE, "unavailable"],
-  ])("the upstream's verdict is the answer: %d %s", async (code, errCode) => {
-    answerSubmit = () => fault(code, "the upstream's reason", errCode);
+  ])("the upstream's verdict is the response: %d %s", async (code, errCode) => {
+    respondToSubmit = () => fault(code, "the upstream's reason", errCode);
     expect(refusal(await call(SUBMIT, cast("judged")))).toEqual({
       code,
       errCode,
@@ -282,13 +282,13 @@ describe("SubmitMessage on a node that follows", () => {
     });
   });
 
-  test("a reason of any length reaches the caller cut", async () => {
-    answerSubmit = () => fault(status.INVALID_ARGUMENT, "x".repeat(5000), "bad_request.conflict");
+  test("shortens a long reason of the upstream", async () => {
+    respondToSubmit = () => fault(status.INVALID_ARGUMENT, "x".repeat(5000), "bad_request.conflict");
     expect(refusal(await call(SUBMIT, cast("long")))?.details).toHaveLength(500);
   });
 
-  test("credentials that the upstream refuses are told to the operator, once a minute, and not to the caller", async () => {
-    answerSubmit = () => fault(status.UNAUTHENTICATED, "bad password of user node", "unauthenticated");
+  test("reports refused credentials to the operator once a minute and not to the caller", async () => {
+    respondToSubmit = () => fault(status.UNAUTHENTICATED, "bad password of user node", "unauthenticated");
     const unavailable = {
       code: status.UNAVAILABLE,
       errCode: "unavailable",
@@ -303,13 +303,13 @@ describe("SubmitMessage on a node that follows", () => {
   });
 });
 
-describe("an upstream in trouble", () => {
-  test("one that is down is unavailable at once, by no address", async () => {
+describe("a failing upstream", () => {
+  test("UNAVAILABLE at once and without an address if it is down", async () => {
     const nowhere = connectUpstream("http://127.0.0.1:1");
     const hub = await startHub(nowhere);
     const over = connect(hub);
-    const answer = refusal(await call(SUBMIT, cast("nobody there"), over));
-    expect(answer).toEqual({
+    const response = refusal(await call(SUBMIT, cast("nobody there"), over));
+    expect(response).toEqual({
       code: status.UNAVAILABLE,
       errCode: "unavailable",
       details: "the upstream cannot be reached; try again",
@@ -319,17 +319,17 @@ describe("an upstream in trouble", () => {
     nowhere.close();
   });
 
-  test("one that is silent ends at the deadline, and beyond the bound nobody waits for it", async () => {
-    answerSubmit = () => "silence";
+  test("ends at the deadline if it does not respond, and at once beyond the limit of calls in flight", async () => {
+    respondToSubmit = () => "silence";
     const hub = await startHub(toUpstream, { timeoutMs: 300, bytesInFlight: 3000 });
     const over = connect(hub);
     const answers = await Promise.all([1, 2, 3].map((n) => call(SUBMIT, cast(`silence ${n}`), over)));
-    expect(answers.map((answer) => refusal(answer).code).sort((a, b) => a - b)).toEqual([
+    expect(answers.map((response) => refusal(response).code).sort((a, b) => a - b)).toEqual([
       status.DEADLINE_EXCEEDED,
       status.DEADLINE_EXCEEDED,
       status.UNAVAILABLE,
     ]);
-    answerSubmit = ([message]) => message as Message;
+    respondToSubmit = ([message]) => message as Message;
     expect(await call(SUBMIT, cast("after"), over)).not.toBeInstanceOf(Error);
     over.close();
     await hub.stop(0);
@@ -340,7 +340,7 @@ describe("SubmitBulkMessages on a node that follows", () => {
   const casts = Array.from({ length: 6 }, (_, n) => Message.decode(cast(`bulk ${n}`)));
   const wrong = casts.map((message) => ({ ...message, signature: Buffer.alloc(64, 1) }));
 
-  test("whatever order, gaps, repeats and strangers the upstream's results have, each message gets its own", async () => {
+  test("each message gets its own result, even if the upstream's results are reordered, repeated, missing or unknown", async () => {
     const result = fc.constantFrom("ok", "bad_request.duplicate", "bad_request.conflict", "none");
     await fc.assert(
       fc.asyncProperty(
@@ -349,11 +349,11 @@ describe("SubmitBulkMessages on a node that follows", () => {
         fc.nat(),
         async (request, results, seed) => {
           const verdictOf = new Map(casts.map(({ hash }, at) => [hash.toHex(), results[at] ?? "none"]));
-          answerBulk = (messages) => {
+          respondToBulk = (messages) => {
             const answers = messages.flatMap((message) => {
               const verdict = verdictOf.get(message.hash.toHex()) ?? "none";
               if (verdict === "none") return [];
-              return verdict === "ok" ? [taken(message)] : [refused(message, verdict)];
+              return verdict === "ok" ? [accepted(message)] : [refused(message, verdict)];
             });
             const turn = answers.length > 0 ? seed % answers.length : 0;
             const stranger = refused({ hash: Buffer.alloc(20, 9) }, "bad_request.duplicate");
@@ -374,30 +374,30 @@ describe("SubmitBulkMessages on a node that follows", () => {
     expect(faults).toEqual([]);
   });
 
-  test("where nothing is left to forward, the upstream is not asked; where its call fails, so does the request", async () => {
+  test("does not call the upstream if nothing is left to forward; fails if its call fails", async () => {
     expect(await submitBulk(wrong.slice(0, 2))).toHaveLength(2);
     expect(forwarded).toEqual([]);
-    answerBulk = () => fault(status.UNAVAILABLE, "", "unavailable");
+    respondToBulk = () => fault(status.UNAVAILABLE, "", "unavailable");
     expect(refusal(await callBulk(casts)).code).toBe(status.UNAVAILABLE);
   });
 });
 
-test("ValidateMessage is answered here", async () => {
+test("ValidateMessage is served locally", async () => {
   expect(await call("/HubService/ValidateMessage", cast("only asked about"))).not.toBeInstanceOf(Error);
   expect(forwarded).toEqual([]);
 });
 
-test("AdminService is refused, because the upstream's word about the chain counts", async () => {
+test("AdminService is refused, because on-chain events come from the upstream", async () => {
   const event = OnChainEvent.encode(registerEvent(7, makeWallet("custody 7").address, { block: 5 })).finish();
-  const answer = refusal(await call("/AdminService/SubmitOnChainEvent", event));
-  expect(answer.code).toBe(status.FAILED_PRECONDITION);
-  expect(answer.details).toContain("follows an upstream");
+  const response = refusal(await call("/AdminService/SubmitOnChainEvent", event));
+  expect(response.code).toBe(status.FAILED_PRECONDITION);
+  expect(response.details).toContain("follows an upstream");
 });
 
-test("GetInfo tells the upstream's shards and how far each was followed", async () => {
-  const answer = await call("/HubService/GetInfo", new Uint8Array());
-  if (answer instanceof Error) throw answer;
-  expect(GetInfoResponse.decode(answer)).toMatchObject({
+test("GetInfo reports the upstream's shards and the applied block of each", async () => {
+  const response = await call("/HubService/GetInfo", new Uint8Array());
+  if (response instanceof Error) throw response;
+  expect(GetInfoResponse.decode(response)).toMatchObject({
     numShards: 2,
     dbStats: { numFidRegistrations: 1 },
     shardInfos: [

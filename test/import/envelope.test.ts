@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
-import { closeEnvelope, openEnvelope } from "../../src/import/envelope.ts";
-import { Rejection } from "../../src/protocol/rejection.ts";
+import { decodeEnvelope, encodeEnvelope } from "../../src/import/envelope.ts";
+import { ok } from "../../src/lib/result.ts";
 import { ImportRecord } from "../../src/protocol/wire/generated/hub.ts";
 import { Message, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
@@ -34,39 +34,39 @@ function field(number: number, bytes: Uint8Array): Uint8Array {
 }
 
 function reasonOf(payload: Uint8Array): string {
-  const opened = openEnvelope(payload);
-  if (!(opened instanceof Rejection)) throw new Error("the envelope was read");
-  expect(opened.code).toBe("bad_request.parse_failure");
-  return opened.reason;
+  const opened = decodeEnvelope(payload);
+  if (opened.ok) throw new Error("the envelope was read");
+  expect(opened.error.code).toBe("bad_request.parse_failure");
+  return opened.error.reason;
 }
 
-describe("the envelope of an import record", () => {
-  test("is the wire message ImportRecord, for every kind and in both directions", () => {
+describe("ImportRecord", () => {
+  test("is encoded and decoded for every kind of record", () => {
     for (const { kind, bytes, wire } of RECORDS) {
-      expect(openEnvelope(ImportRecord.encode({ record: wire }).finish())).toEqual({ kind, bytes });
-      const framed = new BinaryReader(closeEnvelope({ kind, bytes }));
+      expect(decodeEnvelope(ImportRecord.encode({ record: wire }).finish())).toEqual(ok({ kind, bytes }));
+      const framed = new BinaryReader(encodeEnvelope({ kind, bytes }));
       expect(ImportRecord.decode(framed.bytes()).record).toEqual(wire);
       expect(framed.pos).toBe(framed.len);
     }
   });
 
-  test("the record is a copy, so that reading on does not change it", () => {
+  test("the decoded record is a copy that later reads do not change", () => {
     const payload = field(1, Uint8Array.of(5, 6, 7));
-    const opened = openEnvelope(payload);
+    const opened = decodeEnvelope(payload);
     payload.fill(0);
-    expect(opened).toEqual({ kind: "message", bytes: Uint8Array.of(5, 6, 7) });
+    expect(opened).toEqual(ok({ kind: "message", bytes: Uint8Array.of(5, 6, 7) }));
   });
 
-  test("fields of later versions are skipped", () => {
+  test("skips unknown fields", () => {
     const later = Buffer.concat([
       field(9, Uint8Array.of(1)),
       field(3, Uint8Array.of(2)),
       field(2000, new Uint8Array(4)),
     ]);
-    expect(openEnvelope(later)).toEqual({ kind: "usernameProof", bytes: Uint8Array.of(2) });
+    expect(decodeEnvelope(later)).toEqual(ok({ kind: "usernameProof", bytes: Uint8Array.of(2) }));
   });
 
-  test("no record, two records, and what is no record at all are refused", () => {
+  test("refuses no record, two records and malformed bytes", () => {
     expect(reasonOf(new Uint8Array(0))).toContain("no record");
     expect(reasonOf(field(9, Uint8Array.of(1)))).toContain("no record");
     expect(reasonOf(Buffer.concat([field(1, Uint8Array.of(1)), field(2, Uint8Array.of(2))]))).toContain(
@@ -80,12 +80,12 @@ describe("the envelope of an import record", () => {
     expect(reasonOf(Uint8Array.of(0))).toContain("cannot be read");
   });
 
-  test("any bytes are either read or refused", () => {
+  test("decodes or refuses any bytes without throwing", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (payload) => {
-        const opened = openEnvelope(payload);
-        if (opened instanceof Rejection) expect(opened.code).toBe("bad_request.parse_failure");
-        else expect(opened.bytes.length).toBeLessThan(payload.length);
+        const opened = decodeEnvelope(payload);
+        if (opened.ok) expect(opened.value.bytes.length).toBeLessThan(payload.length);
+        else expect(opened.error.code).toBe("bad_request.parse_failure");
       }),
       { numRuns: 2000 },
     );

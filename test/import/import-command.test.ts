@@ -20,7 +20,7 @@ async function runImport(dataDir: string, file: string, place: Place = {}) {
   return { code, out, errors };
 }
 
-test("a file is imported with all three kinds of record, a grown one goes on where it ended, refusals are told", async () => {
+test("imports all three kinds of record, resumes a grown file and prints refusals", async () => {
   using dir = tempDir();
   const dataDir = `${dir.path}/data`;
   const file = `${dir.path}/records`;
@@ -43,7 +43,7 @@ test("a file is imported with all three kinds of record, a grown one goes on whe
   expect(verifyIndex(indexPath(dataDir))).toEqual([]);
 }, 60_000);
 
-test("a file that breaks off is imported up to there and ends with code 1 and the place", async () => {
+test("imports a truncated file up to the incomplete record, then exits with 1 and its offset", async () => {
   using dir = tempDir();
   const file = `${dir.path}/records`;
   await writeRecords(file, accountRecords(1));
@@ -55,14 +55,14 @@ test("a file that breaks off is imported up to there and ends with code 1 and th
   expect(errors).toContain("at byte");
 }, 60_000);
 
-test("a file that is not there is the operator's mistake", async () => {
+test("exits with 1 if the file does not exist", async () => {
   using dir = tempDir();
   const { code, errors } = await runImport(`${dir.path}/data`, `${dir.path}/nothing`);
   expect(code).toBe(1);
   expect(errors).toContain("no such file");
 });
 
-test("a disk that takes no more ends an import with code 75 and what is stored, and the next run completes it", async () => {
+test("exits with 75 and the number of stored records if the disk is full; the next run completes the import", async () => {
   using dir = tempDir();
   const dataDir = `${dir.path}/data`;
   const file = `${dir.path}/records`;

@@ -10,7 +10,7 @@ import { readTotals } from "../../src/db/index/totals.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
-import { ImportBrokeOff, runImport } from "../../src/import/run-import.ts";
+import { ImportInterrupted, runImport } from "../../src/import/run-import.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
@@ -22,7 +22,7 @@ import { type FaultSpan, type InjectedFault, withFaultAtEveryStatement } from ".
 
 const BATCH_RECORDS = 8;
 
-/** Imports into an index; a record that causes an unforeseen fault is reported to `onFault`. */
+/** Imports into an index. `onFault` is called for a record that causes an unexpected fault. */
 function importer(db: IndexDatabase, batchRecords?: number, onFault: (cause: unknown) => void = () => {}) {
   const clock = new ManualClock(ANCHOR_SECS);
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -32,7 +32,7 @@ function importer(db: IndexDatabase, batchRecords?: number, onFault: (cause: unk
   return (path: string) => runImport({ path, sink, positions, clock, ...(batchRecords && { batchRecords }) });
 }
 
-/** What the index holds after an import of the file that nothing disturbs. */
+/** Returns the contents of the index after an import without faults. */
 async function undisturbed(path: string): Promise<string> {
   using db = openIndexInMemory();
   const report = await importer(db)(path);
@@ -40,8 +40,8 @@ async function undisturbed(path: string): Promise<string> {
   return dumpIndex(db);
 }
 
-describe("an import that a fault of the storage stops is completed by the next runs", () => {
-  /** A full disk may have room for one table and none for another; a foreign lock ends between two transactions. */
+describe("an import that a storage fault interrupts is completed by the next runs", () => {
+  /** A full disk may have room for one table but not for another. A lock of another process ends between transactions. */
   const cases: { fault: InjectedFault; span: FaultSpan; rollsBack: boolean }[] = [
     { fault: "full", span: "same statement", rollsBack: false },
     { fault: "busy", span: { statements: BATCH_RECORDS + 1 }, rollsBack: false },
@@ -74,7 +74,7 @@ describe("an import that a fault of the storage stops is completed by the next r
   }, 60_000);
 });
 
-test("a file that no longer fits is completed once there is room, and each run says what it has stored", async () => {
+test("an import that fills the disk reports what is stored and is completed once there is room", async () => {
   using dir = tempDir();
   const path = `${dir.path}/records`;
   const records = demoRecords().slice(0, 2500);
@@ -92,13 +92,13 @@ test("a file that no longer fits is completed once there is room, and each run s
       stored += sum(summary.accepted) + summary.known;
       break;
     } catch (cause) {
-      expect(cause).toBeInstanceOf(ImportBrokeOff);
-      const { report, cause: fault } = cause as ImportBrokeOff;
+      expect(cause).toBeInstanceOf(ImportInterrupted);
+      const { report, cause: fault } = cause as ImportInterrupted;
       expect(fault).toMatchObject({ fault: "full" });
       stored += sum(report.summary.accepted);
       expect(report.summary.refused).toBe(0);
       const { messages, on_chain_events } = readTotals(db);
-      // Nothing but username proofs is stored beside these.
+      // Besides these, only username proofs are stored.
       expect(stored).toBeGreaterThanOrEqual(messages + on_chain_events);
       brokeOff += 1;
     }
@@ -108,7 +108,7 @@ test("a file that no longer fits is completed once there is room, and each run s
   expect(dumpIndex(db)).toBe(await undisturbed(path));
 });
 
-test("a foreign lock on the index stops an import, which the next run completes", async () => {
+test("an import that a lock of another process interrupts is completed by the next run", async () => {
   using dir = tempDir();
   const path = `${dir.path}/records`;
   await writeRecords(path, mixedRecords());
@@ -118,7 +118,7 @@ test("a foreign lock on the index stops an import, which the next run completes"
   other.sqlite.exec("BEGIN IMMEDIATE");
   const run = importer(db);
   const broken = await run(path).catch((cause) => cause);
-  expect(broken).toBeInstanceOf(ImportBrokeOff);
+  expect(broken).toBeInstanceOf(ImportInterrupted);
   expect(broken.cause).toBeInstanceOf(StorageError);
   expect(broken.cause).toMatchObject({ fault: "busy", file: indexPath(dir.path) });
   expect(broken.report).toMatchObject({ fromOffset: 0, toOffset: 0 });
@@ -127,7 +127,7 @@ test("a foreign lock on the index stops an import, which the next run completes"
   expect(dumpIndex(db)).toBe(await undisturbed(path));
 });
 
-test("a record that causes an unforeseen fault costs the others nothing, and stays ahead of the position", async () => {
+test("a record that causes an unexpected fault does not affect the others, and the position stays before it", async () => {
   using dir = tempDir();
   const path = `${dir.path}/records`;
   await writeRecords(path, mixedRecords());
@@ -142,7 +142,7 @@ test("a record that causes an unforeseen fault costs the others nothing, and sta
   expect(first.outcome).toBe("unstored");
   expect(first.toOffset).toBeLessThan(Bun.file(path).size);
   expect(first.summary.refusals.map(({ code }) => code)).toContain("unavailable");
-  // What stands behind the first of them is there already.
+  // The records after the first faulty one are already stored.
   expect(readTotals(db).links).toBeGreaterThan(0);
   db.sqlite.exec("DROP TRIGGER poison");
   expect(await run(path)).toMatchObject({ outcome: "complete", fromOffset: first.toOffset });

@@ -10,8 +10,8 @@ const halfway: ImportProgress = {
   elapsedMs: 10_000,
 };
 
-describe("a line of progress", () => {
-  test("shows percent, records, speed and the time left, as much as the width allows", () => {
+describe("formatProgress", () => {
+  test("shows percent, records, rate and time left, as far as they fit into the width", () => {
     expect(formatProgress(halfway, 100)).toBe(
       `[${"#".repeat(20)}${"-".repeat(20)}]   50%  12,345 records  1,235/s  10s left`,
     );
@@ -23,12 +23,12 @@ describe("a line of progress", () => {
     expect(formatProgress(halfway, 1)).toBe("");
   });
 
-  test("a resumed import is judged by the speed of this run", () => {
+  test("estimates the time left of a resumed import from the rate of this run", () => {
     const resumed = { ...halfway, startedAtBytes: 4_000_000 };
     expect(formatProgress(resumed, 100)).toEndWith("50s left");
   });
 
-  test("before anything is done the time left is unknown, and at the end there is none", () => {
+  test("the time left is unknown at the start and zero at the end", () => {
     expect(formatProgress({ ...halfway, doneBytes: 0, records: 0, elapsedMs: 0 }, 100)).toEndWith("-- left");
     const done = formatProgress({ ...halfway, doneBytes: 10_000_000 }, 100);
     expect(done).toContain("100%");
@@ -36,7 +36,7 @@ describe("a line of progress", () => {
     expect(formatProgress({ ...halfway, doneBytes: 0, totalBytes: 0 }, 100)).toContain("100%");
   });
 
-  test("no numbers make it wider than the terminal or more than one line", () => {
+  test("is never wider than the terminal or longer than one line", () => {
     const count = fc.nat(Number.MAX_SAFE_INTEGER);
     fc.assert(
       fc.property(

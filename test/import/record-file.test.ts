@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { closeEnvelope } from "../../src/import/envelope.ts";
+import { encodeEnvelope } from "../../src/import/envelope.ts";
 import { MAX_RECORD_BYTES } from "../../src/import/framing.ts";
 import { type FileEnd, type FileRecord, readRecords } from "../../src/import/record-reader.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import { Rejection } from "../../src/protocol/rejection.ts";
 import { tempDir } from "../support/program.ts";
+import { expectOk } from "../support/result.ts";
 
 function record(size: number, byte = 1): EncodedRecord {
   return { kind: "message", bytes: new Uint8Array(size).fill(byte) };
@@ -26,22 +26,22 @@ async function readAll(path: string, fromOffset = 0): Promise<{ records: FileRec
 }
 
 describe("a file of records", () => {
-  test("gives back what was written, over many chunks and from the end of any record on", async () => {
+  test("returns the written records, over many chunks and from the end of any record", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     const written = Array.from({ length: 900 }, (_, index) => record((index * 37) % 3000, index % 251));
     expect(await writeRecords(path, written)).toBe(900);
     const { records, end } = await readAll(path);
-    expect(records.map(({ content }) => content)).toEqual(written);
+    expect(records.map(({ content }) => expectOk(content))).toEqual(written);
     expect(end).toMatchObject({ outcome: "complete", offset: Bun.file(path).size });
     for (const place of [0, 1, 450, 898, 899]) {
       const rest = await readAll(path, records[place]?.endOffset);
-      expect(rest.records.map(({ content }) => content)).toEqual(written.slice(place + 1));
+      expect(rest.records.map(({ content }) => expectOk(content))).toEqual(written.slice(place + 1));
       expect(rest.records[0]?.offset ?? end.offset).toBe(records[place]?.endOffset ?? -1);
     }
   });
 
-  test("an empty file is complete, and so is one read from its end", async () => {
+  test("an empty file is complete, and so is a file read from its end", async () => {
     using dir = tempDir();
     const path = `${dir.path}/empty`;
     expect(await writeRecords(path, [])).toBe(0);
@@ -54,22 +54,22 @@ describe("a file of records", () => {
     });
   });
 
-  test("a record that cannot be read is a refusal at its place, and the reading goes on", async () => {
+  test("returns an unreadable record as a refusal at its offset, and the records after it", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
-    const good = closeEnvelope(record(50));
+    const good = encodeEnvelope(record(50));
     const bad = Uint8Array.of(3, 0xff, 0xff, 0xff);
     writeFileSync(path, Buffer.concat([good, bad, Uint8Array.of(0), good]));
     const { records, end } = await readAll(path);
     expect(records.map(({ offset }) => offset)).toEqual([0, good.length, good.length + 4, good.length + 5]);
-    expect(records.map(({ content }) => content instanceof Rejection)).toEqual([false, true, true, false]);
+    expect(records.map(({ content }) => content.ok)).toEqual([true, false, false, true]);
     expect(end.outcome).toBe("complete");
   });
 
-  test("a file that breaks off tells where, and is complete once the rest is there", async () => {
+  test("reports the offset at which a file is truncated; with the rest appended it is complete", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
-    const frame = closeEnvelope(record(5000));
+    const frame = encodeEnvelope(record(5000));
     for (const kept of [1, 2, 2500, frame.length - 1]) {
       writeFileSync(path, Buffer.concat([frame, frame.subarray(0, kept)]));
       const { records, end } = await readAll(path);
@@ -81,10 +81,10 @@ describe("a file of records", () => {
     }
   });
 
-  test("a record above the limit ends the reading with its place, one at the limit does not", async () => {
+  test("ends at a record above the size limit and accepts one at the limit", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
-    const tag = closeEnvelope(record(MAX_RECORD_BYTES - 100)).length - (MAX_RECORD_BYTES - 100);
+    const tag = encodeEnvelope(record(MAX_RECORD_BYTES - 100)).length - (MAX_RECORD_BYTES - 100);
     const largest = record(MAX_RECORD_BYTES - (tag - 3));
     await writeRecords(path, [record(10), largest, record(10)]);
     expect(await readAll(path)).toMatchObject({ records: [{}, {}, {}], end: { outcome: "complete" } });
@@ -95,7 +95,7 @@ describe("a file of records", () => {
     expect(end.detail).toContain(`at byte ${end.offset}`);
   });
 
-  test("files of any bytes are read to one end", async () => {
+  test("files of any bytes end with exactly one FileEnd", async () => {
     using dir = tempDir();
     const path = `${dir.path}/garbage`;
     await fc.assert(
@@ -111,15 +111,15 @@ describe("a file of records", () => {
     );
   });
 
-  test("what stands in the place of a written file is gone", async () => {
+  test("writing replaces an existing file", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     await writeRecords(path, [record(1000), record(1000)]);
     await writeRecords(path, [record(3)]);
-    expect((await readAll(path)).records.map(({ content }) => content)).toEqual([record(3)]);
+    expect((await readAll(path)).records.map(({ content }) => expectOk(content))).toEqual([record(3)]);
   });
 
-  test("a file that is not there is the file system's error", async () => {
+  test("throws the file system's error if the file does not exist", async () => {
     using dir = tempDir();
     await expect(readAll(`${dir.path}/nothing`)).rejects.toThrow("ENOENT");
   });

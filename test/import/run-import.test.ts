@@ -4,7 +4,7 @@ import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/ind
 import { getPosition } from "../../src/db/index/positions.ts";
 import { readTotals } from "../../src/db/index/totals.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
-import { closeEnvelope } from "../../src/import/envelope.ts";
+import { encodeEnvelope } from "../../src/import/envelope.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import type { ImportProgress } from "../../src/import/progress.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
@@ -25,7 +25,7 @@ const demoRecords = readNetwork().records.map(encodedRecord);
 /** Enough for several commits. */
 const someRecords = demoRecords.slice(0, 5000);
 
-/** A node's index in a directory, and imports into it. */
+/** The index of a node in a directory, and imports into it. */
 function openTarget(dir: string): Disposable & {
   readonly db: IndexDatabase;
   readonly sink: ImportSink;
@@ -53,8 +53,8 @@ function cast(fid: number, text: string): EncodedRecord {
   return { kind: "message", bytes: signedCast(fid, text, accountSigner(fid)) };
 }
 
-describe("an import", () => {
-  test("takes auth addresses as they stand on chain, and passes over an event that breaks a rule alone", async () => {
+describe("runImport", () => {
+  test("imports auth addresses as they are on chain, and skips only the event that breaks a rule", async () => {
     using dir = tempDir();
     const path = `${dir.path}/events`;
     const address = makeWallet("auth").address;
@@ -73,7 +73,7 @@ describe("an import", () => {
     expect(readTotals(target.db)).toMatchObject({ messages: 1 });
   });
 
-  test("of the demo network takes in every record, and a second one finds nothing left to do", async () => {
+  test("imports every record of the demo network; a second import does nothing", async () => {
     using dir = tempDir();
     const path = `${dir.path}/demo`;
     await writeRecords(path, demoRecords);
@@ -93,7 +93,7 @@ describe("an import", () => {
     expect(again.summary.known).toBe(0);
   });
 
-  test("that a crash interrupts goes on behind the last commit, to the state of an uninterrupted one", async () => {
+  test("resumes after the last commit before a crash and reaches the state of an uninterrupted import", async () => {
     using dir = tempDir();
     const path = `${dir.path}/demo`;
     await writeRecords(path, someRecords);
@@ -127,13 +127,13 @@ describe("an import", () => {
     expect(verifyIndex(indexPath(`${dir.path}/broken`))).toEqual([]);
   });
 
-  test("of a file that has grown reads the new records alone", async () => {
+  test("reads only the new records of a file that has grown", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     using target = openTarget(`${dir.path}/data`);
     await writeRecords(path, [...accountRecords(1), cast(1, "first")]);
     const first = await target.import(path);
-    appendFileSync(path, closeEnvelope(cast(1, "second")));
+    appendFileSync(path, encodeEnvelope(cast(1, "second")));
     const second = await target.import(path);
     expect(second).toMatchObject({
       fromOffset: first.toOffset,
@@ -142,7 +142,7 @@ describe("an import", () => {
     expect(readTotals(target.db).casts).toBe(2);
   });
 
-  test("of another file at the same path begins anew, though it begins alike and is longer", async () => {
+  test("starts over if another file replaced it, even a longer one with the same start", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     using target = openTarget(`${dir.path}/data`);
@@ -161,7 +161,7 @@ describe("an import", () => {
     expect(readTotals(target.db).casts).toBe(3);
   });
 
-  test("of a file that has become shorter begins anew, and ends at its end", async () => {
+  test("starts over if the file has become shorter", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     using target = openTarget(`${dir.path}/data`);
@@ -177,16 +177,16 @@ describe("an import", () => {
     expect(await target.import(`${path}-moved`)).toMatchObject({ fromOffset: 0, summary: { known: 4 } });
   });
 
-  test("counts what is refused, with its place, and goes on behind it", async () => {
+  test("counts refused records with their offsets and continues after them", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     using target = openTarget(`${dir.path}/data`);
-    const account = accountRecords(1).map(closeEnvelope);
-    const stranger = closeEnvelope(cast(77, "nobody knows me"));
+    const account = accountRecords(1).map(encodeEnvelope);
+    const stranger = encodeEnvelope(cast(77, "nobody knows me"));
     const broken = Uint8Array.of(2, 0xff, 0xff);
     await Bun.write(
       path,
-      Buffer.concat([...account, stranger, broken, closeEnvelope(cast(1, "still here"))]),
+      Buffer.concat([...account, stranger, broken, encodeEnvelope(cast(1, "still here"))]),
     );
     const { summary, outcome } = await target.import(path);
     expect(outcome).toBe("complete");
@@ -202,7 +202,7 @@ describe("an import", () => {
     expect(await target.import(path)).toMatchObject({ summary: { refused: 0 } });
   });
 
-  test("of nothing but unreadable records still moves its position", async () => {
+  test("moves the position over a file with only unreadable records", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     using target = openTarget(`${dir.path}/data`);
@@ -211,12 +211,12 @@ describe("an import", () => {
     expect(await target.import(path)).toMatchObject({ fromOffset: 4, summary: { refused: 0 } });
   });
 
-  test("of a file that breaks off stops before the broken record, and finishes it when the rest has come", async () => {
+  test("stops before the incomplete record of a truncated file, and imports it once the rest is there", async () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     using target = openTarget(`${dir.path}/data`);
-    const frames = [...accountRecords(1), cast(1, "whole")].map(closeEnvelope);
-    const last = closeEnvelope(cast(1, "in two parts"));
+    const frames = [...accountRecords(1), cast(1, "whole")].map(encodeEnvelope);
+    const last = encodeEnvelope(cast(1, "in two parts"));
     await Bun.write(path, Buffer.concat([...frames, last.subarray(0, 20)]));
     const first = await target.import(path);
     expect(first).toMatchObject({ outcome: "truncated", toOffset: Buffer.concat(frames).length });
@@ -229,7 +229,7 @@ describe("an import", () => {
     });
   });
 
-  test("that is stopped ends after the batch under way, and the next one goes on there", async () => {
+  test("ends after the running batch when stopped; the next import resumes there", async () => {
     using dir = tempDir();
     const path = `${dir.path}/demo`;
     await writeRecords(path, someRecords);

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { formatSummary, ImportSummary, reasonClass } from "../../src/import/summary.ts";
-import { invalid, Rejection } from "../../src/protocol/rejection.ts";
+import { invalid, rejection } from "../../src/protocol/rejection.ts";
 
-describe("summary of an import", () => {
-  test("tells accepted records by kind, known ones, and refused ones by code and reason", () => {
+describe("ImportSummary", () => {
+  test("reports accepted records by kind, known records, and refused records by code and reason", () => {
     const summary = new ImportSummary();
     summary.accept("message");
     summary.accept("message");
     summary.accept("onChainEvent");
-    summary.refuse(10, new Rejection("bad_request.duplicate", "message is known"));
+    summary.refuse(10, rejection("bad_request.duplicate", "message is known"));
     for (const [index, fid] of [12, 7, 99, 5].entries())
       summary.refuse(100 + index, invalid(`fid ${fid} is not registered`));
-    summary.refuse(500, new Rejection("bad_request.conflict", "a newer message holds the place"));
+    summary.refuse(500, rejection("bad_request.conflict", "a newer message holds the place"));
     expect(summary.records).toBe(9);
     expect(summary.refused).toBe(5);
     expect(summary.report()).toEqual({
@@ -50,7 +50,7 @@ describe("summary of an import", () => {
     ]);
   });
 
-  test("stays small whatever the reasons are, and still counts everything", () => {
+  test("is bounded for any reasons and still counts every record", () => {
     const summary = new ImportSummary();
     const letters = (index: number) =>
       index.toString(26).replace(/\d/g, (digit) => "qrstuvwxyz"[Number(digit)] ?? "");
@@ -68,7 +68,7 @@ describe("summary of an import", () => {
     }
   });
 
-  test("reasons that differ in numbers, hex or quoted text are one", () => {
+  test("reasons that differ only in numbers, hex or quoted text are the same", () => {
     expect(reasonClass('"ann" and fid 3 of 0xAB12')).toBe('"…" and fid … of …');
     expect(reasonClass(`hash ${"ab".repeat(20)} is not that of the data`)).toBe(
       "hash … is not that of the data",

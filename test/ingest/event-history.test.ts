@@ -4,7 +4,6 @@ import type { IndexDatabase } from "../../src/db/index/database.ts";
 import type { StoredOutboxEvent } from "../../src/db/index/outbox.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { slotOf } from "../../src/protocol/merge-rules.ts";
-import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { registerEvent, rentEvent, signerEvent } from "../support/events.ts";
@@ -13,6 +12,7 @@ import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeWallet } from "../support/mess
 import { accountRecords, accountSigner, eventRecord, startTestNode, type TestNode } from "../support/node.ts";
 import { takeEvents } from "../support/outbox.ts";
 import { cast, compact, link, react, uncast, unlink, unreact } from "../support/records.ts";
+import { expectOk } from "../support/result.ts";
 
 const YEAR_SECS = 365 * 86_400;
 /** An fid whose storage expires during the test. After that, each of its messages empties a store. */
@@ -63,9 +63,7 @@ function startNode(): TestNode {
 }
 
 function decoded(bytes: Uint8Array): SignedMessage {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(message.reason);
-  return message;
+  return expectOk(decodeMessage(bytes));
 }
 
 /** The subject of an event or a live message, as one word per slot. */

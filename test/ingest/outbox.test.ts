@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { deleteEventsUpTo, eventsAfter, outboxBacklog } from "../../src/db/index/outbox.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import { decodeRecord, type EncodedRecord, type IngestRecord } from "../../src/ingest/record.ts";
+import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
 import {
   type CastAddBody,
   FarcasterNetwork,
@@ -11,6 +11,7 @@ import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { inWords, takeEvents } from "../support/outbox.ts";
 import { cast, hashBytes, link, signed, uncast, unlink } from "../support/records.ts";
+import { expectOk } from "../support/result.ts";
 
 const NOW = DEFAULT_TIMESTAMP;
 
@@ -60,7 +61,7 @@ test("a record that was rolled back leaves no event, and the other records leave
     onEvents: () => told++,
   });
   const records = [cast(1, "a"), link(1, "follow", 2), cast(1, "b"), unlink(1, "follow", 3)];
-  engine.apply(records.map(decodeRecord) as IngestRecord[]);
+  engine.apply(records.map((record) => expectOk(decodeRecord(record))));
   expect(takeEvents(node.db).map(inWords)).toEqual(["cast.created 1 a", "cast.created 1 b"]);
   expect(told).toBe(2);
 });

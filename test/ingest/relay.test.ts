@@ -7,7 +7,6 @@ import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { MessageRef, RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
 import { slotOf } from "../../src/protocol/merge-rules.ts";
-import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
 import {
   FarcasterNetwork,
@@ -29,6 +28,7 @@ import {
   signMessage,
 } from "../support/messages.ts";
 import { accountSigner } from "../support/node.ts";
+import { expectOk } from "../support/result.ts";
 import { linkMessage, reactionMessage } from "../support/social.ts";
 
 /** An index that relayed operations are written to. */
@@ -63,9 +63,7 @@ const hold = (message: Uint8Array): RelayedOp => ({ kind: "put", message, ...AT 
 const drop = (message: Uint8Array): RelayedOp => ({ kind: "remove", ref: refOf(message), ...AT });
 
 function signed(bytes: Uint8Array): SignedMessage {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(message.reason);
-  return message;
+  return expectOk(decodeMessage(bytes));
 }
 
 function refOf(bytes: Uint8Array): MessageRef {

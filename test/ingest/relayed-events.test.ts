@@ -4,7 +4,6 @@ import { MAX_EVENT_AGE_SECS } from "../../src/ingest/events.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import type { MessageRef, RelayedOp } from "../../src/ingest/relay.ts";
 import { slotOf } from "../../src/protocol/merge-rules.ts";
-import { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../src/protocol/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
@@ -13,13 +12,13 @@ import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeWallet } from "../support/mess
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { inWords, takeEvents } from "../support/outbox.ts";
 import { bio, cast, compact, fname, link, uncast } from "../support/records.ts";
+import { expectOk } from "../support/result.ts";
 
 const LONG_AGO = DEFAULT_TIMESTAMP - 5000;
 
 /** The reference of a message, as in the operations of an upstream. */
 function refOf({ bytes }: EncodedRecord): MessageRef {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(message.reason);
+  const message = expectOk(decodeMessage(bytes));
   const { store, slot } = slotOf(message);
   return { fid: message.data.fid, store, slot, hash: message.hash };
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { eventsAfter } from "../../src/db/index/outbox.ts";
-import { awaitEvents, deleteEvents, ingestStats } from "../../src/ingest/rpc.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 import { cast } from "../support/records.ts";
 import { startTestWriter } from "../support/writer.ts";
@@ -8,14 +7,14 @@ import { startTestWriter } from "../support/writer.ts";
 test("awaitEvents resolves at once for stored events, and for later ones when they are durable", async () => {
   using writer = await startTestWriter(1);
   let heard = 0;
-  const waiting = [0, 0, 1].map((after) => awaitEvents(writer.client, after).then(() => heard++));
+  const waiting = [0, 0, 1].map((after) => writer.client.awaitEvents(after).then(() => heard++));
   // The response to a later request: responses to the earlier ones would have arrived before it.
-  await ingestStats(writer.client);
+  await writer.client.stats();
   expect(heard).toBe(0);
   await writer.submit(cast(1, "a"));
   await Promise.all(waiting.slice(0, 2));
   expect(eventsAfter(writer.reader, 0, 10)).toHaveLength(1);
-  await awaitEvents(writer.client, 0);
+  await writer.client.awaitEvents(0);
   expect(heard).toBe(2);
   await writer.submit(cast(1, "b"));
   await waiting[2];
@@ -23,13 +22,13 @@ test("awaitEvents resolves at once for stored events, and for later ones when th
 
 test("deleteEvents deletes published events up to a number, and the stats count the rest", async () => {
   using writer = await startTestWriter(1);
-  const outbox = async () => (await ingestStats(writer.client)).outbox;
+  const outbox = async () => (await writer.client.stats()).outbox;
   expect(await outbox()).toEqual({ events: 0, oldestAt: null });
   await writer.submit(cast(1, "a"), cast(1, "b"));
   writer.clock.advanceSecs(5);
   await writer.submit(cast(1, "c"));
   expect(await outbox()).toEqual({ events: 3, oldestAt: DEFAULT_NOW_SECS });
-  await deleteEvents(writer.client, eventsAfter(writer.reader, 0, 2).at(-1)?.seq ?? 0);
+  await writer.client.deleteEvents(eventsAfter(writer.reader, 0, 2).at(-1)?.seq ?? 0);
   expect(await outbox()).toEqual({ events: 1, oldestAt: DEFAULT_NOW_SECS + 5 });
   expect(eventsAfter(writer.reader, 0, 10)).toHaveLength(1);
 });

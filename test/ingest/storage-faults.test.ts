@@ -4,13 +4,14 @@ import { getPosition } from "../../src/db/index/positions.ts";
 import { todoAfter } from "../../src/db/index/upstream-work.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
-import { decodeRecord, type EncodedRecord, type IngestRecord } from "../../src/ingest/record.ts";
+import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
 import type { RelayedOp } from "../../src/ingest/relay.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
 import { mixedRecords } from "../support/mixed-records.ts";
+import { expectOk } from "../support/result.ts";
 import { type FaultSpan, type InjectedFault, withFaultAtEveryStatement } from "../support/storage-faults.ts";
 
 const BATCH = 8;
@@ -81,7 +82,7 @@ function submitting(db: IndexDatabase) {
     for (const batch of batches) {
       const open = batch.filter((record) => !isAcknowledged.has(record));
       if (open.length === 0) continue;
-      const verdicts = await queue.submit(open.map((record) => decodeRecord(record) as IngestRecord));
+      const verdicts = await queue.submit(open.map((record) => expectOk(decodeRecord(record))));
       for (const [at, record] of open.entries()) {
         if (verdicts[at]?.code === "unavailable") continue;
         isAcknowledged.add(record);
@@ -114,7 +115,7 @@ test("tries a commit once if the database cannot be written, regardless of the n
       errno: 5,
     });
   };
-  const decoded = records.map((record) => decodeRecord(record) as IngestRecord);
+  const decoded = records.map((record) => expectOk(decodeRecord(record)));
   const verdicts = await queue.submit(decoded);
   expect(new Set(verdicts.map((verdict) => verdict?.code))).toEqual(new Set(["unavailable"]));
   expect(begins).toBe(1);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { ingestStats } from "../../src/ingest/rpc.ts";
+import type { IngestRpc } from "../../src/ingest/rpc.ts";
 import { Submitter } from "../../src/ingest/submitter.ts";
-import { RpcClient, serveRpc } from "../../src/lib/port-rpc.ts";
+import { connectRpc, serveRpc } from "../../src/lib/port-rpc.ts";
 import { cast } from "../support/records.ts";
 import { startTestWriter } from "../support/writer.ts";
 
@@ -11,7 +11,7 @@ const codesOf = (verdicts: readonly ({ code: string } | undefined)[]) =>
 test("submissions of one turn share a commit, and each gets the outcomes of its own records", async () => {
   using writer = await startTestWriter(1, 2);
   const submitter = new Submitter(writer.client);
-  const before = await ingestStats(writer.client);
+  const before = await writer.client.stats();
   const verdicts = await Promise.all([
     submitter.submit([cast(1, "a")]),
     submitter.submit([cast(3, "nobody"), cast(2, "b")]),
@@ -24,18 +24,20 @@ test("submissions of one turn share a commit, and each gets the outcomes of its 
     [],
     ["bad_request.duplicate"],
   ]);
-  expect((await ingestStats(writer.client)).commits).toBe(before.commits + 1);
+  expect((await writer.client.stats()).commits).toBe(before.commits + 1);
 });
 
 // A request of many messages should not wait for the validation of the next request.
 test("a large submission is sent at once, in a port message of its own", async () => {
   const { port1, port2 } = new MessageChannel();
   const sizes: number[] = [];
-  serveRpc<{ records: unknown[] }, unknown>(port1, ({ records }) => {
-    sizes.push(records.length);
-    return { type: "outcomes", outcomes: records.map(() => null) };
+  serveRpc<Pick<IngestRpc, "submit">>(port1, {
+    submit(records) {
+      sizes.push(records.length);
+      return records.map(() => undefined);
+    },
   });
-  const submitter = new Submitter(new RpcClient(port2));
+  const submitter = new Submitter(connectRpc<IngestRpc>(port2));
   const many = Array.from({ length: 100 }, (_, n) => cast(1, `text ${n}`));
   await Promise.all([submitter.submit(many), submitter.submit([cast(1, "a")]), submitter.submit([])]);
   expect(sizes).toEqual([100, 1]);
@@ -45,10 +47,12 @@ test("a large submission is sent at once, in a port message of its own", async (
 
 test("a fault of the writer rejects every submission of the port message", async () => {
   const { port1, port2 } = new MessageChannel();
-  serveRpc(port1, () => {
-    throw new Error("no disk");
+  serveRpc<Pick<IngestRpc, "submit">>(port1, {
+    submit() {
+      throw new Error("no disk");
+    },
   });
-  const submitter = new Submitter(new RpcClient(port2));
+  const submitter = new Submitter(connectRpc<IngestRpc>(port2));
   const sent = [submitter.submit([cast(1, "a")]), submitter.submit([cast(1, "b")])];
   expect(await Promise.allSettled(sent)).toEqual([
     { status: "rejected", reason: new Error("no disk") },

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { decodeBase58, encodeBase58 } from "../../src/lib/base58.ts";
 
 describe("base58", () => {
-  test("is the encoding that core writes, leading zeros included", () => {
+  test("encodes as Bitcoin Core does, leading zeros included", () => {
     const bytes = fc
       .tuple(fc.nat(4), fc.uint8Array({ minLength: 1, maxLength: 40 }))
       .map(([zeros, rest]) => Uint8Array.from([...new Array(zeros).fill(0), ...rest]));
@@ -18,7 +18,7 @@ describe("base58", () => {
     );
   });
 
-  test("decodes what core decodes, when the size matches", () => {
+  test("decodes what Bitcoin Core decodes, when the size matches", () => {
     const text = fc.string({ unit: fc.constantFrom(..."1119ABzmN0OIl "), maxLength: 12 });
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 12 }), (value, size) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ConcurrencyLimit } from "../../src/lib/concurrency-limit.ts";
 
-test("so many tasks run, so many wait in order, and the next one is turned away", async () => {
+test("runs tasks up to its limit, queues up to its limit in order, and rejects the next one", async () => {
   const limit = new ConcurrencyLimit({ running: 2, waiting: 2 });
   const started: number[] = [];
   const ends: PromiseWithResolvers<void>[] = [];
@@ -17,11 +17,11 @@ test("so many tasks run, so many wait in order, and the next one is turned away"
   expect(results[4]).toBeUndefined();
   await Promise.resolve();
   expect(started).toEqual([0, 1]);
-  ends[1]?.reject(new Error("a task that fails gives its place on too"));
-  await expect(results[1]).rejects.toThrow("fails");
+  ends[1]?.reject(new Error("a failed task frees its slot too"));
+  await expect(results[1]).rejects.toThrow("failed task");
   await Bun.sleep(0);
   expect(started).toEqual([0, 1, 2]);
-  // A place in the queue is free again, and nobody overtakes who waits in it.
+  // The queue has room again, and a new task does not overtake the waiting one.
   const late = run(5);
   for (let n = 0; n < 6; n++) {
     for (const end of ends) end.resolve();

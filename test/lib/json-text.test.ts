@@ -18,12 +18,12 @@ test("serializes any plain data as JSON.stringify does, memoized or not", () => 
   );
 });
 
-test("a key without a value is left out, and a hole in a list is null", () => {
+test("omits a key without a value, and writes a hole in a list as null", () => {
   const value = { absent: undefined, list: [undefined, 1, Number.NaN], "né\n": "\ud800" };
   expect(jsonText(value)).toBe(JSON.stringify(value));
 });
 
-test("the pieces of any plain data are its text, and large data comes in small pieces", () => {
+test("the pieces of any plain data join to its text, and large data is split into small pieces", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.nat(3), (value, times) => {
       const large = Array.from({ length: 10 ** times }, () => ({ a: value, b: [value], c: undefined }));

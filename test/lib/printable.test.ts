@@ -33,7 +33,7 @@ test("escapes every character that a terminal interprets or hides, and JSON rema
   );
 });
 
-test("ordinary text of any script passes as it is, and what is escaped can be read", () => {
+test("leaves ordinary text of any script unchanged, and escaped text readable", () => {
   for (const plain of ["", "Grüße 🎈", "日本語", "שלום", "e\u0301"]) expect(printable(plain)).toBe(plain);
   expect(printable("a\tb\nc")).toBe("a\\u0009b\\u000ac");
   expect(printableLines("a\tb\nc\r")).toBe("a\tb\nc\\u000d");

@@ -11,7 +11,7 @@ const migration = (folderMillis: number, ...sql: string[]): Migrations[number] =
 const FIRST = migration(1, "CREATE TABLE t (a PRIMARY KEY)", "INSERT INTO t VALUES (1)");
 
 describe("migrating", () => {
-  test("runs what the database has not seen, in order, and nothing twice", () => {
+  test("runs the missing migrations in order, and none twice", () => {
     using sqlite = new Database(":memory:");
     migrate(sqlite, [FIRST]);
     migrate(sqlite, [FIRST, migration(2, "INSERT INTO t SELECT max(a) + 1 FROM t")]);
@@ -20,8 +20,8 @@ describe("migrating", () => {
     expect(appliedMigrations(sqlite)).toEqual([1, 2]);
   });
 
-  // As SQLite does for a disk that is full or fails.
-  test("that SQLite rolls back by itself reports the fault, and leaves nothing behind", () => {
+  // SQLite rolls back like this when the disk is full or fails.
+  test("reports the fault when SQLite rolled back by itself, and leaves no change", () => {
     using sqlite = new Database(":memory:");
     const failing = migration(2, "INSERT INTO t VALUES (2)", "INSERT OR ROLLBACK INTO t VALUES (1)");
     expect(() => migrate(sqlite, [FIRST, failing])).toThrow("UNIQUE constraint failed: t.a");

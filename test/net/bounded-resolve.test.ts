@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createBoundedResolve, LOOKUP_LIMITS, type LookupLimits } from "../../src/net/bounded-resolve.ts";
-import { createOutboundClient, type OutboundResponse } from "../../src/net/client.ts";
+import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { startDnsServer } from "../support/dns.ts";
+import { expectErr, expectOk } from "../support/result.ts";
 
 /** A bounded resolver whose lookups the test resolves, on a clock that the test moves. */
 function startResolver(limits: Partial<LookupLimits> = {}) {
@@ -54,14 +55,14 @@ test("names without a response do not delay calls to others", async () => {
   const silent = Array.from({ length: 200 }, (_, at) => call(`silent-${at}`, `fid:${at % 10}`));
   const startedAt = performance.now();
   for (let at = 0; at < 10; at += 1) {
-    expect(((await call(`good-${at}`, "fid:77")) as OutboundResponse).status).toBe(200);
+    expect(expectOk(await call(`good-${at}`, "fid:77")).status).toBe(200);
   }
   expect(performance.now() - startedAt).toBeLessThan(1_500);
   // Few lookups of each requester were started.
   expect(dns.queries.filter((name) => name.startsWith("silent")).length).toBe(
     10 * LOOKUP_LIMITS.perRequester,
   );
-  expect((await Promise.all(silent)).map((outcome) => "kind" in outcome && outcome.kind)).toEqual(
+  expect((await Promise.all(silent)).map((outcome) => expectErr(outcome).kind)).toEqual(
     Array.from({ length: 200 }, () => "dns"),
   );
 });

@@ -1,11 +1,18 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { createOutboundClient, type OutboundCall, OutboundError } from "../../src/net/client.ts";
+import {
+  createOutboundClient,
+  type OutboundCall,
+  type OutboundError,
+  type OutboundResponse,
+  type OutboundResult,
+} from "../../src/net/client.ts";
 import { createUrlGuard, type UrlGuardOptions } from "../../src/net/guard.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../support/certificates.ts";
 import { startDnsServer } from "../support/dns.ts";
 import { withProxy } from "../support/proxy.ts";
 import { startRawReceiver, startReceiver } from "../support/receiver.ts";
+import { expectErr, expectOk } from "../support/result.ts";
 
 let authority: CertificateAuthority;
 beforeAll(() => {
@@ -33,11 +40,10 @@ const call = (url: string, options: Partial<OutboundCall> = {}): OutboundCall =>
   ...options,
 });
 
-const failureOf = async (outcome: Promise<unknown>): Promise<OutboundError> => {
-  const failure = await outcome;
-  if (!(failure instanceof OutboundError)) throw new Error(`expected a failure, got ${Bun.inspect(failure)}`);
-  return failure;
-};
+const failureOf = async (outcome: Promise<OutboundResult>): Promise<OutboundError> =>
+  expectErr(await outcome);
+const responseOf = async (outcome: Promise<OutboundResult>): Promise<OutboundResponse> =>
+  expectOk(await outcome);
 
 describe("a call over TLS", () => {
   test("calls the checked address, with the name in Host and TLS, and returns the response", async () => {
@@ -46,10 +52,9 @@ describe("a call over TLS", () => {
       answer: () => new Response("accepted", { status: 202, headers: { "x-seen": "yes" } }),
     });
     const url = `https://hooks.example:${receiver.port}/in?a=1#fragment`;
-    const answer = await clientOf().request(
-      call(url, { body: "ü", headers: { "x-sign": "1", host: "spoofed" } }),
+    const answer = await responseOf(
+      clientOf().request(call(url, { body: "ü", headers: { "x-sign": "1", host: "spoofed" } })),
     );
-    if (answer instanceof OutboundError) throw new Error(answer.message);
     expect(answer.status).toBe(202);
     expect(answer.headers.get("x-seen")).toBe("yes");
     expect(new TextDecoder().decode(answer.body)).toBe("accepted");
@@ -67,7 +72,9 @@ describe("a call over TLS", () => {
       tls: authority.issue(["hooks.example"]),
       answer: () => new Response(null, { status: 410 }),
     });
-    expect(await clientOf().request(call(`https://hooks.example:${receiver.port}/`))).toMatchObject({
+    expect(
+      await responseOf(clientOf().request(call(`https://hooks.example:${receiver.port}/`))),
+    ).toMatchObject({
       status: 410,
     });
   });
@@ -76,14 +83,18 @@ describe("a call over TLS", () => {
     await using four = startReceiver({ tls: authority.issue(["127.0.0.1"]) });
     await using six = startReceiver({ tls: authority.issue(["::1"]), hostname: "::1" });
     const client = clientOf();
-    expect(await client.request(call(`https://127.0.0.1:${four.port}/`))).toMatchObject({ status: 200 });
-    expect(await client.request(call(`https://[::1]:${six.port}/`))).toMatchObject({ status: 200 });
+    expect(await responseOf(client.request(call(`https://127.0.0.1:${four.port}/`)))).toMatchObject({
+      status: 200,
+    });
+    expect(await responseOf(client.request(call(`https://[::1]:${six.port}/`)))).toMatchObject({
+      status: 200,
+    });
   });
 
   test("calls a name over IPv6, and without its trailing dot", async () => {
     await using receiver = startReceiver({ tls: authority.issue(["hooks.example"]), hostname: "::1" });
     const client = clientOf({ resolve: async () => ["::1"] });
-    const answer = await client.request(call(`https://hooks.example.:${receiver.port}/`));
+    const answer = await responseOf(client.request(call(`https://hooks.example.:${receiver.port}/`)));
     expect(answer).toMatchObject({ status: 200 });
     expect(receiver.requests[0]?.headers.get("host")).toBe(`hooks.example:${receiver.port}`);
   });
@@ -107,7 +118,9 @@ describe("a call over TLS", () => {
     await using receiver = startReceiver({ tls: authority.issue(["one.example", "two.example"]) });
     const client = clientOf();
     for (const name of ["one", "one", "two", "one", "two"]) {
-      expect(await client.request(call(`https://${name}.example:${receiver.port}/`))).toMatchObject({
+      expect(
+        await responseOf(client.request(call(`https://${name}.example:${receiver.port}/`))),
+      ).toMatchObject({
         status: 200,
       });
     }
@@ -125,7 +138,7 @@ describe("a call over TLS", () => {
   test("verifies the certificate of another name on the same address", async () => {
     await using receiver = startReceiver({ tls: authority.issue(["one.example"]) });
     const client = clientOf();
-    expect(await client.request(call(`https://one.example:${receiver.port}/`))).toMatchObject({
+    expect(await responseOf(client.request(call(`https://one.example:${receiver.port}/`)))).toMatchObject({
       status: 200,
     });
     expect((await failureOf(client.request(call(`https://two.example:${receiver.port}/`)))).kind).toBe("tls");
@@ -153,7 +166,7 @@ describe("a non-public address", () => {
     await using dns = await startDnsServer((_name, nth) => [nth === 0 ? "127.0.0.1" : "127.0.0.2"]);
     const client = clientOf({ resolve: dns.resolve });
     const url = `https://rebind.example:${receiver.port}/`;
-    expect(await client.request(call(url))).toMatchObject({ status: 200 });
+    expect(await responseOf(client.request(call(url)))).toMatchObject({ status: 200 });
     // The name was resolved once: the checked address is the called one.
     expect(dns.queries).toEqual(["rebind.example"]);
     expect((await failureOf(client.request(call(url)))).kind).toBe("refused");
@@ -202,10 +215,12 @@ describe("proxies of the environment", () => {
     await using plain = startReceiver();
     const client = clientOf({ allowHttp: true });
     await withProxy(`http://127.0.0.1:${proxy.port}`, async () => {
-      expect(await client.request(call(`https://hooks.example:${receiver.port}/`))).toMatchObject({
-        status: 200,
-      });
-      expect(await client.request(call(`http://hooks.example:${plain.port}/`))).toMatchObject({
+      expect(await responseOf(client.request(call(`https://hooks.example:${receiver.port}/`)))).toMatchObject(
+        {
+          status: 200,
+        },
+      );
+      expect(await responseOf(client.request(call(`http://hooks.example:${plain.port}/`)))).toMatchObject({
         status: 200,
       });
     });
@@ -218,7 +233,9 @@ describe("plain http when it is allowed", () => {
     await using receiver = startReceiver();
     const client = clientOf({ allowHttp: true });
     for (const name of ["one", "two", "one"]) {
-      expect(await client.request(call(`http://${name}.example:${receiver.port}/`))).toMatchObject({
+      expect(
+        await responseOf(client.request(call(`http://${name}.example:${receiver.port}/`))),
+      ).toMatchObject({
         status: 200,
       });
     }
@@ -228,7 +245,7 @@ describe("plain http when it is allowed", () => {
   test("tries the next address of a name when no process listens on the first", async () => {
     await using receiver = startReceiver();
     const client = clientOf({ allowHttp: true, resolve: async () => ["::1", "127.0.0.1"] });
-    expect(await client.request(call(`http://both.example:${receiver.port}/`))).toMatchObject({
+    expect(await responseOf(client.request(call(`http://both.example:${receiver.port}/`)))).toMatchObject({
       status: 200,
     });
     expect(receiver.requests).toHaveLength(1);
@@ -346,8 +363,7 @@ describe("a misbehaving receiver", () => {
       );
     });
     const client = clientOf({ allowHttp: true });
-    const answer = await client.request(call(`http://huge.example:${receiver.port}/`));
-    if (answer instanceof OutboundError) throw new Error(answer.message);
+    const answer = await responseOf(client.request(call(`http://huge.example:${receiver.port}/`)));
     expect([answer.status, answer.body.length, answer.truncated]).toEqual([200, 65_536, true]);
     await receiver.hungUp;
   });
@@ -359,8 +375,8 @@ describe("a misbehaving receiver", () => {
   ])("a body of %d bytes against a limit of %d: truncated %p", async (size, maxResponseBytes, truncated) => {
     await using receiver = startReceiver({ answer: () => new Response("x".repeat(size)) });
     const client = clientOf({ allowHttp: true });
-    const answer = await client.request(
-      call(`http://fit.example:${receiver.port}/`, { maxResponseBytes: maxResponseBytes }),
+    const answer = await responseOf(
+      client.request(call(`http://fit.example:${receiver.port}/`, { maxResponseBytes: maxResponseBytes })),
     );
     expect(answer).toMatchObject({
       truncated,
@@ -373,7 +389,9 @@ describe("a misbehaving receiver", () => {
     await using receiver = startReceiver({
       answer: () => new Response(bomb, { headers: { "content-encoding": "gzip" } }),
     });
-    const answer = await clientOf({ allowHttp: true }).request(call(`http://bomb.example:${receiver.port}/`));
+    const answer = await responseOf(
+      clientOf({ allowHttp: true }).request(call(`http://bomb.example:${receiver.port}/`)),
+    );
     expect(answer).toMatchObject({ truncated: false, body: bomb });
   });
 });

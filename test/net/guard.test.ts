@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type CheckedUrl, createUrlGuard, type UrlGuardOptions, UrlRefusal } from "../../src/net/guard.ts";
+import { createUrlGuard, type UrlGuardOptions } from "../../src/net/guard.ts";
 import { startDnsServer } from "../support/dns.ts";
+import { expectErr, expectOk } from "../support/result.ts";
 
 const PUBLIC = "93.184.216.34";
 
@@ -41,7 +42,7 @@ const guardOf = (options: Partial<UrlGuardOptions> = {}) =>
 
 const verdict = async (url: string, options: Partial<UrlGuardOptions> = {}): Promise<string> => {
   const outcome = await guardOf(options).check(url);
-  return outcome instanceof UrlRefusal ? outcome.kind : outcome.address;
+  return outcome.ok ? outcome.value.address : outcome.error.kind;
 };
 
 const LONG = "a".repeat(2048);
@@ -207,13 +208,13 @@ describe("the URL guard", () => {
     const refusals = await Promise.all(
       ["https://db.internal/", "https://nowhere.example/"].map((url) => guardOf().check(url)),
     );
-    const reasons = refusals.map((refusal) => (refusal instanceof UrlRefusal ? refusal.reason : ""));
+    const reasons = refusals.map((refusal) => expectErr(refusal).reason);
     expect(reasons[0]).toBe(reasons[1] as string);
     expect(reasons[0]).not.toMatch(/\d/);
   });
 
   test("returns the address to call and a host without a trailing dot", async () => {
-    const outcome = (await guardOf().check("https://BOTH.example.:444/a?b")) as CheckedUrl;
+    const outcome = expectOk(await guardOf().check("https://BOTH.example.:444/a?b"));
     expect(outcome.url.href).toBe("https://both.example:444/a?b");
     expect([outcome.address, outcome.family]).toEqual([PUBLIC, 4]);
     expect(outcome.addresses).toEqual([
@@ -224,9 +225,7 @@ describe("the URL guard", () => {
 
   test("returns only the first 16 addresses of a name", async () => {
     const many = Array.from({ length: 40 }, (_, at) => (at < 16 ? `8.8.8.${at}` : "10.0.0.1"));
-    const outcome = (await guardOf({ resolve: async () => many }).check(
-      "https://many.example/",
-    )) as CheckedUrl;
+    const outcome = expectOk(await guardOf({ resolve: async () => many }).check("https://many.example/"));
     expect(outcome.addresses.map((entry) => entry.address)).toEqual(many.slice(0, 16));
   });
 
@@ -247,8 +246,8 @@ describe("the URL guard", () => {
   test("resolves again at every check and uses only the latest result", async () => {
     await using dns = await startDnsServer((_name, nth) => [nth === 0 ? PUBLIC : "10.0.0.1"]);
     const guard = guardOf({ resolve: dns.resolve });
-    expect(await guard.check("https://rebind.example/")).toMatchObject({ address: PUBLIC });
-    expect(await guard.check("https://rebind.example/")).toBeInstanceOf(UrlRefusal);
+    expect(expectOk(await guard.check("https://rebind.example/"))).toMatchObject({ address: PUBLIC });
+    expectErr(await guard.check("https://rebind.example/"));
     expect(dns.queries).toEqual(["rebind.example", "rebind.example"]);
   });
 
@@ -276,10 +275,11 @@ describe("the URL guard", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 8 }), async (parts) => {
         const outcome = await guard.check(`https://${parts.join("")}`);
-        if (outcome instanceof UrlRefusal) return;
-        expect(outcome.url.protocol).toBe("https:");
-        expect([outcome.url.username, outcome.url.password]).toEqual(["", ""]);
-        expect(outcome.address).not.toMatch(/^(127\.|::|0\.|10\.)/);
+        if (!outcome.ok) return;
+        const { url, address } = outcome.value;
+        expect(url.protocol).toBe("https:");
+        expect([url.username, url.password]).toEqual(["", ""]);
+        expect(address).not.toMatch(/^(127\.|::|0\.|10\.)/);
       }),
       { numRuns: 2_000 },
     );
@@ -321,7 +321,7 @@ describe("allowed networks", () => {
   ];
   test.each(cases)("%j and %s: %p", async (allowCidrs, url, passes) => {
     const outcome = await guardOf({ allowCidrs }).check(url);
-    expect(outcome instanceof UrlRefusal).toBe(!passes);
+    expect(outcome.ok).toBe(passes);
   });
 
   test("allowHttp allows http and nothing else", async () => {

@@ -5,13 +5,13 @@ import { fromSources, startNode, tempDir } from "../support/program.ts";
 
 const LIMIT = 360;
 
-/** Resolves when each of the sockets has begun a request or was refused. */
+/** Resolves when each of the sockets has started a request or was refused. */
 function openAll(port: number, count: number): Promise<Socket[]> {
   return Promise.all(
     Array.from({ length: count }, async () => {
       const socket = connect(port, "127.0.0.1");
       await new Promise<void>((resolve) => {
-        // The beginning of a request: a connection without any is accepted late.
+        // The start of a request: a connection without data is accepted late.
         socket.on("connect", () => socket.write("GET /health HTTP/1.1\r\n", () => resolve()));
         socket.on("error", () => resolve());
       });
@@ -42,10 +42,10 @@ test("reserves descriptors when clients open more connections than the limit, an
     await Bun.sleep(20);
     most = Math.max(most, descriptors());
   }
-  // Forty more than the cap at most: what comes between two looks at the number.
+  // At most forty more than the limit: those that arrive between two readings of the number.
   expect(most).toBeGreaterThan(200);
   expect(most).toBeLessThan(LIMIT - 30);
-  // All at once, which is more than any look can keep up with.
+  // All at once, more than the readings can react to.
   sockets.push(...(await openAll(port, LIMIT)));
   for (const socket of sockets) socket.destroy();
 

@@ -8,21 +8,21 @@ import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
 import { Watch } from "../support/upstream/watch.ts";
 
-/** How a node that follows tells its operator and its clients how far it has come. One story, told in order. */
+/** How a node that follows reports its progress to its operator and its clients. The tests depend on their order. */
 
-/** Long ago: the first fids join. */
+/** Blocks of long ago, in which the first fids join. */
 const HISTORY = 7;
 const FIDS = 7;
 const FID = 3;
 
 const dir = tempDir();
 const watch = new Watch();
-/** While it is set, no fid can be read to its end. */
-let isHeld = true;
+/** While it is set, no fid can be read completely. */
+let isHolding = true;
 const faults: Faults = {
   onCall(method) {
     watch.onCall(method);
-    return isHeld && method === "GetUserNameProofsByFid" ? "hold" : undefined;
+    return isHolding && method === "GetUserNameProofsByFid" ? "hold" : undefined;
   },
   onDelivery: () => undefined,
 };
@@ -50,17 +50,17 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-const ask = (path: string, init?: RequestInit) => fetch(`${node.url}${path}`, init);
+const request = (path: string, init?: RequestInit) => fetch(`${node.url}${path}`, init);
 
-/** What `/status` tells of following. */
-// biome-ignore lint/suspicious/noExplicitAny: the test looks into it
+/** The upstream section of `/status`. */
+// biome-ignore lint/suspicious/noExplicitAny: responses of every shape
 async function statusOf(): Promise<any> {
-  const status = (await (await ask("/status")).json()) as { upstream: unknown };
+  const status = (await (await request("/status")).json()) as { upstream: unknown };
   return status.upstream;
 }
 
 async function ready(): Promise<{ status: number; message: string | undefined }> {
-  const response = await ask("/ready");
+  const response = await request("/ready");
   const { message } = (await response.json()) as { message?: string };
   return { status: response.status, message };
 }
@@ -68,12 +68,12 @@ async function ready(): Promise<{ status: number; message: string | undefined }>
 async function signedRead(): Promise<number> {
   const call = { method: "GET", path: "/frame/app/list", fid: FID } as const;
   const headers = await signedHeaders({ ...call, signedAt: Math.floor(Date.now() / 1000), body: "" });
-  return (await ask(`/v2/svc${call.path}`, { headers })).status;
+  return (await request(`/v2/svc${call.path}`, { headers })).status;
 }
 
-/** Asks again at each call that the node makes, until the answer is as it has to become. */
-async function eventually(isThere: () => Promise<boolean>): Promise<void> {
-  while (!(await isThere())) {
+/** Checks the condition after each call that the node makes, until it holds. */
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) {
     const { calls } = watch;
     await watch.until(node.exited, () => watch.calls > calls);
   }
@@ -85,12 +85,12 @@ test("during the backfill /ready reports progress, signed operations wait, and r
   expect(status).toBe(503);
   expect(message).toMatch(/^filling the index from the upstream: 0 of \d+ fids \(0%\)/);
   expect(await signedRead()).toBe(503);
-  expect((await ask("/health")).status).toBe(200);
-  expect((await ask(`/v2/svc/user/bulk?fids=${FID}`)).status).toBe(200);
+  expect((await request("/health")).status).toBe(200);
+  expect((await request(`/v2/svc/user/bulk?fids=${FID}`)).status).toBe(200);
 }, 20_000);
 
-test("once it is filled, it is behind for as long as the last block is old", async () => {
-  isHeld = false;
+test("a filled index is behind while the last block is old", async () => {
+  isHolding = false;
   server.release();
   await eventually(async () => (await statusOf()).phase === "live");
   upstream.produce(HISTORY + 1);
@@ -99,24 +99,24 @@ test("once it is filled, it is behind for as long as the last block is old", asy
   expect(status).toBe(503);
   expect(message).toMatch(/^shard \d is \d+h \d+m behind; ready is less than 30s$/);
   expect(await signedRead()).toBe(503);
-  const figures = await statusOf();
-  expect(figures).toMatchObject({ behind: message, fids_done: FIDS, fids_total: FIDS });
-  expect(figures.shards.map(({ shard }: { shard: number }) => shard)).toEqual([0, 1, 2]);
+  const upstreamStatus = await statusOf();
+  expect(upstreamStatus).toMatchObject({ behind: message, fids_done: FIDS, fids_total: FIDS });
+  expect(upstreamStatus.shards.map(({ shard }: { shard: number }) => shard)).toEqual([0, 1, 2]);
 }, 20_000);
 
-test("with a block of this moment in every shard it is ready, and signed operations pass", async () => {
+test("is ready when every shard has a current block, and signed operations succeed", async () => {
   chain.add({ at: Math.floor(Date.now() / 1000), actions: [] });
   upstream.produce(HISTORY + 2);
   await eventually(async () => (await ready()).status === 200);
   expect(await signedRead()).toBe(200);
   expect((await statusOf()).behind).toBeNull();
-  const metrics = await (await ask("/metrics")).text();
+  const metrics = await (await request("/metrics")).text();
   expect(metrics).toContain('svc_upstream_phase{phase="live"} 1');
   expect(metrics).toMatch(/^svc_upstream_lag_seconds\{shard="2"\} \d+$/m);
   expect(node.logs()).toContain("Caught up with the upstream");
 }, 20_000);
 
-test("beside the running node, verify finds no difference", async () => {
+test("verify finds no difference while the node runs", async () => {
   const ended = await run([
     "verify",
     "--data-dir",

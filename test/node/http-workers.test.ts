@@ -10,7 +10,7 @@ import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/
 import { type SignedCall, signedHeaders } from "../support/signing.ts";
 import { localStores } from "../support/state-stores.ts";
 
-/** Several HTTP workers on one port are one node: what they decide, they decide together. */
+/** Several HTTP workers on one port behave as one node. */
 
 const WORKERS = 4;
 const FID = 3;
@@ -56,7 +56,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-/** Each on a connection of its own, so that the kernel deals them out over the workers. */
+/** Sends each request on a separate connection, so that the kernel distributes them over the workers. */
 const ask = (path: string, init: RequestInit = {}) =>
   fetch(`${node.url}${path}`, { ...init, keepalive: false });
 
@@ -73,13 +73,13 @@ async function statusesOf(requests: readonly Promise<Response>[]): Promise<Recor
 }
 
 describe(`${WORKERS} HTTP workers`, () => {
-  test("of many copies of one signed request exactly one passes, whichever workers they meet", async () => {
+  test("accept exactly one of many copies of a signed request", async () => {
     const send = await signed({ method: "GET", path: "/frame/app/list" });
     expect(await statusesOf(Array.from({ length: 24 }, send))).toEqual({ 200: 1, 401: 23 });
   });
 
-  test("a cap counts the records that all of them make", async () => {
-    // One of them is there from the beginning.
+  test("a cap counts the records that all of them create", async () => {
+    // One record exists at the start.
     const body = JSON.stringify({ name: "An app", app_url: "https://127.0.0.1" });
     const creates = await Promise.all(
       Array.from({ length: 4 * CAP }, () => signed({ method: "POST", path: "/frame/app", body })),
@@ -87,7 +87,7 @@ describe(`${WORKERS} HTTP workers`, () => {
     expect(await statusesOf(creates.map((create) => create()))).toEqual({ 200: CAP - 1, 429: 3 * CAP + 1 });
   });
 
-  test("sends of one notification that race through different workers reach each user once", async () => {
+  test("concurrent sends of one notification through different workers reach each user once", async () => {
     const uuid = crypto.randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 8 }, async () => {
@@ -106,7 +106,7 @@ describe(`${WORKERS} HTTP workers`, () => {
     expect(client.requests.flatMap(({ tokens }) => tokens)).toHaveLength(TOKENS);
   });
 
-  test("/metrics sums the responses of all workers, and shows shared values once", async () => {
+  test("/metrics sums the counters of all workers, and shows shared values once", async () => {
     for (let n = 0; n < 40; n++) expect((await ask(`/v2/svc/user?fid=${FID}`)).status).toBe(200);
     const text = await (await ask("/metrics")).text();
     expect(text).toContain('svc_http_requests_total{method="GET",route="/v2/svc/user",status="200"} 40\n');
@@ -114,7 +114,7 @@ describe(`${WORKERS} HTTP workers`, () => {
     expect(violationsOf(text)).toEqual([]);
   });
 
-  test("no second node joins in on the port", async () => {
+  test("a second node cannot share the port", async () => {
     using other = tempDir();
     const port = new URL(node.url).port;
     const command = [...fromSources, "--data-dir", other.path, "--port", port, "--set", "http.workers=2"];

@@ -18,7 +18,7 @@ import { signedHeaders } from "../support/signing.ts";
 import { hashOf } from "../support/social.ts";
 import { localStores } from "../support/state-stores.ts";
 
-/** Whatever another process does with the databases, reads go on, and nothing that was taken is lost. */
+/** While another process locks a database, reads are served and no accepted write is lost. */
 
 const FID = 1;
 const TOKENS = 150;
@@ -33,7 +33,7 @@ let client: PushClient;
 
 beforeAll(async () => {
   receiver = await startDeliveryReceiver();
-  // The first notification is with its client when the lock comes.
+  // The client has received the first notification when the lock is taken.
   client = startPushClient(async (request, nth) => {
     await isLocked.promise;
     return allServed(request, nth);
@@ -62,7 +62,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-/** Holds the write lock of a database, as a tool of the operator may. */
+/** Holds the write lock of a database, like a tool of the operator. */
 function holdLock(path: string): Disposable {
   const db = new Database(path);
   db.exec("PRAGMA busy_timeout = 10000");
@@ -86,7 +86,7 @@ const send = (headers: Record<string, string> = {}) =>
     body: JSON.stringify({ notification }),
   });
 
-/** Everything that asks for no write; the time of the slowest one, ms. */
+/** Sends requests of every kind that needs no write; returns the time of the slowest one, ms. */
 async function readEverything(): Promise<number> {
   let slowestMs = 0;
   for (const path of ["/health", "/health", "/ready", "/status", "/metrics", "/v2/svc/user?fid=1"]) {
@@ -101,7 +101,7 @@ async function readEverything(): Promise<number> {
   return slowestMs;
 }
 
-test("while another process holds the lock of the state, reads go on, writes are 503, and nothing is lost", async () => {
+test("while another process locks the state, reads succeed, writes return 503, and nothing is lost", async () => {
   using hub = hubClient(node.hubAddress);
   const firstSend = send();
   while (client.requests.length === 0) await Bun.sleep(5);
@@ -110,7 +110,7 @@ test("while another process holds the lock of the state, reads go on, writes are
     using _lock = holdLock(statePath(dataDir));
     isLocked.resolve();
     const refused = signedList();
-    // The index is written meanwhile: what is acknowledged here has to be delivered later.
+    // The index is written meanwhile: events that are acknowledged here must be delivered later.
     expect(await hub.submit(casts)).toEqual(Array(CASTS).fill(true));
     expect(await readEverything()).toBeLessThan(2_000);
     const response = await refused;
@@ -138,7 +138,7 @@ test("while another process holds the lock of the state, reads go on, writes are
   while ((await get("/ready?for=state")).status !== 200) await Bun.sleep(50);
 }, 60_000);
 
-test("while another process holds the lock of the index, reads and writes of the state go on", async () => {
+test("while another process locks the index, reads and writes of the state succeed", async () => {
   using hub = hubClient(node.hubAddress);
   let submitted: Promise<boolean[] | undefined>;
   {

@@ -2,20 +2,19 @@ import { expect, test } from "bun:test";
 import pino from "pino";
 import { Gauge, Registry } from "prom-client";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { RpcClient, serveRpc } from "../../src/lib/port-rpc.ts";
+import { connectRpc, serveRpc } from "../../src/lib/port-rpc.ts";
+import type { MaintenanceRpc } from "../../src/node/maintenance/maintenance.ts";
 import { createMetricsPage, type WorkerMetrics } from "../../src/node/node-ops.ts";
 import { PartStats, STATS_DEADLINE_MS } from "../../src/node/part-stats.ts";
 import { createNodeOps } from "../../src/node/status.ts";
-import { fanOutClient } from "../../src/push/rpc.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
-import { deliveryNodeClient } from "../../src/webhooks/rpc.ts";
 import { configWith } from "../runtime/config.ts";
 import { ManualTime } from "../support/manual-time.ts";
 import { startTestNode } from "../support/node.ts";
 
 const log = pino({ level: "silent" });
 
-/** A part whose requests a test answers, or leaves without an answer. */
+/** A part whose requests the test responds to, or leaves pending. */
 function makePart<Stats>(name: string, time = new ManualTime(0)) {
   const requests: PromiseWithResolvers<Stats>[] = [];
   const read = () => {
@@ -30,23 +29,23 @@ test("a stuck part costs a deadline and one pending request, however many reques
   const time = new ManualTime(0);
   const { stats, requests } = makePart<number>("stuck", time);
   for (let scrape = 0; scrape < 5; scrape += 1) {
-    const asked = stats.request();
+    const response = stats.request();
     time.advanceMs(STATS_DEADLINE_MS);
-    expect(await asked).toBeUndefined();
+    expect(await response).toBeUndefined();
   }
   expect(requests.length).toBe(1);
   requests[0]?.resolve(7);
   await Bun.sleep(0);
-  const asked = stats.request();
+  const response = stats.request();
   requests[1]?.resolve(8);
-  expect([await asked, stats.latest]).toEqual([8, 8]);
+  expect([await response, stats.latest]).toEqual([8, 8]);
 });
 
 test("a part that fails is unavailable, and is requested again", async () => {
   const { stats, requests } = makePart<number>("faulty");
-  const asked = stats.request();
+  const response = stats.request();
   requests[0]?.reject(new Error("the disk is full"));
-  expect(await asked).toBeUndefined();
+  expect(await response).toBeUndefined();
   expect(stats.requireLatest()).rejects.toThrow("faulty has not responded yet");
   const again = stats.request();
   requests[1]?.resolve(1);
@@ -71,9 +70,9 @@ test("omits and names a part that does not respond, and does not decrease the su
   });
   const http = makePart<WorkerMetrics>("http_1", time);
   const page = createMetricsPage({ registry, prefix: "svc_" }, parts, [http.stats]);
-  const samples = async (...answers: (() => void)[]) => {
+  const samples = async (...respond: (() => void)[]) => {
     const text = page();
-    for (const answer of answers) answer();
+    for (const send of respond) send();
     await Bun.sleep(0);
     time.advanceMs(STATS_DEADLINE_MS);
     return (await text).text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -109,10 +108,10 @@ test("the status and the metrics respond while no part does", async () => {
   using node = startTestNode();
   using db = openIndexReader(indexPath(node.dir));
   const registry = new Registry();
-  const stuck = <Request, Answer>() => new RpcClient<Request, Answer>(new MessageChannel().port1);
+  const stuck = () => ({ stats: () => new Promise<never>(() => undefined) });
   const swept = { runs: 2, faults: 0, lastRunAt: 5, lastRunMs: 1, deletedRows: { nonces: 3 }, behind: [] };
   const { port1, port2 } = new MessageChannel();
-  serveRpc(port2, () => swept);
+  serveRpc<MaintenanceRpc>(port2, { stats: () => swept });
   const ops = createNodeOps({
     common: {
       config: configWith(),
@@ -123,9 +122,9 @@ test("the status and the metrics respond while no part does", async () => {
     },
     db,
     ingest: stuck(),
-    maintenance: new RpcClient(port1),
-    fanOut: fanOutClient(stuck()),
-    delivery: deliveryNodeClient(stuck()),
+    maintenance: connectRpc<MaintenanceRpc>(port1),
+    fanOut: stuck(),
+    delivery: stuck(),
     matching: stuck(),
     state: stuck(),
     upstream: undefined,

@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import pino from "pino";
 import { Registry } from "prom-client";
-import { ingestStats } from "../../src/ingest/rpc.ts";
 import {
   createStorageWatch,
   registerDiskMetrics,
@@ -34,10 +33,10 @@ function watchOver(given: Partial<StorageWatchOptions>) {
 
 const faultOf = (work: Promise<void>): Promise<unknown> => work.catch((cause) => cause);
 
-test("a writer that fails is the reason until one of its writes succeeds, and the log says so once each", async () => {
+test("a failing writer is the reason until one of its writes succeeds, and each change is logged once", async () => {
   using writer = await startTestWriter(1);
   const { watch, lines } = watchOver({
-    writeFaults: { index: async () => (await ingestStats(writer.client)).writeFault },
+    writeFaults: { index: async () => (await writer.client.stats()).writeFault },
   });
   await watch.poll();
   expect(watch.writeFaultReason()).toBeUndefined();
@@ -99,7 +98,7 @@ test("retries a failed database without a write, and without waiting for a lock"
 test.each([
   ["deleted", "deleted", (dir: string) => rmSync(dir, { recursive: true })],
   [
-    "deleted and made anew",
+    "deleted and created again",
     "replaced",
     (dir: string) => {
       renameSync(dir, `${dir}.old`);
@@ -108,7 +107,7 @@ test.each([
   ],
   ["emptied", "deleted", (dir: string) => rmSync(`${dir}/index.db`)],
   [
-    "given another database",
+    "replaced by another database",
     "replaced",
     (dir: string) => {
       writeFileSync(`${dir}/new`, "");
@@ -120,31 +119,31 @@ test.each([
   const dataDir = `${place.path}/data`;
   mkdirSync(dataDir);
   writeFileSync(`${dataDir}/index.db`, "");
-  const told: string[] = [];
+  const reported: string[] = [];
   const replaced = await watchForReplacement([dataDir, `${dataDir}/index.db`]);
-  const { watch } = watchOver({ dataDir, replaced, onReplaced: (found) => told.push(found) });
+  const { watch } = watchOver({ dataDir, replaced, onReplaced: (found) => reported.push(found) });
   writeFileSync(`${dataDir}/index.db`, "it may change");
   await watch.poll();
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   change(dataDir);
   await watch.poll();
   await watch.poll();
-  expect(told).toEqual([expect.stringMatching(new RegExp(`^${dataDir}(/index.db)? was ${what}$`))]);
+  expect(reported).toEqual([expect.stringMatching(new RegExp(`^${dataDir}(/index.db)? was ${what}$`))]);
 });
 
-test("looks come a second after the end of the one before, until the end", async () => {
+test("polls a second after the end of the previous poll, until it is stopped", async () => {
   const timers = new ManualTimers();
   const clock = new ManualClock(0);
-  let looks = 0;
+  let polls = 0;
   const next = timers.next();
-  const end = scheduleStorageWatch({ poll: async () => void looks++ }, timers.after);
+  const end = scheduleStorageWatch({ poll: async () => void polls++ }, timers.after);
   await next;
   for (let n = 2; n < 5; n++) {
     expect(timers.pendingMs).toBe(1000);
     const again = timers.next();
     timers.fire(clock);
     await again;
-    expect(looks).toBe(n);
+    expect(polls).toBe(n);
   }
   end();
   expect(timers.pendingMs).toBeUndefined();

@@ -29,36 +29,36 @@ function watchOn({ isTerminal = false } = {}) {
   const clock = new ManualClock(1_700_000_000);
   const logged: string[] = [];
   const written: string[] = [];
-  let answer: UpstreamProgress | Error = backfill;
+  let reported: UpstreamProgress | Error = backfill;
   const watch = createUpstreamWatch({
     readProgress: async () => {
-      if (answer instanceof Error) throw answer;
-      return answer;
+      if (reported instanceof Error) throw reported;
+      return reported;
     },
     clock,
     log: pino({ base: null }, { write: (line: string) => logged.push(JSON.parse(line).msg) }),
     readyLagSecs: 30,
     output: { isTerminal, columns: () => 80, write: (text) => written.push(text) },
   });
-  /** Looks once a second. */
-  const look = async (progress: UpstreamProgress | Error, times = 1) => {
-    answer = progress;
+  /** Polls once a second. */
+  const poll = async (progress: UpstreamProgress | Error, times = 1) => {
+    reported = progress;
     for (let second = 0; second < times; second += 1) {
       clock.advanceSecs(1);
       await watch.poll();
     }
   };
   const takeLogged = () => logged.splice(0);
-  return { watch, look, clock, takeLogged, written };
+  return { watch, poll, clock, takeLogged, written };
 }
 
-test("before the first figures, and when they stop coming, the index is not up to date", async () => {
-  const { watch, look, clock, takeLogged } = watchOn();
+test("the index is behind before the first progress report, and when the reports stop", async () => {
+  const { watch, poll, clock, takeLogged } = watchOn();
   expect(watch.behindReason()).toBe("the upstream has not been reached yet");
   expect(upstreamStatus(watch)).toEqual({ behind: "the upstream has not been reached yet" });
-  await look(live(1));
+  await poll(live(1));
   expect(watch.behindReason()).toBeUndefined();
-  await look(new Error("stuck"));
+  await poll(new Error("stuck"));
   clock.advanceSecs(14);
   expect(watch.behindReason()).toBeUndefined();
   clock.advanceSecs(1);
@@ -66,62 +66,62 @@ test("before the first figures, and when they stop coming, the index is not up t
   expect(takeLogged()).toContain("The worker that follows the upstream did not report its progress");
 });
 
-test("an upstream that is no Farcaster node is the reason, in whatever phase, and nothing is counted", async () => {
+test("an upstream that is not a Farcaster node is the reason in any phase, and no progress is reported", async () => {
   for (const isTerminal of [false, true]) {
-    const { watch, look, takeLogged, written } = watchOn({ isTerminal });
+    const { watch, poll, takeLogged, written } = watchOn({ isTerminal });
     const peerError = "upstream.url does not lead to a Farcaster node";
-    await look({ ...backfill, phase: "connecting", peerError }, 120);
+    await poll({ ...backfill, phase: "connecting", peerError }, 120);
     expect(watch.behindReason()).toBe(peerError);
     expect(upstreamStatus(watch)).toMatchObject({ behind: peerError });
-    // The phase, as ever; no figures each half a minute, and no bar.
+    // The phase, as always; no report every half a minute, and no progress line.
     expect([takeLogged(), written]).toEqual([["Following the upstream"], []]);
-    await look(backfill, 2);
+    await poll(backfill, 2);
     expect(watch.behindReason()).toContain("filling the index");
   }
 });
 
-test("on a terminal there is a line of progress until the index is up to date, and again when it is not", async () => {
-  const { watch, look, written } = watchOn({ isTerminal: true });
-  await look(backfill, 3);
+test("a terminal shows a progress line until the index is current, and again when it falls behind", async () => {
+  const { watch, poll, written } = watchOn({ isTerminal: true });
+  await poll(backfill, 3);
   expect(written).toHaveLength(3);
   expect(written[0]).toContain("25%  filling");
-  await look(live(1), 60);
+  await poll(live(1), 60);
   expect(written).toHaveLength(5);
   expect(written.at(-1)).toBe("\n");
-  await look(live(40), 2);
+  await poll(live(40), 2);
   expect(written).toHaveLength(7);
   watch.finish();
   expect(written.at(-1)).toBe("\n");
 });
 
 test("other outputs get two log lines a minute, and none once the index is current", async () => {
-  const { look, takeLogged, written } = watchOn();
-  await look(backfill, 301);
+  const { poll, takeLogged, written } = watchOn();
+  await poll(backfill, 301);
   const lines = takeLogged();
   expect(lines.length).toBeWithin(10, 12);
   expect(new Set(lines)).toEqual(new Set(["Following the upstream"]));
-  await look(live(1), 300);
+  await poll(live(1), 300);
   expect(takeLogged()).toEqual(["Following the upstream", "Caught up with the upstream"]);
   expect(written).toEqual([]);
 });
 
 test("logs a lag that fluctuates around its limit at most four times a minute", async () => {
-  const { look, takeLogged } = watchOn();
-  await look(live(1), 31);
+  const { poll, takeLogged } = watchOn();
+  await poll(live(1), 31);
   takeLogged();
   for (let swing = 0; swing < 60; swing += 1) {
-    await look(live(31));
-    await look(live(29));
+    await poll(live(31));
+    await poll(live(29));
   }
   expect(takeLogged().length).toBeWithin(1, 9);
 });
 
-test("/status has the figures of every shard, and the metrics the same ones", async () => {
-  const { watch, look } = watchOn();
+test("/status and the metrics report the same values for every shard", async () => {
+  const { watch, poll } = watchOn();
   const registry = new Registry();
   registerUpstreamMetrics({ registry, prefix: "svc_" }, () => watch.latest());
   expect(await registry.metrics()).not.toContain("svc_upstream_lag_seconds{");
-  await look(backfill);
+  await poll(backfill);
   expect(upstreamStatus(watch)).toEqual({
     behind: "filling the index from the upstream: 5 of 20 fids (25%), about 15s left",
     phase: "backfill",

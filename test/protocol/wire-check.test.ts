@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
+import { ok, type Result } from "../../src/lib/result.ts";
 import { decodeMessageData } from "../../src/protocol/message-data.ts";
-import { Rejection } from "../../src/protocol/rejection.ts";
+import type { Rejection } from "../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../src/protocol/signed-message.ts";
 import { validateMessage } from "../../src/protocol/validate/message.ts";
 import {
@@ -93,8 +94,8 @@ describe("decoding", () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array({ maxLength: 300 }), mutated(samples)), (bytes) => {
         const message = decodeMessage(bytes);
-        if (message instanceof Rejection) return message.code === "bad_request.parse_failure";
-        const verdict = validateMessage(message, ctx);
+        if (!message.ok) return message.error.code === "bad_request.parse_failure";
+        const verdict = validateMessage(message.value, ctx);
         return verdict === undefined || verdict.code === "bad_request.validation_failure";
       }),
       { numRuns: 3000 },
@@ -105,14 +106,15 @@ describe("decoding", () => {
     fc.assert(
       fc.property(mutated(samples.map(dataBytesOf)), (dataBytes) => {
         const { hash, signature, signer: publicKey } = sealDataBytes(dataBytes, signer);
-        let data: MessageData | Rejection;
+        let decoded: Result<MessageData, Rejection>;
         try {
-          data = decodeMessageData(dataBytes);
+          decoded = decodeMessageData(dataBytes);
         } catch (cause) {
           // The only exception that the caller must handle: an integer that does not fit into a number.
           return cause instanceof Error && cause.message.includes("SAFE_INTEGER");
         }
-        if (data instanceof Rejection) return true;
+        if (!decoded.ok) return true;
+        const data = decoded.value;
         const message = {
           data,
           dataBytes,
@@ -122,7 +124,7 @@ describe("decoding", () => {
           signatureScheme: 1,
           signer: publicKey,
         };
-        expect(decodeMessageData(MessageData.encode(data).finish())).toEqual(data);
+        expect(decodeMessageData(MessageData.encode(data).finish())).toEqual(ok(data));
         const verdict = validateMessage(message, ctx);
         return verdict === undefined || verdict.code === "bad_request.validation_failure";
       }),
@@ -140,9 +142,9 @@ describe("decoding", () => {
           }),
         );
         return (
-          !(data instanceof Rejection) &&
-          data.body?.$case === "castAddBody" &&
-          data.body.value.text === text.toWellFormed()
+          data.ok &&
+          data.value.body?.$case === "castAddBody" &&
+          data.value.body.value.text === text.toWellFormed()
         );
       }),
     );
@@ -167,7 +169,7 @@ describe("decoding", () => {
         }
         const data = decodeMessageData(dataBytes);
         const actual =
-          data instanceof Rejection || data.body?.$case !== "castAddBody" ? undefined : data.body.value.text;
+          data.ok && data.value.body?.$case === "castAddBody" ? data.value.body.value.text : undefined;
         return actual === expected;
       }),
       { numRuns: 2000 },
@@ -182,7 +184,7 @@ describe("decoding", () => {
         bytes,
       ]);
       for (const input of [bytes, packed]) {
-        expect(decodeMessageData(input)).toBeInstanceOf(Rejection);
+        expect(decodeMessageData(input).ok).toBe(false);
         expect(typeof (findWireError(input, MESSAGE_SCHEMA) ?? "")).toBe("string");
       }
     }

@@ -86,8 +86,8 @@ test("sends bodies that conform to the protocol's schema for every accepted send
     fc.property(text, text, fc.webPath(), (title, body, path) => {
       const target_url = `https://app.example${path}`;
       const read = readSendRequest({ notification: { title, body, target_url } }, "https://app.example");
-      if (!("notification" in read)) return;
-      const { notification } = read;
+      if (!read.ok) return;
+      const { notification } = read.value;
       const sent = clientRequestBody({ ...notification, notificationId: crypto.randomUUID() }, ["t"]);
       expect(sendNotificationRequestSchema.safeParse(JSON.parse(sent)).error).toBeUndefined();
     }),

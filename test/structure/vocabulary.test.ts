@@ -54,8 +54,8 @@ const EXEMPT = [
   /^src\/demo\//,
   /^test\/structure\/vocabulary\.test\.ts$/,
   /\/generated\//,
-  /^src\/webhooks\/store\/delivery-log\.ts$/,
-  /^src\/push\/store\/campaign-counts\.ts$/,
+  /^src\/webhooks\/store\/sqlite\/delivery-log\.ts$/,
+  /^src\/push\/store\/sqlite\/campaign-counts\.ts$/,
 ];
 
 async function* sources(): AsyncGenerator<readonly [path: string, text: string]> {

@@ -3,11 +3,11 @@ import { getInsecureHubRpcClient, Message as TheirMessage } from "@farcaster/hub
 import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
-import type { Webhook } from "../../src/db/state/records.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork, MessageType, ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
+import type { Webhook } from "../../src/webhooks/store/webhook-store.ts";
 import { registerEvent, rentEvent, signerEvent } from "./events.ts";
 import { makeWallet, signedCast, signMessage } from "./messages.ts";
 import { accountSigner } from "./node.ts";

@@ -1,4 +1,4 @@
-import { UNTRIED, type Webhook } from "../../src/db/state/records.ts";
+import { UNTRIED, type Webhook } from "../../src/webhooks/store/webhook-store.ts";
 
 /** A delivery with verified signatures. */
 export interface ReceivedDelivery {

@@ -10,7 +10,8 @@ import {
   type IngestRecord,
   validateRecord,
 } from "../../src/ingest/record.ts";
-import { Rejection } from "../../src/protocol/rejection.ts";
+import { err, type Result } from "../../src/lib/result.ts";
+import type { Rejection } from "../../src/protocol/rejection.ts";
 import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { nowSecs } from "../../src/runtime/clock.ts";
@@ -48,14 +49,14 @@ export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
     },
   });
   const ingestAll = (records: readonly EncodedRecord[]): string[] => {
-    const validated = records.map((record): IngestRecord | Rejection => {
+    const validated = records.map((record): Result<IngestRecord, Rejection> => {
       const decoded = decodeRecord(record);
-      if (decoded instanceof Rejection) return decoded;
-      return validateRecord(decoded, { network, nowUnixSecs: nowSecs(clock) }) ?? decoded;
+      const refusal = decoded.ok && validateRecord(decoded.value, { network, nowUnixSecs: nowSecs(clock) });
+      return refusal ? err(refusal) : decoded;
     });
-    const outcomes = engine.apply(validated.filter((r): r is IngestRecord => !(r instanceof Rejection)));
+    const outcomes = engine.apply(validated.flatMap((record) => (record.ok ? [record.value] : [])));
     let next = 0;
-    return validated.map((r) => codeOf(r instanceof Rejection ? r : outcomes[next++]));
+    return validated.map((record) => codeOf(record.ok ? outcomes[next++] : record.error));
   };
   const ingest = (record: EncodedRecord) => ingestAll([record])[0] ?? "nothing";
   return {
@@ -65,7 +66,7 @@ export function startTestNode(options: { nowSecs?: number } = {}): TestNode {
     ingestAll,
     ingest,
     merge: (records) =>
-      engine.apply(records.map(decodeRecord).filter((r): r is IngestRecord => !(r instanceof Rejection))),
+      engine.apply(records.map(decodeRecord).flatMap((record) => (record.ok ? [record.value] : []))),
     ingestMessage: (bytes) => ingest({ kind: "message", bytes }),
     ingestEvent: (event) => ingest(eventRecord(event)),
     ingestProof: (proof) => ingest(proofRecord(proof)),

@@ -91,3 +91,12 @@ function expectValid(validate: ValidateFunction, body: unknown): void {
   const errors = validate.errors ?? [];
   expect(errors.map(({ instancePath, message, params }) => ({ instancePath, message, params }))).toEqual([]);
 }
+
+/** Every object within a JSON value. */
+export function* objectsIn(value: unknown): Generator<JsonObject> {
+  if (Array.isArray(value)) for (const item of value) yield* objectsIn(item);
+  else if (typeof value === "object" && value !== null) {
+    yield value as JsonObject;
+    for (const item of Object.values(value)) yield* objectsIn(item);
+  }
+}

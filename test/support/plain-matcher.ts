@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js";
-import type { Subscription } from "../../src/db/state/records.ts";
 import type { EventFacts } from "../../src/webhooks/match/facts.ts";
 import type { Matcher } from "../../src/webhooks/match/matcher.ts";
+import type { Subscription } from "../../src/webhooks/subscription.ts";
 
 interface AnyFilter {
   readonly [field: string]: unknown;

@@ -1,5 +1,5 @@
+import type { App } from "../../src/apps/app-store.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
-import type { App } from "../../src/db/state/records.ts";
 import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import type { FanOutTimings } from "../../src/node/compose/fan-out.ts";

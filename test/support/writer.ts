@@ -13,14 +13,8 @@ import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { EventSignal } from "../../src/ingest/event-signal.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import {
-  handleIngestRequest,
-  type IngestClient,
-  type IngestRequest,
-  type IngestResponse,
-  submitRecords,
-} from "../../src/ingest/rpc.ts";
-import { RpcClient, serveRpc } from "../../src/lib/port-rpc.ts";
+import { type IngestClient, type IngestRpc, serveIngest } from "../../src/ingest/rpc.ts";
+import { connectRpc } from "../../src/lib/port-rpc.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "./clock.ts";
 import { DEFAULT_NOW_SECS } from "./messages.ts";
@@ -58,12 +52,10 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   });
   const queue = new IngestQueue(engine);
   const { port1, port2 } = new MessageChannel();
-  serveRpc<IngestRequest, IngestResponse>(port1, (request) =>
-    handleIngestRequest({ db, engine, queue, newEvents }, request),
-  );
-  const client: IngestClient = new RpcClient(port2);
+  serveIngest(port1, { db, engine, queue, newEvents });
+  const client = connectRpc<IngestRpc>(port2);
   const submit = async (...records: EncodedRecord[]) => {
-    const refused = (await submitRecords(client, records)).find((verdict) => verdict !== undefined);
+    const refused = (await client.submit(records)).find((verdict) => verdict !== undefined);
     if (refused) throw new Error(refused.reason);
   };
   await submit(...fids.flatMap((fid) => accountRecords(fid)));

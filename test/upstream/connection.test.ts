@@ -4,7 +4,7 @@ import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/gene
 import { createCertificateAuthority } from "../support/certificates.ts";
 import { tempDir } from "../support/program.ts";
 
-const ASK = `${import.meta.dir}/processes/ask-info.ts`;
+const PRINT_INFO = `${import.meta.dir}/processes/print-info.ts`;
 const authority = createCertificateAuthority();
 const dir = tempDir();
 const server = new Server();
@@ -16,8 +16,8 @@ beforeAll(async () => {
   server.addService(
     { getInfo },
     {
-      getInfo: (_: unknown, answer: sendUnaryData<GetInfoResponse>) =>
-        answer(null, GetInfoResponse.fromPartial({ version: "9.9.9" })),
+      getInfo: (_: unknown, respond: sendUnaryData<GetInfoResponse>) =>
+        respond(null, GetInfoResponse.fromPartial({ version: "9.9.9" })),
     },
   );
   const { cert, key } = authority.issue(["localhost"]);
@@ -36,8 +36,8 @@ afterAll(() => {
 });
 
 /** Calls from a process of its own, because trusted root certificates are read at its start. */
-async function ask(url: string, env: Record<string, string> = {}): Promise<string> {
-  const child = Bun.spawn([process.execPath, ASK, url], {
+async function printedInfo(url: string, env: Record<string, string> = {}): Promise<string> {
+  const child = Bun.spawn([process.execPath, PRINT_INFO, url], {
     env: { PATH: process.env.PATH ?? "", ...env },
     stdout: "pipe",
   });
@@ -50,11 +50,11 @@ test("http is plain, https needs a trusted certificate, and proxies of the envir
   const unavailable = `fault ${status.UNAVAILABLE}`;
   expect(
     await Promise.all([
-      ask(`http://127.0.0.1:${plainPort}`, proxy),
-      ask(`https://localhost:${tlsPort}`, { ...trusting, ...proxy }),
-      ask(`https://localhost:${tlsPort}`),
-      ask(`http://127.0.0.1:${tlsPort}`),
-      ask(`https://localhost:${plainPort}`, trusting),
+      printedInfo(`http://127.0.0.1:${plainPort}`, proxy),
+      printedInfo(`https://localhost:${tlsPort}`, { ...trusting, ...proxy }),
+      printedInfo(`https://localhost:${tlsPort}`),
+      printedInfo(`http://127.0.0.1:${tlsPort}`),
+      printedInfo(`https://localhost:${plainPort}`, trusting),
     ]),
   ).toEqual(["9.9.9", "9.9.9", unavailable, unavailable, unavailable]);
 }, 30_000);

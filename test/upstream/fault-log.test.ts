@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
-import { Rejection } from "../../src/protocol/rejection.ts";
+import { rejection } from "../../src/protocol/rejection.ts";
 import { createUpstreamFaultLog } from "../../src/upstream/fault-log.ts";
 import { PeerError } from "../../src/upstream/peer.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -12,7 +12,7 @@ test("logs one line a minute per kind, with the number of suppressed lines", () 
   const faults = createUpstreamFaultLog({ log, clock });
   for (let n = 0; n < 250; n += 1) {
     faults.fault(`fid ${n} could not be read`, new Error("down"));
-    faults.refused(new Rejection("bad_request.validation_failure", "hash is wrong"));
+    faults.refused(rejection("bad_request.validation_failure", "hash is wrong"));
     clock.advanceSecs(0.6);
   }
   const logged = (msg: string) => lines.filter((line) => String(line.msg).startsWith(msg));

@@ -61,8 +61,8 @@ const isThere = (message: Uint8Array) => {
 
 test("forwards a submit with the node's login and stores the message once the network has merged it", async () => {
   const message = cast(2, "through the node");
-  const answer = await client.submitMessage(TheirMessage.decode(message));
-  expect(answer._unsafeUnwrap().data?.fid).toBe(2);
+  const response = await client.submitMessage(TheirMessage.decode(message));
+  expect(response._unsafeUnwrap().data?.fid).toBe(2);
   const login = `Basic ${Buffer.from("app:secret").toString("base64")}`;
   expect(server.submitted.map(({ authorization }) => authorization)).toEqual([login]);
   expect(isThere(message)).toBe(false);
@@ -80,9 +80,9 @@ test("returns the upstream's refusal with its code", async () => {
 test("returns bulk results in the order of the request, although the upstream responds by shard", async () => {
   const messages = [cast(2, "one"), cast(1, "two"), cast(4, "three"), cast(3, "unwelcome")];
   const request = { messages: messages.map((bytes) => TheirMessage.decode(bytes)) };
-  const answer = (await client.submitBulkMessages(request))._unsafeUnwrap();
+  const response = (await client.submitBulkMessages(request))._unsafeUnwrap();
   expect(
-    answer.messages.map(({ message, messageError }) =>
+    response.messages.map(({ message, messageError }) =>
       message ? `0x${Buffer.from(message.hash).toString("hex")}` : messageError?.errCode,
     ),
   ).toEqual([...messages.slice(0, 3).map(hashOf), "bad_request.conflict"]);

@@ -44,7 +44,7 @@ async function hub(methods: UntypedServiceImplementation): Promise<Peer> {
   return { url: `http://127.0.0.1:${port}`, stop: () => server.forceShutdown() };
 }
 
-function answering(page: string) {
+function respondWith(page: string) {
   return createHttp2Server((_, response) => {
     response.writeHead(200, { "content-type": "text/html" });
     response.end(page);
@@ -52,8 +52,8 @@ function answering(page: string) {
 }
 
 const info = (numShards: number) =>
-  ((_call: unknown, answer: (fault: null, info: GetInfoResponse) => void) =>
-    answer(null, GetInfoResponse.fromPartial({ numShards }))) as never;
+  ((_call: unknown, respond: (fault: null, info: GetInfoResponse) => void) =>
+    respond(null, GetInfoResponse.fromPartial({ numShards }))) as never;
 
 /** Peers that are not Farcaster nodes, with the reported reason. */
 const PEERS: readonly (readonly [name: string, start: () => Promise<Peer>, reason: RegExp])[] = [
@@ -84,12 +84,12 @@ const PEERS: readonly (readonly [name: string, start: () => Promise<Peer>, reaso
   ],
   [
     "an HTTP/2 server that responds to every path",
-    () => listening(answering("<!doctype html><html></html>")),
+    () => listening(respondWith("<!doctype html><html></html>")),
     /^it responds with HTTP and not with gRPC/,
   ],
   [
     "an HTTP/2 server with a tiny response",
-    () => listening(answering("ok")),
+    () => listening(respondWith("ok")),
     /^it responds with HTTP and not with gRPC/,
   ],
   ["the gRPC of another service", () => hub({}), /^it supports gRPC but serves no HubService/],

@@ -145,29 +145,29 @@ test("the responses by fid together equal the reference index that is built from
   all.produce(TICKS);
   const whole = new UpstreamServer(all);
   await whole.start();
-  const asked = getInsecureHubRpcClient(whole.url.slice("http://".length));
+  const wholeClient = getInsecureHubRpcClient(whole.url.slice("http://".length));
   const fids = new Set(all.states.flatMap((state) => state.onChainEvents().map(({ fid }) => fid)));
-  const answered: string[] = [];
+  const returned: string[] = [];
   for (const fid of fids) {
     for (const method of [
-      asked.getAllCastMessagesByFid,
-      asked.getAllReactionMessagesByFid,
-      asked.getAllLinkMessagesByFid,
-      asked.getAllVerificationMessagesByFid,
-      asked.getAllUserDataMessagesByFid,
-      asked.getAllLendStorageMessagesByFid,
-      asked.getLinkCompactStateMessageByFid,
+      wholeClient.getAllCastMessagesByFid,
+      wholeClient.getAllReactionMessagesByFid,
+      wholeClient.getAllLinkMessagesByFid,
+      wholeClient.getAllVerificationMessagesByFid,
+      wholeClient.getAllUserDataMessagesByFid,
+      wholeClient.getAllLendStorageMessagesByFid,
+      wholeClient.getLinkCompactStateMessageByFid,
     ]) {
       const { messages } = (await method({ fid }))._unsafeUnwrap();
-      answered.push(...messages.map(({ hash }) => Buffer.from(hash).toString("hex")));
+      returned.push(...messages.map(({ hash }) => Buffer.from(hash).toString("hex")));
     }
   }
-  asked.$.close();
+  wholeClient.$.close();
   whole.stop();
   const held = liveMessages(chain.reference.db)
     .filter(({ store }) => store !== Store.UsernameProofs && store !== Store.GaslessKeys)
     .map(({ hash }) => hash.toHex());
-  expect(answered.sort()).toEqual(held.sort());
+  expect(returned.sort()).toEqual(held.sort());
 });
 
 test("GetOnChainEvents combines two shards, GetUserNameProofsByFid all of them", async () => {

@@ -78,12 +78,12 @@ test("subscribes with event types, so that new events arrive by the stream witho
   scene.join(1, 2);
   await scene.follow();
   await scene.settle();
-  const looks = scene.asked("GetEvents");
+  const before = scene.callsOf("GetEvents");
   const news = [cast(1, "in shard 1"), cast(2, "in shard 2")];
   scene.happens(...news);
   await expectEverything(scene);
   expect(news.map((action) => holds(scene, action))).toEqual([true, true]);
-  expect(scene.asked("GetEvents")).toBe(looks);
+  expect(scene.callsOf("GetEvents")).toBe(before);
 });
 
 test("catching up ends although the page tokens of the log never do", async () => {
@@ -94,11 +94,11 @@ test("catching up ends although the page tokens of the log never do", async () =
   await scene.index.stop();
   const actions = Array.from({ length: 12 }, (_, n) => cast(1 + (n % 2), `missed ${n}`));
   for (const action of actions) scene.happens(action);
-  const looks = scene.asked("GetEvents");
+  const before = scene.callsOf("GetEvents");
   scene.index.start();
   await expectEverything(scene);
   // Two shards with about two dozen events each, two per page, and a few polls without events.
-  expect(scene.asked("GetEvents") - looks).toBeLessThan(60);
+  expect(scene.callsOf("GetEvents") - before).toBeLessThan(60);
 });
 
 describe("gasless keys, whose events have no id and are never logged", () => {
@@ -130,12 +130,12 @@ describe("gasless keys, whose events have no id and are never logged", () => {
     scene.join(1, 2);
     await scene.follow();
     await scene.settle();
-    const looks = scene.asked("GetEvents");
+    const before = scene.callsOf("GetEvents");
     scene.happens(added);
     scene.passes(2);
     await expectEverything(scene);
     expect(keys(scene)).toBe(1);
-    expect(scene.asked("GetEvents")).toBe(looks);
+    expect(scene.callsOf("GetEvents")).toBe(before);
     scene.happens(removed);
     scene.passes(2);
     await expectEverything(scene);
@@ -149,11 +149,11 @@ describe("gasless keys, whose events have no id and are never logged", () => {
     await scene.index.stop();
     scene.happens(added);
     scene.passes(2);
-    const reads = scene.asked("GetAllCastMessagesByFid");
+    const reads = scene.callsOf("GetAllCastMessagesByFid");
     scene.index.start();
     await expectEverything(scene);
     expect(keys(scene)).toBe(1);
-    expect(scene.asked("GetAllCastMessagesByFid")).toBe(reads);
+    expect(scene.callsOf("GetAllCastMessagesByFid")).toBe(reads);
   });
 
   test("stores a key that was added before the follower started", async () => {
@@ -296,13 +296,13 @@ test("skips an on-chain event that breaks our rules, reports it once, and stores
   await scene.follow();
   await expectEverything(scene);
   // Four types of events of two fids, each requested once.
-  expect(scene.asked("GetOnChainEvents")).toBe(8);
+  expect(scene.callsOf("GetOnChainEvents")).toBe(8);
   scene.happens(key(3, Buffer.alloc(32, 2), 900_002), after);
   scene.happens(key(2, Buffer.alloc(32, 3), 900_003));
   await expectEverything(scene);
   expect([holds(scene, before), holds(scene, after)]).toEqual([true, true]);
   expect(loadUsers(scene.index.db, [2]).get(2)?.authAddresses).toEqual([{ address, appFid: 1 }]);
-  expect([scene.asked("GetOnChainEvents"), scene.index.faults]).toEqual([8, []]);
+  expect([scene.callsOf("GetOnChainEvents"), scene.index.faults]).toEqual([8, []]);
 });
 
 describe("a checkpoint that is too old", () => {

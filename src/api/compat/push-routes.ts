@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
-import type { AppOfSendKey } from "../../auth/send-key.ts";
-import { parseJson, rawBody } from "../../http/body.ts";
+import type { AppOfSendKey } from "../../apps/app-of-send-key.ts";
+import { parseBody, rawBody } from "../../http/body.ts";
 import { operation } from "../../http/operation.ts";
 import { cursor, fidList, limit, optional, text } from "../../http/params.ts";
 import type { SendService } from "../../push/send-service.ts";
@@ -59,7 +59,7 @@ export function compatPushRoutes({ sends, appOfKey, senderView }: CompatPushDeps
       async (context) => {
         const { request } = context;
         const app = await appOfRequest(request, appOfKey);
-        const body = withFlatFilters(parseJson(rawBody(request)));
+        const body = withFlatFilters(parseBody(rawBody(request)));
         const { campaignId, ended } = await executeSend(context, sends, app, body);
         return ended ? presentSend(campaignId, ended) : presentQueued(campaignId);
       },

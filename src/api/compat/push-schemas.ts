@@ -2,7 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { isoTime } from "../../lib/iso-time.ts";
 import type { SendResult } from "../../push/send-service.ts";
 import type { CampaignWithTotals } from "../../push/sender-view.ts";
-import type { CampaignStatus, TokenResult } from "../../push/store/campaigns.ts";
+import type { CampaignStatus } from "../../push/store/campaign-store.ts";
+import type { TokenResult } from "../../push/store/notification-ledger.ts";
 import type { ListedToken } from "../../push/tokens/transfer/listed-token.ts";
 import {
   audienceFilters,

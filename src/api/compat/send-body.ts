@@ -1,6 +1,5 @@
 import { ApiError } from "../../http/errors.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
-import { Refusal } from "../../management/refusal.ts";
 import { audienceFilters } from "../native/send/schemas.ts";
 import { unwrapOrThrow } from "../shared/management.ts";
 
@@ -12,13 +11,13 @@ import { unwrapOrThrow } from "../shared/management.ts";
  */
 export function withFlatFilters(body: unknown): unknown {
   const request = readObject(body, "request body");
-  if (request instanceof Refusal) return body;
-  const filters = unwrapOrThrow(readObject(ownValue(request, "filters") ?? {}, "filters"));
-  const flat: Record<string, unknown> = { ...request };
+  if (!request.ok) return body;
+  const filters = unwrapOrThrow(readObject(ownValue(request.value, "filters") ?? {}, "filters"));
+  const flat: Record<string, unknown> = { ...request.value };
   for (const name of Object.keys(audienceFilters)) {
     const value = ownValue(filters, name);
     if (value === undefined) continue;
-    if (Object.hasOwn(request, name)) {
+    if (Object.hasOwn(request.value, name)) {
       throw new ApiError("badRequest", `${name} stands both in the body and in filters`);
     }
     flat[name] = value;

@@ -1,5 +1,5 @@
-import type { AppOfSendKey } from "../../auth/send-key.ts";
-import type { App } from "../../db/state/records.ts";
+import type { AppOfSendKey } from "../../apps/app-of-send-key.ts";
+import type { App } from "../../apps/app-store.ts";
 import { ApiError } from "../../http/errors.ts";
 
 /** Headers that clients of the hosted API send their key in; older clients use the second. */

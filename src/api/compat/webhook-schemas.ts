@@ -1,7 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Secret, Subscription, Webhook } from "../../db/state/records.ts";
+import type { Secret } from "../../db/state/secret.ts";
 import { isoTime } from "../../lib/iso-time.ts";
-import { SubscriptionSchema } from "../native/webhooks/schemas.ts";
+import type { Webhook } from "../../webhooks/store/webhook-store.ts";
+import type { Subscription } from "../../webhooks/subscription.ts";
+import { SubscriptionSchema } from "../../webhooks/subscription-schema.ts";
 import type { DeliverySettings } from "../shared/management.ts";
 import { closed, Fid, nullable } from "../shared/schemas.ts";
 import { withExplicitMatch } from "./subscription-match.ts";

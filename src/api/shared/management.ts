@@ -1,11 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import type { AppService } from "../../apps/app-service.ts";
 import type { AuthDeps } from "../../auth/verify.ts";
-import type { Secret } from "../../db/state/records.ts";
-import { parseJson } from "../../http/body.ts";
+import type { Secret } from "../../db/state/secret.ts";
+import { parseBody } from "../../http/body.ts";
 import { ApiError } from "../../http/errors.ts";
+import type { Result } from "../../lib/result.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
-import { Refusal } from "../../management/refusal.ts";
+import type { Refusal } from "../../management/refusal.ts";
 import { standardSecret } from "../../webhooks/deliver/sign.ts";
 import type { DeliveryService } from "../../webhooks/delivery-service.ts";
 import type { WebhookService } from "../../webhooks/webhook-service.ts";
@@ -28,9 +29,9 @@ export interface DeliverySettings {
 }
 
 /** @throws ApiError of the refusal's kind. */
-export function unwrapOrThrow<T>(outcome: T | Refusal): T {
-  if (!(outcome instanceof Refusal)) return outcome;
-  const { kind, message, retryAfterSecs } = outcome;
+export function unwrapOrThrow<T>(result: Result<T, Refusal>): T {
+  if (result.ok) return result.value;
+  const { kind, message, retryAfterSecs } = result.error;
   throw new ApiError(kind, message, retryAfterSecs === undefined ? {} : { retryAfterSecs });
 }
 
@@ -41,7 +42,7 @@ export function unwrapOrThrow<T>(outcome: T | Refusal): T {
  * @throws ApiError `badRequest`
  */
 export function idToDelete(key: string, inQuery: string | undefined, rawBody: Uint8Array): string {
-  const body = rawBody.byteLength === 0 ? {} : unwrapOrThrow(readObject(parseJson(rawBody), "request body"));
+  const body = rawBody.byteLength === 0 ? {} : unwrapOrThrow(readObject(parseBody(rawBody), "request body"));
   const inBody = ownValue(body, key);
   if (inBody !== undefined && typeof inBody !== "string") {
     throw new ApiError("badRequest", `${key} must be a string`);

@@ -1,4 +1,4 @@
-import type { AppOfSendKey } from "../../auth/send-key.ts";
+import type { AppOfSendKey } from "../../apps/app-of-send-key.ts";
 import type { AuthDeps } from "../../auth/verify.ts";
 import type { CampaignService } from "../../push/campaign-service.ts";
 import type { SendService } from "../../push/send-service.ts";

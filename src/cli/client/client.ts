@@ -2,6 +2,7 @@ import type { PrivateKeyAccount } from "viem/accounts";
 import { type SignedOperationId, signedOperations } from "../../auth/op-table.ts";
 import type { ServiceNames } from "../../config/names.ts";
 import { RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
+import { parseJson } from "../../lib/json.ts";
 import { STRICT_TLS } from "../../net/strict-tls.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { signOperation } from "./sign-operation.ts";
@@ -86,14 +87,6 @@ async function readUpToLimit(response: Response): Promise<string> {
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The error message of a response, or the start of its text when it is not a node's. */

@@ -1,9 +1,8 @@
 import type { StateDatabase } from "./database.ts";
-import type { Secret } from "./records.ts";
+import type { Rotation, Secret } from "./secret.ts";
 import { secretDigest } from "./secret-digest.ts";
 import type { StateClock } from "./state-clock.ts";
 import { statement } from "./statement.ts";
-import type { Rotation } from "./stores.ts";
 import type { SweepStep } from "./sweep.ts";
 
 interface SecretRow {

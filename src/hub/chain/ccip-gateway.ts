@@ -1,5 +1,5 @@
 import { type CcipRequestParameters, type Hex, isHex } from "viem";
-import { type OutboundClient, OutboundError } from "../../net/client.ts";
+import type { OutboundClient } from "../../net/client.ts";
 
 const MAX_GATEWAYS = 4;
 const GATEWAY_TIMEOUT_MS = 5_000;
@@ -15,7 +15,7 @@ export function createGatewayRequest(client: OutboundClient) {
   return async ({ data, sender, urls }: CcipRequestParameters): Promise<Hex> => {
     for (const template of urls.slice(0, MAX_GATEWAYS)) {
       const byGet = template.includes("{data}");
-      const response = await client.request({
+      const result = await client.request({
         url: template.replace("{sender}", sender.toLowerCase()).replace("{data}", data),
         method: byGet ? "GET" : "POST",
         headers: byGet ? {} : { "content-type": "application/json" },
@@ -23,7 +23,8 @@ export function createGatewayRequest(client: OutboundClient) {
         timeoutMs: GATEWAY_TIMEOUT_MS,
         maxResponseBytes: MAX_RESPONSE_BYTES,
       });
-      if (response instanceof OutboundError) continue;
+      if (!result.ok) continue;
+      const response = result.value;
       if (response.status > 299) {
         // By the standard, 4xx is final and 5xx means that the next gateway should be tried.
         if (response.status < 500) break;

@@ -6,7 +6,7 @@ import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { createOutboundClient } from "../../net/client.ts";
 import { createUrlGuard } from "../../net/guard.ts";
 import { createOperatorFetch } from "../../net/operator-fetch.ts";
-import { invalid, Rejection } from "../../protocol/rejection.ts";
+import { invalid, type Rejection, rejection } from "../../protocol/rejection.ts";
 import type { SignedMessage } from "../../protocol/signed-message.ts";
 import { type ChainCheck, needsChainCheck } from "../../protocol/validate/requirements.ts";
 import { createGatewayRequest } from "./ccip-gateway.ts";
@@ -21,7 +21,7 @@ const CALL_TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** A check makes a few calls, one after the other. */
 const MAX_CHECKS = { running: 8, waiting: 100 };
-const TOO_MANY_WAIT = new Rejection("unavailable", "too many messages wait for the Ethereum RPC; try again");
+const TOO_MANY_WAIT = rejection("unavailable", "too many messages wait for the Ethereum RPC; try again");
 
 /** Checks on a chain what a submitted message cannot prove by itself. */
 export interface ChainChecker {
@@ -42,7 +42,7 @@ export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: strin
       const need = needsChainCheck(message.data);
       if (!need) return undefined;
       if (!clients)
-        return new Rejection("unavailable", "this node has no Ethereum RPC to check the message with");
+        return rejection("unavailable", "this node has no Ethereum RPC to check the message with");
       // A check against the index costs no call.
       if (need.kind === "name-proof" && !options.db.get(ownsAddress, need.fid, need.owner))
         return invalid("owner is neither the custody address nor a verified address of the fid");
@@ -50,7 +50,7 @@ export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: strin
         return await (limit.run(() => runCheck(need, clients)) ?? TOO_MANY_WAIT);
       } catch {
         // Without a response the message is neither valid nor invalid. Its sender may try again.
-        return new Rejection("unavailable", "the Ethereum RPC gave no answer to check the message with");
+        return rejection("unavailable", "the Ethereum RPC gave no answer to check the message with");
       }
     },
   };
@@ -84,7 +84,7 @@ function createClients(l1RpcUrl: string): Clients {
 async function runCheck(need: ChainCheck, clients: Clients): Promise<Rejection | undefined> {
   if (need.kind === "contract-verification") {
     if (need.chainId !== mainnet.id)
-      return new Rejection("unavailable", `this node has no RPC for chain ${need.chainId}`);
+      return rejection("unavailable", `this node has no RPC for chain ${need.chainId}`);
     const accepted = await clients.plain.verifyHash({
       address: hex(need.address),
       hash: hex(need.claimHash),

@@ -4,7 +4,7 @@ import { statement } from "../../db/index/statement.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { type BadRow, type RegisteredChannel, readRegistry } from "./registry-file.ts";
 
-/** What an import did, in rows. */
+/** Rows of a registry file by their outcome. */
 export interface RegistryImport {
   readonly added: number;
   readonly changed: number;
@@ -12,7 +12,7 @@ export interface RegistryImport {
   readonly badRows: readonly BadRow[];
 }
 
-/** The public registry has some 30 MB; the text and its parsed form stand in memory at once. */
+/** The public registry has about 30 MB. The text and its parsed form are in memory at the same time. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 type Row = [
@@ -32,16 +32,16 @@ type Row = [
 const COLUMNS =
   "registry_id, url, name, name_key, image_url, description, lead_fid, moderator_fids, follower_count, created_at, pinned_cast_hash";
 
-const isThere = statement<{ one: number }, [id: string]>(
-  "channels.registry.is-there",
+const exists = statement<{ one: number }, [id: string]>(
+  "channels.registry.exists",
   "SELECT 1 AS one FROM channel_registry WHERE id = ?",
 );
 const deleteMoved = statement<unknown, [registryId: string, id: string]>(
   "channels.registry.delete-moved",
   "DELETE FROM channel_registry WHERE registry_id = ? AND id != ?",
 );
-const put = statement<unknown, [id: string, ...Row]>(
-  "channels.registry.put",
+const upsert = statement<unknown, [id: string, ...Row]>(
+  "channels.registry.upsert",
   `INSERT INTO channel_registry (id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
    ON CONFLICT (id) DO UPDATE SET (${COLUMNS}) = (${excluded()})
    WHERE (${COLUMNS}) IS NOT (${excluded()})`,
@@ -54,34 +54,34 @@ function excluded(): string {
 }
 
 /**
- * Takes a registry file into the index, in one transaction. Rows of earlier imports that the file does not name stay; a
- * channel that the file names has what the file says and nothing older.
+ * Imports a registry file into the index, in one transaction. Channels that the file does not contain are unchanged; a
+ * channel that it contains is replaced as a whole.
  *
- * @throws UserError when the file cannot be read, is no registry, or holds not a single good row.
+ * @throws UserError if the file cannot be read, is not a registry, or has no valid row.
  */
 export function importRegistry(db: IndexDatabase, path: string): RegistryImport {
   const rows = readRegistry(parsedFile(path));
-  if (!rows) throw new UserError(`${path} holds no list of channels`);
+  if (!rows) throw new UserError(`${path} contains no list of channels`);
   const { channels, badRows } = rows;
   const [worst] = badRows;
   if (worst && channels.length === 0)
-    throw new UserError(`${path} holds no good row; row ${worst.index}: ${worst.reason}`);
+    throw new UserError(`${path} contains no valid row; row ${worst.index}: ${worst.reason}`);
   return db.transaction(() => {
     const done = { added: 0, changed: 0, unchanged: 0 };
-    for (const channel of channels) done[putChannel(db, channel)] += 1;
+    for (const channel of channels) done[upsertChannel(db, channel)] += 1;
     db.invalidations.everything();
     return { ...done, badRows };
   });
 }
 
-function putChannel(db: IndexDatabase, channel: RegisteredChannel): "added" | "changed" | "unchanged" {
+function upsertChannel(db: IndexDatabase, channel: RegisteredChannel): "added" | "changed" | "unchanged" {
   const { id, registryId, url, name, imageUrl, description, leadFid, followerCount, createdAt } = channel;
   // The registry gave the channel another URL.
   const moved = db.run(deleteMoved, registryId, id) > 0;
-  const known = moved || db.get(isThere, id) !== undefined;
+  const known = moved || db.get(exists, id) !== undefined;
   const moderatorFids = JSON.stringify(channel.moderatorFids);
   const changes = db.run(
-    put,
+    upsert,
     id,
     registryId,
     url,
@@ -100,17 +100,17 @@ function putChannel(db: IndexDatabase, channel: RegisteredChannel): "added" | "c
 }
 
 function parsedFile(path: string): unknown {
-  const { size, isFile } = fileFacts(path);
-  if (!isFile) throw new UserError(`${path} is no file`);
+  const { size, isFile } = statFile(path);
+  if (!isFile) throw new UserError(`${path} is not a file`);
   if (size > MAX_FILE_BYTES) throw new UserError(`${path} has ${size} bytes, more than ${MAX_FILE_BYTES}`);
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (cause) {
-    throw new UserError(`${path} is no JSON: ${reasonOf(cause)}`, { cause });
+    throw new UserError(`${path} is not JSON: ${reasonOf(cause)}`, { cause });
   }
 }
 
-function fileFacts(path: string): { size: number; isFile: boolean } {
+function statFile(path: string): { size: number; isFile: boolean } {
   try {
     const stat = statSync(path);
     return { size: stat.size, isFile: stat.isFile() };

@@ -1,10 +1,10 @@
 import { channelIdOf } from "../../protocol/channel-url.ts";
 
-/** What the registry says of one channel, checked. Times in unix seconds. */
+/** A validated channel of the registry. Times are in unix seconds. */
 export interface RegisteredChannel {
-  /** What its URL stands for: the id of the channel in answers. */
+  /** The id of the channel in responses, derived from its URL. */
   readonly id: string;
-  /** The registry's own name for it. */
+  /** The id of the channel in the registry. */
   readonly registryId: string;
   readonly url: string | null;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface RegisteredChannel {
   readonly pinnedCastHash: string | null;
 }
 
-/** A row of the file that cannot be taken. `index` counts from 0 in the file's list. */
+/** An invalid row of the file. `index` counts from 0 in the file's list. */
 export interface BadRow {
   readonly index: number;
   readonly reason: string;
@@ -28,21 +28,21 @@ export interface RegistryRows {
   readonly badRows: readonly BadRow[];
 }
 
-/** The protocol's limit of a parent URL; an id that is no name in a client's URL is one. */
+/** The protocol's limit for a parent URL. It also bounds ids, since an id may be a URL itself. */
 const MAX_URL_BYTES = 256;
 const MAX_NAME_CHARS = 256;
 const MAX_IMAGE_URL_CHARS = 4096;
 const MAX_DESCRIPTION_CHARS = 16_384;
 const MAX_MODERATORS = 1000;
-/** Above it a time is in milliseconds: in seconds it would be the year 5138. */
+/** A larger time is in milliseconds: in seconds it would be after the year 5138. */
 const MAX_SECONDS = 99_999_999_999;
 const MAX_MILLISECONDS = 8.64e15;
 
 /**
- * Reads the parsed text of a registry file: `{ result: { channels: [...] } }` as the public `all-channels` endpoint
- * answers, `{ channels: [...] }`, or the bare list. Keys are taken in camelCase and in snake_case, unknown ones ignored.
+ * Validates the parsed text of a registry file: `{ result: { channels: [...] } }` as the public `all-channels` endpoint
+ * responds, `{ channels: [...] }`, or the bare list. Keys may be in camelCase or snake_case. Unknown keys are ignored.
  *
- * @returns undefined where the value is none of these shapes
+ * @returns undefined if the value has none of these shapes.
  */
 export function readRegistry(value: unknown): RegistryRows | undefined {
   const rows = listIn(value);
@@ -53,10 +53,10 @@ export function readRegistry(value: unknown): RegistryRows | undefined {
   rows.forEach((row, index) => {
     try {
       const channel = readChannel(row);
-      // Two rows of one channel would undo each other at every import.
+      // Two rows of one channel would overwrite each other at every import.
       const keys = [`id ${channel.id}`, `registry ${channel.registryId}`];
-      const twin = keys.map((key) => seen.get(key)).find((at) => at !== undefined);
-      if (twin !== undefined) throw new BadRowError(`it is the same channel as row ${twin}`);
+      const duplicated = keys.map((key) => seen.get(key)).find((at) => at !== undefined);
+      if (duplicated !== undefined) throw new BadRowError(`it is a duplicate of row ${duplicated}`);
       for (const key of keys) seen.set(key, index);
       channels.push(channel);
     } catch (cause) {
@@ -82,7 +82,7 @@ function listIn(value: unknown): readonly unknown[] | undefined {
 }
 
 function readChannel(row: unknown): RegisteredChannel {
-  if (!isFields(row)) throw new BadRowError("it is no object");
+  if (!isFields(row)) throw new BadRowError("it is not an object");
   const registryId = readText(row, "id", MAX_URL_BYTES);
   if (registryId === null || registryId === "") throw new BadRowError("id is missing");
   const url = readText(row, "url", MAX_URL_BYTES) || null;
@@ -114,9 +114,9 @@ function field(row: Fields, name: string): unknown {
 function readText(row: Fields, name: string, maxChars: number): string | null {
   const value = field(row, name);
   if (value === null) return null;
-  if (typeof value !== "string") throw new BadRowError(`${name} is no text`);
+  if (typeof value !== "string") throw new BadRowError(`${name} is not text`);
   if (value.length > maxChars) throw new BadRowError(`${name} is longer than ${maxChars} characters`);
-  if (!value.isWellFormed()) throw new BadRowError(`${name} is no valid Unicode`);
+  if (!value.isWellFormed()) throw new BadRowError(`${name} is not valid Unicode`);
   return value;
 }
 
@@ -127,28 +127,29 @@ function isCount(value: unknown): value is number {
 function readInteger(row: Fields, name: string): number | null {
   const value = field(row, name);
   if (value === null) return null;
-  if (!isCount(value)) throw new BadRowError(`${name} is no unsigned integer`);
+  if (!isCount(value)) throw new BadRowError(`${name} is not an unsigned integer`);
   return value;
 }
 
 function readTime(row: Fields, name: string): number | null {
   const value = readInteger(row, name);
   if (value === null || value <= MAX_SECONDS) return value || null;
-  if (value > MAX_MILLISECONDS) throw new BadRowError(`${name} is no time`);
+  if (value > MAX_MILLISECONDS) throw new BadRowError(`${name} is not a time`);
   return Math.floor(value / 1000);
 }
 
 function readFids(row: Fields, name: string): number[] {
   const value = field(row, name);
   if (value === null) return [];
-  if (!Array.isArray(value) || !value.every(isCount)) throw new BadRowError(`${name} is no list of fids`);
-  if (value.length > MAX_MODERATORS) throw new BadRowError(`${name} holds more than ${MAX_MODERATORS} fids`);
+  if (!Array.isArray(value) || !value.every(isCount)) throw new BadRowError(`${name} is not a list of fids`);
+  if (value.length > MAX_MODERATORS)
+    throw new BadRowError(`${name} contains more than ${MAX_MODERATORS} fids`);
   return [...new Set(value)];
 }
 
 function readHash(row: Fields, name: string): string | null {
   const value = readText(row, name, MAX_URL_BYTES);
   if (value === null || value === "") return null;
-  if (!/^0x[0-9a-f]{40}$/i.test(value)) throw new BadRowError(`${name} is no cast hash`);
+  if (!/^0x[0-9a-f]{40}$/i.test(value)) throw new BadRowError(`${name} is not a cast hash`);
   return value.toLowerCase();
 }

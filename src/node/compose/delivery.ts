@@ -14,7 +14,7 @@ import type { MatchClient } from "../../webhooks/match/rpc.ts";
 import type { OutboxClient } from "../../webhooks/publish/outbox-client.ts";
 import { startPublisher } from "../../webhooks/publish/publisher.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
-import type { DeliveryPublications } from "../../webhooks/store/deliveries.ts";
+import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
 import type { StateStores } from "../state/state-stores.ts";
 
 const PER_WEBHOOK = 4;

@@ -1,8 +1,8 @@
 import type { ManagementDeps } from "../../api/shared/management.ts";
 import type { PushDeps } from "../../api/shared/push.ts";
+import { createSendKeyLookup } from "../../apps/app-of-send-key.ts";
 import { activeKeysFromIndex } from "../../auth/app-keys.ts";
 import { createEnvelopeVerifier } from "../../auth/jfs.ts";
-import { createSendKeyLookup } from "../../auth/send-key.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import type { UrlGuard } from "../../net/guard.ts";

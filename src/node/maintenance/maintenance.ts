@@ -1,4 +1,4 @@
-import type { Sweep } from "../../db/state/stores.ts";
+import type { Sweep } from "../../db/state/sweep.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 
@@ -16,10 +16,14 @@ export interface MaintenanceStats {
   readonly behind: readonly string[];
 }
 
-export interface Maintenance {
+/** The methods that maintenance offers to other threads. */
+export interface MaintenanceRpc {
+  stats(): MaintenanceStats;
+}
+
+export interface Maintenance extends MaintenanceRpc {
   /** Runs every sweep once. Each ends when nothing is left, when its steps are used up or when `signal` aborts. */
   run(signal?: AbortSignal): Promise<void>;
-  stats(): MaintenanceStats;
 }
 
 /** Each step is one short transaction, so that requests are not delayed. */

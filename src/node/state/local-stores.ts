@@ -1,5 +1,5 @@
 import type { StateDatabase } from "../../db/state/database.ts";
-import type { Sweep } from "../../db/state/stores.ts";
+import type { Sweep } from "../../db/state/sweep.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { openWriterOf } from "./open-writer.ts";

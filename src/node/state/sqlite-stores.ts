@@ -1,21 +1,18 @@
-import { appReads, appWrites } from "../../apps/app-store.ts";
-import { nonceReads, nonceWrites } from "../../auth/nonce-store.ts";
+import { appReads, appWrites } from "../../apps/sqlite/app-store.ts";
+import { nonceReads, nonceWrites } from "../../auth/sqlite/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { CallWriter } from "../../db/state/store-writes.ts";
-import type { Sweep, Swept } from "../../db/state/stores.ts";
-import { campaignReads, campaignWrites } from "../../push/store/campaign-store.ts";
-import { ledgerWrites } from "../../push/store/notification-ledger.ts";
-import { ledgerClient, type PackedLedger } from "../../push/store/packed-ledger.ts";
-import { tokenReads, tokenWrites } from "../../push/store/token-store.ts";
-import { deliveryLogReads, deliveryLogWrites } from "../../webhooks/store/delivery-log.ts";
-import {
-  publicationReads,
-  publicationWrites,
-  type QueueLimits,
-} from "../../webhooks/store/delivery-publications.ts";
-import { queueReads, queueWrites } from "../../webhooks/store/delivery-queue.ts";
-import { webhookReads, webhookWrites } from "../../webhooks/store/webhook-store.ts";
+import type { Sweep, Swept } from "../../db/state/sweep.ts";
+import { campaignReads, campaignWrites } from "../../push/store/sqlite/campaign-store.ts";
+import { ledgerWrites } from "../../push/store/sqlite/notification-ledger.ts";
+import { ledgerClient, type PackedLedger } from "../../push/store/sqlite/packed-ledger.ts";
+import { tokenReads, tokenWrites } from "../../push/store/sqlite/token-store.ts";
+import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
+import { deliveryLogReads, deliveryLogWrites } from "../../webhooks/store/sqlite/delivery-log.ts";
+import { publicationReads, publicationWrites } from "../../webhooks/store/sqlite/delivery-publications.ts";
+import { queueReads, queueWrites } from "../../webhooks/store/sqlite/delivery-queue.ts";
+import { webhookReads, webhookWrites } from "../../webhooks/store/sqlite/webhook-store.ts";
 import {
   type StateStores,
   type StateWrites,

@@ -1,7 +1,13 @@
+import type { AppStore } from "../../apps/app-store.ts";
+import type { NonceStore } from "../../auth/nonce-store.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
-import type { AppStore, NonceStore, TokenStore, WebhookStore } from "../../db/state/stores.ts";
-import type { CampaignStore, NotificationLedger } from "../../push/store/campaigns.ts";
-import type { DeliveryLog, DeliveryPublications, DeliveryQueue } from "../../webhooks/store/deliveries.ts";
+import type { CampaignStore } from "../../push/store/campaign-store.ts";
+import type { NotificationLedger } from "../../push/store/notification-ledger.ts";
+import type { TokenStore } from "../../push/store/token-store.ts";
+import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
+import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
+import type { DeliveryQueue } from "../../webhooks/store/delivery-queue.ts";
+import type { WebhookStore } from "../../webhooks/store/webhook-store.ts";
 
 /**
  * All stores of the state. Reads use a local connection and never wait for a writer. Writes run in the one state writer,

@@ -1,14 +1,14 @@
-import { nonceSweep } from "../../auth/nonce-store.ts";
+import { nonceSweep } from "../../auth/sqlite/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import type { SweepStep } from "../../db/state/sweep.ts";
-import { campaignProgressSweep, campaignSweep } from "../../push/store/campaign-sweep.ts";
-import { dedupeSweep } from "../../push/store/notification-ledger.ts";
-import { orphanedTokenSweep } from "../../push/store/orphan-sweep.ts";
-import { tokenChangeSweep } from "../../push/store/token-limit.ts";
-import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/delivery-sweep.ts";
-import { webhookChangeSweep } from "../../webhooks/store/webhook-changes.ts";
+import { campaignProgressSweep, campaignSweep } from "../../push/store/sqlite/campaign-sweep.ts";
+import { dedupeSweep } from "../../push/store/sqlite/notification-ledger.ts";
+import { orphanedTokenSweep } from "../../push/store/sqlite/orphan-sweep.ts";
+import { tokenChangeSweep } from "../../push/store/sqlite/token-limit.ts";
+import { deliverySweep, orphanedDeliverySweep } from "../../webhooks/store/sqlite/delivery-sweep.ts";
+import { webhookChangeSweep } from "../../webhooks/store/sqlite/webhook-changes.ts";
 
 /** The kinds of expired and orphaned rows, as named in metrics and in the status. */
 export const sweepNames = [

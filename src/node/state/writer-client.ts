@@ -56,10 +56,9 @@ export function createStateWriterClient(
       for (const { bytes } of sent) waitingBytes -= bytes;
     };
     const calls = sent.map(({ call }) => call);
-    client.call({ type: "write", calls, sentAtMs: performance.now(), timeoutMs }).then(
-      (response) => {
+    client.write({ calls, sentAtMs: performance.now(), timeoutMs }).then(
+      (outcomes) => {
         done();
-        const outcomes = response.type === "write" ? response.outcomes : [];
         for (const [at, pending] of sent.entries()) settle(pending, outcomes[at]);
       },
       (cause) => {
@@ -87,7 +86,7 @@ export function createStateWriterClient(
 function settle({ resolve, reject }: Pending, outcome: StateOutcome | undefined): void {
   if (outcome?.kind === "done") resolve(outcome.result);
   else if (outcome?.kind === "unavailable") reject(new StateUnavailable(outcome.message));
-  else reject(new Error(outcome?.message ?? "the state writer responded to another request"));
+  else reject(new Error(outcome?.message ?? "the state writer returned too few outcomes"));
 }
 
 /** Estimates the memory of a value in a message to another thread. */

@@ -3,17 +3,14 @@ import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { StateWriter, StateWriterStats } from "./state-writer.ts";
 
-/** A request to the state writer. */
-export type StateRequest =
-  | {
-      readonly type: "write";
-      readonly calls: readonly StateCall[];
-      /** On the sender's clock of `performance.now()`. */
-      readonly sentAtMs: number;
-      /** The sender stops waiting after this time. */
-      readonly timeoutMs: number;
-    }
-  | { readonly type: "stats" };
+/** Writes that one thread sends in one message. */
+export interface WriteRequest {
+  readonly calls: readonly StateCall[];
+  /** On the sender's clock of `performance.now()`. */
+  readonly sentAtMs: number;
+  /** The sender stops waiting after this time. */
+  readonly timeoutMs: number;
+}
 
 /** The outcome of one call. */
 export type StateOutcome =
@@ -21,11 +18,14 @@ export type StateOutcome =
   | { readonly kind: "unavailable"; readonly message: string }
   | { readonly kind: "fault"; readonly message: string };
 
-export type StateResponse =
-  | { readonly type: "write"; readonly outcomes: readonly StateOutcome[] }
-  | { readonly type: "stats"; readonly stats: StateWriterStats };
+/** The methods of the state writer. */
+export interface StateWriterRpc {
+  /** Returns the outcomes in the order of the calls. */
+  write(request: WriteRequest): readonly StateOutcome[];
+  stats(): StateWriterStats;
+}
 
-export type StateRpcClient = RpcClient<StateRequest, StateResponse>;
+export type StateRpcClient = RpcClient<StateWriterRpc>;
 
 /** A call must start within this fraction of its timeout, so that its commit and response arrive in time. */
 const START_WITHIN = 0.9;
@@ -36,13 +36,13 @@ export function serveStateWriter(port: MessagePort, writer: StateWriter): void {
   // so the smallest one is the most accurate.
   let clockDifferenceMs = Number.POSITIVE_INFINITY;
 
-  serveRpc<StateRequest, StateResponse>(port, async (request) => {
-    if (request.type === "stats") return { type: "stats", stats: writer.stats() };
-    const { calls, sentAtMs, timeoutMs } = request;
-    clockDifferenceMs = Math.min(clockDifferenceMs, performance.now() - sentAtMs);
-    const deadlineMs = sentAtMs + clockDifferenceMs + START_WITHIN * timeoutMs;
-    const outcomes = await Promise.all(calls.map((call) => outcomeOf(() => writer.call(call, deadlineMs))));
-    return { type: "write", outcomes };
+  serveRpc<StateWriterRpc>(port, {
+    write({ calls, sentAtMs, timeoutMs }) {
+      clockDifferenceMs = Math.min(clockDifferenceMs, performance.now() - sentAtMs);
+      const deadlineMs = sentAtMs + clockDifferenceMs + START_WITHIN * timeoutMs;
+      return Promise.all(calls.map((call) => outcomeOf(() => writer.call(call, deadlineMs))));
+    },
+    stats: () => writer.stats(),
   });
 }
 
@@ -53,11 +53,4 @@ async function outcomeOf(write: () => Promise<unknown>): Promise<StateOutcome> {
     const message = cause instanceof Error ? cause.message : String(cause);
     return { kind: cause instanceof StateUnavailable ? "unavailable" : "fault", message };
   }
-}
-
-/** @throws Error when the writer's thread ends before it responds. */
-export async function stateWriterStats(client: StateRpcClient): Promise<StateWriterStats> {
-  const response = await client.call({ type: "stats" });
-  if (response.type !== "stats") throw new Error("the state writer responded to another request");
-  return response.stats;
 }

@@ -1,15 +1,16 @@
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
-import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import type { IngestRpc } from "../../ingest/rpc.ts";
+import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
-import { matchClientOver } from "../../webhooks/match/rpc.ts";
-import { outboxOver } from "../../webhooks/publish/outbox-client.ts";
-import { type DeliveryRequest, type DeliveryResponse, handleDeliveryRequest } from "../../webhooks/rpc.ts";
+import type { MatchRpc } from "../../webhooks/match/rpc.ts";
+import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { startDelivery } from "../compose/delivery.ts";
 import { createStateStores } from "../state/sqlite-stores.ts";
 import { createStateWriterClient } from "../state/writer-client.ts";
+import type { StateWriterRpc } from "../state/writer-rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the delivery worker. */
@@ -34,15 +35,12 @@ runWorker<DeliveryWorkerInit>(async ({ config, ingest, state, matching }) => {
   const delivery = await startDelivery({
     common: { config, clock: systemClock, log },
     index,
-    state: createStateStores(stateReader, createStateWriterClient(new RpcClient(state))),
-    outbox: outboxOver(new RpcClient(ingest)),
-    matching: matchClientOver(new RpcClient(matching)),
+    state: createStateStores(stateReader, createStateWriterClient(connectRpc<StateWriterRpc>(state))),
+    outbox: connectRpc<IngestRpc>(ingest),
+    matching: connectRpc<MatchRpc>(matching),
   });
   return {
-    connect: (port) =>
-      serveRpc<DeliveryRequest, DeliveryResponse>(port, (request) =>
-        handleDeliveryRequest(delivery, request),
-      ),
+    connect: (port) => serveRpc<DeliveryNode>(port, delivery),
     async stop() {
       await delivery.stop(STOP_GRACE_MS);
       stateReader[Symbol.dispose]();

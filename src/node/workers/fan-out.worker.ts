@@ -1,13 +1,14 @@
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
-import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
-import { type FanOutRequest, type FanOutResponse, handleFanOutRequest } from "../../push/rpc.ts";
+import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
+import type { FanOut } from "../../push/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import { createFanOut } from "../compose/fan-out.ts";
 import { createStateStores } from "../state/sqlite-stores.ts";
 import { createStateWriterClient } from "../state/writer-client.ts";
+import type { StateWriterRpc } from "../state/writer-rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the fan-out worker; `state` connects to the writer of the state. */
@@ -27,11 +28,10 @@ runWorker<FanOutWorkerInit>(async ({ config, state }) => {
   const fanOut = await createFanOut({
     common: { config, clock: systemClock, log },
     index,
-    state: createStateStores(stateReader, createStateWriterClient(new RpcClient(state))),
+    state: createStateStores(stateReader, createStateWriterClient(connectRpc<StateWriterRpc>(state))),
   });
   return {
-    connect: (port) =>
-      serveRpc<FanOutRequest, FanOutResponse>(port, (request) => handleFanOutRequest(fanOut, request)),
+    connect: (port) => serveRpc<FanOut>(port, fanOut),
     async stop() {
       await fanOut.stop(STOP_GRACE_MS);
       stateReader[Symbol.dispose]();

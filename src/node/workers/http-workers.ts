@@ -2,15 +2,12 @@ import { availableParallelism } from "node:os";
 import { Gauge } from "prom-client";
 import type { Config } from "../../config/schema.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
-import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
 import {
   createMetricsPage,
-  type HttpWorkerRequest,
-  handleNodeRequest,
+  type HttpWorkerRpc,
   type NodeOps,
-  type NodeRequest,
-  type NodeResponse,
   type PartMetrics,
   type WorkerMetrics,
 } from "../node-ops.ts";
@@ -59,7 +56,7 @@ export function startHttpWorkers(
 
   const start = (port: number): WorkerHandle => {
     const { port1: opsPort, port2: node } = new MessageChannel();
-    serveRpc<NodeRequest, NodeResponse>(opsPort, (request) => handleNodeRequest(nodeOps, request));
+    serveRpc<NodeOps>(opsPort, nodeOps);
     const fanOutPort = fanOut.connect();
     const deliveryPort = delivery.connect();
     const statePort = state.connect();
@@ -80,8 +77,8 @@ export function startHttpWorkers(
       onCrash,
     });
     const channels = new WorkerChannels();
-    const client = new RpcClient<HttpWorkerRequest, WorkerMetrics>(channels.connect());
-    stats.push(new PartStats(`http_${stats.length + 1}`, () => client.call({ type: "collect" })));
+    const client = connectRpc<HttpWorkerRpc>(channels.connect());
+    stats.push(new PartStats(`http_${stats.length + 1}`, () => client.metrics()));
     return channels.attach(worker);
   };
 

@@ -4,22 +4,17 @@ import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
-import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
-import { fanOutClient } from "../../push/rpc.ts";
+import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
+import type { FanOut } from "../../push/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { processDescriptors } from "../../runtime/descriptors.ts";
 import { createLogger } from "../../runtime/logger.ts";
-import { deliveryNodeClient } from "../../webhooks/rpc.ts";
+import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createNodeHttp } from "../compose/http.ts";
-import {
-  type HttpWorkerRequest,
-  type NodeRequest,
-  type NodeResponse,
-  nodeOpsOver,
-  type WorkerMetrics,
-} from "../node-ops.ts";
+import { connectNodeOps, type HttpWorkerRpc } from "../node-ops.ts";
 import { createStateStores } from "../state/sqlite-stores.ts";
 import { createStateWriterClient } from "../state/writer-client.ts";
+import type { StateWriterRpc } from "../state/writer-rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of an HTTP worker. */
@@ -47,10 +42,10 @@ runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, state, unsent
   const http = createNodeHttp({
     common: { config, log, metrics, clock: systemClock },
     db,
-    state: createStateStores(stateReader, createStateWriterClient(new RpcClient(state))),
-    fanOut: fanOutClient(new RpcClient(fanOut)),
-    delivery: deliveryNodeClient(new RpcClient(delivery)),
-    ops: nodeOpsOver(new RpcClient<NodeRequest, NodeResponse>(node)),
+    state: createStateStores(stateReader, createStateWriterClient(connectRpc<StateWriterRpc>(state))),
+    fanOut: connectRpc<FanOut>(fanOut),
+    delivery: connectRpc<DeliveryNode>(delivery),
+    ops: connectNodeOps(node),
     unsent: new UnsentBytes(unsent),
     descriptors: processDescriptors(),
     stopping: stopping.signal,
@@ -58,8 +53,7 @@ runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, state, unsent
   const { url, port } = http.listen({ sharesPort });
   return {
     facts: { url, port },
-    connect: (port) =>
-      serveRpc<HttpWorkerRequest, WorkerMetrics>(port, () => metrics.registry.getMetricsAsJSON()),
+    connect: (port) => serveRpc<HttpWorkerRpc>(port, { metrics: () => metrics.registry.getMetricsAsJSON() }),
     async stop() {
       stopping.abort();
       await http.stop();

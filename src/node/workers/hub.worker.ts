@@ -5,16 +5,15 @@ import { startHubServer } from "../../hub/server.ts";
 import type { HubUpstream } from "../../hub/service.ts";
 import { SubmissionCheck } from "../../hub/submission-check.ts";
 import { WriteThrough } from "../../hub/write-through.ts";
-import type { IngestRequest, IngestResponse } from "../../ingest/rpc.ts";
+import type { IngestRpc } from "../../ingest/rpc.ts";
 import { Submitter } from "../../ingest/submitter.ts";
-import { RpcClient } from "../../lib/port-rpc.ts";
+import { connectRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { processDescriptors } from "../../runtime/descriptors.ts";
 import { createLogger, type Logger } from "../../runtime/logger.ts";
 import { connectUpstream } from "../../upstream/connection.ts";
-import type { UpstreamProgress } from "../../upstream/progress.ts";
-import { type UpstreamRequest, upstreamProgress } from "../../upstream/rpc.ts";
+import type { UpstreamRpc } from "../../upstream/rpc.ts";
 import { version } from "../../version.ts";
 import { runWorker } from "./worker-entry.ts";
 
@@ -29,7 +28,7 @@ export interface HubWorkerInit {
 runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
   const log = createLogger(config, { subsystem: "hub" });
   const db = openIndexReader(indexPath(config.data.dir));
-  const submitter = new Submitter(new RpcClient<IngestRequest, IngestResponse>(ingest));
+  const submitter = new Submitter(connectRpc<IngestRpc>(ingest));
   const network = networkOf(config.protocol.network);
   const check = new SubmissionCheck({
     db,
@@ -74,7 +73,7 @@ function forwardTo(
 ): HubUpstream & { close(): void } {
   const { url, username, password } = config.upstream;
   const connection = connectUpstream(url);
-  const follower = new RpcClient<UpstreamRequest, UpstreamProgress>(port);
+  const follower = connectRpc<UpstreamRpc>(port);
   return {
     submits: new WriteThrough({
       client: connection,
@@ -85,7 +84,7 @@ function forwardTo(
       onLoginRefused: () =>
         log.error("The upstream refuses upstream.username and upstream.password; messages are not forwarded"),
     }),
-    shards: async () => (await upstreamProgress(follower)).shards,
+    shards: async () => (await follower.progress()).shards,
     close: () => connection.close(),
   };
 }

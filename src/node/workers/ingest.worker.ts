@@ -4,8 +4,7 @@ import { createIngestEngine } from "../../ingest/engine.ts";
 import { EventSignal } from "../../ingest/event-signal.ts";
 import { createIngestFaultLog } from "../../ingest/fault-log.ts";
 import { IngestQueue } from "../../ingest/queue.ts";
-import { handleIngestRequest, type IngestRequest, type IngestResponse } from "../../ingest/rpc.ts";
-import { serveRpc } from "../../lib/port-rpc.ts";
+import { serveIngest } from "../../ingest/rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
@@ -29,10 +28,7 @@ runWorker<Config>(async (config) => {
   const queue = new IngestQueue(engine);
   const retrying = setInterval(() => db.retryWrite(), RETRY_INTERVAL_MS);
   return {
-    connect: (port) =>
-      serveRpc<IngestRequest, IngestResponse>(port, (request) =>
-        handleIngestRequest({ db, engine, queue, newEvents }, request),
-      ),
+    connect: (port) => serveIngest(port, { db, engine, queue, newEvents }),
     async stop() {
       clearInterval(retrying);
       await queue.drain();

@@ -1,13 +1,13 @@
 import type { Config } from "../../config/schema.ts";
 import { createFaultLog } from "../../db/state/unavailable-log.ts";
-import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
-import { createMaintenance, type MaintenanceStats } from "../maintenance/maintenance.ts";
-import type { MaintenanceRequest } from "../maintenance/rpc.ts";
+import { createMaintenance, type MaintenanceRpc } from "../maintenance/maintenance.ts";
 import { scheduleMaintenance } from "../maintenance/schedule.ts";
 import { createStateSweeps } from "../state/sqlite-stores.ts";
 import { createStateWriterClient } from "../state/writer-client.ts";
+import type { StateWriterRpc } from "../state/writer-rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the maintenance worker; `state` connects to the writer of the state. */
@@ -21,13 +21,13 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state }) => {
   const log = createLogger(config, { subsystem: "maintenance" });
   const logFault = createFaultLog({ log, clock: systemClock });
   const maintenance = createMaintenance({
-    sweeps: createStateSweeps(createStateWriterClient(new RpcClient(state))),
+    sweeps: createStateSweeps(createStateWriterClient(connectRpc<StateWriterRpc>(state))),
     clock: systemClock,
     onFault: (sweep, cause) => logFault(cause, { sweep }, "A sweep failed"),
   });
   const stop = scheduleMaintenance(maintenance);
   return {
-    connect: (port) => serveRpc<MaintenanceRequest, MaintenanceStats>(port, () => maintenance.stats()),
+    connect: (port) => serveRpc<MaintenanceRpc>(port, maintenance),
     async stop() {
       await stop();
     },

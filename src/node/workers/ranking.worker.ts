@@ -1,8 +1,8 @@
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { startRankingRefresh } from "../../ingest/ranking/refresh.ts";
-import { type IngestRequest, type IngestResponse, submitRankings } from "../../ingest/rpc.ts";
-import { RpcClient } from "../../lib/port-rpc.ts";
+import type { IngestRpc } from "../../ingest/rpc.ts";
+import { connectRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import { runWorker } from "./worker-entry.ts";
@@ -17,12 +17,12 @@ export interface RankingWorkerInit {
 runWorker<RankingWorkerInit>(async ({ config, ingest }) => {
   const log = createLogger(config, { subsystem: "ranking" });
   const db = openIndexReader(indexPath(config.data.dir));
-  const client = new RpcClient<IngestRequest, IngestResponse>(ingest);
+  const client = connectRpc<IngestRpc>(ingest);
   const rankings = await startRankingRefresh({
     db,
     clock: systemClock,
     windowHours: config.trending.window_hours,
-    store: (snapshot) => submitRankings(client, snapshot),
+    store: client.storeRankings,
     onFault: (cause) => log.error({ err: cause }, "the rankings could not be refreshed"),
   });
   return {

@@ -1,15 +1,14 @@
 import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
-import { type IngestRequest, type IngestResponse, submitRelayed } from "../../ingest/rpc.ts";
-import { RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import type { IngestRpc } from "../../ingest/rpc.ts";
+import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/logger.ts";
 import { createUpstreamFaultLog } from "../../upstream/fault-log.ts";
 import { startFollower } from "../../upstream/follower.ts";
-import type { UpstreamProgress } from "../../upstream/progress.ts";
-import type { UpstreamRequest } from "../../upstream/rpc.ts";
+import type { UpstreamRpc } from "../../upstream/rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the upstream worker; `ingest` connects to the writer of the index. */
@@ -22,12 +21,12 @@ export interface UpstreamWorkerInit {
 runWorker<UpstreamWorkerInit>(async ({ config, ingest }) => {
   const log = createLogger(config, { subsystem: "upstream" });
   const reader = openIndexReader(indexPath(config.data.dir));
-  const client = new RpcClient<IngestRequest, IngestResponse>(ingest);
+  const client = connectRpc<IngestRpc>(ingest);
   const faults = createUpstreamFaultLog({ log, clock: systemClock });
   const follower = startFollower({
     url: config.upstream.url,
     db: reader,
-    writer: { apply: (batch) => submitRelayed(client, batch) },
+    writer: { apply: client.relay },
     network: networkOf(config.protocol.network),
     clock: systemClock,
     fids: followedFids(config.upstream),
@@ -37,7 +36,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest }) => {
     onRefused: faults.refused,
   });
   return {
-    connect: (port) => serveRpc<UpstreamRequest, UpstreamProgress>(port, () => follower.progress()),
+    connect: (port) => serveRpc<UpstreamRpc>(port, follower),
     async stop() {
       await follower.stop();
       reader[Symbol.dispose]();

@@ -1,213 +1,117 @@
-import type { StateDatabase } from "../../db/state/database.ts";
-import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
-import { statement } from "../../db/state/statement.ts";
-import type { StoreWrites } from "../../db/state/store-writes.ts";
-import { readBreakdown, readTotals, resetNotAttemptedCounts } from "./campaign-counts.ts";
-import type { Audience, Campaign, CampaignStatus, CampaignStore } from "./campaigns.ts";
-
-interface CampaignRow {
-  readonly seq: number;
-  readonly campaign_id: string;
-  readonly app_id: string;
-  readonly notification_id: string;
+/** A notification as clients get it. */
+export interface Notification {
+  /** A client shows one notification of an id to a user. */
+  readonly notificationId: string;
   readonly title: string;
   readonly body: string;
-  readonly target_url: string;
-  readonly status: CampaignStatus;
-  readonly success_count: number;
-  readonly failure_count: number;
-  readonly not_attempted_count: number;
-  readonly created_at: number;
-  readonly started_at: number | null;
-  readonly ended_at: number | null;
+  readonly targetUrl: string;
 }
 
-interface WorkRow extends CampaignRow {
-  readonly dedupe_key: number;
-  readonly audience: string;
-  readonly ledger_ends_at: number;
+/** Recipients of a notification. */
+export interface Audience {
+  /** Empty for every user with an enabled token. */
+  readonly targetFids: readonly number[];
+  readonly excludeFids: readonly number[];
+  /** Only followers of this fid; null for no such condition. */
+  readonly followingFid: number | null;
 }
 
-interface UnderWayRow {
+/** `aborted`: its app was deleted, or it was interrupted for too long. */
+export type CampaignStatus = "queued" | "running" | "completed" | "aborted";
+
+/** Number of tokens by outcome. */
+export interface OutcomeCounts {
+  readonly success: number;
+  readonly failure: number;
+  readonly notAttempted: number;
+}
+
+/** One send. */
+export interface Campaign {
+  /** Order of creation. */
   readonly seq: number;
-  readonly campaign_id: string;
-  readonly app_id: string;
-  readonly created_at: number;
+  /** UUID. */
+  readonly campaignId: string;
+  readonly appId: string;
+  readonly notification: Notification;
+  readonly status: CampaignStatus;
+  readonly counts: OutcomeCounts;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
 }
 
-const columns = `seq, campaign_id, app_id, notification_id, title, body, target_url, status, success_count,
-  failure_count, not_attempted_count, created_at, started_at, ended_at`;
-
-const countUnderWay = statement<{ count: number }, [appId: string]>(
-  "campaigns.count-under-way",
-  "SELECT count(*) AS count FROM campaigns WHERE app_id = ? AND ended_at IS NULL",
-);
-const putKey = statement<{ key: number }, [appId: string, notificationId: string, expiresAt: number]>(
-  "dedupe-keys.put",
-  `INSERT INTO dedupe_keys (app_id, notification_id, expires_at) VALUES (?1, ?2, ?3)
-   ON CONFLICT (app_id, notification_id) DO UPDATE SET expires_at = max(expires_at, ?3) RETURNING key`,
-);
-const insertCampaign = statement<
-  unknown,
-  [
-    campaignId: string,
-    appId: string,
-    dedupeKey: number,
-    notificationId: string,
-    title: string,
-    body: string,
-    targetUrl: string,
-    createdAt: number,
-  ]
->(
-  "campaigns.insert",
-  `INSERT INTO campaigns (campaign_id, app_id, dedupe_key, notification_id, title, body, target_url,
-     status, success_count, failure_count, not_attempted_count, created_at)
-   VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', 0, 0, 0, ?)`,
-);
-const putAudience = statement<unknown, [audience: string, campaignId: string]>(
-  "campaign-audiences.put",
-  "INSERT INTO campaign_audiences (campaign, audience) SELECT seq, ? FROM campaigns WHERE campaign_id = ?",
-);
-const deleteAudience = statement<unknown, [campaignId: string]>(
-  "campaign-audiences.delete",
-  "DELETE FROM campaign_audiences WHERE campaign = (SELECT seq FROM campaigns WHERE campaign_id = ?)",
-);
-const campaignById = statement<CampaignRow, [campaignId: string]>(
-  "campaigns.find",
-  `SELECT ${columns} FROM campaigns WHERE campaign_id = ?`,
-);
-const pageOfApp = statement<CampaignRow, [appId: string, before: number, max: number]>(
-  "campaigns.page",
-  `SELECT ${columns} FROM campaigns WHERE app_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
-);
-const pageUnderWay = statement<UnderWayRow, [appId: string, seq: number, max: number]>(
-  "campaigns.under-way",
-  `SELECT seq, campaign_id, app_id, created_at FROM campaigns
-   WHERE ended_at IS NULL AND (app_id, seq) > (?, ?) ORDER BY app_id, seq LIMIT ?`,
-);
-const workById = statement<WorkRow, [campaignId: string]>(
-  "campaigns.work",
-  `SELECT ${columns}, dedupe_key, audience,
-     (SELECT expires_at FROM dedupe_keys k WHERE k.key = dedupe_key) AS ledger_ends_at
-   FROM campaigns JOIN campaign_audiences a ON a.campaign = seq
-   WHERE campaign_id = ? AND ended_at IS NULL`,
-);
-const startCampaign = statement<unknown, [nowSecs: number, seq: number]>(
-  "campaigns.start",
-  `UPDATE campaigns SET status = 'running', started_at = coalesce(started_at, ?), not_attempted_count = 0
-   WHERE seq = ?`,
-);
-const endCampaign = statement<unknown, [status: CampaignStatus, nowSecs: number, campaignId: string]>(
-  "campaigns.end",
-  "UPDATE campaigns SET status = ?, ended_at = ? WHERE campaign_id = ? AND ended_at IS NULL",
-);
-const retryableFids = statement<{ fid: number }, [campaignId: string, after: number, max: number]>(
-  "campaign-retryable.page",
-  `SELECT fid FROM campaign_retryable
-   WHERE campaign = (SELECT seq FROM campaigns WHERE campaign_id = ?) AND fid > ? ORDER BY fid LIMIT ?`,
-);
-
-const UNDER_WAY_PAGE = 1000;
-
-export function campaignReads(
-  db: StateDatabase,
-): Pick<CampaignStore, "find" | "list" | "listUnfinished" | "breakdown" | "totals" | "retryableFids"> {
-  return {
-    async find(campaignId) {
-      const row = db.get(campaignById, campaignId);
-      return row && toCampaign(row);
-    },
-
-    list: async ({ appId, before, max }) => db.all(pageOfApp, appId, before, max).map(toCampaign),
-
-    listUnfinished: async () =>
-      db.snapshot(() => {
-        const rows: UnderWayRow[] = [];
-        for (;;) {
-          const last = rows.at(-1);
-          const page = db.all(pageUnderWay, last?.app_id ?? "", last?.seq ?? 0, UNDER_WAY_PAGE);
-          rows.push(...page);
-          if (page.length < UNDER_WAY_PAGE) break;
-        }
-        return rows
-          .sort((a, b) => a.seq - b.seq)
-          .map((row) => ({ campaignId: row.campaign_id, appId: row.app_id, createdAt: row.created_at }));
-      }),
-
-    breakdown: async (campaignId, maxHosts) =>
-      db.snapshot(() => readBreakdown(db, db.get(campaignById, campaignId)?.seq ?? -1, maxHosts)),
-
-    totals: async (campaignId, maxClients) =>
-      db.snapshot(() => readTotals(db, db.get(campaignById, campaignId)?.seq ?? -1, maxClients)),
-
-    retryableFids: async (campaignId, after, max) =>
-      db.all(retryableFids, campaignId, after, max).map(({ fid }) => fid),
-  };
+export interface NewCampaign extends Pick<Campaign, "campaignId" | "appId" | "notification" | "createdAt"> {
+  readonly audience: Audience;
+  /** Minimum time that the notification's ledger is stored. */
+  readonly ledgerSecs: number;
 }
 
-export function campaignWrites(
-  db: StateDatabase,
-  clock: StateClock,
-): StoreWrites<CampaignStore, "create" | "start" | "end"> {
-  return {
-    create({ campaignId, appId, notification, audience, createdAt, ledgerSecs }, maxUnderWay) {
-      if ((db.get(countUnderWay, appId)?.count ?? 0) >= maxUnderWay) return "too-many";
-      const { notificationId, title, body, targetUrl } = notification;
-      const key = db.all(putKey, appId, notificationId, stateSecs(clock) + ledgerSecs)[0]?.key;
-      if (key === undefined) throw new Error("a row that was just written is missing");
-      db.run(insertCampaign, campaignId, appId, key, notificationId, title, body, targetUrl, createdAt);
-      db.run(putAudience, JSON.stringify(audience), campaignId);
-      return "created";
-    },
-
-    start(campaignId, nowSecs) {
-      const row = db.get(workById, campaignId);
-      if (!row) return undefined;
-      db.run(startCampaign, nowSecs, row.seq);
-      resetNotAttemptedCounts(db, row.seq);
-      const { seq, appId, notification, createdAt } = toCampaign(row);
-      const audience: Audience = JSON.parse(row.audience);
-      const isLedgerExpired = row.ledger_ends_at <= stateSecs(clock);
-      const ledgerKey = row.dedupe_key;
-      return {
-        seq,
-        campaignId,
-        appId,
-        notification,
-        createdAt,
-        audience,
-        ledgerKey,
-        isLedgerExpired,
-      };
-    },
-
-    end(campaignId, status, nowSecs) {
-      db.run(endCampaign, status, nowSecs, campaignId);
-      db.run(deleteAudience, campaignId);
-    },
-  };
+/** A campaign that is to be run. */
+export interface CampaignWork extends Pick<Campaign, "seq" | "campaignId" | "appId" | "notification"> {
+  readonly audience: Audience;
+  /** Key of the notification in the ledger. */
+  readonly ledgerKey: number;
+  /** Whether the ledger may have expired, so that it is unknown which tokens got the notification. */
+  readonly isLedgerExpired: boolean;
+  readonly createdAt: number;
 }
 
-function toCampaign(row: CampaignRow): Campaign {
-  return {
-    seq: row.seq,
-    campaignId: row.campaign_id,
-    appId: row.app_id,
-    notification: {
-      notificationId: row.notification_id,
-      title: row.title,
-      body: row.body,
-      targetUrl: row.target_url,
-    },
-    status: row.status,
-    counts: {
-      success: row.success_count,
-      failure: row.failure_count,
-      notAttempted: row.not_attempted_count,
-    },
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-  };
+export type OutcomeKind = "success" | "failure" | "not_attempted";
+
+/** Number of tokens of one client host with one outcome and reason (empty for a success). */
+export interface OutcomeCount {
+  readonly host: string;
+  readonly kind: OutcomeKind;
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** Counts of a campaign by client host and by reason. */
+export interface CampaignBreakdown {
+  /** Hosts with the most tokens, all reasons of each. */
+  readonly byHost: readonly OutcomeCount[];
+  readonly hostCount: number;
+  /** Over all hosts. */
+  readonly byReason: readonly Omit<OutcomeCount, "host">[];
+}
+
+/** Number of attempted tokens of one client app, and of successes among them. */
+export interface ClientCount {
+  /** 0 for clients whose signing keys have no fid. */
+  readonly clientFid: number;
+  readonly tokens: number;
+  readonly successes: number;
+}
+
+/** Counts of a campaign over all hosts. */
+export interface CampaignTotals {
+  readonly byReason: CampaignBreakdown["byReason"];
+  /** By the client's fid. */
+  readonly byClient: readonly ClientCount[];
+}
+
+/**
+ * The notification campaigns. Every method is atomic, also against concurrent calls of other processes. Times are unix
+ * seconds and come from the caller; the ledger expires by the state's clock, which is unaffected by jumps of the
+ * machine's clock.
+ */
+export interface CampaignStore {
+  /** Stores a campaign as queued, unless its app has `maxUnfinished` unfinished ones. */
+  create(campaign: NewCampaign, maxUnfinished: number): Promise<"created" | "too-many">;
+  find(campaignId: string): Promise<Campaign | undefined>;
+  /** Newest first, those before `before` (a `seq`). */
+  list(page: { readonly appId: string; readonly before: number; readonly max: number }): Promise<Campaign[]>;
+  /** Returns all unfinished campaigns, oldest first. */
+  listUnfinished(): Promise<Pick<Campaign, "campaignId" | "appId" | "createdAt">[]>;
+  /**
+   * Starts a campaign, for the first time or again after a crash. It resets the counts of tokens that an earlier run did
+   * not attempt, because the next run counts them again. Undefined for a finished campaign.
+   */
+  start(campaignId: string, nowSecs: number): Promise<CampaignWork | undefined>;
+  end(campaignId: string, status: "completed" | "aborted", nowSecs: number): Promise<void>;
+  breakdown(campaignId: string, maxHosts: number): Promise<CampaignBreakdown>;
+  totals(campaignId: string, maxClients: number): Promise<CampaignTotals>;
+  /** Returns fids above `after` with a rate-limited token, ascending. */
+  retryableFids(campaignId: string, after: number, max: number): Promise<number[]>;
 }

@@ -1,212 +1,116 @@
-import type { StateDatabase } from "../../db/state/database.ts";
-import type { TokenDetails, TokenEventName, TokenState } from "../../db/state/records.ts";
-import { savedClockSecs } from "../../db/state/saved-clock.ts";
-import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
-import { statement } from "../../db/state/statement.ts";
-import type { StoreWrites } from "../../db/state/store-writes.ts";
-import type { TokenChange, TokenPosition, TokenStore } from "../../db/state/stores.ts";
-import { disableImported, replaceImported } from "./imported-tokens.ts";
-import { changesExhausted, countChange } from "./token-limit.ts";
-import {
-  tokenColumns as columns,
-  type LiveRow,
-  liveColumns,
-  type TokenRow,
-  toLiveToken,
-  toRecord,
-} from "./token-row.ts";
-import { addToTotals, countStates, readTotals, type StateRow } from "./token-totals.ts";
-
-export const appExists = statement<{ one: number }, [appId: string]>(
-  "tokens.app-exists",
-  "SELECT 1 AS one FROM apps WHERE app_id = ?",
-);
-const stateOfRow = statement<StateRow, [appId: string, fid: number, clientFid: number]>(
-  "tokens.state",
-  `SELECT enabled, token IS NOT NULL AS has_token FROM tokens
-   WHERE app_id = ? AND fid = ? AND client_fid = ?`,
-);
-const putToken = statement<
-  unknown,
-  [
-    appId: string,
-    fid: number,
-    clientFid: number,
-    url: string | null,
-    host: string | null,
-    token: string | null,
-    enabled: number,
-    lastEvent: TokenEventName,
-    nowSecs: number,
-  ]
->(
-  "tokens.put",
-  `INSERT INTO tokens (${columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
-   ON CONFLICT (app_id, fid, client_fid) DO UPDATE SET
-     url = ?4, host = ?5, token = ?6, enabled = ?7, last_event = ?8, updated_at = ?9`,
-);
-const disableToken = statement<
-  unknown,
-  [lastEvent: TokenEventName, nowSecs: number, appId: string, fid: number, clientFid: number]
->(
-  "tokens.disable",
-  `UPDATE tokens SET enabled = 0, last_event = ?, updated_at = ?
-   WHERE app_id = ? AND fid = ? AND client_fid = ?`,
-);
-const deleteOfFid = statement<StateRow, [appId: string, fid: number]>(
-  "tokens.delete-of-fid",
-  "DELETE FROM tokens WHERE app_id = ? AND fid = ? RETURNING enabled, token IS NOT NULL AS has_token",
-);
-const deleteMatchingToken = statement<
-  StateRow,
-  [appId: string, fid: number, clientFid: number, token: string]
->(
-  "tokens.delete-held",
-  `DELETE FROM tokens WHERE app_id = ? AND fid = ? AND client_fid = ? AND token = ?
-   RETURNING enabled, 1 AS has_token`,
-);
-const pageOfApp = statement<TokenRow, [appId: string, fid: number, clientFid: number, max: number]>(
-  "tokens.page",
-  `SELECT ${columns} FROM tokens
-   WHERE app_id = ? AND (fid, client_fid) > (?, ?) ORDER BY fid, client_fid LIMIT ?`,
-);
-const pageOfFids = statement<
-  TokenRow,
-  [appId: string, fids: string, fid: number, clientFid: number, max: number]
->(
-  "tokens.page-of-fids",
-  `SELECT ${columns} FROM tokens
-   WHERE app_id = ? AND fid IN (SELECT value FROM json_each(?)) AND (fid, client_fid) > (?, ?)
-   ORDER BY fid, client_fid LIMIT ?`,
-);
-const livePageOfHost = statement<
-  LiveRow,
-  [appId: string, host: string, fid: number, clientFid: number, max: number]
->(
-  "tokens.live-page-of-host",
-  // Without the hint SQLite uses the primary key and skips over the tokens of all other hosts.
-  `SELECT ${liveColumns} FROM tokens INDEXED BY tokens_by_host
-   WHERE app_id = ? AND host = ? AND (fid, client_fid) > (?, ?) AND enabled = 1
-   ORDER BY fid, client_fid LIMIT ?`,
-);
-const liveOfFids = statement<LiveRow & { host: string }, [appId: string, fids: string]>(
-  "tokens.live-of-fids",
-  `SELECT ${liveColumns}, host FROM tokens
-   WHERE app_id = ? AND fid IN (SELECT value FROM json_each(?)) AND enabled = 1 ORDER BY fid, client_fid`,
-);
-const nextHost = statement<{ host: string | null }, [appId: string, after: string]>(
-  "tokens.next-host",
-  "SELECT min(host) AS host FROM tokens WHERE app_id = ? AND host > ? AND enabled = 1",
-);
-
-/** Before every row of an app. */
-const START: TokenPosition = { fid: -1, clientFid: -1 };
-
-export function tokenReads(
-  db: StateDatabase,
-): Pick<TokenStore, "exhausted" | "list" | "listOf" | "listLive" | "listLiveOf" | "listHosts" | "totals"> {
-  return {
-    exhausted: async (subject, limit) => {
-      // The state's clock may be ahead of the machine's; if it is behind, the result is only more lenient.
-      const nowSecs = Math.max(subject.nowSecs, savedClockSecs(db) ?? 0);
-      return changesExhausted(db, { ...subject, nowSecs }, limit);
-    },
-
-    list: async ({ appId, after = START, max }) =>
-      db.all(pageOfApp, appId, after.fid, after.clientFid, max).map(toRecord),
-
-    listOf: async ({ appId, fids, after = START, max }) =>
-      db.all(pageOfFids, appId, JSON.stringify(fids), after.fid, after.clientFid, max).map(toRecord),
-
-    listLive: async ({ appId, after = START, max, host }) =>
-      db
-        .all(livePageOfHost, appId, host, after.fid, after.clientFid, max)
-        .map((row) => toLiveToken(appId, host, row)),
-
-    listLiveOf: async (appId, fids) =>
-      db.all(liveOfFids, appId, JSON.stringify(fids)).map((row) => toLiveToken(appId, row.host, row)),
-
-    listHosts: async (appId, after, max) =>
-      db.snapshot(() => {
-        const hosts: string[] = [];
-        while (hosts.length < max) {
-          // One seek for each host; DISTINCT would scan all tokens.
-          const host = db.get(nextHost, appId, hosts.at(-1) ?? after)?.host ?? null;
-          if (host === null) break;
-          hosts.push(host);
-        }
-        return hosts;
-      }),
-
-    totals: async () => readTotals(db),
-  };
+/** The notification URL of a client, and the token that identifies one user and one mini app to it. */
+export interface TokenDetails {
+  readonly url: string;
+  /** The URL's host in lower case, with its port if the URL has one. */
+  readonly host: string;
+  readonly token: string;
 }
 
-export function tokenWrites(
-  db: StateDatabase,
-  clock: StateClock,
-): StoreWrites<TokenStore, "apply" | "countRefused" | "deleteMatching"> {
-  return {
-    apply(change, limit) {
-      if (!db.get(appExists, change.appId)) return "not-found";
-      const exhausted = countChange(db, { ...change, nowSecs: stateSecs(clock) }, limit);
-      if (exhausted) return exhausted;
-      applyEvent(db, change);
-      return "applied";
-    },
+/** A client's event about a user and a mini app; `Details` are its notification details. */
+export type TokenEventWith<Details> =
+  | { readonly name: "miniapp_added"; readonly details: Details | undefined }
+  | { readonly name: "miniapp_removed" }
+  | { readonly name: "notifications_enabled"; readonly details: Details }
+  | { readonly name: "notifications_disabled" };
 
-    // Counts for an app that was deleted meanwhile would never be swept.
-    countRefused: (subject, limit) =>
-      db.get(appExists, subject.appId)
-        ? countChange(db, { ...subject, nowSecs: stateSecs(clock) }, limit)
-        : undefined,
+export type TokenEvent = TokenEventWith<TokenDetails>;
 
-    deleteMatching(tokens) {
-      const gone = tokens.flatMap(({ appId, fid, clientFid, token }) =>
-        db.all(deleteMatchingToken, appId, fid, clientFid, token),
-      );
-      addToTotals(db, countStates(gone, -1));
-      return gone.length;
-    },
-  };
+export type TokenEventName = TokenEvent["name"];
+
+/** The origin of a token row: the client's latest event, or an import from another service. */
+export type TokenOrigin = TokenEventName | "imported";
+
+/**
+ * The key of a token row: a user has one for an app in each client app. `clientFid` is 0 for a client whose signing key
+ * names none.
+ */
+export interface TokenKey {
+  readonly appId: string;
+  readonly fid: number;
+  readonly clientFid: number;
 }
 
-function applyEvent(db: StateDatabase, change: TokenChange): void {
-  const { event, appId, fid } = change;
-  switch (event.name) {
-    case "miniapp_added":
-    case "notifications_enabled":
-      put(db, change, event.details ?? null);
-      break;
-    case "notifications_disabled":
-      disable(db, change);
-      break;
-    case "miniapp_removed":
-      addToTotals(db, countStates(db.all(deleteOfFid, appId, fid), -1));
-      break;
-  }
+export const tokenStates = ["enabled", "disabled", "no_token"] as const;
+
+/** `no_token`: the app was added without notification details. */
+export type TokenState = (typeof tokenStates)[number];
+
+/** A token row. */
+export interface TokenRecord extends TokenKey {
+  readonly state: TokenState;
+  /** Null in the state `no_token`. */
+  readonly details: TokenDetails | null;
+  readonly lastEvent: TokenOrigin;
+  readonly createdAt: number;
+  readonly updatedAt: number;
 }
 
-function disable(db: StateDatabase, change: TokenChange): void {
-  const { event, appId, fid, clientFid, nowSecs } = change;
-  const before = db.get(stateOfRow, appId, fid, clientFid);
-  if (!before) {
-    disableImported(db, change);
-    return;
-  }
-  db.run(disableToken, event.name, nowSecs, appId, fid, clientFid);
-  if (before.enabled === 1) addToTotals(db, { enabled: -1, disabled: 1 });
+/** An enabled token. */
+export interface LiveToken extends TokenKey {
+  readonly details: TokenDetails;
 }
 
-function put(db: StateDatabase, change: TokenChange, details: TokenDetails | null): void {
-  const { event, appId, fid, clientFid, nowSecs } = change;
-  const before = db.get(stateOfRow, appId, fid, clientFid);
-  if (details && clientFid !== 0) replaceImported(db, change, details.host);
-  else if (!details && !before) disableImported(db, change);
-  const { url, host, token } = details ?? { url: null, host: null, token: null };
-  const enabled = details ? 1 : 0;
-  db.run(putToken, appId, fid, clientFid, url, host, token, enabled, event.name, nowSecs);
-  const counts = before ? countStates([before], -1) : {};
-  const state: TokenState = details ? "enabled" : "no_token";
-  addToTotals(db, { ...counts, [state]: (counts[state] ?? 0) + 1 });
+/** A client's event about one of its users and one app. */
+export interface TokenChange extends TokenKey {
+  readonly event: TokenEvent;
+  /** When it arrived. The rate limit counts by the state's clock. */
+  readonly nowSecs: number;
+}
+
+/** The maximum number of events of one fid that change the tokens of one app within a window. */
+export interface ChangeLimit {
+  readonly maxChanges: number;
+  readonly windowSecs: number;
+}
+
+/** The rate limit is reached; the next change is accepted after this time. */
+export interface ChangesExhausted {
+  readonly retryAfterSecs: number;
+}
+
+/** The row of an app after which a page starts. */
+export type TokenPosition = Pick<TokenKey, "fid" | "clientFid">;
+
+/** A page of the rows of one app, by fid and client. */
+export interface TokenPage {
+  readonly appId: string;
+  /** The last row of the previous page; undefined for the first page. */
+  readonly after: TokenPosition | undefined;
+  readonly max: number;
+}
+
+/**
+ * The notification tokens. Every method is atomic, also against concurrent calls of other processes, and reads no more
+ * than a page, however many rows an app has. Times are unix seconds and come from the caller.
+ */
+export interface TokenStore {
+  /**
+   * Applies an event while the app exists and the limit allows it. A removal deletes the rows of all clients; every other
+   * event concerns the row of its own client. Every applied event counts, whether or not it found a row.
+   */
+  apply(change: TokenChange, limit: ChangeLimit): Promise<"applied" | "not-found" | ChangesExhausted>;
+  /** Counts an event with refused content as if it were applied. @returns the exhausted limit when it cannot be counted. */
+  countRefused(
+    change: Pick<TokenChange, "appId" | "fid" | "nowSecs">,
+    limit: ChangeLimit,
+  ): Promise<ChangesExhausted | undefined>;
+  /** Whether the limit is reached. A cheap check before `apply`, which is authoritative. */
+  exhausted(
+    change: Pick<TokenChange, "appId" | "fid" | "nowSecs">,
+    limit: ChangeLimit,
+  ): Promise<ChangesExhausted | undefined>;
+  /** Rows in every state. */
+  list(page: TokenPage): Promise<TokenRecord[]>;
+  /** Rows of some fids, in every state. */
+  listOf(page: TokenPage & { readonly fids: readonly number[] }): Promise<TokenRecord[]>;
+  /** The enabled tokens of one client host. */
+  listLive(page: TokenPage & { readonly host: string }): Promise<LiveToken[]>;
+  /** The enabled tokens of some fids, by fid and client. */
+  listLiveOf(appId: string, fids: readonly number[]): Promise<LiveToken[]>;
+  /** The client hosts of an app's enabled tokens after `after` in byte order, at most `max`. */
+  listHosts(appId: string, after: string, max: number): Promise<string[]>;
+  /** Deletes the rows whose token is unchanged. Returns their number. */
+  deleteMatching(tokens: readonly (TokenKey & { readonly token: string })[]): Promise<number>;
+  /** Rows of all apps by state. */
+  totals(): Promise<Readonly<Record<TokenState, number>>>;
 }

@@ -1,6 +1,8 @@
-import type { TokenDetails, TokenEventName, TokenEventWith } from "../../db/state/records.ts";
+import { parseStrictJsonBytes } from "../../lib/json.ts";
+import { ok, type Result } from "../../lib/result.ts";
 import { type JsonObject, ownValue, readObject, readText } from "../../management/fields.ts";
-import { badField, Refusal } from "../../management/refusal.ts";
+import { badField, type Refusal } from "../../management/refusal.ts";
+import type { TokenDetails, TokenEventName, TokenEventWith } from "../store/token-store.ts";
 
 /** Details as they were sent, with an unchecked URL. */
 export type GivenDetails = Omit<TokenDetails, "host">;
@@ -24,42 +26,33 @@ const EVENT_NAMES: ReadonlyMap<unknown, TokenEventName> = new Map([
 
 export const readDetailsUrl = readText({ min: 1, max: MAX_URL_CHARS });
 export const readDetailsToken = readText({ min: 1, max: MAX_TOKEN_CHARS });
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Reads the payload of an envelope. Unknown keys are ignored. */
-export function readTokenEvent(payload: Uint8Array): GivenEvent | Refusal {
-  const body = readObject(parseJson(payload), "payload");
-  if (body instanceof Refusal) return body;
-  const event = ownValue(body, "event");
+export function readTokenEvent(payload: Uint8Array): Result<GivenEvent, Refusal> {
+  const body = readObject(parseStrictJsonBytes(payload), "payload");
+  if (!body.ok) return body;
+  const event = ownValue(body.value, "event");
   if (event === undefined) return badField("missing field event");
   const name = EVENT_NAMES.get(event);
   if (name === undefined) return badField("event is unknown");
-  if (name === "miniapp_removed" || name === "notifications_disabled") return { name };
-  const details = readDetails(body);
-  if (details instanceof Refusal) return details;
-  if (name === "miniapp_added") return { name, details };
-  return details === undefined ? badField("missing field notificationDetails") : { name, details };
+  if (name === "miniapp_removed" || name === "notifications_disabled") return ok({ name });
+  const read = readDetails(body.value);
+  if (!read.ok) return read;
+  const details = read.value;
+  if (name === "miniapp_added") return ok({ name, details });
+  return details === undefined ? badField("missing field notificationDetails") : ok({ name, details });
 }
 
-function readDetails(body: JsonObject): GivenDetails | undefined | Refusal {
+function readDetails(body: JsonObject): Result<GivenDetails | undefined, Refusal> {
   const spelling = Object.hasOwn(body, "notificationDetails")
     ? "notificationDetails"
     : "notification_details";
   const given = ownValue(body, spelling);
-  if (given === undefined) return undefined;
+  if (given === undefined) return ok(undefined);
   const details = readObject(given, "notificationDetails");
-  if (details instanceof Refusal) return details;
-  const url = readDetailsUrl(ownValue(details, "url"), "notificationDetails.url");
-  if (url instanceof Refusal) return url;
-  const token = readDetailsToken(ownValue(details, "token"), "notificationDetails.token");
-  return token instanceof Refusal ? token : { url, token };
-}
-
-/** Returns undefined for invalid JSON. */
-function parseJson(payload: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(payload));
-  } catch {
-    return undefined;
-  }
+  if (!details.ok) return details;
+  const url = readDetailsUrl(ownValue(details.value, "url"), "notificationDetails.url");
+  if (!url.ok) return url;
+  const token = readDetailsToken(ownValue(details.value, "token"), "notificationDetails.token");
+  return token.ok ? ok({ url: url.value, token: token.value }) : token;
 }

@@ -1,9 +1,10 @@
-import type { App, TokenEvent } from "../../db/state/records.ts";
-import type { AppStore, ChangeLimit, ChangesExhausted, TokenStore } from "../../db/state/stores.ts";
-import { badField, Refusal } from "../../management/refusal.ts";
-import { type UrlGuard, UrlRefusal } from "../../net/guard.ts";
+import type { App, AppStore } from "../../apps/app-store.ts";
+import { type Err, ok, type Result } from "../../lib/result.ts";
+import { badField, type Refusal, refused } from "../../management/refusal.ts";
+import type { UrlGuard } from "../../net/guard.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
+import type { ChangeLimit, ChangesExhausted, TokenEvent, TokenStore } from "../store/token-store.ts";
 import { type GivenEvent, readTokenEvent } from "./token-event.ts";
 import type { CountTokenEvent } from "./token-metrics.ts";
 
@@ -32,9 +33,9 @@ export interface EventSender {
 
 /** Handles the token events that clients send. */
 export interface TokenEvents {
-  findApp(appId: string): Promise<App | Refusal>;
+  findApp(appId: string): Promise<Result<App, Refusal>>;
   /** Validates and applies an event; a refusal changes only the count of the sender's events. */
-  apply(app: App, sender: EventSender, requestId: string): Promise<Refusal | undefined>;
+  apply(app: App, sender: EventSender, requestId: string): Promise<Result<undefined, Refusal>>;
 }
 
 export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
@@ -42,53 +43,61 @@ export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
   const log = parts.log.child({ subsystem: "tokens" });
   const now = () => nowSecs(clock);
 
-  async function apply({ appId }: App, sender: EventSender, requestId: string): Promise<Refusal | undefined> {
+  async function apply(
+    { appId }: App,
+    sender: EventSender,
+    requestId: string,
+  ): Promise<Result<undefined, Refusal>> {
     const { fid, clientFid } = sender;
     // Checked before the host of the URL is resolved, which is the most expensive step.
     const early = await tokens.exhausted({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
     if (early) return tooManyChanges(early);
     const given = readTokenEvent(sender.payload);
-    const event = given instanceof Refusal ? given : await checkUrl(given, fid);
-    if (event instanceof Refusal) {
+    const event = given.ok ? await checkUrl(given.value, fid) : given;
+    if (!event.ok) {
       const exhausted = await tokens.countRefused({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
       return exhausted ? tooManyChanges(exhausted) : event;
     }
-    const outcome = await tokens.apply({ appId, fid, clientFid, event, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
+    const outcome = await tokens.apply(
+      { appId, fid, clientFid, event: event.value, nowSecs: now() },
+      TOKEN_CHANGE_LIMIT,
+    );
     if (outcome === "not-found") return noSuchApp();
     if (outcome !== "applied") return tooManyChanges(outcome);
-    log.info({ appId, event: event.name, fid, clientFid, requestId }, "Applied a token event");
-    count({ outcome: "applied", event: event.name });
-    return undefined;
+    log.info({ appId, event: event.value.name, fid, clientFid, requestId }, "Applied a token event");
+    count({ outcome: "applied", event: event.value.name });
+    return ok(undefined);
   }
 
   /** Checks the URL like every outbound URL: here, and again at every call. */
-  async function checkUrl(given: GivenEvent, fid: number): Promise<TokenEvent | Refusal> {
-    if (given.name === "miniapp_removed" || given.name === "notifications_disabled") return given;
-    if (given.details === undefined) return { name: "miniapp_added", details: undefined };
+  async function checkUrl(given: GivenEvent, fid: number): Promise<Result<TokenEvent, Refusal>> {
+    if (given.name === "miniapp_removed" || given.name === "notifications_disabled") return ok(given);
+    if (given.details === undefined) return ok({ name: "miniapp_added", details: undefined });
     const checked = await guard.check(given.details.url, `fid:${fid}`);
-    if (checked instanceof UrlRefusal) return badField(`notificationDetails.url ${checked.reason}`);
-    return { ...given, details: { ...given.details, host: checked.url.host } };
+    if (!checked.ok) return badField(`notificationDetails.url ${checked.error.reason}`);
+    return ok({ ...given, details: { ...given.details, host: checked.value.url.host } });
   }
 
   return {
     async findApp(appId) {
-      return (await apps.find(appId, now())) ?? noSuchApp();
+      const app = await apps.find(appId, now());
+      return app ? ok(app) : noSuchApp();
     },
 
     async apply(app, sender, requestId) {
-      const refusal = await apply(app, sender, requestId);
-      if (refusal) count({ outcome: refusal.kind });
-      return refusal;
+      const result = await apply(app, sender, requestId);
+      if (!result.ok) count({ outcome: result.error.kind });
+      return result;
     },
   };
 }
 
-function noSuchApp(): Refusal {
-  return new Refusal("notFound", "no such app");
+function noSuchApp(): Err<Refusal> {
+  return refused("notFound", "no such app");
 }
 
-function tooManyChanges({ retryAfterSecs }: ChangesExhausted): Refusal {
+function tooManyChanges({ retryAfterSecs }: ChangesExhausted): Err<Refusal> {
   const { maxChanges } = TOKEN_CHANGE_LIMIT;
   const message = `an fid may change its tokens of an app ${maxChanges} times an hour`;
-  return new Refusal("tooManyRequests", message, retryAfterSecs);
+  return refused("tooManyRequests", message, retryAfterSecs);
 }

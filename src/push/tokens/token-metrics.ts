@@ -1,8 +1,7 @@
 import { Counter, Gauge } from "prom-client";
-import type { TokenEventName } from "../../db/state/records.ts";
-import type { TokenStore } from "../../db/state/stores.ts";
 import type { RefusalKind } from "../../management/refusal.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
+import type { TokenEventName, TokenStore } from "../store/token-store.ts";
 
 /** Counts an event that the token webhook of an existing app received. */
 export type CountTokenEvent = (

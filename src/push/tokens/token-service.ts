@@ -1,7 +1,7 @@
 import type { AppService } from "../../apps/app-service.ts";
-import type { TokenRecord } from "../../db/state/records.ts";
-import type { TokenPosition, TokenStore } from "../../db/state/stores.ts";
-import { Refusal } from "../../management/refusal.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { Refusal } from "../../management/refusal.ts";
+import type { TokenPosition, TokenRecord, TokenStore } from "../store/token-store.ts";
 
 /** Notification tokens of an app, for its owner. */
 export interface TokenService {
@@ -9,7 +9,7 @@ export interface TokenService {
   list(
     fid: number,
     page: { readonly appId: string; readonly after: TokenPosition | undefined; readonly max: number },
-  ): Promise<TokenRecord[] | Refusal>;
+  ): Promise<Result<TokenRecord[], Refusal>>;
 }
 
 export function createTokenService(parts: {
@@ -19,7 +19,7 @@ export function createTokenService(parts: {
   return {
     async list(fid, page) {
       const app = await parts.apps.get(fid, page.appId);
-      return app instanceof Refusal ? app : parts.tokens.list(page);
+      return app.ok ? ok(await parts.tokens.list(page)) : app;
     },
   };
 }

@@ -1,14 +1,11 @@
-import type { OutboundClient, OutboundError, OutboundResponse } from "../../net/client.ts";
+import type { OutboundClient, OutboundResult } from "../../net/client.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import type { ClaimedDelivery } from "../store/deliveries.ts";
+import type { ClaimedDelivery } from "../store/delivery-queue.ts";
 import { MAX_LOGGED_RESPONSE_BYTES } from "./classify-outcome.ts";
 import { COMPAT_SIGNATURE_HEADER, signedHeaders } from "./sign.ts";
 
 /** Signs a delivery and sends it to its receiver. A receiver's misbehaviour never makes it throw. */
-export type CallReceiver = (
-  delivery: ClaimedDelivery,
-  signal: AbortSignal,
-) => Promise<OutboundResponse | OutboundError>;
+export type CallReceiver = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<OutboundResult>;
 
 export function createCallReceiver(parts: {
   readonly client: OutboundClient;

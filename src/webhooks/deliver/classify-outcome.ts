@@ -1,6 +1,6 @@
-import { OutboundError, type OutboundErrorKind, type OutboundResponse } from "../../net/client.ts";
+import type { OutboundErrorKind, OutboundResult } from "../../net/client.ts";
 import { retryAfterMs } from "../../net/retry-after.ts";
-import type { Settlement, Verdict } from "../store/deliveries.ts";
+import type { Settlement, Verdict } from "../store/delivery-queue.ts";
 import { MAX_RETRY_AFTER_MS, type RetryPolicy, retryDelayMs } from "./schedule.ts";
 
 /** Bytes of a response that are stored for the webhook's owner. */
@@ -43,26 +43,26 @@ export interface AttemptContext {
  * according to the policy. Any other response: failed, without a retry.
  */
 export function classifyOutcome(
-  outcome: OutboundResponse | OutboundError,
+  outcome: OutboundResult,
   { attempt, startedAtMs, policy, random }: AttemptContext,
 ): Omit<Settlement, "delivery"> {
-  const durationMs = Math.round(outcome.durationMs);
+  const durationMs = Math.round((outcome.ok ? outcome.value : outcome.error).durationMs);
   const nowMs = startedAtMs + durationMs;
   const retry = (retryAfter: number): Verdict => {
     const waitMs = retryDelayMs(policy, attempt, retryAfter, random);
     return waitMs === undefined ? { kind: "failed" } : { kind: "retry", dueAtMs: nowMs + waitMs };
   };
-  if (outcome instanceof OutboundError) {
+  if (!outcome.ok) {
     const logged = {
       atMs: startedAtMs,
       status: null,
-      error: ERROR_CLASSES[outcome.kind],
+      error: ERROR_CLASSES[outcome.error.kind],
       durationMs,
       responseText: "",
     };
     return { attempt: logged, verdict: retry(0), holdUntilMs: null };
   }
-  const { status, headers, body } = outcome;
+  const { status, headers, body } = outcome.value;
   const responseText = decoder.decode(body.subarray(0, MAX_LOGGED_RESPONSE_BYTES));
   const logged = { atMs: startedAtMs, status, error: null, durationMs, responseText };
   if (status <= 299) return { attempt: logged, verdict: { kind: "delivered" }, holdUntilMs: null };

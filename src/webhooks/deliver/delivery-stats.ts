@@ -1,5 +1,5 @@
 import { CallDurations, type DurationStats } from "../../lib/call-durations.ts";
-import type { Settlement } from "../store/deliveries.ts";
+import type { Settlement } from "../store/delivery-queue.ts";
 
 /** Counts since the start of the process. */
 export interface DeliveryStats {

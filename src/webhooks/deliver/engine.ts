@@ -1,6 +1,5 @@
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { createFaultLog } from "../../db/state/unavailable-log.ts";
-import { OutboundError } from "../../net/client.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { SetTimer } from "../../runtime/set-timer.ts";
@@ -10,7 +9,7 @@ import type {
   DeliveryQueue,
   FailureRule,
   Settlement,
-} from "../store/deliveries.ts";
+} from "../store/delivery-queue.ts";
 import type { CallReceiver } from "./call-receiver.ts";
 import { classifyOutcome } from "./classify-outcome.ts";
 import type { DeliveryCounters } from "./delivery-stats.ts";
@@ -137,8 +136,8 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     const startedAtMs = clock.nowMs();
     try {
       const outcome = await call(delivery, aborter.signal);
-      slot.release(clock.nowMs(), outcome.durationMs);
-      if (outcome instanceof OutboundError && outcome.kind === "cancelled") {
+      slot.release(clock.nowMs(), (outcome.ok ? outcome.value : outcome.error).durationMs);
+      if (!outcome.ok && outcome.error.kind === "cancelled") {
         return await queue.release(delivery, clock.nowMs());
       }
       const attempted = { attempt: delivery.attempts + 1, startedAtMs, random: random() };

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/schema.ts";
-import type { CallLimit } from "../store/deliveries.ts";
+import type { CallLimit } from "../store/delivery-queue.ts";
 
 /** How long a delivery waits for its turn before it is dropped. */
 const MAX_WAIT_MS = 15 * 60_000;

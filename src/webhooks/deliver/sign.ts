@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Secret } from "../../db/state/records.ts";
+import type { Secret } from "../../db/state/secret.ts";
 
 export interface SignedContent {
   readonly messageId: string;

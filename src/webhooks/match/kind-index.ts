@@ -1,4 +1,4 @@
-import type { CastFilter, FollowFilter, ReactionFilter, UserUpdatedFilter } from "../../db/state/records.ts";
+import type { CastFilter, FollowFilter, ReactionFilter, UserUpdatedFilter } from "../subscription.ts";
 import {
   type EventKeys,
   type Key,

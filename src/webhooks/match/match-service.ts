@@ -1,4 +1,4 @@
-import type { Subscription } from "../../db/state/records.ts";
+import type { Subscription } from "../subscription.ts";
 import type { EventFacts } from "./facts.ts";
 import { createMatcher } from "./matcher.ts";
 import type { OwnerBudgets } from "./owner-budgets.ts";

@@ -1,10 +1,9 @@
-import type { Subscription } from "../../db/state/records.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
+import type { Subscription } from "../subscription.ts";
 import { keysOf } from "./event-keys.ts";
 import type { EventFacts } from "./facts.ts";
 import { type Filter, KindIndex } from "./kind-index.ts";
 import { OwnerBudgets, type Subscriber } from "./owner-budgets.ts";
-import { RegexFault } from "./regex-program.ts";
 import { readSubscriptionProgram } from "./subscription-program.ts";
 
 /**
@@ -59,8 +58,9 @@ export function createMatcher(options: MatcherOptions = {}): Matcher {
   return {
     set(id, subscription, ownerId = id) {
       remove(id);
-      const program = readSubscriptionProgram(subscription);
-      if (program instanceof RegexFault) return program.reason;
+      const read = readSubscriptionProgram(subscription);
+      if (!read.ok) return read.error.reason;
+      const program = read.value;
       const subscriber = budgets.subscribe({
         id,
         ownerId,

@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSException } from "re2js";
+import { type Err, err, ok, type Result } from "../../lib/result.ts";
 import { requiredLiterals } from "./required-literals.ts";
 
 export const MAX_REGEX_CHARS = 1_000;
@@ -19,40 +20,43 @@ export interface RegexProgram {
 }
 
 /** The reason why a text is not accepted as a regular expression. */
-export class RegexFault {
-  /** @param reason text that follows the name of the field. */
-  constructor(readonly reason: string) {}
+export interface RegexFault {
+  /** Text that follows the name of the field. */
+  readonly reason: string;
+}
+
+function fault(reason: string): Err<RegexFault> {
+  return err({ reason });
 }
 
 /** Reads an expression and limits its worst-case cost. */
-export function readRegexProgram(source: unknown): RegexProgram | RegexFault {
-  if (typeof source !== "string") return new RegexFault("must be a string");
-  if (source.length > MAX_REGEX_CHARS)
-    return new RegexFault(`must have at most ${MAX_REGEX_CHARS} characters`);
+export function readRegexProgram(source: unknown): Result<RegexProgram, RegexFault> {
+  if (typeof source !== "string") return fault("must be a string");
+  if (source.length > MAX_REGEX_CHARS) return fault(`must have at most ${MAX_REGEX_CHARS} characters`);
   if (!source.isWellFormed() || source.includes("\0")) {
-    return new RegexFault("must be well-formed Unicode without NUL");
+    return fault("must be well-formed Unicode without NUL");
   }
   const maxSize = requiredLiterals(source) ? MAX_PROGRAM_SIZE : MAX_UNFILTERED_PROGRAM_SIZE;
   // The estimate is rough: far above the limit it avoids compiling, below it the program size decides.
   if (expandedSize(source) > MAX_ESTIMATED_SIZE) return tooLarge(maxSize);
   try {
     const size = RE2JS.compile(source).programSize();
-    return size > maxSize ? tooLarge(maxSize, size) : { source, size };
+    return size > maxSize ? tooLarge(maxSize, size) : ok({ source, size });
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
-    return new RegexFault("is not a valid RE2 regular expression");
+    return fault("is not a valid RE2 regular expression");
   }
 }
 
 const MAX_ESTIMATED_SIZE = 4_000;
 
-function tooLarge(maxSize: number, size?: number): RegexFault {
+function tooLarge(maxSize: number, size?: number): Err<RegexFault> {
   const found = size === undefined ? "too many" : `${size}`;
   const most =
     maxSize === MAX_UNFILTERED_PROGRAM_SIZE
       ? `${maxSize} are allowed where the expression requires no literal of two or more characters`
       : `${maxSize} are allowed`;
-  return new RegexFault(`repeats too much: it compiles to ${found} instructions, and ${most}`);
+  return fault(`repeats too much: it compiles to ${found} instructions, and ${most}`);
 }
 
 /** A quotation, an escape with its argument, a class, a counted repetition, or one character. */

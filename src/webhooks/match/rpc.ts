@@ -1,4 +1,4 @@
-import { type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import { serveRpc } from "../../lib/port-rpc.ts";
 import type { EventFacts } from "./facts.ts";
 import {
   createMatchService,
@@ -7,17 +7,6 @@ import {
   type SubscriptionUpdate,
 } from "./match-service.ts";
 import { type MatchBudget, OwnerBudgets } from "./owner-budgets.ts";
-
-/** Requests to the matching thread. Each port is one client with its own subscriptions. */
-export type MatchRequest =
-  | { readonly type: "update"; readonly update: SubscriptionUpdate }
-  | { readonly type: "match"; readonly events: readonly EventFacts[] }
-  | { readonly type: "stats" };
-
-export type MatchResponse =
-  | { readonly type: "update" }
-  | { readonly type: "match"; readonly result: MatchResult }
-  | { readonly type: "stats"; readonly stats: MatchThreadStats };
 
 /** Totals of all clients since the start. */
 export interface MatchThreadStats {
@@ -29,10 +18,15 @@ export interface MatchThreadStats {
   readonly owners: number;
 }
 
-/** A client of the matching thread. Requests are handled in order. */
+/** A client of the matching thread, with its own subscriptions. Calls run in order. */
 export interface MatchClient {
   update(update: SubscriptionUpdate): Promise<void>;
   match(events: readonly EventFacts[]): Promise<MatchResult>;
+}
+
+/** The methods of the matching thread. Each port is one client. */
+export interface MatchRpc extends MatchClient {
+  stats(): Promise<MatchThreadStats>;
 }
 
 /** The matching thread. Its clients connect through ports and share the budgets of owners. */
@@ -57,33 +51,7 @@ export function createMatchThread(budget: MatchBudget, nowMs = () => performance
     connect(port) {
       const service = createMatchService(budgets, nowMs);
       services.push(service);
-      serveRpc<MatchRequest, MatchResponse>(port, (request) => {
-        if (request.type === "stats") return { type: "stats", stats: stats() };
-        if (request.type === "match") return { type: "match", result: service.match(request.events) };
-        service.update(request.update);
-        return { type: "update" };
-      });
+      serveRpc<MatchRpc>(port, { update: service.update, match: service.match, stats });
     },
   };
-}
-
-type MatchRpc = RpcClient<MatchRequest, MatchResponse>;
-
-export function matchClientOver(client: MatchRpc): MatchClient {
-  return {
-    async update(update) {
-      await client.call({ type: "update", update });
-    },
-    async match(events) {
-      const response = await client.call({ type: "match", events });
-      if (response.type !== "match") throw new Error("the matching thread replied to another request");
-      return response.result;
-    },
-  };
-}
-
-export async function matchThreadStats(client: MatchRpc): Promise<MatchThreadStats> {
-  const response = await client.call({ type: "stats" });
-  if (response.type !== "stats") throw new Error("the matching thread replied to another request");
-  return response.stats;
 }

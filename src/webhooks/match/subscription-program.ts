@@ -1,8 +1,9 @@
-import type { Subscription } from "../../db/state/records.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
+import type { Subscription } from "../subscription.ts";
 import { REGEX_FIELDS } from "./event-keys.ts";
 import type { FieldPrograms } from "./kind-index.ts";
-import { RegexFault, readRegexProgram } from "./regex-program.ts";
+import { type RegexFault, readRegexProgram } from "./regex-program.ts";
 
 /** Limit of instructions of all regular expressions of one owner's active subscriptions. */
 export const MAX_OWNER_PROGRAM_SIZE = 10_000;
@@ -17,7 +18,7 @@ export interface SubscriptionProgram {
 }
 
 /** Reads the regular expressions of a subscription; a fault names the field. */
-export function readSubscriptionProgram(subscription: Subscription): SubscriptionProgram | RegexFault {
+export function readSubscriptionProgram(subscription: Subscription): Result<SubscriptionProgram, RegexFault> {
   const byKind: Partial<Record<EventKind, FieldPrograms>> = {};
   let size = 0;
   let largest: { readonly field: string; readonly size: number } | undefined;
@@ -25,12 +26,13 @@ export function readSubscriptionProgram(subscription: Subscription): Subscriptio
     for (const name of REGEX_FIELDS) {
       if (filter[name] === undefined) continue;
       const field = `${kind}.${name}`;
-      const program = readRegexProgram(filter[name]);
-      if (program instanceof RegexFault) return new RegexFault(`${field} ${program.reason}`);
+      const read = readRegexProgram(filter[name]);
+      if (!read.ok) return err({ reason: `${field} ${read.error.reason}` });
+      const program = read.value;
       byKind[kind] = { ...byKind[kind], [name]: program };
       size += program.size;
       if (largest === undefined || program.size > largest.size) largest = { field, size: program.size };
     }
   }
-  return { byKind, size, largestField: largest?.field };
+  return ok({ byKind, size, largestField: largest?.field });
 }

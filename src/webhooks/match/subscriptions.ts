@@ -1,5 +1,5 @@
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import type { SubscriptionChanges } from "../store/deliveries.ts";
+import type { SubscriptionChanges } from "../store/delivery-publications.ts";
 import type { EventFacts } from "./facts.ts";
 import type { SubscriptionEntry, SubscriptionRefusal } from "./match-service.ts";
 import type { MatchClient } from "./rpc.ts";

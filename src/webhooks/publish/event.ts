@@ -1,7 +1,6 @@
 import type { StoredOutboxEvent } from "../../db/index/outbox.ts";
 import { embedsOf, mentionsOf, type ThreadRoot } from "../../db/index/project/casts.ts";
 import { linkedAtOf } from "../../db/index/project/links.ts";
-import { Rejection } from "../../protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../../protocol/signed-message.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import type { CastAddBody, ReactionType } from "../../protocol/wire/generated/message.ts";
@@ -72,8 +71,8 @@ export function readEvent(row: StoredOutboxEvent): NodeEvent {
 function subjectOf({ seq, subject }: StoredOutboxEvent): SignedMessage {
   const message = subject === null ? undefined : decodeMessage(subject);
   if (message === undefined) throw new Error(`outbox row ${seq} has no subject`);
-  if (message instanceof Rejection) throw new Error(`outbox row ${seq} is unreadable: ${message.reason}`);
-  return message;
+  if (!message.ok) throw new Error(`outbox row ${seq} is unreadable: ${message.error.reason}`);
+  return message.value;
 }
 
 function contentOf({ data, hash }: SignedMessage, body: CastAddBody, root: ThreadRoot | null): CastContent {

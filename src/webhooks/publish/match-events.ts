@@ -3,7 +3,7 @@ import { loadUsers } from "../../read/hydrate/users.ts";
 import { factsOf, fidsNamedIn } from "../match/facts-of.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { Subscriptions } from "../match/subscriptions.ts";
-import type { QueuedEvent } from "../store/deliveries.ts";
+import type { QueuedEvent } from "../store/delivery-publications.ts";
 import type { NodeEvent } from "./event.ts";
 import { buildBodies } from "./payload.ts";
 

@@ -8,7 +8,7 @@ import { type SetTimer, setTimer } from "../../runtime/set-timer.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { MatchClient } from "../match/rpc.ts";
 import { Subscriptions } from "../match/subscriptions.ts";
-import type { DeliveryPublications } from "../store/deliveries.ts";
+import type { DeliveryPublications } from "../store/delivery-publications.ts";
 import { type NodeEvent, readEvent } from "./event.ts";
 import { type MatchedBatch, matchEvents } from "./match-events.ts";
 import type { OutboxClient } from "./outbox-client.ts";

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
 import { ReactionType } from "../../protocol/wire/generated/message.ts";
 import type { CastContent } from "../../read/hydrate/casts.ts";
-import type { QueuedEvent } from "../store/deliveries.ts";
+import type { QueuedEvent } from "../store/delivery-publications.ts";
 import type { CastEvent, NodeEvent } from "./event.ts";
 import { buildBodies } from "./payload.ts";
 

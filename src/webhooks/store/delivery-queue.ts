@@ -1,122 +1,126 @@
-import type { StateDatabase } from "../../db/state/database.ts";
-import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
-import { statement } from "../../db/state/statement.ts";
-import type { StoreWrites } from "../../db/state/store-writes.ts";
-import type { DeliveryQueue, DueWebhook, FailureRule, Settlement } from "./deliveries.ts";
-import { claimDelivery } from "./delivery-claim.ts";
-import { addToDeliveryTotals } from "./delivery-totals.ts";
-import { holdWebhook, recordFailedAttempt, recordFailedDelivery, recordSuccess } from "./webhook-health.ts";
+import type { Secret } from "../../db/state/secret.ts";
 
-const endLeases = statement<unknown, [nowMs: number]>(
-  "deliveries.end-leases",
-  "UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE lease_ends_at_ms > 0",
-);
-const nextDueWebhook = statement<
-  { seq: number; webhook_id: string | null; due_at_ms: number; is_failing: number | null },
-  [afterWebhook: number]
->(
-  "deliveries.next-lane",
-  `SELECT d.webhook AS seq, w.webhook_id, d.due_at_ms,
-     h.last_failure_at > coalesce(h.last_success_at, 0) AS is_failing FROM deliveries d
-   LEFT JOIN webhooks w ON w.seq = d.webhook AND w.active = 1
-   LEFT JOIN webhook_health h ON h.webhook = d.webhook
-   WHERE d.webhook > ? AND d.due_at_ms IS NOT NULL ORDER BY d.webhook, d.due_at_ms LIMIT 1`,
-);
-const settleLeased = statement<
-  { webhook: number },
-  [state: string, dueAtMs: number | null, endedAt: number | null, seq: number, leaseEndsAtMs: number]
->(
-  "deliveries.settle",
-  `UPDATE deliveries SET state = ?, attempts = attempts + 1, due_at_ms = ?, lease_ends_at_ms = NULL, ended_at = ?
-   WHERE seq = ? AND lease_ends_at_ms = ? RETURNING webhook`,
-);
-const releaseLeased = statement<unknown, [nowMs: number, seq: number, leaseEndsAtMs: number]>(
-  "deliveries.release",
-  "UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE seq = ? AND lease_ends_at_ms = ?",
-);
-const insertAttempt = statement<
-  unknown,
-  [
-    delivery: number,
-    atMs: number,
-    status: number | null,
-    error: string | null,
-    durationMs: number,
-    responseText: string,
-  ]
->(
-  "delivery-attempts.insert",
-  `INSERT INTO delivery_attempts (delivery, at_ms, status, error, duration_ms, answer) VALUES (?, ?, ?, ?, ?, ?)`,
-);
-
-const STATE_AFTER = { delivered: "delivered", retry: "queued", failed: "failed", gone: "failed" } as const;
-
-export function queueReads(db: StateDatabase): Pick<DeliveryQueue, "dueWebhooks"> {
-  return {
-    dueWebhooks: async (after, max) =>
-      db.snapshot(() => {
-        const webhooks: DueWebhook[] = [];
-        let position = after;
-        for (let read = 0; read < max; read += 1) {
-          const next = db.get(nextDueWebhook, position);
-          if (!next) return { webhooks, last: undefined };
-          position = next.seq;
-          if (next.webhook_id === null) continue;
-          const isFailing = next.is_failing === 1;
-          webhooks.push({ webhookId: next.webhook_id, dueAtMs: next.due_at_ms, isFailing });
-        }
-        return { webhooks, last: position };
-      }),
-  };
+/** A webhook with queued deliveries. */
+export interface DueWebhook {
+  readonly webhookId: string;
+  /** When the first delivery is due. */
+  readonly dueAtMs: number;
+  /** Whether its last attempt failed. */
+  readonly isFailing: boolean;
 }
 
-export function queueWrites(
-  db: StateDatabase,
-  clock: StateClock,
-): StoreWrites<DeliveryQueue, "recover" | "claim" | "settle" | "release"> {
-  return {
-    recover: (nowMs) => db.run(endLeases, nowMs),
-    claim: (request) => claimDelivery(db, clock, request),
-    settle: (settlement, rule) => settle(db, clock, settlement, rule),
-    release({ seq, leaseEndsAtMs }, nowMs) {
-      db.run(releaseLeased, nowMs, seq, leaseEndsAtMs);
-    },
-  };
+/** At most `calls` within any span of `windowMs`; a delivery that waits longer than `maxWaitMs` is dropped. */
+export interface CallLimit {
+  readonly calls: number;
+  readonly windowMs: number;
+  readonly maxWaitMs: number;
 }
 
-function settle(
-  db: StateDatabase,
-  clock: StateClock,
-  settlement: Settlement,
-  rule: FailureRule,
-): string | undefined {
-  const { delivery, attempt, verdict, holdUntilMs } = settlement;
-  const { seq, leaseEndsAtMs } = delivery;
-  const { atMs, status, error, durationMs, responseText } = attempt;
-  const nowSecs = Math.floor((atMs + durationMs) / 1000);
-  const state = STATE_AFTER[verdict.kind];
-  const dueAtMs = verdict.kind === "retry" ? verdict.dueAtMs : null;
-  const endedAt = verdict.kind === "retry" ? null : nowSecs;
-  const settled = db.get(settleLeased, state, dueAtMs, endedAt, seq, leaseEndsAtMs);
-  if (!settled) return undefined;
-  const { webhook } = settled;
-  db.run(insertAttempt, seq, atMs, status, error, durationMs, responseText);
-  if (state !== "queued") {
-    addToDeliveryTotals(db, "queued", -1);
-    addToDeliveryTotals(db, state, 1);
-  }
-  let deactivated: string | undefined;
-  if (verdict.kind === "delivered") recordSuccess(db, webhook, nowSecs);
-  else if (verdict.kind === "retry") recordFailedAttempt(db, webhook, nowSecs);
-  else {
-    // A jump of the machine's clock does not lengthen a run of failures.
-    const ranUntilSecs = Math.min(nowSecs, stateSecs(clock));
-    deactivated = recordFailedDelivery(db, webhook, nowSecs, {
-      isGone: verdict.kind === "gone",
-      rule,
-      ranUntilSecs,
-    });
-  }
-  if (holdUntilMs !== null) holdWebhook(db, webhook, holdUntilMs);
-  return deactivated;
+export interface ClaimRequest {
+  readonly webhookId: string;
+  readonly nowMs: number;
+  /** No other claim gets the same delivery before this time. */
+  readonly leaseEndsAtMs: number;
+  /**
+   * Longest delay before another attempt, and longest hold that a receiver can request. A delivery that is scheduled
+   * further ahead was scheduled before the clock went back, and is due now.
+   */
+  readonly maxRetryDelayMs: number;
+  readonly limit: CallLimit;
+}
+
+/** A delivery and the lease on it. */
+export interface Leased {
+  readonly seq: number;
+  readonly leaseEndsAtMs: number;
+}
+
+/** A delivery that is to be attempted now, with the current state of its webhook. */
+export interface ClaimedDelivery extends Leased {
+  /** Id that the receiver sees: the same for all attempts, manual replays included. */
+  readonly messageId: string;
+  /** Earlier attempts since it was queued. */
+  readonly attempts: number;
+  readonly body: string;
+  readonly ownerFid: number;
+  readonly targetUrl: string;
+  /** Of the webhook. */
+  readonly compatPrefix: string | null;
+  /** Unexpired secrets, oldest first. */
+  readonly secrets: readonly Secret[];
+}
+
+export interface Claimed {
+  /** Undefined when nothing is due, or the webhook has to wait. */
+  readonly delivery: ClaimedDelivery | undefined;
+  /** Number of deliveries that waited too long and were dropped. */
+  readonly dropped: number;
+  /** When another claim may return a delivery; null when nothing is queued. */
+  readonly nextAtMs: number | null;
+}
+
+/** One call to a receiver, as the owner sees it. */
+export interface Attempt {
+  readonly atMs: number;
+  /** Of the response; null without one. */
+  readonly status: number | null;
+  /** Class of the error when there was no response. */
+  readonly error: string | null;
+  readonly durationMs: number;
+  /** Start of the response body. */
+  readonly responseText: string;
+}
+
+/** The effect of an attempt on its delivery. `gone`: the receiver refuses all further deliveries. */
+export type Verdict =
+  | { readonly kind: "delivered" }
+  | { readonly kind: "retry"; readonly dueAtMs: number }
+  | { readonly kind: "failed" }
+  | { readonly kind: "gone" };
+
+export interface Settlement {
+  readonly delivery: Leased;
+  readonly attempt: Attempt;
+  readonly verdict: Verdict;
+  /** End of the hold that the receiver requested (Retry-After); null without one. */
+  readonly holdUntilMs: number | null;
+}
+
+/** A webhook is deactivated after `failures` failed deliveries in a row over at least `runSecs`. */
+export interface FailureRule {
+  readonly failures: number;
+  readonly runSecs: number;
+}
+
+/**
+ * The delivery worker's side of the deliveries. Concurrent claims never return the same delivery. Every method is atomic.
+ * Times are unix milliseconds where the name ends in `Ms`, else unix seconds, and come from the caller.
+ */
+export interface DeliveryQueue {
+  /**
+   * Ends all leases, so that deliveries that were in flight when a process was killed are due again. Only for the single
+   * worker of the queue.
+   */
+  recover(nowMs: number): Promise<number>;
+  /** Returns active webhooks with queued deliveries in order of creation, starting after `after` (0: from the first). */
+  dueWebhooks(
+    after: number,
+    max: number,
+  ): Promise<{ readonly webhooks: DueWebhook[]; readonly last: number | undefined }>;
+  /**
+   * Claims the delivery of a webhook that has been due longest, if the limit allows a call, and drops deliveries that have
+   * waited too long.
+   *
+   * @returns undefined when the webhook is inactive or deleted.
+   */
+  claim(request: ClaimRequest): Promise<Claimed | undefined>;
+  /**
+   * Logs an attempt, finishes the delivery or queues it again, and updates the webhook's health, atomically. Without the
+   * lease (another claim has the delivery) it changes nothing.
+   *
+   * @returns the reason if this deactivated the webhook.
+   */
+  settle(settlement: Settlement, rule: FailureRule): Promise<string | undefined>;
+  /** Undoes a claim. */
+  release(delivery: Leased, nowMs: number): Promise<void>;
 }

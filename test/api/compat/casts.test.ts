@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { extractDates } from "../../../src/read/queries/search/filtered-search.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { createGraph, type Graph, type Hash, type Posted, unixSecsAt } from "../../support/graph.ts";
-import { readAllPages } from "../../support/walk-pages.ts";
+import { readAllPages } from "../../support/read-all-pages.ts";
 
 const ART = "https://warpcast.com/~/channel/art";
 

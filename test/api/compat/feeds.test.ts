@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { createGraph, type Graph, type Hash, type Posted } from "../../support/graph.ts";
-import { readAllPages } from "../../support/walk-pages.ts";
+import { readAllPages } from "../../support/read-all-pages.ts";
 
 const ART = "https://warpcast.com/~/channel/art";
 const OTHER = "https://example.org/topic";

@@ -8,7 +8,7 @@ import { signerEvent } from "../../support/events.ts";
 import { createGraph, type Graph } from "../../support/graph.ts";
 import { makeSigner, makeWallet } from "../../support/messages.ts";
 import { accountSigner } from "../../support/node.ts";
-import { readAllPages } from "../../support/walk-pages.ts";
+import { readAllPages } from "../../support/read-all-pages.ts";
 
 let api: TestApi;
 let graph: Graph;

@@ -5,7 +5,7 @@ import { refreshRankings } from "../../../src/ingest/ranking/refresh.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { pathsWithAliases } from "../../support/openapi.ts";
-import { readAllPages } from "../../support/walk-pages.ts";
+import { readAllPages } from "../../support/read-all-pages.ts";
 
 /** The demo network starts after the default time of tests. */
 const A_YEAR_SECS = 365 * 86_400;

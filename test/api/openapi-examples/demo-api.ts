@@ -1,6 +1,7 @@
 import { storeRankings } from "../../../src/db/index/rankings.ts";
 import { createKeyring } from "../../../src/demo/keys.ts";
 import { refreshRankings } from "../../../src/ingest/ranking/refresh.ts";
+import { ok } from "../../../src/lib/result.ts";
 import type { OutboundClient } from "../../../src/net/client.ts";
 import { ANCHOR_SECS, demoRecords } from "../../demo/records.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
@@ -28,12 +29,12 @@ const pushClient: OutboundClient = {
     const { tokens } = JSON.parse(String(body)) as { tokens: string[] };
     const result = { successfulTokens: tokens, invalidTokens: [], rateLimitedTokens: [] };
     const response = Buffer.from(JSON.stringify({ result }));
-    return {
+    return ok({
       status: 200,
       headers: new Headers({ "content-type": "application/json" }),
       body: new Uint8Array(response),
       truncated: false,
       durationMs: 12,
-    };
+    });
   },
 };

@@ -1,6 +1,7 @@
 import type { WebhookExample } from "../../../src/api/native/webhooks/openapi-webhooks.ts";
 import { clientFidsOf } from "../../../src/demo/roster.ts";
 import type { Json } from "../../../src/http/openapi-document.ts";
+import { ok } from "../../../src/lib/result.ts";
 import type { EventKind } from "../../../src/protocol/event-kind.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
 import {
@@ -104,13 +105,13 @@ async function deliver({ node }: TestApi, messageId: string, body: string): Prom
     client: {
       async request({ headers = {} }) {
         Object.assign(sent, headers);
-        return {
+        return ok({
           status: 204,
           headers: new Headers(),
           body: new Uint8Array(),
           truncated: false,
           durationMs: 1,
-        };
+        });
       },
     },
     clock: node.clock,

@@ -23,7 +23,7 @@ const databases = [
   { name: "state", pathIn: statePath, open: openState, recovery: "restore" },
 ];
 
-/** How a command ends that opens the database. */
+/** The exit of a command that opens the database. */
 function endingOfOpening(open: (path: string) => Disposable, path: string) {
   try {
     open(path)[Symbol.dispose]();
@@ -33,7 +33,7 @@ function endingOfOpening(open: (path: string) => Disposable, path: string) {
   return { exitCode: 0, message: "" };
 }
 
-/** Sound databases without a write-ahead log, to be copied: a closed connection may live on in this process. */
+/** Intact databases without a write-ahead log, to be copied: a closed connection may stay open in this process. */
 const made = tempDir();
 for (const db of [openIndexWriter(indexPath(made.path)), openState(statePath(made.path))]) {
   db.checkpoint();
@@ -46,7 +46,7 @@ function makeDatabases(dir: string): void {
 }
 
 describe.each(databases)("the $name", ({ pathIn, open, recovery }) => {
-  /** @param damage what happens to the file of a good database. */
+  /** @param damage changes the file of an intact database. */
   function openedAfter(damage: (path: string) => void) {
     using dir = tempDir();
     makeDatabases(dir.path);
@@ -58,7 +58,7 @@ describe.each(databases)("the $name", ({ pathIn, open, recovery }) => {
     return ending;
   }
 
-  test("of a newer version is refused, and both versions are named", () => {
+  test("is refused when its version is newer, and both versions are named", () => {
     const { exitCode, message } = openedAfter((path) => {
       using db = new Database(path);
       db.run("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('h', 4102444800000)");
@@ -82,7 +82,7 @@ describe.each(databases)("the $name", ({ pathIn, open, recovery }) => {
     expect(message).toContain(recovery);
   });
 
-  test("whose write-ahead log is damaged is not opened without it", () => {
+  test("is not opened without its write-ahead log when that is damaged", () => {
     const { exitCode, message } = openedAfter((path) => {
       writeFileSync(`${path}-wal`, new Uint8Array(40_000).fill(7));
     });
@@ -91,14 +91,14 @@ describe.each(databases)("the $name", ({ pathIn, open, recovery }) => {
     expect(message).toContain(recovery);
   });
 
-  test("whose write-ahead log was never begun, as after a power failure, is opened", () => {
+  test("is opened when its write-ahead log is empty, as after a power failure", () => {
     using dir = tempDir();
     makeDatabases(dir.path);
     writeFileSync(`${pathIn(dir.path)}-wal`, new Uint8Array(4096));
     expect(endingOfOpening(open, pathIn(dir.path)).exitCode).toBe(0);
   });
 
-  test("that is a directory says so", () => {
+  test("is reported when it is a directory", () => {
     const { exitCode, message } = openedAfter((path) => {
       rmSync(path);
       mkdirSync(path);
@@ -127,7 +127,7 @@ test.each([
   expect(statSync(`${statePath(lost.path)}-wal`).size).toBeGreaterThan(0);
 });
 
-test("files are their owner's alone, whatever the modes of the directory and of what was there before", () => {
+test("only the owner can read the files, whatever the modes of the directory and of earlier files", () => {
   using dir = tempDir();
   chmodSync(dir.path, 0o777);
   for (const name of ["state.db", "index.db", "lock", "lock.pid"])
@@ -154,7 +154,7 @@ test("files are their owner's alone, whatever the modes of the directory and of 
   expect(modes).toEqual(Object.fromEntries(files.map((name) => [name, "600"])));
 });
 
-test("an older index is not read before it was brought up to date", () => {
+test("an older index is migrated before it is read", () => {
   using dir = tempDir();
   openIndexWriter(indexPath(dir.path))[Symbol.dispose]();
   {

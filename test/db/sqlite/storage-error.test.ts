@@ -24,7 +24,7 @@ describe("a write that fails", () => {
     expect(getPosition(db, "work")).toBe(3);
   });
 
-  test("and cannot be rolled back reports the first fault, and is rolled back before the next transaction", () => {
+  test("reports the first fault when it cannot be rolled back, and is rolled back before the next transaction", () => {
     using db = openIndexInMemory();
     db.beforeStatement = (name) => {
       if (name !== "COMMIT" && name !== "ROLLBACK") return;
@@ -38,7 +38,7 @@ describe("a write that fails", () => {
     expect(getPosition(db, "work")).toBe(2);
   });
 
-  test("is remembered until one succeeds that changes something", () => {
+  test("is reported until a write that changes rows succeeds", () => {
     using db = openIndexInMemory();
     put(db, 1);
     expect(db.writeFault).toBeUndefined();
@@ -67,7 +67,7 @@ describe("a write that fails", () => {
     },
   );
 
-  test("because of what it was given is no fault of the database", () => {
+  test("is no fault of the database when its arguments are invalid", () => {
     using db = openIndexInMemory();
     expect(() => db.transaction(() => putPosition(db, "work", null as unknown as number))).toThrow(
       "NOT NULL constraint failed",

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
-import { UNTRIED } from "../../../src/db/state/records.ts";
 import { createLocalStores } from "../../../src/node/state/local-stores.ts";
+import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
+import { makeSecret } from "../../management/owned-store-contract.ts";
 import { JumpingClock } from "../../support/jumping-clock.ts";
 import { tempDir } from "../../support/program.ts";
-import { makeSecret } from "./contracts/owned-store.ts";
 
-/** The machine's clock jumps by two days and back: nothing is lost, done twice, or never done because of that. */
+/** Nothing is lost, repeated or omitted when the machine's clock jumps by two days and back. */
 
 const START = 1_750_000_000;
 const MINUTE = 60;
@@ -37,7 +37,7 @@ afterEach(() => {
   dir[Symbol.dispose]();
 });
 
-/** The process ends and another one begins, which has a monotonic time of its own. */
+/** The process ends and another one starts, with its own monotonic time. */
 function restart(): void {
   db[Symbol.dispose]();
   open();
@@ -46,7 +46,7 @@ function restart(): void {
 const rows = (table: string) =>
   db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n;
 
-/** Sweeps each minute, as maintenance does. */
+/** Sweeps each minute, like the maintenance. */
 async function passWithSweeps(secs: number): Promise<void> {
   for (let passed = 0; passed < secs; passed += MINUTE) {
     clock.pass(MINUTE);
@@ -54,7 +54,7 @@ async function passWithSweeps(secs: number): Promise<void> {
   }
 }
 
-/** What may happen to the clock before it is right again, in seconds that it is wrong by. */
+/** Errors of the clock before it is right again, in seconds. */
 const EXCURSIONS: readonly (readonly [string, number, (secs: number) => Promise<void>])[] = [
   ["forward and back within minutes", JUMP, passWithSweeps],
   ["back and forward within minutes", -JUMP, passWithSweeps],
@@ -97,7 +97,7 @@ describe("a nonce", () => {
     },
   );
 
-  test("stays spent when a wrong clock was believed and its row is gone, and new ones pass soon", async () => {
+  test("stays spent when a wrong clock was accepted and its row is deleted, and new ones are soon accepted", async () => {
     expect(await spend(START)).toBe(true);
     clock.jump(JUMP);
     await passWithSweeps(2 * HOUR);
@@ -110,7 +110,7 @@ describe("a nonce", () => {
     expect(await spend(clock.nowSecs(), 8)).toBe(true);
   });
 
-  test("spent on a clock that is behind stays spent when that is right again, and behind once more", async () => {
+  test("stays spent when the clock was behind, is right again, and falls behind once more", async () => {
     clock.jump(-JUMP);
     const signedAt = clock.nowSecs();
     expect(await spend(signedAt)).toBe(true);
@@ -130,7 +130,7 @@ describe("a secret", () => {
       const rotation = { secret: makeSecret(2), graceEndsAt: START + DAY, maxSecrets: 10 };
       await stores.webhooks.rotateSecret(claim, rotation);
       await excursion(jumpSecs, pass);
-      // A rotation at the wrong time takes nothing along either.
+      // A rotation at the wrong time deletes nothing either.
       clock.jump(JUMP);
       await stores.webhooks.rotateSecret(
         { ...claim, nowSecs: clock.nowSecs() },
@@ -163,7 +163,7 @@ describe("a notification", () => {
     return work;
   }
 
-  test.each(EXCURSIONS)("goes out once when the clock goes %s", async (_what, jumpSecs, pass) => {
+  test.each(EXCURSIONS)("is sent once when the clock goes %s", async (_what, jumpSecs, pass) => {
     const first = await campaign("first");
     await stores.ledger.claim(first, tokens, 30);
     await stores.ledger.record(first, "host", success, DAY);
@@ -195,7 +195,7 @@ describe("a notification", () => {
     },
   );
 
-  test("a campaign under way is not too old because of a jump", async () => {
+  test("an unfinished campaign does not become too old by a jump", async () => {
     await campaign("left behind");
     clock.jump(JUMP);
     restart();
@@ -271,13 +271,13 @@ describe("a webhook delivery", () => {
     holdUntilMs: number | null = null,
   ) => stores.queue.settle({ delivery, attempt: attempt(), verdict, holdUntilMs }, rule);
 
-  test("scheduled in what is now the future comes at once, and leaves the attempt under way its lease", async () => {
+  test("is claimed at once when it was scheduled in what is now the future, and an attempt in flight retains its lease", async () => {
     clock.jump(JUMP);
     await publish(2);
     await settle(await take(), { kind: "retry", dueAtMs: clock.nowMs() + 5_000 });
     const underWay = await take();
     clock.jump(-JUMP);
-    // Past the rate, and past the lease as it was meant.
+    // After the rate limit, and after the intended end of the lease.
     clock.pass(62);
     const again = await take();
     expect([again.body, again.attempts]).toEqual(["0", 1]);
@@ -309,7 +309,7 @@ describe("a webhook delivery", () => {
     expect((await take()).body).toBe("2");
   });
 
-  test("what waits for its turn is not given up because of a jump, only after its wait", async () => {
+  test("is not dropped because of a jump while it waits for the rate limit, only after the longest wait", async () => {
     await publish(5);
     for (let n = 0; n < 2; n += 1) await settle(await take(), { kind: "delivered" });
     expect(await claim()).toMatchObject({ delivery: undefined, dropped: 0 });
@@ -320,7 +320,7 @@ describe("a webhook delivery", () => {
     expect((await take()).body).toBe("2");
   });
 
-  test("an ended one stays readable, and a webhook is not deactivated for a run of failures of two days", async () => {
+  test("stays readable after it has finished, and its webhook is not deactivated for an apparent run of failures of two days", async () => {
     await publish(5);
     for (let n = 0; n < 4; n += 1) {
       clock.pass(62);

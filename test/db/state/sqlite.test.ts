@@ -1,87 +1,9 @@
 import { expect, test } from "bun:test";
+import type { App } from "../../../src/apps/app-store.ts";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
-import { type App, UNTRIED, type Webhook } from "../../../src/db/state/records.ts";
-import { verifyState } from "../../../src/node/state/verify.ts";
-import type { Clock } from "../../../src/runtime/clock.ts";
-import { tempDir } from "../../support/program.ts";
+import { makeSecret } from "../../management/owned-store-contract.ts";
+import { openStateFile } from "../../support/state-file.ts";
 import { localStores } from "../../support/state-stores.ts";
-import { nonceStoreContract } from "./contracts/nonce-store.ts";
-import { makeSecret, type OwnedFixture, ownedStoreContract } from "./contracts/owned-store.ts";
-
-/** A state database in a directory of its own, with a second connection to it. */
-function openFile() {
-  const dir = tempDir();
-  const db = openState(statePath(dir.path));
-  const rows = (table: string) =>
-    db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
-  const dispose = () => {
-    db[Symbol.dispose]();
-    dir[Symbol.dispose]();
-  };
-  return { db, dir, rows, [Symbol.dispose]: dispose };
-}
-
-function appFixture(clock: Clock): OwnedFixture<App, Partial<App>> {
-  const { db, rows, ...file } = openFile();
-  return {
-    store: localStores(db, { clock }).apps,
-    idOf: (app) => app.appId,
-    makeItem: (n, base) => ({
-      ...base,
-      appId: `app-${n}`,
-      name: `App ${n} 'quoted' 🎈`,
-      appUrl: `https://app-${n}.example/`,
-      description: n % 2 === 0 ? null : `Description ${n}`,
-      signerFidAllowlist: [n, Number.MAX_SAFE_INTEGER],
-    }),
-    allChanges: { name: "N", appUrl: "https://n.example", description: null, signerFidAllowlist: [] },
-    secretRows: () => rows("secrets"),
-    ...file,
-    [Symbol.dispose]() {
-      expect(verifyState(db)).toEqual([]);
-      file[Symbol.dispose]();
-    },
-  };
-}
-
-function webhookFixture(clock: Clock): OwnedFixture<Webhook, Partial<Webhook>> {
-  const { db, rows, ...file } = openFile();
-  return {
-    store: localStores(db, { clock }).webhooks,
-    idOf: (webhook) => webhook.webhookId,
-    makeItem: (n, base) => ({
-      ...base,
-      webhookId: `webhook-${n}`,
-      title: `Webhook ${n}`,
-      targetUrl: `https://webhook-${n}.example/`,
-      description: n % 2 === 0 ? null : `Description ${n}`,
-      active: true,
-      subscription: { "cast.created": { author_fids: [n], match: "any" }, "user.created": {} },
-      compatPrefix: null,
-      health: UNTRIED,
-    }),
-    allChanges: {
-      title: "T",
-      targetUrl: "https://t.example",
-      description: "D",
-      active: false,
-      subscription: { "follow.deleted": {} },
-    },
-    secretRows: () => rows("secrets"),
-    ...file,
-    [Symbol.dispose]() {
-      expect(verifyState(db)).toEqual([]);
-      file[Symbol.dispose]();
-    },
-  };
-}
-
-ownedStoreContract("apps in SQLite", appFixture);
-ownedStoreContract("webhooks in SQLite", webhookFixture);
-nonceStoreContract("nonces in SQLite", (clock) => {
-  const { db, rows, ...file } = openFile();
-  return { store: localStores(db, { clock }).nonces, rows: () => rows("nonces"), ...file };
-});
 
 const app: App = {
   appId: "app",
@@ -95,8 +17,8 @@ const app: App = {
   updatedAt: 100,
 };
 
-test("what is decided is seen by every connection, and is there after a reopening", async () => {
-  using file = openFile();
+test("every connection sees a committed change, also after reopening", async () => {
+  using file = openStateFile();
   const path = statePath(file.dir.path);
   const spent = { fid: 3, nonce: new Uint8Array(32) };
   const stores = (db: StateDatabase) => ({ apps: localStores(db).apps, nonces: localStores(db).nonces });
@@ -113,14 +35,14 @@ test("what is decided is seen by every connection, and is there after a reopenin
 });
 
 test("every commit is synced to the disk, and readers never wait", () => {
-  using file = openFile();
+  using file = openStateFile();
   const pragma = (name: string) => Object.values(file.db.sqlite.query(`PRAGMA ${name}`).get() ?? {})[0];
   expect(pragma("journal_mode")).toBe("wal");
   expect(pragma("synchronous")).toBe(2);
 });
 
 test("an id is never reused", async () => {
-  using file = openFile();
+  using file = openStateFile();
   const apps = localStores(file.db).apps;
   await apps.create(app, 25);
   await expect(apps.create({ ...app, secrets: [makeSecret(2)] }, 25)).rejects.toThrow("UNIQUE");

@@ -14,7 +14,7 @@ function startClock(savedSecs?: number) {
   return { machine, clock: createSteadyClock({ ...options, savedMs }) };
 }
 
-/** Passes time with a look at the clock each minute, as the writer does. */
+/** Advances the time and reads the clock each minute, like the writer. */
 function run(machine: JumpingClock, clock: { nowMs(): number }, secs: number): void {
   for (let passed = 0; passed < secs; passed += 60) {
     machine.pass(Math.min(60, secs - passed));
@@ -23,7 +23,7 @@ function run(machine: JumpingClock, clock: { nowMs(): number }, secs: number): v
 }
 
 describe("the state's clock", () => {
-  test("goes with the machine's while that runs steadily, small corrections included", () => {
+  test("follows the machine's clock while that runs steadily, small corrections included", () => {
     const { machine, clock } = startClock();
     run(machine, clock, HOUR);
     machine.jump(2);
@@ -44,14 +44,14 @@ describe("the state's clock", () => {
     expect(stateSecs(clock)).toBe(machine.nowSecs());
   });
 
-  test("believes a jump forward after an hour without another one", () => {
+  test("accepts a jump forward after an hour without another one", () => {
     const { machine, clock } = startClock();
     machine.jump(2 * DAY);
     run(machine, clock, HOUR + 60);
     expect(stateSecs(clock)).toBe(machine.nowSecs());
   });
 
-  test("goes on by itself while the machine's clock is behind, which deletes nothing of the time between", () => {
+  test("continues on its own while the machine's clock is behind, and nothing of the time between is deleted", () => {
     const { machine, clock } = startClock();
     machine.jump(-2 * DAY);
     run(machine, clock, 3 * HOUR);
@@ -59,7 +59,7 @@ describe("the state's clock", () => {
     expect(clock.sweepableSecs()).toBe(machine.nowSecs() - 60);
   });
 
-  test("does not go back over a restart, and believes a longer time off after an hour", () => {
+  test("does not go back over a restart, and accepts a longer downtime after an hour", () => {
     const later = startClock(START + 2 * DAY);
     expect(stateSecs(later.clock)).toBe(START + 2 * DAY);
     run(later.machine, later.clock, 100);
@@ -71,7 +71,7 @@ describe("the state's clock", () => {
     expect(stateSecs(earlier.clock)).toBe(earlier.machine.nowSecs());
   });
 
-  test("never goes back, never stops, and never exceeds what a steady hour allowed", () => {
+  test("never goes back, never stops, and never exceeds the limit of a steady hour", () => {
     const act = fc.oneof(
       fc.record({ kind: fc.constant("pass" as const), secs: fc.integer({ min: 1, max: 5_000 }) }),
       fc.record({ kind: fc.constant("jump" as const), secs: fc.integer({ min: -3 * DAY, max: 3 * DAY }) }),

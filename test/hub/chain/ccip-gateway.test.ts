@@ -10,13 +10,13 @@ const data = "0x1234";
 const requestOf = (allowCidrs: string[]) =>
   createGatewayRequest(createOutboundClient({ guard: createUrlGuard({ allowCidrs, allowHttp: true }) }));
 
-describe("the gateways of a contract", () => {
+describe("CCIP gateways", () => {
   let request: ReturnType<typeof requestOf>;
   beforeAll(() => {
     request = requestOf(["127.0.0.1/32"]);
   });
 
-  test("are asked by GET where the URL has a place for the data, else by POST", async () => {
+  test("are called with GET if the URL has a placeholder for the data, otherwise with POST", async () => {
     await using gateway = startReceiver({ answer: () => Response.json({ data: "0xabcd" }) });
     const base = `http://127.0.0.1:${gateway.port}`;
     expect(await request({ data, sender, urls: [`${base}/{sender}/{data}.json`] })).toBe("0xabcd");
@@ -28,8 +28,8 @@ describe("the gateways of a contract", () => {
     ]);
   });
 
-  test("the next one is asked after a fault or an answer that is none, but not after a 4xx", async () => {
-    const answers = [
+  test("the next one is called after a fault or an invalid response, but not after a 4xx", async () => {
+    const responses = [
       () => new Response("{}", { status: 503 }),
       () => new Response("nonsense"),
       () => Response.json({ data: "not hex" }),
@@ -37,7 +37,7 @@ describe("the gateways of a contract", () => {
     ];
     let at = 0;
     await using gateway = startReceiver({
-      answer: () => answers[at++]?.() ?? new Response(null, { status: 500 }),
+      answer: () => responses[at++]?.() ?? new Response(null, { status: 500 }),
     });
     const urls = ["a", "b", "c", "d"].map((name) => `http://127.0.0.1:${gateway.port}/${name}`);
     expect(await request({ data, sender, urls })).toBe("0x01");
@@ -46,7 +46,7 @@ describe("the gateways of a contract", () => {
     await expect(request({ data, sender, urls: refused })).rejects.toThrow("no gateway");
   });
 
-  test("a contract cannot have this machine called, and at most 4 of its gateways are tried", async () => {
+  test("a private address is never called, and at most 4 gateways are tried", async () => {
     await using inside = startRawReceiver((socket) => socket.end());
     const url = `http://127.0.0.1:${inside.port}/`;
     await expect(requestOf([])({ data, sender, urls: [url] })).rejects.toThrow("no gateway");

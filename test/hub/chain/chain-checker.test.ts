@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { encodeAbiParameters } from "viem/utils";
 import { type ChainChecker, createChainChecker } from "../../../src/hub/chain/chain-checker.ts";
-import { Rejection } from "../../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { MessageType, UserNameType } from "../../../src/protocol/wire/generated/message.ts";
 import { DEFAULT_NOW_SECS, makeWallet, signedCast, signMessage } from "../../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../../support/node.ts";
+import { expectOk } from "../../support/result.ts";
 
-/** A small Ethereum node: answers every `eth_call` with what the test says. */
-let answer: () => string | undefined = () => undefined;
+/** The result of every `eth_call` of a small Ethereum node. Tests replace it. */
+let rpcResult: () => string | undefined = () => undefined;
 let calls = 0;
-/** Calls that are being answered, and the most at a time; with a gate, none is answered before it opens. */
+/** Running calls, and their maximum. No call ends before the gate, if set, opens. */
 let running = 0;
 let mostRunning = 0;
 let gate: Promise<void> | undefined;
@@ -29,7 +29,7 @@ beforeAll(() => {
       mostRunning = Math.max(mostRunning, running);
       await gate;
       running--;
-      const result = answer();
+      const result = rpcResult();
       if (result === undefined) return new Response("no", { status: 500 });
       return Response.json({ jsonrpc: "2.0", id, result });
     },
@@ -52,8 +52,7 @@ function resolvesTo(address: Uint8Array): string {
 }
 
 async function check(bytes: Uint8Array): Promise<string> {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(message.reason);
+  const message = expectOk(decodeMessage(bytes));
   return (await chain.check(message))?.code ?? "ok";
 }
 
@@ -82,54 +81,54 @@ function contractVerification(chainId: number): Uint8Array {
   return signMessage({ type: MessageType.MESSAGE_TYPE_VERIFICATION_ADD, fid: 1, body }, accountSigner(1));
 }
 
-describe("a message that only a chain can judge", () => {
-  test("a name passes when it resolves to its owner and the owner is the fid's", async () => {
-    answer = () => resolvesTo(custody);
+describe("a message that must be checked against Ethereum", () => {
+  test("accepts a name that resolves to its owner, if the owner is an address of the fid", async () => {
+    rpcResult = () => resolvesTo(custody);
     expect(await check(nameProof(custody))).toBe("ok");
   });
 
-  test("a name that resolves to somebody else, or to an owner that is not the fid's, is refused", async () => {
+  test("refuses a name that resolves to another address, or whose owner is not an address of the fid", async () => {
     const stranger = makeWallet("stranger").address;
-    answer = () => resolvesTo(stranger);
+    rpcResult = () => resolvesTo(stranger);
     expect(await check(nameProof(custody))).toBe("bad_request.validation_failure");
     expect(await check(nameProof(stranger))).toBe("bad_request.validation_failure");
   });
 
-  test("a contract's yes passes, its no is refused, and a chain without an RPC is unavailable", async () => {
-    answer = () => encodeAbiParameters([{ type: "bool" }], [true]);
+  test("accepts and refuses as the contract does, and is unavailable for a chain without an RPC", async () => {
+    rpcResult = () => encodeAbiParameters([{ type: "bool" }], [true]);
     expect(await check(contractVerification(1))).toBe("ok");
-    answer = () => encodeAbiParameters([{ type: "bool" }], [false]);
+    rpcResult = () => encodeAbiParameters([{ type: "bool" }], [false]);
     expect(await check(contractVerification(1))).toBe("bad_request.validation_failure");
     expect(await check(contractVerification(10))).toBe("unavailable");
   });
 
-  test("an RPC that fails makes the message unavailable, not wrong", async () => {
-    answer = () => undefined;
+  test("is unavailable if the RPC fails", async () => {
+    rpcResult = () => undefined;
     expect(await check(nameProof(custody))).toBe("unavailable");
     expect(await check(contractVerification(1))).toBe("unavailable");
   });
 
-  test("an owner that is not the fid's costs no call", async () => {
+  test("makes no call if the owner is not an address of the fid", async () => {
     calls = 0;
     expect(await check(nameProof(makeWallet("stranger").address))).toBe("bad_request.validation_failure");
     expect(calls).toBe(0);
   });
 
-  test("eight are asked about at a time, a hundred wait, and more are unavailable", async () => {
-    answer = () => encodeAbiParameters([{ type: "bool" }], [true]);
+  test("checks eight messages concurrently, queues a hundred, and is unavailable for more", async () => {
+    rpcResult = () => encodeAbiParameters([{ type: "bool" }], [true]);
     mostRunning = 0;
     const opening = Promise.withResolvers<void>();
     gate = opening.promise;
     const checks = Array.from({ length: 120 }, () => check(contractVerification(1)));
-    // Nobody who waits is answered before the gate opens, so the first answers are of those who were turned away.
+    // No queued check ends before the gate opens, so the first results are of the refused ones.
     expect(await Promise.race(checks)).toBe("unavailable");
     opening.resolve();
-    const answers = Map.groupBy(await Promise.all(checks), (code) => code);
-    expect([answers.get("ok")?.length, answers.get("unavailable")?.length]).toEqual([108, 12]);
+    const byCode = Map.groupBy(await Promise.all(checks), (code) => code);
+    expect([byCode.get("ok")?.length, byCode.get("unavailable")?.length]).toEqual([108, 12]);
     expect(mostRunning).toBeLessThanOrEqual(8);
   });
 
-  test("other messages ask no chain", async () => {
+  test("makes no call for other messages", async () => {
     calls = 0;
     expect(await check(signedCast(1, "plain", accountSigner(1)))).toBe("ok");
     expect(calls).toBe(0);

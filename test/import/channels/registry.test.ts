@@ -8,7 +8,7 @@ import { importRegistry } from "../../../src/import/channels/import-registry.ts"
 import { readRegistry } from "../../../src/import/channels/registry-file.ts";
 import { UserError } from "../../../src/lib/failure.ts";
 
-/** A row as the public endpoint answers it, unknown keys included. */
+/** A row as the public endpoint returns it, with unknown keys. */
 const books = {
   id: "books",
   url: "https://warpcast.com/~/channel/books",
@@ -67,7 +67,7 @@ function importText(db: IndexDatabase, text: string) {
 const rowsOf = (db: IndexDatabase) => db.sqlite.query("SELECT * FROM channel_registry ORDER BY id").all();
 
 describe("importing a registry", () => {
-  test("every shape of the file and either spelling of its keys give the same rows", () => {
+  test("every shape of the file and both spellings of its keys result in the same rows", () => {
     const snake = Object.fromEntries(
       Object.entries(books).map(([key, value]) => [
         key.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`),
@@ -86,7 +86,7 @@ describe("importing a registry", () => {
     }
   });
 
-  test("a repeated import changes nothing, a later one what it says, and rows that it does not name stay", () => {
+  test("a repeated import changes nothing; a later one changes only the channels that it contains", () => {
     using db = openIndexInMemory();
     expect(importValue(db, [books, collection])).toMatchObject({ added: 2, changed: 0, unchanged: 0 });
     const before = rowsOf(db);
@@ -100,7 +100,7 @@ describe("importing a registry", () => {
     ]);
   });
 
-  test("a channel stands under the id of its URL, and moves with it", () => {
+  test("a channel has the id of its URL, and its id changes with the URL", () => {
     using db = openIndexInMemory();
     importValue(db, [collection]);
     expect(rowsOf(db)).toMatchObject([
@@ -111,7 +111,7 @@ describe("importing a registry", () => {
     expect(rowsOf(db)).toMatchObject([{ id: "punks", registry_id: "punks", url: moved.url }]);
   });
 
-  test("what a row leaves out has a meaning of its own", () => {
+  test("missing fields of a row have defaults", () => {
     using db = openIndexInMemory();
     importValue(db, [{ id: "bare", imageUrl: "", leadFid: 0, pinnedCastHash: "" }]);
     expect(rowsOf(db)).toEqual([
@@ -132,7 +132,7 @@ describe("importing a registry", () => {
     ]);
   });
 
-  test("bad rows are told with their place and reason and skipped, the others are taken", () => {
+  test("skips and reports invalid rows with index and reason, and imports the others", () => {
     using db = openIndexInMemory();
     const { added, badRows } = importValue(db, [
       null,
@@ -157,27 +157,27 @@ describe("importing a registry", () => {
     ]);
     expect(added).toBe(2);
     expect(badRows).toEqual([
-      { index: 0, reason: "it is no object" },
+      { index: 0, reason: "it is not an object" },
       { index: 2, reason: "id is missing" },
-      { index: 3, reason: "url is no text" },
-      { index: 4, reason: "leadFid is no unsigned integer" },
-      { index: 5, reason: "leadFid is no unsigned integer" },
-      { index: 6, reason: "leadFid is no unsigned integer" },
-      { index: 7, reason: "followerCount is no unsigned integer" },
-      { index: 8, reason: "moderatorFids is no list of fids" },
-      { index: 9, reason: "moderatorFids holds more than 1000 fids" },
-      { index: 10, reason: "createdAt is no unsigned integer" },
-      { index: 11, reason: "createdAt is no unsigned integer" },
-      { index: 12, reason: "pinnedCastHash is no cast hash" },
+      { index: 3, reason: "url is not text" },
+      { index: 4, reason: "leadFid is not an unsigned integer" },
+      { index: 5, reason: "leadFid is not an unsigned integer" },
+      { index: 6, reason: "leadFid is not an unsigned integer" },
+      { index: 7, reason: "followerCount is not an unsigned integer" },
+      { index: 8, reason: "moderatorFids is not a list of fids" },
+      { index: 9, reason: "moderatorFids contains more than 1000 fids" },
+      { index: 10, reason: "createdAt is not an unsigned integer" },
+      { index: 11, reason: "createdAt is not an unsigned integer" },
+      { index: 12, reason: "pinnedCastHash is not a cast hash" },
       { index: 13, reason: "name is longer than 256 characters" },
-      { index: 14, reason: "id is no valid Unicode" },
+      { index: 14, reason: "id is not valid Unicode" },
       { index: 15, reason: "id is longer than 256 bytes" },
-      { index: 16, reason: "it is the same channel as row 1" },
-      { index: 17, reason: "it is the same channel as row 1" },
+      { index: 16, reason: "it is a duplicate of row 1" },
+      { index: 17, reason: "it is a duplicate of row 1" },
     ]);
   });
 
-  test("a file that is no registry is refused and changes nothing", () => {
+  test("refuses a file that is not a registry and changes nothing", () => {
     using db = openIndexInMemory();
     importValue(db, [books]);
     for (const text of [
@@ -199,7 +199,7 @@ describe("importing a registry", () => {
     expect(importValue(db, [])).toEqual({ added: 0, changed: 0, unchanged: 0, badRows: [] });
   });
 
-  test("no JSON at all makes the reader throw, and what it takes keeps to the bounds", () => {
+  test("the reader never throws, and its rows are within the bounds", () => {
     const value = fc.oneof(fc.jsonValue(), fc.integer(), fc.constantFrom(...Object.values(books)));
     const row = fc.oneof(
       fc.jsonValue(),

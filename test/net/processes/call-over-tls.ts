@@ -2,7 +2,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { createManagementClient } from "../../../src/cli/client/client.ts";
 import { probe } from "../../../src/cli/probe.ts";
 import { serviceNames } from "../../../src/config/names.ts";
-import { createOutboundClient, OutboundError } from "../../../src/net/client.ts";
+import { createOutboundClient } from "../../../src/net/client.ts";
 import { createUrlGuard } from "../../../src/net/guard.ts";
 import { createOperatorFetch } from "../../../src/net/operator-fetch.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
@@ -32,7 +32,7 @@ const management = createManagementClient({
 const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   receiver: async () => {
     const answer = await outbound.request({ url: httpsUrl, method: "GET", timeoutMs: 5000 });
-    if (answer instanceof OutboundError) throw new Error(answer.kind);
+    if (!answer.ok) throw new Error(answer.error.kind);
   },
   endpoint: () => createOperatorFetch(httpsUrl)(httpsUrl),
   probe: () => probe(new URL(httpsUrl), 5000),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
-import type { Sweep } from "../../../src/db/state/stores.ts";
+import type { Sweep } from "../../../src/db/state/sweep.ts";
 import {
   createMaintenance,
   MAX_STEPS_PER_SWEEP,
@@ -18,7 +18,7 @@ let clock: ManualClock;
 beforeEach(() => {
   db = openStateInMemory();
   clock = new ManualClock(START);
-  // Made here, so that every store of the test has this clock.
+  // Created here, so that every store of the test has this clock.
   localStores(db, { clock });
 });
 afterEach(() => db[Symbol.dispose]());
@@ -62,8 +62,8 @@ async function addTokens(appId: string, count: number) {
 
 const deleteApp = (appId: string) => localStores(db).apps.delete({ id: appId, ownerFid: 3, nowSecs: START });
 
-describe("what has outlived its use goes, and nothing else", () => {
-  test("nonces, from the second after their last, and a margin", async () => {
+describe("a run deletes expired rows and no others", () => {
+  test("nonces, a margin after their last valid second", async () => {
     const nonces = localStores(db).nonces;
     for (const [n, lifeSecs] of [10, 600].entries()) {
       const nonce = { fid: 3, nonce: new Uint8Array(32).fill(n) };
@@ -82,7 +82,7 @@ describe("what has outlived its use goes, and nothing else", () => {
     expect(rows("nonces")).toBe(1);
   });
 
-  test("secrets, from the second at which they stop to work, and a margin", async () => {
+  test("secrets, a margin after they expire", async () => {
     await addApp("app", [10, 11, null]);
     const maintenance = maintain();
     clock.advanceSecs(9 + SWEEP_MARGIN_SECS);
@@ -99,7 +99,7 @@ describe("what has outlived its use goes, and nothing else", () => {
     ).toEqual([null]);
   });
 
-  test("counts of token changes, from the second at which their window has passed", async () => {
+  test("counts of token changes, when their window has passed", async () => {
     await addApp("app");
     await addTokens("app", 3);
     const maintenance = maintain();
@@ -112,7 +112,7 @@ describe("what has outlived its use goes, and nothing else", () => {
     expect(rows("tokens")).toBe(3);
   });
 
-  test("deletes tokens of deleted apps among others, and the totals stay correct", async () => {
+  test("tokens of deleted apps, and the totals stay correct", async () => {
     for (const appId of ["a", "b", "c", "d", "e"]) {
       await addApp(appId);
       await addTokens(appId, 6);
@@ -129,7 +129,7 @@ describe("what has outlived its use goes, and nothing else", () => {
 });
 
 describe("a run is bounded", () => {
-  test("no step deletes more rows than its share, and what one run leaves the next takes up", async () => {
+  test("no step deletes more rows than its limit, and the next run continues", async () => {
     await addApp("gone");
     await addTokens("gone", 2 * ROWS_PER_STEP + 1);
     await deleteApp("gone");
@@ -146,7 +146,7 @@ describe("a run is bounded", () => {
     expect(counts).toEqual([ROWS_PER_STEP, ROWS_PER_STEP, 1, 0]);
   });
 
-  test("a sweep with more rows than a run's limit stops there, and is reported as behind", async () => {
+  test("a sweep with more rows than the limit of a run stops there, and is reported as behind", async () => {
     let steps = 0;
     const endless: Sweep = {
       name: "endless",
@@ -169,7 +169,7 @@ describe("a run is bounded", () => {
     });
   });
 
-  test("thousands of apps with tokens are gone over in parts", async () => {
+  test("thousands of apps with tokens are checked in steps", async () => {
     const insert = db.sqlite.prepare(
       "INSERT INTO tokens (app_id, fid, client_fid, enabled, last_event, created_at, updated_at) VALUES (?, 1, 0, 0, '', 0, 0)",
     );
@@ -210,7 +210,7 @@ test("a sweep that fails does not stop the others, and is retried in the next ru
   expect(maintenance.stats()).toMatchObject({ runs: 2, faults: 1, deletedRows: { broken: 2, sound: 2 } });
 });
 
-test("the schedule runs at once and again at its intervals, and an ended one runs no more", async () => {
+test("the schedule runs at once and at its intervals, and not after it was stopped", async () => {
   let runs = 0;
   const thirdRun = Promise.withResolvers<void>();
   const counting: Sweep = {
@@ -228,7 +228,7 @@ test("the schedule runs at once and again at its intervals, and an ended one run
   expect(runs).toBe(3);
 });
 
-test("a run under way ends after its present step when the schedule ends, and no other overtakes it", async () => {
+test("stopping the schedule ends a run after its current step, and runs do not overlap", async () => {
   const inStep = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   let steps = 0;

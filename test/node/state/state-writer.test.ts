@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openState, openStateWriter, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
 import type { StateCall } from "../../../src/db/state/store-writes.ts";
 import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
-import { RpcClient } from "../../../src/lib/port-rpc.ts";
+import { connectRpc } from "../../../src/lib/port-rpc.ts";
 import { openWriterOf } from "../../../src/node/state/open-writer.ts";
 import type { StateWriter } from "../../../src/node/state/state-writer.ts";
 import { createStateWriterClient } from "../../../src/node/state/writer-client.ts";
 import {
   type StateRpcClient,
+  type StateWriterRpc,
   serveStateWriter,
-  stateWriterStats,
 } from "../../../src/node/state/writer-rpc.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { until } from "../../support/manual-time.ts";
@@ -43,7 +43,7 @@ const spend = (n: number): StateCall => ({
     { nowSecs: NOW, validUntil: NOW + 300, expiresAt: NOW + 600 },
   ],
 });
-/** Names an app that does not fit into its table. */
+/** Creates an app that does not fit into its table. */
 const broken: StateCall = { store: "apps", method: "create", args: [{ ownerFid: 3, secrets: [] }, 10] };
 const nonces = () =>
   other.sqlite
@@ -62,7 +62,7 @@ const statuses = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
   outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : outcome.reason.name));
 
 describe("the writer", () => {
-  test("carries out in order what waits, in one transaction", async () => {
+  test("runs waiting calls in order, in one transaction", async () => {
     const calls = [1, 2, 1, 3].map((n) => writer.call(spend(n)));
     expect(await Promise.all(calls)).toEqual([true, true, false, true]);
     expect(writer.stats()).toMatchObject({ waiting: 0, commits: 1, committedCalls: 4, failure: null });
@@ -76,7 +76,7 @@ describe("the writer", () => {
     expect(() => writer.call({ store: "toString", method: "call", args: [] })).toThrow("no write");
   });
 
-  test("waits for a lock without blocking its thread, and then loses nothing", async () => {
+  test("waits for a lock without blocking its thread, and then runs every call", async () => {
     lock();
     const calls = [1, 2].map((n) => writer.call(spend(n)));
     // Turns of the event loop go on while the lock is held.
@@ -87,18 +87,18 @@ describe("the writer", () => {
     expect(writer.stats()).toMatchObject({ waiting: 0, stalledMs: 0 });
   });
 
-  test("does not carry out what came to its turn too late", async () => {
+  test("does not run a call after its deadline", async () => {
     lock();
-    const late = writer.call(spend(1), performance.now() + 40);
-    const patient = writer.call(spend(2), performance.now() + 60_000);
-    await expect(late).rejects.toBeInstanceOf(StateUnavailable);
+    const expired = writer.call(spend(1), performance.now() + 40);
+    const current = writer.call(spend(2), performance.now() + 60_000);
+    await expect(expired).rejects.toBeInstanceOf(StateUnavailable);
     unlock();
-    expect(await patient).toBe(true);
+    expect(await current).toBe(true);
     expect(nonces()).toEqual([2]);
     expect(writer.stats().expiredCalls).toBe(1);
   });
 
-  test("finds a lock by itself, and that it is gone", async () => {
+  test("detects a lock and its end without calls", async () => {
     lock();
     writer.probe();
     await until(() => writer.stats().stalledMs > 10);
@@ -107,7 +107,7 @@ describe("the writer", () => {
     expect(writer.stats().stalledMs).toBe(0);
   });
 
-  test("of a damaged database names the file and how it comes back, for the log", async () => {
+  test("names a damaged file and its recovery in the error, for the log", async () => {
     db.beforeStatement = (name) => {
       if (name === "COMMIT") throw sqliteError("corrupt");
     };
@@ -117,7 +117,7 @@ describe("the writer", () => {
     expect(String(fault)).toContain("cannot be rebuilt");
   });
 
-  test("says of a full disk that the state is unavailable, until something is written again", async () => {
+  test("reports the state as unavailable on a full disk, until a write succeeds", async () => {
     expect(await writer.call(spend(1))).toBe(true);
     const pages = db.sqlite
       .query<{ n: number }, []>("SELECT page_count AS n FROM pragma_page_count")
@@ -132,25 +132,25 @@ describe("the writer", () => {
     writer.probe();
     expect(writer.stats().failure).not.toBeNull();
     db.sqlite.exec("PRAGMA max_page_count = 1073741823");
-    // By itself: a balancer sends nothing to a node that is not ready.
+    // Without a call: a load balancer sends nothing to a node that is not ready.
     writer.probe();
     expect(writer.stats().failure).toBeNull();
     expect(await writer.call(spend(5_000))).toBe(true);
   });
 });
 
-describe("the way to the writer from another thread", () => {
+describe("the client of the writer on another thread", () => {
   let port: MessagePort;
   let client: StateRpcClient;
   beforeEach(() => {
     const { port1, port2 } = new MessageChannel();
     serveStateWriter(port1, writer);
     port = port2;
-    client = new RpcClient(port2);
+    client = connectRpc<StateWriterRpc>(port2);
   });
   afterEach(() => port.close());
 
-  test("hands over calls and results, and faults by their message", async () => {
+  test("passes on calls, results and the messages of faults", async () => {
     const call = createStateWriterClient(client);
     expect(await Promise.all([call(spend(1)), call(spend(1)), call(spend(2))])).toEqual([true, false, true]);
     expect(await failure(call(broken))).toMatchObject({
@@ -159,10 +159,10 @@ describe("the way to the writer from another thread", () => {
     expect(await failure(call({ store: "nonces", method: "forget", args: [] }))).toMatchObject({
       message: expect.stringMatching("no write"),
     });
-    expect((await stateWriterStats(client)).commits).toBeGreaterThan(0);
+    expect((await client.stats()).commits).toBeGreaterThan(0);
   });
 
-  test("a caller waits no longer than its deadline, and what it gave up is not done", async () => {
+  test("a call fails at its deadline, and does not run afterwards", async () => {
     const call = createStateWriterClient(client, { timeoutMs: 60 });
     // The first messages measure the difference between the clocks of the two threads.
     for (const n of [3, 4, 5]) await call(spend(n)).catch(() => undefined);
@@ -177,7 +177,7 @@ describe("the way to the writer from another thread", () => {
     expect(nonces()).toEqual([2, ...stored]);
   });
 
-  test("what waits is bounded in number and in bytes, also when its callers have given up", async () => {
+  test("waiting calls are bounded in number and in bytes, also after their callers timed out", async () => {
     const call = createStateWriterClient(client, {
       timeoutMs: 500,
       maxWaitingCalls: 3,
@@ -189,7 +189,7 @@ describe("the way to the writer from another thread", () => {
     expect(await failure(refused)).toMatchObject({ message: expect.stringMatching("too many writes") });
     expect(statuses(await Promise.allSettled(waiting))).toEqual(Array(3).fill("StateUnavailable"));
     unlock();
-    await until(async () => (await stateWriterStats(client)).expiredCalls === 3);
+    await until(async () => (await client.stats()).expiredCalls === 3);
     const large: StateCall = {
       store: "tokens",
       method: "deleteMatching",

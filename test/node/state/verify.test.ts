@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
-import { UNTRIED } from "../../../src/db/state/records.ts";
 import { verifyState } from "../../../src/node/state/verify.ts";
-import { makeSecret } from "../../db/state/contracts/owned-store.ts";
+import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
+import { makeSecret } from "../../management/owned-store-contract.ts";
 import { APP_ID, insertTokens, testApp } from "../../support/send.ts";
 import { localStores } from "../../support/state-stores.ts";
 
-/** A state with something in every table, made by the stores. */
+/** A state with rows in every table, written by the stores. */
 async function filledState(): Promise<StateDatabase> {
   const db = openStateInMemory();
   await localStores(db).apps.create(testApp(), 10);
@@ -53,7 +53,7 @@ async function filledState(): Promise<StateDatabase> {
   return db;
 }
 
-test("a state that its stores made contradicts itself nowhere", async () => {
+test("a state that its stores wrote has no contradiction", async () => {
   using db = await filledState();
   expect(verifyState(db)).toEqual([]);
 });

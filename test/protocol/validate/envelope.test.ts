@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { Rejection } from "../../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { validateMessage } from "../../../src/protocol/validate/message.ts";
 import {
@@ -20,6 +19,7 @@ import {
   signMessage,
   type TestData,
 } from "../../support/messages.ts";
+import { expectOk } from "../../support/result.ts";
 import {
   cast,
   castData,
@@ -300,8 +300,7 @@ describe("the envelope", () => {
 
   test("uses the signed data_bytes and ignores forged data beside them", () => {
     const forged = MessageData.fromPartial({ ...castData({ text: "forged" }), fid: 1, network: MAINNET });
-    const message = decodeMessage(envelope({ data: forged }));
-    if (message instanceof Rejection) throw new Error(message.reason);
+    const message = expectOk(decodeMessage(envelope({ data: forged })));
     expect(validateMessage(message, ctx)).toBeUndefined();
     expect(message.data.fid).toBe(FID);
     expect(message.data.body?.$case === "castAddBody" && message.data.body.value.text).toBe("hi");

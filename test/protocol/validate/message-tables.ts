@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { Rejection } from "../../../src/protocol/rejection.ts";
+import type { Rejection } from "../../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { validateMessage } from "../../../src/protocol/validate/message.ts";
 import { FarcasterNetwork, Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
@@ -68,7 +68,7 @@ export function padded(data: TestData, size: number): Uint8Array {
 
 export function checkMessage(bytes: Uint8Array, context = ctx): Rejection | undefined {
   const message = decodeMessage(bytes);
-  return message instanceof Rejection ? message : validateMessage(message, context);
+  return message.ok ? validateMessage(message.value, context) : message.error;
 }
 
 /**

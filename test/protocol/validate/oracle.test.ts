@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import * as core from "@farcaster/core";
 import { privateKeyToAccount } from "viem/accounts";
-import { Rejection } from "../../../src/protocol/rejection.ts";
 import { decodeMessage, encodeMessage } from "../../../src/protocol/signed-message.ts";
 import { validateMessage } from "../../../src/protocol/validate/message.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { makeSigner, makeWallet, signBytes, signedCast } from "../../support/messages.ts";
+import { expectOk } from "../../support/result.ts";
 
 const FID = 4711;
 const TARGET = { fid: 3, hash: new Uint8Array(20).fill(7) };
@@ -233,8 +233,7 @@ describe("messages of @farcaster/core's builders", () => {
   for (const [name, build] of Object.entries(valid)) {
     test(`${name}: is valid here and unchanged by decoding and encoding`, async () => {
       const message = (await build())._unsafeUnwrap();
-      const decoded = decodeMessage(core.Message.encode(message).finish());
-      if (decoded instanceof Rejection) throw new Error(decoded.reason);
+      const decoded = expectOk(decodeMessage(core.Message.encode(message).finish()));
       expect(validateMessage(decoded, ctx)).toBeUndefined();
 
       const again = core.Message.decode(encodeMessage(decoded));
@@ -251,8 +250,7 @@ describe("messages of @farcaster/core's builders", () => {
       options,
       signer,
     );
-    const decoded = decodeMessage(core.Message.encode(built._unsafeUnwrap()).finish());
-    if (decoded instanceof Rejection) throw new Error(decoded.reason);
+    const decoded = expectOk(decodeMessage(core.Message.encode(built._unsafeUnwrap()).finish()));
     expect(validateMessage(decoded, ctx)?.code).toBe("bad_request.validation_failure");
   });
 

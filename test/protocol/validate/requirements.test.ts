@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { hashTypedData } from "viem/utils";
-import { Rejection } from "../../../src/protocol/rejection.ts";
 import { decodeMessage, type SignedMessage } from "../../../src/protocol/signed-message.ts";
 import { needsChainCheck, needsPro } from "../../../src/protocol/validate/requirements.ts";
 import { requiredUsername, requiredVerifiedAddress } from "../../../src/protocol/validate/user-data.ts";
@@ -12,15 +11,14 @@ import {
   VerificationProtocol,
 } from "../../../src/protocol/wire/generated/message.ts";
 import { makeSigner, makeWallet, signMessage, type TestData } from "../../support/messages.ts";
+import { expectOk } from "../../support/result.ts";
 import { castData, FID, padded, seal, utf8 } from "./message-tables.ts";
 
 const signer = makeSigner("alice");
 const wallet = makeWallet("alice");
 
 function decoded(bytes: Uint8Array): SignedMessage {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(message.reason);
-  return message;
+  return expectOk(decodeMessage(bytes));
 }
 
 const built = (data: TestData) => decoded(signMessage(data, signer));

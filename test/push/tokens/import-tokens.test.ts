@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
-import type { TokenEvent } from "../../../src/db/state/records.ts";
 import { createUrlGuard } from "../../../src/net/guard.ts";
-import { openTokenImport } from "../../../src/push/store/token-import.ts";
+import { openTokenImport } from "../../../src/push/store/sqlite/token-import.ts";
+import type { TokenEvent } from "../../../src/push/store/token-store.ts";
 import { exportTokens } from "../../../src/push/tokens/transfer/export-tokens.ts";
 import { importTokens } from "../../../src/push/tokens/transfer/import-tokens.ts";
 import { ManualClock } from "../../support/clock.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { TokenRecord } from "../../../src/db/state/records.ts";
-import { Refusal } from "../../../src/management/refusal.ts";
+import type { TokenRecord } from "../../../src/push/store/token-store.ts";
 import { listToken, readListedToken } from "../../../src/push/tokens/transfer/listed-token.ts";
+import { expectErr, expectOk } from "../../support/result.ts";
 
 const listed = {
   object: "notification_token",
@@ -15,7 +15,7 @@ const listed = {
 };
 
 test("reads a token of a list, with times in seconds", () => {
-  expect(readListedToken(listed)).toEqual({
+  expect(expectOk(readListedToken(listed))).toEqual({
     fid: 5,
     url: "https://api.example/notify",
     token: "t",
@@ -28,8 +28,8 @@ test("reads a token of a list, with times in seconds", () => {
 test("reads a token without the optional fields", () => {
   const { fid, url, token } = listed;
   const bare = { fid, url, token, isEnabled: true, createdAt: undefined, updatedAt: undefined };
-  expect(readListedToken({ fid, url, token })).toEqual(bare);
-  expect(readListedToken({ fid, url, token, created_at: null, status: "disabled" })).toEqual({
+  expect(expectOk(readListedToken({ fid, url, token }))).toEqual(bare);
+  expect(expectOk(readListedToken({ fid, url, token, created_at: null, status: "disabled" }))).toEqual({
     ...bare,
     isEnabled: false,
   });
@@ -51,9 +51,7 @@ test.each<[unknown, string]>([
   [{ ...listed, updated_at: "2025" }, "updated_at must be a time in ISO 8601"],
   [{ ...listed, updated_at: "2025-13-01T00:00:00Z" }, "updated_at must be a time in ISO 8601"],
 ])("rejects %j", (value, message) => {
-  const read = readListedToken(value);
-  expect(read).toBeInstanceOf(Refusal);
-  expect((read as Refusal).message).toBe(message);
+  expect(expectErr(readListedToken(value)).message).toBe(message);
 });
 
 test("reads or refuses any JSON", () => {
@@ -92,7 +90,7 @@ test("reads an exported row unchanged", () => {
         updatedAt,
       };
       const read = readListedToken(JSON.parse(JSON.stringify(listToken(record))));
-      expect(read).toEqual({ fid, url: details.url, token, isEnabled, createdAt, updatedAt });
+      expect(expectOk(read)).toEqual({ fid, url: details.url, token, isEnabled, createdAt, updatedAt });
     }),
   );
 });

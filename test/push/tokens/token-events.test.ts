@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import pino from "pino";
 import { Registry } from "prom-client";
+import type { App } from "../../../src/apps/app-store.ts";
 import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
-import type { App } from "../../../src/db/state/records.ts";
-import { Refusal } from "../../../src/management/refusal.ts";
-import { createUrlGuard, type UrlGuard, UrlRefusal } from "../../../src/net/guard.ts";
+import { err } from "../../../src/lib/result.ts";
+import { createUrlGuard, type UrlGuard } from "../../../src/net/guard.ts";
 import { createTokenEvents } from "../../../src/push/tokens/token-events.ts";
 import { registerTokenMetrics } from "../../../src/push/tokens/token-metrics.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { expectErr, expectOk } from "../../support/result.ts";
 import { localStores } from "../../support/state-stores.ts";
 
 const app: App = {
@@ -59,9 +60,9 @@ async function start(guard: UrlGuard = publicGuard) {
 
 test("logs one line per applied event, without token and URL, and none for a refused one", async () => {
   const { send, lines } = await start();
-  expect(await send(payloadOf({ event: "nothing" }))).toBeInstanceOf(Refusal);
+  expectErr(await send(payloadOf({ event: "nothing" })));
   expect(lines).toEqual([]);
-  expect(await send(added)).toBeUndefined();
+  expectOk(await send(added));
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
       level: 30,
@@ -91,7 +92,7 @@ test("refuses with notFound and stores nothing when the app is deleted during th
   await checking.promise;
   await apps.delete({ id: "app", ownerFid: 3, nowSecs: 1000 });
   goOn.resolve();
-  expect(await outcome).toMatchObject({ kind: "notFound" });
+  expect(expectErr(await outcome)).toMatchObject({ kind: "notFound" });
   expect(await tokens.totals()).toEqual({ enabled: 0, disabled: 0, no_token: 0 });
 });
 
@@ -103,8 +104,8 @@ test("resolves no name above the limit", async () => {
       return publicGuard.check(url);
     },
   });
-  for (let n = 0; n < 60; n += 1) expect(await send(added)).toBeUndefined();
-  expect(await send(added)).toMatchObject({ kind: "tooManyRequests", retryAfterSecs: 3600 });
+  for (let n = 0; n < 60; n += 1) expectOk(await send(added));
+  expect(expectErr(await send(added))).toMatchObject({ kind: "tooManyRequests", retryAfterSecs: 3600 });
   expect(checks).toBe(60);
 });
 
@@ -115,16 +116,16 @@ test("counts refused events: resolves no name above the limit", async () => {
     async check(_url, requester) {
       checks += 1;
       requesters.add(requester);
-      return new UrlRefusal("dns", "must have a host that resolves to public addresses only");
+      return err({ kind: "dns", reason: "must have a host that resolves to public addresses only" } as const);
     },
   });
   for (let n = 0; n < 30; n += 1) {
-    expect(await send(added)).toMatchObject({ kind: "badRequest" });
-    expect(await send(payloadOf({ event: "nothing" }))).toMatchObject({ kind: "badRequest" });
+    expect(expectErr(await send(added))).toMatchObject({ kind: "badRequest" });
+    expect(expectErr(await send(payloadOf({ event: "nothing" })))).toMatchObject({ kind: "badRequest" });
   }
-  expect(await send(added)).toMatchObject({ kind: "tooManyRequests", retryAfterSecs: 3600 });
-  expect(await send(payloadOf({ event: "nothing" }))).toMatchObject({ kind: "tooManyRequests" });
-  expect(await send(added, 6)).toMatchObject({ kind: "badRequest" });
+  expect(expectErr(await send(added))).toMatchObject({ kind: "tooManyRequests", retryAfterSecs: 3600 });
+  expect(expectErr(await send(payloadOf({ event: "nothing" })))).toMatchObject({ kind: "tooManyRequests" });
+  expect(expectErr(await send(added, 6))).toMatchObject({ kind: "badRequest" });
   expect([checks, [...requesters]]).toEqual([31, ["fid:5", "fid:6"]]);
   expect(await tokens.totals()).toEqual({ enabled: 0, disabled: 0, no_token: 0 });
 });

@@ -16,7 +16,7 @@ import { type GaslessKeys, type Outcome, Reference } from "./reference.ts";
 import { type Action, makeScript, type Tick } from "./script.ts";
 import { DATA_SHARDS, shardOf } from "./shards.ts";
 
-/** A block of a data shard. `events` are whole: what is left out or filled in on delivery is the server's. */
+/** A block of a data shard. `events` are complete; the server omits fields on delivery. */
 export interface DataBlock {
   readonly shard: number;
   readonly height: number;
@@ -25,27 +25,27 @@ export interface DataBlock {
   /** BLOCK_CONFIRMED first; events of gasless keys have the id 0. */
   readonly events: readonly HubEvent[];
   readonly chunk: ShardChunk;
-  /** Gasless keys of fids of this shard, as they are after it. */
+  /** Gasless keys of fids of this shard after the block. */
   readonly gaslessKeys: readonly GaslessKeys[];
-  /** The nonces of apps over all users after it. */
+  /** The nonces of apps over all users after the block. */
   readonly appNonces: ReadonlyMap<number, number>;
 }
 
-/** A block of shard 0, with what it does to the lends. */
+/** A block of shard 0, with its changes of lends. */
 export interface ZeroBlock {
   readonly height: number;
   readonly block: Block;
   readonly events: readonly HubEvent[];
 }
 
-/** What is produced in one second: one block of each shard. */
+/** The blocks of one second: one of each shard. */
 export interface ChainTick {
   readonly at: number;
   readonly zero: ZeroBlock;
   readonly data: readonly DataBlock[];
 }
 
-/** A scripted network, and the index of a node that got all of it in order. */
+/** A scripted network, and the index of a node that received all of it in order. */
 export class Chain {
   readonly ticks: ChainTick[] = [];
   readonly reference = new Reference();
@@ -54,21 +54,21 @@ export class Chain {
   /** Unix seconds of its end. */
   endsAt = 0;
 
-  /** One second more. */
+  /** Adds one second. */
   add(tick: Tick): void {
     this.ticks.push(this.#player.play(tick, this.ticks.length));
     this.endsAt = tick.at;
     this.#dump = undefined;
   }
 
-  /** What a follower should hold at its end. */
+  /** The expected contents of a follower's index at the end of the chain. */
   get referenceDump(): string {
     this.#dump ??= this.reference.dump();
     return this.#dump;
   }
 }
 
-/** Heights as they are on mainnet: ids of events need more than 32 bits. */
+/** As on mainnet, where ids of events need more than 32 bits. */
 const FIRST_HEIGHT: Readonly<Record<number, number>> = { 0: 18_000_000, 1: 21_000_000, 2: 20_500_000 };
 const EVENTS_PER_BLOCK = 2 ** 14;
 const HEARTBEAT_EVERY = 10;
@@ -88,7 +88,7 @@ export function makeChain(seed: string, ticks: number): Chain {
   return chain;
 }
 
-/** An action with what became of it. */
+/** An action with its outcome. */
 interface Done {
   readonly action: Action;
   readonly outcome: Outcome;
@@ -96,7 +96,7 @@ interface Done {
 }
 
 class Player {
-  /** What shard 0 decided and the data shards replay a second later. */
+  /** Messages that shard 0 merged and the data shards replay a second later. */
   #fromZero: { done: Done; blockEvent: BlockEvent }[] = [];
   #seqnum = 0;
   #replayedSeqnum = 0;
@@ -267,13 +267,13 @@ function isMerge({ type }: HubEvent): boolean {
   return type === HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE;
 }
 
-/** Whether an event of a name, which every shard hears, is one of this shard: a revocation is of its fid's alone. */
+/** Whether a shard reports an event of a name: all shards do, except that only the fid's own shard reports a revocation. */
 function concerns({ body }: HubEvent, shard: number): boolean {
   if (body?.$case !== "revokeMessageBody" || !body.value.message) return true;
   return shardOf(dataOf(body.value.message).fid) === shard;
 }
 
-/** Events of gasless keys get no id and are never stored. */
+/** Events of gasless keys have no id and are never logged. */
 export function isKeyEvent({ body }: HubEvent): boolean {
   if (body?.$case !== "mergeMessageBody" || !body.value.message) return false;
   const { type } = dataOf(body.value.message);

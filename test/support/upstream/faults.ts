@@ -1,10 +1,10 @@
-/** What goes wrong with one call: it fails, it waits for a release, or, of a list of fids, that is said to be empty. */
+/** A fault of one call: it fails, it waits for a release, or it returns an empty list of fids. */
 export type CallFault = "fail" | "hold" | "empty";
 
-/** What goes wrong with one live event of a stream. */
+/** A fault of one live event of a stream. */
 export type DeliveryFault = "skip" | "twice" | "cut" | "end" | "stall";
 
-/** Asked by the server at each call and each live event whether something goes wrong with it. */
+/** Called by the server for each call and each live event. Returns its fault, if any. */
 export interface Faults {
   onCall(method: string, request: unknown): CallFault | undefined;
   onDelivery(shard: number): DeliveryFault | undefined;

@@ -13,35 +13,35 @@ import { DATA_SHARDS } from "./shards.ts";
 
 const SHARDS = [0, ...DATA_SHARDS];
 
-/** Milliseconds of wall clock, as short as the work of a test allows. */
+/** As short as possible, since tests run by the wall clock. */
 const PACE = { pollMs: 4, retryMs: 2, maxRetryMs: 16, stallMs: 500, callTimeoutMs: 1500 };
 
-/** A follower that does nothing for so long does nothing any more. */
+/** A follower without a call or commit for so long is stuck. */
 const PATIENCE_MS = 30_000;
 
 export interface FollowedIndexOptions {
   readonly node: UpstreamNode;
   readonly url: string;
-  /** What the positions are held against; unset, they are not. */
+  /** The positions are compared with these lifetimes, if set. */
   readonly lifetimes?: Lifetimes;
   /** Unix seconds. */
   readonly nowSecs: number;
   readonly fids?: ReadonlySet<number>;
-  /** After how long a silent stream counts as stalled; a machine with much to do is silent for a while too. */
+  /** A silent stream is stalled after so long. Too short a time would fail on a busy machine. */
   readonly stallMs?: number;
-  /** What goes wrong with the how manieth commit. */
+  /** Returns the fault of the nth commit, if any. */
   readonly commitFault?: (commit: number) => CommitFault | undefined;
 }
 
 /**
- * An index with a follower that fills it and may die and start again. After each commit the positions that are written
- * are held against the data: a checkpoint that runs ahead of it is a fault at once, not only at the end.
+ * An index with a follower, which may be killed and restarted. After each commit the stored positions are compared with
+ * the data: a position ahead of it is reported at once, not only at the end.
  */
 export class FollowedIndex {
   readonly db: IndexDatabase = openIndexInMemory();
-  /** What the follower said that it recovered from. */
+  /** The faults that the follower reported and retried. */
   readonly faults: string[] = [];
-  /** Where a checkpoint and the data did not agree. */
+  /** Contradictions between a position and the data. */
   readonly contradictions: string[] = [];
   readonly #options: FollowedIndexOptions;
   readonly #engine: IngestEngine;
@@ -82,7 +82,7 @@ export class FollowedIndex {
     this.#follower = undefined;
   }
 
-  /** Whether everything that the upstream has produced is in the index, and nobody is left of whom more has to be read. */
+  /** Whether everything that the upstream has produced is in the index, and the todo list is empty. */
   get hasEverything(): boolean {
     const { node } = this.#options;
     return (
@@ -92,27 +92,27 @@ export class FollowedIndex {
     );
   }
 
-  /** Batches that the writer was given. */
+  /** Number of batches passed to the writer. */
   get commits(): number {
     return this.#commits;
   }
 
-  /** Resolves when the index has everything. */
+  /** Resolves when the index is complete. */
   caughtUp(): Promise<void> {
     return this.until(() => this.hasEverything);
   }
 
-  /** Resolves when `isOver` says so; rejects when the follower does nothing that would end the wait. */
+  /** Resolves when `isOver` returns true. Rejects if the follower is stuck. */
   async until(isOver: () => boolean): Promise<void> {
     const tooLong = AbortSignal.timeout(PATIENCE_MS);
     tooLong.addEventListener("abort", () => this.wake());
     while (!isOver()) {
-      if (tooLong.aborted) throw new Error(`the follower does not get on: ${this.#state()}`);
+      if (tooLong.aborted) throw new Error(`the follower is stuck: ${this.#state()}`);
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 
-  /** Lets those who wait look again; the upstream says so at each call, because a phase changes without a commit. */
+  /** Checks the conditions of all waits. Also called at each upstream call, because a phase changes without a commit. */
   wake(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
@@ -134,7 +134,7 @@ export class FollowedIndex {
     for (const shard of SHARDS) {
       const applied = this.#applied(shard);
       if (applied === undefined) continue;
-      // A lend comes from shard 0 and, later, once more from its lender's shard.
+      // A lend is reported by shard 0 and, later, again by its lender's shard.
       const checkpoint =
         shard === 0 ? Math.min(...SHARDS.map((one) => this.#tickOf(one))) : this.#tickOf(shard);
       const newest = node.produced(shard) - 1;
@@ -146,7 +146,7 @@ export class FollowedIndex {
     return getPosition(this.db, `upstream ${shard} applied`);
   }
 
-  /** The tick up to which a shard is applied. */
+  /** Returns the tick up to which a shard is applied. */
   #tickOf(shard: number): number {
     return (this.#applied(shard) ?? 0) - heightAt(shard, 0);
   }

@@ -8,14 +8,15 @@ import {
 } from "../../../src/protocol/wire/generated/message.ts";
 import type { Change, Outcome } from "./reference.ts";
 
-/** How the node tells what a record did, as section 2 of the protocol facts has it. Ids come with the block. */
-
-/** The data that a message's hash covers. */
+/** Returns the data that a message's hash covers. */
 export function dataOf(message: Message): MessageData {
   return MessageData.decode(message.dataBytes ?? new Uint8Array());
 }
 
-/** What a refused message does is nothing but a failure; a refused chain event or transfer says nothing at all. */
+/**
+ * Returns the events of a record's effect, as in section 2 of the protocol facts; the block assigns their ids. A refused
+ * message has a failure event, a refused on-chain event or transfer has none.
+ */
 export function eventsOf(outcome: Outcome): HubEvent[] {
   const { record, refusal, changes } = outcome;
   switch (record.kind) {
@@ -62,7 +63,7 @@ function nameEvent(usernameProof: UserNameProof, { displacedProof }: Outcome): H
   });
 }
 
-/** A name's proof never is a message that was pruned: only its deleted half says so. */
+/** A name proof is never reported as pruned, only as the deleted proof of an event. */
 function pruned({ store, message }: Change): HubEvent {
   if (store !== Store.UsernameProofs) return hubEvent("pruneMessageBody", { message });
   return hubEvent("mergeUsernameProofBody", {

@@ -6,13 +6,13 @@ import { type Chain, isKeyEvent } from "./chain.ts";
 import { dataOf } from "./hub-events.ts";
 import { DATA_SHARDS, shardOf } from "./shards.ts";
 
-/** When a message was live: from one tick up to before another. */
+/** The ticks at which a message was live: from the first up to, but not including, the second. */
 interface Span {
   readonly from: number;
   to: number;
 }
 
-/** What each shard held at each tick, for telling whether an index may hold what it holds. */
+/** The live messages of each shard at each tick, to check the contents of an index against. */
 export class Lifetimes {
   readonly #byShard = new Map<number, Map<string, Span[]>>(
     [0, ...DATA_SHARDS].map((shard) => [shard, new Map()]),
@@ -26,8 +26,8 @@ export class Lifetimes {
   }
 
   /**
-   * Messages of a shard that contradict a checkpoint of it: those that are missing though they were live from the
-   * checkpoint's tick up to the newest one, and those that are there though they were live at none of these ticks.
+   * Returns the messages of a shard that contradict a position in it: those that are missing but were live from the
+   * position's tick up to the newest one, and those that are stored but were live at none of these ticks.
    */
   contradictions(shard: number, checkpoint: number, newest: number, held: ReadonlySet<string>): string[] {
     const found: string[] = [];
@@ -74,13 +74,13 @@ export class Lifetimes {
   }
 }
 
-/** Lends are replayed on every shard, and those of shard 0 are the first. */
+/** Lends are replayed on every shard. Those of shard 0 come first. */
 function isOf(shard: number, message: Message): boolean {
   const { fid, type } = dataOf(message);
   return shard === (type === MessageType.MESSAGE_TYPE_LEND_STORAGE ? 0 : shardOf(fid));
 }
 
-/** The hashes of all messages of an index. */
+/** Returns the hashes of all messages of an index. */
 export function heldHashes(db: IndexDatabase): Set<string> {
   return new Set(liveHashes(db));
 }

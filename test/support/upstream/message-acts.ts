@@ -16,7 +16,7 @@ import type { WeightedAct } from "./acts.ts";
 import type { Action, Draft, Person } from "./script.ts";
 import { shardOf } from "./shards.ts";
 
-/** What people sign with their keys. */
+/** Actions that users sign with their keys. */
 
 const T = MessageType;
 const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -80,7 +80,7 @@ function castRemoval(targetHash: Uint8Array): TestData {
   return { type: T.MESSAGE_TYPE_CAST_REMOVE, body: { $case: "castRemoveBody", value: { targetHash } } };
 }
 
-/** The removal comes before the cast, which then cannot come any more. */
+/** Removes a cast before it is sent, so that it is refused later. */
 function removeBeforeAdd(draft: Draft, who: Person): Action {
   const bytes = castBytes(draft, who);
   draft.unsent.push({ fid: who.fid, bytes });
@@ -95,7 +95,7 @@ function publishTheRemoved(draft: Draft): Action | undefined {
 function react(draft: Draft, who: Person): Action | undefined {
   const { random } = draft;
   if (draft.casts.length === 0) return undefined;
-  // Few targets, so that adds and removes meet.
+  // Few targets, so that adds and removes conflict.
   const { fid, hash } =
     draft.casts[random.below(Math.min(6, draft.casts.length))] ?? random.pick(draft.casts);
   return signed(draft, who, {
@@ -136,7 +136,7 @@ function compact(draft: Draft, who: Person): Action {
   const exact = draft.linkTimes.slice(-10);
   return signed(draft, who, {
     type: T.MESSAGE_TYPE_LINK_COMPACT_STATE,
-    // At the very second of a link, whether the link stays depends on which of the two came first.
+    // At the same second, it depends on the order of arrival whether the link remains.
     timestamp: random.chance(0.5) && exact.length > 0 ? random.pick(exact) : draft.signedAt(),
     body: {
       $case: "linkCompactStateBody",
@@ -172,7 +172,7 @@ function userData(draft: Draft, who: Person, type: UserDataType, value: string):
   });
 }
 
-/** Mostly a name of one's own; an fname or an ENS name. */
+/** Mostly a name of the user: an fname or an ENS name. */
 function setUsername(draft: Draft, who: Person): Action | undefined {
   const names = [...draft.nameHolders].filter(([, fid]) => fid === who.fid).map(([name]) => name);
   if (names.length === 0) return undefined;
@@ -227,8 +227,8 @@ function setPrimaryAddress(draft: Draft, who: Person): Action | undefined {
 }
 
 /**
- * An ENS name or a basename, which others of the same shard may claim as well. No two shards share a name here: one that
- * is claimed in both is live in both, and which of them a follower should keep is no fact of the network.
+ * Claims an ENS name or a basename that other fids of the same shard may claim too. No two shards share a name: one that
+ * is claimed in both is live in both, and the protocol does not define which of them a follower should store.
  */
 function claimName(draft: Draft, who: Person): Action {
   const { random } = draft;
@@ -273,7 +273,7 @@ function castByStranger(draft: Draft, { fid }: Person): Action {
   return messageOf(fid, signMessage(data, makeSigner("stranger")));
 }
 
-/** A message that was sent before, merged or not, comes once more. */
+/** Sends an earlier message again, whether it was merged or not. */
 function repeat(draft: Draft): Action | undefined {
   const sent = draft.sent.filter(({ record }) => record.kind === "message");
   return sent.length > 0 ? draft.random.pick(sent) : undefined;

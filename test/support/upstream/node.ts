@@ -3,12 +3,12 @@ import { heightAt } from "./chain.ts";
 import { ShardState } from "./shard-state.ts";
 import { DATA_SHARDS } from "./shards.ts";
 
-/** Told of each block of a data shard when it is produced. */
+/** Called for each block of a data shard when it is produced. */
 export type BlockListener = (block: DataBlock) => void;
 
 /**
- * The node behind the wire: how far each shard has come, what it still keeps, and what it holds. Shards may come along at
- * different speeds, as they do.
+ * The state of a scripted node: the height of each shard, its log and its contents. Shards may advance at different
+ * speeds, as on the network.
  */
 export class UpstreamNode {
   readonly #states = new Map<number, ShardState>(
@@ -16,18 +16,18 @@ export class UpstreamNode {
   );
   readonly #produced = new Map<number, number>([0, ...DATA_SHARDS].map((shard) => [shard, 0]));
   readonly #listeners = new Set<BlockListener>();
-  /** Items that a page holds at most, however many were asked for. */
+  /** Maximum items of a page, whatever the request says. */
   mostPerPage = Number.POSITIVE_INFINITY;
-  /** Ticks before this one have no events any more. */
+  /** Events before this tick are no longer logged. */
   eventsFrom = 0;
-  /** Ticks before this one have no blocks and chunks: the node was set up from a snapshot. */
+  /** Blocks and chunks before this tick are missing: the node was set up from a snapshot. */
   blocksFrom = 0;
 
   constructor(readonly chain: Chain) {}
 
   /**
-   * Produces blocks up to and including tick `upTo - 1`, of the shards named or of all. A data shard replays what shard
-   * 0 decided the second before, so it never comes further than one beyond it.
+   * Produces blocks up to and including tick `upTo - 1`, of the listed shards or of all. A data shard replays the messages
+   * of shard 0 one second later, so it is never more than one tick ahead of it.
    */
   produce(upTo: number, shards: readonly number[] = [0, ...DATA_SHARDS]): void {
     const end = Math.min(upTo, this.chain.ticks.length);
@@ -51,7 +51,7 @@ export class UpstreamNode {
     for (const listener of this.#listeners) listener(block);
   }
 
-  /** Ticks whose block this shard has produced. */
+  /** Number of ticks whose blocks a shard has produced. */
   produced(shard: number): number {
     return this.#produced.get(shard) ?? 0;
   }
@@ -70,7 +70,7 @@ export class UpstreamNode {
     return DATA_SHARDS.map((shard) => this.state(shard));
   }
 
-  /** Blocks of a data shard that are produced and still kept, in order. */
+  /** The produced blocks of a data shard that are still stored, in order. */
   blocks(shard: number, from: "events" | "chunks"): DataBlock[] {
     const first = from === "events" ? this.eventsFrom : this.blocksFrom;
     return this.chain.ticks

@@ -12,9 +12,9 @@ const PROFILE_EVENTS = [
 ];
 
 /**
- * Where the index of a node that follows some fids alone is not what it should be, beside an index with everybody: of
- * these fids it holds everything; of those whom their messages mention, what presents them; of others that too, since
- * they may have been mentioned by what is gone by now, or nothing.
+ * Returns the errors in the index of a node that follows only some fids, compared with a complete index. It must have
+ * everything of these fids, and the profiles of the fids that their messages mention. It may have the profiles of other
+ * fids, which deleted messages may have mentioned.
  */
 export function partialDifferences(
   partial: IndexDatabase,
@@ -48,7 +48,7 @@ function difference(found: readonly string[], expected: readonly string[]): stri
   return [...extra, ...missing].slice(0, 5).join(" ");
 }
 
-/** Everything that an index holds of an fid, or what presents it. */
+/** Returns everything that an index stores of an fid, or only its profile. */
 function factsOf(db: IndexDatabase, fid: number, isWhole: boolean): string[] {
   const messages = messagesOf(db)
     .filter((message) => message.fid === fid && (isWhole || PROFILE_STORES.includes(message.store)))

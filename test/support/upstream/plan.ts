@@ -1,42 +1,42 @@
 import fc from "fast-check";
 import type { CallFault, DeliveryFault } from "./faults.ts";
 
-/** One thing that happens while a node follows. */
+/** A step while a node follows. */
 export type Step =
-  /** The network goes on; of some shards alone, or of all. */
+  /** The network produces blocks, of some shards or of all. */
   | { readonly do: "produce"; readonly ticks: number; readonly shards?: readonly number[] }
-  /** The follower gets time for so many commits, or until it has everything. */
+  /** Waits for so many commits, or until the index is complete. */
   | { readonly do: "commits"; readonly count: number }
-  /** The upstream gets so many calls; looks for new blocks of shard 0 are among them. */
+  /** Waits for so many calls to the upstream, including polls of shard 0. */
   | { readonly do: "calls"; readonly count: number }
   | { readonly do: "catchUp" }
-  /** The follower dies and starts again; the network goes on meanwhile. */
+  /** The follower is killed and restarted; the network produces blocks meanwhile. */
   | { readonly do: "crash"; readonly ticksMeanwhile: number }
-  /** The follower dies, and starts again when the events that it missed are gone, and with them the blocks or not. */
+  /** The follower is killed, and restarted after the missed events, and optionally the blocks, were deleted. */
   | { readonly do: "oversleep"; readonly ticksMeanwhile: number; readonly blocksToo: boolean }
-  /** The upstream goes away and comes back. */
+  /** The upstream is killed and restarted. */
   | { readonly do: "restartUpstream"; readonly ticksMeanwhile: number }
-  /** All streams and calls break, time after time. */
+  /** All streams and calls break, several times. */
   | { readonly do: "storm"; readonly times: number }
-  /** Events older than so many ticks are gone, and with them the blocks or not. */
+  /** Events older than so many ticks are deleted, and optionally the blocks. */
   | { readonly do: "prune"; readonly keptTicks: number; readonly blocksToo: boolean };
 
-/** What the follower's writer does with a batch: it never gets there, or it is written and nobody hears of it. */
+/** A fault of the follower's writer: it fails before the commit, or after it. */
 export type CommitFault = "before" | "after";
 
 interface FaultAt<Fault> {
-  /** The how manieth call, live event or commit of the run. */
+  /** The number of the call, live event or commit in the run. */
   readonly at: number;
   readonly fault: Fault;
 }
 
-/** Everything that goes wrong while one node follows one chain. */
+/** The steps and faults while one node follows one chain. */
 export interface Plan {
-  /** Which of the chains. */
+  /** Index of the chain. */
   readonly chain: number;
-  /** Ticks that lie behind when the follower first starts. */
+  /** Ticks before the first start of the follower. */
   readonly history: number;
-  /** Items that a page of an answer holds at most. */
+  /** Maximum items of a page. */
   readonly mostPerPage: number;
   readonly steps: readonly Step[];
   readonly calls: readonly FaultAt<CallFault>[];
@@ -105,7 +105,7 @@ function faultsAt<Fault>(upTo: number, fault: fc.Arbitrary<Fault>, maxLength: nu
   return fc.array(fc.record({ at: fc.integer({ min: 0, max: upTo }), fault }), { maxLength });
 }
 
-/** Any plan for chains of `ticks` ticks, `chains` of them. */
+/** Generates plans for `chains` chains of `ticks` ticks. */
 export function anyPlan(chains: number, ticks: number): fc.Arbitrary<Plan> {
   return fc.record({
     chain: fc.integer({ min: 0, max: chains - 1 }),

@@ -7,7 +7,7 @@ import {
   type IngestRecord,
   validateRecord,
 } from "../../../src/ingest/record.ts";
-import { Rejection } from "../../../src/protocol/rejection.ts";
+import type { Rejection } from "../../../src/protocol/rejection.ts";
 import {
   FarcasterNetwork,
   Message,
@@ -16,9 +16,10 @@ import {
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import { ManualClock } from "../clock.ts";
 import { DEFAULT_NOW_SECS } from "../messages.ts";
+import { expectOk } from "../result.ts";
 import { dumpFollowed } from "./followed.ts";
 
-/** A row that came into the live messages or left them, in the order in which it happened. */
+/** A row that was added to or removed from the live messages, in order. */
 export interface Change {
   readonly op: "put" | "take";
   readonly store: number;
@@ -29,7 +30,7 @@ export interface Outcome {
   readonly record: IngestRecord;
   readonly refusal: Rejection | undefined;
   readonly changes: readonly Change[];
-  /** Of an fname transfer: the proof that held the name before. */
+  /** Of an fname transfer: the previous proof of the name. */
   readonly displacedProof: UserNameProof | undefined;
 }
 
@@ -44,7 +45,7 @@ export interface GaslessKeyRow {
   readonly nonce: number;
 }
 
-/** What GetSignersByFid says of the gasless keys of an fid. */
+/** The response of GetSignersByFid for the gasless keys of an fid. */
 export interface GaslessKeys {
   readonly fid: number;
   readonly keys: readonly GaslessKeyRow[];
@@ -52,9 +53,8 @@ export interface GaslessKeys {
 }
 
 /**
- * The node that gets everything in order: an engine over a database of its own. What each record does to its live
- * messages is read off the table itself, by triggers, so that the upstream's events say what happened and not what
- * should have.
+ * A node that receives everything in order: an engine with its own database. Triggers record the effect of each record
+ * on the live messages, so that the upstream's events report what happened and not what should have happened.
  */
 export class Reference {
   readonly db = openIndexInMemory();
@@ -79,13 +79,12 @@ export class Reference {
     });
   }
 
-  /** Merges one record at the clock's time. A record that is not even well formed is a fault of the script. */
+  /** Merges one record at the clock's time. Throws if it is malformed, which is a bug of the script. */
   apply(encoded: EncodedRecord): Outcome {
-    const record = decodeRecord(encoded);
-    if (record instanceof Rejection) throw new Error(record.reason);
+    const record = expectOk(decodeRecord(encoded));
     const rules = { network: this.#network, nowUnixSecs: nowSecs(this.clock), isHistory: true };
     const invalid = validateRecord(record, rules);
-    // A node may hold chain events that this one refuses: it tells of them, and a follower is not to hold them.
+    // A node may store on-chain events that this one refuses: it reports them, and a follower must not store them.
     if (invalid && record.kind === "onChainEvent")
       return { record, refusal: undefined, changes: [], displacedProof: undefined };
     if (invalid) throw new Error(invalid.reason);
@@ -95,7 +94,7 @@ export class Reference {
     return { record, refusal, changes, displacedProof };
   }
 
-  /** What a follower should hold when it has everything. */
+  /** The expected contents of a complete follower's index. */
   dump(): string {
     return dumpFollowed(this.db);
   }

@@ -8,7 +8,7 @@ import { eventRecord, proofRecord } from "../node.ts";
 import type { WeightedAct } from "./acts.ts";
 import type { Action, Draft, Person } from "./script.ts";
 
-/** What the chains and the name server say, and the messages that go through shard 0. */
+/** On-chain events, fname transfers, and messages of shard 0. */
 
 export const REGISTRY_ACTS: readonly WeightedAct[] = [
   [2, joinLate],
@@ -35,7 +35,7 @@ function joinLate(draft: Draft): Action[] | undefined {
   return draft.join(draft.people.length + 1, draft.random.below(3));
 }
 
-/** A name of one fid becomes another's. */
+/** Transfers a name from one fid to another. */
 function moveName(draft: Draft, who: Person): Action | undefined {
   const held = fnamesOf(draft);
   if (held.length === 0) return undefined;
@@ -61,7 +61,7 @@ function transferName(
   toFid: number,
   owner: Uint8Array,
 ): Action | undefined {
-  // One transfer of a name a second: its time is what orders it.
+  // One transfer of a name a second: transfers are ordered by time.
   const last = draft.lastTransfers.get(name);
   if (last === draft.nowSecs) return undefined;
   draft.lastTransfers.set(name, draft.nowSecs);
@@ -72,7 +72,7 @@ function transferName(
 function moveFid(draft: Draft, who: Person): Action {
   const to = makeWallet(`custody ${who.fid} since ${draft.nowSecs}`);
   const event = transferEvent(who.fid, who.custody.address, to.address, draft.place());
-  // Its app's custody signs requests for keys, so it stays.
+  // Never transferred, because its custody address signs requests for keys.
   if (who.fid === APP_FID) return changeRecovery(draft, who);
   who.custody = to;
   return onChain(event);
@@ -99,7 +99,7 @@ function addKey(draft: Draft, who: Person): Action {
   return onChain(OnChainEvent.fromPartial({ ...event, body: { $case: "signerEventBody", value } }));
 }
 
-/** The first key stays, so that everybody can go on. A removed one goes on trying. */
+/** The first key is never removed, so that every fid can sign. A removed key still signs messages. */
 function endKey(draft: Draft, who: Person): Action | undefined {
   const later = who.keys.slice(1);
   if (later.length === 0) return undefined;
@@ -119,7 +119,7 @@ function onChain(event: OnChainEvent): Action {
   return { fid: event.fid, record: eventRecord(event) };
 }
 
-/** The one who has enough lends a little, or takes back what was lent. */
+/** The fid with many units lends some, or ends a lend. */
 function lend(draft: Draft, who: Person): Action | undefined {
   const lender = draft.people.find(({ fid }) => fid === LENDER_FID);
   const key = lender?.keys[0];

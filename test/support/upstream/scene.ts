@@ -9,15 +9,15 @@ import { UpstreamNode } from "./node.ts";
 import { type Action, Draft } from "./script.ts";
 import { UpstreamServer } from "./server.ts";
 
-/** A network that a test plays by hand, with a node that follows it. */
+/** A network whose actions a test chooses, and a node that follows it. */
 export class Scene implements AsyncDisposable {
   readonly chain = new Chain();
   readonly node = new UpstreamNode(this.chain);
   /** Calls of each method. */
   readonly calls = new Map<string, number>();
-  /** The fids whose casts were asked for. */
+  /** The fids whose casts were requested. */
   readonly fidsRead = new Set<number>();
-  /** What goes wrong, while a test says so. */
+  /** Returns the fault of a call, if any. Tests replace it. */
   readonly faults: {
     call?: (method: string) => CallFault | undefined;
     delivery?: () => DeliveryFault | undefined;
@@ -26,11 +26,11 @@ export class Scene implements AsyncDisposable {
   readonly server: UpstreamServer;
   #index: FollowedIndex | undefined;
 
-  /** A network that has gone on for `age` seconds. */
+  /** Creates a network that is `age` seconds old. */
   constructor({ age = 70 }: { age?: number } = {}) {
     const faults: Faults = {
       onCall: (method, request) => {
-        this.calls.set(method, this.asked(method) + 1);
+        this.calls.set(method, this.callsOf(method) + 1);
         if (method === "GetAllCastMessagesByFid") this.fidsRead.add((request as { fid: number }).fid);
         return this.faults.call?.(method);
       },
@@ -40,34 +40,34 @@ export class Scene implements AsyncDisposable {
     this.passes(age);
   }
 
-  /** The index that follows; there is one from `follow` on. */
+  /** The index of the follower, after `follow`. */
   get index(): FollowedIndex {
-    if (!this.#index) throw new Error("nobody follows yet");
+    if (!this.#index) throw new Error("the follower has not started");
     return this.#index;
   }
 
-  asked(method: string): number {
+  callsOf(method: string): number {
     return this.calls.get(method) ?? 0;
   }
 
-  /** Fids with a key, one unit of storage and an fname. */
+  /** Adds fids with a key, one unit of storage and an fname. */
   join(...fids: number[]): void {
     for (const fid of fids) this.happens(...this.#draft.join(fid, 1));
   }
 
-  /** One second in which the actions happen. */
+  /** Plays one second with the actions. */
   happens(...actions: Action[]): void {
     this.#draft.nowSecs += 1;
     this.chain.add({ at: this.#draft.nowSecs, actions });
     this.node.produce(this.chain.ticks.length);
   }
 
-  /** So many seconds in which nothing happens. */
+  /** Plays seconds without actions. */
   passes(secs: number): void {
     for (let sec = 0; sec < secs; sec++) this.happens();
   }
 
-  /** Goes on until the follower hears what happens from the streams alone. */
+  /** Plays seconds until the follower receives all events by the streams. */
   async settle(): Promise<void> {
     for (let sec = 0; sec < 3; sec++) {
       this.passes(1);
@@ -75,7 +75,7 @@ export class Scene implements AsyncDisposable {
     }
   }
 
-  /** Begins to follow and waits until the index has everything. */
+  /** Starts the follower and waits until the index is complete. */
   async follow(fids?: ReadonlySet<number>): Promise<void> {
     await this.server.start();
     this.#index = new FollowedIndex({
@@ -96,14 +96,14 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-/** A message of an fid that joined, signed by its first key, `ago` seconds before the beginning of the scene. */
+/** A message of an fid that joined, signed by its first key, `ago` seconds before the start of the scene. */
 export function said(fid: number, data: TestData, options: { ago?: number; key?: TestSigner } = {}): Action {
   const timestamp = toFarcasterSecs(DEFAULT_NOW_SECS) - (options.ago ?? 0);
   const key = options.key ?? makeSigner(`account ${fid}`);
   return { fid, record: { kind: "message", bytes: signMessage({ fid, timestamp, ...data }, key) } };
 }
 
-/** The hash of a message that an action sends. */
+/** Returns the hash of the message of an action. */
 export function hashOfAction({ record }: Action): Uint8Array {
   return Message.decode(record.bytes).hash;
 }

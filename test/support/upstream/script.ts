@@ -13,21 +13,21 @@ import {
 import { eventRecord, proofRecord } from "../node.ts";
 import { nextActions } from "./acts.ts";
 
-/** What happens on the network in one second: each action goes to the shards that it concerns. */
+/** The actions of one second. Each is sent to the shards that it concerns. */
 export interface Tick {
   /** Unix seconds. */
   readonly at: number;
   readonly actions: readonly Action[];
 }
 
-/** `fid` is whose transaction it is; a transfer of an fname also names who loses the name (0: nobody). */
+/** `fid` is the author. `fromFid` is the previous owner of a transferred fname (0: none). */
 export interface Action {
   readonly fid: number;
   readonly record: EncodedRecord;
   readonly fromFid?: number;
 }
 
-/** What the acts of a script know of the people whom they write about. */
+/** The users of a script, as its acts know them. */
 export interface Person {
   readonly fid: number;
   custody: TestWallet;
@@ -37,17 +37,17 @@ export interface Person {
   readonly verified: { readonly address: Uint8Array; readonly isSolana: boolean }[];
 }
 
-/** A script that is being written. Nothing in it has to succeed: what the network refuses is part of it. */
+/** A script under construction. Its actions need not succeed: refused ones are part of it. */
 export class Draft {
   readonly people: Person[] = [];
   readonly casts: { readonly fid: number; readonly hash: Uint8Array; readonly bytes: Uint8Array }[] = [];
-  /** Casts whose removal was sent before them. */
+  /** Casts that were removed before they were sent. */
   readonly unsent: { readonly fid: number; readonly bytes: Uint8Array }[] = [];
   readonly sent: Action[] = [];
   readonly nameHolders = new Map<string, number>();
   /** When each fname was last transferred, in unix seconds. */
   readonly lastTransfers = new Map<string, number>();
-  /** Farcaster seconds of links, which compact states like to hit exactly. */
+  /** Farcaster seconds of links; compact states reuse them. */
   readonly linkTimes: number[] = [];
   /** The last nonce with which a key of the app removed itself. */
   appNonce = 0;
@@ -56,12 +56,12 @@ export class Draft {
 
   constructor(readonly random: Random) {}
 
-  /** Farcaster seconds of a message that was signed lately. */
+  /** Returns recent Farcaster seconds for a message. */
   signedAt(): number {
     return toFarcasterSecs(this.nowSecs) - this.random.below(40);
   }
 
-  /** A place of its own on the chain. */
+  /** Returns a unique position on the chain. */
   place() {
     this.#chainBlock += 1;
     return { block: this.#chainBlock, log: this.random.below(9), at: this.nowSecs };
@@ -71,7 +71,7 @@ export class Draft {
     return this.random.pick(this.people);
   }
 
-  /** What makes an fid a member, as the chain and the name server say it; without units it may keep nothing. */
+  /** Registers an fid with a key and an fname. Without units of storage its messages are pruned. */
   join(fid: number, units: number): Action[] {
     const custody = makeWallet(`custody ${fid}`);
     const key = makeSigner(`account ${fid}`);
@@ -93,16 +93,16 @@ export class Draft {
 
 /** Enough units that an fid may lend some of them on mainnet. */
 const LENDER_UNITS = 1200;
-/** The first lends, the next three have one unit, then there is one with nothing. */
+/** The first fid lends, the next three have one unit each, the last has none. */
 const FIRST_UNITS = [LENDER_UNITS, 1, 1, 1, 0, 2, 1];
 const CROWDED_FID = 2;
-/** A unit holds a hundred casts. */
+/** Casts per unit of storage. */
 const CASTS_OF_A_CROWD = 104;
 
-/** At the end nothing happens any more, so that what shard 0 decided is replayed everywhere. */
+/** Ticks without actions at the end, so that all messages of shard 0 are replayed. */
 const REST_TICKS = 2;
 
-/** What the network does in `ticks` seconds; the same for the same seed. */
+/** Returns the actions of `ticks` seconds; the same for the same seed. */
 export function makeScript(seed: string, ticks: number): Tick[] {
   const draft = new Draft(seededRandom(seed));
   return Array.from({ length: ticks }, (_, n): Tick => {
@@ -126,7 +126,7 @@ function registeredAgain(draft: Draft): Action[] {
   return [{ fid: third.fid, record: eventRecord(event) }];
 }
 
-/** More casts than their author has room for. */
+/** More casts than their author has storage for. */
 function crowd(draft: Draft): Action[] {
   const author = draft.people.find(({ fid }) => fid === CROWDED_FID);
   const key = author?.keys[0];

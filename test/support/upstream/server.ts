@@ -23,16 +23,16 @@ import {
 } from "../../../src/protocol/wire/generated/hub.ts";
 import { type Message, MessageType as T } from "../../../src/protocol/wire/generated/message.ts";
 import { OWN_LOOPBACK } from "../addresses.ts";
-import * as answers from "./answers.ts";
 import type { DataBlock } from "./chain.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
 import { dataOf } from "./hub-events.ts";
 import type { UpstreamNode } from "./node.ts";
+import * as responses from "./responses.ts";
 import { shardOf } from "./shards.ts";
 
 type EventStream = ServerWritableStream<SubscribeRequest, HubEvent>;
 
-/** A submit as the server saw it. */
+/** A received submit. */
 export interface Submitted {
   readonly message: Message;
   /** The `authorization` header. */
@@ -41,13 +41,13 @@ export interface Submitted {
 
 export interface UpstreamServerOptions {
   readonly faults?: Faults;
-  /** Told of each call. */
+  /** Called for each call. */
   readonly onCall?: () => void;
-  /** Why a submitted message is refused, by its `x-err-code`; unset, all are taken into the mempool. */
+  /** Returns the `x-err-code` of a refused submit. If unset, all submits are accepted into the mempool. */
   readonly refuse?: (message: Message) => string | undefined;
 }
 
-/** Serves a scripted node over gRPC, as the reference node answers; it can go away and come back on its port. */
+/** Serves a scripted node over gRPC as the reference node does. It can be killed and restarted on its port. */
 export class UpstreamServer {
   readonly submitted: Submitted[] = [];
   /** Calls so far. */
@@ -85,7 +85,7 @@ export class UpstreamServer {
     this.#server = server;
   }
 
-  /** Goes away as a killed process does: every call and stream breaks. */
+  /** Stops as a killed process does: every call and stream breaks. */
   stop(): void {
     this.release();
     this.#streams.clear();
@@ -93,28 +93,28 @@ export class UpstreamServer {
     this.#server = undefined;
   }
 
-  /** Answers the calls that were held back. */
+  /** Releases the delayed calls. */
   release(): void {
-    for (const answer of this.#held.splice(0)) answer();
+    for (const respond of this.#held.splice(0)) respond();
   }
 
   #service(): HubServiceServer {
     const node = this.#node;
     const messages = (...types: T[]) =>
-      this.#unary((request: { fid: number }) => answers.messagesOf(node, types, request));
+      this.#unary((request: { fid: number }) => responses.messagesOf(node, types, request));
     return {
-      getInfo: this.#unary(() => answers.infoOf(node)),
-      getFids: this.#unary((request) => answers.fidsOf(node, request), {
+      getInfo: this.#unary(() => responses.infoOf(node)),
+      getFids: this.#unary((request) => responses.fidsOf(node, request), {
         fids: [],
         nextPageToken: undefined,
       }),
       getEvents: this.#unary((request) =>
         request.shardIndex === 0
           ? refusal(status.INVALID_ARGUMENT, "no such shard")
-          : answers.eventsOf(node, request),
+          : responses.eventsOf(node, request),
       ),
       getEvent: this.#unary(
-        (request) => answers.eventOf(node, request) ?? refusal(status.INTERNAL, "event not found"),
+        (request) => responses.eventOf(node, request) ?? refusal(status.INTERNAL, "event not found"),
       ),
       getShardChunks: this.#unary((request): ShardChunksResponse => {
         const { shardId, startBlockNumber, stopBlockNumber = Number.MAX_SAFE_INTEGER } = request;
@@ -127,15 +127,16 @@ export class UpstreamServer {
         };
       }),
       getOnChainEvents: this.#unary((request) => ({
-        events: answers.onChainEventsOf(node, request),
+        events: responses.onChainEventsOf(node, request),
         nextPageToken: undefined,
       })),
-      getSignersByFid: this.#unary((request) => answers.signersOf(node, request)),
+      getSignersByFid: this.#unary((request) => responses.signersOf(node, request)),
       getUsernameProof: this.#unary(
         ({ name }) =>
-          answers.nameProof(node, Buffer.from(name).toString()) ?? refusal(status.NOT_FOUND, "no such name"),
+          responses.nameProof(node, Buffer.from(name).toString()) ??
+          refusal(status.NOT_FOUND, "no such name"),
       ),
-      getUserNameProofsByFid: this.#unary(({ fid }) => ({ proofs: answers.nameProofsOf(node, fid) })),
+      getUserNameProofsByFid: this.#unary(({ fid }) => ({ proofs: responses.nameProofsOf(node, fid) })),
       getLinkCompactStateMessageByFid: messages(T.MESSAGE_TYPE_LINK_COMPACT_STATE),
       getAllCastMessagesByFid: messages(T.MESSAGE_TYPE_CAST_ADD, T.MESSAGE_TYPE_CAST_REMOVE),
       getAllReactionMessagesByFid: messages(T.MESSAGE_TYPE_REACTION_ADD, T.MESSAGE_TYPE_REACTION_REMOVE),
@@ -154,15 +155,15 @@ export class UpstreamServer {
     };
   }
 
-  /** A method that answers from the state at the moment of the answer, unless something goes wrong with the call. */
+  /** A method that responds with the state at the time of the response, unless the call has a fault. */
   #unary<Request, Response>(
-    answer: (request: Request, metadata: Metadata) => Response | ServiceError,
+    respond: (request: Request, metadata: Metadata) => Response | ServiceError,
     empty?: Response,
   ) {
     return (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>) => {
       const fault = this.#count(call.getPath(), call.request);
       const reply = () => {
-        const result = answer(call.request, call.metadata);
+        const result = respond(call.request, call.metadata);
         if (result instanceof Error) callback(result);
         else callback(null, result);
       };
@@ -180,7 +181,7 @@ export class UpstreamServer {
     return this.#faults.onCall(method, request);
   }
 
-  /** OK means that the message waits, not that it is merged. */
+  /** OK means that the message is queued, not that it is merged. */
   #submit(message: Message, metadata: Metadata): Message | ServiceError {
     this.submitted.push({ message, authorization: metadata.get("authorization")[0]?.toString() });
     const code = this.#refuse(message);
@@ -190,7 +191,7 @@ export class UpstreamServer {
     return error;
   }
 
-  /** Answers shard by shard, whatever the order of the request; what is refused of an fid fails all of that fid. */
+  /** Responds shard by shard, whatever the order of the request. A refused message fails all messages of its fid. */
   #submitBulk(messages: readonly Message[], metadata: Metadata): SubmitBulkMessagesResponse {
     const refused = new Map<number, string>();
     for (const message of messages) {
@@ -208,7 +209,7 @@ export class UpstreamServer {
     };
   }
 
-  /** Blocks of shard 0 up to the present one: the stream ends there. */
+  /** Streams the blocks of shard 0 up to the newest one, then ends. */
   #sendBlocks(call: ServerWritableStream<BlocksRequest, Block>): void {
     if (this.#count(call.getPath(), call.request) === "fail") {
       call.emit("error", refusal(status.UNAVAILABLE, "the script says so"));
@@ -220,7 +221,7 @@ export class UpstreamServer {
     call.end();
   }
 
-  /** What is stored first, if asked for; then what comes. What comes between the two is lost. */
+  /** Streams stored events, if requested, then new ones. Events between the two are lost. */
   #subscribe(call: EventStream): void {
     this.#count(call.getPath(), call.request);
     const { shardIndex, fromId } = call.request;
@@ -231,7 +232,7 @@ export class UpstreamServer {
     const shards = shardIndex === undefined ? [1, 2] : [shardIndex];
     if (fromId !== undefined) {
       for (const shard of shards)
-        for (const event of answers.storedEvents(this.#node, shard, fromId, Number.MAX_SAFE_INTEGER))
+        for (const event of responses.storedEvents(this.#node, shard, fromId, Number.MAX_SAFE_INTEGER))
           if (isWanted(call, event)) call.write(event);
     }
     const stream = { call, shards, isStalled: false };
@@ -246,7 +247,7 @@ export class UpstreamServer {
       if (!stream.shards.includes(block.shard)) continue;
       for (const event of block.events) {
         if (stream.isStalled || !this.#streams.has(stream)) break;
-        if (isWanted(stream.call, event)) this.#deliver(stream, block.shard, answers.delivered(event));
+        if (isWanted(stream.call, event)) this.#deliver(stream, block.shard, responses.delivered(event));
       }
     }
   }
@@ -278,7 +279,7 @@ export class UpstreamServer {
   }
 }
 
-/** A stream that asked for no types gets none. */
+/** A stream without requested types gets no events. */
 function isWanted({ request }: EventStream, { type }: HubEvent): boolean {
   return request.eventTypes.includes(type);
 }

@@ -5,18 +5,18 @@ import type { DataBlock, ZeroBlock } from "./chain.ts";
 import { dataOf } from "./hub-events.ts";
 import type { GaslessKeys } from "./reference.ts";
 
-/** A live message with what questions are asked by. */
+/** A live message with the fields that requests select by. */
 export interface LiveMessage {
   readonly message: Message;
   readonly fid: number;
   readonly type: MessageType;
   /** Farcaster seconds. */
   readonly timestamp: number;
-  /** Timestamp and hash, in whose order lists come. */
+  /** Timestamp and hash, the order of lists. */
   readonly order: string;
 }
 
-/** What one shard holds after the blocks that it was given: its own events, played. */
+/** The contents of one shard after its blocks, derived from its own events. */
 export class ShardState {
   readonly #messages = new Map<number, Map<string, LiveMessage>>();
   readonly #fnames = new Map<string, UserNameProof>();
@@ -30,7 +30,7 @@ export class ShardState {
     this.#appNonces = block.appNonces;
   }
 
-  /** Shard 0 keeps the lends, and every chain event beside the shard of its fid. */
+  /** Shard 0 stores the lends and every on-chain event, which the shard of its fid also stores. */
   takeZero({ block, events }: ZeroBlock): void {
     for (const event of events) this.#take(event);
     for (const { systemMessages } of block.transactions)
@@ -55,7 +55,7 @@ export class ShardState {
     return [...this.#fnames.values()].filter((proof) => proof.fid === fid);
   }
 
-  /** In the order of the store: by fid, block, log. */
+  /** In the order of the store: by fid, block and log index. */
   onChainEvents(): OnChainEvent[] {
     return this.#onChain.toSorted(
       (a, b) => a.fid - b.fid || a.blockNumber - b.blockNumber || a.logIndex - b.logIndex,

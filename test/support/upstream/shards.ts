@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** The data shards of the scripted network; shard 0 is none of them. */
+/** The data shards of the scripted network; shard 0 is not one. */
 export const DATA_SHARDS = [1, 2] as const;
 
-/** The data shard of an fid. */
+/** Returns the data shard of an fid. */
 export function shardOf(fid: number): number {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(fid);

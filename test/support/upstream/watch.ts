@@ -1,6 +1,6 @@
 import type { Faults } from "./faults.ts";
 
-/** Sees what the upstream is asked by one process; nothing goes wrong on the upstream's side. */
+/** Observes the calls of one process to the upstream, without faults. */
 export class Watch implements Faults {
   calls = 0;
   polls = 0;
@@ -17,13 +17,13 @@ export class Watch implements Faults {
     return undefined;
   }
 
-  /** Another process begins. */
+  /** Starts observing another process. */
   reset(): void {
     this.calls = 0;
     this.polls = 0;
   }
 
-  /** Resolves when `isOver` says so, which is asked at each call; rejects when the process ends before. */
+  /** Resolves when `isOver`, evaluated at each call, returns true. Rejects if the process ends before. */
   async until(exited: Promise<number>, isOver: () => boolean): Promise<void> {
     let exitCode: number | undefined;
     void exited.then((code) => {
@@ -31,7 +31,7 @@ export class Watch implements Faults {
       this.#look();
     });
     while (!isOver()) {
-      if (exitCode !== undefined) throw new Error(`the process ended by itself with ${exitCode}`);
+      if (exitCode !== undefined) throw new Error(`the process exited with ${exitCode}`);
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { OutboundError, type OutboundErrorKind, type OutboundResponse } from "../../../src/net/client.ts";
+import { err, type Ok, ok } from "../../../src/lib/result.ts";
+import type { OutboundErrorKind, OutboundResponse } from "../../../src/net/client.ts";
 import {
   classifyOutcome,
   MAX_LOGGED_RESPONSE_BYTES,
@@ -13,13 +14,18 @@ const attempted = {
   random: 0.5,
 };
 
-const response = (status: number, headers: Record<string, string> = {}, body = "said"): OutboundResponse => ({
-  status,
-  headers: new Headers(headers),
-  body: new TextEncoder().encode(body),
-  truncated: false,
-  durationMs: 12.4,
-});
+const response = (
+  status: number,
+  headers: Record<string, string> = {},
+  body = "said",
+): Ok<OutboundResponse> =>
+  ok({
+    status,
+    headers: new Headers(headers),
+    body: new TextEncoder().encode(body),
+    truncated: false,
+    durationMs: 12.4,
+  });
 
 const kindOf = (status: number) => classifyOutcome(response(status), attempted).verdict.kind;
 
@@ -46,7 +52,7 @@ describe("retries a call without a response after the error", () => {
     "redirect",
   ];
   test.each(kinds)("%s", (kind) => {
-    const { attempt, verdict } = classifyOutcome(new OutboundError(kind, "m", 30), attempted);
+    const { attempt, verdict } = classifyOutcome(err({ kind, message: "m", durationMs: 30 }), attempted);
     expect(verdict).toEqual({ kind: "retry", dueAtMs: NOW_MS + 30 + 500 });
     expect(attempt).toMatchObject({ status: null, durationMs: 30, responseText: "" });
     expect(attempt.error).toMatch(/^[a-z_]+$/);
@@ -56,7 +62,9 @@ describe("retries a call without a response after the error", () => {
 test("does not retry after the last attempt", () => {
   const last = { ...attempted, attempt: 5 };
   expect(classifyOutcome(response(503), last).verdict).toEqual({ kind: "failed" });
-  expect(classifyOutcome(new OutboundError("timeout", "m", 1), last).verdict).toEqual({ kind: "failed" });
+  expect(classifyOutcome(err({ kind: "timeout", message: "m", durationMs: 1 }), last).verdict).toEqual({
+    kind: "failed",
+  });
   expect(classifyOutcome(response(200), last).verdict).toEqual({ kind: "delivered" });
 });
 
@@ -81,6 +89,6 @@ test("stores the first 2 KB of a response body, also of invalid UTF-8", () => {
   expect(classifyOutcome(response(500, {}, "x".repeat(5_000)), attempted).attempt.responseText).toBe(
     "x".repeat(MAX_LOGGED_RESPONSE_BYTES),
   );
-  const bytes = { ...response(200), body: Uint8Array.of(0xff, 0xfe, 0x41) };
+  const bytes = ok({ ...response(200).value, body: Uint8Array.of(0xff, 0xfe, 0x41) });
   expect(classifyOutcome(bytes, attempted).attempt.responseText).toBe("\ufffd\ufffdA");
 });

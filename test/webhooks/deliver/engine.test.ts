@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { createOutboundClient } from "../../../src/net/client.ts";
 import { createUrlGuard } from "../../../src/net/guard.ts";
-import { makeSecret } from "../../db/state/contracts/owned-store.ts";
+import { makeSecret } from "../../management/owned-store-contract.ts";
 import { openDeliveryBench, START_SECS, secretOf, verify } from "../../support/deliveries.ts";
 import { until } from "../../support/manual-time.ts";
 import { startReceiver } from "../../support/receiver.ts";

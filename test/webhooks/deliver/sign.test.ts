@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { hmacSha512, signedHeaders, standardSignature } from "../../../src/webhooks/deliver/sign.ts";
-import { makeSecret } from "../../db/state/contracts/owned-store.ts";
+import { makeSecret } from "../../management/owned-store-contract.ts";
 
 test("HMAC-SHA512 matches RFC 4231, test cases 1 and 2", () => {
   expect(hmacSha512(Buffer.alloc(20, 0x0b), "Hi There")).toBe(

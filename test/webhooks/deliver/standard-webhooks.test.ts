@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { secretText, standardSecret } from "../../../src/webhooks/deliver/sign.ts";
-import { makeSecret } from "../../db/state/contracts/owned-store.ts";
+import { makeSecret } from "../../management/owned-store-contract.ts";
 import { openDeliveryBench, secretOf } from "../../support/deliveries.ts";
 import { type ReceivedRequest, startReceiver } from "../../support/receiver.ts";
 

@@ -4,8 +4,9 @@ import { RE2JS } from "re2js";
 import { ExpressionPool } from "../../../src/webhooks/match/expressions.ts";
 import { LiteralPrefilter } from "../../../src/webhooks/match/literal-prefilter.ts";
 import { OwnerBudgets, type Subscriber } from "../../../src/webhooks/match/owner-budgets.ts";
-import { RegexFault, readRegexProgram } from "../../../src/webhooks/match/regex-program.ts";
+import { readRegexProgram } from "../../../src/webhooks/match/regex-program.ts";
 import { requiredLiterals } from "../../../src/webhooks/match/required-literals.ts";
+import { expectOk } from "../../support/result.ts";
 
 describe("requiredLiterals", () => {
   test.each<[string, string[] | undefined]>([
@@ -171,8 +172,7 @@ function makePool() {
     return subscriber;
   };
   const add = (source: string, subscriber = subscriberOf(source)) => {
-    const program = readRegexProgram(source);
-    if (program instanceof RegexFault) throw new Error(program.reason);
+    const program = expectOk(readRegexProgram(source));
     return { subscriber, expression: pool.add(program, subscriber) };
   };
   return { clock, pool, add, subscriberOf };

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { CastFilter } from "../../../src/db/state/records.ts";
-import { RpcClient } from "../../../src/lib/port-rpc.ts";
+import { connectRpc } from "../../../src/lib/port-rpc.ts";
 import type { CastFacts } from "../../../src/webhooks/match/facts.ts";
 import type { SubscriptionEntry } from "../../../src/webhooks/match/match-service.ts";
-import { createMatchThread, matchClientOver, matchThreadStats } from "../../../src/webhooks/match/rpc.ts";
+import { createMatchThread, type MatchRpc } from "../../../src/webhooks/match/rpc.ts";
+import type { CastFilter } from "../../../src/webhooks/subscription.ts";
 import { startMatching } from "../../support/matching.ts";
 
 /** A random text of two letters: an expression that counts from one of them never reuses a state. */
@@ -94,7 +94,7 @@ test("refuses later programs above the limit of one owner, across clients", asyn
   const clients = [1, 2].map(() => {
     const { port1, port2 } = new MessageChannel();
     thread.connect(port1);
-    return matchClientOver(new RpcClient(port2));
+    return connectRpc<MatchRpc>(port2);
   });
   // 885 instructions each.
   const words = (at: number) => `w${at}x${"y?".repeat(440)}`;
@@ -118,12 +118,8 @@ test("returns a long batch in slices, so that other clients get their turn", asy
 });
 
 test("reports the stats of the thread", async () => {
-  const thread = createMatchThread({ minuteMs: 1_000, eventMs: 1_000 });
-  const { port1, port2 } = new MessageChannel();
-  thread.connect(port1);
-  const rpc = new RpcClient<never, never>(port2) as unknown as Parameters<typeof matchThreadStats>[0];
-  const matching = matchClientOver(rpc);
+  const matching = startMatching({ minuteMs: 1_000, eventMs: 1_000 });
   await matching.update({ set: [entry("all", "a", { text: "gm" })], removed: [] });
   await matching.match([castOf("gm"), castOf("gn")]);
-  expect(await matchThreadStats(rpc)).toMatchObject({ events: 2, overBudget: 0, owners: 1 });
+  expect(await matching.stats()).toMatchObject({ events: 2, overBudget: 0, owners: 1 });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Subscription } from "../../../src/db/state/records.ts";
-import { Refusal } from "../../../src/management/refusal.ts";
 import type { EventFacts } from "../../../src/webhooks/match/facts.ts";
 import { createMatcher } from "../../../src/webhooks/match/matcher.ts";
-import { readSubscription } from "../../../src/webhooks/subscription.ts";
+import { readSubscription } from "../../../src/webhooks/read-subscription.ts";
+import type { Subscription } from "../../../src/webhooks/subscription.ts";
 import { plainMatcher } from "../../support/plain-matcher.ts";
+import { expectOk } from "../../support/result.ts";
 
 /** Few values, so that they often match. */
 const fid = fc.integer({ min: 0, max: 5 });
@@ -112,11 +112,7 @@ const subscription = fc
     },
     { requiredKeys: ["cast_created"] },
   )
-  .map((given): Subscription => {
-    const read = readSubscription(given, "subscription");
-    if (read instanceof Refusal) throw new Error(read.message);
-    return read;
-  });
+  .map((given): Subscription => expectOk(readSubscription(given, "subscription")));
 
 const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 const facts: fc.Arbitrary<EventFacts> = fc.oneof(

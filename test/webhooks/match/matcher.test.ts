@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { Refusal } from "../../../src/management/refusal.ts";
 import type { CastFacts, EventFacts } from "../../../src/webhooks/match/facts.ts";
 import { createMatcher } from "../../../src/webhooks/match/matcher.ts";
-import { readSubscription } from "../../../src/webhooks/subscription.ts";
+import { readSubscription } from "../../../src/webhooks/read-subscription.ts";
+import { expectOk } from "../../support/result.ts";
 
 const hashOf = (digit: string): `0x${string}` => `0x${digit.repeat(40)}`;
 const [A, B] = [hashOf("a"), hashOf("b")];
@@ -42,8 +42,7 @@ const user: EventFacts = { kind: "user.updated", fid: 3 };
 
 /** Returns whether a webhook with the subscription, in the form of a request, matches the event. */
 function hears(given: object, facts: EventFacts): boolean {
-  const subscription = readSubscription(given, "subscription");
-  if (subscription instanceof Refusal) throw new Error(subscription.message);
+  const subscription = expectOk(readSubscription(given, "subscription"));
   const matcher = createMatcher();
   expect(matcher.set("webhook", subscription)).toBeUndefined();
   const matched = matcher.match(facts);

@@ -2,23 +2,23 @@ import { describe, expect, test } from "bun:test";
 import pino from "pino";
 import { outboxBacklog } from "../../../src/db/index/outbox.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
-import { type Subscription, UNTRIED } from "../../../src/db/state/records.ts";
 import type { MessageRef, RelayedOp } from "../../../src/ingest/relay.ts";
-import { submitRelayed } from "../../../src/ingest/rpc.ts";
 import { slotOf } from "../../../src/protocol/merge-rules.ts";
-import { Rejection } from "../../../src/protocol/rejection.ts";
 import { decodeMessage } from "../../../src/protocol/signed-message.ts";
 import { UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
-import { type OutboxClient, outboxOver } from "../../../src/webhooks/publish/outbox-client.ts";
+import type { OutboxClient } from "../../../src/webhooks/publish/outbox-client.ts";
 import {
   type Publisher,
   type PublisherDeps,
   startPublisher,
 } from "../../../src/webhooks/publish/publisher.ts";
-import type { DeliveryPublications } from "../../../src/webhooks/store/deliveries.ts";
-import { makeSecret } from "../../db/state/contracts/owned-store.ts";
+import type { DeliveryPublications } from "../../../src/webhooks/store/delivery-publications.ts";
+import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
+import type { Subscription } from "../../../src/webhooks/subscription.ts";
+import { makeSecret } from "../../management/owned-store-contract.ts";
 import { startMatching } from "../../support/matching.ts";
 import { bio, cast, ensProof, link, uncast } from "../../support/records.ts";
+import { expectOk } from "../../support/result.ts";
 import { localStores } from "../../support/state-stores.ts";
 import { ManualTimers } from "../../support/timers.ts";
 import { startTestWriter } from "../../support/writer.ts";
@@ -68,7 +68,7 @@ async function startFixture(...fids: number[]) {
     const told: string[][] = [];
     const publisher = startPublisher({
       index: writer.reader,
-      outbox: outboxOver(writer.client),
+      outbox: writer.client,
       store,
       matching: startMatching(),
       hasRoom: async () => true,
@@ -120,9 +120,7 @@ async function startFixture(...fids: number[]) {
 }
 
 function decoded(bytes: Uint8Array) {
-  const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(message.reason);
-  return message;
+  return expectOk(decodeMessage(bytes));
 }
 
 function refOf(bytes: Uint8Array): MessageRef {
@@ -184,7 +182,10 @@ describe("publisher", () => {
     const { writer, addWebhook, run, deliveries, events } = fixture;
     await addWebhook(ALL_CASTS);
     // The outbox of a process that is killed before it deletes.
-    const killed: OutboxClient = { ...outboxOver(writer.client), deleteEvents: async () => undefined };
+    const killed: OutboxClient = {
+      awaitEvents: writer.client.awaitEvents,
+      deleteEvents: async () => undefined,
+    };
     const first = run({ outbox: killed });
     await writer.submit(cast(1, "a"), cast(1, "b"));
     await first.published(2);
@@ -207,7 +208,7 @@ describe("publisher", () => {
     const ref = refOf(bytes);
     const proof = UserNameProof.encode(proofIn(ensProof(1, "one.eth").bytes)).finish();
     const happenedAt = Math.floor(writer.clock.nowMs() / 1000);
-    const relay = (...ops: RelayedOp[]) => submitRelayed(writer.client, { ops, positions: [] });
+    const relay = (...ops: RelayedOp[]) => writer.client.relay({ ops, positions: [] });
     const whole = async () => {
       await relay({ kind: "merge", message: bytes, deleted: [], happenedAt });
       await relay({ kind: "remove", ref, happenedAt });
@@ -216,7 +217,10 @@ describe("publisher", () => {
     };
     // Published by a process that is killed before it deletes, and by the next one; then relayed again by a follower that
     // starts again at an earlier position.
-    const killed: OutboxClient = { ...outboxOver(writer.client), deleteEvents: async () => undefined };
+    const killed: OutboxClient = {
+      awaitEvents: writer.client.awaitEvents,
+      deleteEvents: async () => undefined,
+    };
     const first = run({ outbox: killed });
     await whole();
     await first.published(4);
@@ -395,7 +399,7 @@ describe("publisher", () => {
     const { writer, addWebhook, run, deliveries } = fixture;
     await addWebhook(ALL_CASTS);
     const deaf: OutboxClient = {
-      ...outboxOver(writer.client),
+      deleteEvents: writer.client.deleteEvents,
       awaitEvents: () => Promise.reject(new Error("the port is closed")),
     };
     const { publisher, timers, published } = run({ outbox: deaf });

@@ -8,7 +8,12 @@ import {
   type CampaignService,
   MAX_SHOWN_HOSTS,
 } from "../../../push/campaign-service.ts";
-import type { Campaign, CampaignStatus, OutcomeCount, OutcomeKind } from "../../../push/store/campaigns.ts";
+import type {
+  Campaign,
+  CampaignStatus,
+  OutcomeCount,
+  OutcomeKind,
+} from "../../../push/store/campaign-store.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import { unwrapOrThrow } from "../../shared/management.ts";

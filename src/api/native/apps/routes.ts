@@ -1,8 +1,9 @@
 import type { AnyElysia } from "elysia";
+import { CreateAppRequest, UpdateAppRequest } from "../../../apps/app-requests.ts";
 import { createSignedRoutes } from "../../../auth/signed-routes.ts";
 import { optional, text } from "../../../http/params.ts";
 import { Deleted, idToDelete, type ManagementDeps, unwrapOrThrow } from "../../shared/management.ts";
-import { AppResponse, AppsResponse, CreateAppRequest, presentApp, UpdateAppRequest } from "./schemas.ts";
+import { AppResponse, AppsResponse, presentApp } from "./schemas.ts";
 
 /** `/frame/app`: mini apps and their send secrets, for their owner. */
 export function appRoutes({ auth, apps }: ManagementDeps): AnyElysia {

@@ -1,44 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { MAX_ALLOWLIST_ENTRIES } from "../../../apps/app-service.ts";
-import type { App } from "../../../db/state/records.ts";
-import { MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS } from "../../../management/fields.ts";
+import { Allowlist } from "../../../apps/app-requests.ts";
+import type { App } from "../../../apps/app-store.ts";
+import { Name } from "../../../management/request-schema.ts";
 import { presentSecret, SendSecret } from "../../shared/management.ts";
 import { closed, Fid, nullable, UnixSecs } from "../../shared/schemas.ts";
 
-/** Request bodies and the record of mini apps. */
-
-const Name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: "Unicode characters" });
-const AppUrl = Type.String({
-  format: "uri",
-  description:
-    "The mini app's canonical URL: https, on a public host. The service never sends requests to it.",
-});
-const Description = nullable(Type.String({ maxLength: MAX_DESCRIPTION_CHARS }));
-const Allowlist = Type.Array(Fid, {
-  maxItems: MAX_ALLOWLIST_ENTRIES,
-  description: "Fids of the client apps whose token events are accepted; empty for all",
-});
-
-export const CreateAppRequest = Type.Object(
-  {
-    name: Name,
-    app_url: AppUrl,
-    description: Type.Optional(Description),
-    signer_fid_allowlist: Type.Optional(Allowlist),
-  },
-  { $id: "CreateAppRequest" },
-);
-
-export const UpdateAppRequest = Type.Object(
-  {
-    app_id: Type.String(),
-    name: Type.Optional(Name),
-    app_url: Type.Optional(AppUrl),
-    description: Type.Optional(Description),
-    signer_fid_allowlist: Type.Optional(Allowlist),
-  },
-  { $id: "UpdateAppRequest" },
-);
+/** The record of mini apps. */
 
 export const RegisteredApp = Type.Object(
   {

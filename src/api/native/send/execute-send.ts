@@ -1,4 +1,4 @@
-import type { App } from "../../../db/state/records.ts";
+import type { App } from "../../../apps/app-store.ts";
 import type { SendResult, SendService } from "../../../push/send-service.ts";
 import { unwrapOrThrow } from "../../shared/management.ts";
 

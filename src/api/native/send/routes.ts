@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { isSendKey } from "../../../auth/send-key.ts";
-import { parseJson, rawBody } from "../../../http/body.ts";
+import { parseBody, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { operation } from "../../../http/operation.ts";
 import type { SendService } from "../../../push/send-service.ts";
@@ -40,7 +40,7 @@ export function sendRoutes(sends: SendService): AnyElysia {
       if (!isSendKey(key, app.secrets)) {
         throw new ApiError("unauthorized", "x-api-key is no send secret of the app");
       }
-      const { campaignId, ended } = await executeSend(context, sends, app, parseJson(rawBody(request)));
+      const { campaignId, ended } = await executeSend(context, sends, app, parseBody(rawBody(request)));
       return ended ? presentResult(campaignId, ended) : presentQueued(campaignId);
     },
     hook,

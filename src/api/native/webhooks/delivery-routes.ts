@@ -7,12 +7,13 @@ import type { EventKind } from "../../../protocol/event-kind.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
 import { type DeliveryService, MAX_REPLAYS } from "../../../webhooks/delivery-service.ts";
 import {
-  type Attempt,
   type DeliveryState,
   deliveryStates,
   type LoggedDelivery,
-} from "../../../webhooks/store/deliveries.ts";
-import { eventKinds } from "../../../webhooks/subscription.ts";
+} from "../../../webhooks/store/delivery-log.ts";
+import type { Attempt } from "../../../webhooks/store/delivery-queue.ts";
+import { eventKinds } from "../../../webhooks/subscription-schema.ts";
+import { ReplayRequest, TestRequest } from "../../../webhooks/webhook-requests.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import { unwrapOrThrow } from "../../shared/management.ts";
 import { closed, Next, nullable, UnixSecs } from "../../shared/schemas.ts";
@@ -52,15 +53,6 @@ const WebhookDelivery = Type.Object(
 
 const DeliveriesResponse = Type.Object({ deliveries: Type.Array(WebhookDelivery), next: Next }, closed);
 
-const ReplayRequest = Type.Object(
-  {
-    webhook_id: Type.String(),
-    message_id: Type.Optional(MessageId),
-    from: Type.Optional(UnixSecs("In place of message_id: the failed and dropped ones queued from then on")),
-    to: Type.Optional(UnixSecs("And until then; now when left out")),
-  },
-  { $id: "ReplayWebhookDeliveriesRequest" },
-);
 const ReplayResponse = Type.Object(
   {
     replayed: Type.Integer({ minimum: 0, maximum: MAX_REPLAYS }),
@@ -69,7 +61,6 @@ const ReplayResponse = Type.Object(
   closed,
 );
 
-const TestRequest = Type.Object({ webhook_id: Type.String() }, { $id: "TestWebhookRequest" });
 const TestResponse = Type.Object(
   { deliveries: Type.Array(Type.Object({ message_id: MessageId, type: Kind }, closed)) },
   closed,

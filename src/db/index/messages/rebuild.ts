@@ -1,6 +1,5 @@
 import { decodeMessageData } from "../../../protocol/message-data.ts";
 import { messageHash } from "../../../protocol/message-hash.ts";
-import { Rejection } from "../../../protocol/rejection.ts";
 import type { SignedMessage } from "../../../protocol/signed-message.ts";
 import {
   type FarcasterNetwork,
@@ -72,6 +71,6 @@ export function rebuildEncoded(
 
 function decodeStoredData(bytes: Uint8Array): MessageData {
   const data = decodeMessageData(bytes);
-  if (data instanceof Rejection) throw new Error(`stored message is unreadable: ${data.reason}`);
-  return data;
+  if (!data.ok) throw new Error(`stored message is unreadable: ${data.error.reason}`);
+  return data.value;
 }

@@ -1,4 +1,3 @@
-import { Rejection } from "../../../protocol/rejection.ts";
 import { decodeMessage } from "../../../protocol/signed-message.ts";
 import {
   type FarcasterNetwork,
@@ -32,8 +31,8 @@ export function splitEncoded(bytes: Uint8Array, network: FarcasterNetwork): Spli
 
 function splitDecoded(bytes: Uint8Array, network: FarcasterNetwork): SplitMessage {
   const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(`message is unreadable: ${message.reason}`);
-  return splitMessage(message, network);
+  if (!message.ok) throw new Error(`message is unreadable: ${message.error.reason}`);
+  return splitMessage(message.value, network);
 }
 
 /** Reads the form that `encodeMessage` gives; undefined for any other. */

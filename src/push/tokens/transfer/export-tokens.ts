@@ -1,4 +1,4 @@
-import type { TokenPosition, TokenStore } from "../../../db/state/stores.ts";
+import type { TokenPosition, TokenStore } from "../../store/token-store.ts";
 import { listToken } from "./listed-token.ts";
 
 const PAGE_TOKENS = 1000;

@@ -1,4 +1,4 @@
-import type { ImportedToken, ImportOutcome } from "../../store/token-import-store.ts";
+import type { ImportedToken, ImportOutcome } from "../../store/token-import.ts";
 
 interface HostCount {
   readonly clientFid: number;

@@ -1,7 +1,8 @@
-import { Refusal } from "../../../management/refusal.ts";
-import { type UrlGuard, UrlRefusal } from "../../../net/guard.ts";
+import { ok, type Result } from "../../../lib/result.ts";
+import { badField, type Refusal } from "../../../management/refusal.ts";
+import type { UrlGuard } from "../../../net/guard.ts";
 import { type Clock, nowSecs } from "../../../runtime/clock.ts";
-import type { ImportedToken, TokenImport } from "../../store/token-import-store.ts";
+import type { ImportedToken, TokenImport } from "../../store/token-import.ts";
 import { ImportReport } from "./import-report.ts";
 import { readListedToken } from "./listed-token.ts";
 
@@ -42,8 +43,8 @@ export async function importTokens(options: TokenImportOptions): Promise<ImportR
   };
   for await (const value of tokens) {
     const token = await validate(value, options);
-    if (token instanceof Refusal) report.refuse(token.message);
-    else batch.push(token);
+    if (token.ok) batch.push(token.value);
+    else report.refuse(token.error.message);
     read += 1;
     if (read % BATCH_TOKENS === 0) flush();
   }
@@ -54,13 +55,13 @@ export async function importTokens(options: TokenImportOptions): Promise<ImportR
 async function validate(
   value: unknown,
   { appId, guard, clientFids }: TokenImportOptions,
-): Promise<ImportedToken | Refusal> {
+): Promise<Result<ImportedToken, Refusal>> {
   const given = readListedToken(value);
-  if (given instanceof Refusal) return given;
-  const { fid, url, token, ...rest } = given;
+  if (!given.ok) return given;
+  const { fid, url, token, ...rest } = given.value;
   const checked = await guard.check(url);
-  if (checked instanceof UrlRefusal) return new Refusal("badRequest", `url ${checked.reason}`);
-  const { host } = checked.url;
+  if (!checked.ok) return badField(`url ${checked.error.reason}`);
+  const { host } = checked.value.url;
   const clientFid = clientFids.get(host) ?? 0;
-  return { ...rest, appId, fid, clientFid, details: { url, host, token } };
+  return ok({ ...rest, appId, fid, clientFid, details: { url, host, token } });
 }

@@ -1,7 +1,8 @@
-import type { TokenRecord } from "../../../db/state/records.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
+import { ok, type Result } from "../../../lib/result.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
-import { badField, Refusal } from "../../../management/refusal.ts";
+import { badField, type Refusal } from "../../../management/refusal.ts";
+import type { TokenRecord } from "../../store/token-store.ts";
 import { readDetailsToken, readDetailsUrl } from "../token-event.ts";
 
 /** A token in the list format of the hosted API. */
@@ -39,34 +40,41 @@ export function listToken({ fid, state, details, createdAt, updatedAt }: TokenRe
 }
 
 /** Reads an entry of a list. Unknown keys are ignored; the refusals are a bounded set of texts. */
-export function readListedToken(value: unknown): GivenToken | Refusal {
+export function readListedToken(value: unknown): Result<GivenToken, Refusal> {
   const given = readObject(value, "the token");
-  if (given instanceof Refusal) return given;
-  const fid = ownValue(given, "fid");
+  if (!given.ok) return given;
+  const fid = ownValue(given.value, "fid");
   if (typeof fid !== "number" || !Number.isSafeInteger(fid) || fid < 1) {
     return badField("fid must be a positive integer");
   }
-  const status = ownValue(given, "status") ?? "enabled";
+  const status = ownValue(given.value, "status") ?? "enabled";
   if (status === "invalid") return badField("status is invalid: the client takes nothing for it");
   if (status !== "enabled" && status !== "disabled") {
     return badField("status must be enabled, disabled or invalid");
   }
-  const url = readDetailsUrl(ownValue(given, "url"), "url");
-  if (url instanceof Refusal) return url;
-  const token = readDetailsToken(ownValue(given, "token"), "token");
-  if (token instanceof Refusal) return token;
-  const createdAt = readTime(ownValue(given, "created_at"), "created_at");
-  if (createdAt instanceof Refusal) return createdAt;
-  const updatedAt = readTime(ownValue(given, "updated_at"), "updated_at");
-  if (updatedAt instanceof Refusal) return updatedAt;
-  return { fid, url, token, isEnabled: status === "enabled", createdAt, updatedAt };
+  const url = readDetailsUrl(ownValue(given.value, "url"), "url");
+  if (!url.ok) return url;
+  const token = readDetailsToken(ownValue(given.value, "token"), "token");
+  if (!token.ok) return token;
+  const createdAt = readTime(ownValue(given.value, "created_at"), "created_at");
+  if (!createdAt.ok) return createdAt;
+  const updatedAt = readTime(ownValue(given.value, "updated_at"), "updated_at");
+  if (!updatedAt.ok) return updatedAt;
+  return ok({
+    fid,
+    url: url.value,
+    token: token.value,
+    isEnabled: status === "enabled",
+    createdAt: createdAt.value,
+    updatedAt: updatedAt.value,
+  });
 }
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 
 /** Reads a time in ISO 8601 as unix seconds; undefined for none. */
-function readTime(value: unknown, name: string): number | undefined | Refusal {
-  if (value === undefined || value === null) return undefined;
+function readTime(value: unknown, name: string): Result<number | undefined, Refusal> {
+  if (value === undefined || value === null) return ok(undefined);
   const ms = typeof value === "string" && ISO_TIME.test(value) ? Date.parse(value) : Number.NaN;
-  return ms >= 0 ? Math.floor(ms / 1000) : badField(`${name} must be a time in ISO 8601`);
+  return ms >= 0 ? ok(Math.floor(ms / 1000)) : badField(`${name} must be a time in ISO 8601`);
 }

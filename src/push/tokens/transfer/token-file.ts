@@ -1,5 +1,6 @@
 import { JSONParser } from "@streamparser/json";
 import { reasonOf, UserError } from "../../../lib/failure.ts";
+import { parseJson } from "../../../lib/json.ts";
 
 /** Paths of the tokens: in a page, in concatenated pages, or in an array of pages. */
 const TOKEN_PATHS = ["$.notification_tokens.*", "$.*.notification_tokens.*"];
@@ -92,10 +93,6 @@ async function reading<T>(path: string, read: () => Promise<T>): Promise<T> {
 
 /** Returns whether the first line of a file is a token. */
 function isTokenLine(head: string): boolean {
-  try {
-    const first: unknown = JSON.parse(head.split("\n", 1)[0] ?? "");
-    return typeof first === "object" && first !== null && Object.hasOwn(first, "fid");
-  } catch {
-    return false;
-  }
+  const first = parseJson(head.split("\n", 1)[0] ?? "");
+  return typeof first === "object" && first !== null && Object.hasOwn(first, "fid");
 }

@@ -1,8 +1,8 @@
 import { exponentialBackoffMs } from "../../../lib/backoff.ts";
 import { RetryableError, UserError } from "../../../lib/failure.ts";
+import { parseJsonBytes } from "../../../lib/json.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
-import { Refusal } from "../../../management/refusal.ts";
-import { type OutboundClient, OutboundError, type OutboundResponse } from "../../../net/client.ts";
+import type { OutboundClient, OutboundResponse, OutboundResult } from "../../../net/client.ts";
 
 /** The list of an app's tokens at another service. */
 export interface TokenPages {
@@ -21,8 +21,6 @@ const CALL_TIMEOUT_MS = 30_000;
 const MAX_ATTEMPTS = 5;
 const INITIAL_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Yields the tokens that a service lists in pages; each page is fetched after the previous one was consumed.
@@ -46,7 +44,7 @@ async function fetchPage(pages: TokenPages, cursor: string) {
   if (!url.searchParams.has("limit")) url.searchParams.set("limit", PAGE_TOKENS);
   if (cursor !== "") url.searchParams.set("cursor", cursor);
   for (let attempt = 1; ; attempt++) {
-    const response = await pages.client.request({
+    const result = await pages.client.request({
       method: "GET",
       url: url.href,
       headers: { "x-api-key": pages.apiKey, accept: "application/json" },
@@ -55,8 +53,8 @@ async function fetchPage(pages: TokenPages, cursor: string) {
       signal: pages.signal,
     });
     pages.signal.throwIfAborted();
-    const fault = faultOf(response);
-    if (!(response instanceof OutboundError) && fault === undefined) return readPage(response);
+    const fault = faultOf(result);
+    if (result.ok && fault === undefined) return readPage(result.value);
     if (fault?.isRetryable === false)
       throw new UserError(`the list of tokens cannot be fetched: ${fault.reason}`);
     if (attempt === MAX_ATTEMPTS) {
@@ -72,14 +70,12 @@ async function fetchPage(pages: TokenPages, cursor: string) {
 }
 
 /** Returns why a response is a failure and whether a retry may succeed; undefined for a success. */
-function faultOf(response: OutboundResponse | OutboundError) {
-  if (response instanceof OutboundError) {
-    return {
-      reason: response.message,
-      isRetryable: response.kind !== "refused" && response.kind !== "redirect",
-    };
+function faultOf(result: OutboundResult) {
+  if (!result.ok) {
+    const { kind, message } = result.error;
+    return { reason: message, isRetryable: kind !== "refused" && kind !== "redirect" };
   }
-  const { status, headers } = response;
+  const { status, headers } = result.value;
   if (status < 300) return undefined;
   const waitSecs = /^\d{1,6}$/.exec(headers.get("retry-after") ?? "")?.[0];
   return {
@@ -90,22 +86,14 @@ function faultOf(response: OutboundResponse | OutboundError) {
 }
 
 function readPage({ body, truncated }: OutboundResponse): { tokens: readonly unknown[]; cursor: string } {
-  const page = truncated ? undefined : readObject(parseJson(body), "page");
-  if (page === undefined || page instanceof Refusal) throw notAPage();
-  const tokens = ownValue(page, "notification_tokens");
+  const page = truncated ? undefined : readObject(parseJsonBytes(body), "page");
+  if (!page?.ok) throw notAPage();
+  const tokens = ownValue(page.value, "notification_tokens");
   if (!Array.isArray(tokens)) throw notAPage();
-  const next = readObject(ownValue(page, "next") ?? {}, "next");
-  const cursor = next instanceof Refusal ? undefined : (ownValue(next, "cursor") ?? "");
+  const next = readObject(ownValue(page.value, "next") ?? {}, "next");
+  const cursor = next.ok ? (ownValue(next.value, "cursor") ?? "") : undefined;
   if (typeof cursor !== "string" || cursor.length > MAX_CURSOR_CHARS) throw notAPage();
   return { tokens, cursor };
-}
-
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(body));
-  } catch {
-    return undefined;
-  }
 }
 
 function notAPage(): UserError {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { allMessages, messagesOf } from "../../../../src/db/index/messages/live-messages.ts";
 import { Store, slotOf } from "../../../../src/protocol/merge-rules.ts";
-import { Rejection } from "../../../../src/protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../../../../src/protocol/signed-message.ts";
 import { FarcasterNetwork, Message, MessageType } from "../../../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS } from "../../../demo/records.ts";
@@ -14,8 +13,8 @@ const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 
 function decoded(bytes: Uint8Array): SignedMessage {
   const message = decodeMessage(bytes);
-  if (message instanceof Rejection) throw new Error(message.reason);
-  return message;
+  if (!message.ok) throw new Error(message.error.reason);
+  return message.value;
 }
 
 const hex = (bytes: Uint8Array) => bytes.toHex();

@@ -8,7 +8,6 @@ import { readColumns } from "../../../../src/db/index/messages/read-data.ts";
 import { rebuildEncoded, rebuildMessage } from "../../../../src/db/index/messages/rebuild.ts";
 import { splitMessage } from "../../../../src/db/index/messages/split.ts";
 import { splitEncoded } from "../../../../src/db/index/messages/split-encoded.ts";
-import { Rejection } from "../../../../src/protocol/rejection.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../../../../src/protocol/signed-message.ts";
 import {
   type CastAddBody,
@@ -107,8 +106,8 @@ const data: fc.Arbitrary<MessageData> = fc
 function seal(dataBytes: Uint8Array): SignedMessage {
   const sealed = { ...sealDataBytes(dataBytes, signer), signature: SIGNATURE };
   const message = decodeMessage(Message.encode(sealed).finish());
-  if (message instanceof Rejection) throw new Error(message.reason);
-  return message;
+  if (!message.ok) throw new Error(message.error.reason);
+  return message.value;
 }
 
 function typedColumns(message: SignedMessage): TypedColumns {
@@ -149,9 +148,9 @@ describe("splitMessage and rebuildMessage", () => {
         // The library writes empty lists that the protocol's canonical form leaves out.
         const theirs = core.MessageData.decode(MessageData.encode(value).finish());
         const message = seal(core.MessageData.encode(theirs).finish());
-        const { columns, envelope } = splitMessage(message, MAINNET);
+        const { columns, envelope } = splitMessage(message.value, MAINNET);
         expect(envelope.data).toBeNull();
-        expect(rebuildMessage(columns, envelope, MAINNET)).toEqual(message);
+        expect(rebuildMessage(columns, envelope, MAINNET)).toEqual(message.value);
       }),
       { numRuns: 500 },
     );
@@ -190,7 +189,7 @@ describe("splitMessage and rebuildMessage", () => {
         const sealed = sealDataBytes(MessageData.encode(value).finish(), signer);
         const wire = Message.encode({ ...sealed, data: value, dataBytes: undefined }).finish();
         const message = decodeMessage(wire);
-        if (message instanceof Rejection) throw new Error(message.reason);
+        if (!message.ok) throw new Error(message.error.reason);
         const { columns, envelope } = splitMessage(message, MAINNET);
         expect(envelope.data).toBeNull();
         expect(rebuildMessage(columns, envelope, MAINNET)).toEqual(message);

@@ -1,0 +1,116 @@
+import type { StateDatabase } from "../../db/state/database.ts";
+import { holdersOf } from "../../db/state/secrets.ts";
+import type { StateClock } from "../../db/state/state-clock.ts";
+import { statement } from "../../db/state/statement.ts";
+import type { StoreWrites } from "../../db/state/store-writes.ts";
+import { type OwnedTable, ownedReads, ownedWrites } from "../../management/sqlite/owned-store.ts";
+import type { App, AppChanges, AppStore } from "../app-store.ts";
+
+interface AppRow {
+  readonly app_id: string;
+  readonly owner_fid: number;
+  readonly name: string;
+  readonly app_url: string;
+  readonly description: string | null;
+  readonly signer_fid_allowlist: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+const columns = "app_id, owner_fid, name, app_url, description, signer_fid_allowlist, created_at, updated_at";
+
+const insertApp = statement<
+  unknown,
+  [
+    appId: string,
+    ownerFid: number,
+    name: string,
+    appUrl: string,
+    description: string | null,
+    allowlist: string,
+    createdAt: number,
+    updatedAt: number,
+  ]
+>("apps.insert", `INSERT INTO apps (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+const updateApp = statement<
+  unknown,
+  [
+    name: string,
+    appUrl: string,
+    description: string | null,
+    allowlist: string,
+    updatedAt: number,
+    appId: string,
+  ]
+>(
+  "apps.update",
+  `UPDATE apps SET name = ?, app_url = ?, description = ?, signer_fid_allowlist = ?, updated_at = ?
+   WHERE app_id = ?`,
+);
+const deleteApp = statement<unknown, [appId: string]>("apps.delete", "DELETE FROM apps WHERE app_id = ?");
+const appById = statement<AppRow, [appId: string]>(
+  "apps.find",
+  `SELECT ${columns} FROM apps WHERE app_id = ?`,
+);
+const appsByOwner = statement<AppRow, [ownerFid: number]>(
+  "apps.by-owner",
+  `SELECT ${columns} FROM apps WHERE owner_fid = ? ORDER BY seq`,
+);
+const countApps = statement<{ count: number }, [ownerFid: number]>(
+  "apps.count",
+  "SELECT count(*) AS count FROM apps WHERE owner_fid = ?",
+);
+
+function toApp(row: AppRow): Omit<App, "secrets"> {
+  return {
+    appId: row.app_id,
+    ownerFid: row.owner_fid,
+    name: row.name,
+    appUrl: row.app_url,
+    description: row.description,
+    signerFidAllowlist: JSON.parse(row.signer_fid_allowlist),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+const table: OwnedTable<App> = {
+  idOf: (app) => app.appId,
+  insert(db, app) {
+    const allowlist = JSON.stringify(app.signerFidAllowlist);
+    const { appId, ownerFid, name, appUrl, description, createdAt, updatedAt } = app;
+    db.run(insertApp, appId, ownerFid, name, appUrl, description, allowlist, createdAt, updatedAt);
+  },
+  write(db, app) {
+    const allowlist = JSON.stringify(app.signerFidAllowlist);
+    db.run(updateApp, app.name, app.appUrl, app.description, allowlist, app.updatedAt, app.appId);
+  },
+  delete: (db, id) => db.run(deleteApp, id),
+  find(db, id) {
+    const row = db.get(appById, id);
+    return row && toApp(row);
+  },
+  listByOwner: (db, ownerFid) => db.all(appsByOwner, ownerFid).map(toApp),
+  countByOwner: (db, ownerFid) => db.get(countApps, ownerFid)?.count ?? 0,
+};
+
+export function appReads(db: StateDatabase): Pick<AppStore, "find" | "listByOwner" | "findBySecret"> {
+  const reads = ownedReads<App, AppChanges>(db, table);
+  return {
+    ...reads,
+    async findBySecret(digest, nowSecs) {
+      for (const holder of holdersOf(db, digest, nowSecs)) {
+        const app = await reads.find(holder, nowSecs);
+        if (app) return app;
+      }
+      return undefined;
+    },
+  };
+}
+
+export function appWrites(
+  db: StateDatabase,
+  clock: StateClock,
+): StoreWrites<AppStore, "create" | "update" | "delete" | "rotateSecret"> {
+  return ownedWrites(db, table, clock);
+}

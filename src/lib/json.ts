@@ -1,0 +1,29 @@
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+const utf8WithBom = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Parses JSON. Returns undefined, which is the value of no JSON text, for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As `parseJson`, for UTF-8. A byte order mark, which some clients send, is ignored. */
+export function parseJsonBytes(bytes: Uint8Array): unknown {
+  return parseDecoded(bytes, utf8);
+}
+
+/** As `parseJsonBytes`, but rejects a byte order mark. */
+export function parseStrictJsonBytes(bytes: Uint8Array): unknown {
+  return parseDecoded(bytes, utf8WithBom);
+}
+
+function parseDecoded(bytes: Uint8Array, decoder: TextDecoder): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+import type { StateDatabase } from "../../db/state/database.ts";
+import type { Secret } from "../../db/state/secret.ts";
+import { addSecret, deleteSecrets, readSecrets, rotate } from "../../db/state/secrets.ts";
+import type { StateClock } from "../../db/state/state-clock.ts";
+import type { StoreWrites } from "../../db/state/store-writes.ts";
+import type { Claim, OwnedRecord, OwnedStore, StoreRefusal } from "../owned-store.ts";
+
+/** Access to one table of records, without their secrets. */
+export interface OwnedTable<Item> {
+  idOf(item: Omit<Item, "secrets">): string;
+  insert(db: StateDatabase, item: Item): void;
+  /** Writes all columns that can change. */
+  write(db: StateDatabase, item: Item): void;
+  delete(db: StateDatabase, id: string, nowSecs: number): void;
+  find(db: StateDatabase, id: string): Omit<Item, "secrets"> | undefined;
+  listByOwner(db: StateDatabase, ownerFid: number): Omit<Item, "secrets">[];
+  countByOwner(db: StateDatabase, ownerFid: number): number;
+}
+
+const withSecrets = <Item>(item: Omit<Item, "secrets">, secrets: readonly Secret[]) =>
+  ({ ...item, secrets }) as unknown as Item;
+
+function read<Item>(
+  db: StateDatabase,
+  table: OwnedTable<Item>,
+  id: string,
+  nowSecs: number,
+): Item | undefined {
+  const item = table.find(db, id);
+  return item && withSecrets(item, readSecrets(db, [id], nowSecs).get(id) ?? []);
+}
+
+/** Returns the reads of a store; each uses one snapshot. */
+export function ownedReads<Item, Changes>(
+  db: StateDatabase,
+  table: OwnedTable<Item>,
+): Pick<OwnedStore<Item, Changes>, "find" | "listByOwner"> {
+  return {
+    find: async (id, nowSecs) => db.snapshot(() => read(db, table, id, nowSecs)),
+
+    listByOwner: async (ownerFid, nowSecs) =>
+      db.snapshot(() => {
+        const items = table.listByOwner(db, ownerFid);
+        const ids = items.map((item) => table.idOf(item));
+        const secrets = readSecrets(db, ids, nowSecs);
+        return items.map((item, at) => withSecrets(item, secrets.get(ids[at] ?? "") ?? []));
+      }),
+  };
+}
+
+/** Returns the writes of a store. */
+export function ownedWrites<Item extends OwnedRecord, Changes extends Partial<Item>>(
+  db: StateDatabase,
+  table: OwnedTable<Item>,
+  clock: StateClock,
+): StoreWrites<OwnedStore<Item, Changes>, "create" | "update" | "delete" | "rotateSecret"> {
+  /** Runs `work` on an existing record that belongs to the caller. */
+  function onOwn<T>({ id, ownerFid, nowSecs }: Claim, work: (item: Item) => T): T | StoreRefusal {
+    const item = read(db, table, id, nowSecs);
+    if (!item) return "not-found";
+    return item.ownerFid === ownerFid ? work(item) : "not-owner";
+  }
+
+  return {
+    create(item: Item, cap: number) {
+      if (table.countByOwner(db, item.ownerFid) >= cap) return "cap-reached";
+      table.insert(db, item);
+      for (const secret of item.secrets) addSecret(db, table.idOf(item), secret);
+      return item;
+    },
+
+    update: (claim, changes) =>
+      onOwn(claim, (item) => {
+        table.write(db, { ...item, ...changes, updatedAt: claim.nowSecs });
+        return read(db, table, claim.id, claim.nowSecs) ?? "not-found";
+      }),
+
+    delete: (claim) =>
+      onOwn(claim, () => {
+        table.delete(db, claim.id, claim.nowSecs);
+        deleteSecrets(db, claim.id);
+        return undefined;
+      }),
+
+    rotateSecret: (claim, rotation) =>
+      onOwn(claim, (item) => {
+        const { id, nowSecs } = claim;
+        const times = { nowSecs, sweepableSecs: clock.sweepableSecs() };
+        if (!rotate(db, id, times, rotation)) return "too-many-secrets";
+        table.write(db, { ...item, updatedAt: nowSecs });
+        return read(db, table, id, nowSecs) ?? "not-found";
+      }),
+  };
+}

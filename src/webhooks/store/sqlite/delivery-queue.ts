@@ -1,0 +1,122 @@
+import type { StateDatabase } from "../../../db/state/database.ts";
+import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
+import { statement } from "../../../db/state/statement.ts";
+import type { StoreWrites } from "../../../db/state/store-writes.ts";
+import type { DeliveryQueue, DueWebhook, FailureRule, Settlement } from "../delivery-queue.ts";
+import { claimDelivery } from "./delivery-claim.ts";
+import { addToDeliveryTotals } from "./delivery-totals.ts";
+import { holdWebhook, recordFailedAttempt, recordFailedDelivery, recordSuccess } from "./webhook-health.ts";
+
+const endLeases = statement<unknown, [nowMs: number]>(
+  "deliveries.end-leases",
+  "UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE lease_ends_at_ms > 0",
+);
+const nextDueWebhook = statement<
+  { seq: number; webhook_id: string | null; due_at_ms: number; is_failing: number | null },
+  [afterWebhook: number]
+>(
+  "deliveries.next-lane",
+  `SELECT d.webhook AS seq, w.webhook_id, d.due_at_ms,
+     h.last_failure_at > coalesce(h.last_success_at, 0) AS is_failing FROM deliveries d
+   LEFT JOIN webhooks w ON w.seq = d.webhook AND w.active = 1
+   LEFT JOIN webhook_health h ON h.webhook = d.webhook
+   WHERE d.webhook > ? AND d.due_at_ms IS NOT NULL ORDER BY d.webhook, d.due_at_ms LIMIT 1`,
+);
+const settleLeased = statement<
+  { webhook: number },
+  [state: string, dueAtMs: number | null, endedAt: number | null, seq: number, leaseEndsAtMs: number]
+>(
+  "deliveries.settle",
+  `UPDATE deliveries SET state = ?, attempts = attempts + 1, due_at_ms = ?, lease_ends_at_ms = NULL, ended_at = ?
+   WHERE seq = ? AND lease_ends_at_ms = ? RETURNING webhook`,
+);
+const releaseLeased = statement<unknown, [nowMs: number, seq: number, leaseEndsAtMs: number]>(
+  "deliveries.release",
+  "UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE seq = ? AND lease_ends_at_ms = ?",
+);
+const insertAttempt = statement<
+  unknown,
+  [
+    delivery: number,
+    atMs: number,
+    status: number | null,
+    error: string | null,
+    durationMs: number,
+    responseText: string,
+  ]
+>(
+  "delivery-attempts.insert",
+  `INSERT INTO delivery_attempts (delivery, at_ms, status, error, duration_ms, answer) VALUES (?, ?, ?, ?, ?, ?)`,
+);
+
+const STATE_AFTER = { delivered: "delivered", retry: "queued", failed: "failed", gone: "failed" } as const;
+
+export function queueReads(db: StateDatabase): Pick<DeliveryQueue, "dueWebhooks"> {
+  return {
+    dueWebhooks: async (after, max) =>
+      db.snapshot(() => {
+        const webhooks: DueWebhook[] = [];
+        let position = after;
+        for (let read = 0; read < max; read += 1) {
+          const next = db.get(nextDueWebhook, position);
+          if (!next) return { webhooks, last: undefined };
+          position = next.seq;
+          if (next.webhook_id === null) continue;
+          const isFailing = next.is_failing === 1;
+          webhooks.push({ webhookId: next.webhook_id, dueAtMs: next.due_at_ms, isFailing });
+        }
+        return { webhooks, last: position };
+      }),
+  };
+}
+
+export function queueWrites(
+  db: StateDatabase,
+  clock: StateClock,
+): StoreWrites<DeliveryQueue, "recover" | "claim" | "settle" | "release"> {
+  return {
+    recover: (nowMs) => db.run(endLeases, nowMs),
+    claim: (request) => claimDelivery(db, clock, request),
+    settle: (settlement, rule) => settle(db, clock, settlement, rule),
+    release({ seq, leaseEndsAtMs }, nowMs) {
+      db.run(releaseLeased, nowMs, seq, leaseEndsAtMs);
+    },
+  };
+}
+
+function settle(
+  db: StateDatabase,
+  clock: StateClock,
+  settlement: Settlement,
+  rule: FailureRule,
+): string | undefined {
+  const { delivery, attempt, verdict, holdUntilMs } = settlement;
+  const { seq, leaseEndsAtMs } = delivery;
+  const { atMs, status, error, durationMs, responseText } = attempt;
+  const nowSecs = Math.floor((atMs + durationMs) / 1000);
+  const state = STATE_AFTER[verdict.kind];
+  const dueAtMs = verdict.kind === "retry" ? verdict.dueAtMs : null;
+  const endedAt = verdict.kind === "retry" ? null : nowSecs;
+  const settled = db.get(settleLeased, state, dueAtMs, endedAt, seq, leaseEndsAtMs);
+  if (!settled) return undefined;
+  const { webhook } = settled;
+  db.run(insertAttempt, seq, atMs, status, error, durationMs, responseText);
+  if (state !== "queued") {
+    addToDeliveryTotals(db, "queued", -1);
+    addToDeliveryTotals(db, state, 1);
+  }
+  let deactivated: string | undefined;
+  if (verdict.kind === "delivered") recordSuccess(db, webhook, nowSecs);
+  else if (verdict.kind === "retry") recordFailedAttempt(db, webhook, nowSecs);
+  else {
+    // A jump of the machine's clock does not lengthen a run of failures.
+    const ranUntilSecs = Math.min(nowSecs, stateSecs(clock));
+    deactivated = recordFailedDelivery(db, webhook, nowSecs, {
+      isGone: verdict.kind === "gone",
+      rule,
+      ranUntilSecs,
+    });
+  }
+  if (holdUntilMs !== null) holdWebhook(db, webhook, holdUntilMs);
+  return deactivated;
+}

@@ -1,0 +1,156 @@
+import type { StateDatabase } from "../../../db/state/database.ts";
+import { statement } from "../../../db/state/statement.ts";
+import type { Deactivation } from "../delivery-publications.ts";
+import type { FailureRule } from "../delivery-queue.ts";
+import type { WebhookHealth } from "../webhook-store.ts";
+import { recordWebhookChange } from "./webhook-changes.ts";
+
+/** Reason of a deactivation, for the owner. */
+const GONE = "the receiver answered 410 Gone";
+
+const insert = statement<unknown, [webhookId: string]>(
+  "webhook-health.insert",
+  `INSERT INTO webhook_health (webhook, queued, consecutive_failures, dropped)
+   SELECT seq, 0, 0, 0 FROM webhooks WHERE webhook_id = ?`,
+);
+const succeed = statement<unknown, [webhook: number, nowSecs: number]>(
+  "webhook-health.succeed",
+  `UPDATE webhook_health SET queued = queued - 1, last_success_at = ?2, consecutive_failures = 0,
+     failing_since = NULL WHERE webhook = ?1`,
+);
+const failOnce = statement<unknown, [webhook: number, nowSecs: number]>(
+  "webhook-health.fail-once",
+  "UPDATE webhook_health SET last_failure_at = ?2 WHERE webhook = ?1",
+);
+const failFinally = statement<
+  { consecutive_failures: number; failing_since: number },
+  [webhook: number, nowSecs: number]
+>(
+  "webhook-health.fail-finally",
+  `UPDATE webhook_health SET queued = queued - 1, last_failure_at = ?2,
+     consecutive_failures = consecutive_failures + 1, failing_since = coalesce(failing_since, ?2)
+   WHERE webhook = ?1 RETURNING consecutive_failures, failing_since`,
+);
+const deactivate = statement<{ webhook_id: string }, [nowSecs: number, webhook: number]>(
+  "webhooks.deactivate",
+  "UPDATE webhooks SET active = 0, updated_at = ? WHERE seq = ? AND active = 1 RETURNING webhook_id",
+);
+const unchangedWebhook = statement<{ seq: number }, [webhookId: string, version: number]>(
+  "webhooks.unchanged",
+  `SELECT seq FROM webhooks w WHERE webhook_id = ?1 AND active = 1 AND NOT EXISTS
+     (SELECT 1 FROM webhook_changes c WHERE c.webhook_id = ?1 AND c.version > ?2)`,
+);
+const recordDeactivation = statement<unknown, [nowSecs: number, reason: string, webhook: number]>(
+  "webhook-health.deactivate",
+  "UPDATE webhook_health SET deactivated_at = ?, deactivation_reason = ? WHERE webhook = ?",
+);
+const resetInactive = statement<unknown, [webhookId: string]>(
+  "webhook-health.start-afresh",
+  `UPDATE webhook_health SET consecutive_failures = 0, failing_since = NULL, deactivated_at = NULL,
+     deactivation_reason = NULL, behind_since_ms = NULL, held_until_ms = NULL
+   WHERE webhook = (SELECT seq FROM webhooks WHERE webhook_id = ? AND active = 0)`,
+);
+const hold = statement<unknown, [heldUntilMs: number, webhook: number]>(
+  "webhook-health.hold",
+  "UPDATE webhook_health SET held_until_ms = ? WHERE webhook = ?",
+);
+
+/** Columns of `webhook_health` as `h`, for a join. */
+export const HEALTH_COLUMNS =
+  "h.queued, h.last_success_at, h.last_failure_at, h.consecutive_failures, h.failing_since, h.dropped, h.deactivated_at, " +
+  "h.deactivation_reason";
+
+export interface HealthRow {
+  readonly queued: number;
+  readonly last_success_at: number | null;
+  readonly last_failure_at: number | null;
+  readonly consecutive_failures: number;
+  readonly failing_since: number | null;
+  readonly dropped: number;
+  readonly deactivated_at: number | null;
+  readonly deactivation_reason: string | null;
+}
+
+export function toHealth(row: HealthRow): WebhookHealth {
+  return {
+    queued: row.queued,
+    lastSuccessAt: row.last_success_at,
+    lastFailureAt: row.last_failure_at,
+    consecutiveFailures: row.consecutive_failures,
+    failingSince: row.failing_since,
+    dropped: row.dropped,
+    deactivatedAt: row.deactivated_at,
+    deactivationReason: row.deactivation_reason,
+  };
+}
+
+/** Creates the health row of a new webhook. */
+export function insertHealth(db: StateDatabase, webhookId: string): void {
+  db.run(insert, webhookId);
+}
+
+/** Records a successful delivery, which ends a run of failures. */
+export function recordSuccess(db: StateDatabase, webhook: number, nowSecs: number): void {
+  db.run(succeed, webhook, nowSecs);
+}
+
+/** Records a failed attempt that will be retried. */
+export function recordFailedAttempt(db: StateDatabase, webhook: number, nowSecs: number): void {
+  db.run(failOnce, webhook, nowSecs);
+}
+
+/**
+ * Records a failed delivery.
+ *
+ * @returns the reason if this deactivated the webhook.
+ */
+export function recordFailedDelivery(
+  db: StateDatabase,
+  webhook: number,
+  nowSecs: number,
+  failure: { readonly isGone: boolean; readonly rule: FailureRule; readonly ranUntilSecs: number },
+): string | undefined {
+  const run = db.get(failFinally, webhook, nowSecs);
+  const { failures, runSecs } = failure.rule;
+  const isRunOver =
+    run !== undefined &&
+    run.consecutive_failures >= failures &&
+    failure.ranUntilSecs - run.failing_since >= runSecs;
+  if (!failure.isGone && !isRunOver) return undefined;
+  const reason = failure.isGone
+    ? GONE
+    : `${run?.consecutive_failures} deliveries in a row failed, over ${hoursOf(runSecs)} or more`;
+  return deactivateFor(db, webhook, reason, nowSecs) ? reason : undefined;
+}
+
+/** Deactivates a webhook that has not changed since a version; false when it has changed or is not active. */
+export function deactivateUnchanged(
+  db: StateDatabase,
+  { webhookId, reason, version, nowSecs }: Deactivation,
+): boolean {
+  const webhook = db.get(unchangedWebhook, webhookId, version);
+  return webhook !== undefined && deactivateFor(db, webhook.seq, reason, nowSecs);
+}
+
+function deactivateFor(db: StateDatabase, webhook: number, reason: string, nowSecs: number): boolean {
+  const deactivated = db.get(deactivate, nowSecs, webhook);
+  if (!deactivated) return false;
+  db.run(recordDeactivation, nowSecs, reason, webhook);
+  recordWebhookChange(db, deactivated.webhook_id);
+  return true;
+}
+
+/** Resets the health of an inactive webhook that is about to be activated. */
+export function resetFailures(db: StateDatabase, webhookId: string): void {
+  db.run(resetInactive, webhookId);
+}
+
+/** Stores the time until which the receiver requested no calls. */
+export function holdWebhook(db: StateDatabase, webhook: number, untilMs: number): void {
+  db.run(hold, untilMs, webhook);
+}
+
+function hoursOf(secs: number): string {
+  const hours = Math.round(secs / 3600);
+  return hours === 1 ? "1 hour" : `${hours} hours`;
+}

@@ -1,0 +1,66 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { NonceStore } from "../../src/auth/nonce-store.ts";
+import { ManualClock } from "../support/clock.ts";
+
+export interface NonceFixture extends Disposable {
+  readonly store: NonceStore;
+  rows(): number;
+}
+
+/** The guarantees of every implementation of the nonce store. */
+export function nonceStoreContract(name: string, open: (clock: ManualClock) => NonceFixture): void {
+  describe(`${name}: nonce store`, () => {
+    const opened: Disposable[] = [];
+    afterEach(() => {
+      for (const fixture of opened.splice(0)) fixture[Symbol.dispose]();
+    });
+    const start = () => {
+      clock = new ManualClock(100);
+      const fixture = open(clock);
+      opened.push(fixture);
+      return fixture;
+    };
+    const nonce = (n: number, fid = 3) => ({ fid, nonce: new Uint8Array(32).fill(n) });
+    const times = (nowSecs: number) => {
+      clock.setSecs(nowSecs);
+      return { nowSecs, validUntil: nowSecs + 300, expiresAt: nowSecs + 600 };
+    };
+    const isSpent = (store: NonceStore, n: number, nowSecs: number) =>
+      store.isSpent(nonce(n), { nowSecs, validUntil: nowSecs + 300 });
+    let clock: ManualClock;
+
+    test("exactly one of many attempts to spend a nonce succeeds", async () => {
+      const { store, rows } = start();
+      const outcomes = await Promise.all([...Array(50)].map(() => store.spend(nonce(1), times(100))));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(rows()).toBe(1);
+    });
+
+    test("the same nonce of another fid is a different one", async () => {
+      const { store } = start();
+      expect(await store.spend(nonce(1), times(100))).toBe(true);
+      expect(await store.spend(nonce(1, 4), times(100))).toBe(true);
+      expect(await store.spend(nonce(2), times(100))).toBe(true);
+    });
+
+    test("a nonce is spent up to and including its last second, and can be spent again after it", async () => {
+      const { store } = start();
+      expect(await isSpent(store, 1, 100)).toBe(false);
+      await store.spend(nonce(1), times(100));
+      expect(await isSpent(store, 1, 100)).toBe(true);
+      expect(await isSpent(store, 1, 700)).toBe(true);
+      expect(await store.spend(nonce(1), times(700))).toBe(false);
+      expect(await isSpent(store, 1, 701)).toBe(false);
+      expect(await store.spend(nonce(1), times(701))).toBe(true);
+      expect(await isSpent(store, 1, 1301)).toBe(true);
+    });
+
+    test("expired nonces do not accumulate", async () => {
+      const { store, rows } = start();
+      for (let n = 0; n < 100; n += 1) await store.spend(nonce(n), times(100));
+      expect(rows()).toBe(100);
+      for (let n = 100; n < 140; n += 1) await store.spend(nonce(n), times(1000));
+      expect(rows()).toBe(40);
+    });
+  });
+}

@@ -1,0 +1,15 @@
+import { openState, statePath } from "../../src/db/state/database.ts";
+import { tempDir } from "./program.ts";
+
+/** A state database in a directory of its own. */
+export function openStateFile() {
+  const dir = tempDir();
+  const db = openState(statePath(dir.path));
+  const rows = (table: string) =>
+    db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
+  const dispose = () => {
+    db[Symbol.dispose]();
+    dir[Symbol.dispose]();
+  };
+  return { db, dir, rows, [Symbol.dispose]: dispose };
+}
