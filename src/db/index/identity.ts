@@ -2,17 +2,8 @@ import { UserError } from "../../lib/failure.ts";
 import { networkOf } from "../../protocol/network.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "./database.ts";
-import { statement } from "./statement.ts";
+import { readMeta, writeMeta } from "./meta.ts";
 import { readTotals } from "./totals.ts";
-
-const getMeta = statement<{ value: string }, [key: string]>(
-  "meta.get",
-  "SELECT value FROM meta WHERE key = ?",
-);
-const putMeta = statement<unknown, [key: string, value: string]>(
-  "meta.put",
-  "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
-);
 
 /**
  * Binds an index to one network.
@@ -20,8 +11,8 @@ const putMeta = statement<unknown, [key: string, value: string]>(
  * @throws UserError when the index holds another network's data.
  */
 export function claimNetwork(db: IndexDatabase, network: string): void {
-  const claimed = db.get(getMeta, "network")?.value;
-  if (claimed === undefined) db.run(putMeta, "network", network);
+  const claimed = readMeta(db, "network");
+  if (claimed === undefined) writeMeta(db, "network", network);
   else if (claimed !== network) {
     throw new UserError(
       `the index in this data directory holds ${claimed}; protocol.network is ${network}. Use another data directory.`,
@@ -35,7 +26,7 @@ export function claimNetwork(db: IndexDatabase, network: string): void {
  * @throws Error when no network has claimed the index.
  */
 export function networkOfIndex(db: IndexDatabase): FarcasterNetwork {
-  const network = db.get(getMeta, "network")?.value;
+  const network = readMeta(db, "network");
   if (network !== "mainnet" && network !== "testnet" && network !== "devnet")
     throw new Error("the index belongs to no network");
   return networkOf(network);
@@ -43,12 +34,12 @@ export function networkOfIndex(db: IndexDatabase): FarcasterNetwork {
 
 /** Whether the index was filled with the demo network, whose keys are public. */
 export function isDemo(db: IndexDatabase): boolean {
-  return db.get(getMeta, "demo") !== undefined;
+  return readMeta(db, "demo") !== undefined;
 }
 
 /** Whether the index is filled from an upstream only. */
 export function isFollowing(db: IndexDatabase): boolean {
-  return db.get(getMeta, "follows") !== undefined;
+  return readMeta(db, "follows") !== undefined;
 }
 
 /**
@@ -75,7 +66,7 @@ export function claimSource(db: IndexDatabase, { follows }: { follows: boolean }
       "the index in this data directory follows an upstream, and upstream.url is empty. Set it, or use another data directory.",
     );
   }
-  if (follows && !isFollowing(db)) db.run(putMeta, "follows", "true");
+  if (follows && !isFollowing(db)) writeMeta(db, "follows", "true");
 }
 
 /**
@@ -93,5 +84,5 @@ function isEmpty(db: IndexDatabase): boolean {
 
 /** Marks the index as holding the demo network. */
 export function markDemo(db: IndexDatabase): void {
-  db.run(putMeta, "demo", "true");
+  writeMeta(db, "demo", "true");
 }

@@ -3,7 +3,14 @@ import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { createPrivateFile, restrictToOwner } from "../../lib/private-file.ts";
-import { appliedMigrations, type Migrations, migrate, refuseNewer, refuseOlder } from "./schema-version.ts";
+import {
+  appliedMigrations,
+  type Migrations,
+  migrate,
+  refuseFormer,
+  refuseNewer,
+  refuseOlder,
+} from "./schema-version.ts";
 import { asStorageError, type DatabaseFile, recoveryOf } from "./storage-error.ts";
 import { isReadableWal } from "./wal-header.ts";
 
@@ -39,6 +46,7 @@ export function openWriter(where: DatabaseFile, options: WriterOptions): Databas
       // First, so that later statements wait for another connection's lock instead of failing.
       sqlite.exec("PRAGMA busy_timeout = 10000");
       const applied = appliedMigrations(sqlite);
+      refuseFormer(where, applied);
       refuseNewer(where, applied, migrations);
       if (applied.length === 0 && !mayCreate) throw new UserError(missing(where, "is empty"));
       // Readers do not wait for the writer, nor the writer for readers.
@@ -76,6 +84,7 @@ export function openReader(
       sqlite.exec(`PRAGMA cache_size = -${cacheKib}`);
       sqlite.exec("PRAGMA temp_store = MEMORY");
       const applied = appliedMigrations(sqlite);
+      refuseFormer(where, applied);
       refuseNewer(where, applied, migrations);
       refuseOlder(where, applied, migrations);
     },
@@ -99,6 +108,20 @@ function opened(where: DatabaseFile, open: () => Database, prepare: (sqlite: Dat
     sqlite?.close();
     throw asStorageError(where, cause);
   }
+}
+
+/**
+ * Opens a database as it is, whatever its schema.
+ *
+ * @throws UserError when the operator must fix the file; StorageError when SQLite cannot use it.
+ */
+export function openAsIs(where: DatabaseFile, { readonly }: { readonly readonly: boolean }): Database {
+  checkFile(where, false);
+  return opened(
+    where,
+    () => new Database(where.file, readonly ? { readonly, strict: true } : { readwrite: true, strict: true }),
+    (sqlite) => sqlite.exec("PRAGMA busy_timeout = 10000"),
+  );
 }
 
 /** Reports problems of a file before SQLite does, which only says "unable to open database file". */

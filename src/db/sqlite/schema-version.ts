@@ -43,6 +43,21 @@ export function appliedMigrations(sqlite: Database): number[] {
     .map(({ at }) => at);
 }
 
+/** The first migration of the index in the format before cast ids and columns. A file that has it must be built again. */
+export const FORMER_INDEX_MIGRATION = 1_795_262_699_609;
+
+/**
+ * Rejects an index in the former format, whose rows this version cannot read.
+ *
+ * @throws UserError with the command that converts it.
+ */
+export function refuseFormer({ database, file }: DatabaseFile, applied: readonly number[]): void {
+  if (database !== "index" || !applied.includes(FORMER_INDEX_MIGRATION)) return;
+  throw new UserError(
+    `${file}: the index has the format of an earlier version. Stop the node and run \`svc migrate\`, which builds a new file from it.`,
+  );
+}
+
 /**
  * Rejects a database that a newer version of the program has migrated: this version would misread it, and write rows that
  * the newer one does not expect.

@@ -1,0 +1,63 @@
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { UserError } from "../../../lib/failure.ts";
+
+/** The file that a migration builds. */
+export function newFileOf(path: string): string {
+  return `${path}.new`;
+}
+
+/** The former index, until the first clean stop of the node. */
+export function oldFileOf(path: string): string {
+  return `${path}.old`;
+}
+
+/**
+ * Puts the new file in the place of the index, which stays as the old file. Both must be closed. After a crash at any moment the
+ * index is either file, or `restoreIndex` makes it the former one.
+ */
+export function replaceIndex(path: string): void {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if (log && log.size > 0)
+    throw new UserError(
+      `${path}-wal holds changes of the index: another program has opened it. Stop it, and try again.`,
+    );
+  for (const companion of [`${path}-wal`, `${path}-shm`]) rmSync(companion, { force: true });
+  syncFile(newFileOf(path));
+  rmSync(oldFileOf(path), { force: true });
+  try {
+    linkSync(path, oldFileOf(path));
+  } catch {
+    // A file system without hard links.
+    renameSync(path, oldFileOf(path));
+  }
+  renameSync(newFileOf(path), path);
+  syncFile(dirname(path));
+}
+
+/** Undoes a replacement that a crash left without an index. */
+export function restoreIndex(path: string): void {
+  if (existsSync(path) || !existsSync(newFileOf(path)) || !existsSync(oldFileOf(path))) return;
+  renameSync(oldFileOf(path), path);
+}
+
+/** Deletes the former index. Returns its size in bytes, 0 if there was none. */
+export function dropOldIndex(path: string): number {
+  const size = statSync(oldFileOf(path), { throwIfNoEntry: false })?.size ?? 0;
+  rmSync(oldFileOf(path), { force: true });
+  return size;
+}
+
+/** Deletes the file that a migration builds. */
+export function dropNewFile(path: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(newFileOf(path) + suffix, { force: true });
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
