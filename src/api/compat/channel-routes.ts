@@ -10,7 +10,7 @@ import {
   channelMembersCursor,
   resolveChannelIds,
 } from "../../read/queries/channels/channels.ts";
-import { rankingCursors, rankingPage } from "../../read/queries/feeds/ranking.ts";
+import { rankedChannels, rankingCursors } from "../../read/queries/feeds/ranking.ts";
 import { type Reads, runQuery } from "../../read/run-query.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";
@@ -122,10 +122,9 @@ export function channelListRoutes(reads: Reads) {
         return runQuery(
           reads,
           (db) => {
-            const { rows, cursor } = rankingPage(db, { kind: "channels", limit, after });
-            const ids = rows.map(({ ref }) => Buffer.from(ref).toString("utf8"));
-            const casts = countChannelCasts(db, ids, nowSecs(reads.clock));
-            return { rows: ids.map((id) => ({ id })), cursor, casts };
+            const { rows, cursor } = rankedChannels(db, { limit, after });
+            const ids = rows.map(({ id }) => id);
+            return { rows, cursor, casts: countChannelCasts(db, ids, nowSecs(reads.clock)) };
           },
           ({ rows }) => ({ channelIds: rows.map(({ id }) => id), viewerFid: query.viewer_fid }),
           presentChannelActivity,

@@ -6,6 +6,7 @@ import { operation } from "../../http/operation.ts";
 import { choice, cursor, fid, integer, limit, optional, text } from "../../http/params.ts";
 import { flag } from "../../http/word-params.ts";
 import { readCastsInSlices } from "../../read/cast-slices.ts";
+import { hashesOf } from "../../read/hydrate/hydrate.ts";
 import { presentCast } from "../../read/present/compat/cast.ts";
 import { presentCastSearch } from "../../read/present/compat/cast-lists.ts";
 import {
@@ -90,10 +91,7 @@ export function conversationRoutes(reads: Reads) {
               });
             return page ? { page, nodes: pageNodes(reads, page) } : undefined;
           },
-          hashesOf: (found) => [
-            ...(found?.nodes ?? []).map(({ hash }) => hash),
-            ...(found?.page.parents ?? []),
-          ],
+          castsOf: (found) => [...(found?.nodes ?? []), ...(found?.page.parents ?? [])],
           viewerFid: query.viewer_fid,
           present: presentCast,
         });
@@ -144,8 +142,12 @@ export function conversationRoutes(reads: Reads) {
               limit: query.limit,
               after,
             }),
-          ({ rows }) => ({ hashes: rows.map(({ hash }) => hash), viewerFid: query.viewer_fid }),
-          presentCastSearch,
+          ({ rows }) => ({ castIds: rows.map(({ id }) => id), viewerFid: query.viewer_fid }),
+          ({ rows, cursor }, hydration) =>
+            presentCastSearch(
+              { rows: hashesOf(rows, hydration).map((hash) => ({ hash })), cursor },
+              hydration,
+            ),
         );
       },
       operation({

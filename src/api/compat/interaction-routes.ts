@@ -54,7 +54,7 @@ export function interactionRoutes(reads: Reads) {
         (db) => pairInteractions(db, { fids: [one, other], types }),
         (acts) => ({
           fids: [one, other],
-          hashes: acts.flatMap(({ hash }) => hash ?? []),
+          castIds: acts.flatMap(({ castId }) => castId ?? []),
           viewerFid: query.viewer_fid,
         }),
         presentInteractions,

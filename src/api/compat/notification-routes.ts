@@ -51,7 +51,7 @@ export function notificationListRoutes(reads: Reads) {
       (db) => ({ ...find(db), unseen: countUnseen(db, fid) }),
       ({ rows }) => ({
         fids: rows.flatMap(({ acts }) => acts.map(({ actorFid }) => actorFid)),
-        hashes: rows.flatMap(({ hash }) => hash ?? []),
+        castIds: rows.flatMap(({ castId }) => castId ?? []),
         viewerFid,
       }),
       presentNotifications,

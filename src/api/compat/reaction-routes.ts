@@ -60,7 +60,7 @@ const wantedOf =
   ({ viewer_fid: viewerFid }: Viewer) =>
   ({ rows }: Page<Reaction>) => ({
     fids: rows.map((reaction) => reaction.fid),
-    hashes: new Set(rows.map((reaction) => reaction.castHash)),
+    castIds: new Set(rows.map((reaction) => reaction.castId)),
     viewerFid,
   });
 

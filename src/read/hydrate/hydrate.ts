@@ -91,6 +91,11 @@ function* quotedHashes(casts: readonly CastState[], loaded: ReadonlyMap<Hash, Ca
   }
 }
 
+/** Returns the hash of a cast that was requested by id; `0x`, which no cast has, if it is not live. */
+export function hashOf(castId: number, { castsById }: Hydration): Hash {
+  return castsById.get(castId)?.hash ?? "0x";
+}
+
 /** Returns the hashes of the live casts among those that were requested by id, in the order of `rows`. */
 export function hashesOf(rows: readonly { readonly id: number }[], { castsById }: Hydration): Hash[] {
   return rows.flatMap(({ id }) => castsById.get(id)?.hash ?? []);

@@ -71,6 +71,10 @@ export type TimedKey = readonly [timestamp: number, hash: Hash];
 
 type TimedCursor = CursorCodec<readonly ["int", "hash"]>;
 
+/** The positions in a second before and after all of its casts, newest first. */
+export const HIGHEST_HASH: Hash = `0x${"ff".repeat(20)}`;
+export const LOWEST_HASH: Hash = `0x${"00".repeat(20)}`;
+
 /** An id above those of all casts. */
 export const ABOVE_ALL_CASTS = Number.MAX_SAFE_INTEGER;
 

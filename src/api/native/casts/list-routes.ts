@@ -75,7 +75,7 @@ export function castListRoutes({ reads, describe }: ReadDeps) {
             const root = hash && conversation(reads, { hash, depth: query.reply_depth });
             return root ? conversationNodes(root) : [];
           },
-          hashesOf: (nodes) => nodes.map(({ hash }) => hash),
+          castsOf: (nodes) => nodes,
           present: presentCastWithoutReplies,
         });
         if (!first) throw new ApiError("notFound", "no such cast");

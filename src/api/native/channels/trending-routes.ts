@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { cursor, limit } from "../../../http/params.ts";
-import { rankingCursors, rankingPage } from "../../../read/queries/feeds/ranking.ts";
+import { rankedChannels, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import type { ReadDeps } from "../../shared/dialect.ts";
 import { respondWithChannelPage } from "./channel-page.ts";
@@ -11,11 +11,7 @@ export function trendingChannelRoutes({ reads, describe }: ReadDeps) {
     "/channel/trending",
     ({ query }) => {
       const after = decodeCursor(rankingCursors.channels, query.cursor);
-      return respondWithChannelPage(reads, query, (db) => {
-        const page = rankingPage(db, { kind: "channels", limit: query.limit, after });
-        const rows = page.rows.map(({ ref }) => ({ id: Buffer.from(ref).toString("utf8") }));
-        return { rows, cursor: page.cursor };
-      });
+      return respondWithChannelPage(reads, query, (db) => rankedChannels(db, { limit: query.limit, after }));
     },
     describe({
       cache: "shared",

@@ -13,7 +13,7 @@ export function popularFeedRoutes({ reads, describe }: ReadDeps) {
     ({ query }) => {
       const top = Math.min(query.limit, MAX_POPULAR);
       return respondWithCastPage(reads, query, (db) => ({
-        rows: popularCasts(db, { fid: query.fid, limit: top }).map((hash) => ({ hash })),
+        rows: popularCasts(db, { fid: query.fid, limit: top }),
         cursor: null,
       }));
     },

@@ -1,6 +1,5 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { hex } from "../../../read/hydrate/casts.ts";
-import { rankedCastsUnder, rankingCursors, rankingPage } from "../../../read/queries/feeds/ranking.ts";
+import { rankedCasts, rankedCastsUnder, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
 import type { Reads } from "../../../read/run-query.ts";
 import { respondWithCastPage } from "../../shared/cast-page.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
@@ -20,10 +19,8 @@ export function respondWithTrending(
   urlsOf?: (db: IndexDatabase) => readonly string[],
 ): object {
   const after = decodeCursor(rankingCursors.casts, query.cursor);
-  return respondWithCastPage(reads, query, (db) => {
-    const page = urlsOf
-      ? rankedCastsUnder(db, { urls: urlsOf(db), limit: query.limit, after })
-      : rankingPage(db, { kind: "casts", limit: query.limit, after });
-    return { rows: page.rows.map(({ ref }) => ({ hash: hex(ref) })), cursor: page.cursor };
-  });
+  const { limit } = query;
+  return respondWithCastPage(reads, query, (db) =>
+    urlsOf ? rankedCastsUnder(db, { urls: urlsOf(db), limit, after }) : rankedCasts(db, { limit, after }),
+  );
 }

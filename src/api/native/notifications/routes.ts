@@ -124,7 +124,7 @@ function respondWithPage(reads: Reads, find: (db: IndexDatabase) => Page<Notific
     find,
     ({ rows }) => ({
       fids: rows.flatMap(({ acts }) => acts.map(({ actorFid }) => actorFid)),
-      hashes: rows.flatMap(({ hash }) => hash ?? []),
+      castIds: rows.flatMap(({ castId }) => castId ?? []),
     }),
     ({ rows, cursor: next }, hydration) => ({
       notifications: rows.flatMap((entry) => presentNotification(entry, hydration) ?? []),

@@ -38,7 +38,7 @@ export function reactionRoutes(reads: Reads) {
       find,
       ({ rows }) => ({
         fids: rows.map((reaction) => reaction.fid),
-        hashes: new Set(rows.map((reaction) => reaction.castHash)),
+        castIds: new Set(rows.map((reaction) => reaction.castId)),
       }),
       ({ rows, cursor }, hydration) => ({
         reactions: rows.flatMap((reaction) => presentReaction(reaction, hydration) ?? []),

@@ -2,7 +2,7 @@ import { NotificationKind } from "../../../db/index/project/notifications.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import type { Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
-import type { Hydration } from "../../hydrate/hydrate.ts";
+import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
 import type { ActType, PairAct } from "../../queries/casts/pair-interactions.ts";
 import type { NotificationEntry } from "../../queries/notifications/notification-groups.ts";
 import { presentCast, presentCastDehydrated } from "./cast.ts";
@@ -56,7 +56,8 @@ function presentActs({ type, newestAt, actorFids, hash, count }: Acts, hydration
 
 /** Presents an entry of the in-app list. */
 export function presentNotification(entry: NotificationEntry, hydration: Hydration) {
-  const { newest, acts, hash, count } = entry;
+  const { newest, acts, castId, count } = entry;
+  const hash = castId === undefined ? undefined : hashOf(castId, hydration);
   const actorFids = acts.map(({ actorFid }) => actorFid);
   const type = TYPES[newest.kind];
   return presentActs({ type, newestAt: newest.timestamp, actorFids, hash, count }, hydration);
@@ -64,10 +65,10 @@ export function presentNotification(entry: NotificationEntry, hydration: Hydrati
 
 /** Presents the acts between two users, each as a notification. */
 export function presentInteractions(acts: readonly PairAct[], hydration: Hydration) {
-  const interactions = acts.flatMap(
-    ({ type, timestamp, actorFid, hash }) =>
-      presentActs({ type, newestAt: timestamp, actorFids: [actorFid], hash, count: 1 }, hydration) ?? [],
-  );
+  const interactions = acts.flatMap(({ type, timestamp, actorFid, castId }) => {
+    const hash = castId === undefined ? undefined : hashOf(castId, hydration);
+    return presentActs({ type, newestAt: timestamp, actorFids: [actorFid], hash, count: 1 }, hydration) ?? [];
+  });
   return { interactions };
 }
 

@@ -1,7 +1,7 @@
 import { isoTime } from "../../../lib/iso-time.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { Page } from "../../cursor.ts";
-import type { Hydration } from "../../hydrate/hydrate.ts";
+import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
 import type { Reaction } from "../../queries/casts/reactions.ts";
 import { presentCast, presentCastDehydrated } from "./cast.ts";
 import { presentUser, presentUserDehydrated } from "./user.ts";
@@ -17,7 +17,7 @@ export function reactionNames(type: ReactionType) {
 export function presentCastReactions({ rows, cursor }: Page<Reaction>, hydration: Hydration) {
   const reactions = rows.flatMap((reaction) => {
     const user = presentUser(reaction.fid, hydration);
-    const cast = presentCastDehydrated(reaction.castHash, hydration);
+    const cast = presentCastDehydrated(hashOf(reaction.castId, hydration), hydration);
     if (!user || !cast) return [];
     return [{ ...reactionNames(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user, cast }];
   });
@@ -28,7 +28,7 @@ export function presentCastReactions({ rows, cursor }: Page<Reaction>, hydration
 export function presentUserReactions({ rows, cursor }: Page<Reaction>, hydration: Hydration) {
   const reactions = rows.flatMap((reaction) => {
     const user = presentUserDehydrated(reaction.fid, hydration);
-    const cast = presentCast(reaction.castHash, hydration);
+    const cast = presentCast(hashOf(reaction.castId, hydration), hydration);
     if (!user || !cast) return [];
     return [{ ...reactionNames(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user, cast }];
   });

@@ -1,5 +1,5 @@
 import { NotificationKind } from "../../../db/index/project/notifications.ts";
-import type { Hydration } from "../../hydrate/hydrate.ts";
+import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
 import type { NotificationEntry, NotificationRow } from "../../queries/notifications/notification-groups.ts";
 import { presentCast } from "./cast.ts";
 import { presentUser } from "./user.ts";
@@ -15,7 +15,7 @@ const TYPES = {
 /** Presents an entry of the in-app list; undefined when its cast is not live. */
 export function presentNotification(entry: NotificationEntry, hydration: Hydration) {
   const type = TYPES[entry.newest.kind];
-  const cast = entry.hash === undefined ? null : presentCast(entry.hash, hydration);
+  const cast = entry.castId === undefined ? null : presentCast(hashOf(entry.castId, hydration), hydration);
   if (cast === undefined) return undefined;
   const acts = entry.acts.flatMap((act) => presentAct(act, hydration));
   return {

@@ -1,5 +1,5 @@
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
-import type { Hydration } from "../../hydrate/hydrate.ts";
+import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
 import type { Reaction as ReactionState } from "../../queries/casts/reactions.ts";
 import { presentCast } from "./cast.ts";
 import { presentUser } from "./user.ts";
@@ -7,7 +7,7 @@ import { presentUser } from "./user.ts";
 /** Presents a like or recast with its user and cast; undefined when either does not exist. */
 export function presentReaction(reaction: ReactionState, hydration: Hydration) {
   const user = presentUser(reaction.fid, hydration);
-  const cast = presentCast(reaction.castHash, hydration);
+  const cast = presentCast(hashOf(reaction.castId, hydration), hydration);
   if (!user || !cast) return undefined;
   return {
     reaction_type:

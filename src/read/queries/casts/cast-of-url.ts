@@ -5,9 +5,12 @@ import { fidByUsername } from "../users/users.ts";
 
 const byPrefix = statement<{ hash: Uint8Array }, [from: Uint8Array, to: Uint8Array, fid: number]>(
   "skeleton.casts.by-hash-prefix",
-  // The range of hashes is the selective condition. `+fid` prevents the planner from scanning all casts of the author.
-  `SELECT hash FROM casts WHERE hash >= ? AND hash <= ? AND +fid = ?
-   ORDER BY timestamp DESC, hash DESC LIMIT 1`,
+  // The index has the first 6 bytes of a hash, which is the selective condition. `+fid` prevents the planner from scanning all
+  // casts of the author.
+  `SELECT hash FROM casts
+   WHERE substr(hash, 1, 6) >= substr(?1, 1, 6) AND substr(hash, 1, 6) <= substr(?2, 1, 6)
+     AND hash >= ?1 AND hash <= ?2 AND +fid = ?3
+   ORDER BY id >> 16 DESC, hash DESC LIMIT 1`,
 );
 
 const HOSTS = "https://(?:www\\.)?(?:warpcast\\.com|farcaster\\.xyz)";

@@ -1,19 +1,15 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
+import { type CastRef, castByHash } from "../../hydrate/cast-ids.ts";
 import type { Hash } from "../../hydrate/casts.ts";
-import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "../feeds/time-order.ts";
+import { timedCursor } from "../feeds/time-order.ts";
+import { castPage, type TimedKey } from "../ordered-page.ts";
 
-const quotesOf = statement<
-  TimedRow,
-  [hash: Uint8Array, belowTimestamp: number, belowHash: Uint8Array, limit: number]
->(
+// The id is that of a live cast by its author: a quote with another author's fid names another id.
+const quotesOf = statement<CastRef, [quotedId: number, below: number, limit: number]>(
   "skeleton.cast-quotes",
-  // The author comes from the cast: a quote with another author's fid does not count.
-  `SELECT q.timestamp, q.hash FROM casts c
-   CROSS JOIN cast_quotes q ON q.quoted_hash = c.hash AND q.quoted_fid = c.fid
-   WHERE c.hash = ? AND (q.timestamp, q.hash) < (?, ?)
-   ORDER BY q.timestamp DESC, q.hash DESC LIMIT ?`,
+  "SELECT cast_id AS id FROM cast_quotes WHERE quoted_id = ? AND cast_id < ? ORDER BY cast_id DESC LIMIT ?",
 );
 
 export const castQuotesCursor = timedCursor("cast/quotes");
@@ -21,9 +17,11 @@ export const castQuotesCursor = timedCursor("cast/quotes");
 /** Returns the live casts that quote a live cast, newest first; none for a cast that does not exist. */
 export function castQuotes(
   db: IndexDatabase,
-  query: { hash: Hash; limit: number; after: TimedKey | undefined },
-): Page<{ hash: Hash }> {
-  const { hash, limit, after } = query;
-  const quoted = Buffer.from(hash.slice(2), "hex");
-  return timedPage(db.all(quotesOf, quoted, ...upperBound(after), limit + 1), limit, castQuotesCursor);
+  { hash, ...page }: { hash: Hash; limit: number; after: TimedKey | undefined },
+): Page<CastRef> {
+  const quoted = castByHash(db, hash);
+  if (!quoted) return { rows: [], cursor: null };
+  return castPage(db, { ...page, cursor: castQuotesCursor }, (below, maxRows) =>
+    db.all(quotesOf, quoted.id, below, maxRows),
+  );
 }

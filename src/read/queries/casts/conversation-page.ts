@@ -1,11 +1,12 @@
+import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
-import { readThrough } from "../../hydrate/cache.ts";
-import { type CastState, type Hash, hex, loadCasts } from "../../hydrate/casts.ts";
+import { cursorCodec, type Page } from "../../cursor.ts";
+import { type CastRef, castByHash, hashesOfCasts } from "../../hydrate/cast-ids.ts";
+import type { CastState, Hash } from "../../hydrate/casts.ts";
+import { ABOVE_ALL_CASTS, orderedPage } from "../ordered-page.ts";
 import {
   attachReplies,
-  authorOfCast,
   type Conversation,
   type ConversationNode,
   type ConversationSource,
@@ -20,38 +21,32 @@ export const MAX_SORTED = 2000;
 /** The most replies of a page on all levels. */
 const MAX_REPLIES = 500;
 
-interface ReplyRow {
-  fid: number;
-  timestamp: number;
-  hash: Uint8Array;
+interface ReplyRow extends CastRef {
   /** Likes, twice the recasts and three times the replies; 0 in an order by time. */
   score: number;
 }
 
-type Key = [score: number, timestamp: number, hash: Uint8Array];
-type Params = [fid: number, hash: Uint8Array, ...Key, limit: number];
+/** The score of the last row of the previous page, and the bound of ids within it. */
+type Params = [parentId: number, score: number, bound: number, limit: number];
 
 const byTime = (name: string, condition: string, direction: "ASC" | "DESC") =>
   statement<ReplyRow, Params>(
     `skeleton.conversation-page.${name}`,
-    `SELECT fid, timestamp, hash, 0 AS score FROM casts
-   WHERE parent_hash = ?2 AND parent_fid = ?1 AND ?3 >= 0 AND (timestamp, hash) ${condition} (?4, ?5)
-   ORDER BY timestamp ${direction}, hash ${direction} LIMIT ?6`,
+    `SELECT id, 0 AS score FROM casts WHERE parent_id = ?1 AND ?2 >= 0 AND id ${condition} ?3
+   ORDER BY id ${direction} LIMIT ?4`,
   );
 const byScore = statement<ReplyRow, Params>(
   "skeleton.conversation-page.by-score",
-  `SELECT fid, timestamp, hash, score FROM
-     (SELECT below.fid, below.timestamp, below.hash,
-        coalesce(n.likes + 2 * n.recasts + 3 * n.replies, 0) AS score
-      FROM (SELECT fid, timestamp, hash FROM casts WHERE parent_hash = ?2 AND parent_fid = ?1
-            ORDER BY timestamp, hash LIMIT ${MAX_SORTED}) below
-      LEFT JOIN cast_counts n ON n.hash = below.hash AND n.fid = below.fid)
-   WHERE (score, timestamp, hash) < (?3, ?4, ?5)
-   ORDER BY score DESC, timestamp DESC, hash DESC LIMIT ?6`,
+  `SELECT id, score FROM
+     (SELECT below.id, coalesce(n.likes + 2 * n.recasts + 3 * n.replies, 0) AS score
+      FROM (SELECT id FROM casts WHERE parent_id = ?1 ORDER BY id LIMIT ${MAX_SORTED}) below
+      LEFT JOIN cast_counts n ON n.id = below.id)
+   WHERE (score, id) < (?2, ?3)
+   ORDER BY score DESC, id DESC LIMIT ?4`,
 );
 
 const replies = {
-  chron: byTime("oldest-first", ">", "ASC"),
+  chron: byTime("oldest-first", ">=", "ASC"),
   desc_chron: byTime("newest-first", "<", "DESC"),
   algorithmic: byScore,
 } as const;
@@ -59,11 +54,10 @@ const replies = {
 /** The order of replies: oldest first, newest first, or greatest score first. */
 export type ReplyOrder = keyof typeof replies;
 
-const MAX = Number.MAX_SAFE_INTEGER;
-const starts: Readonly<Record<ReplyOrder, Key>> = {
-  chron: [0, -1, new Uint8Array()],
-  desc_chron: [0, MAX, new Uint8Array()],
-  algorithmic: [MAX, MAX, new Uint8Array()],
+const starts: Readonly<Record<ReplyOrder, readonly [score: number, bound: number]>> = {
+  chron: [0, 0],
+  desc_chron: [0, ABOVE_ALL_CASTS],
+  algorithmic: [Number.MAX_SAFE_INTEGER, ABOVE_ALL_CASTS],
 };
 
 export const conversationCursors = {
@@ -72,26 +66,25 @@ export const conversationCursors = {
   algorithmic: cursorCodec("cast/conversation algorithmic", ["int", "int", "hash"]),
 } as const;
 
-const parentRows = statement<{ hash: Uint8Array }, [hash: Uint8Array]>(
+const parentRows = statement<CastRef, [id: number]>(
   "skeleton.conversation-page.parents",
-  `WITH RECURSIVE above (depth, fid, hash) AS (
-     SELECT 1, parent_fid, parent_hash FROM casts WHERE hash = ?1 AND parent_hash IS NOT NULL
+  `WITH RECURSIVE above (depth, id) AS (
+     SELECT 1, parent_id FROM casts WHERE id = ?1 AND parent_id IS NOT NULL
      UNION ALL
-     SELECT b.depth + 1, c.parent_fid, c.parent_hash
-     FROM above b CROSS JOIN casts c ON c.hash = b.hash AND c.fid = b.fid
-     WHERE c.parent_hash IS NOT NULL
+     SELECT b.depth + 1, c.parent_id
+     FROM above b CROSS JOIN casts c ON c.id = b.id
+     WHERE c.parent_id IS NOT NULL
      LIMIT ${MAX_PARENTS}
    )
-   SELECT c.hash FROM above b CROSS JOIN casts c ON c.hash = b.hash AND c.fid = b.fid
+   SELECT c.id FROM above b CROSS JOIN casts c ON c.id = b.id
    ORDER BY b.depth DESC`,
 );
 
 /** A cast, a page of its direct replies with their subtrees, and its ancestors if requested. */
-export interface ConversationPage extends Page<Conversation> {
-  readonly hash: Hash;
+export interface ConversationPage extends Page<Conversation>, CastRef {
   readonly order: ReplyOrder;
   /** From the root of the thread down; undefined when not requested. */
-  readonly parents: readonly Hash[] | undefined;
+  readonly parents: readonly CastRef[] | undefined;
 }
 
 /**
@@ -111,30 +104,60 @@ export function conversationPage(
 ): ConversationPage | undefined {
   const { db } = source;
   const { hash, depth, order, limit, after } = query;
-  const fid = authorOfCast(db, hash);
-  if (fid === undefined) return undefined;
-  const parents = query.withParents ? parentsOf(db, hash) : undefined;
-  if (depth === 0) return { hash, order, parents, rows: [], cursor: null };
-  const from: Key = after ? [after[0], after[1], bytesOf(after[2])] : starts[order];
-  const found = db
-    .all(replies[order], fid, bytesOf(hash), ...from, limit + 1)
-    .map((row) => ({ ...row, hash: hex(row.hash), replies: [] }) satisfies ReplyTree & { score: number });
-  const page = cutPage(found, limit, (last) =>
-    conversationCursors[order].encode([last.score, last.timestamp, last.hash]),
-  );
-  attachReplies(source, page.rows, { depth: depth - 1, room: MAX_REPLIES - page.rows.length });
-  return { hash, order, parents, ...page };
+  const cast = castByHash(db, hash);
+  if (cast === undefined) return undefined;
+  const { id } = cast;
+  const parents = query.withParents ? db.all(parentRows, id) : undefined;
+  if (depth === 0) return { id, order, parents, rows: [], cursor: null };
+  const page = orderedPage<ReplyRow>({
+    limit,
+    after: after && {
+      hash: after[2],
+      isTied: (row) => row.score === after[0] && timestampOfCastId(row.id) === after[1],
+    },
+    direction: order === "chron" ? "asc" : "desc",
+    isTied: (a, b) => a.score === b.score && timestampOfCastId(a.id) === timestampOfCastId(b.id),
+    read: (maxRows) => db.all(replies[order], id, ...boundOf(order, after), maxRows),
+    hashesOf: hashesIn(db),
+  });
+  const rows = page.rows.map((row) => ({ ...row, replies: [] }) satisfies ReplyTree & { score: number });
+  const last = page.hasMore ? rows.at(-1) : undefined;
+  const cursor = last
+    ? conversationCursors[order].encode([
+        last.score,
+        timestampOfCastId(last.id),
+        hashesIn(db)([last])[0] ?? "0x",
+      ])
+    : null;
+  attachReplies(source, rows, { depth: depth - 1, room: MAX_REPLIES - rows.length });
+  return { id, order, parents, rows, cursor };
 }
+
+/** Returns where the rows of a page start, with those of the second of the last row of the previous page. */
+function boundOf(
+  order: ReplyOrder,
+  after: readonly [score: number, timestamp: number, hash: Hash] | undefined,
+): readonly [score: number, bound: number] {
+  if (!after) return starts[order];
+  const [score, timestamp] = after;
+  return [score, firstCastIdAt(order === "chron" ? timestamp : timestamp + 1)];
+}
+
+const hashesIn = (db: IndexDatabase) => (rows: readonly CastRef[]) =>
+  hashesOfCasts(
+    db,
+    rows.map(({ id }) => id),
+  );
 
 /** Returns the casts of a page, each before its replies, which have the order of the page. */
 export function pageNodes({ db, cache }: ConversationSource, page: ConversationPage): ConversationNode[] {
-  const { hash, order, rows } = page;
-  const root = { hash, replies: rows };
+  const { id, order, rows } = page;
+  const root = { id, replies: rows };
   // The direct replies are already sorted.
   const sort = (replies: readonly Conversation[]) =>
     replies === rows ? replies : sortReplies(replies, order, casts);
-  const scored = order === "algorithmic" ? conversationNodes(root).map((node) => node.hash) : [];
-  const casts = readThrough(cache.casts, scored, (missing) => loadCasts(db, missing));
+  const scored = order === "algorithmic" ? conversationNodes(root).map((node) => node.id) : [];
+  const casts = cache.castsById(db, scored);
   return conversationNodes(root, sort);
 }
 
@@ -142,20 +165,12 @@ export function pageNodes({ db, cache }: ConversationSource, page: ConversationP
 function sortReplies(
   replies: readonly Conversation[],
   order: ReplyOrder,
-  casts: ReadonlyMap<Hash, CastState>,
+  casts: ReadonlyMap<number, CastState>,
 ): readonly Conversation[] {
   if (order === "chron") return replies;
   const newestFirst = replies.toReversed();
   if (order === "desc_chron") return newestFirst;
   const scoreOf = (cast: CastState | undefined) =>
     cast ? cast.likes + 2 * cast.recasts + 3 * cast.replies : 0;
-  return newestFirst.sort((a, b) => scoreOf(casts.get(b.hash)) - scoreOf(casts.get(a.hash)));
-}
-
-function parentsOf(db: IndexDatabase, hash: Hash): Hash[] {
-  return db.all(parentRows, bytesOf(hash)).map((row) => hex(row.hash));
-}
-
-function bytesOf(hash: Hash): Buffer {
-  return Buffer.from(hash.slice(2), "hex");
+  return newestFirst.sort((a, b) => scoreOf(casts.get(b.id)) - scoreOf(casts.get(a.id)));
 }

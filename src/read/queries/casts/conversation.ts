@@ -1,7 +1,10 @@
+import { timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { HydrationCache } from "../../hydrate/cache.ts";
-import { type Hash, hex, type Reply } from "../../hydrate/casts.ts";
+import { type CastRef, castByHash, hashesOfCasts } from "../../hydrate/cast-ids.ts";
+import type { Hash } from "../../hydrate/casts.ts";
+import { orderedPage } from "../ordered-page.ts";
 
 const MAX_DIRECT_REPLIES = 50;
 const MAX_REPLIES = 500;
@@ -9,24 +12,19 @@ const MAX_REPLIES = 500;
 interface ReplyRow {
   /** Index of the parent in the requested list. */
   at: number;
-  fid: number;
-  timestamp: number;
-  hash: Uint8Array;
+  id: number;
 }
 
-const authorOf = statement<{ fid: number }, [hash: Uint8Array]>(
-  "skeleton.conversation.author",
-  "SELECT fid FROM casts WHERE hash = ?",
-);
 const repliesTo = statement<ReplyRow, [parentsJson: string, maxEach: number, limit: number]>(
   "skeleton.conversation.replies",
-  `SELECT j.key AS at, c.fid, c.timestamp, c.hash
+  `SELECT j.key AS at, c.id
    FROM json_each(?1) j CROSS JOIN casts c
-   WHERE c.id IN (
-     SELECT id FROM casts
-     WHERE parent_hash = unhex(j.value ->> 1) AND parent_fid = j.value ->> 0
-     ORDER BY timestamp, hash LIMIT ?2)
+   WHERE c.id IN (SELECT id FROM casts WHERE parent_id = j.value ORDER BY id LIMIT ?2)
    LIMIT ?3`,
+);
+const oldestReplies = statement<CastRef, [parentId: number, limit: number]>(
+  "skeleton.conversation.oldest-replies",
+  "SELECT id FROM casts WHERE parent_id = ? ORDER BY id LIMIT ?",
 );
 
 /** The connection of a snapshot, and its cache. */
@@ -36,16 +34,12 @@ export interface ConversationSource {
 }
 
 /** A cast and its replies, oldest first. */
-export interface Conversation {
-  readonly hash: Hash;
+export interface Conversation extends CastRef {
   readonly replies: readonly Conversation[];
 }
 
 /** A conversation that is being built. */
-export interface ReplyTree {
-  readonly fid: number;
-  readonly timestamp: number;
-  readonly hash: Hash;
+export interface ReplyTree extends CastRef {
   readonly replies: ReplyTree[];
 }
 
@@ -58,16 +52,11 @@ export function conversation(
   query: { hash: Hash; depth: number },
 ): Conversation | undefined {
   const { hash, depth } = query;
-  const fid = authorOfCast(source.db, hash);
-  if (fid === undefined) return undefined;
-  const root: ReplyTree = { fid, timestamp: 0, hash, replies: [] };
+  const cast = castByHash(source.db, hash);
+  if (cast === undefined) return undefined;
+  const root: ReplyTree = { id: cast.id, replies: [] };
   attachReplies(source, [root], { depth, room: MAX_REPLIES });
   return root;
-}
-
-/** Returns the author of a live cast. */
-export function authorOfCast(db: IndexDatabase, hash: Hash): number | undefined {
-  return db.get(authorOf, bytesOf(hash))?.fid;
 }
 
 /** Attaches replies to casts, `depth` levels deep: the 50 oldest of each cast, `room` in all, upper levels first. */
@@ -88,9 +77,9 @@ export function attachReplies(
 function addReplies(source: ConversationSource, parents: readonly ReplyTree[], room: number): ReplyTree[] {
   const lists = repliesOf(source, parents, room);
   const level: ReplyTree[] = [];
-  for (const { hash, replies } of parents) {
-    for (const reply of lists.get(hash)?.slice(0, room - level.length) ?? []) {
-      const branch: ReplyTree = { ...reply, replies: [] };
+  for (const { id: parentId, replies } of parents) {
+    for (const id of lists.get(parentId)?.slice(0, room - level.length) ?? []) {
+      const branch: ReplyTree = { id, replies: [] };
       replies.push(branch);
       level.push(branch);
     }
@@ -103,33 +92,49 @@ function repliesOf(
   { db, cache }: ConversationSource,
   parents: readonly ReplyTree[],
   room: number,
-): Map<Hash, readonly Reply[]> {
-  const lists = new Map<Hash, readonly Reply[]>();
-  const missing: ReplyTree[] = [];
-  for (const parent of parents) {
-    const cached = cache.replies.get(parent.hash);
-    if (cached) lists.set(parent.hash, cached);
-    else missing.push(parent);
+): Map<number, readonly number[]> {
+  const lists = new Map<number, readonly number[]>();
+  const missing: number[] = [];
+  for (const { id } of parents) {
+    const cached = cache.replies.get(id);
+    if (cached) lists.set(id, cached);
+    else missing.push(id);
   }
   if (missing.length === 0) return lists;
-  const json = JSON.stringify(missing.map(({ fid, hash }) => [fid, hash.slice(2)]));
-  const rows = db.all(repliesTo, json, MAX_DIRECT_REPLIES, room);
-  const loaded = missing.map((): Reply[] => []);
-  for (const { at, fid, timestamp, hash } of rows) loaded[at]?.push({ fid, timestamp, hash: hex(hash) });
+  // One more than the list holds, which shows whether it ends within a second.
+  const limit = room + missing.length;
+  const rows = db.all(repliesTo, JSON.stringify(missing), MAX_DIRECT_REPLIES + 1, limit);
+  const loaded = missing.map((): CastRef[] => []);
+  for (const { at, id } of rows) loaded[at]?.push({ id });
   // When the limit was reached, the last list may be incomplete, and later lists were not read.
-  const complete = rows.length < room ? missing.length : (rows.at(-1)?.at ?? 0);
-  for (const [at, { hash }] of missing.entries()) {
-    const list = loaded[at] ?? [];
-    list.sort((a, b) => a.timestamp - b.timestamp || (a.hash < b.hash ? -1 : 1));
-    lists.set(hash, list);
-    if (at < complete) cache.replies.set(hash, list);
+  const complete = rows.length < limit ? missing.length : (rows.at(-1)?.at ?? 0);
+  for (const [at, id] of missing.entries()) {
+    const list = oldestFirst(db, id, loaded[at] ?? []);
+    lists.set(id, list);
+    if (at < complete) cache.replies.set(id, list);
   }
   return lists;
 }
 
+/** Sorts the first replies to a cast, which were read in the order of their ids. */
+function oldestFirst(db: IndexDatabase, parentId: number, found: readonly CastRef[]): number[] {
+  const { rows } = orderedPage<CastRef>({
+    limit: MAX_DIRECT_REPLIES,
+    after: undefined,
+    direction: "asc",
+    isTied: (a, b) => timestampOfCastId(a.id) === timestampOfCastId(b.id),
+    read: (maxRows) => (maxRows <= MAX_DIRECT_REPLIES + 1 ? found : db.all(oldestReplies, parentId, maxRows)),
+    hashesOf: (tied) =>
+      hashesOfCasts(
+        db,
+        tied.map(({ id }) => id),
+      ),
+  });
+  return rows.map(({ id }) => id);
+}
+
 /** A cast of a conversation. The requested cast has depth 0. */
-export interface ConversationNode {
-  readonly hash: Hash;
+export interface ConversationNode extends CastRef {
   readonly depth: number;
 }
 
@@ -139,11 +144,7 @@ export function conversationNodes(
   sort: (replies: readonly Conversation[]) => readonly Conversation[] = (replies) => replies,
   depth = 0,
 ): ConversationNode[] {
-  const { hash, replies } = conversation;
+  const { id, replies } = conversation;
   const below = sort(replies).flatMap((reply) => conversationNodes(reply, sort, depth + 1));
-  return [{ hash, depth }, ...below];
-}
-
-function bytesOf(hash: Hash): Buffer {
-  return Buffer.from(hash.slice(2), "hex");
+  return [{ id, depth }, ...below];
 }

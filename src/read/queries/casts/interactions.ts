@@ -11,7 +11,7 @@ const mentionCount = statement<{ n: number }, [fid: number, targetFid: number]>(
 );
 const reactionCount = statement<{ n: number }, [fid: number, targetFid: number]>(
   "skeleton.interactions.reactions",
-  `SELECT count(*) AS n FROM reactions r CROSS JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid
+  `SELECT count(*) AS n FROM reactions r CROSS JOIN casts c ON c.id = r.target_id
    WHERE r.fid = ? AND r.target_fid = ?`,
 );
 const mutualFollow = statement<{ one: number }, [fid: number, otherFid: number]>(

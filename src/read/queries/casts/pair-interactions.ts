@@ -1,7 +1,14 @@
+import { timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { LinkType } from "../../../db/index/messages/link-type.ts";
+import { decodeRest } from "../../../db/index/messages/rest.ts";
+import { embedsOf } from "../../../db/index/project/casts.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { ReactionType } from "../../../protocol/wire/generated/message.ts";
-import { type Hash, hex } from "../../hydrate/casts.ts";
+import { CastId, ReactionType } from "../../../protocol/wire/generated/message.ts";
+import { newestCasts, orderedPage } from "../ordered-page.ts";
+import { hashesOfReactions } from "./reaction-hashes.ts";
+
+const HASH_BYTES = 20;
 
 /** The most acts of each kind in each direction, and the most acts in all; the newest ones. */
 export const MAX_ACTS = 100;
@@ -16,33 +23,50 @@ export interface PairAct {
   readonly actorFid: number;
   readonly timestamp: number;
   /** The cast that was reacted to, or that mentions, replies or quotes; undefined for a follow. */
-  readonly hash: Hash | undefined;
+  readonly castId: number | undefined;
 }
 
 type Pair = [fid: number, targetFid: number];
 
 const followRows = statement<{ timestamp: number }, Pair>(
   "skeleton.pair-interactions.follow",
-  "SELECT linked_at AS timestamp FROM links WHERE fid = ? AND type = 'follow' AND target_fid = ?",
+  `SELECT coalesce(displayed_at, timestamp) AS timestamp FROM links
+   WHERE fid = ? AND type = ${LinkType.Follow} AND target_fid = ?`,
 );
 // The actor's storage bounds the number of reactions that are sorted here.
-const reactionRows = statement<{ type: ReactionType; timestamp: number; hash: Uint8Array }, Pair>(
+interface ReactionRow {
+  readonly type: ReactionType;
+  readonly timestamp: number;
+  readonly castId: number;
+}
+
+const reactionRows = statement<
+  ReactionRow,
+  [...Pair, limit: number]
+>(
   "skeleton.pair-interactions.reactions",
-  `SELECT r.type, r.timestamp, c.hash
-   FROM reactions r CROSS JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid
+  `SELECT r.type, r.timestamp, r.target_id AS castId
+   FROM reactions r CROSS JOIN casts c ON c.id = r.target_id
    WHERE r.fid = ? AND r.target_fid = ?
-   ORDER BY r.timestamp DESC, r.hash DESC LIMIT ${2 * MAX_ACTS}`,
+   ORDER BY r.timestamp DESC LIMIT ?`,
 );
-const castRows = statement<{ timestamp: number; hash: Uint8Array; isReply: number; isQuote: number }, Pair>(
+// `?3` is the start of an embed of a cast of the target. Bytes that only look like one are excluded when the rest is decoded.
+const actOfCast = `below.id, below.rest, coalesce(below.parent_fid = ?2, 0) AS isReply,
+     EXISTS (SELECT 1 FROM cast_mentions m WHERE m.mentioned_fid = ?2 AND m.cast_id = below.id) AS isMention,
+     coalesce(instr(below.rest, ?3), 0) > 0 AS mayBeQuote`;
+const castRows = statement<
+  { id: number; rest: Uint8Array | null; isReply: number; isMention: number; mayBeQuote: number },
+  [...Pair, embedStart: Uint8Array]
+>(
   "skeleton.pair-interactions.casts",
-  `SELECT timestamp, hash, isReply, isQuote FROM
-     (SELECT below.timestamp, below.hash, coalesce(below.parent_fid = ?2, 0) AS isReply,
-        EXISTS (SELECT 1 FROM json_each(below.embeds) j WHERE j.value ->> 'fid' = ?2) AS isQuote,
-        EXISTS (SELECT 1 FROM cast_mentions m
-          WHERE m.fid = ?1 AND m.mentioned_fid = ?2 AND m.hash = below.hash) AS isMention
-      FROM (SELECT timestamp, hash, parent_fid, embeds FROM casts WHERE fid = ?1
-            ORDER BY timestamp DESC, hash DESC LIMIT ${MAX_CASTS}) below)
-   WHERE isReply OR isQuote OR isMention LIMIT ${3 * MAX_ACTS}`,
+  `SELECT id, rest, isReply, isMention, mayBeQuote FROM
+     (SELECT ${actOfCast}
+      FROM (SELECT id FROM casts WHERE fid = ?1 AND (parent_id IS NOT NULL) = 0
+            UNION ALL
+            SELECT id FROM casts WHERE fid = ?1 AND (parent_id IS NOT NULL) = 1
+            ORDER BY id DESC LIMIT ${MAX_CASTS}) newest
+      CROSS JOIN casts below ON below.id = newest.id)
+   WHERE isReply OR isMention OR mayBeQuote`,
 );
 
 /** Returns the acts of two users on each other, newest first. */
@@ -61,18 +85,49 @@ export function pairInteractions(
 function actsOn(db: IndexDatabase, actorFid: number, targetFid: number): PairAct[] {
   const follows = db
     .all(followRows, actorFid, targetFid)
-    .map(({ timestamp }) => ({ type: "follows" as const, actorFid, timestamp, hash: undefined }));
-  const reactions = db.all(reactionRows, actorFid, targetFid).map(({ type, timestamp, hash }) => ({
+    .map(({ timestamp }) => ({ type: "follows" as const, actorFid, timestamp, castId: undefined }));
+  const { rows } = orderedPage<ReactionRow>({
+    limit: 2 * MAX_ACTS,
+    after: undefined,
+    isTied: (a, b) => a.timestamp === b.timestamp,
+    read: (maxRows) => db.all(reactionRows, actorFid, targetFid, maxRows),
+    hashesOf: (tied) =>
+      hashesOfReactions(
+        db,
+        tied.map(({ type, castId }) => ({ fid: actorFid, targetFid, targetId: castId, type })),
+      ),
+  });
+  const reactions = rows.map(({ type, timestamp, castId }) => ({
     type: type === ReactionType.REACTION_TYPE_LIKE ? ("likes" as const) : ("recasts" as const),
     actorFid,
     timestamp,
-    hash: hex(hash),
+    castId,
   }));
-  const casts = db.all(castRows, actorFid, targetFid).map(({ timestamp, hash, isReply, isQuote }) => ({
-    type: isReply === 1 ? ("reply" as const) : isQuote === 1 ? ("quote" as const) : ("mention" as const),
-    actorFid,
-    timestamp,
-    hash: hex(hash),
-  }));
-  return [...follows, ...reactions, ...casts];
+  return [...follows, ...reactions, ...castsOn(db, actorFid, targetFid)];
+}
+
+/** Returns the newest casts of a user that reply to, quote or mention another. */
+function castsOn(db: IndexDatabase, actorFid: number, targetFid: number): PairAct[] {
+  const acts = db
+    .all(castRows, actorFid, targetFid, quoteStart(targetFid))
+    .flatMap(({ id, rest, isReply, isMention, mayBeQuote }): PairAct[] => {
+      const isQuote = mayBeQuote === 1 && quotes(rest, targetFid);
+      if (isReply === 0 && isMention === 0 && !isQuote) return [];
+      const type = isReply === 1 ? "reply" : isQuote ? "quote" : "mention";
+      return [{ type, actorFid, timestamp: timestampOfCastId(id), castId: id }];
+    });
+  const { rows } = newestCasts(db, { limit: 3 * MAX_ACTS, after: undefined }, () =>
+    acts.map((act) => ({ ...act, id: act.castId ?? 0 })),
+  );
+  return rows.map(({ id: _, ...act }) => act);
+}
+
+function quotes(rest: Uint8Array | null, fid: number): boolean {
+  return embedsOf(decodeRest(rest)).some((embed) => "hash" in embed && embed.fid === fid);
+}
+
+/** Returns the first bytes of the wire form of a cast's id: its fid, and the tag and length of the hash. */
+function quoteStart(fid: number): Uint8Array {
+  const id = CastId.encode({ fid, hash: new Uint8Array(HASH_BYTES) }).finish();
+  return id.subarray(0, id.length - HASH_BYTES);
 }

@@ -1,13 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
-import {
-  type HashedReaction,
-  type Reaction,
-  type ReactionKind,
-  reactionsOfUser,
-  reactionsOnCast,
-} from "./reactions.ts";
+import { ownReactionPage, type Reaction, type ReactionKind, reactionsOnCast } from "./reactions.ts";
 
 /** Lists of likes and recasts together. */
 
@@ -58,12 +52,6 @@ export function mixedReactionsOfUser(
     limit: number;
     after: readonly [timestamp: number, hash: Hash] | undefined;
   },
-): Page<HashedReaction> {
-  const { kinds, limit } = query;
-  const rows = kinds
-    .flatMap((kind) => [...reactionsOfUser(db, { ...query, kind, limit: limit + 1 }).rows])
-    .sort((a, b) => b.timestamp - a.timestamp || (a.hash < b.hash ? 1 : -1));
-  return cutPage(rows.slice(0, limit + 1), limit, ({ timestamp, hash }) =>
-    mixedUserReactionsCursor.encode([timestamp, hash]),
-  );
+): Page<Reaction> {
+  return ownReactionPage(db, { ...query, cursor: mixedUserReactionsCursor });
 }

@@ -1,51 +1,43 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
-import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
-import { type Hash, hex } from "../../hydrate/casts.ts";
+import { type CursorCodec, cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { castByHash } from "../../hydrate/cast-ids.ts";
+import type { Hash } from "../../hydrate/casts.ts";
+import { orderedPage } from "../ordered-page.ts";
+import { hashesOfReactions, type ReactionKey } from "./reaction-hashes.ts";
 
 /** A like or recast of a live cast. `timestamp`: unix seconds. */
 export interface Reaction {
   readonly type: ReactionType;
   readonly fid: number;
-  readonly castHash: Hash;
+  /** The row of the cast. */
+  readonly castId: number;
   readonly timestamp: number;
 }
 
-/** A reaction with the hash of its own message. */
-export interface HashedReaction extends Reaction {
-  readonly hash: Hash;
-}
+/** A reaction in a list of its user. */
+type OwnReaction = Reaction & ReactionKey;
 
-interface ByUserRow {
-  hash: Uint8Array;
-  castHash: Uint8Array;
-  timestamp: number;
-}
-
-const authorOf = statement<{ fid: number }, [hash: Uint8Array]>(
-  "skeleton.reactions.author-of-cast",
-  "SELECT fid FROM casts WHERE hash = ?",
-);
 const onCast = statement<
   { fid: number; timestamp: number },
-  [hash: Uint8Array, authorFid: number, type: number, timestamp: number, fid: number, limit: number]
+  [castId: number, type: number, timestamp: number, fid: number, limit: number]
 >(
   "skeleton.reactions.on-cast",
   `SELECT fid, timestamp FROM reactions
-   WHERE target_hash = ? AND target_fid = ? AND type = ? AND (timestamp, fid) < (?, ?)
+   WHERE target_id = ? AND type = ? AND (timestamp, fid) < (?, ?)
    ORDER BY timestamp DESC, fid DESC LIMIT ?`,
 );
-// The join omits reactions to a deleted cast, and reactions that name another author's fid.
+// The join omits reactions to a deleted cast, and reactions that name another author's fid, which have other ids.
 const ofUser = statement<
-  ByUserRow,
-  [fid: number, type: number, timestamp: number, hash: Uint8Array, limit: number]
+  { castId: number; targetFid: number; timestamp: number },
+  [fid: number, type: number, maxTimestamp: number, limit: number]
 >(
   "skeleton.reactions.of-user",
-  `SELECT r.hash, r.target_hash AS castHash, r.timestamp
-   FROM reactions r CROSS JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid
-   WHERE r.fid = ? AND r.type = ? AND (r.timestamp, r.hash) < (?, ?)
-   ORDER BY r.timestamp DESC, r.hash DESC LIMIT ?`,
+  `SELECT r.target_id AS castId, r.target_fid AS targetFid, r.timestamp
+   FROM reactions r CROSS JOIN casts c ON c.id = r.target_id
+   WHERE r.fid = ? AND r.type = ? AND r.timestamp <= ?
+   ORDER BY r.timestamp DESC LIMIT ?`,
 );
 
 const castCursors = {
@@ -81,15 +73,14 @@ export function reactionsOnCast(
   },
 ): Page<Reaction> {
   const { hash, authorFid, kind, limit, after = [Number.MAX_SAFE_INTEGER, 0] } = query;
-  const bytes = Buffer.from(hash.slice(2), "hex");
-  const author = db.get(authorOf, bytes)?.fid;
-  if (author === undefined || (authorFid !== undefined && authorFid !== author)) {
+  const cast = castByHash(db, hash);
+  if (cast === undefined || (authorFid !== undefined && authorFid !== cast.fid)) {
     return { rows: [], cursor: null };
   }
   const type = TYPES[kind];
   const rows = db
-    .all(onCast, bytes, author, type, ...after, limit + 1)
-    .map((row) => ({ type, castHash: hash, ...row }));
+    .all(onCast, cast.id, type, ...after, limit + 1)
+    .map((row) => ({ type, castId: cast.id, ...row }));
   return cutPage(rows, limit, (last) => castCursors[kind].encode([last.timestamp, last.fid]));
 }
 
@@ -102,19 +93,45 @@ export function reactionsOfUser(
     limit: number;
     after: readonly [timestamp: number, hash: Hash] | undefined;
   },
-): Page<HashedReaction> {
-  const { fid, kind, limit, after } = query;
-  const [timestamp, hash] = after ?? [Number.MAX_SAFE_INTEGER, "0x"];
-  const found = db.all(ofUser, fid, TYPES[kind], timestamp, Buffer.from(hash.slice(2), "hex"), limit + 1);
-  const { rows, cursor } = cutPage(found, limit, (last) =>
-    userCursors[kind].encode([last.timestamp, hex(last.hash)]),
-  );
-  const reactions = rows.map((row) => ({
-    type: TYPES[kind],
-    fid,
-    hash: hex(row.hash),
-    castHash: hex(row.castHash),
-    timestamp: row.timestamp,
-  }));
-  return { rows: reactions, cursor };
+): Page<Reaction> {
+  const { kind } = query;
+  return ownReactionPage(db, { ...query, kinds: [kind], cursor: userCursors[kind] });
+}
+
+/** Returns a page of the live casts that an fid liked or recasted, newest reaction first, equal times by hash. */
+export function ownReactionPage(
+  db: IndexDatabase,
+  query: {
+    fid: number;
+    kinds: readonly ReactionKind[];
+    limit: number;
+    after: readonly [timestamp: number, hash: Hash] | undefined;
+    cursor: CursorCodec<readonly ["int", "hash"]>;
+  },
+): Page<Reaction> {
+  const { fid, kinds, limit, after, cursor } = query;
+  const { rows, hasMore } = orderedPage<OwnReaction>({
+    limit,
+    after: after && { hash: after[1], isTied: ({ timestamp }) => timestamp === after[0] },
+    isTied: (a, b) => a.timestamp === b.timestamp,
+    read(maxRows) {
+      const lists = kinds.map((kind) => {
+        const type = TYPES[kind];
+        return db
+          .all(ofUser, fid, type, after ? after[0] : Number.MAX_SAFE_INTEGER, maxRows)
+          .map((row) => ({ type, fid, targetId: row.castId, ...row }));
+      });
+      const [only = []] = lists;
+      if (lists.length < 2) return only;
+      return lists
+        .flat()
+        .sort((a, b) => b.timestamp - a.timestamp)
+        .slice(0, maxRows);
+    },
+    hashesOf: (tied) => hashesOfReactions(db, tied),
+  });
+  const last = rows.at(-1);
+  if (!hasMore || last === undefined) return { rows, cursor: null };
+  const [hash = "0x"] = hashesOfReactions(db, [last]);
+  return { rows, cursor: cursor.encode([last.timestamp, hash]) };
 }

@@ -1,3 +1,4 @@
+import { firstCastIdAt } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { parentUrlsOf } from "../../../protocol/channel-url.ts";
@@ -16,10 +17,11 @@ interface CountRow {
 
 const countSince = (start: string) =>
   `sum((SELECT count(*) FROM (SELECT 1 FROM casts c
-     WHERE c.parent_url = j.value ->> 1 AND c.timestamp >= ${start} LIMIT ${MAX_COUNTED})))`;
+     WHERE c.parent_url_id = (SELECT id FROM urls WHERE url = j.value ->> 1) AND c.id >= ${start}
+     LIMIT ${MAX_COUNTED})))`;
 const counts = statement<
   CountRow,
-  [dayStart: number, weekStart: number, monthStart: number, urlsJson: string]
+  [dayStartId: number, weekStartId: number, monthStartId: number, urlsJson: string]
 >(
   "skeleton.channel-casts.counts",
   `SELECT j.value ->> 0 AS id, ${countSince("?1")} AS day, ${countSince("?2")} AS week,
@@ -41,7 +43,7 @@ export function countChannelCasts(
   nowSecs: number,
 ): ReadonlyMap<string, ChannelCasts> {
   const urls = ids.flatMap((id) => parentUrlsOf(id).map((url) => [id, url]));
-  const since = (days: number) => nowSecs - days * DAY_SECS;
+  const since = (days: number) => firstCastIdAt(nowSecs - days * DAY_SECS);
   const rows = db.all(counts, since(1), since(7), since(30), JSON.stringify(urls));
   return new Map(rows.map(({ id, ...casts }) => [id, casts]));
 }

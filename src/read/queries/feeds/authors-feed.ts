@@ -1,85 +1,96 @@
+import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { type CursorCodec, cutPage, type Page } from "../../cursor.ts";
-import { type Hash, hex } from "../../hydrate/casts.ts";
-import { mergeNewest, TIME_AND_HASH } from "../merge-newest.ts";
-import { type TimedKey, upperBound } from "./time-order.ts";
+import { type CastRef, hashesOfCasts } from "../../hydrate/cast-ids.ts";
+import type { Hash } from "../../hydrate/casts.ts";
+import { hashesOfReactions, type ReactionKey } from "../casts/reaction-hashes.ts";
+import { mergeNewest, mergeNewestCasts } from "../merge-newest.ts";
+import { ABOVE_ALL_CASTS, orderedPage, type TimedKey } from "../ordered-page.ts";
+
+/** A time after every recast. */
+const END_OF_TIME_SECS = 2 ** 33;
 
 /** The kinds of acts that a feed of authors may contain. */
 export type Stream = "roots" | "replies" | "recasts";
 
-/** A cast or recast of one of the authors, with its own time. */
-interface EntryRow {
-  timestamp: number;
-  /** The hash of the cast or of the recast. */
-  hash: Uint8Array;
-  /** The cast to show; null when it does not exist or its author is not the one that the recast names. */
-  castHash: Uint8Array | null;
-  castFid: number | null;
+/** A cast or recast of one of the authors. */
+interface ActRow {
+  /** The time of the cast or of the recast. */
+  readonly timestamp: number;
+  /** The cast to show. */
+  readonly castId: number;
+  /** Undefined for a cast. */
+  readonly recast: ReactionKey | undefined;
+  /** False for a recast whose target is not a live cast by the author that it names. */
+  readonly isLive: boolean;
 }
 
-type Params = [belowTimestamp: number, belowHash: Uint8Array, fidsJson: string, limit: number];
-
-/** Merges the acts of all authors, newest first. `acts` is the table with the condition of its rows. */
-const mergeActs = (acts: string) =>
-  mergeNewest({
-    sources: { id: "j.value", from: "json_each(?3) j" },
-    rowsOf: (fid) => `${acts} AND fid = ${fid}`,
-    key: TIME_AND_HASH,
-    below: "?1, ?2",
-    limit: "?4",
-  });
-
-const ownCasts = (name: string, parent: "IS NULL" | "IS NOT NULL") =>
-  statement<EntryRow, Params>(
+// The index has the casts of an author in two ranges: those with a parent cast, and the others.
+const ownCasts = (name: string, isReply: 0 | 1) =>
+  statement<CastRef, [fidsJson: string, below: number, limit: number]>(
     `skeleton.authors-feed.${name}`,
-    `${mergeActs(`casts WHERE parent_hash ${parent}`)}
-   SELECT timestamp, hash, hash AS castHash, source AS castFid FROM merged below`,
+    mergeNewestCasts({
+      sources: { key: ["j.value"], from: "json_each(?1) j" },
+      rowsOf: (fid) => `casts WHERE fid = ${fid} AND (parent_id IS NOT NULL) = ${isReply}`,
+      below: "?2",
+      limit: "?3",
+    }),
   );
 
 const RECAST = ReactionType.REACTION_TYPE_RECAST;
 
-const streams = {
-  roots: ownCasts("roots", "IS NULL"),
-  replies: ownCasts("replies", "IS NOT NULL"),
-  recasts: statement<EntryRow, Params>(
-    "skeleton.authors-feed.recasts",
-    `${mergeActs(`reactions WHERE type = ${RECAST}`)}
-   SELECT below.timestamp, below.hash, c.hash AS castHash, c.fid AS castFid
-   FROM merged below
-   CROSS JOIN reactions r ON r.fid = below.source AND r.type = ${RECAST} AND r.timestamp = below.timestamp
-     AND r.hash = below.hash
-   LEFT JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid`,
-  ),
-} as const;
+interface RecastRow {
+  fid: number;
+  timestamp: number;
+  targetFid: number;
+  targetId: number;
+  isLive: number;
+}
+
+const casts = { roots: ownCasts("roots", 0), replies: ownCasts("replies", 1) } as const;
+const recasts = statement<RecastRow, [fidsJson: string, belowTimestamp: number, limit: number]>(
+  "skeleton.authors-feed.recasts",
+  `${mergeNewest({
+    sources: { id: "j.value", from: "json_each(?1) j" },
+    rowsOf: (fid) => `reactions WHERE fid = ${fid} AND type = ${RECAST}`,
+    key: [
+      { name: "timestamp", kind: "int" },
+      { name: "targetFid", sql: "target_fid", kind: "int" },
+      { name: "targetId", sql: "target_id", kind: "int" },
+    ],
+    below: "?2, -1, 0",
+    limit: "?3",
+  })}
+   SELECT below.source AS fid, below.timestamp, below.targetFid, below.targetId, c.id IS NOT NULL AS isLive
+   FROM merged below LEFT JOIN casts c ON c.id = below.targetId`,
+);
 
 /** The most later recasts of one cast that are searched for one by an author of the feed. */
 const MAX_RECASTS = 1000;
 
-const recastedLater = statement<{ at: number }, [fidsJson: string, entriesJson: string]>(
+const recastedLater = statement<{ at: number }, [fidsJson: string, actsJson: string]>(
   "skeleton.authors-feed.recasted-later",
   `SELECT j.key AS at FROM json_each(?2) j
    WHERE EXISTS (SELECT 1 FROM
      (SELECT r.fid FROM reactions r
-      WHERE r.target_hash = unhex(j.value ->> 0) AND r.target_fid = j.value ->> 1 AND r.type = ${RECAST}
-        AND (r.timestamp, r.hash) > (j.value ->> 2, unhex(j.value ->> 3))
+      WHERE r.target_id = j.value ->> 0 AND r.type = ${RECAST} AND r.timestamp > j.value ->> 1
       LIMIT ${MAX_RECASTS}) below
      WHERE below.fid IN (SELECT value FROM json_each(?1)))`,
+);
+const recastedInSameSecond = statement<ReactionKey & { at: number }, [fidsJson: string, actsJson: string]>(
+  "skeleton.authors-feed.recasted-in-same-second",
+  `SELECT j.key AS at, r.fid, r.target_fid AS targetFid, r.target_id AS targetId, r.type
+   FROM json_each(?2) j CROSS JOIN reactions r ON r.target_id = j.value ->> 0 AND r.type = ${RECAST}
+     AND r.timestamp = j.value ->> 1 AND r.fid != j.value ->> 2
+   WHERE r.fid IN (SELECT value FROM json_each(?1))`,
 );
 
 /** The most rounds of one page. A page needs another round when too many entries of a round are hidden. */
 const MAX_ROUNDS = 3;
 /** Rows that a round reads beyond the missing ones, so that one round usually suffices. */
 const SPARE_ROWS = 8;
-
-interface Entry {
-  readonly timestamp: number;
-  /** The hash of the cast or of the recast. */
-  readonly actHash: Hash;
-  readonly hash: Hash;
-  readonly castFid: number;
-}
 
 /**
  * Returns the casts and recasts of authors by the time of the act, newest first. A cast that several of them recasted
@@ -95,33 +106,47 @@ export function authorsFeed(
     after: TimedKey | undefined;
     cursor: CursorCodec<readonly ["int", "hash"]>;
   },
-): Page<{ hash: Hash }> {
-  const { limit, cursor } = query;
+): Page<CastRef> {
+  const { limit } = query;
   const fidsJson = JSON.stringify(query.fids);
-  const shown: Entry[] = [];
+  const shown: ActRow[] = [];
   let after = query.after;
   for (let round = 0; round < MAX_ROUNDS && shown.length <= limit; round++) {
     const maxRows = limit + 1 - shown.length + SPARE_ROWS;
-    const rows = nextRows(db, { fidsJson, streams: query.streams, after, maxRows });
-    shown.push(...visibleEntries(db, fidsJson, rows, query.streams.includes("recasts")));
+    const { rows, hasMore } = nextActs(db, { fidsJson, streams: query.streams, after, maxRows });
+    shown.push(...visibleActs(db, fidsJson, rows, query.streams.includes("recasts")));
     const last = rows.at(-1);
-    if (!last || rows.length < maxRows) return pageOf(shown, limit, cursor);
-    after = [last.timestamp, hex(last.hash)];
+    if (!last || !hasMore) return pageOf(db, shown, query);
+    if (shown.length <= limit) after = positionOf(db, last);
   }
-  if (shown.length > limit || !after) return pageOf(shown, limit, cursor);
-  return { rows: shown, cursor: cursor.encode(after) };
+  if (shown.length > limit || !after) return pageOf(db, shown, query);
+  return { rows: shown.map(({ castId: id }) => ({ id })), cursor: query.cursor.encode(after) };
 }
 
 function pageOf(
-  entries: readonly Entry[],
-  limit: number,
-  cursor: CursorCodec<readonly ["int", "hash"]>,
-): Page<{ hash: Hash }> {
-  return cutPage(entries, limit, (last) => cursor.encode([last.timestamp, last.actHash]));
+  db: IndexDatabase,
+  acts: readonly ActRow[],
+  { limit, cursor }: { limit: number; cursor: CursorCodec<readonly ["int", "hash"]> },
+): Page<CastRef> {
+  const page = cutPage(acts, limit, (last) => cursor.encode(positionOf(db, last)));
+  return { rows: page.rows.map(({ castId: id }) => ({ id })), cursor: page.cursor };
 }
 
-/** Returns the newest rows of all streams after a position. */
-function nextRows(
+function positionOf(db: IndexDatabase, act: ActRow): TimedKey {
+  return [act.timestamp, hashesOfActs(db, [act])[0] ?? "0x"];
+}
+
+/** Returns the hashes of casts and of recasts. */
+function hashesOfActs(db: IndexDatabase, acts: readonly ActRow[]): Hash[] {
+  const keys = acts.flatMap(({ recast }) => recast ?? []);
+  const hashes = hashesOfReactions(db, keys);
+  const ids = acts.flatMap(({ recast, castId }) => (recast ? [] : [castId]));
+  const castHashes = ids.length === 0 ? [] : hashesOfCasts(db, ids);
+  return acts.map(({ recast }) => (recast ? hashes.shift() : castHashes.shift()) ?? "0x");
+}
+
+/** Returns the newest acts of all streams after a position. */
+function nextActs(
   db: IndexDatabase,
   query: {
     fidsJson: string;
@@ -129,34 +154,66 @@ function nextRows(
     after: TimedKey | undefined;
     maxRows: number;
   },
-): EntryRow[] {
+): { rows: ActRow[]; hasMore: boolean } {
   const { fidsJson, after, maxRows } = query;
-  return query.streams
-    .flatMap((stream) => db.all(streams[stream], ...upperBound(after), fidsJson, maxRows))
-    .sort((a, b) => b.timestamp - a.timestamp || Buffer.compare(b.hash, a.hash))
-    .slice(0, maxRows);
+  return orderedPage<ActRow>({
+    limit: maxRows,
+    after: after && { hash: after[1], isTied: ({ timestamp }) => timestamp === after[0] },
+    isTied: (a, b) => a.timestamp === b.timestamp,
+    read: (max) =>
+      query.streams
+        .flatMap((stream) => actsOf(db, stream, { fidsJson, before: after && after[0] + 1, max }))
+        .sort((a, b) => b.timestamp - a.timestamp)
+        .slice(0, max),
+    hashesOf: (acts) => hashesOfActs(db, acts),
+  });
 }
 
-function visibleEntries(
+function actsOf(
+  db: IndexDatabase,
+  stream: Stream,
+  { fidsJson, before, max }: { fidsJson: string; before: number | undefined; max: number },
+): ActRow[] {
+  if (stream === "recasts")
+    return db
+      .all(recasts, fidsJson, before ?? END_OF_TIME_SECS, max)
+      .map(({ timestamp, isLive, ...key }) => ({
+        timestamp,
+        castId: key.targetId,
+        recast: { ...key, type: RECAST },
+        isLive: isLive === 1,
+      }));
+  const below = before === undefined ? ABOVE_ALL_CASTS : firstCastIdAt(before);
+  return db
+    .all(casts[stream], fidsJson, below, max)
+    .map(({ id }) => ({ timestamp: timestampOfCastId(id), castId: id, recast: undefined, isLive: true }));
+}
+
+/** Returns the acts on live casts without those that a later recast of the same cast hides. */
+function visibleActs(
   db: IndexDatabase,
   fidsJson: string,
-  rows: readonly EntryRow[],
+  rows: readonly ActRow[],
   withRecasts: boolean,
-): Entry[] {
-  const entries = rows.flatMap(({ timestamp, hash, castHash, castFid }): Entry[] =>
-    castHash === null || castFid === null
-      ? []
-      : [{ timestamp, actHash: hex(hash), hash: hex(castHash), castFid }],
-  );
-  if (!withRecasts) return entries;
+): ActRow[] {
+  const acts = rows.filter(({ isLive }) => isLive);
+  if (!withRecasts) return acts;
   const json = JSON.stringify(
-    entries.map(({ hash, castFid, timestamp, actHash }) => [
-      hash.slice(2),
-      castFid,
-      timestamp,
-      actHash.slice(2),
-    ]),
+    acts.map(({ castId, timestamp, recast }) => [castId, timestamp, recast?.fid ?? 0]),
   );
   const hidden = new Set(db.all(recastedLater, fidsJson, json).map(({ at }) => at));
-  return entries.filter((_, at) => !hidden.has(at));
+  const ties = db.all(recastedInSameSecond, fidsJson, json);
+  if (ties.length > 0) {
+    const hashes = hashesOfReactions(db, ties);
+    const tied = [...new Set(ties.map(({ at }) => at))];
+    const own = hashesOfActs(
+      db,
+      tied.flatMap((at) => acts[at] ?? []),
+    );
+    const ownOf = new Map(tied.map((at, index) => [at, own[index] ?? "0x"]));
+    ties.forEach(({ at }, index) => {
+      if ((hashes[index] ?? "0x") > (ownOf.get(at) ?? "0x")) hidden.add(at);
+    });
+  }
+  return acts.filter((_, at) => !hidden.has(at));
 }

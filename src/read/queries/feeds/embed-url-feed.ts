@@ -1,10 +1,11 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
-import type { Hash } from "../../hydrate/casts.ts";
-import { mergeNewestRows } from "../merge-newest.ts";
+import type { CastRef } from "../../hydrate/cast-ids.ts";
+import { mergeNewestCasts } from "../merge-newest.ts";
+import { castPage, type TimedKey } from "../ordered-page.ts";
 import { prefixEnd } from "../users/users.ts";
-import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
+import { timedCursor } from "./time-order.ts";
 
 /** The most URLs with the prefix that are merged, the first ones in alphabetical order. */
 export const MAX_URLS = 500;
@@ -22,14 +23,16 @@ const urlsFrom = statement<{ url: string }, [prefix: string, prefixEnd: string]>
    SELECT url FROM below b WHERE url IS NOT NULL`,
 );
 
-const merge = statement<
-  TimedRow,
-  [urlsJson: string, belowTimestamp: number, belowHash: Uint8Array, limit: number]
->(
+// A cast that embeds several of the URLs is merged once for each.
+const merge = statement<CastRef, [urlsJson: string, below: number, limit: number]>(
   "skeleton.embed-url-feed.merge",
-  // A cast that embeds several of the URLs is merged once for each.
-  `${mergeNewestRows({ table: "cast_embed_urls", sourceColumn: "url", rowKey: ["url", "timestamp", "hash"] })}
-   SELECT DISTINCT timestamp, hash FROM below b ORDER BY timestamp DESC, hash DESC`,
+  mergeNewestCasts({
+    sources: { key: ["j.value"], from: "json_each(?1) j" },
+    rowsOf: (url) => `cast_embed_urls WHERE url = ${url}`,
+    idColumn: "cast_id",
+    below: "?2",
+    limit: "?3",
+  }),
 );
 
 export const embedUrlFeedCursor = timedCursor("feed by embed_url");
@@ -41,9 +44,12 @@ const MAX_EMBEDS = 4;
 export function embedUrlFeed(
   db: IndexDatabase,
   query: { prefix: string; limit: number; after: TimedKey | undefined },
-): Page<{ hash: Hash }> {
+): Page<CastRef> {
   const { prefix, limit, after } = query;
   const urls = db.all(urlsFrom, prefix, prefixEnd(prefix)).map(({ url }) => url);
-  const rows = db.all(merge, JSON.stringify(urls), ...upperBound(after), MAX_EMBEDS * (limit + 1));
-  return timedPage(rows, limit, embedUrlFeedCursor);
+  const json = JSON.stringify(urls);
+  return castPage(db, { limit, after, cursor: embedUrlFeedCursor }, (below, maxRows) => {
+    const merged = db.all(merge, json, below, MAX_EMBEDS * maxRows);
+    return merged.filter(({ id }, at) => id !== merged[at - 1]?.id).slice(0, maxRows);
+  });
 }

@@ -1,17 +1,18 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { LinkType } from "../../../db/index/messages/link-type.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
-import type { Hash } from "../../hydrate/casts.ts";
+import type { CastRef } from "../../hydrate/cast-ids.ts";
+import type { TimedKey } from "../ordered-page.ts";
 import { authorsFeed } from "./authors-feed.ts";
 import { followingFeed, followingFeedCursor } from "./following-feed.ts";
-import type { TimedKey } from "./time-order.ts";
 
 /** An fid with more follows than this gets a feed without recasts. */
 export const MAX_FOLLOWS_WITH_RECASTS = 2000;
 
 const follows = statement<{ fid: number }, [fid: number, limit: number]>(
   "skeleton.followed-roots.follows",
-  "SELECT target_fid AS fid FROM links WHERE fid = ? AND type = 'follow' LIMIT ?",
+  `SELECT target_fid AS fid FROM links WHERE fid = ? AND type = ${LinkType.Follow} LIMIT ?`,
 );
 
 /**
@@ -21,7 +22,7 @@ const follows = statement<{ fid: number }, [fid: number, limit: number]>(
 export function followedRoots(
   db: IndexDatabase,
   query: { fid: number; limit: number; after: TimedKey | undefined; withRecasts: boolean },
-): Page<{ hash: Hash }> {
+): Page<CastRef> {
   const { fid, withRecasts } = query;
   const fids = withRecasts ? db.all(follows, fid, MAX_FOLLOWS_WITH_RECASTS + 1) : [];
   if (!withRecasts || fids.length > MAX_FOLLOWS_WITH_RECASTS)

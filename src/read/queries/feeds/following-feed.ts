@@ -1,50 +1,50 @@
+import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { LinkType } from "../../../db/index/messages/link-type.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
-import { type Hash, hex } from "../../hydrate/casts.ts";
-import { mergeNewest, TIME_AND_HASH } from "../merge-newest.ts";
-import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
+import type { CastRef } from "../../hydrate/cast-ids.ts";
+import { mergeNewestCasts } from "../merge-newest.ts";
+import { castPage, LOWEST_HASH, type TimedKey } from "../ordered-page.ts";
+import { timedCursor } from "./time-order.ts";
 
 const followingOf = statement<{ following: number }, [fid: number]>(
   "skeleton.following-feed.following",
   "SELECT following FROM follow_counts WHERE fid = ?",
 );
-type ScanParams = [
-  belowTimestamp: number,
-  belowHash: Uint8Array,
-  maxScanned: number,
-  fid: number,
-  limit: number,
-];
+type ScanParams = [below: number, maxScanned: number, fid: number, limit: number];
 // The subquery is a stream, so the scan ends with the last row of the page.
-const SCAN = `SELECT below.timestamp, below.hash
-   FROM (SELECT timestamp, hash, fid FROM casts WHERE (timestamp, hash) < (?, ?)
-         ORDER BY timestamp DESC, hash DESC LIMIT ?) below
-   CROSS JOIN links l ON l.fid = ? AND l.type = 'follow' AND l.target_fid = below.fid`;
-const scanAll = statement<TimedRow, ScanParams>("skeleton.following-feed.scan", `${SCAN}\n   LIMIT ?`);
-const scanRoots = statement<TimedRow, ScanParams>(
-  "skeleton.following-feed.scan-roots",
-  `${SCAN}\n   CROSS JOIN casts c ON c.hash = below.hash AND c.parent_hash IS NULL LIMIT ?`,
-);
-const endOfScan = statement<TimedRow, [belowTimestamp: number, belowHash: Uint8Array, scannedBefore: number]>(
-  "skeleton.following-feed.end-of-scan",
-  `SELECT timestamp, hash FROM casts WHERE (timestamp, hash) < (?, ?)
-   ORDER BY timestamp DESC, hash DESC LIMIT 1 OFFSET ?`,
-);
-const declareMerge = (name: string, condition: string) =>
-  statement<TimedRow, [belowTimestamp: number, belowHash: Uint8Array, fid: number, limit: number]>(
+const declareScan = (name: string, condition: string) =>
+  statement<CastRef, ScanParams>(
     `skeleton.following-feed.${name}`,
-    `${mergeNewest({
-      sources: { id: "l.target_fid", from: "links l WHERE l.fid = ?3 AND l.type = 'follow'" },
-      rowsOf: (author) => `casts WHERE fid = ${author}${condition}`,
-      key: TIME_AND_HASH,
-      below: "?1, ?2",
-      limit: "?4",
-    })}
-   SELECT timestamp, hash FROM merged below`,
+    `SELECT below.id
+   FROM (SELECT id, fid, parent_id FROM casts WHERE id < ? ORDER BY id DESC LIMIT ?) below
+   CROSS JOIN links l ON l.fid = ? AND l.type = ${LinkType.Follow} AND l.target_fid = below.fid${condition}
+   LIMIT ?`,
   );
-const allCasts = { scan: scanAll, merge: declareMerge("merge", "") };
-const rootCasts = { scan: scanRoots, merge: declareMerge("merge-roots", " AND parent_hash IS NULL") };
+const endOfScan = statement<CastRef, [below: number, scannedBefore: number]>(
+  "skeleton.following-feed.end-of-scan",
+  "SELECT id FROM casts WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ?",
+);
+// The index has the casts of an author in two ranges: those with a parent cast, and the others.
+const declareMerge = (name: string, ranges: string) =>
+  statement<CastRef, [below: number, fid: number, limit: number]>(
+    `skeleton.following-feed.${name}`,
+    mergeNewestCasts({
+      sources: {
+        key: ["l.target_fid", "j.value"],
+        from: `links l CROSS JOIN json_each('${ranges}') j WHERE l.fid = ?2 AND l.type = ${LinkType.Follow}`,
+      },
+      rowsOf: (author, isReply) => `casts WHERE fid = ${author} AND (parent_id IS NOT NULL) = ${isReply}`,
+      below: "?1",
+      limit: "?3",
+    }),
+  );
+const allCasts = { scan: declareScan("scan", ""), merge: declareMerge("merge", "[0, 1]") };
+const rootCasts = {
+  scan: declareScan("scan-roots", " AND below.parent_id IS NULL"),
+  merge: declareMerge("merge-roots", "[0]"),
+};
 
 export const followingFeedCursor = timedCursor("feed/following");
 
@@ -95,23 +95,30 @@ export function followingFeed(
     rootsOnly?: boolean;
   },
   bounds: FollowingFeedBounds = BOUNDS,
-): Page<{ hash: Hash }> {
+): Page<CastRef> {
   const { fid, limit, after, rootsOnly = false } = query;
   const { scan, merge } = rootsOnly ? rootCasts : allCasts;
   const follows = db.get(followingOf, fid)?.following ?? 0;
   if (follows === 0) return { rows: [], cursor: null };
-  const below = upperBound(after);
-  const merged = () => timedPage(db.all(merge, ...below, fid, limit + 1), limit, followingFeedCursor);
+  const page = { limit, after, cursor: followingFeedCursor };
+  const merged = () => castPage(db, page, (below, maxRows) => db.all(merge, below, fid, maxRows));
   if (follows <= bounds.alwaysMergedUpTo) return merged();
 
   const maxScanned = Math.min(follows * bounds.scannedPerFollow, bounds.maxScanned);
-  const found = db.all(scan, ...below, maxScanned, fid, limit + 1);
-  const end = found.length > limit ? undefined : db.get(endOfScan, ...below, maxScanned - 1);
+  let end: number | undefined;
+  const scanned = castPage(db, page, (below, maxRows) => {
+    const found = db.all(scan, below, maxScanned, fid, maxRows);
+    end = found.length === maxRows ? undefined : db.get(endOfScan, below, maxScanned - 1)?.id;
+    if (end === undefined || follows <= bounds.maxMerged) return found;
+    // The page ends between two seconds, since ids within a second do not have the order of the list.
+    const inSecond = end - firstCastIdAt(timestampOfCastId(end));
+    const rest = db
+      .all(scan, end, inSecond + 1, fid, inSecond + 1)
+      .filter(({ id }) => timestampOfCastId(id) === timestampOfCastId(end ?? 0));
+    return [...found, ...rest].slice(0, maxRows);
+  });
   // The page is full, or the scan has read the oldest cast.
-  if (!end) return timedPage(found, limit, followingFeedCursor);
+  if (end === undefined || scanned.cursor !== null) return scanned;
   if (follows <= bounds.maxMerged) return merged();
-  return {
-    rows: found.map(({ hash }) => ({ hash: hex(hash) })),
-    cursor: followingFeedCursor.encode([end.timestamp, hex(end.hash)]),
-  };
+  return { rows: scanned.rows, cursor: followingFeedCursor.encode([timestampOfCastId(end), LOWEST_HASH]) };
 }

@@ -2,18 +2,20 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { parentUrlsOf } from "../../../protocol/channel-url.ts";
 import type { CursorCodec, Page } from "../../cursor.ts";
-import type { Hash } from "../../hydrate/casts.ts";
+import type { CastRef } from "../../hydrate/cast-ids.ts";
 import { resolveChannelIds } from "../channels/channels.ts";
-import { mergeNewestRows } from "../merge-newest.ts";
-import { type TimedKey, type TimedRow, timedCursor, timedPage, upperBound } from "./time-order.ts";
+import { mergeNewestCasts } from "../merge-newest.ts";
+import { castPage, type TimedKey } from "../ordered-page.ts";
+import { timedCursor } from "./time-order.ts";
 
-const merge = statement<
-  TimedRow,
-  [urlsJson: string, belowTimestamp: number, belowHash: Uint8Array, limit: number]
->(
+const merge = statement<CastRef, [urlsJson: string, below: number, limit: number]>(
   "skeleton.parent-url-feed.merge",
-  `${mergeNewestRows({ table: "casts", sourceColumn: "parent_url", rowKey: ["id"] })}
-   SELECT timestamp, hash FROM below b`,
+  mergeNewestCasts({
+    sources: { key: ["u.id"], from: "json_each(?1) j CROSS JOIN urls u ON u.url = j.value" },
+    rowsOf: (urlId) => `casts WHERE parent_url_id = ${urlId}`,
+    below: "?2",
+    limit: "?3",
+  }),
 );
 
 export const parentUrlFeedCursor = timedCursor("feed/parent_urls");
@@ -31,7 +33,7 @@ interface FeedQuery {
 export function parentUrlFeed(
   db: IndexDatabase,
   query: FeedQuery & { readonly urls: readonly string[] },
-): Page<{ hash: Hash }> {
+): Page<CastRef> {
   return mergedPage(db, query.urls, query, parentUrlFeedCursor);
 }
 
@@ -42,7 +44,7 @@ export function parentUrlFeed(
 export function channelFeed(
   db: IndexDatabase,
   query: FeedQuery & { readonly channels: readonly string[] },
-): Page<{ hash: Hash }> {
+): Page<CastRef> {
   const urls = resolveChannelIds(db, query.channels).flatMap(parentUrlsOf);
   return mergedPage(db, urls, query, channelFeedCursor);
 }
@@ -52,8 +54,8 @@ function mergedPage(
   urls: readonly string[],
   { limit, after }: FeedQuery,
   cursor: CursorCodec<readonly ["int", "hash"]>,
-): Page<{ hash: Hash }> {
+): Page<CastRef> {
   // A repeated URL would repeat its casts.
   const json = JSON.stringify([...new Set(urls)]);
-  return timedPage(db.all(merge, json, ...upperBound(after), limit + 1), limit, cursor);
+  return castPage(db, { limit, after, cursor }, (below, maxRows) => db.all(merge, json, below, maxRows));
 }

@@ -1,36 +1,41 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { type Hash, hex } from "../../hydrate/casts.ts";
-
-type HashRow = { hash: Uint8Array };
+import { type CastRef, hashesOfCasts } from "../../hydrate/cast-ids.ts";
+import { newestCasts, orderedPage } from "../ordered-page.ts";
 
 /** The most counts that are read before the query sorts the author's casts instead. */
 const MAX_COUNTS = 2000;
 
-const counted = statement<HashRow, [fid: number, maxCounts: number, limit: number]>(
+interface CountedRow extends CastRef {
+  readonly sum: number;
+}
+
+const counted = statement<CountedRow, [fid: number, maxCounts: number, limit: number]>(
   "skeleton.popular-casts.counted",
-  `SELECT c.hash
-   FROM (SELECT hash, fid FROM cast_counts WHERE fid = ?
-         ORDER BY (likes + recasts + replies) DESC, hash DESC LIMIT ?) below
-   CROSS JOIN casts c ON c.hash = below.hash AND c.fid = below.fid
+  `SELECT c.id, below.sum
+   FROM (SELECT id, likes + recasts + replies AS sum FROM cast_counts WHERE fid = ?
+         ORDER BY (likes + recasts + replies) DESC LIMIT ?) below
+   CROSS JOIN casts c ON c.id = below.id
    LIMIT ?`,
 );
 const hasMoreCounts = statement<{ one: number }, [fid: number, offset: number]>(
   "skeleton.popular-casts.has-more-counts",
   "SELECT 1 AS one FROM cast_counts WHERE fid = ? LIMIT 1 OFFSET ?",
 );
-const uncounted = statement<HashRow, [fid: number, limit: number]>(
+const declareUncounted = (isReply: 0 | 1) =>
+  `SELECT id FROM casts c
+   WHERE c.fid = ?1 AND (c.parent_id IS NOT NULL) = ${isReply} AND c.id < ?2
+     AND NOT EXISTS (SELECT 1 FROM cast_counts n WHERE n.id = c.id)`;
+const uncounted = statement<CastRef, [fid: number, below: number, limit: number]>(
   "skeleton.popular-casts.uncounted",
-  `SELECT c.hash FROM casts c
-   WHERE c.fid = ? AND NOT EXISTS (SELECT 1 FROM cast_counts n WHERE n.hash = c.hash AND n.fid = c.fid)
-   ORDER BY c.timestamp DESC, c.hash DESC LIMIT ?`,
+  `${declareUncounted(0)} UNION ALL ${declareUncounted(1)} ORDER BY id DESC LIMIT ?3`,
 );
-const allOfAuthor = statement<HashRow, [fid: number, limit: number]>(
+const allOfAuthor = statement<CastRef, [fid: number, limit: number]>(
   "skeleton.popular-casts.all-of-author",
-  `SELECT c.hash FROM casts c LEFT JOIN cast_counts n ON n.hash = c.hash AND n.fid = c.fid
+  `SELECT c.id FROM casts c LEFT JOIN cast_counts n ON n.id = c.id
    WHERE c.fid = ?
    ORDER BY coalesce(n.likes + n.recasts + n.replies, 0) DESC,
-     CASE WHEN n.hash IS NULL THEN c.timestamp END DESC, c.hash DESC
+     CASE WHEN n.id IS NULL THEN c.id >> 16 END DESC, c.hash DESC
    LIMIT ?`,
 );
 
@@ -42,11 +47,28 @@ const allOfAuthor = statement<HashRow, [fid: number, limit: number]>(
  * top until it has found enough live casts. Any user can create such counts. When there are thousands, the query sorts
  * the author's casts instead, whose number the author's storage bounds.
  */
-export function popularCasts(db: IndexDatabase, query: { fid: number; limit: number }): Hash[] {
+export function popularCasts(db: IndexDatabase, query: { fid: number; limit: number }): CastRef[] {
   const { fid, limit } = query;
-  const found = db.all(counted, fid, MAX_COUNTS, limit);
-  if (found.length < limit && db.get(hasMoreCounts, fid, MAX_COUNTS))
-    return db.all(allOfAuthor, fid, limit).map(({ hash }) => hex(hash));
-  if (found.length < limit) found.push(...db.all(uncounted, fid, limit - found.length));
-  return found.map(({ hash }) => hex(hash));
+  let isTruncated = false;
+  const { rows: found } = orderedPage<CountedRow>({
+    limit,
+    after: undefined,
+    isTied: (a, b) => a.sum === b.sum,
+    read(maxRows) {
+      const rows = db.all(counted, fid, MAX_COUNTS, maxRows);
+      isTruncated = rows.length < maxRows && db.get(hasMoreCounts, fid, MAX_COUNTS) !== undefined;
+      return rows;
+    },
+    hashesOf: (rows) =>
+      hashesOfCasts(
+        db,
+        rows.map(({ id }) => id),
+      ),
+  });
+  if (isTruncated) return db.all(allOfAuthor, fid, limit);
+  if (found.length === limit) return found;
+  const rest = newestCasts(db, { limit: limit - found.length, after: undefined }, (below, maxRows) =>
+    db.all(uncounted, fid, below, maxRows),
+  );
+  return [...found, ...rest.rows];
 }

@@ -3,33 +3,32 @@ import { newestSnapshot, type RankingKind } from "../../../db/index/rankings.ts"
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 
-interface Row {
-  rank: number;
-  /** The hash of a cast, or the UTF-8 of a channel's id. */
-  ref: Uint8Array;
+/** A ranked cast or channel. */
+interface Ranked<Id> {
+  readonly rank: number;
+  readonly id: Id;
 }
 
 type From = [snapshot: number, afterRank: number, limit: number];
 
-const liveRefs = {
-  casts: statement<Row, From>(
-    "skeleton.ranking.casts",
-    `SELECT r.rank, r.ref FROM rankings r CROSS JOIN casts c ON c.hash = r.ref
-     WHERE r.kind = 'casts' AND r.snapshot = ? AND r.rank > ? ORDER BY r.rank LIMIT ?`,
-  ),
-  channels: statement<Row, From>(
-    "skeleton.ranking.channels",
-    `SELECT r.rank, r.ref FROM rankings r CROSS JOIN channel_activity a ON a.id = CAST(r.ref AS TEXT)
-     WHERE r.kind = 'channels' AND r.snapshot = ? AND r.rank > ? ORDER BY r.rank LIMIT ?`,
-  ),
-};
-
-const castsUnder = statement<Row, [...From, urlsJson: string]>(
+// The ranking has hashes. The index of casts has the first 6 bytes of a hash, and the row has the others.
+const RANKED_CASTS = `SELECT r.rank, c.id FROM rankings r
+     CROSS JOIN casts c ON substr(c.hash, 1, 6) = substr(r.ref, 1, 6) AND c.hash = r.ref
+     WHERE r.kind = 'casts' AND r.snapshot = ?1 AND r.rank > ?2`;
+const liveCasts = statement<Ranked<number>, From>(
+  "skeleton.ranking.casts",
+  `${RANKED_CASTS} ORDER BY r.rank LIMIT ?3`,
+);
+const liveChannels = statement<Ranked<string>, From>(
+  "skeleton.ranking.channels",
+  `SELECT r.rank, a.id FROM rankings r CROSS JOIN channel_activity a ON a.id = CAST(r.ref AS TEXT)
+   WHERE r.kind = 'channels' AND r.snapshot = ? AND r.rank > ? ORDER BY r.rank LIMIT ?`,
+);
+const castsUnder = statement<Ranked<number>, [...From, urlsJson: string]>(
   "skeleton.ranking.casts-under",
-  `SELECT r.rank, r.ref FROM rankings r CROSS JOIN casts c ON c.hash = r.ref
-   WHERE r.kind = 'casts' AND r.snapshot = ?1 AND r.rank > ?2
-     AND c.parent_url IN (SELECT value FROM json_each(?4))
-   ORDER BY r.rank LIMIT ?3`,
+  `${RANKED_CASTS}
+     AND c.parent_url_id IN (SELECT u.id FROM json_each(?4) j CROSS JOIN urls u ON u.url = j.value)
+     ORDER BY r.rank LIMIT ?3`,
 );
 
 /** Cursors into a ranking: the snapshot of the first page, and the last rank that was shown. */
@@ -38,34 +37,42 @@ export const rankingCursors = {
   channels: cursorCodec("trending channels", ["int", "int"]),
 };
 
+interface RankingQuery {
+  readonly limit: number;
+  readonly after: readonly [snapshot: number, rank: number] | undefined;
+}
+
 /**
- * Returns a page of the newest ranking, or of the snapshot in the cursor. Removed casts and channels without live casts
- * are skipped, and lower ranks fill the page. A snapshot may be deleted an hour after the previous page; the list then
- * ends. The length of a ranking bounds the work.
+ * Returns a page of the newest ranking of casts, or of the snapshot in the cursor. Removed casts are skipped, and lower
+ * ranks fill the page. A snapshot may be deleted an hour after the previous page; the list then ends. The length of a
+ * ranking bounds the work.
  */
-export function rankingPage(
-  db: IndexDatabase,
-  query: { kind: RankingKind; limit: number; after: readonly [snapshot: number, rank: number] | undefined },
-): Page<Row> {
-  const { kind, limit, after } = query;
-  const snapshot = after ? after[0] : newestSnapshot(db, kind);
-  if (snapshot === undefined) return { rows: [], cursor: null };
-  const rows = db.all(liveRefs[kind], snapshot, after ? after[1] : 0, limit + 1);
-  return cutPage(rows, limit, (last) => rankingCursors[kind].encode([snapshot, last.rank]));
+export function rankedCasts(db: IndexDatabase, query: RankingQuery): Page<Ranked<number>> {
+  return rankingPage(db, "casts", query, (...from) => db.all(liveCasts, ...from));
+}
+
+/** Returns a page of the ranked channels, as `rankedCasts`. Channels without live casts are skipped. */
+export function rankedChannels(db: IndexDatabase, query: RankingQuery): Page<Ranked<string>> {
+  return rankingPage(db, "channels", query, (...from) => db.all(liveChannels, ...from));
 }
 
 /** Returns a page of the ranked casts that are directly under one of the URLs. */
 export function rankedCastsUnder(
   db: IndexDatabase,
-  query: {
-    urls: readonly string[];
-    limit: number;
-    after: readonly [snapshot: number, rank: number] | undefined;
-  },
-): Page<Row> {
-  const { urls, limit, after } = query;
-  const snapshot = after ? after[0] : newestSnapshot(db, "casts");
+  { urls, ...query }: RankingQuery & { readonly urls: readonly string[] },
+): Page<Ranked<number>> {
+  const json = JSON.stringify(urls);
+  return rankingPage(db, "casts", query, (...from) => db.all(castsUnder, ...from, json));
+}
+
+function rankingPage<Id>(
+  db: IndexDatabase,
+  kind: RankingKind,
+  { limit, after }: RankingQuery,
+  read: (...from: From) => Ranked<Id>[],
+): Page<Ranked<Id>> {
+  const snapshot = after ? after[0] : newestSnapshot(db, kind);
   if (snapshot === undefined) return { rows: [], cursor: null };
-  const rows = db.all(castsUnder, snapshot, after ? after[1] : 0, limit + 1, JSON.stringify(urls));
-  return cutPage(rows, limit, (last) => rankingCursors.casts.encode([snapshot, last.rank]));
+  const rows = read(snapshot, after ? after[1] : 0, limit + 1);
+  return cutPage(rows, limit, (last) => rankingCursors[kind].encode([snapshot, last.rank]));
 }

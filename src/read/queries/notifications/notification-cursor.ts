@@ -1,6 +1,15 @@
-import type { NotificationKind } from "../../../db/index/project/notifications.ts";
+import { NotificationKind } from "../../../db/index/project/notifications.ts";
 import { cursorCodec, type Key } from "../../cursor.ts";
-import type { GroupKey, NotificationRow } from "./notification-groups.ts";
+import type { Hash } from "../../hydrate/casts.ts";
+import type { Grouping, NotificationRow } from "./notification-groups.ts";
+
+/** The position of a row. `hash` is that of its cast, `0x` for a follow. */
+export interface RowPosition {
+  readonly timestamp: number;
+  readonly kind: NotificationKind;
+  readonly actorFid: number;
+  readonly hash: Hash;
+}
 
 /**
  * The state of a client that pages through notifications. Beside the position it has the windows of shown entries that
@@ -10,7 +19,7 @@ export interface PagingState {
   /** The time of the newest row of the first page. Newer rows are not part of the following pages. */
   readonly anchor: number;
   /** The newest row of the last entry shown. */
-  readonly last: NotificationRow;
+  readonly last: RowPosition;
   /** The ends of the windows of shown entries that are below `last`. Casts are keyed by the first bytes of their hash. */
   readonly ends: ReadonlyMap<string, number>;
   /** False when there were more such windows than a cursor holds. */
@@ -30,9 +39,9 @@ const WINDOW_BYTES = PREFIX_BYTES + OFFSET_BYTES;
 /** The most windows that fit into a cursor of 512 characters with the other parts. */
 export const MAX_CARRIED_WINDOWS = 24;
 
-/** Returns the key of a group in `ends`. */
-export function windowKey(group: GroupKey): string {
-  return group === "follows" ? group : group.slice(2, 2 + 2 * PREFIX_BYTES);
+/** Returns the key in `ends` of the group of a row whose cast has the hash. */
+export function windowKey(grouping: Grouping, row: NotificationRow, hash: Hash): string {
+  return row.kind === NotificationKind.Follow ? "follows" : grouping.windowKeyOf(row, hash);
 }
 
 /** Encodes the cursor after `last`. It contains only the window ends below `last`. */
@@ -48,7 +57,7 @@ export function encodePagingState(state: PagingState): string {
     last.timestamp,
     last.kind,
     last.actorFid,
-    Buffer.from(last.ref).toString("hex"),
+    last.hash.slice(2),
     follows,
     isComplete ? 1 : 0,
     packWindows(carried, last.timestamp),
@@ -64,7 +73,7 @@ export function decodePagingState(key: Key<Shape>): PagingState {
   if (follows !== NO_WINDOW) ends.set("follows", follows);
   return {
     anchor,
-    last: { timestamp, kind: kind as NotificationKind, actorFid, ref: Buffer.from(ref, "hex") },
+    last: { timestamp, kind: kind as NotificationKind, actorFid, hash: `0x${ref}` },
     ends,
     isComplete: isComplete === 1,
   };

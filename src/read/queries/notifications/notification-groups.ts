@@ -1,28 +1,28 @@
 import { NotificationKind } from "../../../db/index/project/notifications.ts";
-import { type Hash, hex } from "../../hydrate/casts.ts";
+import type { Hash } from "../../hydrate/casts.ts";
 
 /** One act that notifies a user, as the index stores it. Times are unix seconds. */
 export interface NotificationRow {
   readonly timestamp: number;
   readonly kind: NotificationKind;
   readonly actorFid: number;
-  /** The hash of the cast that mentions, replies or was reacted to; empty for a follow. */
-  readonly ref: Uint8Array;
+  /** The id of the cast that mentions, replies or was reacted to; 0 for a follow. */
+  readonly ref: number;
 }
 
 /** One entry of the list: a single mention or reply, or the reactions or follows of one window. */
 export interface NotificationEntry {
   readonly newest: NotificationRow;
   /** Undefined for follows. */
-  readonly hash: Hash | undefined;
+  readonly castId: number | undefined;
   /** The newest acts in descending order of time. */
   readonly acts: readonly NotificationRow[];
   /** The number of all acts. */
   readonly count: number;
 }
 
-/** The key of a group: reactions to one cast, or all follows. */
-export type GroupKey = Hash | "follows";
+/** The key of a group: reactions to one cast, its recasts alone, or all follows. */
+export type GroupKey = number | `recasts of ${number}` | "follows";
 
 const MAX_LISTED = 10;
 
@@ -32,6 +32,8 @@ export interface Grouping {
   readonly groupOf: (row: NotificationRow) => GroupKey | undefined;
   /** Returns the kinds of reactions in the group of a reaction as bits: 1 for likes, 2 for recasts. */
   readonly typesWith: (row: NotificationRow) => number;
+  /** Returns the part of the cast's hash that identifies the group of a reaction in a cursor. */
+  readonly windowKeyOf: (row: NotificationRow, hash: Hash) => string;
 }
 
 const LIKES = 1;
@@ -39,31 +41,35 @@ const RECASTS = 2;
 
 function groupByCast(row: NotificationRow): GroupKey | undefined {
   if (row.kind === NotificationKind.Follow) return "follows";
-  return row.kind === NotificationKind.Like || row.kind === NotificationKind.Recast
-    ? hex(row.ref)
-    : undefined;
+  return row.kind === NotificationKind.Like || row.kind === NotificationKind.Recast ? row.ref : undefined;
 }
 
-/** Groups likes and recasts of one cast together. */
-export const byCast: Grouping = { groupOf: groupByCast, typesWith: () => LIKES + RECASTS };
-
-/** The digits of a group's key that a cursor contains (see `windowKey`). */
+/** The digits of a hash that a cursor contains. */
 const KEY_DIGITS = 10;
+const FIRST_DIGIT = "0x".length;
 
-/** Groups likes and recasts of one cast separately. The key of recasts is the hash with its first digits at the end. */
+/** Groups likes and recasts of one cast together. */
+export const byCast: Grouping = {
+  groupOf: groupByCast,
+  typesWith: () => LIKES + RECASTS,
+  windowKeyOf: (_, hash) => hash.slice(FIRST_DIGIT, FIRST_DIGIT + KEY_DIGITS),
+};
+
+/** Groups likes and recasts of one cast separately. A cursor has the first digits of the hash for likes, the next for recasts. */
 export const byKind: Grouping = {
   groupOf(row) {
-    const group = groupByCast(row);
-    if (group === undefined || group === "follows" || row.kind === NotificationKind.Like) return group;
-    const digits = group.slice(2);
-    return `0x${digits.slice(KEY_DIGITS)}${digits.slice(0, KEY_DIGITS)}`;
+    return row.kind === NotificationKind.Recast ? `recasts of ${row.ref}` : groupByCast(row);
   },
   typesWith: ({ kind }) => (kind === NotificationKind.Like ? LIKES : RECASTS),
+  windowKeyOf({ kind }, hash) {
+    const start = FIRST_DIGIT + (kind === NotificationKind.Recast ? KEY_DIGITS : 0);
+    return hash.slice(start, start + KEY_DIGITS);
+  },
 };
 
 interface OpenEntry {
   readonly newest: NotificationRow;
-  readonly hash: Hash | undefined;
+  readonly castId: number | undefined;
   readonly acts: NotificationRow[];
   count: number;
 }
@@ -77,8 +83,8 @@ export class NotificationGrouper {
   readonly #limit: number;
   readonly #windowSecs: number;
   readonly #groupOf: Grouping["groupOf"];
-  /** Returns the end of the current window of a group: newer rows are in the window. */
-  readonly #ends: (group: GroupKey) => number | undefined;
+  /** Returns the end of the current window of the group of a row: newer rows are in the window. */
+  readonly #ends: (row: NotificationRow) => number | undefined;
   readonly #openWindows = new Map<GroupKey, { readonly end: number; readonly entry: OpenEntry }>();
   readonly #entries: OpenEntry[] = [];
   #lowestEnd = Number.POSITIVE_INFINITY;
@@ -89,7 +95,7 @@ export class NotificationGrouper {
     limit: number;
     windowSecs: number;
     grouping: Grouping;
-    shownEnds: (group: GroupKey) => number | undefined;
+    shownEnds: (row: NotificationRow) => number | undefined;
   }) {
     this.#limit = options.limit;
     this.#windowSecs = options.windowSecs;
@@ -101,7 +107,7 @@ export class NotificationGrouper {
   add(row: NotificationRow): boolean {
     const group = this.#groupOf(row);
     const open = group && this.#openWindows.get(group);
-    const end = open ? open.end : group && this.#ends(group);
+    const end = open ? open.end : group && this.#ends(row);
     if (end !== undefined && row.timestamp > end) {
       if (open) addAct(open.entry, row);
       return true;
@@ -112,8 +118,8 @@ export class NotificationGrouper {
   }
 
   #openEntry(row: NotificationRow, group: GroupKey | undefined): void {
-    const hash = group === "follows" ? undefined : hex(row.ref);
-    const entry = { newest: row, hash, acts: [row], count: 1 };
+    const castId = group === "follows" ? undefined : row.ref;
+    const entry = { newest: row, castId, acts: [row], count: 1 };
     this.#entries.push(entry);
     if (group === undefined) return;
     const end = row.timestamp - this.#windowSecs;
@@ -130,9 +136,9 @@ export class NotificationGrouper {
     return this.#hasMore;
   }
 
-  /** Yields the end of the last window of each group that this page opened. */
-  *openedWindowEnds(): Iterable<readonly [group: GroupKey, end: number]> {
-    for (const [group, { end }] of this.#openWindows) yield [group, end];
+  /** Yields the end of the last window of each group that this page opened, with a row of the group. */
+  *openedWindowEnds(): Iterable<readonly [row: NotificationRow, end: number]> {
+    for (const { end, entry } of this.#openWindows.values()) yield [entry.newest, end];
   }
 }
 

@@ -1,28 +1,44 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { LinkType } from "../../../db/index/messages/link-type.ts";
 import type { NotificationKind } from "../../../db/index/project/notifications.ts";
 import { statement } from "../../../db/index/statement.ts";
+import { hashesOfAnyCasts } from "../../hydrate/cast-ids.ts";
+import type { RowPosition } from "./notification-cursor.ts";
 import type { NotificationRow } from "./notification-groups.ts";
 
-export type Position = [timestamp: number, kind: number, actorFid: number, ref: Uint8Array];
+/** The position of a row in the table. Rows of one actor, kind and second have the order of ids there, not of hashes. */
+export type Position = [timestamp: number, kind: number, actorFid: number, ref: number];
 
-export const FROM_THE_NEWEST: Position = [Number.MAX_SAFE_INTEGER, 0, 0, new Uint8Array()];
+export const FROM_THE_NEWEST: Position = [Number.MAX_SAFE_INTEGER, 0, 0, 0];
 
 export function positionOf({ timestamp, kind, actorFid, ref }: NotificationRow): Position {
   return [timestamp, kind, actorFid, ref];
 }
 
+/** Returns the position before the rows of an actor, kind and second. */
+export function positionFrom({ timestamp, kind, actorFid }: Tie): Position {
+  return [timestamp, kind, actorFid, Number.MAX_SAFE_INTEGER];
+}
+
+type Tie = Pick<NotificationRow, "timestamp" | "kind" | "actorFid">;
+
+/** Whether two rows have the same actor, kind and second: the hashes of their casts decide on the order. */
+export function isTied(a: Tie, b: Tie): boolean {
+  return a.timestamp === b.timestamp && a.kind === b.kind && a.actorFid === b.actorFid;
+}
+
 /** Returns the condition that the viewer `?1` blocks or mutes an actor. */
 export const isSilenced = (actor: string) =>
-  `EXISTS (SELECT 1 FROM links s WHERE s.fid = ?1 AND s.type IN ('block', 'mute') AND s.target_fid = ${actor})`;
+  `EXISTS (SELECT 1 FROM links s WHERE s.fid = ?1 AND s.type IN (${LinkType.Block}, 'mute') AND s.target_fid = ${actor})`;
 
 const COLUMNS = "n.timestamp, n.kind, n.actor_fid AS actorFid, n.ref";
 const BELOW = "(n.timestamp, n.kind, n.actor_fid, n.ref) < (?2, ?3, ?4, ?5)";
 const NEWEST_FIRST = "n.timestamp DESC, n.kind DESC, n.actor_fid DESC, n.ref DESC";
 
 // Rows of mentions, replies and follows exist only while these are live. A reaction outlives its target, and may name a
-// cast that does not exist or that has another author.
+// cast that does not exist or that has another author: these have other ids.
 const targetExists = (row: string) =>
-  `(${row}.kind NOT IN (3, 4) OR EXISTS (SELECT 1 FROM casts c WHERE c.hash = ${row}.ref AND c.fid = ?1))`;
+  `(${row}.kind NOT IN (3, 4) OR EXISTS (SELECT 1 FROM casts c WHERE c.id = ${row}.ref))`;
 const isVisible = (row: string) => `NOT ${isSilenced(`${row}.actor_fid`)} AND ${targetExists(row)}`;
 
 type Below = [fid: number, ...Position, limit: number];
@@ -39,7 +55,7 @@ const visibleRows = declareRows("visible-rows", isVisible("n"));
 const unfilteredRows = declareRows("rows", targetExists("n"));
 const hasSilenced = statement<{ one: number }, [fid: number]>(
   "skeleton.notifications.has-silenced",
-  "SELECT 1 AS one FROM links WHERE fid = ? AND type IN ('block', 'mute') LIMIT 1",
+  `SELECT 1 AS one FROM links WHERE fid = ? AND type IN (${LinkType.Block}, 'mute') LIMIT 1`,
 );
 
 const fromAll = `FROM notifications n WHERE n.fid = ?1 AND ${BELOW}`;
@@ -80,28 +96,68 @@ interface Chunk {
   readonly stoppedAt: NotificationRow | undefined;
 }
 
-/** Yields the notifications of an fid after a row, newest first, in growing chunks. */
-export function chunksBelow(
+/**
+ * Yields the notifications of an fid after a row, newest first, in growing chunks. Rows of one actor, kind and second are in
+ * one chunk, by the hashes of their casts, greatest first.
+ */
+export function* chunksBelow(
   db: IndexDatabase,
   query: {
     fid: number;
-    last: NotificationRow | undefined;
+    last: RowPosition | undefined;
     kinds: readonly NotificationKind[] | undefined;
   },
 ): Iterable<Chunk> {
   const { fid, last, kinds } = query;
-  const from = last ? positionOf(last) : FROM_THE_NEWEST;
-  return kinds === undefined ? allChunks(db, fid, from) : chunksOfKinds(db, fid, from, kinds);
+  const from = last ? positionFrom(last) : FROM_THE_NEWEST;
+  const chunks = kinds === undefined ? allChunks(db, fid, from) : chunksOfKinds(db, fid, from, kinds);
+  /** The end of the chunk before, which the next one may continue. */
+  let held: NotificationRow[] = [];
+  for (const { rows, stoppedAt, isLast } of chunks) {
+    const found = [...held, ...rows];
+    const final = isLast ? undefined : found.at(-1);
+    const complete = final ? found.findIndex((row) => isTied(row, final)) : found.length;
+    held = found.slice(complete);
+    yield { rows: sortedTies(db, found.slice(0, complete), last), stoppedAt };
+  }
 }
 
-function* allChunks(db: IndexDatabase, fid: number, from: Position): Iterable<Chunk> {
+/** Sorts the rows of one actor, kind and second by hash, and removes those up to `last`. */
+function sortedTies(
+  db: IndexDatabase,
+  rows: readonly NotificationRow[],
+  last: RowPosition | undefined,
+): readonly NotificationRow[] {
+  const isUnsure = (row: NotificationRow, at: number) => {
+    const [before, after] = [rows[at - 1], rows[at + 1]];
+    return (before && isTied(before, row)) || (after && isTied(after, row)) || (last && isTied(last, row));
+  };
+  const unsure = rows.filter(isUnsure);
+  if (unsure.length === 0) return rows;
+  const hashes = hashesOfAnyCasts(
+    db,
+    unsure.map(({ ref }) => ref),
+  );
+  const hashOf = new Map(unsure.map((row, at) => [row, hashes[at] ?? "0x"]));
+  const order = (a: string = "0x", b: string = "0x") => (a === b ? 0 : a < b ? 1 : -1);
+  return rows
+    .filter((row) => !last || !isTied(last, row) || order(hashOf.get(row), last.hash) > 0)
+    .sort((a, b) => (isTied(a, b) ? order(hashOf.get(a), hashOf.get(b)) : 0));
+}
+
+interface RawChunk extends Chunk {
+  readonly isLast: boolean;
+}
+
+function* allChunks(db: IndexDatabase, fid: number, from: Position): Iterable<RawChunk> {
   const rowsBelow = db.get(hasSilenced, fid) ? visibleRows : unfilteredRows;
   let position = from;
   for (let limit = FIRST_CHUNK_ROWS; ; limit = Math.min(4 * limit, MAX_CHUNK_ROWS)) {
     const rows = db.all(rowsBelow, fid, ...position, limit);
-    yield { rows, stoppedAt: undefined };
     const lowest = rows.at(-1);
-    if (!lowest || rows.length < limit) return;
+    const isLast = !lowest || rows.length < limit;
+    yield { rows, stoppedAt: undefined, isLast };
+    if (isLast) return;
     position = positionOf(lowest);
   }
 }
@@ -112,7 +168,7 @@ function* chunksOfKinds(
   fid: number,
   from: Position,
   kinds: readonly NotificationKind[],
-): Iterable<Chunk> {
+): Iterable<RawChunk> {
   const scan = kinds.every((kind) => kind < 3) ? scans.casts : scans.all;
   const json = JSON.stringify(kinds);
   let position = from;
@@ -120,8 +176,9 @@ function* chunksOfKinds(
   for (let scanned = step; ; scanned += step) {
     const rows = db.all(scan.rows, fid, ...position, step, json);
     const end = db.get(scan.end, fid, ...position, step - 1);
-    yield { rows, stoppedAt: scanned + step > MAX_SCANNED ? end : undefined };
-    if (!end || scanned + step > MAX_SCANNED) return;
+    const isStopped = scanned + step > MAX_SCANNED;
+    yield { rows, stoppedAt: isStopped ? end : undefined, isLast: !end || isStopped };
+    if (!end || isStopped) return;
     position = positionOf(end);
     step = Math.min(4 * step, MAX_CHUNK_ROWS);
   }

@@ -1,9 +1,11 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import type { NotificationKind } from "../../../db/index/project/notifications.ts";
+import { NO_CAST, type NotificationKind } from "../../../db/index/project/notifications.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
-import { hex } from "../../hydrate/casts.ts";
+import { cursorCodec, type Key, type Page } from "../../cursor.ts";
+import { bytesOf, hashesOfAnyCasts, hashesOfCasts } from "../../hydrate/cast-ids.ts";
+import type { Hash } from "../../hydrate/casts.ts";
 import { mergeNewest } from "../merge-newest.ts";
+import { orderedPage } from "../ordered-page.ts";
 import { encodePagingState, type PagingState, windowKey } from "./notification-cursor.ts";
 import {
   byCast,
@@ -13,19 +15,26 @@ import {
   NotificationGrouper,
   type NotificationRow,
 } from "./notification-groups.ts";
-import { chunksBelow, FROM_THE_NEWEST, isSilenced, type Position, positionOf } from "./notification-rows.ts";
+import {
+  chunksBelow,
+  FROM_THE_NEWEST,
+  isSilenced,
+  isTied,
+  type Position,
+  positionFrom,
+} from "./notification-rows.ts";
 
 const rowsInThreads = statement<NotificationRow, [fid: number, ...Position, limit: number, urlsJson: string]>(
   "skeleton.notifications.in-threads",
   `${mergeNewest({
-    sources: { id: "j.value", from: "json_each(?7) j" },
+    sources: { id: "u.id", from: "json_each(?7) j CROSS JOIN urls u ON u.url = j.value" },
     rowsOf: (url) => `thread_notifications n
-      WHERE n.fid = ?1 AND n.root_parent_url = ${url} AND NOT ${isSilenced("n.actor_fid")}`,
+      WHERE n.fid = ?1 AND n.root_url_id = ${url} AND NOT ${isSilenced("n.actor_fid")}`,
     key: [
       { name: "timestamp", sql: "n.timestamp", kind: "int" },
       { name: "kind", sql: "n.kind", kind: "digit" },
       { name: "actorFid", sql: "n.actor_fid", kind: "int" },
-      { name: "ref", sql: "n.ref", kind: "blob" },
+      { name: "ref", sql: "n.ref", kind: "int" },
     ],
     below: "?2, ?3, ?4, ?5",
     limit: "?6",
@@ -36,7 +45,7 @@ const rowsInThreads = statement<NotificationRow, [fid: number, ...Position, limi
 // `types` has a bit for each type of reaction in the group: 1 for likes, 2 for recasts.
 const latestReaction = (type: 1 | 2, ref: string, types: string, until: string) =>
   `CASE WHEN ${types} & ${type} THEN coalesce((SELECT r.timestamp FROM reactions r
-     WHERE r.target_hash = ${ref} AND r.target_fid = ?1 AND r.type = ${type} AND r.timestamp <= ${until}
+     WHERE r.target_id = ${ref} AND r.type = ${type} AND r.timestamp <= ${until}
        AND r.fid != ?1 AND NOT ${isSilenced("r.fid")}
      ORDER BY r.timestamp DESC LIMIT 1), -1) ELSE -1 END`;
 const latest = (ref: string, types: string, until: string) =>
@@ -45,11 +54,20 @@ const latest = (ref: string, types: string, until: string) =>
 /** Selects, for each group, the newest row of the last window that starts at or above the position. */
 const windowsAbove = statement<
   { at: number; newestAt: number; isShown: number },
-  [fid: number, ...Position, anchor: number, windowSecs: number, groupsJson: string]
+  [
+    fid: number,
+    timestamp: number,
+    kind: number,
+    actorFid: number,
+    hash: Uint8Array,
+    anchor: number,
+    windowSecs: number,
+    groupsJson: string,
+  ]
 >(
   "skeleton.notifications.windows-above",
   `WITH RECURSIVE chain (position, ref, types, at) AS (
-     SELECT j.key, unhex(j.value ->> 0), j.value ->> 1, ${latest("unhex(j.value ->> 0)", "(j.value ->> 1)", "?6")}
+     SELECT j.key, j.value ->> 0, j.value ->> 1, ${latest("(j.value ->> 0)", "(j.value ->> 1)", "?6")}
      FROM json_each(?8) j
      UNION ALL
      SELECT b.position, b.ref, b.types, ${latest("b.ref", "b.types", "b.at - ?7")} FROM chain b WHERE b.at >= ?2
@@ -58,7 +76,9 @@ const windowsAbove = statement<
      min(b.at) > ?2 OR EXISTS (SELECT 1 FROM notifications n
        WHERE n.fid = ?1 AND n.timestamp = ?2 AND n.ref = b.ref
          AND ((n.kind = 3 AND b.types & 1) OR (n.kind = 4 AND b.types & 2))
-         AND (n.kind, n.actor_fid, n.ref) >= (?3, ?4, ?5) AND NOT ${isSilenced("n.actor_fid")}) AS isShown
+         AND ((n.kind, n.actor_fid) > (?3, ?4)
+           OR ((n.kind, n.actor_fid) = (?3, ?4) AND (SELECT hash FROM casts WHERE id = n.ref) >= ?5))
+         AND NOT ${isSilenced("n.actor_fid")}) AS isShown
    FROM chain b WHERE b.at >= ?2 GROUP BY b.position`,
 );
 
@@ -84,27 +104,68 @@ export function notificationPage(
 ): Page<NotificationEntry> {
   const { fid, limit, windowSecs, after, grouping = byCast, kinds } = query;
   const ends = new Map(after?.ends);
+  const hashes = new CastHashes(db);
+  const keyOf = (row: NotificationRow) => windowKey(grouping, row, hashes.of(row));
   const grouper = new NotificationGrouper({
     limit,
     windowSecs,
     grouping,
-    shownEnds: (group) => ends.get(windowKey(group)),
+    shownEnds: (row) => (isInReach(row, after, windowSecs) ? ends.get(keyOf(row)) : undefined),
   });
   let anchor = after?.anchor;
   let stoppedAt: NotificationRow | undefined;
   for (const chunk of chunksBelow(db, { fid, last: after?.last, kinds })) {
     const { rows } = chunk;
     anchor ??= rows[0]?.timestamp;
-    if (after && !after.isComplete) findEnds(db, { fid, windowSecs, grouping, state: after, rows, ends });
+    if (after) {
+      hashes.load(rows.filter((row) => isInReach(row, after, windowSecs)));
+      if (!after.isComplete) findEnds(db, { fid, windowSecs, grouping, state: after, rows, ends, keyOf });
+    }
     if (!rows.every((row) => grouper.add(row))) break;
     stoppedAt = chunk.stoppedAt;
   }
   const last = grouper.hasMore ? grouper.entries.at(-1)?.newest : stoppedAt;
   if (last === undefined) return { rows: grouper.entries, cursor: null };
-  for (const [group, end] of grouper.openedWindowEnds()) ends.set(windowKey(group), end);
+  const opened = [...grouper.openedWindowEnds()];
+  hashes.load([...opened.map(([row]) => row), last]);
+  for (const [row, end] of opened) ends.set(keyOf(row), end);
   const isComplete = after?.isComplete ?? true;
-  const cursor = encodePagingState({ anchor: anchor ?? last.timestamp, last, ends, isComplete });
+  const cursor = encodePagingState({
+    anchor: anchor ?? last.timestamp,
+    last: { ...last, hash: hashes.of(last) },
+    ends,
+    isComplete,
+  });
   return { rows: grouper.entries, cursor };
+}
+
+/** Whether a window of an earlier page may contain the row. */
+function isInReach(row: NotificationRow, after: PagingState | undefined, windowSecs: number): boolean {
+  return after !== undefined && row.timestamp > after.last.timestamp - windowSecs;
+}
+
+/** The hashes of the casts of rows: the table has ids, cursors have hashes. */
+class CastHashes {
+  readonly #db: IndexDatabase;
+  readonly #hashes = new Map<number, Hash>([[NO_CAST, "0x"]]);
+
+  constructor(db: IndexDatabase) {
+    this.#db = db;
+  }
+
+  load(rows: readonly NotificationRow[]): void {
+    const refs = [...new Set(rows.map(({ ref }) => ref))].filter((ref) => !this.#hashes.has(ref));
+    if (refs.length === 0) return;
+    const hashes = hashesOfAnyCasts(this.#db, refs);
+    refs.forEach((ref, at) => {
+      this.#hashes.set(ref, hashes[at] ?? "0x");
+    });
+  }
+
+  /** Returns the hash of a row that was loaded; `0x` for a follow. */
+  of({ ref }: NotificationRow): Hash {
+    return this.#hashes.get(ref) ?? "0x";
+  }
 }
 
 /** Finds the windows of the casts in `rows` that did not fit into the cursor, and adds their ends to `ends`. */
@@ -117,23 +178,26 @@ function findEnds(
     state: PagingState;
     rows: readonly NotificationRow[];
     ends: Map<string, number>;
+    keyOf: (row: NotificationRow) => string;
   },
 ): void {
-  const { fid, windowSecs, grouping, state, rows, ends } = known;
-  const unknown = new Map<GroupKey, readonly [ref: string, types: number]>();
+  const { fid, windowSecs, grouping, state, rows, ends, keyOf } = known;
+  const unknown = new Map<GroupKey, NotificationRow>();
   for (const row of rows) {
-    if (row.timestamp <= state.last.timestamp - windowSecs) continue;
+    if (!isInReach(row, state, windowSecs)) continue;
     const group = grouping.groupOf(row);
-    if (group === undefined || group === "follows" || ends.has(windowKey(group))) continue;
-    unknown.set(group, [Buffer.from(row.ref).toString("hex"), grouping.typesWith(row)]);
+    if (group === undefined || group === "follows" || ends.has(keyOf(row))) continue;
+    unknown.set(group, row);
   }
   if (unknown.size === 0) return;
-  const groups = [...unknown.keys()];
-  const json = JSON.stringify([...unknown.values()]);
-  const found = db.all(windowsAbove, fid, ...positionOf(state.last), state.anchor, windowSecs, json);
+  const groups = [...unknown.values()];
+  const json = JSON.stringify(groups.map((row) => [row.ref, grouping.typesWith(row)]));
+  const { timestamp, kind, actorFid, hash } = state.last;
+  const position = [timestamp, kind, actorFid, bytesOf(hash)] as const;
+  const found = db.all(windowsAbove, fid, ...position, state.anchor, windowSecs, json);
   for (const { at, newestAt, isShown } of found) {
-    const group = groups[at];
-    if (group !== undefined && isShown === 1) ends.set(windowKey(group), newestAt - windowSecs);
+    const row = groups[at];
+    if (row !== undefined && isShown === 1) ends.set(keyOf(row), newestAt - windowSecs);
   }
 }
 
@@ -155,14 +219,33 @@ export function notificationsInThreads(
   },
 ): Page<NotificationEntry> {
   const { fid, urls, limit, after, cursors } = query;
-  const position: Position = after
-    ? [after[0], after[1], after[2], Buffer.from(after[3].slice(2), "hex")]
+  const from = after
+    ? positionFrom({ timestamp: after[0], kind: kindOf(after[1]), actorFid: after[2] })
     : FROM_THE_NEWEST;
   // A repeated URL would repeat its rows.
   const urlsJson = JSON.stringify([...new Set(urls)]);
-  const rows = db.all(rowsInThreads, fid, ...position, limit + 1, urlsJson);
-  const entries = rows.map((row) => ({ newest: row, hash: hex(row.ref), acts: [row], count: 1 }));
-  return cutPage(entries, limit, ({ newest, hash }) =>
-    cursors.encode([newest.timestamp, newest.kind, newest.actorFid, hash]),
-  );
+  const hashesOf = (rows: readonly NotificationRow[]) =>
+    hashesOfCasts(
+      db,
+      rows.map(({ ref }) => ref),
+    );
+  const { rows, hasMore } = orderedPage<NotificationRow>({
+    limit,
+    after: after && {
+      hash: after[3],
+      isTied: (row) => isTied(row, { timestamp: after[0], kind: kindOf(after[1]), actorFid: after[2] }),
+    },
+    isTied,
+    read: (maxRows) => db.all(rowsInThreads, fid, ...from, maxRows, urlsJson),
+    hashesOf,
+  });
+  const entries = rows.map((row) => ({ newest: row, castId: row.ref, acts: [row], count: 1 }));
+  const last = rows.at(-1);
+  if (!hasMore || last === undefined) return { rows: entries, cursor: null };
+  const [hash = "0x"] = hashesOf([last]);
+  return { rows: entries, cursor: cursors.encode([last.timestamp, last.kind, last.actorFid, hash]) };
+}
+
+function kindOf(kind: number): NotificationKind {
+  return kind as NotificationKind;
 }

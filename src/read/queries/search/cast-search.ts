@@ -1,28 +1,32 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
-import { type Hash, hex } from "../../hydrate/casts.ts";
+import type { Page } from "../../cursor.ts";
+import type { CastRef } from "../../hydrate/cast-ids.ts";
+import { ABOVE_ALL_CASTS, type TimedKey } from "../ordered-page.ts";
+import { searchCursor, searchPage } from "./search-page.ts";
 import { searchQuery } from "./search-query.ts";
-import { scanMatches } from "./search-scan.ts";
 
-export const castSearchCursor = cursorCodec("cast/search", ["int"]);
+export const castSearchCursor = searchCursor("cast/search", "desc_chron");
 
-/** Returns the live casts that match a text, newest first. */
+/**
+ * Returns the live casts that match a text, newest first. When few casts with all words of a phrase contain the phrase, a
+ * page before the last may be short or empty.
+ */
 export function castSearch(
   db: IndexDatabase,
-  query: { text: string; limit: number; after: readonly [id: number] | undefined },
-): Page<{ id: number; hash: Hash }> {
+  query: { text: string; limit: number; after: TimedKey | undefined },
+): Page<CastRef> {
   const { text, limit, after } = query;
   const words = searchQuery(text);
   if (words === undefined) return { rows: [], cursor: null };
-  const { rows } = scanMatches(db, {
+  return searchPage(db, {
     query: words,
     order: "desc_chron",
     above: Number.MIN_SAFE_INTEGER,
-    below: after?.[0] ?? Number.MAX_SAFE_INTEGER,
+    below: ABOVE_ALL_CASTS,
     authorFid: undefined,
     urls: undefined,
-    limit: limit + 1,
+    limit,
+    after,
+    cursor: castSearchCursor,
   });
-  const found = rows.map(({ id, hash }) => ({ id, hash: hex(hash) }));
-  return cutPage(found, limit, (last) => castSearchCursor.encode([last.id]));
 }

@@ -1,14 +1,16 @@
+import { firstCastIdAt } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { firstCastIdAt } from "../../../db/index/project/cast-id.ts";
-import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
-import { type Hash, hex } from "../../hydrate/casts.ts";
+import type { Page } from "../../cursor.ts";
+import type { CastRef } from "../../hydrate/cast-ids.ts";
 import { parentUrlFilter } from "../channels/channels.ts";
+import type { TimedKey } from "../ordered-page.ts";
+import { searchCursor, searchPage } from "./search-page.ts";
 import { searchQuery } from "./search-query.ts";
-import { type Order, scanMatches } from "./search-scan.ts";
+import type { Order } from "./search-scan.ts";
 
 export const filteredSearchCursors = {
-  desc_chron: cursorCodec("cast/search newest first", ["int"]),
-  chron: cursorCodec("cast/search oldest first", ["int"]),
+  desc_chron: searchCursor("cast/search newest first", "desc_chron"),
+  chron: searchCursor("cast/search oldest first", "chron"),
 } as const;
 
 /** A search text without its date operators, and their range of time in unix seconds. */
@@ -51,26 +53,22 @@ export function filteredSearch(
     parentUrl: string | undefined;
     channelId: string | undefined;
     limit: number;
-    after: readonly [id: number] | undefined;
+    after: TimedKey | undefined;
   },
-): Page<{ id: number; hash: Hash }> {
+): Page<CastRef> {
   const { order, authorFid, limit, after } = query;
   const { text, from, until } = extractDates(query.text);
   const words = searchQuery(text);
   if (words === undefined) return { rows: [], cursor: null };
-  const above = firstCastIdAt(from) - 1;
-  const below = firstCastIdAt(until);
-  const { rows, stoppedAt } = scanMatches(db, {
+  return searchPage(db, {
     query: words,
     order,
-    above: order === "chron" && after ? Math.max(above, after[0]) : above,
-    below: order === "desc_chron" && after ? Math.min(below, after[0]) : below,
+    above: firstCastIdAt(from) - 1,
+    below: firstCastIdAt(until),
     authorFid,
     urls: parentUrlFilter(db, query),
-    limit: limit + 1,
+    limit,
+    after,
+    cursor: filteredSearchCursors[order],
   });
-  const found = rows.map(({ id, hash }) => ({ id, hash: hex(hash) }));
-  const cursor = filteredSearchCursors[order];
-  if (stoppedAt !== undefined) return { rows: found, cursor: cursor.encode([stoppedAt]) };
-  return cutPage(found, limit, (last) => cursor.encode([last.id]));
 }

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { matchOf, type SearchQuery, wordsOf } from "./search-query.ts";
-import { hasWord } from "./text-matcher.ts";
+import { hasWord, termsOf } from "./text-matcher.ts";
 
 // For each of its segments, FTS5 stores the first key of every page with the page's number, whose last bit is a flag. A
 // range within one page or two adjacent pages counts as no page. An absent key counts as the pages of the key before it.
@@ -46,6 +46,10 @@ const COSTS: SearchCosts = { joined: 0.05, pageSkipped: 1 };
 export interface SearchPlan {
   /** An FTS5 query that finds every cast that the whole query finds, and possibly others. */
   readonly driver: string;
+  /** The FTS5 query for all words of the query. The full-text index has no positions, so it finds phrases as words. */
+  readonly allWords: string;
+  /** Whether `allWords` finds what the query finds: no part of it is a phrase. */
+  readonly isExact: boolean;
   /** The most texts to check before FTS5 runs the whole query, which bounds the cost of a wrong estimate. */
   readonly maxChecked: number;
 }
@@ -73,8 +77,9 @@ export function planSearch(
   limit: number,
   costs: SearchCosts = COSTS,
 ): SearchPlan {
-  const wholeQuery = { driver: query.match, maxChecked: 0 };
-  const candidates = candidatesOf(query);
+  const whole = allWordsOf(db, query);
+  const wholeQuery = { driver: whole.allWords, ...whole, maxChecked: 0 };
+  const candidates = candidatesOf(db, query);
   if (candidates.length === 1) return wholeQuery;
   const pages = pagesOf(db, candidates);
   const sized = candidates.map((candidate, at) => {
@@ -95,39 +100,49 @@ export function planSearch(
   let wholeCost = limit;
   for (const { isHead, joining, wholePages } of sized)
     if (!isHead) wholeCost += joining + (isIntersection ? wholePages * costs.pageSkipped : 0);
-  if (best === undefined || best.driver === query.match || costOf(best) >= wholeCost) return wholeQuery;
+  if (best === undefined || best.driver === whole.allWords || costOf(best) >= wholeCost) return wholeQuery;
   const maxChecked = isIntersection
     ? Math.min(Math.max(MIN_CHECKED_OF_INTERSECTION, wholeCost), MAX_CHECKED_OF_INTERSECTION)
     : Math.min(CHECK_MARGIN * checksOf(best), wholeCost);
-  return { driver: best.driver, maxChecked: Math.ceil(maxChecked) };
+  return { driver: best.driver, ...whole, maxChecked: Math.ceil(maxChecked) };
 }
 
-function candidatesOf({ parts, endsWithPrefix }: SearchQuery): Candidate[] {
+/** Returns the FTS5 query for all words of a query, and whether none of its parts is a phrase. */
+function allWordsOf(
+  db: IndexDatabase,
+  { parts, endsWithPrefix }: SearchQuery,
+): Pick<SearchPlan, "allWords" | "isExact"> {
+  const terms = parts.map((part) => termsOf(db, part));
+  const isPrefix = endsWithPrefix && (terms.at(-1)?.length ?? 0) > 0;
+  return { allWords: matchOf(terms.flat(), isPrefix), isExact: terms.every(({ length }) => length <= 1) };
+}
+
+function candidatesOf(db: IndexDatabase, { parts, endsWithPrefix }: SearchQuery): Candidate[] {
   const end = endsWithPrefix ? parts.at(-1) : undefined;
   const candidates = (end === undefined ? parts : parts.slice(0, -1)).map(
     (text): Candidate => ({
       text,
-      driver: matchOf([text], false),
+      driver: matchOf(termsOf(db, text), false),
       ranges: wordsOf(text).map((word) => listRange(0, word)),
       isJoined: false,
       isHead: false,
     }),
   );
   if (end === undefined) return candidates;
-  candidates.push({ ...prefixCandidate(end), isHead: false });
+  candidates.push({ ...prefixCandidate(db, end), isHead: false });
   const head = headOf(end);
-  if (head !== undefined) candidates.push({ ...prefixCandidate(head), isHead: true });
+  if (head !== undefined) candidates.push({ ...prefixCandidate(db, head), isHead: true });
   return candidates;
 }
 
-function prefixCandidate(text: string): Omit<Candidate, "isHead"> {
+function prefixCandidate(db: IndexDatabase, text: string): Omit<Candidate, "isHead"> {
   const words = wordsOf(text);
   const last = words.pop() ?? "";
   const { length } = [...last];
   const isJoined = length > LISTED_PREFIX_CHARS;
   const range = isJoined ? ([`0${last}`, `0${last}\u{10ffff}`] as const) : listRange(length, last);
   const ranges = [...words.map((word) => listRange(0, word)), range];
-  return { text, driver: matchOf([text], true), ranges, isJoined };
+  return { text, driver: matchOf(termsOf(db, text), true), ranges, isJoined };
 }
 
 /** Returns the keys of the list of a word (`index` 0), or of a prefix with `index` characters. */

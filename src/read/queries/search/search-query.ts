@@ -25,7 +25,7 @@ interface Budget {
 
 /** A full-text query with at least one word. */
 export interface SearchQuery {
-  /** The whole query in the FTS5 query language. */
+  /** The whole query in the FTS5 query language, with phrases, which need an index with positions. */
   readonly match: string;
   /** The words and phrases that every found cast contains. The last one may be a prefix. */
   readonly parts: readonly string[];

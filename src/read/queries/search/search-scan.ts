@@ -6,7 +6,7 @@ import { matchingTexts } from "./text-matcher.ts";
 
 export type Order = "desc_chron" | "chron";
 
-interface MatchRow {
+export interface MatchRow {
   id: number;
   hash: Uint8Array;
   text: string;
@@ -27,17 +27,18 @@ const scans = {
 const castRows = statement<MatchRow, [idsJson: string, fid: number | null, urlsJson: string | null]>(
   "skeleton.search-scan.casts",
   `SELECT c.id, c.hash, c.text FROM json_each(?1) j CROSS JOIN casts c ON c.id = j.value
-   WHERE (?2 IS NULL OR c.fid = ?2) AND (?3 IS NULL OR c.parent_url IN (SELECT value FROM json_each(?3)))`,
+   WHERE (?2 IS NULL OR c.fid = ?2) AND (?3 IS NULL OR c.parent_url_id IN
+     (SELECT u.id FROM json_each(?3) k CROSS JOIN urls u ON u.url = k.value))`,
 );
 
-/** The most casts that are read for a page with filters, whether or not they pass the filters. */
+/** The most casts that are read for a page with filters or phrases, whether or not they match. */
 export const MAX_SCANNED = 20_000;
 const FIRST_CHUNK = 64;
 const CHUNK_GROWTH = 4;
 /** From this many casts on, the hit rate so far predicts how many more casts the page needs. */
 const SAMPLE = 256;
 
-interface ScanRequest {
+export interface ScanRequest {
   readonly query: SearchQuery;
   readonly order: Order;
   /** The exclusive bounds of the range of ids. */
@@ -56,13 +57,13 @@ interface ScanResult {
 
 /**
  * Returns the first casts of a range of ids that match the query and the filters. Scans the list that the plan names, in
- * chunks, and checks each cast against the whole query. With filters the scan reads at most `MAX_SCANNED` casts. Without
- * filters, FTS5 runs the whole query when the plan finds too few casts.
+ * chunks, and checks each cast against the whole query. With filters or phrases the scan reads at most `MAX_SCANNED` casts.
+ * Without filters, FTS5 runs the whole query when the plan finds too few casts.
  */
 export function scanMatches(
   db: IndexDatabase,
   { query, order, above, below, authorFid, urls, limit }: ScanRequest,
-  { driver, maxChecked }: SearchPlan = planSearch(db, query, limit),
+  { driver, allWords, isExact, maxChecked }: SearchPlan = planSearch(db, query, limit),
 ): ScanResult {
   const urlsJson = urls === undefined ? null : JSON.stringify(urls);
   const isFiltered = authorFid !== undefined || urls !== undefined;
@@ -73,26 +74,31 @@ export function scanMatches(
   const scan = (list: string, size: number): boolean => {
     const ids = db.all(scans[order], list, ...range, size).map(({ id }) => id);
     const casts = db.all(castRows, JSON.stringify(ids), authorFid ?? null, urlsJson);
-    rows.push(...(list === query.match ? casts : filterMatches(db, casts, query)));
+    rows.push(...(isExact && list === allWords ? casts : filterMatches(db, casts, query)));
     last = ids.at(-1) ?? last;
     if (last !== undefined) range = order === "chron" ? [last, below] : [above, last];
     return ids.length === size;
   };
-  const maxScanned = isFiltered ? MAX_SCANNED : driver === query.match ? 0 : maxChecked;
   let chunk = Math.max(FIRST_CHUNK, 2 * limit);
-  for (let scanned = 0; scanned < maxScanned; ) {
-    const size = Math.min(chunk, maxScanned - scanned);
-    if (!scan(driver, size) || rows.length >= limit)
-      return { rows: rows.slice(0, limit), stoppedAt: undefined };
-    scanned += size;
-    const expected = (scanned * (limit - rows.length)) / rows.length;
-    if (!isFiltered && scanned >= SAMPLE && expected > maxScanned - scanned) break;
-    // 1.5 times the expected number, so that the next chunk usually fills the page.
-    chunk = Math.ceil(Math.max(FIRST_CHUNK, Math.min(CHUNK_GROWTH * chunk, 1.5 * expected)));
-  }
-  if (isFiltered) return { rows, stoppedAt: last };
-  scan(query.match, limit - rows.length);
-  return { rows, stoppedAt: undefined };
+  /** Reads a list until the page is full, the list ends, or its limit. Returns whether the list may have more for the page. */
+  const scanInChunks = (list: string, maxScanned: number, mayStop: boolean): boolean => {
+    for (let scanned = 0; scanned < maxScanned; ) {
+      const size = Math.min(chunk, maxScanned - scanned);
+      if (!scan(list, size) || rows.length >= limit) return false;
+      scanned += size;
+      const expected = (scanned * (limit - rows.length)) / rows.length;
+      if (mayStop && scanned >= SAMPLE && expected > maxScanned - scanned) break;
+      // 1.5 times the expected number, so that the next chunk usually fills the page.
+      chunk = Math.ceil(Math.max(FIRST_CHUNK, Math.min(CHUNK_GROWTH * chunk, 1.5 * expected)));
+    }
+    return true;
+  };
+  const found = (stoppedAt?: number): ScanResult => ({ rows: rows.slice(0, limit), stoppedAt });
+  if (isFiltered) return scanInChunks(driver, MAX_SCANNED, false) ? found(last) : found();
+  if (driver !== allWords && !scanInChunks(driver, maxChecked, true)) return found();
+  if (!isExact) return scanInChunks(allWords, MAX_SCANNED, false) ? found(last) : found();
+  scan(allWords, limit - rows.length);
+  return found();
 }
 
 function filterMatches(db: IndexDatabase, casts: readonly MatchRow[], { match }: SearchQuery): MatchRow[] {

@@ -1,12 +1,17 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
+import type { Statement } from "../../../db/sqlite/statement-registry.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import {
   OnChainEvent,
   OnChainEventType,
   SignerEventType,
 } from "../../../protocol/wire/generated/on-chain.ts";
+import { hashesOfCasts } from "../../hydrate/cast-ids.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
+import { hashesOfReactions } from "../casts/reaction-hashes.ts";
+import { orderedPage } from "../ordered-page.ts";
+import { newestFollowsSql } from "./newest-follows.ts";
 
 /** The lists of the batch reads for one fid. Each list is bounded, so the number of fids bounds a request. */
 
@@ -20,53 +25,56 @@ const RECAST = ReactionType.REACTION_TYPE_RECAST;
 
 const followRows = statement<{ fid: number; followedAt: number }, [fid: number]>(
   "skeleton.batch.follows",
-  `SELECT target_fid AS fid, linked_at AS followedAt FROM links WHERE fid = ? AND type = 'follow'
-   ORDER BY linked_at DESC, target_fid DESC LIMIT ${MAX_FOLLOWS}`,
+  `SELECT target_fid AS fid, at AS followedAt FROM (${newestFollowsSql(MAX_FOLLOWS)}) below`,
 );
-const reactionRows = statement<{ targetFid: number; timestamp: number }, [fid: number]>(
+
+/** A like or recast of a live cast, or the newest reply to one. */
+interface ActRow {
+  /** The cast that was acted on. */
+  readonly castId: number;
+  readonly targetFid: number;
+  readonly timestamp: number;
+  /** The type of a reaction; 0 for a reply. */
+  readonly type: number;
+  /** The row of a reply; 0 for a reaction. */
+  readonly replyId: number;
+}
+
+const reactionsOf = (type: number, condition = "") =>
+  `SELECT r.target_id AS castId, r.target_fid AS targetFid, r.timestamp AS timestamp, ${type} AS type, 0 AS replyId
+   FROM reactions r CROSS JOIN casts c ON c.id = r.target_id
+   WHERE r.fid = ?1 AND r.type = ${type}${condition}`;
+const reactionRows = statement<ActRow, [fid: number, limit: number]>(
   "skeleton.batch.reactions",
-  `SELECT r.target_fid AS targetFid, r.timestamp AS timestamp, r.hash AS act
-   FROM reactions r CROSS JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid
-   WHERE r.fid = ?1 AND r.type = ${LIKE}
-   UNION ALL
-   SELECT r.target_fid, r.timestamp, r.hash
-   FROM reactions r CROSS JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid
-   WHERE r.fid = ?1 AND r.type = ${RECAST}
-   ORDER BY timestamp DESC, act DESC LIMIT ${MAX_REACTIONS}`,
+  `${reactionsOf(LIKE)} UNION ALL ${reactionsOf(RECAST)} ORDER BY timestamp DESC LIMIT ?2`,
 );
 // A cast appears once for each kind of act, so the limit is three times the number of casts. Of several replies to one
 // cast only the newest counts.
-const actedOnRows = statement<{ castHash: Uint8Array; author: number }, [fid: number]>(
+const actedOnRows = statement<ActRow, [fid: number, limit: number]>(
   "skeleton.batch.acted-on",
-  `SELECT c.hash AS castHash, c.fid AS author, r.timestamp AS timestamp, r.hash AS act
-   FROM reactions r CROSS JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid
-   WHERE r.fid = ?1 AND r.type = ${LIKE} AND r.target_fid != ?1
+  `${reactionsOf(LIKE, " AND r.target_fid != ?1")}
    UNION ALL
-   SELECT c.hash, c.fid, r.timestamp, r.hash
-   FROM reactions r CROSS JOIN casts c ON c.hash = r.target_hash AND c.fid = r.target_fid
-   WHERE r.fid = ?1 AND r.type = ${RECAST} AND r.target_fid != ?1
+   ${reactionsOf(RECAST, " AND r.target_fid != ?1")}
    UNION ALL
-   SELECT c.hash, c.fid, a.timestamp, a.hash
-   FROM casts a CROSS JOIN casts c ON c.hash = a.parent_hash AND c.fid = a.parent_fid
-   WHERE a.fid = ?1 AND a.parent_hash IS NOT NULL AND a.parent_fid != ?1
+   SELECT c.id, c.fid, a.id >> 16, 0, a.id
+   FROM casts a CROSS JOIN casts c ON c.id = a.parent_id
+   WHERE a.fid = ?1 AND (a.parent_id IS NOT NULL) = 1 AND a.parent_fid != ?1
      AND NOT EXISTS (SELECT 1 FROM casts later
-       WHERE later.fid = ?1 AND later.parent_hash = a.parent_hash AND later.parent_fid = a.parent_fid
-         AND (later.timestamp, later.hash) > (a.timestamp, a.hash))
-   ORDER BY timestamp DESC, act DESC LIMIT ${3 * MAX_INTERACTIONS}`,
+       WHERE later.fid = ?1 AND later.parent_id = a.parent_id AND later.id > a.id)
+   ORDER BY timestamp DESC LIMIT ?2`,
 );
 const actRows = statement<
   { hash: Uint8Array; liked: number; recasted: number; replied: number },
-  [fid: number, authorsByHashJson: string]
+  [fid: number, castsJson: string]
 >(
   "skeleton.batch.acts",
-  `SELECT unhex(j.key) AS hash,
-     EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = j.value
-       AND r.target_hash = unhex(j.key) AND r.type = ${LIKE}) AS liked,
-     EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = j.value
-       AND r.target_hash = unhex(j.key) AND r.type = ${RECAST}) AS recasted,
-     EXISTS (SELECT 1 FROM casts a
-       WHERE a.fid = ?1 AND a.parent_hash = unhex(j.key) AND a.parent_fid = j.value) AS replied
-   FROM json_each(?2) j`,
+  `SELECT c.hash,
+     EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = c.fid
+       AND r.target_id = c.id AND r.type = ${LIKE}) AS liked,
+     EXISTS (SELECT 1 FROM reactions r WHERE r.fid = ?1 AND r.target_fid = c.fid
+       AND r.target_id = c.id AND r.type = ${RECAST}) AS recasted,
+     EXISTS (SELECT 1 FROM casts a WHERE a.fid = ?1 AND a.parent_id = c.id) AS replied
+   FROM json_each(?2) j CROSS JOIN casts c ON c.id = j.value ORDER BY j.key`,
 );
 const signerRows = statement<
   { key: Uint8Array; keyType: number; metadataType: number; addedAt: number },
@@ -90,7 +98,35 @@ export function newestFollows(db: IndexDatabase, fid: number): { fid: number; fo
 
 /** Returns the authors of the live casts that an fid liked or recasted, newest reaction first. Times are unix seconds. */
 export function newestReactions(db: IndexDatabase, fid: number): { targetFid: number; timestamp: number }[] {
-  return db.all(reactionRows, fid);
+  return newestActs(db, fid, reactionRows, MAX_REACTIONS).map(({ targetFid, timestamp }) => ({
+    targetFid,
+    timestamp,
+  }));
+}
+
+/** Returns acts of an fid, newest first, equal times by the hash of the act. */
+function newestActs(
+  db: IndexDatabase,
+  fid: number,
+  rows: Statement<ActRow, [fid: number, limit: number]>,
+  limit: number,
+): ActRow[] {
+  return orderedPage<ActRow>({
+    limit,
+    after: undefined,
+    isTied: (a, b) => a.timestamp === b.timestamp,
+    read: (maxRows) => db.all(rows, fid, maxRows),
+    hashesOf(acts) {
+      const reactions = acts.filter(({ replyId }) => replyId === 0);
+      const hashes = hashesOfReactions(
+        db,
+        reactions.map(({ castId, targetFid, type }) => ({ fid, targetFid, targetId: castId, type })),
+      );
+      const replies = acts.flatMap(({ replyId }) => (replyId === 0 ? [] : [replyId]));
+      const replyHashes = replies.length === 0 ? [] : hashesOfCasts(db, replies);
+      return acts.map(({ replyId }) => (replyId === 0 ? hashes.shift() : replyHashes.shift()) ?? "0x");
+    },
+  }).rows;
 }
 
 /** The acts of an fid on a live cast of another user. */
@@ -103,21 +139,15 @@ export interface CastInteraction {
 
 /** Returns the live casts of others that an fid liked, recasted or replied to, newest act first. */
 export function newestCastInteractions(db: IndexDatabase, fid: number): CastInteraction[] {
-  const authors = new Map(db.all(actedOnRows, fid).map(({ castHash, author }) => [hex(castHash), author]));
-  const recent = [...authors].slice(0, MAX_INTERACTIONS);
+  const acts = newestActs(db, fid, actedOnRows, 3 * MAX_INTERACTIONS);
+  const recent = [...new Set(acts.map(({ castId }) => castId))].slice(0, MAX_INTERACTIONS);
   if (recent.length === 0) return [];
-  const acts = new Map<Hash, CastInteraction>();
-  const json = JSON.stringify(Object.fromEntries(recent.map(([hash, author]) => [hash.slice(2), author])));
-  for (const row of db.all(actRows, fid, json)) {
-    const hash = hex(row.hash);
-    acts.set(hash, {
-      hash,
-      liked: row.liked === 1,
-      recasted: row.recasted === 1,
-      replied: row.replied === 1,
-    });
-  }
-  return recent.flatMap(([hash]) => acts.get(hash) ?? []);
+  return db.all(actRows, fid, JSON.stringify(recent)).map((row) => ({
+    hash: hex(row.hash),
+    liked: row.liked === 1,
+    recasted: row.recasted === 1,
+    replied: row.replied === 1,
+  }));
 }
 
 /** Returns the on-chain keys of an fid whose latest event is an add, oldest first. Times are unix seconds. */

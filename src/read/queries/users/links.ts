@@ -1,4 +1,5 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { LinkType, storedLinkType } from "../../../db/index/messages/link-type.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
 
@@ -17,35 +18,29 @@ export interface DatedQuery {
   readonly after: DatedPosition | undefined;
 }
 
-type Params = [fid: number, at: number, otherFid: number, limit: number];
-
 /** The position before the newest possible row. */
 const FROM_THE_NEWEST: DatedPosition = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
 
+type Params = [fid: number, type: number | string, at: number, otherFid: number, limit: number];
+
+/** Merges the links that have a display time and the others: each of them has an index. */
+const byTime = (fid: string, otherFid: string, condition = "") => `SELECT fid, at FROM
+     (SELECT l.${otherFid} AS fid, l.timestamp AS at FROM links l
+      WHERE l.${fid} = ?1 AND l.type = ?2 AND l.displayed_at IS NULL AND (l.timestamp, l.${otherFid}) < (?3, ?4)
+      UNION ALL
+      SELECT l.${otherFid}, l.displayed_at FROM links l
+      WHERE l.${fid} = ?1 AND l.type = ?2 AND l.displayed_at IS NOT NULL AND (l.displayed_at, l.${otherFid}) < (?3, ?4)
+      ORDER BY 2 DESC, 1 DESC) below
+   ${condition}LIMIT ?5`;
+
 // A link can name any fid, so the query skips unregistered targets: only the last page is short. The signer of a message
 // is registered, so sources need no such check.
-const targets = statement<
-  DatedUser,
-  [fid: number, type: string, at: number, otherFid: number, limit: number]
->(
+const targets = statement<DatedUser, Params>(
   "skeleton.links.targets",
-  `SELECT l.target_fid AS fid, l.linked_at AS at FROM links l CROSS JOIN fids f ON f.fid = l.target_fid
-   WHERE l.fid = ? AND l.type = ? AND (l.linked_at, l.target_fid) < (?, ?)
-   ORDER BY l.linked_at DESC, l.target_fid DESC LIMIT ?`,
+  byTime("fid", "target_fid", "WHERE EXISTS (SELECT 1 FROM fids f WHERE f.fid = below.fid) "),
 );
-const followerRows = statement<DatedUser, Params>(
-  "skeleton.links.followers",
-  `SELECT fid, linked_at AS at FROM links
-   WHERE target_fid = ? AND type = 'follow' AND (linked_at, fid) < (?, ?)
-   ORDER BY linked_at DESC, fid DESC LIMIT ?`,
-);
-const blockerRows = statement<DatedUser, Params>(
-  "skeleton.links.blockers",
-  `SELECT fid, linked_at AS at FROM links
-   WHERE target_fid = ? AND type = 'block' AND (linked_at, fid) < (?, ?)
-   ORDER BY linked_at DESC, fid DESC LIMIT ?`,
-);
-const mutualRows = statement<DatedUser, Params>(
+const sources = statement<DatedUser, Params>("skeleton.links.sources", byTime("target_fid", "fid"));
+const mutualRows = statement<DatedUser, [fid: number, at: number, otherFid: number, limit: number]>(
   "skeleton.links.mutual-follows",
   `SELECT other_fid AS fid, since AS at FROM mutual_follows WHERE fid = ? AND (since, other_fid) < (?, ?)
    ORDER BY since DESC, other_fid DESC LIMIT ?`,
@@ -66,7 +61,7 @@ export function linkTargets(
   type: keyof typeof targetCursors,
   { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
 ): Page<DatedUser> {
-  const rows = db.all(targets, fid, type, ...after, limit + 1);
+  const rows = db.all(targets, fid, storedLinkType(type), ...after, limit + 1);
   return cutPage(rows, limit, (last) => targetCursors[type].encode([last.at, last.fid]));
 }
 
@@ -75,7 +70,7 @@ export function followers(
   db: IndexDatabase,
   { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
 ): Page<DatedUser> {
-  const rows = db.all(followerRows, fid, ...after, limit + 1);
+  const rows = db.all(sources, fid, LinkType.Follow, ...after, limit + 1);
   return cutPage(rows, limit, (last) => followersCursor.encode([last.at, last.fid]));
 }
 
@@ -93,6 +88,6 @@ export function blockers(
   db: IndexDatabase,
   { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
 ): Page<DatedUser> {
-  const rows = db.all(blockerRows, fid, ...after, limit + 1);
+  const rows = db.all(sources, fid, LinkType.Block, ...after, limit + 1);
   return cutPage(rows, limit, (last) => blockersCursor.encode([last.at, last.fid]));
 }

@@ -25,7 +25,7 @@ const candidates = statement<
 >(
   "skeleton.users.near-location",
   `SELECT d.fid, d.value FROM json_each(?1) j
-   CROSS JOIN user_data d ON d.type IN (7, 8) AND d.type = ${UserDataType.USER_DATA_TYPE_LOCATION}
+   CROSS JOIN user_data d ON d.type IN (7, 8) AND d.value != '' AND d.type = ${UserDataType.USER_DATA_TYPE_LOCATION}
      AND d.value COLLATE NOCASE > j.value || ',' AND d.value COLLATE NOCASE < j.value || '-'
    WHERE CAST(substr(d.value, length(j.value) + 2) AS REAL) BETWEEN ?2 AND ?3
      OR CAST(substr(d.value, length(j.value) + 2) AS REAL) BETWEEN ?4 AND ?5

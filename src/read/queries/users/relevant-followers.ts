@@ -1,6 +1,8 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { LinkType } from "../../../db/index/messages/link-type.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { resolveChannelIds } from "../channels/channels.ts";
+import { newestFollowsSql } from "./newest-follows.ts";
 
 /** The most follows of a viewer that are read, newest first. */
 export const MAX_FOLLOWS = 10_000;
@@ -12,8 +14,7 @@ type Row = { fid: number };
 /** Selects the users that the viewer follows and that meet the condition, most followers first. */
 const among = (condition: string) =>
   `SELECT below.target_fid AS fid
-   FROM (SELECT target_fid FROM links WHERE fid = ?1 AND type = 'follow'
-         ORDER BY linked_at DESC, target_fid DESC LIMIT ${MAX_FOLLOWS}) below
+   FROM (${newestFollowsSql(MAX_FOLLOWS)}) below
    CROSS JOIN fids f ON f.fid = below.target_fid
    CROSS JOIN follow_counts n ON n.fid = below.target_fid
    WHERE ${condition}
@@ -22,7 +23,7 @@ const among = (condition: string) =>
 const followersOfUser = statement<Row, [viewerFid: number, targetFid: number]>(
   "skeleton.relevant-followers.of-user",
   among(`EXISTS (SELECT 1 FROM links l
-     WHERE l.fid = below.target_fid AND l.type = 'follow' AND l.target_fid = ?2)`),
+     WHERE l.fid = below.target_fid AND l.type = ${LinkType.Follow} AND l.target_fid = ?2)`),
 );
 const followersOfChannel = statement<Row, [viewerFid: number, channelId: string]>(
   "skeleton.relevant-followers.of-channel",

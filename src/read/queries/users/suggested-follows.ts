@@ -1,6 +1,8 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { LinkType } from "../../../db/index/messages/link-type.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { newestFollowsSql } from "./newest-follows.ts";
 
 /** The most follows of the fid whose own follows are counted, newest first. */
 export const MAX_SOURCES = 1000;
@@ -19,15 +21,14 @@ interface Candidate {
 const sourceRows = statement<{ fid: number; following: number }, [fid: number]>(
   "skeleton.suggested-follows.sources",
   `SELECT target_fid AS fid, n.following FROM
-     (SELECT target_fid FROM links WHERE fid = ? AND type = 'follow'
-      ORDER BY linked_at DESC, target_fid DESC LIMIT ${MAX_SOURCES})
+     (${newestFollowsSql(MAX_SOURCES)}) below
    CROSS JOIN follow_counts n ON n.fid = target_fid`,
 );
 // Returns all fids as one text: separate rows take 50 % longer.
 const followedBy = statement<{ fids: string }, [sourcesJson: string]>(
   "skeleton.suggested-follows.followed-by",
   `SELECT json_group_array(l.target_fid) AS fids
-   FROM json_each(?) j CROSS JOIN links l ON l.fid = j.value AND l.type = 'follow'`,
+   FROM json_each(?) j CROSS JOIN links l ON l.fid = j.value AND l.type = ${LinkType.Follow}`,
 );
 const ranked = statement<
   Candidate,
@@ -40,7 +41,7 @@ const ranked = statement<
    CROSS JOIN follow_counts n ON n.fid = f.fid
    WHERE f.fid != ?2 AND (-(j.value ->> 1), -n.followers, f.fid) > (-?3, -?4, ?5)
      AND NOT EXISTS (SELECT 1 FROM links own
-       WHERE own.fid = ?2 AND own.type IN ('follow', 'block', 'mute') AND own.target_fid = f.fid)
+       WHERE own.fid = ?2 AND own.type IN (${LinkType.Follow}, ${LinkType.Block}, 'mute') AND own.target_fid = f.fid)
    ORDER BY overlap DESC, n.followers DESC, f.fid LIMIT ?6`,
 );
 /** Candidates of the first portion. Most pages need no more, unless the fid already follows most of them. */

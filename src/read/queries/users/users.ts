@@ -20,24 +20,24 @@ const fidByCustody = statement<{ fid: number }, [custody: Uint8Array]>(
   "skeleton.users.by-custody",
   "SELECT fid FROM fids WHERE custody = ? ORDER BY fid LIMIT 1",
 );
-// `type IN (7, 8)` repeats the condition of the partial index, which SQLite requires to use it.
+// `type IN (7, 8) AND value != ''` repeats the condition of the partial index, which SQLite requires to use it.
 const fidByXName = statement<{ fid: number }, [name: string]>(
   "skeleton.users.by-x-name",
   `SELECT fid FROM user_data
-   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_TWITTER} AND value = ? COLLATE NOCASE
+   WHERE type IN (7, 8) AND value != '' AND type = ${UserDataType.USER_DATA_TYPE_TWITTER} AND value = ? COLLATE NOCASE
    ORDER BY fid LIMIT 1`,
 );
 // Two statements, because a row-value comparison under a collation does not seek in the index.
 const fidsAtLocation = statement<LocatedUser, [value: string, fid: number, limit: number]>(
   "skeleton.users.at-location",
   `SELECT fid, value FROM user_data
-   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_LOCATION} AND value = ? COLLATE NOCASE AND fid > ?
+   WHERE type IN (7, 8) AND value != '' AND type = ${UserDataType.USER_DATA_TYPE_LOCATION} AND value = ? COLLATE NOCASE AND fid > ?
    ORDER BY fid LIMIT ?`,
 );
 const fidsBeyondLocation = statement<LocatedUser, [value: string, below: string, limit: number]>(
   "skeleton.users.beyond-location",
   `SELECT fid, value FROM user_data
-   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_LOCATION}
+   WHERE type IN (7, 8) AND value != '' AND type = ${UserDataType.USER_DATA_TYPE_LOCATION}
      AND value COLLATE NOCASE > ? AND value COLLATE NOCASE < ?
    ORDER BY value COLLATE NOCASE, fid LIMIT ?`,
 );
@@ -49,7 +49,7 @@ const fidsByAddress = statement<{ fid: number }, [addressesJson: string]>(
 const xNames = statement<{ fid: number }, [name: string, limit: number]>(
   "skeleton.users.all-by-x-name",
   `SELECT fid FROM user_data
-   WHERE type IN (7, 8) AND type = ${UserDataType.USER_DATA_TYPE_TWITTER} AND value = ? COLLATE NOCASE
+   WHERE type IN (7, 8) AND value != '' AND type = ${UserDataType.USER_DATA_TYPE_TWITTER} AND value = ? COLLATE NOCASE
    ORDER BY fid LIMIT ?`,
 );
 const fidsFrom = statement<{ fid: number }, [after: number, limit: number]>(
