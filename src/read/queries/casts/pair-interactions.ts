@@ -40,10 +40,7 @@ interface ReactionRow {
   readonly castId: number;
 }
 
-const reactionRows = statement<
-  ReactionRow,
-  [...Pair, limit: number]
->(
+const reactionRows = statement<ReactionRow, [...Pair, limit: number]>(
   "skeleton.pair-interactions.reactions",
   `SELECT r.type, r.timestamp, r.target_id AS castId
    FROM reactions r CROSS JOIN casts c ON c.id = r.target_id
@@ -51,9 +48,9 @@ const reactionRows = statement<
    ORDER BY r.timestamp DESC LIMIT ?`,
 );
 // `?3` is the start of an embed of a cast of the target. Bytes that only look like one are excluded when the rest is decoded.
-const actOfCast = `below.id, below.rest, coalesce(below.parent_fid = ?2, 0) AS isReply,
-     EXISTS (SELECT 1 FROM cast_mentions m WHERE m.mentioned_fid = ?2 AND m.cast_id = below.id) AS isMention,
-     coalesce(instr(below.rest, ?3), 0) > 0 AS mayBeQuote`;
+const actOfCast = `c.id, c.rest, coalesce(c.parent_fid = ?2, 0) AS isReply,
+     EXISTS (SELECT 1 FROM cast_mentions m WHERE m.mentioned_fid = ?2 AND m.cast_id = c.id) AS isMention,
+     coalesce(instr(c.rest, ?3), 0) > 0 AS mayBeQuote`;
 const castRows = statement<
   { id: number; rest: Uint8Array | null; isReply: number; isMention: number; mayBeQuote: number },
   [...Pair, embedStart: Uint8Array]
@@ -64,8 +61,8 @@ const castRows = statement<
       FROM (SELECT id FROM casts WHERE fid = ?1 AND (parent_id IS NOT NULL) = 0
             UNION ALL
             SELECT id FROM casts WHERE fid = ?1 AND (parent_id IS NOT NULL) = 1
-            ORDER BY id DESC LIMIT ${MAX_CASTS}) newest
-      CROSS JOIN casts below ON below.id = newest.id)
+            ORDER BY id DESC LIMIT ${MAX_CASTS}) below
+      CROSS JOIN casts c ON c.id = below.id)
    WHERE isReply OR isMention OR mayBeQuote`,
 );
 

@@ -28,7 +28,7 @@ const castRows = statement<MatchRow, [idsJson: string, fid: number | null, urlsJ
   "skeleton.search-scan.casts",
   `SELECT c.id, c.hash, c.text FROM json_each(?1) j CROSS JOIN casts c ON c.id = j.value
    WHERE (?2 IS NULL OR c.fid = ?2) AND (?3 IS NULL OR c.parent_url_id IN
-     (SELECT u.id FROM json_each(?3) k CROSS JOIN urls u ON u.url = k.value))`,
+     (SELECT u.id FROM json_each(?3) j CROSS JOIN urls u ON u.url = j.value))`,
 );
 
 /** The most casts that are read for a page with filters or phrases, whether or not they match. */
