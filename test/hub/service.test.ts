@@ -17,7 +17,7 @@ import {
   UserNameType,
 } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
-import { loadCasts } from "../../src/read/hydrate/casts.ts";
+import { loadCastsByHash } from "../../src/read/hydrate/casts.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
 import type { Descriptors } from "../../src/runtime/descriptors.ts";
 import { keyAddedEvent } from "../support/envelopes.ts";
@@ -97,7 +97,7 @@ describe("SubmitMessage", () => {
     const response = await call(SUBMIT, cast);
     if (response instanceof Error) throw response;
     expect(Message.decode(response).data?.fid).toBe(1);
-    expect(loadCasts(node.db, [hashOf(cast)]).size).toBe(1);
+    expect(loadCastsByHash(node.db, [hashOf(cast)]).length).toBe(1);
   });
 
   test("forged data beside genuine data_bytes is neither merged nor returned", async () => {
@@ -117,7 +117,7 @@ describe("SubmitMessage", () => {
     const response = await call(SUBMIT, message);
     if (response instanceof Error) throw response;
     expect(Message.decode(response).data?.fid).toBe(1);
-    expect(loadCasts(node.db, [hashOf(message)]).get(hashOf(message))?.text).toBe("genuine");
+    expect(loadCastsByHash(node.db, [hashOf(message)])[0]?.text).toBe("genuine");
   });
 
   test("a refusal is INVALID_ARGUMENT with its x-err-code, and a repeated message is a duplicate", async () => {
@@ -189,7 +189,7 @@ test("ValidateMessage accepts without merging, and refuses with the reason", asy
   const response = await call("/HubService/ValidateMessage", cast);
   if (response instanceof Error) throw response;
   expect(ValidationResponse.decode(response).valid).toBe(true);
-  expect(loadCasts(node.db, [hashOf(cast)]).size).toBe(0);
+  expect(loadCastsByHash(node.db, [hashOf(cast)]).length).toBe(0);
   const stranger = signedCast(1, "wrong key", accountSigner(2));
   expect(errCode(await call("/HubService/ValidateMessage", stranger))).toBe("bad_request.validation_failure");
 });

@@ -68,7 +68,7 @@ test("exits with 75 and the number of stored records if the disk is full; the ne
   const file = `${dir.path}/records`;
   const records = demoRecords().slice(0, 2500);
   await writeRecords(file, records);
-  const first = await runImport(dataDir, file, { through: withFileLimit(2000) });
+  const first = await runImport(dataDir, file, { through: withFileLimit(1000) });
   expect(first.code).toBe(75);
   const [, stored = "", offset] =
     /(\d+) records of this run are stored, up to byte (\d+);/.exec(first.errors) ?? [];

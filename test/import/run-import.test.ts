@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, mkdirSync, renameSync } from "node:fs";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
+import { claimNetwork } from "../../src/db/index/identity.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
 import { readTotals } from "../../src/db/index/totals.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
@@ -33,6 +34,7 @@ function openTarget(dir: string): Disposable & {
 } {
   mkdirSync(dir, { recursive: true });
   const db = openIndexWriter(indexPath(dir));
+  claimNetwork(db, "mainnet");
   const clock = new ManualClock(ANCHOR_SECS);
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
   const onFault = (cause: unknown) => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { indexPath } from "../../src/db/index/database.ts";
+import { type IndexDatabase, indexPath } from "../../src/db/index/database.ts";
 import { verifyIndex } from "../../src/db/index/verify.ts";
 import { MessageType, ReactionType, UserDataType } from "../../src/protocol/wire/generated/message.ts";
-import { loadCasts } from "../../src/read/hydrate/casts.ts";
+import { type Hash, loadCastsByHash } from "../../src/read/hydrate/casts.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
 import { DEFAULT_TIMESTAMP, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
@@ -20,7 +20,7 @@ describe("merge", () => {
     const cast = signedCast(1, "hello", accountSigner(1));
     expect(node.ingestMessage(cast)).toBe("ok");
     expect(node.ingestMessage(cast)).toBe("bad_request.duplicate");
-    expect(loadCasts(node.db, [hashOf(cast)]).get(hashOf(cast))?.text).toBe("hello");
+    expect(castsIn(node.db, [hashOf(cast)]).get(hashOf(cast))?.text).toBe("hello");
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
@@ -39,7 +39,7 @@ describe("merge", () => {
       );
       const verdicts = (removeFirst ? [remove, cast] : [cast, remove]).map((m) => node.ingestMessage(m));
       expect(verdicts).toEqual(["ok", removeFirst ? "bad_request.conflict" : "ok"]);
-      expect(loadCasts(node.db, [hashOf(cast)]).size).toBe(0);
+      expect(castsIn(node.db, [hashOf(cast)]).size).toBe(0);
     }
   });
 
@@ -50,7 +50,7 @@ describe("merge", () => {
     node.ingestMessage(cast);
     node.ingestMessage(reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 1, hash }));
     node.ingestMessage(reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, { fid: 2, hash }));
-    expect(loadCasts(node.db, [hash]).get(hash)?.likes).toBe(1);
+    expect(castsIn(node.db, [hash]).get(hash)?.likes).toBe(1);
     node.ingestMessage(
       reactionMessage(
         2,
@@ -59,7 +59,7 @@ describe("merge", () => {
         { remove: true, at: DEFAULT_TIMESTAMP + 1 },
       ),
     );
-    expect(loadCasts(node.db, [hash]).get(hash)?.likes).toBe(0);
+    expect(castsIn(node.db, [hash]).get(hash)?.likes).toBe(0);
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe("merge", () => {
     const middle = castBelow(parent(root), "middle", 1);
     const leaf = castBelow(parent(middle), "leaf", 2);
     for (const message of [leaf, middle, root]) expect(node.ingestMessage(message)).toBe("ok");
-    const casts = loadCasts(node.db, [hashOf(leaf), hashOf(middle), hashOf(root)]);
+    const casts = castsIn(node.db, [hashOf(leaf), hashOf(middle), hashOf(root)]);
     expect(casts.get(hashOf(leaf))).toMatchObject({ threadHash: hashOf(root), rootParentUrl: url });
     expect(casts.get(hashOf(middle))).toMatchObject({
       threadHash: hashOf(root),
@@ -95,7 +95,7 @@ describe("merge", () => {
       accountSigner(1),
     );
     expect(node.ingestMessage(remove)).toBe("ok");
-    expect(loadCasts(node.db, [hashOf(leaf)]).get(hashOf(leaf))).toMatchObject({
+    expect(castsIn(node.db, [hashOf(leaf)]).get(hashOf(leaf))).toMatchObject({
       threadHash: hashOf(middle),
       rootParentUrl: null,
     });
@@ -126,9 +126,9 @@ describe("merge", () => {
       signedCast(1, `cast ${n}`, accountSigner(1), { timestamp: DEFAULT_TIMESTAMP - 1000 + n });
     for (let n = 0; n < 100; n++) expect(node.ingestMessage(at(n))).toBe("ok");
     expect(node.ingestMessage(at(100))).toBe("ok");
-    expect(loadCasts(node.db, [hashOf(at(0))]).size).toBe(0);
+    expect(castsIn(node.db, [hashOf(at(0))]).size).toBe(0);
     expect(node.ingestMessage(at(-1))).toBe("bad_request.prunable");
-    expect(loadCasts(node.db, [hashOf(at(-1)), hashOf(at(1))]).size).toBe(1);
+    expect(castsIn(node.db, [hashOf(at(-1)), hashOf(at(1))]).size).toBe(1);
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
@@ -154,6 +154,10 @@ describe("merge", () => {
     expect(loadUsers(node.db, [1]).get(1)?.username).toBe("user1");
   });
 });
+
+function castsIn(db: IndexDatabase, hashes: readonly Hash[]) {
+  return new Map(loadCastsByHash(db, hashes).map((cast) => [cast.hash, cast]));
+}
 
 function castBelow(parent: NonNullable<Parent>, text: string, offset: number): Uint8Array {
   return signMessage(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { getInsecureHubRpcClient, type HubRpcClient, Message as TheirMessage } from "@farcaster/hub-nodejs";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
-import { loadCasts } from "../../src/read/hydrate/casts.ts";
+import { loadCastsByHash } from "../../src/read/hydrate/casts.ts";
 import { makeSigner, signedCast } from "../support/messages.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { hashOf } from "../support/social.ts";
@@ -56,7 +56,7 @@ function cast(fid: number, text: string): Uint8Array {
 
 const isThere = (message: Uint8Array) => {
   using db = openIndexReader(indexPath(dir.path));
-  return loadCasts(db, [hashOf(message)]).size > 0;
+  return loadCastsByHash(db, [hashOf(message)]).length > 0;
 };
 
 test("forwards a submit with the node's login and stores the message once the network has merged it", async () => {

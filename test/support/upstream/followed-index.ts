@@ -1,4 +1,5 @@
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
+import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { getPosition } from "../../../src/db/index/positions.ts";
 import { createIngestEngine, type IngestEngine } from "../../../src/ingest/engine.ts";
 import type { RelayedBatch } from "../../../src/ingest/relay.ts";
@@ -53,6 +54,7 @@ export class FollowedIndex {
   constructor(options: FollowedIndexOptions) {
     this.#options = options;
     this.#clock = new ManualClock(options.nowSecs);
+    claimNetwork(this.db, "mainnet");
     this.#engine = createIngestEngine({
       db: this.db,
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,

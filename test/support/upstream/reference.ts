@@ -1,4 +1,5 @@
 import { openIndexInMemory } from "../../../src/db/index/database.ts";
+import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { createIngestEngine, type IngestEngine } from "../../../src/ingest/engine.ts";
 import { userNonce } from "../../../src/ingest/key-nonces.ts";
 import {
@@ -8,9 +9,10 @@ import {
   validateRecord,
 } from "../../../src/ingest/record.ts";
 import type { Rejection } from "../../../src/protocol/rejection.ts";
+import { toWire } from "../../../src/protocol/signed-message.ts";
 import {
   FarcasterNetwork,
-  Message,
+  type Message,
   type UserNameProof,
 } from "../../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
@@ -18,6 +20,15 @@ import { ManualClock } from "../clock.ts";
 import { DEFAULT_NOW_SECS } from "../messages.ts";
 import { expectOk } from "../result.ts";
 import { dumpFollowed } from "./followed.ts";
+
+/** The tables of live messages; `$` is the row. */
+const MESSAGE_TABLES = [
+  { table: "casts", store: "1", key: "envelope_id" },
+  { table: "links", store: "2", key: "envelope_id" },
+  { table: "reactions", store: "3", key: "envelope_id" },
+  { table: "user_data", store: "4", key: "envelope_id" },
+  { table: "messages", store: "$.store", key: "id" },
+] as const;
 
 /** A row that was added to or removed from the live messages, in order. */
 export interface Change {
@@ -61,14 +72,26 @@ export class Reference {
   readonly clock = new ManualClock(DEFAULT_NOW_SECS);
   readonly #engine: IngestEngine;
   readonly #network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  readonly #messages = new Map<string, Message>();
 
   constructor() {
-    this.db.sqlite.exec(`
-      CREATE TEMP TABLE changes (seq INTEGER PRIMARY KEY, op TEXT, store INTEGER, bytes BLOB);
-      CREATE TEMP TRIGGER on_put AFTER INSERT ON main.messages
-        BEGIN INSERT INTO changes (op, store, bytes) VALUES ('put', new.store, new.bytes); END;
-      CREATE TEMP TRIGGER on_take AFTER DELETE ON main.messages
-        BEGIN INSERT INTO changes (op, store, bytes) VALUES ('take', old.store, old.bytes); END;`);
+    claimNetwork(this.db, "mainnet");
+    this.db.sqlite.exec(
+      "CREATE TEMP TABLE changes (seq INTEGER PRIMARY KEY, op TEXT, store INTEGER, key TEXT)",
+    );
+    for (const { table, store, key } of MESSAGE_TABLES) {
+      for (const [event, op] of [
+        ["INSERT", "put"],
+        ["DELETE", "take"],
+      ] as const) {
+        const row = op === "put" ? "new" : "old";
+        this.db.sqlite.exec(
+          `CREATE TEMP TRIGGER ${table}_${op} AFTER ${event} ON main.${table} BEGIN
+             INSERT INTO changes (op, store, key)
+             VALUES ('${op}', ${store.replace("$", row)}, '${table}' || ${row}.${key}); END`,
+        );
+      }
+    }
     this.#engine = createIngestEngine({
       db: this.db,
       network: this.#network,
@@ -90,7 +113,7 @@ export class Reference {
     if (invalid) throw new Error(invalid.reason);
     const displacedProof = record.kind === "usernameProof" ? this.#proofOf(record.proof) : undefined;
     const [refusal] = this.#engine.apply([record]);
-    const changes = this.#takeChanges();
+    const changes = this.#takeChanges(record);
     return { record, refusal, changes, displacedProof };
   }
 
@@ -129,14 +152,20 @@ export class Reference {
     return held ? { ...held, name } : undefined;
   }
 
-  #takeChanges(): Change[] {
+  /** A record puts no message but its own. Rows have only parts of a message, so the whole ones are kept by their rows. */
+  #takeChanges(record: IngestRecord): Change[] {
     const rows = this.db.sqlite
-      .query<{ seq: number; op: "put" | "take"; store: number; bytes: Uint8Array }, []>(
-        "DELETE FROM changes RETURNING seq, op, store, bytes",
+      .query<{ seq: number; op: "put" | "take"; store: number; key: string }, []>(
+        "DELETE FROM changes RETURNING seq, op, store, key",
       )
       .all();
     return rows
       .sort((a, b) => a.seq - b.seq)
-      .map(({ op, store, bytes }) => ({ op, store, message: Message.decode(bytes) }));
+      .map(({ op, store, key }) => {
+        if (op === "put" && record.kind === "message") this.#messages.set(key, toWire(record.message));
+        const message = this.#messages.get(key);
+        if (!message) throw new Error("a row was not put by a record");
+        return { op, store, message };
+      });
   }
 }
