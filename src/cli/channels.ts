@@ -16,11 +16,13 @@ export function registerChannels(program: Command, context: CommandContext): voi
       const { openDataDir } = await import("../runtime/data-dir.ts");
       const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
       const { claimNetwork } = await import("../db/index/identity.ts");
+      const { migrateFormerIndex } = await import("../node/former-index.ts");
       const { importRegistry } = await import("../import/channels/import-registry.ts");
       const common = createCommon(context);
       context.exitCode = await runTask(common, async () => {
         const dataDir = openDataDir(common.config.data.dir);
         common.shutdown.add("data directory", () => dataDir.release());
+        await migrateFormerIndex(common, dataDir.path, { always: false });
         using db = openIndexWriter(indexPath(dataDir.path));
         claimNetwork(db, common.config.protocol.network);
         const { added, changed, unchanged, badRows } = importRegistry(db, file);

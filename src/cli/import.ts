@@ -25,6 +25,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { getPosition } = await import("../db/index/positions.ts");
       const { createIngestEngine } = await import("../ingest/engine.ts");
       const { openState, statePath } = await import("../db/state/database.ts");
+      const { migrateFormerIndex } = await import("../node/former-index.ts");
       const { networkOf } = await import("../protocol/network.ts");
       const { createProgressReporter, progressOnStderr } = await import("../runtime/progress-line.ts");
       const common = createCommon(context);
@@ -34,6 +35,7 @@ export function registerImport(program: Command, context: CommandContext): void 
         if (!isFile) throw new UserError(`no such file: ${file}`);
         const dataDir = openDataDir(config.data.dir);
         shutdown.add("data directory", () => dataDir.release());
+        await migrateFormerIndex(common, dataDir.path, { always: false });
         const db = openIndexWriter(indexPath(dataDir.path));
         shutdown.add("index", () => db[Symbol.dispose]());
         claimNetwork(db, config.protocol.network);

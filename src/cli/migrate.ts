@@ -1,10 +1,13 @@
 import type { Command } from "commander";
+import type { UpgradeReport } from "../db/index/upgrade/upgrade-index.ts";
+import { grouped } from "../runtime/progress-line.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
 interface MigrateOptions {
   readonly verify?: boolean;
   readonly newState?: boolean;
+  readonly dropOld?: boolean;
 }
 
 /** `migrate`: migrates the databases without serving; `--verify` checks both for damage. */
@@ -17,13 +20,18 @@ export function registerMigrate(program: Command, context: CommandContext): void
       "also check the pages of both files, the invariants of the state and the derived tables of the index; exit 1 on an error",
     )
     .option("--new-state", "create an empty state.db although the index has data: the old state is lost")
-    .action(async ({ verify = false, newState = false }: MigrateOptions) => {
+    .option(
+      "--drop-old",
+      "delete the file of a former format at once, not at the first clean stop of the node",
+    )
+    .action(async ({ verify = false, newState = false, dropOld = false }: MigrateOptions) => {
       const { createCommon, runTask } = await import("./common.ts");
       const { openDataDir } = await import("../runtime/data-dir.ts");
       const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
       const { claimNetwork, mayLackState } = await import("../db/index/identity.ts");
       const { verifyIndex } = await import("../db/index/verify.ts");
       const { openState, statePath } = await import("../db/state/database.ts");
+      const { migrateFormerIndex } = await import("../node/former-index.ts");
       const { verifyState } = await import("../node/state/verify.ts");
       const { UserError } = await import("../lib/failure.ts");
       const { recoveryOf } = await import("../db/sqlite/storage-error.ts");
@@ -32,6 +40,8 @@ export function registerMigrate(program: Command, context: CommandContext): void
         const dataDir = openDataDir(common.config.data.dir);
         common.shutdown.add("data directory", () => dataDir.release());
         const path = indexPath(dataDir.path);
+        const report = await migrateFormerIndex(common, dataDir.path, { always: true, dropOld });
+        if (report) print(migrated(report, path, dropOld));
         const index = openIndexWriter(path);
         common.shutdown.add("index", () => index[Symbol.dispose]());
         claimNetwork(index, common.config.protocol.network);
@@ -63,6 +73,22 @@ export function registerMigrate(program: Command, context: CommandContext): void
         if (findings.length > 0) throw new UserError(`these rows are wrong:\n${listOf(findings)}`);
       });
     });
+}
+
+function migrated(report: UpgradeReport, path: string, isOldDropped: boolean): string {
+  const { messages, formerBytes, bytes, differences } = report;
+  const lines = [
+    `The index was built again in the current format: ${grouped(messages)} messages, ${grouped(formerBytes / 1e6)} MB became ${grouped(bytes / 1e6)} MB.`,
+    ...differences.map(
+      ({ table, before, after }) =>
+        `  ${table} had ${grouped(before)} rows and has ${grouped(after)}: the former file was wrong`,
+    ),
+  ];
+  if (!isOldDropped)
+    lines.push(
+      `The former file is ${path}.old until the node has run and stopped cleanly; --drop-old deletes it at once.`,
+    );
+  return `${lines.join("\n")}\n`;
 }
 
 function listOf(lines: readonly string[]): string {

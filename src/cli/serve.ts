@@ -13,11 +13,18 @@ export function registerServe(program: Command, context: CommandContext): void {
       const { createCommon, runService } = await import("./common.ts");
       const { serve } = await import("../node/serve.ts");
       const { serviceNames } = await import("../config/names.ts");
+      const { indexPath } = await import("../db/index/database.ts");
+      const { dropOldIndex } = await import("../db/index/upgrade/replace-file.ts");
+      const { EXIT_OK } = await import("../lib/failure.ts");
       const common = createCommon(context, { isNode: true });
+      let hasServed = false;
       context.exitCode = await runService(common, async () => {
         const served = await serve(common, { demo, newState });
+        hasServed = true;
         print(banner({ ...served, basePath: serviceNames(common.config.service.name).basePath }));
       });
+      // The node has run with the migrated index, so nothing needs the former file.
+      if (hasServed && context.exitCode === EXIT_OK) dropOldIndex(indexPath(common.config.data.dir));
     });
 }
 

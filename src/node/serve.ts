@@ -15,6 +15,7 @@ import { openDataDir } from "../runtime/data-dir.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
+import { migrateFormerIndex } from "./former-index.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import type { StateWriterRpc } from "./state/writer-rpc.ts";
 import { scheduleStateWatch } from "./state-watch.ts";
@@ -138,6 +139,7 @@ async function prepareDatabases(common: Common, { demo, newState }: ServeOptions
     throw new UserError(
       "--demo creates its own network, but upstream.url follows another: remove one of them",
     );
+  await migrateFormerIndex(common, config.data.dir, { always: false });
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });

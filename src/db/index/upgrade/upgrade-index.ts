@@ -4,7 +4,7 @@ import { isBulkBuilding, openBulkBuild } from "../bulk/open-bulk-build.ts";
 import { packMessages } from "../bulk/packed-messages.ts";
 import { type IndexDatabase, openIndexWriter } from "../database.ts";
 import { claimNetwork, networkOfIndex } from "../identity.ts";
-import { allMessages } from "../messages/live-messages.ts";
+import { scanMessages } from "../messages/scan-messages.ts";
 import { splitEncoded } from "../messages/split-encoded.ts";
 import { type CountDifference, compareStores, compareTables } from "./compare-former.ts";
 import { COMPARED_TABLES, COPIED_TABLES } from "./copied-tables.ts";
@@ -145,8 +145,8 @@ async function verify(deps: UpgradeDeps, db: IndexDatabase): Promise<readonly Co
   const marks = marksOf(db);
   const digest = new MessageDigest();
   let read = 0;
-  for (const message of allMessages(db, networkOfIndex(db))) {
-    digest.add(message.encode());
+  for (const message of scanMessages(db, networkOfIndex(db))) {
+    digest.add(message);
     read++;
     if (read % VERIFY_STEP > 0) continue;
     report(deps, "verify", read / Math.max(marks.spooled, 1));
