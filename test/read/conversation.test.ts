@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
+import { castByHash } from "../../src/read/hydrate/cast-ids.ts";
 import { hex } from "../../src/read/hydrate/casts.ts";
 import { attachReplies, type ReplyTree } from "../../src/read/queries/casts/conversation.ts";
 import { deleteCast, hashFrom, insertCast, type ModelCast } from "../support/read-model.ts";
@@ -42,12 +43,9 @@ test("a cached conversation equals a fresh one after casts are added and removed
           if (!live.delete(cast)) live.add(cast);
         };
         const conversationOf = (cache: HydrationCache, cast: ModelCast, depth: number, room: number) => {
-          const root: ReplyTree = {
-            fid: cast.fid,
-            timestamp: cast.at,
-            hash: hex(Uint8Array.from(cast.hash)),
-            replies: [],
-          };
+          const found = castByHash(db, hex(Uint8Array.from(cast.hash)));
+          if (!found) return undefined;
+          const root: ReplyTree = { id: found.id, replies: [] };
           db.snapshot(() => {
             cache.sync(db);
             attachReplies({ db, cache }, [root], { depth, room });

@@ -4,7 +4,7 @@ import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/databa
 import { planSearch, type SearchPlan } from "../../src/read/queries/search/search-plan.ts";
 import { matchOf, type SearchQuery, searchQuery } from "../../src/read/queries/search/search-query.ts";
 import { MAX_SCANNED, type Order, scanMatches } from "../../src/read/queries/search/search-scan.ts";
-import { hasWord } from "../../src/read/queries/search/text-matcher.ts";
+import { hasWord, termsOf } from "../../src/read/queries/search/text-matcher.ts";
 import { hashFrom, insertCast } from "../support/read-model.ts";
 
 const AT = 1_700_000_000;
@@ -42,6 +42,12 @@ function fill(db: IndexDatabase, texts: readonly (readonly string[])[]): void {
   });
 }
 
+/** The words of a text: the index has no positions of words, so it has no phrases. */
+function wordsIn(db: IndexDatabase, text: string): string[] {
+  const words = termsOf(db, text);
+  return words.length > 1 ? words : [text];
+}
+
 /** The plan of FTS5 alone, and all other plans. */
 function plansFor(db: IndexDatabase, query: SearchQuery): { alone: SearchPlan; others: SearchPlan[] } {
   const { parts, endsWithPrefix } = query;
@@ -49,11 +55,15 @@ function plansFor(db: IndexDatabase, query: SearchQuery): { alone: SearchPlan; o
   const end = [...(parts.at(-1) ?? "")];
   const heads = endsWithPrefix ? end.map((_, at) => end.slice(0, at + 1).join("")) : [];
   const drivers = [
-    ...whole.map((text) => matchOf([text], false)),
-    ...heads.filter((text) => hasWord(db, text)).map((text) => matchOf([text], true)),
+    ...whole.map((text) => matchOf(wordsIn(db, text), false)),
+    ...heads.filter((text) => hasWord(db, text)).map((text) => matchOf(wordsIn(db, text), true)),
   ];
-  const others = drivers.flatMap((driver) => [0, 1, 64, 1e6].map((maxChecked) => ({ driver, maxChecked })));
-  return { alone: { driver: query.match, maxChecked: 0 }, others: [...others, planSearch(db, query, 1)] };
+  const planned = planSearch(db, query, 1);
+  const { allWords, isExact } = planned;
+  const others = drivers.flatMap((driver) =>
+    [0, 1, 64, 1e6].map((maxChecked) => ({ driver, allWords, isExact, maxChecked })),
+  );
+  return { alone: { driver: allWords, allWords, isExact, maxChecked: 0 }, others: [...others, planned] };
 }
 
 describe("scanMatches with any plan", () => {

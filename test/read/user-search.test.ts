@@ -28,8 +28,8 @@ function fill(db: IndexDatabase): void {
     "INSERT INTO fids (fid) SELECT value ->> 'fid' FROM json_each(?)",
     `INSERT INTO username_proofs (name, type, fid, owner, signature, timestamp)
      SELECT value ->> 'name', 1, value ->> 'fid', x'', x'', 0 FROM json_each(?)`,
-    `INSERT INTO user_data (fid, type, value)
-     SELECT value ->> 'fid', ${UserDataType.USER_DATA_TYPE_USERNAME}, value ->> 'name' FROM json_each(?)`,
+    `INSERT INTO user_data (fid, type, value, timestamp, envelope_id)
+     SELECT value ->> 'fid', ${UserDataType.USER_DATA_TYPE_USERNAME}, value ->> 'name', 0, 0 FROM json_each(?)`,
     "INSERT INTO display_name_words (word, fid) SELECT value ->> 'word', value ->> 'fid' FROM json_each(?)",
     `INSERT INTO follow_counts (fid, followers, following)
      SELECT value ->> 'fid', value ->> 'followers', 0 FROM json_each(?)`,

@@ -41,11 +41,7 @@ export class HydrationCache {
     if (!changes) return;
     this.#seq = changes.seq;
     if (changes.everything) {
-      this.users.clear();
-      this.#casts.clear();
-      this.#castsByHash.clear();
-      this.channels.clear();
-      this.replies.clear();
+      this.clear();
       return;
     }
     for (const fid of changes.fids) this.users.delete(fid);
@@ -54,6 +50,15 @@ export class HydrationCache {
       this.replies.delete(id);
     }
     for (const id of changes.channelIds) this.channels.delete(id);
+  }
+
+  /** Drops all states. */
+  clear(): void {
+    this.users.clear();
+    this.#casts.clear();
+    this.#castsByHash.clear();
+    this.channels.clear();
+    this.replies.clear();
   }
 
   /** Returns the live casts among `ids` by id. Loads those that are not cached. */

@@ -98,10 +98,15 @@ export function newestCasts<Row extends CastRef>(
   { limit, after }: { limit: number; after: TimedKey | undefined },
   read: (below: number, maxRows: number) => readonly Row[],
 ): { rows: Row[]; hasMore: boolean } {
-  const below = after ? firstCastIdAt(after[0] + 1) : ABOVE_ALL_CASTS;
+  // Nothing of its second follows the lowest hash.
+  const isSecondRead = after?.[1] === LOWEST_HASH;
+  const below = after ? firstCastIdAt(after[0] + (isSecondRead ? 0 : 1)) : ABOVE_ALL_CASTS;
   return orderedPage({
     limit,
-    after: after && { hash: after[1], isTied: ({ id }) => timestampOfCastId(id) === after[0] },
+    after:
+      after && !isSecondRead
+        ? { hash: after[1], isTied: ({ id }) => timestampOfCastId(id) === after[0] }
+        : undefined,
     isTied: (a, b) => timestampOfCastId(a.id) === timestampOfCastId(b.id),
     read: (maxRows) => read(below, maxRows),
     hashesOf: (rows) =>

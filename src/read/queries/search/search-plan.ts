@@ -112,9 +112,17 @@ function allWordsOf(
   db: IndexDatabase,
   { parts, endsWithPrefix }: SearchQuery,
 ): Pick<SearchPlan, "allWords" | "isExact"> {
-  const terms = parts.map((part) => termsOf(db, part));
-  const isPrefix = endsWithPrefix && (terms.at(-1)?.length ?? 0) > 0;
-  return { allWords: matchOf(terms.flat(), isPrefix), isExact: terms.every(({ length }) => length <= 1) };
+  const words = parts.map((part) => splitPhrase(db, part));
+  return {
+    allWords: matchOf(words.flat(), endsWithPrefix),
+    isExact: words.every(({ length }) => length === 1),
+  };
+}
+
+/** Returns the words of a text that FTS5 would treat as a phrase, and any other text unchanged. */
+function splitPhrase(db: IndexDatabase, text: string): string[] {
+  const words = termsOf(db, text);
+  return words.length > 1 ? words : [text];
 }
 
 function candidatesOf(db: IndexDatabase, { parts, endsWithPrefix }: SearchQuery): Candidate[] {
@@ -122,7 +130,7 @@ function candidatesOf(db: IndexDatabase, { parts, endsWithPrefix }: SearchQuery)
   const candidates = (end === undefined ? parts : parts.slice(0, -1)).map(
     (text): Candidate => ({
       text,
-      driver: matchOf(termsOf(db, text), false),
+      driver: matchOf(splitPhrase(db, text), false),
       ranges: wordsOf(text).map((word) => listRange(0, word)),
       isJoined: false,
       isHead: false,
@@ -142,7 +150,7 @@ function prefixCandidate(db: IndexDatabase, text: string): Omit<Candidate, "isHe
   const isJoined = length > LISTED_PREFIX_CHARS;
   const range = isJoined ? ([`0${last}`, `0${last}\u{10ffff}`] as const) : listRange(length, last);
   const ranges = [...words.map((word) => listRange(0, word)), range];
-  return { text, driver: matchOf(termsOf(db, text), true), ranges, isJoined };
+  return { text, driver: matchOf(splitPhrase(db, text), true), ranges, isJoined };
 }
 
 /** Returns the keys of the list of a word (`index` 0), or of a prefix with `index` characters. */
