@@ -41,7 +41,7 @@ async function outputOf(script: string): Promise<string> {
   return out;
 }
 
-/** The listener as a process, and what it prints from one reading to the next. */
+/** The listener as a process, with the output since the last reading. */
 function startListener(args: readonly string[]) {
   const child = Bun.spawn([...fromSources, "listen", ...args], {
     cwd: dir.path,
@@ -77,7 +77,7 @@ function startListener(args: readonly string[]) {
 
 test("runs the documented steps from the registration to the first delivery", async () => {
   await outputOf(documentExample("keys"));
-  // The listener takes any free port, which nobody knows before it listens: deliveries reach it through this relay.
+  // The listener uses any free port, which is unknown before it listens: deliveries reach it through this relay.
   const listening = Promise.withResolvers<string>();
   await using relay = Bun.serve({
     hostname: "127.0.0.1",
@@ -155,10 +155,10 @@ describe("the listener", () => {
     expect(await deliver(url, { secrets: [newer] })).toBe(204);
     const first = await listener.next(/\n\}\n/);
     expect(first.match(/by secret 2/g)).toHaveLength(2);
-    // Nothing that comes in moves the cursor of a terminal.
+    // No received text moves the cursor of a terminal.
     expect(first).toContain("\\u001b[31m\\u202e");
     expect(first).not.toMatch(/[^\P{C}\n]/u);
-    // Signed by both, the older one last: the schemes need not name the same.
+    // Signed by both, the older one last: the two schemes may name different secrets.
     expect(await deliver(url, { secrets: [newer, older] })).toBe(204);
     const second = await listener.next(/\n\}\n/);
     expect(second).toStartWith("msg_1, repeated\n  X-Svc-Signature: by secret 1 ");

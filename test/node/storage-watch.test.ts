@@ -65,8 +65,8 @@ test("a failing writer is the reason until one of its writes succeeds, and each 
 });
 
 test("a writer that does not respond has neither failed nor succeeded", async () => {
-  const answers: (string | null | undefined)[] = ["disk I/O error", undefined, null, undefined];
-  const { watch } = watchOver({ writeFaults: { state: async () => answers.shift() } });
+  const responses: (string | null | undefined)[] = ["disk I/O error", undefined, null, undefined];
+  const { watch } = watchOver({ writeFaults: { state: async () => responses.shift() } });
   const reasons: (string | undefined)[] = [];
   for (let look = 0; look < 4; look++) {
     await watch.poll();

@@ -14,7 +14,7 @@ const tokensAt = (name: string, port: number, count: number, from: number, appId
 const TIMEOUT_MS = 2_000;
 
 test("serves other clients before a hanging one is given up", async () => {
-  await using api = await startSendApi({ pacing: { timeoutMs: TIMEOUT_MS } });
+  await using api = await startSendApi({ timings: { timeoutMs: TIMEOUT_MS } });
   await using hanging = startPushClient(() => new Promise(() => undefined));
   const servedAt: number[] = [];
   await using well = startPushClient((request, nth) => {
@@ -73,7 +73,7 @@ test("sends to a client that was down when the notification is repeated with the
 }, 20_000);
 
 test("a large campaign to the same client or to a slow one does not delay a small campaign", async () => {
-  await using api = await startSendApi({ pacing: { timeoutMs: 20_000 } });
+  await using api = await startSendApi({ timings: { timeoutMs: 20_000 } });
   const gate = Promise.withResolvers<void>();
   await using slow = startPushClient(async (request, nth) => {
     await gate.promise;
@@ -112,7 +112,7 @@ test("keeps at most send_concurrency calls in flight over all campaigns and host
   for (const [at, host] of ["a", "b", "c", "d", "e", "f", "g", "h"].entries()) {
     api.addTokens(tokensAt(host, client.port, 500, 10_000 * (at + 1)));
   }
-  const answers = await Promise.all([api.send(), api.send(), api.send()]);
-  for (const { body } of answers) expect(body.success_count).toBe(4_000);
+  const responses = await Promise.all([api.send(), api.send(), api.send()]);
+  for (const { body } of responses) expect(body.success_count).toBe(4_000);
   expect(client.mostAtATime).toBe(5);
 }, 20_000);

@@ -7,7 +7,7 @@ import { configWith } from "../runtime/config.ts";
 import { ManualClock } from "../support/clock.ts";
 import { tempDir } from "../support/program.ts";
 import { allServed, nested, type PushClient, startPushClient } from "../support/push-client.ts";
-import { APP_ID, insertTokens, loopbackClient, testApp, testPacing } from "../support/send.ts";
+import { APP_ID, insertTokens, loopbackClient, testApp, testTimings } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
 const START = 1_000_000;
@@ -31,7 +31,7 @@ afterEach(() => {
   dir[Symbol.dispose]();
 });
 
-function startEngine(timeoutMs = testPacing.timeoutMs) {
+function startEngine(timeoutMs = testTimings.timeoutMs) {
   const common = { config: configWith(), clock, log: pino({ level: "silent" }) };
   return createFanOut({
     common,
@@ -39,7 +39,7 @@ function startEngine(timeoutMs = testPacing.timeoutMs) {
     state: localStores(state, { clock }),
     monotonicMs: () => clock.nowMs(),
     client: loopbackClient(),
-    pacing: { ...testPacing, timeoutMs },
+    timings: { ...testTimings, timeoutMs },
   });
 }
 

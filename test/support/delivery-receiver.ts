@@ -37,7 +37,7 @@ export type DeliveryResponder = (
 
 /** A receiver on a loopback port that verifies both signatures over the received bytes. */
 export async function startDeliveryReceiver(
-  answer: DeliveryResponder = () => undefined,
+  respond: DeliveryResponder = () => undefined,
 ): Promise<DeliveryReceiver> {
   const received: ReceivedDelivery[] = [];
   const accepted: ReceivedDelivery[] = [];
@@ -82,7 +82,7 @@ export async function startDeliveryReceiver(
         atMs,
       };
       received.push(delivery);
-      const response = (await answer(delivery)) ?? new Response("ok");
+      const response = (await respond(delivery)) ?? new Response("ok");
       if (response.ok) accepted.push(delivery);
       return response;
     },

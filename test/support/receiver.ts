@@ -18,7 +18,7 @@ export interface ReceiverOptions {
   /** With it, the receiver accepts only TLS. */
   readonly tls?: Credentials;
   readonly hostname?: string;
-  readonly answer?: (request: ReceivedRequest) => Response | Promise<Response>;
+  readonly respond?: (request: ReceivedRequest) => Response | Promise<Response>;
 }
 
 /** A recording HTTP(S) server on a loopback port; it returns 200 and "ok" by default. */
@@ -37,7 +37,7 @@ export function startReceiver(options: ReceiverOptions = {}): Receiver {
         fromPort: self.requestIP(request)?.port ?? 0,
       };
       requests.push(received);
-      return (await options.answer?.(received)) ?? new Response("ok");
+      return (await options.respond?.(received)) ?? new Response("ok");
     },
   });
   return {

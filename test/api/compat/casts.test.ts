@@ -163,8 +163,8 @@ describe("dates in a text", () => {
   test("never throw and never form a range outside the range of a cast's id", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.date({ noInvalidDate: true }), (text, date) => {
-        const asked = `${text} after:${date.toISOString().slice(0, 19)} before:${date.toISOString().slice(0, 10)}`;
-        const { from, until } = extractDates(asked);
+        const requested = `${text} after:${date.toISOString().slice(0, 19)} before:${date.toISOString().slice(0, 10)}`;
+        const { from, until } = extractDates(requested);
         expect(Number.isSafeInteger(from * 2 ** 20) && Number.isSafeInteger(until * 2 ** 20)).toBe(true);
       }),
       { numRuns: 200 },

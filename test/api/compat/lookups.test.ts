@@ -42,8 +42,8 @@ test("users by address are a map, by custody, verification or both, of either ch
   insert.run(1, solana, 1);
   const sol = encodeBase58(solana);
   const ask = async (types: string) => {
-    const asked = [custody.toUpperCase().replace("X", "x"), verified, sol, `0x${"0".repeat(40)}`];
-    const { body } = await get(`/user/bulk-by-address?addresses=${asked}${types}`);
+    const requested = [custody.toUpperCase().replace("X", "x"), verified, sol, `0x${"0".repeat(40)}`];
+    const { body } = await get(`/user/bulk-by-address?addresses=${requested}${types}`);
     return Object.fromEntries(
       Object.entries(body as Record<string, { fid: number }[]>).map(([key, users]) => [key, fidsOf(users)]),
     );

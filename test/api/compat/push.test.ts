@@ -175,13 +175,13 @@ test.each<[object, string]>([
   ],
 ])("%j is 400 with the reason", async (given, message) => {
   const body = JSON.stringify({ notification: sent, target_fids: [], ...given });
-  const answer = await ask("/frame/notifications", {
+  const response = await ask("/frame/notifications", {
     method: "POST",
     headers: { "x-api-key": SECRET },
     body,
   });
-  expect(answer.status).toBe(400);
-  expect(answer.body.message).toStartWith(message);
+  expect(response.status).toBe(400);
+  expect(response.body.message).toStartWith(message);
 });
 
 test("is 401 without a key, with an unknown or expired key, and with a webhook's secret", async () => {
