@@ -139,13 +139,13 @@ describe("the listener", () => {
   const body = '{"type":"cast.created","data":"\\u001b[31m\u202e"}';
   const deliver = async (
     url: string,
-    given: { secrets?: string[]; body?: string; ageSecs?: number; headers?: Record<string, string> } = {},
+    input: { secrets?: string[]; body?: string; ageSecs?: number; headers?: Record<string, string> } = {},
   ) => {
-    const secrets = (given.secrets ?? [newer]).map((value) => ({ ...makeSecret(1), value }));
-    const timestamp = Math.floor(Date.now() / 1000) - (given.ageSecs ?? 0);
+    const secrets = (input.secrets ?? [newer]).map((value) => ({ ...makeSecret(1), value }));
+    const timestamp = Math.floor(Date.now() / 1000) - (input.ageSecs ?? 0);
     const signed = signedHeaders({ messageId: "msg_1", timestamp, body }, secrets, ["X-Svc-Signature"]);
-    const headers = { ...signed, ...given.headers };
-    return (await fetch(url, { method: "POST", headers, body: given.body ?? body })).status;
+    const headers = { ...signed, ...input.headers };
+    return (await fetch(url, { method: "POST", headers, body: input.body ?? body })).status;
   };
 
   test("names the secret that signed, and responds 401 when none of them did", async () => {

@@ -6,7 +6,7 @@ import { fromSources, startNode, tempDir } from "../support/program.ts";
 import { type Ended, type Place, run } from "./run.ts";
 
 /** A URL that the node's settings allow; registering it makes no connection. */
-export const ALLOWED_URL = "https://127.0.0.1/allowed";
+export const ALLOWED_URL = "https://127.0.0.1/valid";
 
 /** A demo node as a process, and commands of its users. */
 export interface ManagementNode extends AsyncDisposable {

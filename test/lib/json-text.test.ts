@@ -11,9 +11,9 @@ const keepAll = (value: unknown): unknown => {
 test("serializes any plain data as JSON.stringify does, memoized or not", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.boolean(), (value, isKept) => {
-      const given = isKept ? keepAll(value) : value;
-      expect(jsonText(given)).toBe(JSON.stringify(value));
-      expect(jsonText({ again: [given, given] })).toBe(JSON.stringify({ again: [value, value] }));
+      const input = isKept ? keepAll(value) : value;
+      expect(jsonText(input)).toBe(JSON.stringify(value));
+      expect(jsonText({ again: [input, input] })).toBe(JSON.stringify({ again: [value, value] }));
     }),
   );
 });

@@ -17,7 +17,7 @@ import { failStatement, statementsOf } from "../support/storage-faults.ts";
 import { ManualTimers } from "../support/timers.ts";
 import { startTestWriter } from "../support/writer.ts";
 
-function watchOver(given: Partial<StorageWatchOptions>) {
+function watchOver(input: Partial<StorageWatchOptions>) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const watch = createStorageWatch({
@@ -26,7 +26,7 @@ function watchOver(given: Partial<StorageWatchOptions>) {
     writeFaults: {},
     onReplaced: () => {},
     log,
-    ...given,
+    ...input,
   });
   return { watch, lines };
 }

@@ -72,7 +72,7 @@ export const notification = {
   target_url: "https://app.example/game/7",
 };
 
-export function testApp(given: Partial<App> = {}): App {
+export function testApp(input: Partial<App> = {}): App {
   return {
     appId: APP_ID,
     ownerFid: 3,
@@ -83,7 +83,7 @@ export function testApp(given: Partial<App> = {}): App {
     secrets: [{ uid: crypto.randomUUID(), value: SECRET, createdAt: 1, expiresAt: null }],
     createdAt: 1,
     updatedAt: 1,
-    ...given,
+    ...input,
   };
 }
 

@@ -45,9 +45,9 @@ function read(
   shows?: (response: Body, facts: DemoFacts) => void,
   name: string = method,
 ) {
-  const call = (given: DemoFacts) => {
-    const ask = client[method] as unknown as (params: unknown) => Promise<Body>;
-    return ask.call(client, params(given));
+  const call = (input: DemoFacts) => {
+    const send = client[method] as unknown as (params: unknown) => Promise<Body>;
+    return send.call(client, params(input));
   };
   reads.push({ method, name, call, shows });
 }
@@ -56,9 +56,9 @@ function read(
 const some = (key: string) => (response: Body) => expect(response[key].length).toBeGreaterThan(0);
 const someAnd =
   (key: string, check: (items: Body[], facts: DemoFacts, response: Body) => void) =>
-  (response: Body, given: DemoFacts) => {
+  (response: Body, input: DemoFacts) => {
     some(key)(response);
-    check(response[key], given, response);
+    check(response[key], input, response);
   };
 const fidsOf = (users: Body[]) => users.map(({ fid }) => fid);
 
@@ -597,8 +597,8 @@ test.each(sameQuestions.map((question, at) => [at, question] as const))(
 test("the viewer's contexts agree with the lists", async () => {
   const fids = Array.from({ length: 100 }, (_, at) => at + 1);
   const { fid } = facts.viewer;
-  const ask = async (path: string): Promise<Body> => (await fetch(`${node.url}/v2/svc${path}`)).json();
-  const all = async (path: string) => new Set(fidsOf((await ask(`${path}?fid=${fid}&limit=100`)).users));
+  const read = async (path: string): Promise<Body> => (await fetch(`${node.url}/v2/svc${path}`)).json();
+  const all = async (path: string) => new Set(fidsOf((await read(`${path}?fid=${fid}&limit=100`)).users));
   const [following, followers, blocking] = [
     await all("/following"),
     await all("/followers"),

@@ -52,7 +52,7 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       const fixture = open(clock);
       opened.push(fixture);
       const { webhooks, publications, queue, log } = fixture;
-      const addWebhook = async (n: number, given: Partial<Webhook> = {}) => {
+      const addWebhook = async (n: number, input: Partial<Webhook> = {}) => {
         const webhook: Webhook = {
           webhookId: `hook-${n}`,
           ownerFid: 3,
@@ -66,7 +66,7 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
           secrets: [makeSecret(n)],
           createdAt: NOW - 100,
           updatedAt: NOW - 100,
-          ...given,
+          ...input,
         };
         await webhooks.create(webhook, 1000);
         return webhook.webhookId;
@@ -198,8 +198,8 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       const { addWebhook, publications, webhooks, own } = start();
       await addWebhook(1);
       const { version } = await publications.changesSince(0);
-      const given = { webhookId: "hook-1", reason: "too dear", version, nowSecs: 500 };
-      expect(await publications.deactivate(given)).toBe(true);
+      const input = { webhookId: "hook-1", reason: "too dear", version, nowSecs: 500 };
+      expect(await publications.deactivate(input)).toBe(true);
       expect(await webhooks.find("hook-1", 500)).toMatchObject({
         active: false,
         updatedAt: 500,
@@ -208,15 +208,15 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       const seen = await publications.changesSince(version);
       expect(seen.changed).toMatchObject([{ webhookId: "hook-1", active: false }]);
       // It is inactive, then active but changed, then deleted.
-      expect(await publications.deactivate({ ...given, version: seen.version })).toBe(false);
+      expect(await publications.deactivate({ ...input, version: seen.version })).toBe(false);
       await webhooks.update(own("hook-1"), { active: true });
-      expect(await publications.deactivate({ ...given, version: seen.version })).toBe(false);
+      expect(await publications.deactivate({ ...input, version: seen.version })).toBe(false);
       expect(await webhooks.find("hook-1", 500)).toMatchObject({
         active: true,
         health: { deactivatedAt: null, deactivationReason: null },
       });
       await webhooks.delete(own("hook-1"));
-      expect(await publications.deactivate({ ...given, version: seen.version + 10 })).toBe(false);
+      expect(await publications.deactivate({ ...input, version: seen.version + 10 })).toBe(false);
     });
 
     test("an event is queued once for each webhook, however often it is published", async () => {
