@@ -1,14 +1,13 @@
 import { Database } from "bun:sqlite";
 import { indexPath } from "../src/db/index/database.ts";
 import { seededRandom } from "../src/demo/random.ts";
-import { leastCpuUsOfEach, startInProcess } from "./in-process.ts";
+import { leastCpuUsOfEach, REQUESTS, startInProcess } from "./in-process.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork, demoBenchNetwork } from "./network.ts";
 import { UNUSED } from "./wrk.ts";
 
 const BATCHES = Number(process.env.BENCH_BATCHES ?? 20);
 const MAX_RATIO = 1.2;
-const REQUESTS = 50;
 /** Requests draw from this many of the most followed users. */
 const USERS = 300;
 

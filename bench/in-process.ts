@@ -15,9 +15,10 @@ import { configWith } from "../test/runtime/config.ts";
 import { tempDir } from "../test/support/program.ts";
 import { localStores } from "../test/support/state-stores.ts";
 
+/** The number of different requests of one read, sent in a cycle. */
+export const REQUESTS = 50;
 const BATCH_CPU_MS = 40;
 const CALIBRATION_REQUESTS = 200;
-const MIN_REQUESTS = 20;
 
 /** The HTTP interface of a node without its sockets, over an existing index, in both dialects. */
 export interface InProcess extends AsyncDisposable {
@@ -77,10 +78,10 @@ async function cpuUsOf(requests: number, send: Send): Promise<number> {
   return (user + system) / requests;
 }
 
-/** Returns the size of a batch that takes about `BATCH_CPU_MS`. */
+/** Returns the size of a batch that takes about `BATCH_CPU_MS`. Each batch has all requests of the cycle equally often. */
 async function batchSize(send: Send): Promise<number> {
   const perRequest = await cpuUsOf(CALIBRATION_REQUESTS, send);
-  return Math.max(MIN_REQUESTS, Math.round((BATCH_CPU_MS * 1000) / perRequest));
+  return Math.max(1, Math.round((BATCH_CPU_MS * 1000) / perRequest / REQUESTS)) * REQUESTS;
 }
 
 /**
@@ -99,7 +100,7 @@ export async function leastCpuUsOfEach(batches: number, sends: readonly Send[]):
   const least = sends.map(() => Number.POSITIVE_INFINITY);
   for (let batch = 0; batch < batches; batch++) {
     for (const [at, send] of sends.entries())
-      least[at] = Math.min(least[at] ?? 0, await cpuUsOf(sizes[at] ?? MIN_REQUESTS, send));
+      least[at] = Math.min(least[at] ?? 0, await cpuUsOf(sizes[at] ?? REQUESTS, send));
   }
   return least;
 }

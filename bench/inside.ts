@@ -1,11 +1,10 @@
 import { drawFrom } from "./draw.ts";
 import { selectedReads } from "./goals.ts";
-import { leastCpuUs, startInProcess } from "./in-process.ts";
+import { leastCpuUs, REQUESTS, startInProcess } from "./in-process.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork } from "./network.ts";
 
 const BATCHES = Number(process.env.BENCH_BATCHES ?? 30);
-const REQUESTS = 50;
 
 /**
  * Measures the CPU time of one request within the process, from the `Request` to the `Response`. The result is the minimum of
