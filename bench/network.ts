@@ -12,7 +12,6 @@ import { createIngestEngine } from "../src/ingest/engine.ts";
 import { computeRankings } from "../src/ingest/ranking/compute.ts";
 import { decodeRecord, type IngestRecord } from "../src/ingest/record.ts";
 import { canonicalKey } from "../src/protocol/auth-address.ts";
-import { Rejection } from "../src/protocol/rejection.ts";
 import { toFarcasterSecs } from "../src/protocol/time.ts";
 import {
   CastType,
@@ -75,8 +74,8 @@ function* demoRecords(anchorUnixSecs: number): Generator<IngestRecord> {
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
   for (const record of demoNetwork({ anchorUnixSecs, network })) {
     const decoded = decodeRecord(encodedRecord(record));
-    if (decoded instanceof Rejection) throw new Error(`refused: ${decoded.reason}`);
-    yield decoded;
+    if (!decoded.ok) throw new Error(`refused: ${decoded.error.reason}`);
+    yield decoded.value;
   }
 }
 
