@@ -14,7 +14,7 @@ import type { CountTokenEvent } from "./token-metrics.ts";
  */
 export const TOKEN_CHANGE_LIMIT: ChangeLimit = { maxChanges: 60, windowSecs: 3600 };
 
-export interface TokenEventsParts {
+export interface TokenEventsDeps {
   readonly apps: AppStore;
   readonly tokens: TokenStore;
   readonly guard: UrlGuard;
@@ -38,9 +38,9 @@ export interface TokenEvents {
   apply(app: App, sender: EventSender, requestId: string): Promise<Result<undefined, Refusal>>;
 }
 
-export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
-  const { apps, tokens, guard, clock, count } = parts;
-  const log = parts.log.child({ subsystem: "tokens" });
+export function createTokenEvents(deps: TokenEventsDeps): TokenEvents {
+  const { apps, tokens, guard, clock, count } = deps;
+  const log = deps.log.child({ subsystem: "tokens" });
   const now = () => nowSecs(clock);
 
   async function apply(
