@@ -229,17 +229,40 @@ describe("proxies of the environment", () => {
 });
 
 describe("plain http when it is allowed", () => {
-  test("returns a response and never reuses a connection", async () => {
+  test("reuses a connection for the same name and never for another", async () => {
     await using receiver = startReceiver();
     const client = clientOf({ allowHttp: true });
-    for (const name of ["one", "two", "one"]) {
+    for (const name of ["one", "one", "two", "one", "two"]) {
       expect(
         await responseOf(client.request(call(`http://${name}.example:${receiver.port}/`))),
       ).toMatchObject({
         status: 200,
       });
     }
-    expect(new Set(receiver.requests.map((request) => request.fromPort)).size).toBe(3);
+    const portsOf = (name: string) =>
+      new Set(
+        receiver.requests
+          .filter((request) => request.headers.get("host")?.startsWith(name))
+          .map((request) => request.fromPort),
+      );
+    expect(portsOf("one").size).toBe(1);
+    expect(portsOf("two").size).toBe(1);
+    expect(portsOf("one")).not.toEqual(portsOf("two"));
+  });
+
+  test("does not call the address of an open connection when the name now has another", async () => {
+    await using four = startReceiver();
+    await using six = startReceiver({ hostname: "::1", port: four.port });
+    const addresses = ["127.0.0.1", "::1", "127.0.0.1"];
+    const client = clientOf({ allowHttp: true, resolve: async () => addresses.splice(0, 1) });
+    for (const requests of [
+      [1, 0],
+      [1, 1],
+      [2, 1],
+    ]) {
+      await responseOf(client.request(call(`http://moves.example:${four.port}/`)));
+      expect([four.requests.length, six.requests.length]).toEqual(requests);
+    }
   });
 
   test("tries the next address of a name when no process listens on the first", async () => {

@@ -18,6 +18,8 @@ export interface ReceiverOptions {
   /** With it, the receiver accepts only TLS. */
   readonly tls?: Credentials;
   readonly hostname?: string;
+  /** Default: a free one. */
+  readonly port?: number;
   readonly respond?: (request: ReceivedRequest) => Response | Promise<Response>;
 }
 
@@ -26,7 +28,7 @@ export function startReceiver(options: ReceiverOptions = {}): Receiver {
   const requests: ReceivedRequest[] = [];
   const server = Bun.serve({
     hostname: options.hostname ?? "127.0.0.1",
-    port: 0,
+    port: options.port ?? 0,
     tls: options.tls && { cert: options.tls.cert, key: options.tls.key },
     async fetch(request, self) {
       const received = {
