@@ -19,7 +19,7 @@ const WARM_UP = 300;
  */
 export async function benchGrowth(): Promise<Figure[]> {
   const command = [await compileInto(DIST)];
-  const networks = SIZES.map(benchNetwork);
+  const networks = SIZES.map((messages) => benchNetwork(messages));
   const sides = await Promise.all(
     networks.map(async (network) => ({
       network,

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchBackfill } from "./backfill.ts";
 import { benchDeliveries } from "./deliveries.ts";
+import { benchDialects } from "./dialects.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
@@ -28,6 +29,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   backfill: benchBackfill,
   reads: benchReads,
   inside: benchInside,
+  dialects: benchDialects,
   throughput: benchThroughput,
   growth: benchGrowth,
   send: benchSend,

@@ -1,11 +1,16 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { encodeAbiParameters, hexToBytes } from "viem/utils";
 import { indexPath, openIndexWriter } from "../src/db/index/database.ts";
 import { claimNetwork } from "../src/db/index/identity.ts";
+import { storeRankings } from "../src/db/index/rankings.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
+import { demoNetwork } from "../src/demo/network.ts";
 import { type Random, seededRandom } from "../src/demo/random.ts";
 import { createIngestEngine } from "../src/ingest/engine.ts";
-import type { IngestRecord } from "../src/ingest/record.ts";
+import { computeRankings } from "../src/ingest/ranking/compute.ts";
+import { decodeRecord, type IngestRecord } from "../src/ingest/record.ts";
+import { canonicalKey } from "../src/protocol/auth-address.ts";
 import { messageHash } from "../src/protocol/message-hash.ts";
 import { toFarcasterSecs } from "../src/protocol/time.ts";
 import {
@@ -15,7 +20,10 @@ import {
   MessageType,
   ReactionType,
   UserDataType,
+  VerificationAddBody,
+  VerificationProtocol,
 } from "../src/protocol/wire/generated/message.ts";
+import { encodedRecord } from "../test/demo/records.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "../test/support/events.ts";
 import { makeSigner, makeWallet } from "../test/support/messages.ts";
 
@@ -40,17 +48,44 @@ const HEAVY_FOLLOWS = 1000;
 const REPLIES = 0.4;
 const REPLIES_IN_LONG_THREADS = 0.08;
 const LONG_THREAD = 100;
+const QUOTES_EVERY = 6;
+/** The fids of the apps that request sign-in addresses. */
+const APP_FIDS = 3;
+const AUTH_ADDRESS_KEY_TYPE = 2;
 
 /**
  * Builds the network, or reuses the one that an earlier run built today. Its last message is of the hour when it was built,
  * and rankings cover the last 24 hours, so a network of another day is rebuilt.
  */
-export function benchNetwork(messages: number): BenchNetwork {
+export function benchNetwork(messages: number, detail: Detail = "plain"): BenchNetwork {
   const fids = Math.max(200, Math.round(messages / 50));
+  const name = detail === "plain" ? String(messages) : `${messages}-${detail}`;
+  const built = buildNetwork(name, () => benchRecords(messages, fids, unsigned, detail));
+  return { ...built, messages, fids, heavyFid: 1 };
+}
+
+/** The demo network, with its rankings. */
+export function demoBenchNetwork(): Pick<BenchNetwork, "dataDir" | "buildSecs"> {
+  const anchorUnixSecs = Math.floor(Date.now() / 1000);
+  return buildNetwork("demo", () => demoRecords(anchorUnixSecs));
+}
+
+function* demoRecords(anchorUnixSecs: number): Generator<IngestRecord> {
+  const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  for (const record of demoNetwork({ anchorUnixSecs, network })) {
+    const decoded = decodeRecord(encodedRecord(record));
+    if (!decoded.ok) throw new Error(`refused: ${decoded.error.reason}`);
+    yield decoded.value;
+  }
+}
+
+function buildNetwork(
+  name: string,
+  records: () => Iterable<IngestRecord>,
+): Pick<BenchNetwork, "dataDir" | "buildSecs"> {
   const day = new Date().toISOString().slice(0, 10);
-  const dataDir = join(import.meta.dir, ".networks", `${messages}-${day}`);
-  const facts = { dataDir, messages, fids, heavyFid: 1 };
-  if (existsSync(dataDir)) return { ...facts, buildSecs: 0 };
+  const dataDir = join(import.meta.dir, ".networks", `${name}-${day}`);
+  if (existsSync(dataDir)) return { dataDir, buildSecs: 0 };
   const startedAt = performance.now();
   const building = `${dataDir}.building`;
   rmSync(building, { recursive: true, force: true });
@@ -78,16 +113,17 @@ export function benchNetwork(messages: number): BenchNetwork {
       if (refused && refused.code !== "bad_request.conflict") throw new Error(`refused: ${refused.reason}`);
       batch = [];
     };
-    for (const record of benchRecords(messages, fids)) {
+    for (const record of records()) {
       batch.push(record);
       if (batch.length === RECORDS_PER_COMMIT) flush();
     }
     flush();
+    storeRankings(db, computeRankings(db, { nowMs: Date.now(), windowHours: 24 }));
     db.checkpoint();
   }
   openState(statePath(building))[Symbol.dispose]();
   renameSync(building, dataDir);
-  return { ...facts, buildSecs: (performance.now() - startedAt) / 1000 };
+  return { dataDir, buildSecs: (performance.now() - startedAt) / 1000 };
 }
 
 interface Cast {
@@ -99,15 +135,25 @@ interface Cast {
 /** Adds the hash and the signature to message data. */
 export type Seal = (data: MessageData) => IngestRecord;
 
+/**
+ * `plain`: users with a name, a picture and a text; casts with text, mentions and URLs. `detailed`: as on the real network,
+ * each user also has verified addresses, a sign-in address of an app and a full profile, and every sixth cast quotes another.
+ */
+export type Detail = "plain" | "detailed";
+
 /** The records of a network of `messages` messages by `fids` users; `seal` hashes and signs each message. */
 export function* benchRecords(
   messages: number,
   fids: number,
   seal: Seal = unsigned,
+  detail: Detail = "plain",
 ): Generator<IngestRecord> {
   const random = seededRandom(`bench ${messages}`);
   const nowSecs = Math.floor(Date.now() / 3_600_000) * 3600;
-  for (let fid = 1; fid <= fids; fid++) yield* account(fid, seal);
+  for (let fid = 1; fid <= fids; fid++) {
+    yield* account(fid, seal);
+    if (detail === "detailed") yield* accountDetails(fid, seal);
+  }
   const casts: Cast[] = [];
   const threads = new LongThreads(random);
   const counts = { casts: messages * 0.35, reactions: messages * 0.35, follows: messages * 0.25 };
@@ -118,7 +164,8 @@ export function* benchRecords(
   for (let n = 0; n < counts.casts; n++) {
     const at = nowSecs - Math.floor(WINDOW_SECS * (1 - n / counts.casts));
     const parent = threads.parent() ?? (random.chance(REPLIES) ? recent(random, casts) : undefined);
-    const { record, cast } = nextCast(random, parent, heavyTailed(random, fids), at, n, seal);
+    const quoted = detail === "detailed" && n % QUOTES_EVERY === 0 ? recent(random, casts) : undefined;
+    const { record, cast } = nextCast(random, { parent, quoted }, heavyTailed(random, fids), at, n, seal);
     casts.push(cast);
     threads.add(cast, parent);
     yield record;
@@ -151,6 +198,54 @@ function* account(fid: number, seal: Seal): Generator<IngestRecord> {
     });
 }
 
+function* accountDetails(fid: number, seal: Seal): Generator<IngestRecord> {
+  const owner = makeWallet(`bench ${fid}`).address;
+  const key = canonicalKey(owner);
+  const requestFid = 1 + (fid % APP_FIDS);
+  const event = signerEvent(fid, key, { block: fid + 3 });
+  if (event.body?.$case === "signerEventBody") {
+    event.body.value.keyType = AUTH_ADDRESS_KEY_TYPE;
+    event.body.value.metadata = encodeSignedKeyRequest(requestFid, owner);
+  }
+  yield { kind: "onChainEvent", event };
+  for (const [type, value] of [
+    [UserDataType.USER_DATA_TYPE_LOCATION, `geo:${fid % 90}.25,${fid % 180}.5`],
+    [UserDataType.USER_DATA_TYPE_URL, `https://demo.example/people/${fid}`],
+    [UserDataType.USER_DATA_TYPE_TWITTER, `person${fid}`],
+    [UserDataType.USER_DATA_TYPE_GITHUB, `person${fid}`],
+  ] as const)
+    yield dataMessage(seal, MessageType.MESSAGE_TYPE_USER_DATA_ADD, fid, LEGACY_RENT_SECS + type, {
+      $case: "userDataBody",
+      value: { type, value },
+    });
+  for (const [protocol, address] of [
+    [VerificationProtocol.VERIFICATION_PROTOCOL_ETHEREUM, owner],
+    [VerificationProtocol.VERIFICATION_PROTOCOL_ETHEREUM, makeWallet(`bench second ${fid}`).address],
+    [VerificationProtocol.VERIFICATION_PROTOCOL_SOLANA, makeSigner(`bench ${fid}`).publicKey],
+  ] as const)
+    yield dataMessage(seal, MessageType.MESSAGE_TYPE_VERIFICATION_ADD, fid, LEGACY_RENT_SECS, {
+      $case: "verificationAddBody",
+      value: VerificationAddBody.fromPartial({ address, protocol }),
+    });
+}
+
+/** The metadata of a key that an app requested, unsigned: an ABI tuple of the app's fid, its owner, a signature and a time. */
+function encodeSignedKeyRequest(requestFid: number, owner: Uint8Array): Uint8Array {
+  const tuple = [
+    { name: "requestFid", type: "uint256" },
+    { name: "requestSigner", type: "address" },
+    { name: "signature", type: "bytes" },
+    { name: "deadline", type: "uint256" },
+  ] as const;
+  const request = {
+    requestFid: BigInt(requestFid),
+    requestSigner: `0x${owner.toHex()}`,
+    signature: `0x${"00".repeat(65)}`,
+    deadline: 0n,
+  } as const;
+  return hexToBytes(encodeAbiParameters([{ type: "tuple", components: tuple }], [request]));
+}
+
 const WORDS =
   "the a of day sea bread code light river small green slow north open song cat road house paper winter".split(
     " ",
@@ -180,7 +275,14 @@ class LongThreads {
   }
 }
 
-function nextCast(random: Random, parent: Cast | undefined, fid: number, at: number, n: number, seal: Seal) {
+function nextCast(
+  random: Random,
+  { parent, quoted }: { readonly parent: Cast | undefined; readonly quoted: Cast | undefined },
+  fid: number,
+  at: number,
+  n: number,
+  seal: Seal,
+) {
   const text = Array.from(
     { length: 6 + (n % 14) },
     () => WORDS[Math.floor(random.next() * WORDS.length)],
@@ -191,7 +293,12 @@ function nextCast(random: Random, parent: Cast | undefined, fid: number, at: num
     value: {
       text: `${text} ${n}`,
       type: CastType.CAST_TYPE_CAST,
-      embeds: n % 5 === 0 ? [{ embed: { $case: "url", value: `https://demo.example/${n}` } }] : [],
+      embeds: [
+        ...(n % 5 === 0 ? [{ embed: { $case: "url" as const, value: `https://demo.example/${n}` } }] : []),
+        ...(quoted
+          ? [{ embed: { $case: "castId" as const, value: { fid: quoted.fid, hash: quoted.hash } } }]
+          : []),
+      ],
       embedsDeprecated: [],
       mentions: n % 7 === 0 ? [heavyTailed(random, 100)] : [],
       mentionsPositions: n % 7 === 0 ? [0] : [],

@@ -49,8 +49,8 @@ export function registerApp(program: Command, context: CommandContext): void {
       'the complete new list; "" for all client apps',
       collecting(parseFids),
     )
-    .action(async (id: string, given: CallOptions & AppFields) => {
-      const { name, appUrl, description, signerFidAllowlist, ...options } = given;
+    .action(async (id: string, input: CallOptions & AppFields) => {
+      const { name, appUrl, description, signerFidAllowlist, ...options } = input;
       const changes = changesOf({
         name,
         app_url: appUrl,

@@ -92,11 +92,11 @@ export async function subscriptionOf(options: SubscriptionOptions): Promise<unkn
 }
 
 function filterOf(options: SubscriptionOptions): Filter {
-  const given = FILTER_FLAGS.map(({ filter }) => {
+  const input = FILTER_FLAGS.map(({ filter }) => {
     const option = filter.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     return [filter, options[option]] as const;
   });
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  return Object.fromEntries(input.filter(([, value]) => value !== undefined));
 }
 
 async function readJson(path: string): Promise<unknown> {

@@ -4,7 +4,14 @@
  */
 
 const NOT_BUILT = "";
-const texts = new WeakMap<object, string>();
+
+/** An object that consists of the fields of another, and of more fields after them. */
+interface Extension {
+  readonly base: object;
+  readonly more: object;
+}
+
+const texts = new WeakMap<object, string | Extension>();
 
 /** Keys as JSON, with their colon. Responses have a few hundred keys; the limit is for keys that come from data. */
 const keyTexts = new Map<string, string>();
@@ -14,6 +21,19 @@ const MAX_KEY_TEXTS = 1000;
 export function memoizeJson<T extends object>(value: T): T {
   texts.set(value, NOT_BUILT);
   return value;
+}
+
+/**
+ * Returns an object with the fields of `base` and, after them, those of `more`, which are others. Its JSON is composed
+ * of the JSON of `base` and is not cached itself.
+ */
+export function extendMemoized<Base extends object, More extends object>(
+  base: Base,
+  more: More,
+): Base & More {
+  const extended = { ...base, ...more };
+  texts.set(extended, { base, more });
+  return extended;
 }
 
 /** Serializes plain data as `JSON.stringify` does: objects, arrays, strings, numbers, booleans, null. */
@@ -85,11 +105,19 @@ function textWithin(value: unknown, maxChars: number): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const memoized = texts.get(value);
   if (memoized === undefined) return textOf(value, maxChars);
+  if (typeof memoized === "object") return extendedText(memoized);
   if (memoized !== NOT_BUILT) return memoized;
   // The engine stores a concatenated string as a tree of pieces, which every text that includes it would traverse again.
   const flat = Buffer.from(textOf(value, Number.POSITIVE_INFINITY)).toString();
   texts.set(value, flat);
   return flat;
+}
+
+function extendedText({ base, more }: Extension): string {
+  const text = textWithin(base, Number.POSITIVE_INFINITY);
+  const members = membersText(more, Number.POSITIVE_INFINITY);
+  if (members === "" || text === "{}") return members === "" ? text : `${members}}`;
+  return `${text.slice(0, -1)},${members.slice(1)}}`;
 }
 
 /** Serializes an object with one more key, whose value is an open list: the caller appends items and `]}`. */

@@ -1,3 +1,4 @@
+import { GenerationCache } from "../lib/generation-cache.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { CheckedAddress, UrlGuard } from "./guard.ts";
 import { STRICT_TLS } from "./strict-tls.ts";
@@ -7,6 +8,8 @@ const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_TRIED_ADDRESSES = 3;
 const IDLE_TIMEOUT_SECS = 30;
 const MAX_IDLE_SOCKETS = 256;
+/** Limit of hosts with plain connections that are kept open. */
+const MAX_PLAIN_HOSTS = 256;
 
 export interface OutboundCall {
   readonly url: string;
@@ -97,14 +100,28 @@ const FAILURE_MESSAGES = {
 /**
  * Creates the client for all calls to URLs of third parties.
  *
- * It ignores proxies of the environment and follows no redirects: both would connect to an unchecked address. TLS
- * connections are reused for the same name and address. Plain ones are not, because nothing would tie them to one name.
+ * It ignores proxies of the environment and follows no redirects: both would connect to an unchecked address.
+ * Connections are reused for the same name and address only: a call goes to the address that was checked for it, and a
+ * receiver that shares an address with another one cannot write a response on the other's connection.
  */
 export function createOutboundClient({ guard, ca }: OutboundClientOptions): OutboundClient {
-  const session = new Bun.FetchSession({
-    proxy: false,
-    keepAlive: { idleTimeout: IDLE_TIMEOUT_SECS, maxIdleSockets: MAX_IDLE_SOCKETS },
-  });
+  const createSession = () =>
+    new Bun.FetchSession({
+      proxy: false,
+      keepAlive: { idleTimeout: IDLE_TIMEOUT_SECS, maxIdleSockets: MAX_IDLE_SOCKETS },
+    });
+  // Bun ties a TLS connection to its server name, and a plain one only to its address. Idle connections of a session that
+  // left the cache close after the idle timeout.
+  const tlsSession = createSession();
+  const plainSessions = new GenerationCache<string, Bun.FetchSession>(MAX_PLAIN_HOSTS);
+
+  function plainSessionOf(host: string): Bun.FetchSession {
+    const known = plainSessions.get(host);
+    if (known) return known;
+    const session = createSession();
+    plainSessions.set(host, session);
+    return session;
+  }
 
   async function attempt(call: OutboundCall, signal: AbortSignal): Promise<Reply | FailureKindAndMessage> {
     const headers = new Headers(call.headers);
@@ -144,6 +161,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     const isTls = url.protocol === "https:";
     // A certificate for an address is matched without a server name (RFC 6066 3).
     const serverName = target.hostname === url.hostname ? undefined : url.hostname;
+    const session = isTls ? tlsSession : plainSessionOf(url.host);
     const response = await session.fetch(target, {
       method: call.method,
       headers,
@@ -151,7 +169,7 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
       redirect: "manual",
       decompress: false,
       signal,
-      ...(isTls ? { tls: { ...STRICT_TLS, serverName, ca }, protocol: "http1.1" } : { keepalive: false }),
+      ...(isTls ? { tls: { ...STRICT_TLS, serverName, ca }, protocol: "http1.1" } : {}),
     });
     if (response.status >= 300 && response.status <= 399) {
       await response.body?.cancel();

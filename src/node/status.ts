@@ -61,13 +61,13 @@ interface NodeStats {
 }
 
 /** Creates the operations that the main thread serves to HTTP workers, except the HTTP workers' own metrics. */
-export function createNodeOps(parts: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
+export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
   readonly partMetrics: readonly PartMetrics[];
   readonly stateWatch: StateWatch;
   readonly storageWatch: StorageWatch;
 } {
   const { common, db, ingest, maintenance, fanOut, delivery, matching, state, upstream, isStarted, storage } =
-    parts;
+    deps;
   const { config, log, metrics, shutdown } = common;
   const stats: NodeStats = {
     ingest: new PartStats("ingest", () => ingest.stats()),
@@ -131,12 +131,12 @@ function partMetricsOf<Stats>(
 /** Builds the status. The section of a part that does not respond in time is null, and `unavailable` names the part. */
 async function nodeStatus(
   config: Config,
-  parts: Pick<NodeOpsDeps, "db" | "upstream"> & {
+  deps: Pick<NodeOpsDeps, "db" | "upstream"> & {
     readonly stats: NodeStats;
     readonly storageWatch: StorageWatch;
   },
 ) {
-  const { db, upstream, stats, storageWatch } = parts;
+  const { db, upstream, stats, storageWatch } = deps;
   const space = storageWatch.diskSpace();
   const [writer, swept, sends, deliveries, matching, state] = await Promise.all([
     stats.ingest.request(),

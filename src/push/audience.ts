@@ -22,13 +22,13 @@ export interface AudienceReader {
  * Reads an audience host by host, so that the tokens of a client that does not respond wait in the database and not in
  * memory. An explicit list of fids is sorted by host first, which takes a few bytes for each fid.
  */
-export async function createAudienceReader(parts: {
+export async function createAudienceReader(deps: {
   readonly appId: string;
   readonly audience: Audience;
   readonly tokens: TokenStore;
   readonly followersAmong: FollowersAmong;
 }): Promise<AudienceReader> {
-  const { appId, audience, tokens, followersAmong } = parts;
+  const { appId, audience, tokens, followersAmong } = deps;
   const { targetFids, followingFid } = audience;
   const excluded = new Set(audience.excludeFids);
 

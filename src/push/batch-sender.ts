@@ -75,11 +75,11 @@ export interface BatchSender {
 }
 
 export function createBatchSender(
-  parts: BatchSenderDeps,
+  deps: BatchSenderDeps,
   work: CampaignWork,
   signals: RunSignals,
 ): BatchSender {
-  const { tokens, ledger, post, slots, stats, settings, monotonicMs, onResults } = parts;
+  const { tokens, ledger, post, slots, stats, settings, monotonicMs, onResults } = deps;
   const callSecs = Math.ceil(settings.timeoutMs / 1000);
   const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
 

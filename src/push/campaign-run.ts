@@ -30,16 +30,16 @@ export interface RunDeps extends BatchSenderDeps {
  * @throws the reason of the signal that stopped the run, or a fault of the stores; recorded results stay recorded.
  */
 export async function runCampaign(
-  parts: RunDeps,
+  deps: RunDeps,
   work: CampaignWork,
   signals: RunSignals,
 ): Promise<"completed" | "aborted"> {
-  const { apps, tokens, ledger, followersAmong, slots, stats, clock } = parts;
+  const { apps, tokens, ledger, followersAmong, slots, stats, clock } = deps;
   const { appId, audience, campaignId } = work;
   const fault = new AbortController();
   const appDeleted = new AbortController();
   const stop = AbortSignal.any([signals.stop, fault.signal, appDeleted.signal]);
-  const delivery = createBatchSender(parts, work, { stop, cancelCalls: signals.cancelCalls });
+  const delivery = createBatchSender(deps, work, { stop, cancelCalls: signals.cancelCalls });
 
   async function sendToHost(reader: AudienceReader, host: string): Promise<void> {
     const batcher = new Batcher();

@@ -24,11 +24,11 @@ export interface CampaignService {
   get(fid: number, campaignId: string): Promise<Result<CampaignDetails, Refusal>>;
 }
 
-export function createCampaignService(parts: {
+export function createCampaignService(deps: {
   readonly apps: AppService;
   readonly campaigns: CampaignStore;
 }): CampaignService {
-  const { apps, campaigns } = parts;
+  const { apps, campaigns } = deps;
   return {
     async list(fid, { appId, before = Number.MAX_SAFE_INTEGER, max }) {
       const app = await apps.get(fid, appId);

@@ -46,8 +46,8 @@ export class CircuitBreaker {
   /** No call before this. */
   #notBefore = 0;
 
-  constructor(pacing: CircuitBreakerSettings) {
-    this.#settings = pacing;
+  constructor(settings: CircuitBreakerSettings) {
+    this.#settings = settings;
   }
 
   get inFlight(): number {

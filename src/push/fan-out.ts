@@ -62,9 +62,9 @@ interface Job extends CampaignRef {
 }
 
 /** Starts the fan-out; unfinished campaigns of an earlier process come first. */
-export async function startFanOut(parts: FanOutDeps): Promise<FanOutEngine> {
-  const { campaigns, stats, slots, clock } = parts;
-  const log = parts.log.child({ subsystem: "send" });
+export async function startFanOut(deps: FanOutDeps): Promise<FanOutEngine> {
+  const { campaigns, stats, slots, clock } = deps;
+  const log = deps.log.child({ subsystem: "send" });
   const logFault = createFaultLog({ log, clock });
   const stop = new AbortController();
   const cancelCalls = new AbortController();
@@ -136,7 +136,7 @@ export async function startFanOut(parts: FanOutDeps): Promise<FanOutEngine> {
       setTimeout(() => {
         queued.push(job);
         startNext();
-      }, parts.rerunAfterMs);
+      }, deps.rerunAfterMs);
     }
   }
 
@@ -148,7 +148,7 @@ export async function startFanOut(parts: FanOutDeps): Promise<FanOutEngine> {
     const onResults = (results: readonly TokenResult[]) => deliveries.add(results);
     const status = isTooOld
       ? "aborted"
-      : await runCampaign({ ...parts, onResults }, work, {
+      : await runCampaign({ ...deps, onResults }, work, {
           stop: stop.signal,
           cancelCalls: cancelCalls.signal,
         });

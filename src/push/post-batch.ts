@@ -58,13 +58,13 @@ export function clientRequestBody(notification: Notification, tokens: readonly s
 }
 
 /** Creates the function that posts a batch to a client. A client's misbehaviour never makes it throw. */
-export function createPostBatch(parts: {
+export function createPostBatch(deps: {
   readonly client: OutboundClient;
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly userAgent: string;
 }): PostBatch {
-  const { client, clock, timeoutMs, userAgent } = parts;
+  const { client, clock, timeoutMs, userAgent } = deps;
   return async ({ url, notification, tokens, signal }) => {
     const outcome = await client.request({
       url,

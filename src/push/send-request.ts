@@ -40,9 +40,9 @@ function readNotification(
   request: JsonObject,
   appUrl: string,
 ): Result<Omit<SendRequest, "audience">, Refusal> {
-  const given = ownValue(request, "notification");
-  if (given === undefined) return badField("missing field notification");
-  const notification = readObject(given, "notification");
+  const input = ownValue(request, "notification");
+  if (input === undefined) return badField("missing field notification");
+  const notification = readObject(input, "notification");
   if (!notification.ok) return notification;
   const field = <T>(
     key: string,
@@ -113,8 +113,8 @@ function readAudience(request: JsonObject): Result<Audience, Refusal> {
 
 /** Rejects `null`: an empty list means everyone, so a sender that means no one must not reach everyone. */
 function readOptionalFids(request: JsonObject, key: string): Result<readonly number[], Refusal> {
-  const given = ownValue(request, key);
-  return given === undefined ? ok([]) : readFids(given, key);
+  const input = ownValue(request, key);
+  return input === undefined ? ok([]) : readFids(input, key);
 }
 
 /** Reads a u64 as a JSON number. No fid is above 2^53 - 1, so the rounding of larger numbers does not matter. */

@@ -40,8 +40,8 @@ export interface SendServiceDeps {
   readonly stopping: AbortSignal;
 }
 
-export function createSendService(parts: SendServiceDeps): SendService {
-  const { apps, campaigns, fanOut, clock, dedupeTtlSecs, stopping } = parts;
+export function createSendService(deps: SendServiceDeps): SendService {
+  const { apps, campaigns, fanOut, clock, dedupeTtlSecs, stopping } = deps;
   const stopped = new Promise<"stopped">((resolve) => {
     if (stopping.aborted) resolve("stopped");
     else stopping.addEventListener("abort", () => resolve("stopped"), { once: true });

@@ -32,11 +32,11 @@ export interface SenderView {
   ): Promise<TokenRecord[]>;
 }
 
-export function createSenderView(parts: {
+export function createSenderView(deps: {
   readonly campaigns: CampaignStore;
   readonly tokens: TokenStore;
 }): SenderView {
-  const { campaigns, tokens } = parts;
+  const { campaigns, tokens } = deps;
 
   async function find({ appId }: App, campaignId: string): Promise<Campaign[]> {
     const campaign = await campaigns.find(campaignId);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Answer, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
+import { type ApiResponse, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 
 let signed: SignedApi;
 beforeEach(async () => {
@@ -18,7 +18,7 @@ const rotate = (id: string, fid = 3) =>
   signed.call({ method: "POST", path: `${path}/secret/rotate?app_id=${id}`, fid });
 const remove = (id: string, fid = 3) => signed.call({ method: "DELETE", path: `${path}?app_id=${id}`, fid });
 
-async function created(body: object = fields, fid = 3): Promise<Answer["body"]> {
+async function created(body: object = fields, fid = 3): Promise<ApiResponse["body"]> {
   const { status, body: response } = await create(body, fid);
   expect(status).toBe(200);
   return response.app;

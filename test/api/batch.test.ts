@@ -129,9 +129,9 @@ describe("the body", () => {
         `{"fids":[${Array.from({ length: 101 }, (_, n) => n + 1)}]}`,
         `{"fids":[${Array(101).fill(1)}]}`,
       ]) {
-        const { status, body: answer } = await post(path, body);
+        const { status, body: response } = await post(path, body);
         expect({ path, body, status }).toEqual({ path, body, status: 400 });
-        expect(answer.message).toMatch(body === "[]" ? /body/ : /fids/);
+        expect(response.message).toMatch(body === "[]" ? /body/ : /fids/);
       }
       for (const body of ["", "{", "fids=1", "\xff"]) expect((await post(path, body)).status).toBe(400);
     }

@@ -23,14 +23,14 @@ function take(db: IndexDatabase, cast: ReturnType<typeof put>): void {
   db.transaction(() => deleteCast(db, cast));
 }
 
-function search(db: IndexDatabase, asked: string): string[] {
-  return castSearch(db, { text: asked, limit: 100, after: undefined }).rows.map(({ hash }) => hash);
+function search(db: IndexDatabase, query: string): string[] {
+  return castSearch(db, { text: query, limit: 100, after: undefined }).rows.map(({ hash }) => hash);
 }
 
-function finds(text: string, asked: string): boolean {
+function finds(text: string, query: string): boolean {
   using db = openIndexInMemory();
   put(db, text);
-  return search(db, asked).length === 1;
+  return search(db, query).length === 1;
 }
 
 /** Any text that a URL can contain: operators, quotes, NUL, emoji, marks, scripts without spaces. */
@@ -80,8 +80,8 @@ describe("a search query", () => {
     using db = openIndexInMemory();
     put(db, "some text of a cast");
     fc.assert(
-      fc.property(anyText, (asked) => {
-        expect(search(db, asked).length).toBeLessThanOrEqual(1);
+      fc.property(anyText, (query) => {
+        expect(search(db, query).length).toBeLessThanOrEqual(1);
       }),
       { numRuns: 2000 },
     );
@@ -156,12 +156,12 @@ describe("a search query", () => {
     ["café olé", "cafe", true],
     ["cafe", "CAFÉ", true],
     ["nul\0byte", "nul\0byte", true],
-  ])("%p is found by %p: %p", (text, asked, found) => {
-    expect(finds(text, asked)).toBe(found);
+  ])("%p is found by %p: %p", (text, query, found) => {
+    expect(finds(text, query)).toBe(found);
   });
 
   test("is bounded with any number of repetitions of a word, and finds texts with as many", () => {
-    const tokens = (asked: string) => (searchQuery(asked)?.match ?? "").match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
+    const tokens = (query: string) => (searchQuery(query)?.match ?? "").match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
     for (const asked of [
       "語".repeat(1024),
       `"${"the ".repeat(200)}"`,
@@ -180,8 +180,8 @@ describe("a search query", () => {
   });
 
   test("without a word is undefined", () => {
-    for (const asked of ["", "   ", '"', '""', "!?.,", "😀", "\0", "*", "()"])
-      expect(searchQuery(asked)).toBeUndefined();
+    for (const query of ["", "   ", '"', '""', "!?.,", "😀", "\0", "*", "()"])
+      expect(searchQuery(query)).toBeUndefined();
   });
 });
 

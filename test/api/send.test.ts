@@ -181,7 +181,7 @@ describe("the body", () => {
 describe("the response", () => {
   test("waits for a client longer than the idle timeout", async () => {
     await using slow = await startSendApi({
-      pacing: { timeoutMs: 10_000 },
+      timings: { timeoutMs: 10_000 },
       http: { idle_timeout_secs: 1 },
     });
     await using client = startPushClient(async (request, nth) => {
@@ -226,7 +226,7 @@ describe("the response", () => {
       await gate.promise;
       return allServed(request, nth);
     });
-    await using patient = await startSendApi({ pacing: { timeoutMs: 60_000 } });
+    await using patient = await startSendApi({ timings: { timeoutMs: 60_000 } });
     patient.addTokens([{ fid: 10, url: `http://c.example:${client.port}/`, token: "t" }]);
     const headers = { prefer: "respond-async" };
     for (let at = 0; at < 100; at++) expect((await patient.send({}, { headers })).status).toBe(202);
@@ -243,7 +243,7 @@ describe("the response", () => {
       await gate.promise;
       return allServed(request, nth);
     });
-    await using patient = await startSendApi({ pacing: { timeoutMs: 10_000 } });
+    await using patient = await startSendApi({ timings: { timeoutMs: 10_000 } });
     patient.addTokens([{ fid: 10, url: `http://c.example:${client.port}/`, token: "t" }]);
     const gone = new AbortController();
     const call = fetch(`${patient.signed.api.url}/v2/svc/frame/notifications/${APP_ID}`, {

@@ -421,8 +421,8 @@ describe("order of validation", () => {
   test("an unknown app is 404 before the body is validated, a too large body 413 before that", async () => {
     const unknown = "1".repeat(16);
     for (const body of ["{", "{}", wrongSignature, officialEnvelope(USER, userKey, added("t"))]) {
-      const answer = await push.post(body, unknown);
-      expect([answer.status, answer.body]).toEqual([404, { success: false, message: "no such app" }]);
+      const response = await push.post(body, unknown);
+      expect([response.status, response.body]).toEqual([404, { success: false, message: "no such app" }]);
     }
     const large = await push.post(`{"header":"${"A".repeat(64 * 1024)}"}`, unknown);
     expect([large.status, large.body]).toEqual([
@@ -450,8 +450,8 @@ describe("order of validation", () => {
     ['{"header":"a","payload":"b","signature":null}', "signature: expected string"],
   ])("the body %s is 400", async (body, message) => {
     await expectUnchanged(async () => {
-      const answer = await push.post(body);
-      expect([answer.status, answer.body]).toEqual([400, { success: false, message }]);
+      const response = await push.post(body);
+      expect([response.status, response.body]).toEqual([400, { success: false, message }]);
     });
   });
 
@@ -505,8 +505,8 @@ describe("the limit of changes", () => {
       clock.advanceSecs(10);
     }
     await expectUnchanged(async () => {
-      const answer = await push.post(officialEnvelope(USER, userKey, removed));
-      expect([answer.status, answer.body, answer.headers.get("retry-after")]).toEqual([
+      const response = await push.post(officialEnvelope(USER, userKey, removed));
+      expect([response.status, response.body, response.headers.get("retry-after")]).toEqual([
         429,
         { success: false, message: "an fid may change its tokens of an app 60 times an hour" },
         "3000",
@@ -559,8 +559,8 @@ describe("hostile requests", () => {
     ["an app id of slashes", "..%2F..%2Fapp"],
     ["a star", "*"],
   ])("%s is 404", async (_, appId) => {
-    const answer = await push.post(officialEnvelope(USER, userKey, added("t")), appId);
-    expect([answer.status, answer.body.success]).toEqual([404, false]);
+    const response = await push.post(officialEnvelope(USER, userKey, added("t")), appId);
+    expect([response.status, response.body.success]).toEqual([404, false]);
   });
 
   test.each([

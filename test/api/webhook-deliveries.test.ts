@@ -36,7 +36,7 @@ async function publish(count: number, webhookId = hook): Promise<void> {
 }
 
 /** Acts as the worker: attempts the next delivery with this outcome. */
-async function attempt(verdict: Verdict, responseText = "said"): Promise<void> {
+async function attempt(outcome: Verdict, responseText = "said"): Promise<void> {
   const queue = localStores(signed.api.state).queue;
   const claim = {
     webhookId: hook,
@@ -48,7 +48,10 @@ async function attempt(verdict: Verdict, responseText = "said"): Promise<void> {
   const delivery = (await queue.claim(claim))?.delivery;
   if (!delivery) throw new Error("nothing is due");
   const attempt = { atMs: nowMs(), status: 500, error: null, durationMs: 12, responseText };
-  await queue.settle({ delivery, attempt, verdict, holdUntilMs: null }, { failures: 100, runSecs: 86_400 });
+  await queue.settle(
+    { delivery, attempt, verdict: outcome, holdUntilMs: null },
+    { failures: 100, runSecs: 86_400 },
+  );
 }
 
 const list = (query = "", fid = 3) =>

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Answer, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
+import { type ApiResponse, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 
 let signed: SignedApi;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ const list = async (fid = 3) =>
 const rotate = (id: string) =>
   signed.call({ method: "POST", path: `${path}/secret/rotate?webhook_id=${id}` });
 
-async function created(body: object = fields, fid = 3): Promise<Answer["body"]> {
+async function created(body: object = fields, fid = 3): Promise<ApiResponse["body"]> {
   const { status, body: response } = await signed.call(creation(body, fid));
   expect(status).toBe(200);
   return response.webhook;

@@ -3,7 +3,7 @@ import { signedOperations } from "../../src/auth/op-table.ts";
 import { isObject } from "../../src/http/openapi-document.ts";
 import { transferEvent } from "../support/events.ts";
 import { makeWallet } from "../support/messages.ts";
-import { type Answer, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
+import { type ApiResponse, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 import { custodyWallet, type Method, opByRequest } from "../support/signing.ts";
 
 let signed: SignedApi;
@@ -65,7 +65,7 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
 }
 
 /** Fails unless the request is rejected like this and leaves no row, not even a nonce. */
-async function expectRefused(send: () => Promise<Answer>, status: number, message?: string, nonces = 0) {
+async function expectRefused(send: () => Promise<ApiResponse>, status: number, message?: string, nonces = 0) {
   const before = signed.rowCounts();
   const response = await send();
   expect(response).toEqual({ status, body: { message: message ?? expect.any(String) } });
@@ -73,7 +73,7 @@ async function expectRefused(send: () => Promise<Answer>, status: number, messag
 }
 
 /** Fails unless a request with a valid signature is rejected like this and leaves only its nonce. */
-const expectRefusedAndSpent = (send: () => Promise<Answer>, status: number, message?: string) =>
+const expectRefusedAndSpent = (send: () => Promise<ApiResponse>, status: number, message?: string) =>
   expectRefused(send, status, message, 1);
 
 test("the operation table matches the contract and contains every signed route", () => {

@@ -78,4 +78,4 @@ test("receivers that hang, fail or redirect to private addresses do not delay a 
   for (const { violations } of [hanging, failing, redirecting, fast]) expect(violations).toEqual([]);
 }, 30_000);
 
-const namesOf = (heard: readonly ReceivedDelivery[]) => heard.map(({ event }) => event).toSorted();
+const namesOf = (received: readonly ReceivedDelivery[]) => received.map(({ event }) => event).toSorted();

@@ -4,18 +4,18 @@ import { recordsTable, recordTable } from "../../src/cli/management-table.ts";
 import { isPlainOverNetwork, nodeUrl } from "../../src/cli/node-url.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import {
+  ALLOWED_URL,
   custodyKey,
   type ManagementNode,
-  runKeeping,
+  runWithoutLeak,
   startManagementNode,
-  TAKEN_URL,
   writeKeyFile,
 } from "./management-node.ts";
 import { emptyDir, run } from "./run.ts";
 
 const OWNER = 3;
 const OTHER = 4;
-/** Owns nothing. */
+/** Has no apps. */
 const QUIET = 5;
 const UNKNOWN_APP = "1111111111111111";
 const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
@@ -39,7 +39,7 @@ interface AppJson {
 
 async function createApp(fid: number, ...args: string[]): Promise<AppJson> {
   return (
-    (await node.json(fid, ["app", "create", "--name", "Crumbs", "--app-url", TAKEN_URL, ...args])).app ??
+    (await node.json(fid, ["app", "create", "--name", "Crumbs", "--app-url", ALLOWED_URL, ...args])).app ??
     fail()
   );
 }
@@ -54,9 +54,9 @@ const failed = (status: number, message: string) => ({
   errors: `error: ${status}: ${message}\n`,
 });
 
-test("an app goes through create, get, list, update, rotate and delete, and tables show what --json says", async () => {
+test("creates, reads, lists, updates, rotates and deletes an app; tables show the data of --json", async () => {
   const created = await node.as(OWNER, [
-    ...["app", "create", "--name", "Bread club ☕ 面包", "--app-url", TAKEN_URL],
+    ...["app", "create", "--name", "Bread club ☕ 面包", "--app-url", ALLOWED_URL],
     ...["--description", "Slow bread", "--signer-fid-allowlist", "1,2", "--signer-fid-allowlist", "5"],
   ]);
   expect(created).toMatchObject({ exitCode: 0, errors: "" });
@@ -70,7 +70,7 @@ test("an app goes through create, get, list, update, rotate and delete, and tabl
     app_id: id,
     owner_fid: OWNER,
     name: "Bread club ☕ 面包",
-    app_url: TAKEN_URL,
+    app_url: ALLOWED_URL,
     description: "Slow bread",
     signer_fid_allowlist: [1, 2, 5],
     send_secrets: [
@@ -85,7 +85,7 @@ test("an app goes through create, get, list, update, rotate and delete, and tabl
       `^app_id                ${id}`,
       `owner_fid             ${OWNER}`,
       "name                  Bread club ☕ 面包",
-      `app_url               ${TAKEN_URL}`,
+      `app_url               ${ALLOWED_URL}`,
       "description           Slow bread",
       "signer_fid_allowlist  1, 2, 5",
       `created_at            ${TIME}`,
@@ -104,7 +104,7 @@ test("an app goes through create, get, list, update, rotate and delete, and tabl
     new RegExp(
       [
         "^app_id            name                app_url                  send_secrets  created_at",
-        `${id}  Bread club ☕ 面包  ${TAKEN_URL}  ${value.slice(0, 4)}…         ${TIME}\n$`,
+        `${id}  Bread club ☕ 面包  ${ALLOWED_URL}  ${value.slice(0, 4)}…         ${TIME}\n$`,
       ].join("\n"),
     ),
   );
@@ -118,7 +118,7 @@ test("an app goes through create, get, list, update, rotate and delete, and tabl
   const { app: last } = await node.json(OWNER, ["app", "update", id, ...cleared]);
   expect(last).toMatchObject({
     name: "Rye club",
-    app_url: TAKEN_URL,
+    app_url: ALLOWED_URL,
     description: null,
     signer_fid_allowlist: [],
   });
@@ -141,7 +141,7 @@ test("an app goes through create, get, list, update, rotate and delete, and tabl
   expect(await node.json(OWNER, ["app", "delete", again.app_id])).toEqual({ deleted: true } as never);
 }, 30_000);
 
-describe("what the node refuses ends with 1, its status and its message", () => {
+describe("exits with 1, status and message when the node rejects the request", () => {
   let app: AppJson;
   beforeAll(async () => {
     app = await createApp(OTHER);
@@ -160,17 +160,17 @@ describe("what the node refuses ends with 1, its status and its message", () => 
     },
   );
 
-  test("a key that is not of the fid is 401", async () => {
+  test("returns 401 for a key of another fid", async () => {
     const args = ["app", "list", "--fid", `${OTHER}`, "--url", node.url];
-    const ended = await runKeeping(custodyKey(OWNER), args, { env: { SVC_KEY: custodyKey(OWNER) } });
+    const ended = await runWithoutLeak(custodyKey(OWNER), args, { env: { SVC_KEY: custodyKey(OWNER) } });
     expect(ended).toEqual(failed(401, "signature is not by the custody address of the fid"));
   });
 
-  test("a URL that may not be registered is 400, and a record above the cap 429", async () => {
+  test("returns 400 for a URL that is not allowed, and 429 for a record above the cap", async () => {
     const bad = await node.as(OTHER, ["app", "create", "--name", "x", "--app-url", "http://example.com"]);
     expect(bad.errors).toStartWith("error: 400: app_url ");
     await createApp(OTHER);
-    const third = await node.as(OTHER, ["app", "create", "--name", "x", "--app-url", TAKEN_URL]);
+    const third = await node.as(OTHER, ["app", "create", "--name", "x", "--app-url", ALLOWED_URL]);
     expect(third).toMatchObject({ exitCode: 1, out: "" });
     expect(third.errors).toStartWith("error: 429: ");
   });
@@ -179,35 +179,39 @@ describe("what the node refuses ends with 1, its status and its message", () => 
 /** Runs `app list` for OWNER against a URL, the key in the environment. */
 function listAt(url: string, ...flags: readonly string[]) {
   const args = ["app", "list", "--fid", `${OWNER}`, "--url", url, ...flags];
-  return runKeeping(custodyKey(OWNER), args, { env: { SVC_KEY: custodyKey(OWNER) } });
+  return runWithoutLeak(custodyKey(OWNER), args, { env: { SVC_KEY: custodyKey(OWNER) } });
 }
 
 describe("a node that does not respond properly", () => {
-  /** A server that gives the same answer to everything, and remembers what it was asked. */
-  function serverOf(answer: () => Response) {
-    const asked: string[] = [];
+  /** A server that sends the same response to every request and records the requests. */
+  function serverOf(response: () => Response) {
+    const requests: string[] = [];
     const fetch = ({ method, url }: Request) => {
-      asked.push(`${method} ${new URL(url).pathname}`);
-      return answer();
+      requests.push(`${method} ${new URL(url).pathname}`);
+      return response();
     };
     const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
-    return { asked, url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => server.stop(true) };
+    return {
+      requests,
+      url: `http://127.0.0.1:${server.port}`,
+      [Symbol.dispose]: () => server.stop(true),
+    };
   }
 
-  test("exits with 75 when there is no node, so that a script retries", async () => {
+  test("exits with 75 when no node runs, so that a script retries", async () => {
     const url = `http://127.0.0.1:${CLOSED_PORT}`;
     const { exitCode, out, errors } = await listAt(url);
     expect({ exitCode, out }).toEqual({ exitCode: 75, out: "" });
     expect(errors).toStartWith(`error: no response from ${url}: `);
   });
 
-  test("a redirect is not followed: the signature goes nowhere else", async () => {
+  test("does not follow a redirect, which would send the signature elsewhere", async () => {
     using elsewhere = serverOf(() => Response.json({ apps: [] }));
     using moved = serverOf(() => Response.redirect(elsewhere.url, 308));
     const { exitCode, errors } = await listAt(moved.url);
     expect(exitCode).toBe(1);
     expect(errors).toStartWith("error: 308: ");
-    expect(elsewhere.asked).toEqual([]);
+    expect(elsewhere.requests).toEqual([]);
   });
 
   test("exits with 1 for a response without JSON or with another error format, and prints no control characters", async () => {
@@ -220,7 +224,7 @@ describe("a node that does not respond properly", () => {
     expect(await listAt(broken.url)).toMatchObject({ exitCode: 1, errors: "error: 502: [2Jbad gateway\n" });
   });
 
-  test("nothing that comes back turns the text of a terminal or hides in it, in tables, JSON and errors", async () => {
+  test("escapes characters of a response that a terminal interprets or hides, in tables, JSON and errors", async () => {
     const hostile = "a\u202eb\u200bc\u009b\u{e0041}";
     const app = { app_id: "1", name: hostile };
     using node = serverOf(() => Response.json({ apps: [app] }));
@@ -233,10 +237,10 @@ describe("a node that does not respond properly", () => {
     expect((await listAt(refusing.url)).errors).toBe("error: 403: a\\u202eb\\u200bc \\udb40\\udc41\n");
   });
 
-  test("the URL may have a path, as behind a proxy", async () => {
+  test("accepts a URL with a path, as behind a proxy", async () => {
     using proxy = serverOf(() => Response.json({ apps: [] }));
     expect(await listAt(`${proxy.url}/nodes/a/`)).toEqual({ exitCode: 0, out: "none\n", errors: "" });
-    expect(proxy.asked).toEqual(["GET /nodes/a/v2/svc/frame/app/list"]);
+    expect(proxy.requests).toEqual(["GET /nodes/a/v2/svc/frame/app/list"]);
   });
 
   test.each([
@@ -249,7 +253,7 @@ describe("a node that does not respond properly", () => {
     expect(() => nodeUrl(url)).not.toThrow("word@");
   });
 
-  test("plain http to another machine is worth a warning", async () => {
+  test("warns about plain http to another machine", async () => {
     expect(isPlainOverNetwork(nodeUrl("http://node.example"))).toBe(true);
     for (const url of ["https://node.example", "http://127.0.0.9:1", "http://[::1]:80", "http://localhost"]) {
       expect(isPlainOverNetwork(nodeUrl(url))).toBe(false);
@@ -261,7 +265,7 @@ describe("a node that does not respond properly", () => {
     );
   });
 
-  test("without --url it is the node of the settings", () => {
+  test("uses the node of the settings without --url", () => {
     expect(nodeUrl({ host: "0.0.0.0", port: 80 }).href).toBe("http://127.0.0.1/");
     expect(nodeUrl({ host: "::1", port: 8080 }).href).toBe("http://[::1]:8080/");
     expect(() => nodeUrl({ host: "::1", port: 0 })).toThrow("http.port is 0");
@@ -273,19 +277,19 @@ test("uses the address of the settings and SVC_KEY when no flag overrides them",
     SVC_HTTP_PORT: new URL(node.url).port,
     SVC_KEY: ` ${custodyKey(QUIET).slice(2).toUpperCase()} `,
   };
-  const ended = await runKeeping(custodyKey(QUIET), ["app", "list", "--fid", `${QUIET}`], { env });
+  const ended = await runWithoutLeak(custodyKey(QUIET), ["app", "list", "--fid", `${QUIET}`], { env });
   expect(ended).toEqual({ exitCode: 0, out: "none\n", errors: "" });
 });
 
 describe("keys", () => {
   const args = ["app", "list", "--fid", `${QUIET}`];
 
-  test("a key file goes before SVC_KEY; one that others can read works with a warning", async () => {
+  test("a key file overrides SVC_KEY; one that others can read works with a warning", async () => {
     using dir = emptyDir();
     const file = writeKeyFile(dir.path, "key", custodyKey(QUIET));
     chmodSync(file, 0o644);
     const env = { SVC_KEY: custodyKey(OTHER) };
-    const ended = await runKeeping(custodyKey(QUIET), [...args, "--key-file", file, "--url", node.url], {
+    const ended = await runWithoutLeak(custodyKey(QUIET), [...args, "--key-file", file, "--url", node.url], {
       env,
     });
     expect(ended).toEqual({
@@ -295,7 +299,7 @@ describe("keys", () => {
     });
   });
 
-  test("without a key that can be used: exit 1 with the reason", async () => {
+  test("exits with 1 and the reason without a usable key", async () => {
     using dir = emptyDir();
     const file = writeKeyFile(dir.path, "key", custodyKey(QUIET).slice(0, -1));
     const words = "must hold a private key: 64 hex digits";
@@ -307,7 +311,7 @@ describe("keys", () => {
     expect(await run(args)).toMatchObject({ exitCode: 1, out: "" });
   });
 
-  test("there is no flag for a key, and one that is given as a file name is not repeated", async () => {
+  test("has no flag for a key, and does not print a key that is passed as a file name", async () => {
     for (const flag of ["--key", "--key-file"]) {
       const { exitCode, errors } = await run([...args, flag, custodyKey(QUIET)]);
       expect(exitCode).toBe(1);
@@ -336,8 +340,8 @@ test.each([
   expect(errors).toContain(reason);
 });
 
-describe("tables of whatever comes back", () => {
-  test("show no control character and no secret's text where it is masked, and never fail", () => {
+describe("tables of any response", () => {
+  test("show no control character and no masked secret, and never fail", () => {
     const record = {
       name: "a\u001b[2J\u009bb\nc",
       created_at: 1e300,
@@ -357,8 +361,8 @@ describe("tables of whatever comes back", () => {
     );
   });
 
-  test.each([[null], [undefined], [7], ["text"], [[]], [{}]])("%j has nothing to show", (answer) => {
-    expect(recordTable(answer, "shown")).toBe("");
-    expect(recordsTable(answer, ["name"], "shown")).toBe("none\n");
+  test.each([[null], [undefined], [7], ["text"], [[]], [{}]])("%j is shown as nothing", (response) => {
+    expect(recordTable(response, "shown")).toBe("");
+    expect(recordsTable(response, ["name"], "shown")).toBe("none\n");
   });
 });

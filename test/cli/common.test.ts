@@ -8,7 +8,7 @@ import { createMetrics } from "../../src/runtime/metrics.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { configWith } from "../runtime/config.ts";
 
-/** A process's shared things, and what happened to its one part. */
+/** The common dependencies of a process, and the events of its one part. */
 function recorded(): { common: Common; did: string[]; open: () => void } {
   const config = configWith("log.level=silent");
   const log = createLogger(config);
@@ -21,7 +21,7 @@ function recorded(): { common: Common; did: string[]; open: () => void } {
   return { common: { config, log, metrics: createMetrics(config), clock: systemClock, shutdown }, did, open };
 }
 
-test("a service runs until its shutdown, whose exit code is its own", async () => {
+test("a service runs until its shutdown and exits with the shutdown's code", async () => {
   const { common, did, open } = recorded();
   const running = runService(common, async () => open());
   await Bun.sleep(0);
@@ -31,7 +31,7 @@ test("a service runs until its shutdown, whose exit code is its own", async () =
   expect(did).toEqual(["opened", "closed"]);
 });
 
-test("a start that fails closes what it had opened, then throws its fault again", async () => {
+test("a failing start closes its opened parts, then throws its fault", async () => {
   const { common, did, open } = recorded();
   const fault = new UserError("no such thing");
   const running = runService(common, async () => {
@@ -42,7 +42,7 @@ test("a start that fails closes what it had opened, then throws its fault again"
   expect(did).toEqual(["opened", "closed"]);
 });
 
-test("a shutdown during the start waits until the start has noticed, and is no failure", async () => {
+test("a shutdown during the start waits for the start, and is no failure", async () => {
   const { common, did, open } = recorded();
   const running = runService(common, async () => {
     open();
@@ -55,13 +55,13 @@ test("a shutdown during the start waits until the start has noticed, and is no f
   expect(did).toEqual(["opened", "noticed", "closed"]);
 });
 
-test("a task that ends closes everything and is a success", async () => {
+test("a finished task closes everything and succeeds", async () => {
   const { common, did, open } = recorded();
   expect(await runTask(common, async () => open())).toBe(0);
   expect(did).toEqual(["opened", "closed"]);
 });
 
-test("a task that fails closes everything and throws its fault again", async () => {
+test("a failing task closes everything and throws its fault", async () => {
   const { common, did, open } = recorded();
   const fault = new UserError("bad file");
   const running = runTask(common, async () => {
@@ -72,7 +72,7 @@ test("a task that fails closes everything and throws its fault again", async () 
   expect(did).toEqual(["opened", "closed"]);
 });
 
-test("a task that is stopped before its end exits with 75", async () => {
+test("a task that is stopped early exits with 75", async () => {
   const { common, did, open } = recorded();
   const running = runTask(common, async () => {
     open();

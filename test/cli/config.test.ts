@@ -17,7 +17,7 @@ test("config defaults prints the reference, which is itself a valid settings fil
   });
 });
 
-test("config print shows what file, environment and flags add up to, with their sources, secrets masked", async () => {
+test("config print shows the merged settings of file, environment and flags with their sources, secrets masked", async () => {
   using dir = emptyDir();
   writeFileSync(join(dir.path, "svc.toml"), "[http]\nport = 1\nmax_ids = 10\n[log]\nlevel = 'warn'");
   writeFileSync(join(dir.path, "rpc"), "https://me:hunter2@eth.example/v2/apikey\n");
@@ -86,7 +86,7 @@ test.each([[["config", "check"]], [["config", "print"]]])(
   },
 );
 
-test("a settings file that is too large, or a directory, is refused with its name", async () => {
+test("rejects a settings file that is too large or a directory, and names it", async () => {
   using dir = emptyDir();
   const big = join(dir.path, "big.toml");
   writeFileSync(big, `# ${"x".repeat(1024 * 1024)}`);

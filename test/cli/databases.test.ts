@@ -7,7 +7,7 @@ import { writeRecords } from "../../src/import/record-writer.ts";
 import { accountRecords } from "../support/node.ts";
 import { type Ended, emptyDir, run, withFileLimit } from "./run.ts";
 
-/** A data directory that an import has filled, with a state that nobody has used. */
+/** A data directory that an import has filled, with an unused state. */
 async function filledDir() {
   const dir = emptyDir();
   const data = `${dir.path}/data`;
@@ -42,7 +42,7 @@ describe("a state that is lost beside a filled index", () => {
     expect((await dir.migrate()).exitCode).toBe(0);
   }, 60_000);
 
-  test("is not made by a command that looks for an app in it", async () => {
+  test("is not created by a command that reads an app from it", async () => {
     using dir = await filledDir();
     rmSync(statePath(dir.data));
     const { exitCode, errors } = await run(["--data-dir", dir.data, "tokens", "export", "--app-id", "a"]);
@@ -71,7 +71,7 @@ test("a database of a newer version is neither served nor migrated", async () =>
 }, 60_000);
 
 describe("migrate --verify", () => {
-  test("finds nothing wrong with sound databases", async () => {
+  test("reports no error for intact databases", async () => {
     using dir = await filledDir();
     const { exitCode, out } = await dir.migrate("--verify");
     expect(exitCode).toBe(0);
@@ -80,7 +80,7 @@ describe("migrate --verify", () => {
     expect(out).toContain("Every derived table equals a recount");
   });
 
-  test("finds rows of the state that contradict others, and of the index that differ from a recount", async () => {
+  test("reports rows of the state that contradict others, and rows of the index that differ from a recount", async () => {
     using dir = await filledDir();
     {
       using state = new Database(statePath(dir.data));
@@ -124,14 +124,14 @@ function rootPage(path: string): number {
   );
 }
 
-test("a disk that takes nothing at the start is worth another try", async () => {
+test("exits with 75 when the disk rejects writes at the start", async () => {
   using dir = emptyDir();
   const { exitCode, errors } = await run(["--data-dir", dir.path, "migrate"], { through: withFileLimit(16) });
   expect(exitCode).toBe(75);
   expect(errors).toMatch(/^error: .*disk I\/O error/m);
 });
 
-test("a database that the user may not read says so", async () => {
+test("reports a database that the user may not read", async () => {
   using dir = emptyDir();
   expect((await run(["--data-dir", dir.path, "migrate"])).exitCode).toBe(0);
   const isRoot = process.getuid?.() === 0;

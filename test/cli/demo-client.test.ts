@@ -31,7 +31,7 @@ function shell(script: string) {
   });
 }
 
-/** What a command prints, as it comes. */
+/** The output of a running command. */
 function linesOf(stream: ReadableStream<Uint8Array>) {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
@@ -54,8 +54,8 @@ test("runs the documented steps from the registration to the first push", async 
   const printed = linesOf(client.stdout);
   await printed(/Added the mini app for fid 6\n/);
   const sending = shell(documentExample("push send"));
-  const answer = JSON.parse(await new Response(sending.stdout).text());
-  expect(answer).toMatchObject({
+  const response = JSON.parse(await new Response(sending.stdout).text());
+  expect(response).toMatchObject({
     success_count: 3,
     failure_count: 0,
     not_attempted_count: 0,
@@ -86,7 +86,7 @@ test.each([
   expect(await child.exited).toBe(1);
 });
 
-test("an event that the node refuses is shown, and the command ends", async () => {
+test("shows an event that the node rejects, and exits", async () => {
   const args = ["demo-client", "--client-port", "0", "--app-id", "nobody", "--fids", "4", "--url", node.url];
   const child = Bun.spawn([...fromSources, ...args], {
     env: env(),

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { privateKeyToAccount } from "viem/accounts";
 import { run } from "./run.ts";
 
-test("demo keys prints the keys of a person of the demo network, and refuses an fid that it has not", async () => {
+test("demo keys prints the keys of a demo user, and rejects an unknown fid", async () => {
   const found = await run(["demo", "keys", "--fid", "3"]);
   const { custody, signers } = JSON.parse(found.out);
   expect(privateKeyToAccount(custody.privateKey).address.toLowerCase()).toBe(custody.address);

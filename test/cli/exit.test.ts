@@ -34,13 +34,13 @@ test.each([
   expect(ending.message).toMatch(/^error: \/data\/state\.db: [^\n]+ \(SQLITE_\w+\)\. [A-Z][^\n]+\.\n$/);
 });
 
-test("an unforeseen fault ends with 75 and shows where it comes from", () => {
+test("an unexpected fault exits with 75 and prints its stack", () => {
   const { exitCode, message } = toExit(new Error("words"));
   expect(exitCode).toBe(75);
   expect(message).toStartWith("internal error: Error: words\n    at ");
 });
 
-test("a command on a data directory in use ends with 75 and names the holder", async () => {
+test("a command on a data directory in use exits with 75 and names the process that uses it", async () => {
   using dir = emptyDir();
   const held = openDataDir(dir.path);
   const { exitCode, errors } = await run(["migrate", "--data-dir", dir.path]);

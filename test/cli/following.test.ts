@@ -7,19 +7,19 @@ import { writeRecords } from "../../src/import/record-writer.ts";
 import { accountRecords } from "../support/node.ts";
 import { emptyDir, run } from "./run.ts";
 
-/** What an index holds comes from one place: the demo network, the node's own inputs, or the node that it follows. */
+/** All data of an index has one source: the demo network, the node's own inputs, or the followed node. */
 
-/** A data directory whose index is `made`. */
-function dirWith(made: (db: IndexDatabase) => void) {
+/** A data directory with an index that `fill` has prepared. */
+function dirWith(fill: (db: IndexDatabase) => void) {
   const dir = emptyDir();
   using db = openIndexWriter(indexPath(dir.path));
-  made(db);
+  fill(db);
   return dir;
 }
 
 const upstream = ["--set", "upstream.url=http://127.0.0.1:1"];
 
-test("a demo network cannot be followed from, nor made where another one is followed", async () => {
+test("an index with the demo network cannot follow, and one that follows cannot get the demo network", async () => {
   using demo = dirWith(markDemo);
   using fresh = emptyDir();
   const [follows, both] = await Promise.all([
@@ -31,7 +31,7 @@ test("a demo network cannot be followed from, nor made where another one is foll
   expect(both.errors).toContain("--demo creates its own network, but upstream.url follows another");
 }, 30_000);
 
-test("an index that follows takes no import and no demo network, and is not served as if it stood by itself", async () => {
+test("an index that follows rejects imports and the demo network, and is not served without its upstream", async () => {
   using dir = dirWith((db) => claimSource(db, { follows: true }));
   const file = `${dir.path}/records`;
   await writeRecords(file, accountRecords(1));
@@ -47,7 +47,7 @@ test("an index that follows takes no import and no demo network, and is not serv
   expect(readTotals(db)).toMatchObject({ messages: 0, on_chain_events: 0 });
 }, 30_000);
 
-test("a list of fids that cannot be read stops the start by the name of its setting", async () => {
+test("a list of fids that cannot be read prevents the start, and the error names its setting", async () => {
   using dir = emptyDir();
   await Bun.write(`${dir.path}/fids`, "1\ntwo\n");
   const place = { cwd: dir.path, env: { SVC_UPSTREAM_FID_FILE: "fids" } };

@@ -3,29 +3,29 @@ import { probeUrl } from "../../src/cli/probe.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import { run } from "./run.ts";
 
-/** An instance that is alive, and ready or not; it remembers what it was asked. */
+/** An instance that is alive, and ready or not. It records the requested paths. */
 function instance(ready: boolean) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
       const { pathname } = new URL(request.url);
-      asked.push(pathname);
+      requests.push(pathname);
       if (pathname === "/health" || (pathname === "/ready" && ready)) return Response.json({ status: "ok" });
       if (pathname === "/moved") return Response.redirect("/health");
       return Response.json({ message: "index is behind\u001b[2J" }, { status: 503 });
     },
   });
   return {
-    asked,
+    requests,
     port: String(server.port),
     url: `http://127.0.0.1:${server.port}`,
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }
 
-test("a ready instance: exit 0; it is found by the settings or by its URL", async () => {
+test("exits with 0 when the instance of the settings or of the URL is ready", async () => {
   await using ready = instance(true);
   const bySettings = await run(["healthcheck", "--port", ready.port]);
   expect(bySettings).toEqual({ exitCode: 0, out: '200 {"status":"ok"}\n', errors: "" });
@@ -33,23 +33,23 @@ test("a ready instance: exit 0; it is found by the settings or by its URL", asyn
     await run(["healthcheck"], { env: { SVC_HTTP_PORT: ready.port, SVC_HTTP_HOST: "0.0.0.0" } }),
   ).toEqual(bySettings);
   expect(await run(["healthcheck", ready.url])).toEqual(bySettings);
-  expect(ready.asked).toEqual(["/ready", "/ready", "/ready"]);
+  expect(ready.requests).toEqual(["/ready", "/ready", "/ready"]);
 });
 
-test("an instance that is not ready: exit 1 with the reason, but --live is content", async () => {
+test("exits with 1 and the reason when the instance is not ready, and with 0 for --live", async () => {
   await using behind = instance(false);
   const { exitCode, out, errors } = await run(["healthcheck", behind.url]);
   expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
   expect(errors).toContain(`${behind.url}/ready responded 503 {"message":"index is behind`);
   expect(errors).not.toContain("\u001b");
   expect(await run(["healthcheck", "--live", behind.url])).toMatchObject({ exitCode: 0 });
-  expect(behind.asked).toEqual(["/ready", "/health"]);
+  expect(behind.requests).toEqual(["/ready", "/health"]);
 });
 
 test("a redirect does not count as healthy", async () => {
   await using ready = instance(true);
   expect(await run(["healthcheck", `${ready.url}/moved`])).toMatchObject({ exitCode: 1 });
-  expect(ready.asked).toEqual(["/moved"]);
+  expect(ready.requests).toEqual(["/moved"]);
 });
 
 test("exits with 1 when the instance does not respond in time, or is not running", async () => {

@@ -5,15 +5,15 @@ import { demoKeys } from "../../src/demo/keys.ts";
 import { fromSources, startNode, tempDir } from "../support/program.ts";
 import { type Ended, type Place, run } from "./run.ts";
 
-/** A URL that a node takes because of its settings; registering it connects to nobody. */
-export const TAKEN_URL = "https://127.0.0.1/taken";
+/** A URL that the node's settings allow; registering it makes no connection. */
+export const ALLOWED_URL = "https://127.0.0.1/valid";
 
-/** A demo node as a process, and the commands of its people. */
+/** A demo node as a process, and commands of its users. */
 export interface ManagementNode extends AsyncDisposable {
   readonly url: string;
   /** Runs a command signed by an fid against the node; the key comes from a file. */
   as(fid: number, args: readonly string[], place?: Place): Promise<Ended>;
-  /** As `as` with `--json`, for a command that has to succeed. */
+  /** Like `as` with `--json`, for a command that must succeed. */
   json(fid: number, args: readonly string[], place?: Place): Promise<Record<string, never>>;
 }
 
@@ -27,7 +27,7 @@ export async function startManagementNode(settings: readonly string[] = []): Pro
   });
   const as = (fid: number, args: readonly string[], place?: Place) => {
     const key = writeKeyFile(dir.path, `${fid}.key`, `${custodyKey(fid)}\n`);
-    return runKeeping(
+    return runWithoutLeak(
       custodyKey(fid),
       [...args, "--fid", `${fid}`, "--key-file", key, "--url", node.url],
       place,
@@ -48,22 +48,22 @@ export async function startManagementNode(settings: readonly string[] = []): Pro
   };
 }
 
-/** The custody key of a person of the demo network. */
+/** Returns the custody key of a demo user. */
 export function custodyKey(fid: number): `0x${string}` {
   const keys = demoKeys(fid);
   if (keys === undefined) throw new Error(`no demo fid ${fid}`);
   return keys.custody.privateKey;
 }
 
-/** Writes a file that nobody else can read, unless told otherwise; its path. */
+/** Writes a file that by default only its owner can read. Returns its path. */
 export function writeKeyFile(dir: string, name: string, text: string, mode = 0o600): string {
   const path = join(dir, name);
   writeFileSync(path, text, { mode });
   return path;
 }
 
-/** Runs a command and fails where the key shows in its arguments or in anything that it prints. */
-export async function runKeeping(key: string, args: readonly string[], place?: Place): Promise<Ended> {
+/** Runs a command, and fails if its arguments or its output contain the key. */
+export async function runWithoutLeak(key: string, args: readonly string[], place?: Place): Promise<Ended> {
   const ended = await run(args, place);
   const digits = key.replace(/^0x/, "").toLowerCase();
   expect(digits.length).toBe(64);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ManagementNode, startManagementNode } from "./management-node.ts";
 
-/** Under another service name the paths, the headers and the typed data follow it, and the compat prefix stays. */
+/** Paths, headers and typed data use a configured service name; the compat prefix does not change. */
 
 const NAME = ["--set", "service.name=hypersnap"];
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => node[Symbol.asyncDispose]());
 
-test("both prefixes respond, each in its dialect, and the default name does not", async () => {
+test("serves both prefixes, each in its dialect, and not the default name", async () => {
   const read = async (path: string) => {
     const response = await fetch(`${node.url}/v2/${path}`);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };

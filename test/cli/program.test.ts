@@ -60,7 +60,7 @@ test.each([
   expect(readdirSync(dir.path)).toEqual([]);
 });
 
-test("without a command nothing is served: the help comes as for any command line that says too little", async () => {
+test("prints the help and serves nothing without a command", async () => {
   using dir = emptyDir();
   const { exitCode, out, errors } = await run([], { cwd: dir.path });
   expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
@@ -80,7 +80,7 @@ test.each([
   expect(errors).toContain(`(Did you mean ${meant}?)`);
 });
 
-test("a command that serves nothing says what it did and nothing of its start and end; at debug it does", async () => {
+test("a command that does not serve logs its result, and its start and stop at debug level only", async () => {
   using dir = emptyDir();
   const args = ["migrate", "--data-dir", `${dir.path}/data`];
   expect(await run(args)).toMatchObject({ exitCode: 0, errors: "" });
@@ -88,7 +88,7 @@ test("a command that serves nothing says what it did and nothing of its start an
 });
 
 describe("the help", () => {
-  /** Every command by its path, as it would be asked for its help. */
+  /** Every command by its path. */
   function commands(): { readonly path: string; readonly command: Command }[] {
     const all = (command: Command, path: readonly string[]): ReturnType<typeof commands> => [
       { path: path.join(" "), command },
@@ -97,7 +97,7 @@ describe("the help", () => {
     return all(createProgram().program, []);
   }
 
-  test("of every command has examples, and the program's own names the variables of the environment", () => {
+  test("of every command has examples, and that of the program names the environment variables", () => {
     for (const { path, command } of commands()) {
       let help = "";
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
@@ -108,7 +108,7 @@ describe("the help", () => {
     }
   });
 
-  test("shows command lines that parse, each for the command that it belongs to", async () => {
+  test("shows command lines that parse as their command", async () => {
     for (const { path } of commands()) {
       for (const example of examplesOf(path)) {
         const { program } = createProgram();

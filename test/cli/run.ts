@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-/** What a command said and how it ended. */
+/** The output and the exit code of a command. */
 export interface Ended {
   readonly exitCode: number;
   readonly out: string;
@@ -13,20 +13,20 @@ export interface Ended {
 
 export interface Place {
   readonly cwd?: string;
-  /** The environment; nothing of this process's own reaches the command but where programs are found. */
+  /** The environment; of this process's own the command gets only PATH. */
   readonly env?: Record<string, string>;
-  /** What the command reads on standard input; nothing when left out. */
+  /** Standard input of the command; empty by default. */
   readonly stdin?: string | Uint8Array<ArrayBuffer>;
-  /** A command that runs the program: it is given the program's command line behind its own arguments. */
+  /** A command that runs the program: its arguments are followed by the program's command line. */
   readonly through?: readonly string[];
 }
 
-/** For `Place.through`: no file can grow beyond `kib`, so that writes fail as on a disk that refuses them. */
+/** For `Place.through`: no file can grow beyond `kib`, so that writes fail as on a failing disk. */
 export function withFileLimit(kib: number): string[] {
   return ["bash", "-c", `trap "" XFSZ; ulimit -f ${kib}; exec "$@"`, "bash"];
 }
 
-/** Runs a command of the program, as a process of its own, to its end; in an empty directory where `place` names none. */
+/** Runs a command of the program in a separate process to its end, by default in an empty directory. */
 export async function run(args: readonly string[], place: Place = {}): Promise<Ended> {
   using home = emptyDir();
   const { cwd = home.path, env = {}, stdin, through = [] } = place;
@@ -45,7 +45,7 @@ export async function run(args: readonly string[], place: Place = {}): Promise<E
   return { exitCode, out, errors };
 }
 
-/** An empty directory that goes away with the object. */
+/** An empty directory that is deleted with the object. */
 export function emptyDir(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "cli-test-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };

@@ -3,7 +3,7 @@ import { statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
 import { documentExample, ROOT } from "../support/documents.ts";
-import { custodyKey, type ManagementNode, startManagementNode, TAKEN_URL } from "./management-node.ts";
+import { ALLOWED_URL, custodyKey, type ManagementNode, startManagementNode } from "./management-node.ts";
 import { emptyDir, run } from "./run.ts";
 
 const FID = 3;
@@ -14,15 +14,15 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => node[Symbol.asyncDispose]());
 
-/** Puts the address of the node and a host that needs no DNS into an example. */
+/** Replaces the address of the node in an example, and its host by one that needs no DNS. */
 function adapted(example: string): string {
   expect(example).toContain("example.com");
   return inCheckout(example)
     .replaceAll("http://127.0.0.1:8080", node.url)
-    .replaceAll("https://example.com", new URL(TAKEN_URL).origin);
+    .replaceAll("https://example.com", new URL(ALLOWED_URL).origin);
 }
 
-/** Runs a command where the packages and the program of this repository are at hand. */
+/** Runs a command in a directory with the packages and the program of this repository. */
 async function runThere(
   dir: string,
   command: readonly string[],
@@ -73,8 +73,8 @@ async function signed(method: string, path: string, body: string) {
   };
 }
 
-test("the headers of sign pass once, for the very body and method", async () => {
-  const body = `{\n  "name": "Brotzeit ☕",\n  "app_url": "${TAKEN_URL}"\n}\n`;
+test("a node accepts the headers of sign once, for the same body and method only", async () => {
+  const body = `{\n  "name": "Brotzeit ☕",\n  "app_url": "${ALLOWED_URL}"\n}\n`;
   const send = await signed("POST", "/frame/app/", body);
   expect(await send("POST", body.trimEnd())).toMatchObject({ status: 401 });
   expect(await send("DELETE", body)).toMatchObject({ status: 400 });
@@ -82,8 +82,8 @@ test("the headers of sign pass once, for the very body and method", async () => 
   expect(await send("POST", body)).toMatchObject({ status: 401 });
 });
 
-test("the headers of sign serve PATCH, which no other command sends", async () => {
-  const args = ["webhook", "create", "--name", "x", "--target-url", TAKEN_URL, "--on", "cast.created"];
+test("a node accepts the headers of sign for PATCH, which no other command sends", async () => {
+  const args = ["webhook", "create", "--name", "x", "--target-url", ALLOWED_URL, "--on", "cast.created"];
   const { webhook } = await node.json(FID, args);
   const { webhook_id } = webhook as unknown as { webhook_id: string };
   const body = JSON.stringify({ webhook_id, active: "false" });

@@ -4,7 +4,7 @@ import { keccak256, recoverTypedDataAddress } from "viem";
 import { signedOperations } from "../../src/auth/op-table.ts";
 import { opFor } from "../../src/cli/management-op.ts";
 import { demoKeys } from "../../src/demo/keys.ts";
-import { custodyKey, runKeeping } from "./management-node.ts";
+import { custodyKey, runWithoutLeak } from "./management-node.ts";
 import { emptyDir, type Place, run } from "./run.ts";
 
 const FID = 3;
@@ -13,7 +13,7 @@ const ENV = { SVC_KEY: custodyKey(FID) };
 /** Runs `sign` for FID and reads the lines that it prints. */
 async function sign(args: readonly string[], place: Place = {}): Promise<Record<string, string>> {
   const all = ["sign", ...args, "--fid", `${FID}`];
-  const { exitCode, out, errors } = await runKeeping(ENV.SVC_KEY, all, { env: ENV, ...place });
+  const { exitCode, out, errors } = await runWithoutLeak(ENV.SVC_KEY, all, { env: ENV, ...place });
   expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: "" });
   return Object.fromEntries(
     out
@@ -23,7 +23,7 @@ async function sign(args: readonly string[], place: Place = {}): Promise<Record<
   );
 }
 
-/** The address that made the headers, by the wording of the contract and another library's hash. */
+/** Recovers the address that signed the headers, by the text of the contract and another library's hash. */
 async function signerOf(headers: Record<string, string>, body: Uint8Array, name = "Svc"): Promise<string> {
   const header = (suffix: string) => headers[`X-${name}-${suffix}`] ?? "";
   const type = `${name}SignedOp`;
@@ -54,8 +54,8 @@ async function signerOf(headers: Record<string, string>, body: Uint8Array, name 
 const custody: string = demoKeys(FID)?.custody.address ?? "";
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-describe("sign prints headers that the custody address made", () => {
-  test("over no body", async () => {
+describe("sign prints headers that the custody address signed", () => {
+  test("for an empty body", async () => {
     const before = Math.floor(Date.now() / 1000);
     const headers = await sign(["--op", "app.read"]);
     expect(Object.keys(headers)).toEqual([
@@ -88,7 +88,7 @@ describe("sign prints headers that the custody address made", () => {
     expect(fromFile["X-Svc-Nonce"]).not.toBe(fromInput["X-Svc-Nonce"] ?? "");
   });
 
-  test("as JSON, and under the service's own name", async () => {
+  test("as JSON, and with the service's configured name", async () => {
     const args = [
       "sign",
       "--op",
@@ -108,7 +108,7 @@ describe("sign prints headers that the custody address made", () => {
 describe("method and path, or the operation's name", () => {
   const basePath = "/v2/svc";
 
-  test("every signed request has its own", () => {
+  test("every signed request has its own operation", () => {
     expect(Object.keys(signedOperations).length).toBeGreaterThan(12);
     for (const { method, path, op } of Object.values(signedOperations)) {
       for (const spelt of [
@@ -154,7 +154,7 @@ describe("method and path, or the operation's name", () => {
     expect(errors).toContain(reason);
   });
 
-  test("a body that no node takes is not signed", async () => {
+  test("a body that every node rejects is not signed", async () => {
     const args = ["sign", "--op", "app.create", "--body", "-", "--fid", `${FID}`];
     const { exitCode, errors } = await run(args, { env: ENV, stdin: new Uint8Array(262_145) });
     expect({ exitCode, errors }).toEqual({ exitCode: 1, errors: "error: - has more than 262144 bytes\n" });

@@ -36,7 +36,7 @@ function listed(fid: number, url = `https://${HOST}/notify`) {
   };
 }
 
-test("a file is imported, again without change, and exported as it was", async () => {
+test("imports a file, changes nothing when repeated, and exports the same file", async () => {
   using at = await place();
   const list = Array.from({ length: 30 }, (_, n) => listed(n + 1));
   await Bun.write(at.file, JSON.stringify({ notification_tokens: list, next: { cursor: null } }));
@@ -56,7 +56,7 @@ test("a file is imported, again without change, and exported as it was", async (
   expect(JSON.parse(exported.out)).toEqual({ notification_tokens: list, next: { cursor: null } });
 });
 
-test("the tokens of a running node are imported from its own list, page by page", async () => {
+test("imports the tokens of a running node from its list, page by page", async () => {
   await using source = await startSendApi({ compatPrefixes: ["farcaster"] });
   source.addTokens(
     Array.from({ length: 250 }, (_, n) => ({ fid: n + 1, url: `https://${HOST}/n`, token: `t${n}` })),
@@ -103,7 +103,7 @@ test("rejects a directory in use, a missing app and an invalid source with the r
   }
 });
 
-/** Set TOKENS=1000000 for a list of the size that an app with a million users brings along. */
+/** Set TOKENS=1000000 for the list of an app with a million users. */
 const COUNT = Number(process.env.TOKENS ?? 5000);
 
 test(

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A data directory that holds what the upstream holds. */
+/** A data directory with the data of the upstream. */
 function filledDir() {
   const dir = emptyDir();
   node.chain.reference.db.sqlite.query("VACUUM INTO ?").run(indexPath(dir.path));
@@ -25,7 +25,7 @@ function filledDir() {
 
 const follows = (...rest: string[]) => ["verify", "--set", `upstream.url=${server.url}`, ...rest];
 
-test("verify ends with 0 where the index equals the upstream, beside a process that writes to it", async () => {
+test("verify exits with 0 when the index equals the upstream, while another process writes to it", async () => {
   using dir = filledDir();
   using writer = new Database(indexPath(dir.path));
   writer.exec("PRAGMA journal_mode = WAL");
@@ -35,7 +35,7 @@ test("verify ends with 0 where the index equals the upstream, beside a process t
   expect(ended.exitCode).toBe(0);
 }, 30_000);
 
-test("verify ends with 1 and names what is missing and what is extra, as text and as JSON", async () => {
+test("verify exits with 1 and names missing and extra messages, as text and as JSON", async () => {
   using dir = filledDir();
   const { fid, hash } = (() => {
     using db = new Database(indexPath(dir.path));
@@ -59,7 +59,7 @@ test("verify ends with 1 and names what is missing and what is extra, as text an
   expect([text.exitCode, json.exitCode]).toEqual([1, 1]);
 }, 30_000);
 
-test("verify refuses what it cannot compare: no upstream, no index, a stranger's fid; an upstream that is down is for later", async () => {
+test("verify exits with 1 without an upstream, an index or a followed fid, and with 75 when the upstream is down", async () => {
   using dir = filledDir();
   const [none, empty, stranger, down] = await Promise.all([
     run(["verify", "--data-dir", dir.path]),

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FILTER_FLAGS } from "../../src/cli/management-subscription.ts";
 import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
 import {
+  ALLOWED_URL,
   custodyKey,
   type ManagementNode,
   startManagementNode,
-  TAKEN_URL,
   writeKeyFile,
 } from "./management-node.ts";
 import { emptyDir, run } from "./run.ts";
@@ -14,7 +14,7 @@ const OWNER = 3;
 const OTHER = 4;
 const HASH = `0x${"ab".repeat(20)}`;
 const UNKNOWN_WEBHOOK = "00000000-0000-4000-8000-000000000000";
-const CREATE = ["webhook", "create", "--name", "Bread talk", "--target-url", TAKEN_URL];
+const CREATE = ["webhook", "create", "--name", "Bread talk", "--target-url", ALLOWED_URL];
 
 let node: ManagementNode;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function webhookOf(fid: number, args: readonly string[], stdin?: string): 
   return webhook;
 }
 
-test("a webhook goes through create, get, list, update, rotate and delete", async () => {
+test("creates, reads, lists, updates, rotates and deletes a webhook", async () => {
   const created = await node.as(OWNER, [...CREATE, "--description", "loaves", "--on", "cast.created"]);
   expect(created).toMatchObject({ exitCode: 0, errors: "" });
   const [, id = ""] = /^webhook_id +(\S{36})$/m.exec(created.out) ?? [];
@@ -43,7 +43,7 @@ test("a webhook goes through create, get, list, update, rotate and delete", asyn
   expect(value).toMatch(/^[0-9a-f]{64}$/);
   for (const line of [
     `owner_fid             ${OWNER}`,
-    `target_url            ${TAKEN_URL}`,
+    `target_url            ${ALLOWED_URL}`,
     "title                 Bread talk",
     "description           loaves",
     "active                true",
@@ -59,7 +59,7 @@ test("a webhook goes through create, get, list, update, rotate and delete", asyn
   const list = await node.as(OWNER, ["webhook", "list"]);
   expect(list.out).toStartWith("webhook_id ");
   expect(list.out).toContain(
-    `\n${id}  Bread talk  ${TAKEN_URL}  true    cast.created  ${value.slice(0, 4)}…  `,
+    `\n${id}  Bread talk  ${ALLOWED_URL}  true    cast.created  ${value.slice(0, 4)}…  `,
   );
   expect(list.out).not.toContain(value);
   expect((await node.as(OWNER, ["webhook", "list", "--reveal"])).out).toContain(value);
@@ -82,7 +82,7 @@ test("a webhook goes through create, get, list, update, rotate and delete", asyn
     description: null,
     active: false,
     subscription: { "follow.created": { fids: [1] } },
-    target_url: TAKEN_URL,
+    target_url: ALLOWED_URL,
   } as never);
   expect(await webhookOf(OWNER, ["webhook", "update", id, "--active"])).toMatchObject({
     active: true,
@@ -142,7 +142,7 @@ describe("subscriptions", () => {
     expect(webhook.subscription).toEqual(subscription);
   });
 
-  test("a file or standard input says what flags cannot", async () => {
+  test("a file or standard input can have subscriptions that flags cannot express", async () => {
     using dir = emptyDir();
     const subscription = { "cast.created": { author_fids: [1] }, "user.created": {} };
     const file = writeKeyFile(dir.path, "subscription.json", JSON.stringify(subscription));
@@ -153,7 +153,7 @@ describe("subscriptions", () => {
     expect(fromInput.subscription).toEqual({ "user.updated": { fids: [2] } });
   });
 
-  test("there is a flag for every filter that a node supports, and no other", () => {
+  test("every filter of the node has a flag, and every flag a filter", () => {
     const known = new Set(eventKinds.flatMap(({ filters }) => filters));
     expect(FILTER_FLAGS.map(({ filter }) => filter).sort()).toEqual([...known].sort());
   });
@@ -206,7 +206,7 @@ describe("subscriptions", () => {
     expect(errors).toContain(reason);
   });
 
-  test("a subscription beyond what a node takes is not even read", async () => {
+  test("a file above the node's size limit is not read", async () => {
     const env = { SVC_KEY: custodyKey(OWNER) };
     const args = [...CREATE, "--fid", `${OWNER}`, "--subscription", "-"];
     const { exitCode, errors } = await run(args, { env, stdin: new Uint8Array(262_145).fill(0x20) });
@@ -214,7 +214,7 @@ describe("subscriptions", () => {
   });
 });
 
-describe("what the node refuses ends with 1, its status and its message", () => {
+describe("exits with 1, status and message when the node rejects the request", () => {
   let id: string;
   beforeAll(async () => {
     id = (await webhookOf(OTHER, [...CREATE, "--on", "cast.created"])).webhook_id;
@@ -225,7 +225,7 @@ describe("what the node refuses ends with 1, its status and its message", () => 
     async (command) => {
       const change = command === "update" ? ["--name", "Mine now"] : [];
       const [foreign, missing] = await Promise.all(
-        [id, UNKNOWN_WEBHOOK].map((asked) => node.as(OWNER, ["webhook", command, asked, ...change])),
+        [id, UNKNOWN_WEBHOOK].map((requested) => node.as(OWNER, ["webhook", command, requested, ...change])),
       );
       expect(foreign).toEqual({
         exitCode: 1,
@@ -237,7 +237,7 @@ describe("what the node refuses ends with 1, its status and its message", () => 
     },
   );
 
-  test("a key that is not of the fid is 401", async () => {
+  test("returns 401 for a key of another fid", async () => {
     const args = [...CREATE, "--on", "cast.created", "--fid", `${OTHER}`, "--url", node.url];
     const ended = await run(args, { env: { SVC_KEY: custodyKey(OWNER) } });
     expect(ended).toMatchObject({ exitCode: 1, out: "" });

@@ -56,8 +56,8 @@ describe("fid", () => {
     "1 ",
     "٣",
     "abc",
-  ])("rejects %s", (given) => {
-    expect(() => decode(fid(), `p=${encodeURIComponent(given)}`)).toThrow("p must be an unsigned integer");
+  ])("rejects %s", (input) => {
+    expect(() => decode(fid(), `p=${encodeURIComponent(input)}`)).toThrow("p must be an unsigned integer");
   });
 
   test("maps no fid above 2^53 - 1 to another fid", () => {
@@ -135,8 +135,8 @@ describe("hash and address", () => {
 
   test.each([hex.slice(2), `${hex}0`, hex.slice(0, -1), `0X${hex.slice(2)}`, `${hex.slice(0, -1)}g`, "0x"])(
     "refuse %s",
-    (given) => {
-      expect(() => decode(hash(), `p=${given}`)).toThrow("p must be 0x and 40 hex digits");
+    (input) => {
+      expect(() => decode(hash(), `p=${input}`)).toThrow("p must be 0x and 40 hex digits");
     },
   );
 });
@@ -153,8 +153,8 @@ describe("limit", () => {
     expect(decode(limit(), query)).toBe(expected);
   });
 
-  test.each(["0", "00", "-1", "1.5", "x", "1e2", "NaN"])("rejects %s", (given) => {
-    expect(() => decode(limit(), `p=${given}`)).toThrow("p must be a positive integer");
+  test.each(["0", "00", "-1", "1.5", "x", "1e2", "NaN"])("rejects %s", (input) => {
+    expect(() => decode(limit(), `p=${input}`)).toThrow("p must be a positive integer");
   });
 });
 
@@ -169,8 +169,8 @@ describe("the other kinds", () => {
   test("integer accepts only its range", () => {
     const depth = optional(integer({ min: 0, max: 5 }), 2);
     expect(["", "p=0", "p=5"].map((query) => decode(depth, query))).toEqual([2, 0, 5]);
-    for (const given of ["6", "-1", "1.0", "x"]) {
-      expect(() => decode(depth, `p=${given}`)).toThrow("p must be an integer from 0 to 5");
+    for (const input of ["6", "-1", "1.0", "x"]) {
+      expect(() => decode(depth, `p=${input}`)).toThrow("p must be an integer from 0 to 5");
     }
   });
 

@@ -39,8 +39,8 @@ describe("parseQueryString", () => {
   test("parses the output of URLSearchParams", () => {
     const pairs = fc.array(fc.tuple(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" })));
     fc.assert(
-      fc.property(pairs, (given) => {
-        const written = new URLSearchParams(given);
+      fc.property(pairs, (input) => {
+        const written = new URLSearchParams(input);
         const read = parseQueryString(`http://localhost/?${written}`);
         for (const key of new Set(written.keys())) expect(read[key]).toEqual(written.getAll(key));
       }),

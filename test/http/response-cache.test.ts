@@ -25,10 +25,10 @@ function startCounting(options: RunHttpOptions = {}) {
     .get(
       "/slow",
       async () => {
-        const answer = said();
+        const response = said();
         gate.begun.resolve();
         await gate.opened;
-        return answer;
+        return response;
       },
       cached,
     )

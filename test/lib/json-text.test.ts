@@ -1,6 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonPieces, jsonText, jsonTextWithin, memoizeJson } from "../../src/lib/json-text.ts";
+import {
+  extendMemoized,
+  jsonPieces,
+  jsonText,
+  jsonTextWithin,
+  memoizeJson,
+} from "../../src/lib/json-text.ts";
 
 const keepAll = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value;
@@ -11,9 +17,32 @@ const keepAll = (value: unknown): unknown => {
 test("serializes any plain data as JSON.stringify does, memoized or not", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.boolean(), (value, isKept) => {
-      const given = isKept ? keepAll(value) : value;
-      expect(jsonText(given)).toBe(JSON.stringify(value));
-      expect(jsonText({ again: [given, given] })).toBe(JSON.stringify({ again: [value, value] }));
+      const input = isKept ? keepAll(value) : value;
+      expect(jsonText(input)).toBe(JSON.stringify(value));
+      expect(jsonText({ again: [input, input] })).toBe(JSON.stringify({ again: [value, value] }));
+    }),
+  );
+});
+
+test("serializes an extended object as its base and the fields after it", () => {
+  const record = fc.dictionary(
+    fc.string().map((key) => `a${key}`),
+    fc.jsonValue(),
+  );
+  const others = fc.dictionary(
+    fc.string().map((key) => `b${key}`),
+    fc.option(fc.jsonValue(), { nil: undefined }),
+  );
+  fc.assert(
+    fc.property(record, others, fc.boolean(), (base, more, isMemoized) => {
+      const extended: object = extendMemoized<object, object>(isMemoized ? memoizeJson(base) : base, more);
+      const twice = extendMemoized(extended, { c: [extended] });
+      expect(extended).toEqual({ ...base, ...more });
+      for (const value of [extended, twice]) {
+        expect(jsonText([value])).toBe(JSON.stringify([value]));
+        expect([...jsonPieces(value)].join("")).toBe(JSON.stringify(value));
+      }
+      expect(jsonText(base)).toBe(JSON.stringify(base));
     }),
   );
 });

@@ -23,12 +23,12 @@ const text = () =>
 test("escapes every character that a terminal interprets or hides, and JSON remains equivalent", () => {
   for (const character of HOSTILE) expect(hasUnprintable(`a${character}b`)).toBe(true);
   fc.assert(
-    fc.property(text(), (given) => {
-      expect(hasUnprintable(printable(given))).toBe(false);
-      expect(hasUnprintable(printableLines(given).replaceAll(/[\n\t]/g, ""))).toBe(false);
-      expect(hasUnprintable(given)).toBe(printable(given) !== given);
-      const json = JSON.stringify({ given }, null, 2);
-      expect(JSON.parse(printableLines(json))).toEqual({ given });
+    fc.property(text(), (input) => {
+      expect(hasUnprintable(printable(input))).toBe(false);
+      expect(hasUnprintable(printableLines(input).replaceAll(/[\n\t]/g, ""))).toBe(false);
+      expect(hasUnprintable(input)).toBe(printable(input) !== input);
+      const json = JSON.stringify({ given: input }, null, 2);
+      expect(JSON.parse(printableLines(json))).toEqual({ given: input });
     }),
   );
 });

@@ -9,24 +9,24 @@ import { expectErr, expectOk } from "../support/result.ts";
 /** A bounded resolver whose lookups the test resolves, on a clock that the test moves. */
 function startResolver(limits: Partial<LookupLimits> = {}) {
   const clock = { nowMs: 0 };
-  const asked: { name: string; answer: PromiseWithResolvers<readonly string[]> }[] = [];
+  const lookups: { name: string; response: PromiseWithResolvers<readonly string[]> }[] = [];
   const resolve = createBoundedResolve(
     (name) => {
-      const answer = Promise.withResolvers<readonly string[]>();
-      asked.push({ name, answer });
-      return answer.promise;
+      const response = Promise.withResolvers<readonly string[]>();
+      lookups.push({ name, response });
+      return response.promise;
     },
     { ...LOOKUP_LIMITS, ...limits },
     () => clock.nowMs,
   );
-  const names = () => asked.map(({ name }) => name);
-  const answer = async (at: number, ...addresses: string[]) => {
+  const names = () => lookups.map(({ name }) => name);
+  const respond = async (at: number, ...addresses: string[]) => {
     await Bun.sleep(0);
-    if (addresses.length > 0) asked[at]?.answer.resolve(addresses);
-    else asked[at]?.answer.reject(new Error("nobody answers"));
+    if (addresses.length > 0) lookups[at]?.response.resolve(addresses);
+    else lookups[at]?.response.reject(new Error("no server responds"));
     await Bun.sleep(0);
   };
-  return { clock, resolve, asked, names, answer };
+  return { clock, resolve, lookups, names, respond };
 }
 
 const failed = (outcome: Promise<unknown>) =>
@@ -69,40 +69,40 @@ test("names without a response do not delay calls to others", async () => {
 
 describe("lookups", () => {
   test("of one name are shared while in flight", async () => {
-    const { resolve, names, answer } = startResolver();
+    const { resolve, names, respond } = startResolver();
     const asking = [resolve("a.example", { requester: "1" }), resolve("a.example", { requester: "2" })];
-    await answer(0, "8.8.8.8");
+    await respond(0, "8.8.8.8");
     expect(await Promise.all(asking)).toEqual([["8.8.8.8"], ["8.8.8.8"]]);
     expect(names()).toEqual(["a.example"]);
   });
 
   test("above the limit of the requester or the total wait in order of arrival", async () => {
-    const { resolve, names, answer } = startResolver({ total: 3, perRequester: 2 });
-    const of = (requester: string, ...asked: string[]) =>
-      asked.map((name) => failed(resolve(name, { requester })));
+    const { resolve, names, respond } = startResolver({ total: 3, perRequester: 2 });
+    const of = (requester: string, ...requested: string[]) =>
+      requested.map((name) => failed(resolve(name, { requester })));
     of("greedy", "a", "b", "c", "d");
     of("modest", "e", "f");
     await Bun.sleep(0);
     expect(names()).toEqual(["a", "b", "e"]);
-    await answer(2);
+    await respond(2);
     expect(names()).toEqual(["a", "b", "e", "f"]);
-    await answer(0, "8.8.8.8");
+    await respond(0, "8.8.8.8");
     expect(names()).toEqual(["a", "b", "e", "f", "c"]);
-    await answer(1, "8.8.8.8");
+    await respond(1, "8.8.8.8");
     expect(names().at(-1)).toBe("d");
   });
 
   test("that were cancelled are not started", async () => {
-    const { resolve, names, answer } = startResolver({ total: 1 });
+    const { resolve, names, respond } = startResolver({ total: 1 });
     const ended = new AbortController();
     const first = failed(resolve("a"));
     const second = failed(resolve("b", { signal: ended.signal }));
     const third = failed(resolve("c"));
     ended.abort();
-    await answer(0);
+    await respond(0);
     expect(await Promise.all([first, second])).toEqual([true, true]);
     expect(names()).toEqual(["a", "c"]);
-    await answer(1, "8.8.8.8");
+    await respond(1, "8.8.8.8");
     expect(await third).toBe(false);
   });
 
@@ -114,30 +114,30 @@ describe("lookups", () => {
   });
 
   test("are cached: failures for seconds, addresses for a short time", async () => {
-    const { clock, resolve, names, answer } = startResolver();
+    const { clock, resolve, names, respond } = startResolver();
     const bad = failed(resolve("bad"));
     const good = resolve("good");
-    await answer(0);
-    await answer(1, "8.8.8.8");
+    await respond(0);
+    await respond(1, "8.8.8.8");
     expect([await bad, await good]).toEqual([true, ["8.8.8.8"]]);
     clock.nowMs += LOOKUP_LIMITS.successMs - 1;
     expect([await failed(resolve("bad")), await resolve("good")]).toEqual([true, ["8.8.8.8"]]);
     expect(names().length).toBe(2);
     clock.nowMs += 1;
     const again = resolve("good");
-    await answer(2, "1.1.1.1");
+    await respond(2, "1.1.1.1");
     expect(await again).toEqual(["1.1.1.1"]);
     clock.nowMs += LOOKUP_LIMITS.failureMs;
     const recovered = resolve("bad");
-    await answer(3, "1.0.0.1");
+    await respond(3, "1.0.0.1");
     expect(await recovered).toEqual(["1.0.0.1"]);
   });
 
   test("are cached for a bounded number of names", async () => {
-    const { resolve, names, answer } = startResolver({ names: 2 });
+    const { resolve, names, respond } = startResolver({ names: 2 });
     for (const [at, name] of ["a", "b", "c"].entries()) {
       const asking = resolve(name);
-      await answer(at, "8.8.8.8");
+      await respond(at, "8.8.8.8");
       await asking;
     }
     await resolve("b");
@@ -153,18 +153,18 @@ describe("lookups", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const limits = { total: 5, perRequester: 2, waiting: 8 };
-        const { clock, resolve, asked, answer } = startResolver(limits);
+        const { clock, resolve, lookups, respond } = startResolver(limits);
         const outcomes: Promise<boolean>[] = [];
-        let answered = 0;
+        let finished = 0;
         for (const { requester, name, ends, fails } of steps) {
           outcomes.push(failed(resolve(`n${name}`, { requester: `${requester}` })));
           await Bun.sleep(0);
-          expect(asked.length - answered).toBeLessThanOrEqual(limits.total);
-          while (answered < asked.length && answered < ends)
-            await answer(answered++, ...(fails ? [] : ["8.8.8.8"]));
+          expect(lookups.length - finished).toBeLessThanOrEqual(limits.total);
+          while (finished < lookups.length && finished < ends)
+            await respond(finished++, ...(fails ? [] : ["8.8.8.8"]));
           clock.nowMs += 1_000;
         }
-        while (answered < asked.length) await answer(answered++, "8.8.8.8");
+        while (finished < lookups.length) await respond(finished++, "8.8.8.8");
         await Promise.all(outcomes);
       }),
       { numRuns: 50 },

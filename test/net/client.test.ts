@@ -49,17 +49,17 @@ describe("a call over TLS", () => {
   test("calls the checked address, with the name in Host and TLS, and returns the response", async () => {
     await using receiver = startReceiver({
       tls: authority.issue(["hooks.example"]),
-      answer: () => new Response("accepted", { status: 202, headers: { "x-seen": "yes" } }),
+      respond: () => new Response("accepted", { status: 202, headers: { "x-seen": "yes" } }),
     });
     const url = `https://hooks.example:${receiver.port}/in?a=1#fragment`;
-    const answer = await responseOf(
+    const response = await responseOf(
       clientOf().request(call(url, { body: "ü", headers: { "x-sign": "1", host: "spoofed" } })),
     );
-    expect(answer.status).toBe(202);
-    expect(answer.headers.get("x-seen")).toBe("yes");
-    expect(new TextDecoder().decode(answer.body)).toBe("accepted");
-    expect(answer.truncated).toBe(false);
-    expect(answer.durationMs).toBeGreaterThan(0);
+    expect(response.status).toBe(202);
+    expect(response.headers.get("x-seen")).toBe("yes");
+    expect(new TextDecoder().decode(response.body)).toBe("accepted");
+    expect(response.truncated).toBe(false);
+    expect(response.durationMs).toBeGreaterThan(0);
     const [request] = receiver.requests;
     expect(request).toMatchObject({ method: "POST", path: "/in", body: "ü" });
     expect(request?.headers.get("host")).toBe(`hooks.example:${receiver.port}`);
@@ -70,7 +70,7 @@ describe("a call over TLS", () => {
   test("returns error statuses as responses", async () => {
     await using receiver = startReceiver({
       tls: authority.issue(["hooks.example"]),
-      answer: () => new Response(null, { status: 410 }),
+      respond: () => new Response(null, { status: 410 }),
     });
     expect(
       await responseOf(clientOf().request(call(`https://hooks.example:${receiver.port}/`))),
@@ -94,8 +94,8 @@ describe("a call over TLS", () => {
   test("calls a name over IPv6, and without its trailing dot", async () => {
     await using receiver = startReceiver({ tls: authority.issue(["hooks.example"]), hostname: "::1" });
     const client = clientOf({ resolve: async () => ["::1"] });
-    const answer = await responseOf(client.request(call(`https://hooks.example.:${receiver.port}/`)));
-    expect(answer).toMatchObject({ status: 200 });
+    const response = await responseOf(client.request(call(`https://hooks.example.:${receiver.port}/`)));
+    expect(response).toMatchObject({ status: 200 });
     expect(receiver.requests[0]?.headers.get("host")).toBe(`hooks.example:${receiver.port}`);
   });
 
@@ -184,7 +184,7 @@ describe("a non-public address", () => {
     for (const status of [301, 302, 303, 307, 308, 304]) {
       await using receiver = startReceiver({
         tls: authority.issue(["hooks.example"]),
-        answer: () =>
+        respond: () =>
           new Response(null, { status, headers: { location: `http://127.0.0.1:${inside.port}/secret` } }),
       });
       const failure = await failureOf(clientOf().request(call(`https://hooks.example:${receiver.port}/`)));
@@ -229,17 +229,40 @@ describe("proxies of the environment", () => {
 });
 
 describe("plain http when it is allowed", () => {
-  test("returns a response and never reuses a connection", async () => {
+  test("reuses a connection for the same name and never for another", async () => {
     await using receiver = startReceiver();
     const client = clientOf({ allowHttp: true });
-    for (const name of ["one", "two", "one"]) {
+    for (const name of ["one", "one", "two", "one", "two"]) {
       expect(
         await responseOf(client.request(call(`http://${name}.example:${receiver.port}/`))),
       ).toMatchObject({
         status: 200,
       });
     }
-    expect(new Set(receiver.requests.map((request) => request.fromPort)).size).toBe(3);
+    const portsOf = (name: string) =>
+      new Set(
+        receiver.requests
+          .filter((request) => request.headers.get("host")?.startsWith(name))
+          .map((request) => request.fromPort),
+      );
+    expect(portsOf("one").size).toBe(1);
+    expect(portsOf("two").size).toBe(1);
+    expect(portsOf("one")).not.toEqual(portsOf("two"));
+  });
+
+  test("does not call the address of an open connection when the name now has another", async () => {
+    await using four = startReceiver();
+    await using six = startReceiver({ hostname: "::1", port: four.port });
+    const addresses = ["127.0.0.1", "::1", "127.0.0.1"];
+    const client = clientOf({ allowHttp: true, resolve: async () => addresses.splice(0, 1) });
+    for (const requests of [
+      [1, 0],
+      [1, 1],
+      [2, 1],
+    ]) {
+      await responseOf(client.request(call(`http://moves.example:${four.port}/`)));
+      expect([four.requests.length, six.requests.length]).toEqual(requests);
+    }
   });
 
   test("tries the next address of a name when no process listens on the first", async () => {
@@ -363,8 +386,8 @@ describe("a misbehaving receiver", () => {
       );
     });
     const client = clientOf({ allowHttp: true });
-    const answer = await responseOf(client.request(call(`http://huge.example:${receiver.port}/`)));
-    expect([answer.status, answer.body.length, answer.truncated]).toEqual([200, 65_536, true]);
+    const response = await responseOf(client.request(call(`http://huge.example:${receiver.port}/`)));
+    expect([response.status, response.body.length, response.truncated]).toEqual([200, 65_536, true]);
     await receiver.hungUp;
   });
 
@@ -373,12 +396,12 @@ describe("a misbehaving receiver", () => {
     [10, 10, false],
     [11, 10, true],
   ])("a body of %d bytes against a limit of %d: truncated %p", async (size, maxResponseBytes, truncated) => {
-    await using receiver = startReceiver({ answer: () => new Response("x".repeat(size)) });
+    await using receiver = startReceiver({ respond: () => new Response("x".repeat(size)) });
     const client = clientOf({ allowHttp: true });
-    const answer = await responseOf(
+    const response = await responseOf(
       client.request(call(`http://fit.example:${receiver.port}/`, { maxResponseBytes: maxResponseBytes })),
     );
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       truncated,
       body: new TextEncoder().encode("x".repeat(Math.min(size, 10))),
     });
@@ -387,12 +410,12 @@ describe("a misbehaving receiver", () => {
   test("with a compression bomb is not decompressed", async () => {
     const bomb = Bun.gzipSync(new Uint8Array(1_000_000));
     await using receiver = startReceiver({
-      answer: () => new Response(bomb, { headers: { "content-encoding": "gzip" } }),
+      respond: () => new Response(bomb, { headers: { "content-encoding": "gzip" } }),
     });
-    const answer = await responseOf(
+    const response = await responseOf(
       clientOf({ allowHttp: true }).request(call(`http://bomb.example:${receiver.port}/`)),
     );
-    expect(answer).toMatchObject({ truncated: false, body: bomb });
+    expect(response).toMatchObject({ truncated: false, body: bomb });
   });
 });
 

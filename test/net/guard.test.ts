@@ -32,9 +32,9 @@ const ZONE: Record<string, readonly string[]> = {
 };
 
 const zone = async (name: string): Promise<readonly string[]> => {
-  const answer = ZONE[name];
-  if (!answer) throw new Error("ENOTFOUND");
-  return answer;
+  const response = ZONE[name];
+  if (!response) throw new Error("ENOTFOUND");
+  return response;
 };
 
 const guardOf = (options: Partial<UrlGuardOptions> = {}) =>

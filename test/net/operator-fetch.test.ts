@@ -24,7 +24,7 @@ describe("createOperatorFetch", () => {
   test("does not follow a redirect", async () => {
     await using other = startRawReceiver((socket) => socket.end());
     await using endpoint = startReceiver({
-      answer: () => Response.redirect(`http://127.0.0.1:${other.port}/`, 307),
+      respond: () => Response.redirect(`http://127.0.0.1:${other.port}/`, 307),
     });
     const url = `http://127.0.0.1:${endpoint.port}/`;
     await expect(createOperatorFetch(url)(url, { redirect: "follow" })).rejects.toThrow();

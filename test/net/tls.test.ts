@@ -13,8 +13,8 @@ afterAll(() => dir[Symbol.dispose]());
 
 async function startGrpcServer() {
   const server = new Server();
-  const getInfo = (_: unknown, answer: sendUnaryData<GetInfoResponse>) =>
-    answer(null, GetInfoResponse.fromPartial({ version: "9.9.9" }));
+  const getInfo = (_: unknown, response: sendUnaryData<GetInfoResponse>) =>
+    response(null, GetInfoResponse.fromPartial({ version: "9.9.9" }));
   server.addService({ getInfo: HubServiceService.getInfo }, { getInfo });
   const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
   const port = await new Promise<number>((resolve, reject) => {
@@ -28,7 +28,7 @@ async function startGrpcServer() {
 test("no environment variable makes an outgoing TLS connection accept an untrusted certificate", async () => {
   await using receiver = startReceiver({
     tls: { cert, key },
-    answer: () => Response.json({ apps: [] }),
+    respond: () => Response.json({ apps: [] }),
   });
   using grpc = await startGrpcServer();
   const outcomes = async (env: Record<string, string>) => {

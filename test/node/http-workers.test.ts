@@ -89,7 +89,7 @@ describe(`${WORKERS} HTTP workers`, () => {
 
   test("concurrent sends of one notification through different workers reach each user once", async () => {
     const uuid = crypto.randomUUID();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const response = await ask(`/v2/svc/frame/notifications/${APP_ID}`, {
           method: "POST",
@@ -101,7 +101,7 @@ describe(`${WORKERS} HTTP workers`, () => {
       }),
     );
     const sum = (key: "success_count" | "not_attempted_count") =>
-      answers.reduce((total, answer) => total + answer[key], 0);
+      responses.reduce((total, response) => total + response[key], 0);
     expect([sum("success_count"), sum("not_attempted_count")]).toEqual([TOKENS, 7 * TOKENS]);
     expect(client.requests.flatMap(({ tokens }) => tokens)).toHaveLength(TOKENS);
   });

@@ -17,7 +17,7 @@ import { failStatement, statementsOf } from "../support/storage-faults.ts";
 import { ManualTimers } from "../support/timers.ts";
 import { startTestWriter } from "../support/writer.ts";
 
-function watchOver(given: Partial<StorageWatchOptions>) {
+function watchOver(input: Partial<StorageWatchOptions>) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const watch = createStorageWatch({
@@ -26,7 +26,7 @@ function watchOver(given: Partial<StorageWatchOptions>) {
     writeFaults: {},
     onReplaced: () => {},
     log,
-    ...given,
+    ...input,
   });
   return { watch, lines };
 }
@@ -65,8 +65,8 @@ test("a failing writer is the reason until one of its writes succeeds, and each 
 });
 
 test("a writer that does not respond has neither failed nor succeeded", async () => {
-  const answers: (string | null | undefined)[] = ["disk I/O error", undefined, null, undefined];
-  const { watch } = watchOver({ writeFaults: { state: async () => answers.shift() } });
+  const responses: (string | null | undefined)[] = ["disk I/O error", undefined, null, undefined];
+  const { watch } = watchOver({ writeFaults: { state: async () => responses.shift() } });
   const reasons: (string | undefined)[] = [];
   for (let look = 0; look < 4; look++) {
     await watch.poll();

@@ -28,8 +28,8 @@ afterEach(async () => {
 /** The fids that were sent to, and the counts: success, failure, not attempted. */
 async function send(body: SendBody) {
   const before = client.requests.length;
-  const answer = await api.send(body);
-  const { success_count, failure_count, not_attempted_count } = answer.body;
+  const response = await api.send(body);
+  const { success_count, failure_count, not_attempted_count } = response.body;
   const reached = client.requests
     .slice(before)
     .flatMap(({ tokens }) => tokens)
@@ -78,8 +78,8 @@ describe("following_fid", () => {
       reached: ["t10"],
       counts: [1, 0, 3],
     });
-    const answer = await api.send({ following_fid: 3, exclude_fids: [12] });
-    const campaign = await api.campaign(answer.body.campaign_id);
+    const response = await api.send({ following_fid: 3, exclude_fids: [12] });
+    const campaign = await api.campaign(response.body.campaign_id);
     expect(campaign.not_attempted).toEqual({ excluded: 2, not_following: 2 });
   });
 

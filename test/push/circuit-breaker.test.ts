@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { CircuitBreaker, type HostStatus } from "../../src/push/circuit-breaker.ts";
 
-const pacing = { failuresUntilDown: 3, firstProbeMs: 100, maxProbeMs: 400, giveUpAfterMs: 1_000 };
+const settings = { failuresUntilDown: 3, firstProbeMs: 100, maxProbeMs: 400, giveUpAfterMs: 1_000 };
 
 /** Makes a call that takes no time. */
 function call(health: CircuitBreaker, hostStatus: HostStatus, nowMs: number, waitMs = 0): void {
@@ -31,8 +31,8 @@ function fill(health: CircuitBreaker, nowMs: number): void {
 }
 
 test("starts with few calls, grows with responses up to slightly above its peak, and halves after a failure", () => {
-  const health = new CircuitBreaker(pacing);
-  for (let answer = 0; answer < 20; answer++) call(health, "ok", 0);
+  const health = new CircuitBreaker(settings);
+  for (let response = 0; response < 20; response++) call(health, "ok", 0);
   expect(allowance(health, 0)).toBe(5);
   while (allowance(health, 0) < 24) fill(health, 0);
   call(health, "down", 0);
@@ -45,14 +45,14 @@ test("starts with few calls, grows with responses up to slightly above its peak,
 });
 
 test("resets the concurrency limit after a second without calls", () => {
-  const health = new CircuitBreaker(pacing);
+  const health = new CircuitBreaker(settings);
   while (allowance(health, 0) < 24) fill(health, 0);
   expect(allowance(health, 1_000)).toBeGreaterThanOrEqual(24);
   expect(allowance(health, 2_001)).toBe(4);
 });
 
 test("is down after three failures in a row, with single probes at growing intervals", () => {
-  const health = new CircuitBreaker(pacing);
+  const health = new CircuitBreaker(settings);
   for (let failure = 0; failure < 2; failure++) call(health, "down", 0);
   expect(health.admission(0)).toBe("free");
   call(health, "down", 0);
@@ -75,14 +75,14 @@ test("is down after three failures in a row, with single probes at growing inter
 });
 
 test("calls in flight when it went down do not delay its first probe", () => {
-  const health = new CircuitBreaker(pacing);
+  const health = new CircuitBreaker(settings);
   for (let at = 0; at < 4; at++) health.start(at);
   for (let at = 0; at < 4; at++) health.finish({ isProbe: false, hostStatus: "down", waitMs: 0 }, at);
   expect(health.admission(102)).toBe("probe");
 });
 
 test("a response between failures keeps it up, also a 429", () => {
-  const health = new CircuitBreaker(pacing);
+  const health = new CircuitBreaker(settings);
   for (let round = 0; round < 10; round++) {
     call(health, "down", 0);
     call(health, "down", 0);
@@ -92,7 +92,7 @@ test("a response between failures keeps it up, also a 429", () => {
 });
 
 test("a requested delay applies to every call", () => {
-  const health = new CircuitBreaker(pacing);
+  const health = new CircuitBreaker(settings);
   call(health, "busy", 0, 5_000);
   expect([health.admission(4_999), health.nextChangeMs(0), health.admission(5_000)]).toEqual([
     "wait",

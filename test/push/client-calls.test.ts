@@ -29,18 +29,18 @@ describe("parseClientResponse", () => {
     const some = fc.subarray(["a", "b", "c", "d"], { minLength: 0 });
     const lists = fc.record({ successfulTokens: some, invalidTokens: some, rateLimitedTokens: some });
     fc.assert(
-      fc.property(lists, (given) => {
-        const response = parseClientResponse(bytes(given));
+      fc.property(lists, (body) => {
+        const response = parseClientResponse(bytes(body));
         if (!response) throw new Error("the response is not parsed");
         const tokens = ["a", "b", "c", "d"];
         const reasonOf = (token: string) => {
-          if (given.successfulTokens.includes(token)) return "";
-          if (given.invalidTokens.includes(token)) return "invalid_token";
-          return given.rateLimitedTokens.includes(token) ? "rate_limited" : "missing_from_response";
+          if (body.successfulTokens.includes(token)) return "";
+          if (body.invalidTokens.includes(token)) return "invalid_token";
+          return body.rateLimitedTokens.includes(token) ? "rate_limited" : "missing_from_response";
         };
         expect(tokenOutcomes(tokens, response).map(({ reason }) => reason)).toEqual(tokens.map(reasonOf));
         expect(tokenOutcomes(tokens, response).map(({ isGone }) => isGone)).toEqual(
-          tokens.map((token) => given.invalidTokens.includes(token)),
+          tokens.map((token) => body.invalidTokens.includes(token)),
         );
         expect(tokens.flatMap((token) => tokenOutcomes([token], response))).toEqual([
           ...tokenOutcomes(tokens, response),
@@ -66,14 +66,14 @@ describe("parseClientResponse", () => {
       ),
     });
     fc.assert(
-      fc.property(fc.oneof(lists, fc.record({ result: lists })), (given) => {
-        const response = parseClientResponse(bytes(given));
+      fc.property(fc.oneof(lists, fc.record({ result: lists })), (body) => {
+        const response = parseClientResponse(bytes(body));
         if (!response) return;
         const outcomes = tokenOutcomes(["a", "b", "c", "d"], response);
         expect(outcomes).toHaveLength(4);
-        for (const verdict of outcomes) {
-          expect(["success", "failure"]).toContain(verdict.kind);
-          expect(verdict.reason).toMatch(verdict.kind === "success" ? /^$/ : /^[a-z_]+$/);
+        for (const outcome of outcomes) {
+          expect(["success", "failure"]).toContain(outcome.kind);
+          expect(outcome.reason).toMatch(outcome.kind === "success" ? /^$/ : /^[a-z_]+$/);
         }
       }),
     );
@@ -147,7 +147,7 @@ test.each([
 });
 
 test("calls a client with the required headers and nothing that identifies the operator", async () => {
-  await using receiver = startReceiver({ answer: () => nested({ successful: ["t"] }) });
+  await using receiver = startReceiver({ respond: () => nested({ successful: ["t"] }) });
   const post = createPostBatch({
     client: loopbackClient(),
     clock: new ManualClock(1),

@@ -356,8 +356,8 @@ describe("the same notification sent again", () => {
     api.addTokens(tokensAt(client.port, 1500));
     const body = { notification: { title: "T", body: "B", target_url: "https://app.example", uuid: UUID } };
     // Eight of one app run concurrently; the others follow.
-    const answers = await Promise.all(Array.from({ length: 12 }, () => api.send(body)));
-    const total = answers.map((answer) => countsOf(answer.body));
+    const responses = await Promise.all(Array.from({ length: 12 }, () => api.send(body)));
+    const total = responses.map((response) => countsOf(response.body));
     for (const counts of total)
       expect(counts.reduce((sum, count) => (sum ?? 0) + (count ?? 0), 0)).toBe(1500);
     expect(total.reduce((sum, [success]) => sum + (success ?? 0), 0)).toBe(1500);

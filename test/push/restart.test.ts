@@ -5,9 +5,10 @@ import { openState, type StateDatabase, statePath } from "../../src/db/state/dat
 import { createFanOut } from "../../src/node/compose/fan-out.ts";
 import { configWith } from "../runtime/config.ts";
 import { ManualClock } from "../support/clock.ts";
+import { until } from "../support/manual-time.ts";
 import { tempDir } from "../support/program.ts";
 import { allServed, nested, type PushClient, startPushClient } from "../support/push-client.ts";
-import { APP_ID, insertTokens, loopbackClient, testApp, testPacing } from "../support/send.ts";
+import { APP_ID, insertTokens, loopbackClient, testApp, testTimings } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
 const START = 1_000_000;
@@ -31,15 +32,16 @@ afterEach(() => {
   dir[Symbol.dispose]();
 });
 
-function startEngine(timeoutMs = testPacing.timeoutMs) {
-  const common = { config: configWith(), clock, log: pino({ level: "silent" }) };
+function startEngine(options: { timeoutMs?: number; onLog?: (line: string) => void } = {}) {
+  const { timeoutMs = testTimings.timeoutMs, onLog = () => {} } = options;
+  const common = { config: configWith(), clock, log: pino({}, { write: onLog }) };
   return createFanOut({
     common,
     index,
     state: localStores(state, { clock }),
     monotonicMs: () => clock.nowMs(),
     client: loopbackClient(),
-    pacing: { ...testPacing, timeoutMs },
+    timings: { ...testTimings, timeoutMs },
   });
 }
 
@@ -83,15 +85,20 @@ test("stop aborts calls after the grace period, and the next process resumes the
   });
   addTokens(client, 1_000);
   await store({ targetFids: [], excludeFids: [10], followingFid: null });
-  const first = await startEngine(60_000);
+  const first = await startEngine({ timeoutMs: 60_000 });
   let hasEnded = false;
   void first.run(campaign).then(() => {
     hasEnded = true;
   });
   await hangs.promise;
+  // A response that arrives after the stop would be repeated.
+  await until(async () => (await found())?.counts.success === 200);
   await first.stop(20);
   expect(hasEnded).toBe(false);
-  expect(await found()).toMatchObject({ status: "running", counts: { failure: 0, notAttempted: 1 } });
+  expect(await found()).toMatchObject({
+    status: "running",
+    counts: { success: 200, failure: 0, notAttempted: 1 },
+  });
 
   isWell = true;
   const second = await startEngine();
@@ -115,7 +122,7 @@ test("counts calls that finish within the grace period", async () => {
   });
   addTokens(client, 1);
   await store();
-  const engine = await startEngine(60_000);
+  const engine = await startEngine({ timeoutMs: 60_000 });
   void engine.run(campaign);
   await arrived.promise;
   const stopped = engine.stop(10_000);
@@ -166,11 +173,12 @@ test("resumes a campaign after a fault of the database and counts every token on
   });
   addTokens(client, 1_000);
   await store();
-  const engine = await startEngine();
+  const interrupted = Promise.withResolvers<void>();
+  const engine = await startEngine({
+    onLog: (line) => line.includes("was interrupted") && interrupted.resolve(),
+  });
   const ended = engine.run(campaign);
-  while (state.sqlite.query("SELECT 1 FROM sqlite_master WHERE name = 'away'").get() === null)
-    await Bun.sleep(1);
-  await Bun.sleep(20);
+  await interrupted.promise;
   state.sqlite.run("ALTER TABLE away RENAME TO campaign_counts");
   await ended;
   expect(await found()).toMatchObject({

@@ -47,7 +47,7 @@ export interface TestApiOptions {
   readonly settings?: readonly string[];
   /** The client for calls to mini app clients, and the timings of sends. */
   readonly client?: OutboundClient;
-  readonly pacing?: Partial<FanOutTimings>;
+  readonly timings?: Partial<FanOutTimings>;
   readonly http?: RunHttpOptions["http"];
   /** The status of an index that is behind the followed node. */
   readonly staleReason?: StaleReason;
@@ -61,7 +61,7 @@ const publicNamesGuard = createUrlGuard({
 });
 
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const { notificationWindowSecs = 3600, settings = [], client, pacing, http: httpSettings } = options;
+  const { notificationWindowSecs = 3600, settings = [], client, timings, http: httpSettings } = options;
   const node = startTestNode();
   const db = openIndexReader(indexPath(node.dir));
   const state = openState(statePath(node.dir));
@@ -83,7 +83,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     staleReason: options.staleReason,
   };
   const management = createManagement(parts);
-  const fanOut = await createFanOut({ common, index: db, state: stores, client, pacing });
+  const fanOut = await createFanOut({ common, index: db, state: stores, client, timings });
   registerSendMetrics(common.metrics, async () => fanOut.stats());
   const cache = new HydrationCache();
   const responses = new ResponseCache({ dataVersion: () => db.dataVersion(), clock: node.clock });

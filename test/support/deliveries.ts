@@ -29,7 +29,7 @@ export interface DeliveryBench extends AsyncDisposable {
   start(options?: { readonly client?: OutboundClient }): Promise<RunningDelivery>;
   stop(graceMs?: number): Promise<void>;
   /** Adds a webhook whose calls go to a port of this machine. Returns its id. */
-  addWebhook(name: string, port: number, given?: Partial<Webhook>): Promise<string>;
+  addWebhook(name: string, port: number, input?: Partial<Webhook>): Promise<string>;
   /** Queues one event for each body, for all of the webhooks, without notifying the worker. */
   queue(webhookIds: readonly string[], ...bodies: string[]): Promise<void>;
   /** Queues, and notifies the worker. */
@@ -96,7 +96,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
       });
       return running;
     },
-    async addWebhook(name, port, given = {}) {
+    async addWebhook(name, port, input = {}) {
       await webhooks.create(
         {
           webhookId: name,
@@ -111,7 +111,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
           secrets: [secretOf(name)],
           createdAt: START_SECS,
           updatedAt: START_SECS,
-          ...given,
+          ...input,
         },
         1000,
       );

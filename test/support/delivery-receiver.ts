@@ -25,7 +25,7 @@ export interface DeliveryReceiver extends AsyncDisposable {
   /** The defects of requests. */
   readonly violations: readonly string[];
   /** A webhook whose deliveries go to the receiver. */
-  webhook(path: string, given?: Partial<Webhook>): Webhook;
+  webhook(path: string, input?: Partial<Webhook>): Webhook;
 }
 
 const WEBHOOK_SECRET = "a5".repeat(32);
@@ -37,7 +37,7 @@ export type DeliveryResponder = (
 
 /** A receiver on a loopback port that verifies both signatures over the received bytes. */
 export async function startDeliveryReceiver(
-  answer: DeliveryResponder = () => undefined,
+  respond: DeliveryResponder = () => undefined,
 ): Promise<DeliveryReceiver> {
   const received: ReceivedDelivery[] = [];
   const accepted: ReceivedDelivery[] = [];
@@ -82,7 +82,7 @@ export async function startDeliveryReceiver(
         atMs,
       };
       received.push(delivery);
-      const response = (await answer(delivery)) ?? new Response("ok");
+      const response = (await respond(delivery)) ?? new Response("ok");
       if (response.ok) accepted.push(delivery);
       return response;
     },
@@ -92,13 +92,13 @@ export async function startDeliveryReceiver(
     received,
     accepted,
     violations,
-    webhook: (path, given) => webhookTo(`http://127.0.0.1:${server.port}${path}`, given),
+    webhook: (path, input) => webhookTo(`http://127.0.0.1:${server.port}${path}`, input),
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }
 
 /** A webhook for every new cast. */
-export function webhookTo(targetUrl: string, given: Partial<Webhook> = {}): Webhook {
+export function webhookTo(targetUrl: string, input: Partial<Webhook> = {}): Webhook {
   return {
     webhookId: crypto.randomUUID(),
     ownerFid: 1,
@@ -112,7 +112,7 @@ export function webhookTo(targetUrl: string, given: Partial<Webhook> = {}): Webh
     secrets: [{ uid: crypto.randomUUID(), value: WEBHOOK_SECRET, createdAt: 1, expiresAt: null }],
     createdAt: 1,
     updatedAt: 1,
-    ...given,
+    ...input,
   };
 }
 

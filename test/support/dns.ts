@@ -28,17 +28,17 @@ export async function startDnsServer(script: DnsScript): Promise<DnsServer> {
   socket.on("message", (query, peer) => {
     const { name, type, end } = readQuestion(query);
     if (type === TYPE_A) {
-      responses.set(name, script(name, queries.filter((asked) => asked === name).length));
+      responses.set(name, script(name, queries.filter((query) => query === name).length));
       queries.push(name);
     }
-    const answer = responses.get(name);
-    if (answer === "silent") return;
-    const records = (answer ?? [])
+    const response = responses.get(name);
+    if (response === "silent") return;
+    const records = (response ?? [])
       .filter((address) => address.includes(":") === (type === TYPE_AAAA))
       .map(record);
     const head = Buffer.alloc(12);
     query.copy(head, 0, 0, 2);
-    head.writeUInt16BE(0x8180 | (answer === undefined ? NAME_ERROR : 0), 2);
+    head.writeUInt16BE(0x8180 | (response === undefined ? NAME_ERROR : 0), 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(records.length, 6);
     socket.send(Buffer.concat([head, query.subarray(12, end), ...records]), peer.port, peer.address);

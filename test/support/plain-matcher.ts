@@ -58,10 +58,10 @@ export function plainMatcher(isFoundIn: (regex: RE2JS, subject: string) => boole
     if (filter === undefined) return false;
     const { match, exclude_author_fids: excluded, ...fields } = filter;
     if (excluded && "authorFid" in facts && (excluded as number[]).includes(facts.authorFid)) return false;
-    const given = Object.entries(fields);
-    if (given.length === 0) return true;
-    const answers = given.map(([field, wanted]) => holds(field, wanted, facts));
-    return match === "any" ? answers.includes(true) : !answers.includes(false);
+    const conditions = Object.entries(fields);
+    if (conditions.length === 0) return true;
+    const results = conditions.map(([field, expected]) => holds(field, expected, facts));
+    return match === "any" ? results.includes(true) : !results.includes(false);
   }
 
   return {

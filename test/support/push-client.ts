@@ -17,13 +17,13 @@ export interface PushClient extends AsyncDisposable {
 export type PushScript = (request: SendNotificationRequest, nth: number) => Response | Promise<Response>;
 
 /** A response of the protocol's schema. */
-export function lists(given: {
+export function lists(input: {
   readonly successful?: readonly string[];
   readonly invalid?: readonly string[];
   readonly rateLimited?: readonly string[];
   readonly failed?: readonly { token: string; reason: string }[];
 }): Record<string, unknown> {
-  const { successful = [], invalid = [], rateLimited = [], failed } = given;
+  const { successful = [], invalid = [], rateLimited = [], failed } = input;
   return {
     successfulTokens: successful,
     invalidTokens: invalid,
@@ -32,7 +32,7 @@ export function lists(given: {
   };
 }
 
-export const nested = (given: Parameters<typeof lists>[0]) => Response.json({ result: lists(given) });
+export const nested = (input: Parameters<typeof lists>[0]) => Response.json({ result: lists(input) });
 
 /** Responds that every token of the call was served. */
 export const allServed: PushScript = ({ tokens }) => nested({ successful: tokens });

@@ -3,7 +3,7 @@ import type { TestApiOptions } from "./api.ts";
 import { clientKey, keyAddedEvent, officialEnvelope, type TestEnvelope } from "./envelopes.ts";
 import { registerEvent } from "./events.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
-import { type Answer, type SignedApi, startSignedApi } from "./signed-api.ts";
+import { type ApiResponse, type SignedApi, startSignedApi } from "./signed-api.ts";
 import { custodyWallet } from "./signing.ts";
 
 /** Two client apps; the user 5 has a key with each, the users 6 and 7 with the first. */
@@ -17,7 +17,7 @@ export interface PushApi extends AsyncDisposable {
   readonly appId: string;
   createApp(fields?: object): Promise<string>;
   /** Sends a body to the token webhook. Fails when the response does not match the OpenAPI document. */
-  post(body: unknown, appId?: string): Promise<Answer & { readonly headers: Headers }>;
+  post(body: unknown, appId?: string): Promise<ApiResponse & { readonly headers: Headers }>;
   /** Reports an event by an envelope of the reference library. Returns the status. */
   report(event: object, from?: { fid?: number; clientFid?: number; appId?: string }): Promise<number>;
   /** Returns the token rows of the database, by app, fid and client. */

@@ -3,7 +3,7 @@ import type { TestApi } from "./api.ts";
 /**
  * Pages through a list to its end and returns its items.
  * @param path the path with a query, without `limit` and `cursor`
- * @param key the key of the items in each response
+ * @param key the key of the items in each response, or in its `result`
  * @param between called after each page, to change the data between pages
  */
 export async function readAllPages<Item>(
@@ -20,9 +20,10 @@ export async function readAllPages<Item>(
     const more: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
     const { status, body } = await api.get(`${path}${path.includes("?") ? "&" : "?"}limit=${limit}${more}`);
     if (status !== 200) throw new Error(`${path} responded with ${status}`);
-    const part = body[key] as Item[];
+    const list = (body.result ?? body) as Record<string, unknown>;
+    const part = list[key] as Item[];
     // A client may interpret a short page as the last one, so only the last page may be short.
-    ({ cursor } = body.next as { cursor: string | null });
+    ({ cursor } = list.next as { cursor: string | null });
     if (cursor !== null && part.length !== limit) throw new Error("a page in the middle is short");
     items.push(...part);
     between(page);

@@ -18,7 +18,9 @@ export interface ReceiverOptions {
   /** With it, the receiver accepts only TLS. */
   readonly tls?: Credentials;
   readonly hostname?: string;
-  readonly answer?: (request: ReceivedRequest) => Response | Promise<Response>;
+  /** Default: a free one. */
+  readonly port?: number;
+  readonly respond?: (request: ReceivedRequest) => Response | Promise<Response>;
 }
 
 /** A recording HTTP(S) server on a loopback port; it returns 200 and "ok" by default. */
@@ -26,7 +28,7 @@ export function startReceiver(options: ReceiverOptions = {}): Receiver {
   const requests: ReceivedRequest[] = [];
   const server = Bun.serve({
     hostname: options.hostname ?? "127.0.0.1",
-    port: 0,
+    port: options.port ?? 0,
     tls: options.tls && { cert: options.tls.cert, key: options.tls.key },
     async fetch(request, self) {
       const received = {
@@ -37,7 +39,7 @@ export function startReceiver(options: ReceiverOptions = {}): Receiver {
         fromPort: self.requestIP(request)?.port ?? 0,
       };
       requests.push(received);
-      return (await options.answer?.(received)) ?? new Response("ok");
+      return (await options.respond?.(received)) ?? new Response("ok");
     },
   });
   return {

@@ -5,7 +5,7 @@ import { createUrlGuard } from "../../src/net/guard.ts";
 import type { FanOutTimings } from "../../src/node/compose/fan-out.ts";
 import type { TestApiOptions } from "./api.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
-import { type Answer, type SignedApi, startSignedApi } from "./signed-api.ts";
+import { type ApiResponse, type SignedApi, startSignedApi } from "./signed-api.ts";
 import { localStores } from "./state-stores.ts";
 
 export const APP_ID = "testApp111111111";
@@ -39,8 +39,8 @@ export interface SendApi extends AsyncDisposable {
       readonly appId?: string;
       readonly headers?: Record<string, string>;
     },
-  ): Promise<Answer & { readonly headers: Headers }>;
-  campaign(campaignId: string): Promise<Answer["body"]>;
+  ): Promise<ApiResponse & { readonly headers: Headers }>;
+  campaign(campaignId: string): Promise<ApiResponse["body"]>;
   /** Deletes all tokens and campaigns. */
   reset(): void;
   /** Returns the remaining tokens, in the order of their fids. */
@@ -48,7 +48,7 @@ export interface SendApi extends AsyncDisposable {
 }
 
 /** Fast enough for tests, and slow enough that a busy machine does not count as a client that is down. */
-export const testPacing: FanOutTimings = {
+export const testTimings: FanOutTimings = {
   timeoutMs: 400,
   backoffMs: 10,
   hosts: { failuresUntilDown: 3, firstProbeMs: 50, maxProbeMs: 200, giveUpAfterMs: 500 },
@@ -72,7 +72,7 @@ export const notification = {
   target_url: "https://app.example/game/7",
 };
 
-export function testApp(given: Partial<App> = {}): App {
+export function testApp(input: Partial<App> = {}): App {
   return {
     appId: APP_ID,
     ownerFid: 3,
@@ -83,7 +83,7 @@ export function testApp(given: Partial<App> = {}): App {
     secrets: [{ uid: crypto.randomUUID(), value: SECRET, createdAt: 1, expiresAt: null }],
     createdAt: 1,
     updatedAt: 1,
-    ...given,
+    ...input,
   };
 }
 
@@ -104,7 +104,7 @@ export async function startSendApi(options: TestApiOptions = {}): Promise<SendAp
   const signed = await startSignedApi({
     client: loopbackClient(),
     ...options,
-    pacing: { ...testPacing, ...options.pacing },
+    timings: { ...testTimings, ...options.timings },
   });
   const { api } = signed;
   const { state } = api;

@@ -4,7 +4,7 @@ import { registerEvent } from "./events.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
 import { custodyWallet, type SignedCall, signedHeaders } from "./signing.ts";
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   readonly body: any;
@@ -22,9 +22,9 @@ export interface SignedApi extends AsyncDisposable {
   readonly api: TestApi;
   nowSecs(): number;
   /** Signs and sends; fails when the response does not match the OpenAPI document. */
-  call(call: TestCall): Promise<Answer>;
+  call(call: TestCall): Promise<ApiResponse>;
   /** Sends with the provided headers, signed or not. */
-  send(call: TestCall, headers: Readonly<Record<string, string>>): Promise<Answer>;
+  send(call: TestCall, headers: Readonly<Record<string, string>>): Promise<ApiResponse>;
   sign(call: TestCall): Promise<Record<string, string>>;
   /** Counts the rows of every table of the state database except its clock, which is saved periodically. */
   rowCounts(): Record<string, number>;
@@ -44,7 +44,7 @@ export async function startSignedApi(
   const sign = (call: TestCall) =>
     signedHeaders({ fid: 3, signedAt: now(), ...call, body: bytesOf(call) ?? "" });
 
-  async function send(call: TestCall, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  async function send(call: TestCall, headers: Readonly<Record<string, string>>): Promise<ApiResponse> {
     const { method, path } = call;
     const body = bytesOf(call);
     const init = body === undefined ? { method, headers } : { method, headers, body };

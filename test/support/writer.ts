@@ -55,7 +55,7 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   serveIngest(port1, { db, engine, queue, newEvents });
   const client = connectRpc<IngestRpc>(port2);
   const submit = async (...records: EncodedRecord[]) => {
-    const refused = (await client.submit(records)).find((verdict) => verdict !== undefined);
+    const refused = (await client.submit(records)).find((outcome) => outcome !== undefined);
     if (refused) throw new Error(refused.reason);
   };
   await submit(...fids.flatMap((fid) => accountRecords(fid)));

@@ -69,8 +69,8 @@ describe("normalizes the subscription", () => {
       { "cast.created": { author_fids: Array(1024).fill(7) } },
       { "cast.created": { author_fids: Array(1024).fill(7) } },
     ],
-  ])("%j", (given, normalized) => {
-    expect(read(given)).toEqual(normalized as object);
+  ])("%j", (input, normalized) => {
+    expect(read(input)).toEqual(normalized as object);
   });
 });
 
@@ -122,8 +122,8 @@ describe("rejects the subscription", () => {
       { "cast.created": { parent_urls: [""] } },
       "every entry of subscription.cast.created.parent_urls must have 1 to 1024 characters",
     ],
-  ])("%j", (given, message) => {
-    expect(read(given)).toBe(`badRequest: ${message}`);
+  ])("%j", (input, message) => {
+    expect(read(input)).toBe(`badRequest: ${message}`);
   });
 
   test.each(["3", -1, 1.5, 2 ** 53, 1e300, null, true, [[1]], {}])("the fid %j", (fid) => {
@@ -150,8 +150,8 @@ test("normalizes any JSON to a form that reads as itself, or rejects it", () => 
     value: fc.oneof({ maxDepth: 4 }, fc.jsonValue(), fc.dictionary(keys, tie("value"), { maxKeys: 3 })),
   })).value;
   fc.assert(
-    fc.property(json, (given) => {
-      const once = read(JSON.parse(JSON.stringify(given)));
+    fc.property(json, (input) => {
+      const once = read(JSON.parse(JSON.stringify(input)));
       if (typeof once !== "string") expect(read(once)).toEqual(once);
     }),
     { numRuns: 300 },

@@ -16,7 +16,7 @@ import { Cast } from "./schemas.ts";
 const tags = ["Casts"];
 
 const Casts = Type.Object({ casts: Type.Array(Cast) }, closed);
-const BulkCastsResponse = Type.Object({ casts: Type.Array(Cast), result: Casts }, closed);
+const BulkCastsResponse = Type.Object({ result: Casts }, closed);
 
 export type ObjectTypeCheck = Assignable<
   ReturnType<typeof presentBulkCasts>,

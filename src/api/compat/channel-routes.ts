@@ -19,7 +19,7 @@ import { type Assignable, closed, Next } from "../shared/schemas.ts";
 import { respondWithUserPage } from "../shared/user-page.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
 import { Member, UserPageResponse } from "./response-schemas.ts";
-import { Channel, channelFields, User } from "./schemas.ts";
+import { Channel } from "./schemas.ts";
 
 const CastCount = (days: number) =>
   Type.String({
@@ -30,7 +30,6 @@ const CastCount = (days: number) =>
 const ChannelActivity = Type.Object(
   {
     object: Type.Literal("channel_activity"),
-    ...channelFields,
     cast_count_1d: CastCount(1),
     cast_count_7d: CastCount(7),
     cast_count_30d: CastCount(30),
@@ -40,10 +39,7 @@ const ChannelActivity = Type.Object(
 );
 
 const ChannelActivityResponse = Type.Object({ channels: Type.Array(ChannelActivity), next: Next }, closed);
-const MembersResponse = Type.Object(
-  { members: Type.Array(Member), users: Type.Array(User), next: Next },
-  closed,
-);
+const MembersResponse = Type.Object({ members: Type.Array(Member), next: Next }, closed);
 
 export type ObjectTypeCheck = Assignable<
   ReturnType<typeof presentChannelActivity>,

@@ -55,7 +55,7 @@ const ConversationResponse = Type.Object(
   closed,
 );
 
-const SearchResponse = Type.Object({ casts: Type.Array(Cast), next: Next, result: CastPageResponse }, closed);
+const SearchResponse = Type.Object({ result: CastPageResponse }, closed);
 
 export type ObjectTypeCheck = Assignable<PresentedCastWithReplies, Static<typeof CastWithReplies>> &
   Assignable<ReturnType<typeof presentCastSearch>, Static<typeof SearchResponse>>;

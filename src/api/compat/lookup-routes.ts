@@ -69,9 +69,8 @@ export function lookupRoutes(reads: Reads) {
           (fids) => ({ fids, viewerFid }),
           (fids, hydration) => {
             const users = presentUsers(fids, hydration);
-            const [user] = users;
-            if (!user) throw new ApiError("notFound", "no user has this name on X");
-            return { user, users };
+            if (users.length === 0) throw new ApiError("notFound", "no user has this name on X");
+            return { users };
           },
         ),
       operation({
@@ -83,7 +82,7 @@ export function lookupRoutes(reads: Reads) {
           x_username: renamed(text({ description: "Without a leading @" }), "x_username", "username"),
           viewer_fid: viewerFid(),
         },
-        response: Type.Object({ user: User, users: Type.Array(User) }, closed),
+        response: Type.Object({ users: Type.Array(User) }, closed),
         errors: ["notFound"],
       }),
     )

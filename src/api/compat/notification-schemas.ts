@@ -21,9 +21,7 @@ export const Notification = Type.Object(
       Type.Literal("quote"),
     ]),
     most_recent_timestamp: IsoTime("Time of the newest act of the entry"),
-    timestamp: IsoTime("Same as `most_recent_timestamp`"),
     seen: Type.Literal(false, { description: "Always false: nothing can be marked as seen" }),
-    user: User,
     cast: Type.Optional(Cast),
     reactions: Type.Optional(
       Type.Array(Type.Object({ object: kindOf, user: User, cast: CastDehydrated }, closed), {
@@ -40,8 +38,7 @@ export const Notification = Type.Object(
   {
     ...closed,
     $id: "FarcasterNotification",
-    description:
-      "`user`: the author of the latest act; `cast`: the cast that mentions, replies or received the reactions",
+    description: "`cast`: the cast that mentions, replies, quotes or received the reactions",
   },
 );
 

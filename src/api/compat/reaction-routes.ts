@@ -19,26 +19,22 @@ import { decodeCursor } from "../shared/cursor-param.ts";
 import type { Viewer } from "../shared/dialect.ts";
 import { type Assignable, closed, Next } from "../shared/schemas.ts";
 import { pageLimit, viewerFid } from "./dialect.ts";
-import { Cast, CastDehydrated, IsoTime, User, UserDehydrated } from "./schemas.ts";
+import { Cast, IsoTime, User, UserDehydrated } from "./schemas.ts";
 
-const reactionOf = <U extends TSchema, C extends TSchema>(user: U, cast: C) =>
+const reactionOf = <T extends Readonly<Record<string, TSchema>>>(parts: T) =>
   Type.Object(
     {
       object: Type.Union([Type.Literal("likes"), Type.Literal("recasts")]),
       reaction_type: Type.Union([Type.Literal("like"), Type.Literal("recast")]),
       reaction_timestamp: IsoTime("When the user reacted"),
-      user,
-      cast,
+      ...parts,
     },
     closed,
   );
 
-const CastReactions = Type.Object(
-  { reactions: Type.Array(reactionOf(User, CastDehydrated)), next: Next },
-  closed,
-);
+const CastReactions = Type.Object({ reactions: Type.Array(reactionOf({ user: User })), next: Next }, closed);
 const UserReactions = Type.Object(
-  { reactions: Type.Array(reactionOf(UserDehydrated, Cast)), next: Next },
+  { reactions: Type.Array(reactionOf({ user: UserDehydrated, cast: Cast })), next: Next },
   closed,
 );
 

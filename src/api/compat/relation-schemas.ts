@@ -39,7 +39,6 @@ export const BestFriendsResponse = Type.Object({ users: Type.Array(BestFriend), 
 
 export const BlocksResponse = Type.Object(
   {
-    users: Type.Array(User),
     blocks: Type.Array(
       Type.Object(
         {
@@ -58,7 +57,6 @@ export const BlocksResponse = Type.Object(
 
 export const MutesResponse = Type.Object(
   {
-    users: Type.Array(User),
     mutes: Type.Array(
       Type.Object(
         { object: Type.Literal("mute"), muted: User, muted_at: IsoTime("When it started") },

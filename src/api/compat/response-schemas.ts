@@ -1,9 +1,8 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { compatPresenters } from "../../read/present/compat/presenters.ts";
-import { StorageUsageResponse } from "../native/storage/schemas.ts";
 import type { ResponseName, Undocumented } from "../shared/dialect.ts";
-import { type Assignable, Count, closed, Fid, Next } from "../shared/schemas.ts";
-import { Cast, Channel, IsoTime, NoItems, User, UserDehydrated, userFields } from "./schemas.ts";
+import { type Assignable, Count, closed, Next } from "../shared/schemas.ts";
+import { Cast, Channel, IsoTime, NoItems, User, UserDehydrated } from "./schemas.ts";
 
 const one = <T extends Readonly<Record<string, TSchema>>>(fields: T) => Type.Object(fields, closed);
 
@@ -11,18 +10,13 @@ export const UserPageResponse = one({ users: Type.Array(User), next: Next });
 export const CastPageResponse = one({ casts: Type.Array(Cast), next: Next });
 
 export const Follower = Type.Object(
-  { object: Type.Literal("follower"), ...userFields, user: User },
-  {
-    ...closed,
-    $id: "FarcasterFollower",
-    description: "The fields of the user, and the user again in `user`",
-  },
+  { object: Type.Literal("follower"), user: User },
+  { ...closed, $id: "FarcasterFollower" },
 );
 
 const MutualFollower = Type.Object(
   {
     object: Type.Literal("reciprocal_follower"),
-    ...userFields,
     timestamp: IsoTime("The later of the two follows"),
     user: User,
   },
@@ -43,7 +37,6 @@ export const Member = Type.Object(
 
 const Allocation = one({
   object: Type.Literal("storage_allocation"),
-  fid: Fid,
   user: Type.Optional(UserDehydrated),
   units: Count,
   expiry: IsoTime("When the units expire"),
@@ -57,8 +50,8 @@ export const responseSchemas = {
   user: one({ user: User }),
   users: one({ users: Type.Array(User) }),
   userPage: UserPageResponse,
-  userSearch: one({ users: Type.Array(User), next: Next, result: UserPageResponse }),
-  verifications: one({ user: User, verifications: Type.Array(Verification) }),
+  userSearch: one({ result: UserPageResponse }),
+  verifications: one({ verifications: Type.Array(Verification) }),
   followerPage: one({ users: Type.Array(Follower), next: Next }),
   mutualFollowPage: one({ users: Type.Array(MutualFollower), next: Next }),
   cast: one({ cast: Cast }),
@@ -66,7 +59,7 @@ export const responseSchemas = {
   castPage: CastPageResponse,
   channel: one({ channel: Channel }),
   channelPage: one({ channels: Type.Array(Channel), next: Next }),
-  membershipPage: one({ members: Type.Array(Member), channels: Type.Array(Channel), next: Next }),
+  membershipPage: one({ members: Type.Array(Member), next: Next }),
   storageAllocations: one({ total_active_units: Count, allocations: Type.Array(Allocation) }),
   storageUsage: one({
     object: Type.Literal("storage_usage"),
@@ -77,7 +70,6 @@ export const responseSchemas = {
     reactions: StoreUse,
     verified_addresses: StoreUse,
     username_proofs: StoreUse,
-    units: StorageUsageResponse.properties.units,
   }),
   conversationSummary: one({
     summary: one({ text: Type.String(), mentioned_profiles: NoItems, participants: NoItems }),

@@ -12,8 +12,9 @@ import {
   EthAddress,
   Fid,
   Hash,
+  MentionRanges,
   nullable,
-  SolAddress,
+  verifiedFields,
 } from "../shared/schemas.ts";
 
 /** Objects of the compat dialect's responses, for the OpenAPI document. */
@@ -77,20 +78,7 @@ export const userFields = {
     ),
     { description: "Addresses that may sign in as the user, each with the app that requested it" },
   ),
-  verified_addresses: Type.Object(
-    {
-      eth_addresses: Type.Array(EthAddress),
-      sol_addresses: Type.Array(SolAddress),
-      primary: Type.Object({ eth_address: nullable(EthAddress), sol_address: nullable(SolAddress) }, closed),
-    },
-    closed,
-  ),
-  verified_accounts: Type.Array(
-    Type.Object(
-      { platform: Type.Union([Type.Literal("x"), Type.Literal("github")]), username: Type.String() },
-      closed,
-    ),
-  ),
+  ...verifiedFields,
   pro: Type.Optional(
     Type.Object(
       {
@@ -202,12 +190,7 @@ export const castFields = {
   ),
   replies: Type.Object({ count: Count }, closed),
   mentioned_profiles: Type.Array(User),
-  mentioned_profiles_ranges: Type.Array(
-    Type.Object(
-      { start: Count, end: Count },
-      { ...closed, description: "UTF-16 offsets into `text`; `end` is exclusive" },
-    ),
-  ),
+  mentioned_profiles_ranges: MentionRanges,
   mentioned_channels: NoItems,
   mentioned_channels_ranges: NoItems,
   viewer_context: Type.Optional(

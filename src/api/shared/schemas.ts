@@ -26,6 +26,31 @@ export const Next = Type.Object(
   },
 );
 
+/** Fields of a user that are the same in every dialect. */
+export const verifiedFields = {
+  verified_addresses: Type.Object(
+    {
+      eth_addresses: Type.Array(EthAddress),
+      sol_addresses: Type.Array(SolAddress),
+      primary: Type.Object({ eth_address: nullable(EthAddress), sol_address: nullable(SolAddress) }, closed),
+    },
+    closed,
+  ),
+  verified_accounts: Type.Array(
+    Type.Object(
+      { platform: Type.Union([Type.Literal("x"), Type.Literal("github")]), username: Type.String() },
+      closed,
+    ),
+  ),
+};
+
+export const MentionRanges = Type.Array(
+  Type.Object(
+    { start: Count, end: Count },
+    { ...closed, description: "UTF-16 offsets into `text`; `end` is exclusive" },
+  ),
+);
+
 export const User = Type.Object(
   {
     object: Type.Literal("user"),
@@ -51,23 +76,7 @@ export const User = Type.Object(
       Type.Object({ address: EthAddress, app: Type.Object({ fid: nullable(Fid) }, closed) }, closed),
       { description: "Addresses that may sign in as the user, each with the app that requested it" },
     ),
-    verified_addresses: Type.Object(
-      {
-        eth_addresses: Type.Array(EthAddress),
-        sol_addresses: Type.Array(SolAddress),
-        primary: Type.Object(
-          { eth_address: nullable(EthAddress), sol_address: nullable(SolAddress) },
-          closed,
-        ),
-      },
-      closed,
-    ),
-    verified_accounts: Type.Array(
-      Type.Object(
-        { platform: Type.Union([Type.Literal("x"), Type.Literal("github")]), username: Type.String() },
-        closed,
-      ),
-    ),
+    ...verifiedFields,
     pro: nullable(
       Type.Object(
         {
@@ -123,12 +132,7 @@ const castFields = <Embed extends TSchema>(embed: Embed) => ({
   ),
   replies: Type.Object({ count: Count }, closed),
   mentioned_profiles: Type.Array(User),
-  mentioned_profiles_ranges: Type.Array(
-    Type.Object(
-      { start: Count, end: Count },
-      { ...closed, description: "UTF-16 offsets into `text`; `end` is exclusive" },
-    ),
-  ),
+  mentioned_profiles_ranges: MentionRanges,
   channel: nullable(ChannelDehydrated),
   app: Type.Null(),
 });

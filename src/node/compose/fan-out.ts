@@ -30,15 +30,15 @@ export function createFanOut(options: {
   readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "ledger">;
   /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;
-  readonly pacing?: Partial<FanOutTimings>;
+  readonly timings?: Partial<FanOutTimings>;
   /** Default: `performance.now()`. */
   readonly monotonicMs?: () => number;
 }): Promise<FanOutEngine> {
-  const { index, state, pacing = {} } = options;
+  const { index, state, timings = {} } = options;
   const { config, clock, log } = options.common;
   const { net, send } = config;
   const client = options.client ?? createConfiguredClient(net);
-  const timeoutMs = pacing.timeoutMs ?? send.send_timeout_secs * 1000;
+  const timeoutMs = timings.timeoutMs ?? send.send_timeout_secs * 1000;
   return startFanOut({
     apps: state.apps,
     tokens: state.tokens,
@@ -48,18 +48,18 @@ export function createFanOut(options: {
     post: createPostBatch({ client, clock, timeoutMs, userAgent: `${config.service.name}/${version}` }),
     slots: createSlots({
       total: send.send_concurrency,
-      breakerSettings: pacing.hosts ?? DEFAULT_CIRCUIT_BREAKER,
+      breakerSettings: timings.hosts ?? DEFAULT_CIRCUIT_BREAKER,
     }),
     clock,
     log,
     stats: new SendCounters(),
     monotonicMs: options.monotonicMs ?? (() => performance.now()),
-    rerunAfterMs: pacing.rerunAfterMs ?? RERUN_AFTER_MS,
+    rerunAfterMs: timings.rerunAfterMs ?? RERUN_AFTER_MS,
     settings: {
       dedupeTtlSecs: send.dedupe_ttl_secs,
       timeoutMs,
       maxAttempts: MAX_ATTEMPTS,
-      backoffMs: pacing.backoffMs ?? BACKOFF_MS,
+      backoffMs: timings.backoffMs ?? BACKOFF_MS,
     },
   });
 }

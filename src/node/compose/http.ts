@@ -15,7 +15,7 @@ import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
 
 /** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
-export function createNodeHttp(parts: {
+export function createNodeHttp(deps: {
   readonly common: Pick<Common, "config" | "log" | "clock" | "metrics">;
   readonly db: IndexDatabase;
   readonly state: StateStores;
@@ -29,7 +29,7 @@ export function createNodeHttp(parts: {
   /** Aborts when the process starts to shut down. */
   readonly stopping: AbortSignal;
 }): HttpServer {
-  const { common, db, state, fanOut, delivery, ops, unsent, descriptors, stopping } = parts;
+  const { common, db, state, fanOut, delivery, ops, unsent, descriptors, stopping } = deps;
   const { config, clock } = common;
   // Only a node that follows an upstream can lag behind it.
   const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;

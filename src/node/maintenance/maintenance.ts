@@ -33,13 +33,13 @@ export const MAX_STEPS_PER_SWEEP = 40;
 /** The gap between two steps, in which the state writer serves other calls. */
 const STEP_DELAY_MS = 5;
 
-export function createMaintenance(parts: {
+export function createMaintenance(deps: {
   readonly sweeps: readonly Sweep[];
   readonly clock: Clock;
   /** Called for each sweep that fails. The other sweeps still run, and the next run retries the failed one. */
   readonly onFault: (sweep: string, cause: unknown) => void;
 }): Maintenance {
-  const { sweeps, clock, onFault } = parts;
+  const { sweeps, clock, onFault } = deps;
   let runs = 0;
   let faults = 0;
   let lastRunAt: number | null = null;

@@ -27,7 +27,7 @@ export interface HttpWorkers {
 /** Starts the configured number of HTTP workers. The first one binds the port, and the others share it. */
 export function startHttpWorkers(
   config: Config,
-  parts: {
+  deps: {
     readonly ops: Omit<NodeOps, "metrics">;
     readonly metrics: Metrics;
     /** The metrics of the other parts. */
@@ -38,7 +38,7 @@ export function startHttpWorkers(
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
-  const { ops, metrics, partMetrics, fanOut, delivery, state, onCrash } = parts;
+  const { ops, metrics, partMetrics, fanOut, delivery, state, onCrash } = deps;
   const count = config.http.workers || availableParallelism();
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];

@@ -47,9 +47,9 @@ function readDetails(body: JsonObject): Result<GivenDetails | undefined, Refusal
   const spelling = Object.hasOwn(body, "notificationDetails")
     ? "notificationDetails"
     : "notification_details";
-  const given = ownValue(body, spelling);
-  if (given === undefined) return ok(undefined);
-  const details = readObject(given, "notificationDetails");
+  const input = ownValue(body, spelling);
+  if (input === undefined) return ok(undefined);
+  const details = readObject(input, "notificationDetails");
   if (!details.ok) return details;
   const url = readDetailsUrl(ownValue(details.value, "url"), "notificationDetails.url");
   if (!url.ok) return url;

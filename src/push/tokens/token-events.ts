@@ -14,7 +14,7 @@ import type { CountTokenEvent } from "./token-metrics.ts";
  */
 export const TOKEN_CHANGE_LIMIT: ChangeLimit = { maxChanges: 60, windowSecs: 3600 };
 
-export interface TokenEventsParts {
+export interface TokenEventsDeps {
   readonly apps: AppStore;
   readonly tokens: TokenStore;
   readonly guard: UrlGuard;
@@ -38,9 +38,9 @@ export interface TokenEvents {
   apply(app: App, sender: EventSender, requestId: string): Promise<Result<undefined, Refusal>>;
 }
 
-export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
-  const { apps, tokens, guard, clock, count } = parts;
-  const log = parts.log.child({ subsystem: "tokens" });
+export function createTokenEvents(deps: TokenEventsDeps): TokenEvents {
+  const { apps, tokens, guard, clock, count } = deps;
+  const log = deps.log.child({ subsystem: "tokens" });
   const now = () => nowSecs(clock);
 
   async function apply(
@@ -52,8 +52,8 @@ export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
     // Checked before the host of the URL is resolved, which is the most expensive step.
     const early = await tokens.exhausted({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
     if (early) return tooManyChanges(early);
-    const given = readTokenEvent(sender.payload);
-    const event = given.ok ? await checkUrl(given.value, fid) : given;
+    const input = readTokenEvent(sender.payload);
+    const event = input.ok ? await checkUrl(input.value, fid) : input;
     if (!event.ok) {
       const exhausted = await tokens.countRefused({ appId, fid, nowSecs: now() }, TOKEN_CHANGE_LIMIT);
       return exhausted ? tooManyChanges(exhausted) : event;
@@ -70,12 +70,12 @@ export function createTokenEvents(parts: TokenEventsParts): TokenEvents {
   }
 
   /** Checks the URL like every outbound URL: here, and again at every call. */
-  async function checkUrl(given: GivenEvent, fid: number): Promise<Result<TokenEvent, Refusal>> {
-    if (given.name === "miniapp_removed" || given.name === "notifications_disabled") return ok(given);
-    if (given.details === undefined) return ok({ name: "miniapp_added", details: undefined });
-    const checked = await guard.check(given.details.url, `fid:${fid}`);
+  async function checkUrl(input: GivenEvent, fid: number): Promise<Result<TokenEvent, Refusal>> {
+    if (input.name === "miniapp_removed" || input.name === "notifications_disabled") return ok(input);
+    if (input.details === undefined) return ok({ name: "miniapp_added", details: undefined });
+    const checked = await guard.check(input.details.url, `fid:${fid}`);
     if (!checked.ok) return badField(`notificationDetails.url ${checked.error.reason}`);
-    return ok({ ...given, details: { ...given.details, host: checked.value.url.host } });
+    return ok({ ...input, details: { ...input.details, host: checked.value.url.host } });
   }
 
   return {

@@ -12,14 +12,14 @@ export interface TokenService {
   ): Promise<Result<TokenRecord[], Refusal>>;
 }
 
-export function createTokenService(parts: {
+export function createTokenService(deps: {
   readonly apps: AppService;
   readonly tokens: TokenStore;
 }): TokenService {
   return {
     async list(fid, page) {
-      const app = await parts.apps.get(fid, page.appId);
-      return app.ok ? ok(await parts.tokens.list(page)) : app;
+      const app = await deps.apps.get(fid, page.appId);
+      return app.ok ? ok(await deps.tokens.list(page)) : app;
     },
   };
 }

@@ -5,6 +5,8 @@ import { memoizeJson } from "../../lib/json-text.ts";
  * identical. A state object is replaced when its contents change, so an identical state has identical contents. Responses
  * share the returned object and its JSON, so it must not be modified.
  *
+ * Nothing that depends on a viewer may be a part: each viewer would replace the object of all others.
+ *
  * @param present a pure function that builds an object from the state and its parts.
  */
 export function memoizePresenter<

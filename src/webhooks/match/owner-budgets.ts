@@ -99,13 +99,13 @@ export class OwnerBudgets {
   }
 
   /** @returns the reason if the owner may not add the subscription. */
-  subscribe(given: {
+  subscribe(input: {
     readonly id: string;
     readonly ownerId: string;
     readonly programSize: number;
     readonly onOver: (reason: string) => void;
   }): Subscriber | string {
-    const { id, ownerId, programSize, onOver } = given;
+    const { id, ownerId, programSize, onOver } = input;
     const account = this.#accountOf(ownerId);
     const sum = account.programSize + programSize;
     if (programSize > 0 && sum > MAX_OWNER_PROGRAM_SIZE) return ownerProgramFault(sum);

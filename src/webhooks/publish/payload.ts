@@ -45,12 +45,12 @@ function targetsOf(event: NodeEvent): Hash[] {
 function dataOf(
   event: NodeEvent,
   hydration: Hydration,
-  given: ReadonlyMap<CastContent, CastState | undefined>,
+  input: ReadonlyMap<CastContent, CastState | undefined>,
 ) {
   switch (event.kind) {
     case "cast.created":
     case "cast.deleted": {
-      const cast = given.get(event.cast);
+      const cast = input.get(event.cast);
       return cast && presentCastState(cast, hydration);
     }
     case "follow.created":

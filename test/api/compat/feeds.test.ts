@@ -114,8 +114,8 @@ describe("/feed with a filter", () => {
       ["feed_type=filter&filter_type=embed_types", 501, "embed"],
       ["", 400, "fid"],
     ] as const) {
-      const { status: given, body } = await api.get(`/v2/farcaster/feed?${query}`);
-      expect({ query, status: given }).toEqual({ query, status });
+      const { status: input, body } = await api.get(`/v2/farcaster/feed?${query}`);
+      expect({ query, status: input }).toEqual({ query, status });
       expect(body.message).toContain(message);
     }
     const trending = await api.get("/v2/farcaster/feed?feed_type=filter&filter_type=global_trending");

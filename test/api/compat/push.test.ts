@@ -173,15 +173,15 @@ test.each<[object, string]>([
     { notification: { ...sent, target_url: "https://evil.example/" } },
     "notification.target_url must be on the host",
   ],
-])("%j is 400 with the reason", async (given, message) => {
-  const body = JSON.stringify({ notification: sent, target_fids: [], ...given });
-  const answer = await ask("/frame/notifications", {
+])("%j is 400 with the reason", async (input, message) => {
+  const body = JSON.stringify({ notification: sent, target_fids: [], ...input });
+  const response = await ask("/frame/notifications", {
     method: "POST",
     headers: { "x-api-key": SECRET },
     body,
   });
-  expect(answer.status).toBe(400);
-  expect(answer.body.message).toStartWith(message);
+  expect(response.status).toBe(400);
+  expect(response.body.message).toStartWith(message);
 });
 
 test("is 401 without a key, with an unknown or expired key, and with a webhook's secret", async () => {
@@ -244,8 +244,8 @@ test("lists only campaigns of the key's app, newest first, page by page", async 
   } while (cursor);
   expect(walked).toEqual(ids);
   const stranger = sdkClient(url, { apiKey: OTHER_SECRET });
-  for (const given of [{}, { campaignId: ids[0] ?? "" }]) {
-    expect((await stranger.getNotificationCampaignStats(given)).notificationCampaigns).toEqual([]);
+  for (const input of [{}, { campaignId: ids[0] ?? "" }]) {
+    expect((await stranger.getNotificationCampaignStats(input)).notificationCampaigns).toEqual([]);
   }
   expect((await client.getNotificationCampaignStats({ limit: 100_000 })).notificationCampaigns).toHaveLength(
     5,
@@ -263,13 +263,13 @@ test("lists complete tokens, of all fids or of some, page by page", async () => 
     "INSERT INTO tokens (app_id, fid, client_fid, enabled, last_event, created_at, updated_at) VALUES (?, 34, 1, 0, 'miniapp_added', 5, 6)",
     [APP_ID],
   );
-  const walk = async (given: { fids?: number[] }) => {
+  const walk = async (input: { fids?: number[] }) => {
     const items = [];
     let cursor: string | undefined;
     do {
       const page = await client.fetchNotificationTokens({
         limit: 2,
-        ...given,
+        ...input,
         ...(cursor ? { cursor } : {}),
       });
       expectPromised("fetchNotificationTokens", page);

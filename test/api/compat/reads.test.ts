@@ -27,13 +27,13 @@ afterAll(async () => {
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: responses of every shape, which are checked against the SDK's types at run time
-type Answer = any;
+type Body = any;
 
 interface Read {
   readonly method: SdkMethod;
   readonly name: string;
-  readonly call: (facts: DemoFacts) => Promise<Answer>;
-  readonly shows: ((answer: Answer, facts: DemoFacts) => void) | undefined;
+  readonly call: (facts: DemoFacts) => Promise<Body>;
+  readonly shows: ((response: Body, facts: DemoFacts) => void) | undefined;
 }
 
 const reads: Read[] = [];
@@ -42,25 +42,25 @@ const reads: Read[] = [];
 function read(
   method: SdkMethod,
   params: (facts: DemoFacts) => Readonly<Record<string, unknown>>,
-  shows?: (answer: Answer, facts: DemoFacts) => void,
+  shows?: (response: Body, facts: DemoFacts) => void,
   name: string = method,
 ) {
-  const call = (given: DemoFacts) => {
-    const ask = client[method] as unknown as (params: unknown) => Promise<Answer>;
-    return ask.call(client, params(given));
+  const call = (input: DemoFacts) => {
+    const send = client[method] as unknown as (params: unknown) => Promise<Body>;
+    return send.call(client, params(input));
   };
   reads.push({ method, name, call, shows });
 }
 
 /** The response has entries under a key, so that their types were checked. */
-const some = (key: string) => (answer: Answer) => expect(answer[key].length).toBeGreaterThan(0);
+const some = (key: string) => (response: Body) => expect(response[key].length).toBeGreaterThan(0);
 const someAnd =
-  (key: string, check: (items: Answer[], facts: DemoFacts, answer: Answer) => void) =>
-  (answer: Answer, given: DemoFacts) => {
-    some(key)(answer);
-    check(answer[key], given, answer);
+  (key: string, check: (items: Body[], facts: DemoFacts, response: Body) => void) =>
+  (response: Body, input: DemoFacts) => {
+    some(key)(response);
+    check(response[key], input, response);
   };
-const fidsOf = (users: Answer[]) => users.map(({ fid }) => fid);
+const fidsOf = (users: Body[]) => users.map(({ fid }) => fid);
 
 const viewerFid = 6;
 const isViewed = {
@@ -89,19 +89,19 @@ read(
       known.custody_address,
     ],
   }),
-  (answer, { verified, solana, known }) => {
+  (response, { verified, solana, known }) => {
     const [eth = ""] = verified.verified_addresses.eth_addresses;
     const [sol = ""] = solana.verified_addresses.sol_addresses;
-    expect(fidsOf(answer[eth])).toContain(verified.fid);
-    expect(fidsOf(answer[sol])).toContain(solana.fid);
-    expect(fidsOf(answer[known.custody_address])).toEqual([known.fid]);
-    expect(Object.keys(answer)).not.toContain("users");
+    expect(fidsOf(response[eth])).toContain(verified.fid);
+    expect(fidsOf(response[sol])).toContain(solana.fid);
+    expect(fidsOf(response[known.custody_address])).toEqual([known.fid]);
+    expect(Object.keys(response)).not.toContain("users");
   },
 );
 read(
   "fetchBulkUsersByEthOrSolAddress",
   ({ known }) => ({ addresses: [known.custody_address], addressTypes: ["verified_address"] }),
-  (answer, { known }) => expect(answer[known.custody_address] ?? []).toEqual([]),
+  (response, { known }) => expect(response[known.custody_address] ?? []).toEqual([]),
   "fetchBulkUsersByEthOrSolAddress of verified addresses only",
 );
 read(
@@ -151,16 +151,16 @@ read(
 read(
   "lookupUserStorageAllocations",
   () => ({ fid: 3 }),
-  someAnd("allocations", (items, _, answer) => {
+  someAnd("allocations", (items, _, response) => {
     expect(items[0]).toMatchObject({ user: { fid: 3 }, expiry: expect.any(String) });
-    expect(answer.total_active_units).toBeGreaterThan(0);
+    expect(response.total_active_units).toBeGreaterThan(0);
   }),
 );
 read(
   "lookupUserStorageUsage",
   () => ({ fid: 3 }),
-  (answer) =>
-    expect(answer).toMatchObject({
+  (response) =>
+    expect(response).toMatchObject({
       user: { fid: 3 },
       casts: { used: expect.any(Number), capacity: expect.any(Number) },
       links: { used: expect.any(Number) },
@@ -207,9 +207,9 @@ for (const method of ["fetchUserFollowers", "fetchUserFollowing"] as const) {
 read(
   "fetchRelevantFollowers",
   ({ known, viewer }) => ({ targetFid: known.fid, viewerFid: viewer.fid }),
-  (answer) => {
-    some("top_relevant_followers_hydrated")(answer);
-    some("all_relevant_followers_dehydrated")(answer);
+  (response) => {
+    some("top_relevant_followers_hydrated")(response);
+    some("all_relevant_followers_dehydrated")(response);
   },
 );
 read("fetchUserReciprocalFollowers", ({ viewer }) => ({ fid: viewer.fid, viewerFid }), some("users"));
@@ -237,13 +237,13 @@ read(
   "fetchBulkCasts",
   ({ thread, reply }) => ({ casts: [thread.hash, reply.hash], viewerFid }),
   ({ result }, { thread, reply }) =>
-    expect(result.casts.map(({ hash }: Answer) => hash)).toEqual([thread.hash, reply.hash]),
+    expect(result.casts.map(({ hash }: Body) => hash)).toEqual([thread.hash, reply.hash]),
 );
 read(
   "fetchBulkCasts",
   ({ thread, reply }) => ({ casts: [reply.hash, thread.hash], sortType: "likes" }),
   ({ result }) => {
-    const likes = result.casts.map(({ reactions }: Answer) => reactions.likes_count);
+    const likes = result.casts.map(({ reactions }: Body) => reactions.likes_count);
     expect(likes).toEqual(likes.toSorted((a: number, b: number) => b - a));
   },
   "fetchBulkCasts by likes",
@@ -421,7 +421,7 @@ read("fetchUsersActiveChannels", ({ inChannel }) => ({ fid: inChannel.cast.autho
 read(
   "lookupDeveloperManagedSigner",
   ({ signer }) => ({ publicKey: signer }),
-  (answer, { signer }) => expect(answer).toEqual({ public_key: signer, status: "approved", fid: 3 }),
+  (response, { signer }) => expect(response).toEqual({ public_key: signer, status: "approved", fid: 3 }),
 );
 read(
   "fetchBlockList",
@@ -473,10 +473,10 @@ read("fetchNotificationsByParentUrlForUser", ({ known, inChannel }) => ({
 describe("the SDK's", () => {
   test.each(reads)("$name resolves with the type that it declares", async ({ method, call, shows }) => {
     calls.length = 0;
-    const answer = await call(facts);
-    expectPromised(method, answer);
+    const response = await call(facts);
+    expectPromised(method, response);
     // A copy, because the test runner's matchers modify their arguments.
-    shows?.(structuredClone(answer), facts);
+    shows?.(structuredClone(response), facts);
     const [sent] = calls;
     const route = (sent?.path ?? "").replace(/\/{2,}/g, "/").replace(/\/$/, "");
     expectMatchesOpenApi(document, "get", route, sent?.status ?? 0, sent?.body);
@@ -525,8 +525,8 @@ test("an unregistered key is 404", async () => {
 /** For the same request both dialects must return the same data: they share one set of queries. */
 const sameQuestions: readonly [
   path: (facts: DemoFacts) => string,
-  inSpec: (answer: Answer) => Answer[],
-  call: (facts: DemoFacts) => Promise<Answer[]>,
+  inSpec: (response: Body) => Body[],
+  call: (facts: DemoFacts) => Promise<Body[]>,
 ][] = [
   [
     ({ known }) => `/followers?fid=${known.fid}&limit=50`,
@@ -546,7 +546,7 @@ const sameQuestions: readonly [
   ],
   [
     ({ thread }) => `/feed/user/casts?fid=${thread.author.fid}&limit=50`,
-    ({ casts }) => casts.map(({ hash, text }: Answer) => [hash, text]),
+    ({ casts }) => casts.map(({ hash, text }: Body) => [hash, text]),
     async ({ thread }) => {
       const { casts } = await client.fetchCastsForUser({ fid: thread.author.fid, limit: 50 });
       return casts.map(({ hash, text }) => [hash, text]);
@@ -554,7 +554,7 @@ const sameQuestions: readonly [
   ],
   [
     ({ recasted }) => `/reactions/cast?hash=${recasted.hash}&types=likes&limit=50`,
-    ({ reactions }) => reactions.map(({ user, timestamp }: Answer) => [user.fid, timestamp * 1000]),
+    ({ reactions }) => reactions.map(({ user, timestamp }: Body) => [user.fid, timestamp * 1000]),
     async ({ recasted }) => {
       const types = ["likes" as const];
       const { reactions } = await client.fetchCastReactions({ hash: recasted.hash, types, limit: 50 });
@@ -563,7 +563,7 @@ const sameQuestions: readonly [
   ],
   [
     ({ inChannel }) => `/feed/channels?channel_ids=${inChannel.id}&limit=50`,
-    ({ casts }) => casts.map(({ hash, timestamp }: Answer) => [hash, timestamp * 1000]),
+    ({ casts }) => casts.map(({ hash, timestamp }: Body) => [hash, timestamp * 1000]),
     async ({ inChannel }) => {
       const { casts } = await client.fetchFeedByChannelIds({ channelIds: [inChannel.id], limit: 50 });
       return casts.map(({ hash, timestamp }) => [hash, Date.parse(timestamp)]);
@@ -571,7 +571,7 @@ const sameQuestions: readonly [
   ],
   [
     () => "/cast/search?q=bread&limit=20",
-    ({ casts }) => casts.map(({ hash }: Answer) => hash),
+    ({ casts }) => casts.map(({ hash }: Body) => hash),
     async () => (await client.searchCasts({ q: "bread", limit: 20 })).result.casts.map(({ hash }) => hash),
   ],
   [
@@ -587,8 +587,8 @@ const sameQuestions: readonly [
 test.each(sameQuestions.map((question, at) => [at, question] as const))(
   "both dialects return the same data for the same request (%i)",
   async (_, [path, inSpec, call]) => {
-    const answer = await (await fetch(`${node.url}/v2/svc${path(facts)}`)).json();
-    const expected = inSpec(answer);
+    const response = await (await fetch(`${node.url}/v2/svc${path(facts)}`)).json();
+    const expected = inSpec(response);
     expect(expected.length).toBeGreaterThan(0);
     expect(await call(facts)).toEqual(expected);
   },
@@ -597,8 +597,8 @@ test.each(sameQuestions.map((question, at) => [at, question] as const))(
 test("the viewer's contexts agree with the lists", async () => {
   const fids = Array.from({ length: 100 }, (_, at) => at + 1);
   const { fid } = facts.viewer;
-  const ask = async (path: string): Promise<Answer> => (await fetch(`${node.url}/v2/svc${path}`)).json();
-  const all = async (path: string) => new Set(fidsOf((await ask(`${path}?fid=${fid}&limit=100`)).users));
+  const read = async (path: string): Promise<Body> => (await fetch(`${node.url}/v2/svc${path}`)).json();
+  const all = async (path: string) => new Set(fidsOf((await read(`${path}?fid=${fid}&limit=100`)).users));
   const [following, followers, blocking] = [
     await all("/following"),
     await all("/followers"),

@@ -41,7 +41,7 @@ test("users contain the viewer's relation in both directions", async () => {
 
 test("casts contain the viewer's reactions and relations to their authors and channels", async () => {
   const { body } = await api.get(`/v2/farcaster/casts?casts=${liked.hash},${plain.hash}&viewer_fid=1`);
-  expect(body.casts).toMatchObject([
+  expect((body.result as { casts: unknown }).casts).toMatchObject([
     {
       viewer_context: { liked: true, recasted: false },
       author: { viewer_context: { following: true } },

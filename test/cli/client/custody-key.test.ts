@@ -35,7 +35,7 @@ test.each([
   expect({ address: account.address, warning }).toEqual({ address: ADDRESS, warning: undefined });
 });
 
-test("a file goes before the variable, which then is not even looked at", () => {
+test("a file overrides the variable, which is then not read", () => {
   using dir = emptyDir();
   expect(fromFile(writeKeyFile(dir.path, "key", DIGITS), "nonsense").account.address).toBe(ADDRESS);
 });
@@ -49,7 +49,7 @@ test.each(["644", "640", "604"])("a file of mode %s is read with a warning", (mo
   expect(warning).toBe(`${file} can be read by others; "chmod 600" keeps the key to you`);
 });
 
-describe("what is no key is refused without a word of what is in it", () => {
+describe("rejects an invalid key without printing any of it", () => {
   test.each([
     ["nothing", "\n", "must hold a private key: 64 hex digits"],
     ["words", "correct horse battery staple", "must hold a private key"],
@@ -74,7 +74,7 @@ describe("what is no key is refused without a word of what is in it", () => {
     expect(refusalOf(() => fromVariable(text))).toStartWith("SVC_KEY ");
   });
 
-  test("no key at all, no such file, a directory", () => {
+  test("no key, a missing file, a directory", () => {
     using dir = emptyDir();
     const none = "no key: give --key-file <file>, or the key in SVC_KEY";
     expect(refusalOf(() => fromVariable(undefined))).toBe(none);

@@ -3,8 +3,8 @@ import { privateKeyToAccount } from "viem/accounts";
 
 /**
  * Preloaded before an example for browsers: `window.ethereum` as a wallet offers it (EIP-1193), with one account, on
- * Ethereum until it is asked to switch. As wallets do, it signs only for the chain that it is on, only with an account
- * that the page was let see, and only what is described in full, domain included.
+ * Ethereum until the page switches it. Like wallets, it signs only for its current chain, only with an account
+ * that the page may access, and only typed data with a complete description, domain included.
  */
 const account = privateKeyToAccount((process.env.WALLET_KEY ?? "") as `0x${string}`);
 let chainId = 1n;

@@ -267,9 +267,9 @@ describe("a webhook delivery", () => {
   const attempt = () => ({ atMs: clock.nowMs(), status: 500, error: null, durationMs: 5, responseText: "" });
   const settle = (
     delivery: Awaited<ReturnType<typeof take>>,
-    verdict: Parameters<typeof stores.queue.settle>[0]["verdict"],
+    outcome: Parameters<typeof stores.queue.settle>[0]["verdict"],
     holdUntilMs: number | null = null,
-  ) => stores.queue.settle({ delivery, attempt: attempt(), verdict, holdUntilMs }, rule);
+  ) => stores.queue.settle({ delivery, attempt: attempt(), verdict: outcome, holdUntilMs }, rule);
 
   test("is claimed at once when it was scheduled in what is now the future, and an attempt in flight retains its lease", async () => {
     clock.jump(JUMP);

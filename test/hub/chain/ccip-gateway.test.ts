@@ -17,7 +17,7 @@ describe("CCIP gateways", () => {
   });
 
   test("are called with GET if the URL has a placeholder for the data, otherwise with POST", async () => {
-    await using gateway = startReceiver({ answer: () => Response.json({ data: "0xabcd" }) });
+    await using gateway = startReceiver({ respond: () => Response.json({ data: "0xabcd" }) });
     const base = `http://127.0.0.1:${gateway.port}`;
     expect(await request({ data, sender, urls: [`${base}/{sender}/{data}.json`] })).toBe("0xabcd");
     expect(await request({ data, sender, urls: [`${base}/{sender}`] })).toBe("0xabcd");
@@ -37,11 +37,11 @@ describe("CCIP gateways", () => {
     ];
     let at = 0;
     await using gateway = startReceiver({
-      answer: () => responses[at++]?.() ?? new Response(null, { status: 500 }),
+      respond: () => responses[at++]?.() ?? new Response(null, { status: 500 }),
     });
     const urls = ["a", "b", "c", "d"].map((name) => `http://127.0.0.1:${gateway.port}/${name}`);
     expect(await request({ data, sender, urls })).toBe("0x01");
-    await using refusing = startReceiver({ answer: () => new Response(null, { status: 404 }) });
+    await using refusing = startReceiver({ respond: () => new Response(null, { status: 404 }) });
     const refused = [`http://127.0.0.1:${refusing.port}/`, ...urls];
     await expect(request({ data, sender, urls: refused })).rejects.toThrow("no gateway");
   });

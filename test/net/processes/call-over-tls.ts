@@ -31,8 +31,8 @@ const management = createManagementClient({
 
 const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   receiver: async () => {
-    const answer = await outbound.request({ url: httpsUrl, method: "GET", timeoutMs: 5000 });
-    if (!answer.ok) throw new Error(answer.error.kind);
+    const response = await outbound.request({ url: httpsUrl, method: "GET", timeoutMs: 5000 });
+    if (!response.ok) throw new Error(response.error.kind);
   },
   endpoint: () => createOperatorFetch(httpsUrl)(httpsUrl),
   probe: () => probe(new URL(httpsUrl), 5000),

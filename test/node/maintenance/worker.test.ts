@@ -16,10 +16,10 @@ test("a node sweeps when it starts and reports it in /status and /metrics", asyn
   }
   await using node = await startNode({ command: fromSources, dataDir: dir.path });
   const status = async () => {
-    const answer = (await (await fetch(`${node.url}/status`)).json()) as {
+    const response = (await (await fetch(`${node.url}/status`)).json()) as {
       maintenance: Record<string, unknown>;
     };
-    return answer.maintenance;
+    return response.maintenance;
   };
   const deadline = performance.now() + 10_000;
   while ((await status()).runs === 0 && performance.now() < deadline);

@@ -248,9 +248,9 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
 function create(
   campaigns: CampaignStore,
   campaignId: string,
-  given: { notificationId?: string; appId?: string; at?: number; maxUnderWay?: number },
+  input: { notificationId?: string; appId?: string; at?: number; maxUnderWay?: number },
 ) {
-  const { notificationId = "n", appId = "app", at = 100, maxUnderWay = 100 } = given;
+  const { notificationId = "n", appId = "app", at = 100, maxUnderWay = 100 } = input;
   return campaigns.create(
     {
       campaignId,

@@ -83,13 +83,13 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
                 model.set(key, { ...held, state, lastEvent: name, updatedAt: nowSecs });
               }
             } else {
-              const given = "details" in event && event.details ? event.details : null;
+              const input = "details" in event && event.details ? event.details : null;
               model.set(key, {
                 appId,
                 fid,
                 clientFid,
-                state: given ? "enabled" : "no_token",
-                details: given,
+                state: input ? "enabled" : "no_token",
+                details: input,
                 lastEvent: name,
                 createdAt: held?.createdAt ?? nowSecs,
                 updatedAt: nowSecs,
@@ -100,8 +100,8 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => T
           for (const appId of ["x", "y"]) {
             const own = rows.filter((row) => row.appId === appId);
             expect(await store.list({ appId, after: undefined, max: 100 })).toEqual(own);
-            const live = own.flatMap(({ appId: app, fid, clientFid, state, details: given }): LiveToken[] =>
-              state === "enabled" && given ? [{ appId: app, fid, clientFid, details: given }] : [],
+            const live = own.flatMap(({ appId: app, fid, clientFid, state, details: input }): LiveToken[] =>
+              state === "enabled" && input ? [{ appId: app, fid, clientFid, details: input }] : [],
             );
             const fids = [6, Number.MAX_SAFE_INTEGER, 404];
             expect(await store.listLiveOf(appId, fids)).toEqual(live.filter(({ fid }) => fids.includes(fid)));

@@ -61,13 +61,13 @@ async function take(
   return { ...report.outcomes, refused: Object.fromEntries(report.refused), lines: report.lines() };
 }
 
-const counts = (given: Partial<Record<"added" | "updated" | "unchanged" | "newer_here", number>> = {}) => ({
+const counts = (input: Partial<Record<"added" | "updated" | "unchanged" | "newer_here", number>> = {}) => ({
   added: 0,
   updated: 0,
   unchanged: 0,
   newer_here: 0,
   refused: {},
-  ...given,
+  ...input,
 });
 
 /** A token event of a client. */
@@ -291,12 +291,12 @@ test("importing any list is idempotent", async () => {
       fc.array(token, { maxLength: 12 }),
       fc.array(reported, { maxLength: 4 }),
       named,
-      async (given, events, clients) => {
+      async (input, events, clients) => {
         using app = await openApp();
         for (const { fid, clientFid, host } of events) {
           await report(app, fid, clientFid, { name: "miniapp_added", details: details(host, "own") });
         }
-        const list = given.map(listed);
+        const list = input.map(listed);
         await take(app.db, list, { clients });
         const once = app.rows();
         const again = await take(app.db, list, { clients });

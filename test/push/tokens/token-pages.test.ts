@@ -9,16 +9,16 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop(true);
 });
 
-type Answer = (url: URL, request: Request, nth: number) => Response;
+type Respond = (url: URL, request: Request, nth: number) => Response;
 
-function serve(answer: Answer) {
+function serve(response: Respond) {
   const requests: URL[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
       const url = new URL(request.url);
-      return answer(url, request, requests.push(url) - 1);
+      return response(url, request, requests.push(url) - 1);
     },
   });
   servers.push(server);
@@ -73,7 +73,7 @@ test("throws a RetryableError when the service keeps failing", async () => {
   expect(requests).toHaveLength(5);
 });
 
-test.each<[string, Answer, string]>([
+test.each<[string, Respond, string]>([
   ["a wrong key", () => new Response("{}", { status: 401 }), "status 401"],
   ["a redirect", () => Response.redirect("http://api.example/", 302), "redirect"],
   ["no JSON", () => new Response("<html>"), "not a page"],
@@ -83,8 +83,8 @@ test.each<[string, Answer, string]>([
   ["a next that is no object", () => Response.json({ notification_tokens: [], next: 1 }), "not a page"],
   ["the same cursor for ever", () => page([1], "again"), "again and again"],
   ["more than a page can be", () => new Response(`[${" ".repeat(5 * 1024 * 1024)}]`), "not a page"],
-])("throws a UserError for %s, without a retry", async (_, answer, message) => {
-  const { url, requests } = serve(answer);
+])("throws a UserError for %s, without a retry", async (_, response, message) => {
+  const { url, requests } = serve(response);
   const fault = await read(url).catch((error: unknown) => error);
   expect(fault).toBeInstanceOf(UserError);
   expect(String(fault)).toContain(message);

@@ -195,8 +195,8 @@ export class UpstreamServer {
   #submitBulk(messages: readonly Message[], metadata: Metadata): SubmitBulkMessagesResponse {
     const refused = new Map<number, string>();
     for (const message of messages) {
-      const verdict = this.#submit(message, metadata);
-      if (verdict instanceof Error) refused.set(dataOf(message).fid, verdict.details);
+      const outcome = this.#submit(message, metadata);
+      if (outcome instanceof Error) refused.set(dataOf(message).fid, outcome.details);
     }
     const byShard = messages.toSorted((a, b) => shardOf(dataOf(a).fid) - shardOf(dataOf(b).fid));
     return {

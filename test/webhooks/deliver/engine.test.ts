@@ -59,7 +59,7 @@ test("a receiver on a raw socket can verify a delivery from its bytes", async ()
 
 test("retries a failed attempt on schedule, with the same id and a new timestamp", async () => {
   await using bench = openDeliveryBench();
-  await using receiver = startReceiver({ answer: () => new Response("oops", { status: 500 }) });
+  await using receiver = startReceiver({ respond: () => new Response("oops", { status: 500 }) });
   const hook = await bench.addWebhook("a", receiver.port);
   await bench.start();
   await bench.publish([hook], "{}");
@@ -87,7 +87,7 @@ test("retries a failed attempt on schedule, with the same id and a new timestamp
 
 test("signs a retry after a rotation with the new and the old secret", async () => {
   await using bench = openDeliveryBench();
-  await using receiver = startReceiver({ answer: () => new Response("", { status: 503 }) });
+  await using receiver = startReceiver({ respond: () => new Response("", { status: 503 }) });
   const hook = await bench.addWebhook("a", receiver.port);
   await bench.start();
   await bench.publish([hook], '{"n":1}');
@@ -112,7 +112,7 @@ test("signs a retry after a rotation with the new and the old secret", async () 
 test("a poll sends a retry that was scheduled before the clock went back by days", async () => {
   await using bench = openDeliveryBench();
   let status = 503;
-  await using receiver = startReceiver({ answer: () => new Response("", { status }) });
+  await using receiver = startReceiver({ respond: () => new Response("", { status }) });
   const hook = await bench.addWebhook("a", receiver.port);
   await bench.start();
   await bench.publish([hook], "{}");
@@ -129,7 +129,7 @@ test("counts a redirect as a failed attempt and does not follow it", async () =>
   await using bench = openDeliveryBench("webhooks.retry_max_attempts=1");
   await using target = startReceiver();
   await using receiver = startReceiver({
-    answer: () => Response.redirect(`http://private.example:${target.port}/`, 307),
+    respond: () => Response.redirect(`http://private.example:${target.port}/`, 307),
   });
   const hook = await bench.addWebhook("a", receiver.port);
   await bench.start();
@@ -159,9 +159,9 @@ test("does not call a host that now resolves to a private address", async () => 
 describe("a failing receiver does not delay others", () => {
   test("delivers to a quick one beside one that hangs, one that returns 500 and one that redirects", async () => {
     await using bench = openDeliveryBench();
-    await using hanging = startReceiver({ answer: never });
-    await using failing = startReceiver({ answer: () => new Response("", { status: 500 }) });
-    await using redirecting = startReceiver({ answer: () => Response.redirect("http://10.0.0.1/", 302) });
+    await using hanging = startReceiver({ respond: never });
+    await using failing = startReceiver({ respond: () => new Response("", { status: 500 }) });
+    await using redirecting = startReceiver({ respond: () => Response.redirect("http://10.0.0.1/", 302) });
     await using quick = startReceiver();
     const hooks = [
       await bench.addWebhook("hanging", hanging.port),
@@ -181,7 +181,7 @@ describe("a failing receiver does not delay others", () => {
 
   test("delivers to an eleventh receiver while ten hang", async () => {
     await using bench = openDeliveryBench();
-    await using hanging = startReceiver({ answer: never });
+    await using hanging = startReceiver({ respond: never });
     await using quick = startReceiver();
     const names = Array.from({ length: 10 }, (_, n) => `hanging-${n}`);
     for (const name of names) await bench.addWebhook(name, hanging.port);
@@ -203,7 +203,7 @@ test("keeps at most four calls to one webhook and sixteen in total in flight", a
   const mostOf = new Map<string, number>();
   const of = new Map<string, number>();
   await using receiver = startReceiver({
-    async answer({ headers }) {
+    async respond({ headers }) {
       const name = headers.get("host") ?? "";
       of.set(name, (of.get(name) ?? 0) + 1);
       mostOf.set(name, Math.max(mostOf.get(name) ?? 0, of.get(name) ?? 0));
@@ -267,7 +267,7 @@ test("applies Retry-After to all queued deliveries of the webhook", async () => 
   await using bench = openDeliveryBench();
   let isWell = false;
   await using receiver = startReceiver({
-    answer: () =>
+    respond: () =>
       isWell ? new Response("ok") : new Response("", { status: 429, headers: { "retry-after": "120" } }),
   });
   const hook = await bench.addWebhook("a", receiver.port);
@@ -285,7 +285,7 @@ test("applies Retry-After to all queued deliveries of the webhook", async () => 
 test("deactivates on 410; queued deliveries are sent after the owner reactivates the webhook", async () => {
   await using bench = openDeliveryBench();
   let isGone = true;
-  await using receiver = startReceiver({ answer: () => new Response("", { status: isGone ? 410 : 200 }) });
+  await using receiver = startReceiver({ respond: () => new Response("", { status: isGone ? 410 : 200 }) });
   const hook = await bench.addWebhook("a", receiver.port);
   const running = await bench.start();
   await bench.publish([hook], '{"n":0}', '{"n":1}', '{"n":2}');
@@ -308,7 +308,7 @@ test("deactivates on 410; queued deliveries are sent after the owner reactivates
 
 test("deactivates with a reason after a hundred failed deliveries over a day", async () => {
   await using bench = openDeliveryBench("webhooks.retry_max_attempts=1");
-  await using receiver = startReceiver({ answer: () => new Response("", { status: 404 }) });
+  await using receiver = startReceiver({ respond: () => new Response("", { status: 404 }) });
   const hook = await bench.addWebhook("a", receiver.port);
   await bench.start();
   const isActive = async () => (await bench.webhooks.find(hook, START_SECS))?.active;
@@ -391,7 +391,7 @@ describe("after the end of a process", () => {
   test("stop waits for the response of a call in flight", async () => {
     await using bench = openDeliveryBench();
     const gate = Promise.withResolvers<Response>();
-    await using receiver = startReceiver({ answer: () => gate.promise });
+    await using receiver = startReceiver({ respond: () => gate.promise });
     const hook = await bench.addWebhook("a", receiver.port);
     const running = await bench.start();
     await bench.publish([hook], "{}", "{}");
@@ -406,7 +406,7 @@ describe("after the end of a process", () => {
   test("stop aborts a call after the grace period; it is repeated after the next start", async () => {
     await using bench = openDeliveryBench();
     let isHanging = true;
-    await using receiver = startReceiver({ answer: () => (isHanging ? never() : new Response("ok")) });
+    await using receiver = startReceiver({ respond: () => (isHanging ? never() : new Response("ok")) });
     const hook = await bench.addWebhook("a", receiver.port);
     await bench.start();
     await bench.publish([hook], "{}");

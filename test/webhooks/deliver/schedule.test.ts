@@ -21,13 +21,13 @@ test("a delay is within a fifth of the schedule and not below the requested one"
       fc.integer({ min: 1, max: 25 }),
       fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 10 * MAX_RETRY_AFTER_MS })),
       random,
-      (given, attempt, askedMs, draw) => {
-        const wait = retryDelayMs(given, attempt, askedMs, draw);
-        if (attempt >= given.maxAttempts) return expect(wait).toBeUndefined();
-        const planned = Math.min(given.initialBackoffMs * 2 ** (attempt - 1), MAX_BACKOFF_MS);
-        const asked = Math.min(askedMs, MAX_RETRY_AFTER_MS);
-        expect(wait).toBeGreaterThanOrEqual(Math.max(Math.floor(planned * 0.8), asked));
-        expect(wait).toBeLessThanOrEqual(Math.max(Math.ceil(planned * 1.2), asked));
+      (input, attempt, askedMs, draw) => {
+        const wait = retryDelayMs(input, attempt, askedMs, draw);
+        if (attempt >= input.maxAttempts) return expect(wait).toBeUndefined();
+        const planned = Math.min(input.initialBackoffMs * 2 ** (attempt - 1), MAX_BACKOFF_MS);
+        const requested = Math.min(askedMs, MAX_RETRY_AFTER_MS);
+        expect(wait).toBeGreaterThanOrEqual(Math.max(Math.floor(planned * 0.8), requested));
+        expect(wait).toBeLessThanOrEqual(Math.max(Math.ceil(planned * 1.2), requested));
       },
     ),
   );

@@ -8,11 +8,11 @@ import { type ReceivedRequest, startReceiver } from "../../support/receiver.ts";
 const BODY = '{"created_at":1,"type":"cast.created","data":{"text":"Grüße 🎈"}}';
 
 /** Sends one delivery over a real socket and returns it as received. */
-async function delivered(given: Parameters<ReturnType<typeof openDeliveryBench>["addWebhook"]>[2] = {}) {
+async function delivered(input: Parameters<ReturnType<typeof openDeliveryBench>["addWebhook"]>[2] = {}) {
   await using bench = openDeliveryBench();
   await using receiver = startReceiver();
   bench.time.advanceMs(Date.now() - bench.time.nowMs());
-  const hook = await bench.addWebhook("a", receiver.port, given);
+  const hook = await bench.addWebhook("a", receiver.port, input);
   await bench.start();
   await bench.publish([hook], BODY);
   await bench.settled(hook, 1);
@@ -23,11 +23,11 @@ describe("the official Standard Webhooks library", () => {
   test("verifies a delivery with its standard_secret, and rejects another secret or body", async () => {
     const { headers, body } = await delivered();
     const webhook = new Webhook(standardSecret(secretOf("a").value));
-    const given = Object.fromEntries(headers);
-    expect(webhook.verify(body, given)).toEqual(JSON.parse(BODY));
-    expect(() => webhook.verify(`${body} `, given)).toThrow(WebhookVerificationError);
+    const input = Object.fromEntries(headers);
+    expect(webhook.verify(body, input)).toEqual(JSON.parse(BODY));
+    expect(() => webhook.verify(`${body} `, input)).toThrow(WebhookVerificationError);
     const other = new Webhook(standardSecret(makeSecret(7).value));
-    expect(() => other.verify(body, given)).toThrow(WebhookVerificationError);
+    expect(() => other.verify(body, input)).toThrow(WebhookVerificationError);
   });
 
   test("verifies a delivery with each unexpired secret during a rotation", async () => {

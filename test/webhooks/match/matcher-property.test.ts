@@ -112,7 +112,7 @@ const subscription = fc
     },
     { requiredKeys: ["cast_created"] },
   )
-  .map((given): Subscription => expectOk(readSubscription(given, "subscription")));
+  .map((input): Subscription => expectOk(readSubscription(input, "subscription")));
 
 const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 const facts: fc.Arbitrary<EventFacts> = fc.oneof(

@@ -41,8 +41,8 @@ const likeOfUrl: EventFacts = { kind: "reaction.created", fid: 3, targetFid: nul
 const user: EventFacts = { kind: "user.updated", fid: 3 };
 
 /** Returns whether a webhook with the subscription, in the form of a request, matches the event. */
-function hears(given: object, facts: EventFacts): boolean {
-  const subscription = expectOk(readSubscription(given, "subscription"));
+function hears(input: object, facts: EventFacts): boolean {
+  const subscription = expectOk(readSubscription(input, "subscription"));
   const matcher = createMatcher();
   expect(matcher.set("webhook", subscription)).toBeUndefined();
   const matched = matcher.match(facts);
@@ -138,14 +138,14 @@ describe("two fields match when both hold, or with match: any when one holds", (
     for (const other of Object.keys(failing)) {
       if (other === field) continue;
       for (const match of [undefined, "all", "any"]) {
-        const given = (fields: object) => ({ cast_created: { ...fields, ...(match && { match }) } });
+        const input = (fields: object) => ({ cast_created: { ...fields, ...(match && { match }) } });
         const failed = { [field]: failing[field] };
         const pair = (values: Record<string, unknown>) => ({ ...failed, [other]: values[other] });
-        if (other in holding) expect(hears(given(pair(holding)), reply)).toBe(match === "any");
-        expect(hears(given(pair(failing)), reply)).toBe(false);
+        if (other in holding) expect(hears(input(pair(holding)), reply)).toBe(match === "any");
+        expect(hears(input(pair(failing)), reply)).toBe(false);
         if (!(field in holding) || !(other in holding)) continue;
         const both = { [field]: holding[field], [other]: holding[other] };
-        expect(hears(given(both), reply)).toBe(true);
+        expect(hears(input(both), reply)).toBe(true);
       }
     }
   });

@@ -23,13 +23,13 @@ import { localStores } from "../../support/state-stores.ts";
 import { ManualTimers } from "../../support/timers.ts";
 import { startTestWriter } from "../../support/writer.ts";
 
-const PACING = { deleteAfterMs: 1_000, pollIntervalMs: 10_000, retryAfterMs: 500 };
+const INTERVALS = { deleteAfterMs: 1_000, pollIntervalMs: 10_000, retryAfterMs: 500 };
 
 interface Run {
   readonly publisher: Publisher;
   readonly timers: ManualTimers;
   /** The webhooks of each `onQueued` call. */
-  readonly told: string[][];
+  readonly notified: string[][];
   /** Resolves when this many events are published and the publisher is idle. */
   published(events: number): Promise<void>;
 }
@@ -65,18 +65,18 @@ async function startFixture(...fids: number[]) {
 
   function run(over: Partial<PublisherDeps> = {}): Run {
     const timers = new ManualTimers();
-    const told: string[][] = [];
+    const notified: string[][] = [];
     const publisher = startPublisher({
       index: writer.reader,
       outbox: writer.client,
       store,
       matching: startMatching(),
       hasRoom: async () => true,
-      onQueued: (webhookIds) => told.push([...webhookIds].sort()),
+      onQueued: (webhookIds) => notified.push([...webhookIds].sort()),
       onDeactivated: () => undefined,
       clock: writer.clock,
       log: pino({ level: "silent" }),
-      intervals: PACING,
+      intervals: INTERVALS,
       setTimer: timers.after,
       ...over,
     });
@@ -84,7 +84,7 @@ async function startFixture(...fids: number[]) {
       while (publisher.stats().publishedEvents < events || timers.pendingMs === undefined)
         await timers.next();
     };
-    return { publisher, timers, told, published };
+    return { publisher, timers, notified, published };
   }
 
   /** All deliveries as `kind → webhook`, in the order in which they were queued. */
@@ -144,7 +144,7 @@ describe("publisher", () => {
     const every = await addWebhook(ALL_CASTS);
     const ofTwo = await addWebhook({ "cast.created": { author_fids: [2] } });
     await addWebhook({ "follow.created": {} });
-    const { publisher, told, published } = run();
+    const { publisher, notified, published } = run();
     await writer.submit(cast(1, "one"), cast(2, "two"), uncast(1, cast(1, "one")), bio(1, "nobody asks"));
     await published(4);
     expect(deliveries()).toEqual([
@@ -154,7 +154,7 @@ describe("publisher", () => {
       `cast.deleted → ${every}`,
     ]);
     expect(events().map(({ body }) => JSON.parse(body).data.text)).toEqual(["one", "two", "one"]);
-    expect(told.flat().sort()).toEqual(expect.arrayContaining([every, ofTwo]));
+    expect(notified.flat().sort()).toEqual(expect.arrayContaining([every, ofTwo]));
     expect(publisher.stats()).toMatchObject({
       publishedEvents: 4,
       queuedDeliveries: 4,
@@ -195,7 +195,7 @@ describe("publisher", () => {
     const second = run();
     await second.published(2);
     expect([deliveries(), events()]).toEqual([before, bodies]);
-    expect([second.told, second.publisher.stats().queuedDeliveries]).toEqual([[], 0]);
+    expect([second.notified, second.publisher.stats().queuedDeliveries]).toEqual([[], 0]);
     await second.publisher.stop();
     expect(outboxBacklog(writer.db).events).toBe(0);
   });
@@ -248,7 +248,7 @@ describe("publisher", () => {
     };
     const { publisher, timers, published } = run({ store: failing });
     await writer.submit(cast(1, "a"));
-    while (timers.pendingMs !== PACING.retryAfterMs) await timers.next();
+    while (timers.pendingMs !== INTERVALS.retryAfterMs) await timers.next();
     expect([deliveries(), outboxBacklog(writer.db).events]).toEqual([[], 1]);
     timers.fire(writer.clock);
     await published(1);
@@ -264,9 +264,9 @@ describe("publisher", () => {
     await published(1);
     await writer.submit(cast(1, "b"));
     await published(2);
-    expect([outboxBacklog(writer.db).events, timers.pendingMs]).toEqual([2, PACING.deleteAfterMs]);
+    expect([outboxBacklog(writer.db).events, timers.pendingMs]).toEqual([2, INTERVALS.deleteAfterMs]);
     timers.fire(writer.clock);
-    while (timers.pendingMs !== PACING.pollIntervalMs) await timers.next();
+    while (timers.pendingMs !== INTERVALS.pollIntervalMs) await timers.next();
     expect(outboxBacklog(writer.db).events).toBe(0);
     await publisher.stop();
   });
@@ -302,25 +302,25 @@ describe("publisher", () => {
     const { writer, webhooks, claimOf, addWebhook, run, deliveries } = fixture;
     const { publisher, published } = run();
     let events = 0;
-    const heard = async () => {
+    const received = async () => {
       const before = deliveries().length;
       await writer.submit(cast(1, `event ${++events}`));
       await published(events);
       return deliveries().slice(before);
     };
-    expect(await heard()).toEqual([]);
+    expect(await received()).toEqual([]);
     const id = await addWebhook(ALL_CASTS);
-    expect(await heard()).toEqual([`cast.created → ${id}`]);
+    expect(await received()).toEqual([`cast.created → ${id}`]);
     await webhooks.update(claimOf(id), { subscription: { "cast.created": { author_fids: [2] } } });
-    expect(await heard()).toEqual([]);
+    expect(await received()).toEqual([]);
     await webhooks.update(claimOf(id), { subscription: { "cast.created": { text: "event" } } });
-    expect(await heard()).toEqual([`cast.created → ${id}`]);
+    expect(await received()).toEqual([`cast.created → ${id}`]);
     await webhooks.update(claimOf(id), { active: false });
-    expect(await heard()).toEqual([]);
+    expect(await received()).toEqual([]);
     await webhooks.update(claimOf(id), { active: true });
-    expect(await heard()).toEqual([`cast.created → ${id}`]);
+    expect(await received()).toEqual([`cast.created → ${id}`]);
     await webhooks.delete(claimOf(id));
-    expect(await heard()).toEqual([]);
+    expect(await received()).toEqual([]);
     await publisher.stop();
   });
 
@@ -332,7 +332,7 @@ describe("publisher", () => {
     const { publisher, timers, published } = run({ hasRoom: async () => hasRoom });
     await writer.submit(cast(1, "a"), cast(1, "b"));
     for (let looks = 0; looks < 3; looks++) {
-      while (timers.pendingMs !== PACING.retryAfterMs) await timers.next();
+      while (timers.pendingMs !== INTERVALS.retryAfterMs) await timers.next();
       expect([publisher.stats().isBackpressured, deliveries(), outboxBacklog(writer.db).events]).toEqual([
         true,
         [],
@@ -403,7 +403,7 @@ describe("publisher", () => {
       awaitEvents: () => Promise.reject(new Error("the port is closed")),
     };
     const { publisher, timers, published } = run({ outbox: deaf });
-    while (timers.pendingMs !== PACING.pollIntervalMs) await timers.next();
+    while (timers.pendingMs !== INTERVALS.pollIntervalMs) await timers.next();
     await writer.submit(cast(1, "a"));
     expect(deliveries()).toEqual([]);
     timers.fire(writer.clock);
@@ -459,17 +459,17 @@ describe("publisher", () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries } = fixture;
     const every = await addWebhook(ALL_CASTS);
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     const stuck = {
       update: async () => undefined,
       match: () => {
-        asked.resolve();
+        requested.resolve();
         return new Promise<never>(() => undefined);
       },
     };
     await writer.submit(cast(1, "a"));
     const first = run({ matching: stuck });
-    await asked.promise;
+    await requested.promise;
     await first.publisher.stop();
     expect([deliveries(), outboxBacklog(writer.db).events, first.publisher.stats().skippedEvents]).toEqual([
       [],

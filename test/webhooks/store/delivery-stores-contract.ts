@@ -52,7 +52,7 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       const fixture = open(clock);
       opened.push(fixture);
       const { webhooks, publications, queue, log } = fixture;
-      const addWebhook = async (n: number, given: Partial<Webhook> = {}) => {
+      const addWebhook = async (n: number, input: Partial<Webhook> = {}) => {
         const webhook: Webhook = {
           webhookId: `hook-${n}`,
           ownerFid: 3,
@@ -66,7 +66,7 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
           secrets: [makeSecret(n)],
           createdAt: NOW - 100,
           updatedAt: NOW - 100,
-          ...given,
+          ...input,
         };
         await webhooks.create(webhook, 1000);
         return webhook.webhookId;
@@ -99,14 +99,14 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       };
       const settle = (
         delivery: ClaimedDelivery,
-        verdict: Verdict,
+        outcome: Verdict,
         { atMs = NOW_MS, holdUntilMs = null as number | null } = {},
       ) => {
         clock.setMs(atMs);
         return queue.settle(
           {
             delivery,
-            verdict,
+            verdict: outcome,
             holdUntilMs,
             attempt: { atMs, status: 200, error: null, durationMs: 5, responseText: "ok" },
           },
@@ -198,8 +198,8 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       const { addWebhook, publications, webhooks, own } = start();
       await addWebhook(1);
       const { version } = await publications.changesSince(0);
-      const given = { webhookId: "hook-1", reason: "too dear", version, nowSecs: 500 };
-      expect(await publications.deactivate(given)).toBe(true);
+      const input = { webhookId: "hook-1", reason: "too dear", version, nowSecs: 500 };
+      expect(await publications.deactivate(input)).toBe(true);
       expect(await webhooks.find("hook-1", 500)).toMatchObject({
         active: false,
         updatedAt: 500,
@@ -208,15 +208,15 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       const seen = await publications.changesSince(version);
       expect(seen.changed).toMatchObject([{ webhookId: "hook-1", active: false }]);
       // It is inactive, then active but changed, then deleted.
-      expect(await publications.deactivate({ ...given, version: seen.version })).toBe(false);
+      expect(await publications.deactivate({ ...input, version: seen.version })).toBe(false);
       await webhooks.update(own("hook-1"), { active: true });
-      expect(await publications.deactivate({ ...given, version: seen.version })).toBe(false);
+      expect(await publications.deactivate({ ...input, version: seen.version })).toBe(false);
       expect(await webhooks.find("hook-1", 500)).toMatchObject({
         active: true,
         health: { deactivatedAt: null, deactivationReason: null },
       });
       await webhooks.delete(own("hook-1"));
-      expect(await publications.deactivate({ ...given, version: seen.version + 10 })).toBe(false);
+      expect(await publications.deactivate({ ...input, version: seen.version + 10 })).toBe(false);
     });
 
     test("an event is queued once for each webhook, however often it is published", async () => {
@@ -460,8 +460,8 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       const hook = await addWebhook(1);
       await publish([event(1, hook), event(2, hook)]);
       const heldUntil = NOW_MS + 3_600_000;
-      const verdict = { kind: "retry", dueAtMs: heldUntil } as const;
-      await settle(await take(hook), verdict, { holdUntilMs: heldUntil });
+      const outcome = { kind: "retry", dueAtMs: heldUntil } as const;
+      await settle(await take(hook), outcome, { holdUntilMs: heldUntil });
       const held = await claim(hook, heldUntil - 1);
       expect([held?.delivery, held?.dropped, held?.nextAtMs]).toEqual([undefined, 0, heldUntil]);
       expect((await take(hook, heldUntil)).body).toBe('{"n":2}');
@@ -590,8 +590,8 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       const hooks = [await addWebhook(1), await addWebhook(2)];
       for (let n = 0; n < 12; n += 1) await publish([event(n, ...hooks)], NOW + Math.floor(n / 3));
       for (let n = 0; n < 4; n += 1) {
-        const verdict = n % 2 === 0 ? ({ kind: "delivered" } as const) : ({ kind: "failed" } as const);
-        await settle(await take("hook-1", NOW_MS + 60_000), verdict);
+        const outcome = n % 2 === 0 ? ({ kind: "delivered" } as const) : ({ kind: "failed" } as const);
+        await settle(await take("hook-1", NOW_MS + 60_000), outcome);
       }
       const walk = async (state: LoggedDelivery["state"] | undefined) => {
         const found: LoggedDelivery[] = [];
@@ -747,8 +747,8 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
         if (act === "call" || act === "leave") {
           const delivery = (await claim(hook, nowMs, limit))?.delivery;
           const kind = end === "gone" ? "failed" : end;
-          const verdict: Verdict = kind === "retry" ? { kind, dueAtMs: nowMs + 900 } : { kind };
-          if (delivery && act === "call") await settle(delivery, verdict, { atMs: nowMs });
+          const outcome: Verdict = kind === "retry" ? { kind, dueAtMs: nowMs + 900 } : { kind };
+          if (delivery && act === "call") await settle(delivery, outcome, { atMs: nowMs });
         }
         if (act === "replay") {
           const range = { fromSecs: 0, toSecs: Math.floor(nowMs / 1000) };

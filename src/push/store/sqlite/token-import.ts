@@ -76,25 +76,25 @@ export function openTokenImport(db: StateDatabase, options: { readonly dryRun: b
 
 function putOne(
   db: StateDatabase,
-  given: ImportedToken,
+  input: ImportedToken,
   nowSecs: number,
   counts: Record<TokenState, number>,
 ): ImportOutcome {
-  const { appId, fid, clientFid, details, isEnabled } = given;
+  const { appId, fid, clientFid, details, isEnabled } = input;
   const { url, host, token } = details;
   const enabled = isEnabled ? 1 : 0;
   const state = isEnabled ? "enabled" : "disabled";
   const rows = db.all(rowsOfFid, appId, fid);
-  const row = rowFor(given, rows);
+  const row = rowFor(input, rows);
   if (row === "taken") return "place_taken";
-  const changedAt = given.updatedAt ?? given.createdAt;
+  const changedAt = input.updatedAt ?? input.createdAt;
   if (row === undefined && rows.some((other) => isOfUnknownClient(other, host))) {
     db.run(nameClient, clientFid, appId, fid);
-    putOne(db, given, nowSecs, counts);
+    putOne(db, input, nowSecs, counts);
     return "updated";
   }
   if (row === undefined) {
-    const createdAt = given.createdAt ?? changedAt ?? nowSecs;
+    const createdAt = input.createdAt ?? changedAt ?? nowSecs;
     const updatedAt = changedAt ?? nowSecs;
     db.run(insertImported, appId, fid, clientFid, url, host, token, enabled, createdAt, updatedAt);
     counts[state] += 1;

@@ -56,9 +56,9 @@ async function validate(
   value: unknown,
   { appId, guard, clientFids }: TokenImportOptions,
 ): Promise<Result<ImportedToken, Refusal>> {
-  const given = readListedToken(value);
-  if (!given.ok) return given;
-  const { fid, url, token, ...rest } = given.value;
+  const input = readListedToken(value);
+  if (!input.ok) return input;
+  const { fid, url, token, ...rest } = input.value;
   const checked = await guard.check(url);
   if (!checked.ok) return badField(`url ${checked.error.reason}`);
   const { host } = checked.value.url;

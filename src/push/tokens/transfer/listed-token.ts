@@ -41,24 +41,24 @@ export function listToken({ fid, state, details, createdAt, updatedAt }: TokenRe
 
 /** Reads an entry of a list. Unknown keys are ignored; the refusals are a bounded set of texts. */
 export function readListedToken(value: unknown): Result<GivenToken, Refusal> {
-  const given = readObject(value, "the token");
-  if (!given.ok) return given;
-  const fid = ownValue(given.value, "fid");
+  const input = readObject(value, "the token");
+  if (!input.ok) return input;
+  const fid = ownValue(input.value, "fid");
   if (typeof fid !== "number" || !Number.isSafeInteger(fid) || fid < 1) {
     return badField("fid must be a positive integer");
   }
-  const status = ownValue(given.value, "status") ?? "enabled";
+  const status = ownValue(input.value, "status") ?? "enabled";
   if (status === "invalid") return badField("status is invalid: the client takes nothing for it");
   if (status !== "enabled" && status !== "disabled") {
     return badField("status must be enabled, disabled or invalid");
   }
-  const url = readDetailsUrl(ownValue(given.value, "url"), "url");
+  const url = readDetailsUrl(ownValue(input.value, "url"), "url");
   if (!url.ok) return url;
-  const token = readDetailsToken(ownValue(given.value, "token"), "token");
+  const token = readDetailsToken(ownValue(input.value, "token"), "token");
   if (!token.ok) return token;
-  const createdAt = readTime(ownValue(given.value, "created_at"), "created_at");
+  const createdAt = readTime(ownValue(input.value, "created_at"), "created_at");
   if (!createdAt.ok) return createdAt;
-  const updatedAt = readTime(ownValue(given.value, "updated_at"), "updated_at");
+  const updatedAt = readTime(ownValue(input.value, "updated_at"), "updated_at");
   if (!updatedAt.ok) return updatedAt;
   return ok({
     fid,

@@ -3,17 +3,15 @@ import type { CastState, Hash } from "../../hydrate/casts.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import { presentCasts } from "./cast.ts";
 
-/** Presents the casts of a list of hashes under both keys that clients read. */
+/** Presents the casts of a list of hashes. */
 export function presentBulkCasts(hashes: readonly Hash[], hydration: Hydration) {
-  const found = { casts: presentCasts(hashes, hydration) };
-  return { ...found, result: found };
+  return { result: { casts: presentCasts(hashes, hydration) } };
 }
 
-/** Presents a page of found casts under both keys that clients read. */
+/** Presents a page of found casts. */
 export function presentCastSearch({ rows, cursor }: Page<{ readonly hash: Hash }>, hydration: Hydration) {
   const hashes = rows.map(({ hash }) => hash);
-  const found = { casts: presentCasts(hashes, hydration), next: { cursor } };
-  return { ...found, result: found };
+  return { result: { casts: presentCasts(hashes, hydration), next: { cursor } } };
 }
 
 const keys = {

@@ -1,10 +1,13 @@
 import type { Page } from "../../cursor.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import type { ChannelCasts } from "../../queries/channels/channel-casts.ts";
+import type { MembershipPage } from "../presenters.ts";
 import { presentChannel } from "./channel.ts";
-import { presentUser, presentUsers } from "./user.ts";
+import { presentUser } from "./user.ts";
 
-/** Presents a page of trending channels: their fields, the channel again in `channel`, and cast counts as strings. */
+const MEMBER = { object: "member", role: "member" } as const;
+
+/** Presents a page of trending channels with their cast counts, which are strings. */
 export function presentChannelActivity(
   {
     rows,
@@ -19,7 +22,6 @@ export function presentChannelActivity(
     const { day = 0, week = 0, month = 0 } = casts.get(id) ?? {};
     return [
       {
-        ...channel,
         object: "channel_activity" as const,
         cast_count_1d: String(day),
         cast_count_7d: String(week),
@@ -31,6 +33,16 @@ export function presentChannelActivity(
   return { channels, next: { cursor } };
 }
 
+/** Presents a page of the channels that a user is a member of. */
+export function presentMemberships({ fid, rows, cursor }: MembershipPage, hydration: Hydration) {
+  const user = presentUser(fid, hydration);
+  const members = rows.flatMap(({ id }) => {
+    const channel = presentChannel(id, hydration);
+    return user && channel ? [{ ...MEMBER, user, channel }] : [];
+  });
+  return { members, next: { cursor } };
+}
+
 /** Presents a page of the members of a channel. */
 export function presentChannelMembers(
   { rows, cursor, channelId }: Page<{ readonly fid: number }> & { readonly channelId: string },
@@ -39,8 +51,7 @@ export function presentChannelMembers(
   const channel = presentChannel(channelId, hydration);
   const members = rows.flatMap(({ fid }) => {
     const user = presentUser(fid, hydration);
-    return user && channel ? [{ object: "member" as const, role: "member" as const, user, channel }] : [];
+    return user && channel ? [{ ...MEMBER, user, channel }] : [];
   });
-  const fids = rows.map(({ fid }) => fid);
-  return { members, users: presentUsers(fids, hydration), next: { cursor } };
+  return { members, next: { cursor } };
 }

@@ -1,18 +1,30 @@
 import { isoTime } from "../../../lib/iso-time.ts";
+import { extendMemoized } from "../../../lib/json-text.ts";
+import type { ChannelState } from "../../hydrate/channels.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
-import {
-  presentChannel as presentSpecChannel,
-  presentChannelDehydrated as presentSpecDehydrated,
-} from "../native/channel.ts";
-import { presentUser } from "./user.ts";
+import { memoizePresenter } from "../memoize.ts";
+import { channelFields, presentThreadChannel } from "../native/channel.ts";
+import { presentUser, type User } from "./user.ts";
 
 /** Presents the Channel object; undefined for a channel that does not exist. Absent fields are omitted, not null. */
-export function presentChannel(id: string, hydration: Hydration) {
-  const channel = presentSpecChannel(id, hydration);
+export function presentChannel(id: string, hydration: Hydration): Channel | undefined {
+  const channel = hydration.channels.get(id);
   if (!channel) return undefined;
-  const { lead: _, image_url, description, pinned_cast_hash, created_at, ...rest } = channel;
-  const leadFid = hydration.channels.get(id)?.leadFid ?? null;
+  const { leadFid } = channel;
   const lead = leadFid === null ? undefined : presentUser(leadFid, hydration);
+  if (!hydration.viewer) return presentMemoized(channel, lead);
+  return { ...presentState(channel, lead), ...viewerContextOf(id, hydration) };
+}
+
+function presentState(channel: ChannelState, lead: User | undefined) {
+  const {
+    lead: _,
+    image_url,
+    description,
+    pinned_cast_hash,
+    created_at,
+    ...rest
+  } = channelFields(channel, null);
   return {
     ...rest,
     created_at: isoTime(created_at ?? 0),
@@ -21,23 +33,41 @@ export function presentChannel(id: string, hydration: Hydration) {
     ...(pinned_cast_hash !== null && { pinned_cast_hash }),
     ...(lead && { lead }),
     hosts: lead ? [lead] : [],
-    ...viewerContextOf(id, hydration),
   };
 }
 
-export type Channel = NonNullable<ReturnType<typeof presentChannel>>;
+const presentMemoized = memoizePresenter(presentState);
+
+export type Channel = ReturnType<typeof presentState> & Partial<ViewerContext>;
 
 /** Presents the channel of a cast's thread; null for a thread without a parent URL. */
-export function presentChannelDehydrated(rootParentUrl: string | null, hydration: Hydration) {
-  const channel = presentSpecDehydrated(rootParentUrl, hydration);
-  if (channel === null) return null;
-  const { image_url, ...rest } = channel;
-  return { ...rest, ...(image_url !== null && { image_url }), ...viewerContextOf(channel.id, hydration) };
+export function presentChannelDehydrated(
+  rootParentUrl: string | null,
+  hydration: Hydration,
+): ChannelDehydrated | null {
+  const shown = presentThreadChannel(rootParentUrl, hydration, presentDehydrated);
+  if (shown === null || !hydration.viewer) return shown;
+  return extendMemoized(shown, viewerContextOf(shown.id, hydration));
+}
+
+const presentDehydrated = memoizePresenter(
+  ({ id, name, imageUrl, url }: Pick<ChannelState, "id" | "name" | "imageUrl" | "url">) => ({
+    object: "channel_dehydrated" as const,
+    id,
+    name,
+    parent_url: url,
+    ...(imageUrl !== null && { image_url: imageUrl }),
+  }),
+);
+
+export type ChannelDehydrated = ReturnType<typeof presentDehydrated> & Partial<ViewerContext>;
+
+interface ViewerContext {
+  viewer_context: { following: boolean; role?: "member" };
 }
 
 /** A user with casts in a channel is its member, and members count as followers: the protocol has no other membership. */
-function viewerContextOf(id: string, { viewer }: Hydration) {
-  if (!viewer) return {};
-  const isMember = viewer.channels.has(id);
+function viewerContextOf(id: string, { viewer }: Hydration): ViewerContext {
+  const isMember = viewer?.channels.has(id) ?? false;
   return { viewer_context: { following: isMember, ...(isMember && { role: "member" as const }) } };
 }

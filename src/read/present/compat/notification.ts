@@ -27,28 +27,22 @@ interface Acts {
   readonly count: number;
 }
 
-/**
- * Presents a notification. It has the newest actor and time beside the lists, for clients that show each act on its own.
- * Undefined when its cast is not live or its newest actor does not exist.
- */
+/** Presents a notification; undefined when its cast is not live or its newest actor does not exist. */
 function presentActs({ type, newestAt, actorFids, hash, count }: Acts, hydration: Hydration) {
   const cast = hash === undefined ? undefined : presentCast(hash, hydration);
-  const named = hash === undefined ? undefined : presentCastDehydrated(hash, hydration);
   const actors = actorFids.flatMap((fid) => presentUser(fid, hydration) ?? []);
-  const [user] = actors;
-  if (!user || user.fid !== actorFids[0] || (hash !== undefined && !cast)) return undefined;
+  const reacted = type === "likes" || type === "recasts" ? type : undefined;
+  const named = reacted && hash && presentCastDehydrated(hash, hydration);
+  if (actors[0]?.fid !== actorFids[0] || (hash !== undefined && !cast)) return undefined;
   return {
     object: "notification" as const,
     type,
     most_recent_timestamp: isoTime(newestAt),
-    timestamp: isoTime(newestAt),
     seen: false as const,
-    user,
     ...(cast && { cast }),
-    ...((type === "likes" || type === "recasts") &&
-      named && { reactions: actors.map((actor) => ({ object: type, user: actor, cast: named })) }),
+    ...(reacted && named && { reactions: actors.map((user) => ({ object: reacted, user, cast: named })) }),
     ...(type === "follows" && {
-      follows: actors.map((actor) => ({ object: "follower" as const, user: actor })),
+      follows: actors.map((user) => ({ object: "follower" as const, user })),
     }),
     count,
   };

@@ -6,6 +6,7 @@ import { plainResponses } from "../plain-responses.ts";
 import { NO_SUMMARY, type Presenters } from "../presenters.ts";
 import { presentCast } from "./cast.ts";
 import { presentChannel } from "./channel.ts";
+import { presentMemberships } from "./channel-lists.ts";
 import { presentFollowerPage, presentMutualFollowPage } from "./follower.ts";
 import { presentStorageAllocations, presentUsage } from "./storage.ts";
 import { presentUser } from "./user.ts";
@@ -15,16 +16,11 @@ const plain = plainResponses({ user: presentUser, cast: presentCast, channel: pr
 /** The presenters in the dialect of the hosted API that most clients are written for. */
 export const compatPresenters = {
   ...plain,
-  userSearch(page, hydration) {
-    const found = plain.userPage(page, hydration);
-    return { ...found, result: found };
-  },
-  verifications(fid, hydration) {
-    const user = presentUser(fid, hydration);
-    return user && { user, verifications: presentVerifications(fid, hydration) };
-  },
+  userSearch: (page, hydration) => ({ result: plain.userPage(page, hydration) }),
+  verifications: presentVerifications,
   followerPage: presentFollowerPage,
   mutualFollowPage: presentMutualFollowPage,
+  membershipPage: presentMemberships,
   storageAllocations: presentStorageAllocations,
   storageUsage: presentUsage,
   conversationSummary: () => ({
@@ -32,20 +28,22 @@ export const compatPresenters = {
   }),
   embedMetadata: () => ({ metadata: { _status: "NOT_FETCHED" } }),
   emptyList: ({ key, clientKey, paged }) => ({
-    [key]: [],
-    ...(clientKey !== undefined && { [clientKey]: [] }),
+    [clientKey ?? key]: [],
     ...(paged && { next: { cursor: null } }),
   }),
 } satisfies Presenters;
 
 const ETHEREUM = 0;
 
-function presentVerifications(fid: number, hydration: Hydration) {
-  const verifications = hydration.users.get(fid)?.verifications ?? [];
-  return verifications.map(({ address, protocol, timestamp }) => ({
+/** Presents the verified addresses of a user, oldest first; undefined for an fid that does not exist. */
+function presentVerifications(fid: number, { users }: Hydration) {
+  const user = users.get(fid);
+  if (!user) return undefined;
+  const verifications = user.verifications.map(({ address, protocol, timestamp }) => ({
     object: "verification" as const,
     address: protocol === ETHEREUM ? hex(address) : encodeBase58(address),
     protocol: protocol === ETHEREUM ? ("evm" as const) : ("solana" as const),
     verified_at: isoTime(timestamp),
   }));
+  return { verifications };
 }

@@ -3,7 +3,7 @@ import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { Page } from "../../cursor.ts";
 import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
 import type { Reaction } from "../../queries/casts/reactions.ts";
-import { presentCast, presentCastDehydrated } from "./cast.ts";
+import { presentCast } from "./cast.ts";
 import { presentUser, presentUserDehydrated } from "./user.ts";
 
 /** Returns the names of a reaction type: as an object and as a single reaction. */
@@ -13,13 +13,12 @@ export function reactionNames(type: ReactionType) {
     : ({ object: "recasts", reaction_type: "recast" } as const);
 }
 
-/** Presents a page of reactions to a cast: full users, dehydrated cast. */
+/** Presents a page of reactions to a cast, which the request names. */
 export function presentCastReactions({ rows, cursor }: Page<Reaction>, hydration: Hydration) {
   const reactions = rows.flatMap((reaction) => {
     const user = presentUser(reaction.fid, hydration);
-    const cast = presentCastDehydrated(hashOf(reaction.castId, hydration), hydration);
-    if (!user || !cast) return [];
-    return [{ ...reactionNames(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user, cast }];
+    if (!user || !hydration.casts.has(hashOf(reaction.castId, hydration))) return [];
+    return [{ ...reactionNames(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user }];
   });
   return { reactions, next: { cursor } };
 }

@@ -1,4 +1,5 @@
 import { isoTime } from "../../../lib/iso-time.ts";
+import { extendMemoized } from "../../../lib/json-text.ts";
 import type { Page } from "../../cursor.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
 import type { DatedUser } from "../../queries/users/links.ts";
@@ -31,7 +32,7 @@ export function presentBestFriends(
     hydration,
   );
   return {
-    users: users.map((user) => ({ ...user, mutual_affinity_score: affinity.get(user.fid) ?? 0 })),
+    users: users.map((user) => extendMemoized(user, { mutual_affinity_score: affinity.get(user.fid) ?? 0 })),
     next: { cursor },
   };
 }
@@ -43,7 +44,6 @@ export function presentBlocks(
 ) {
   const dated = withUsers(rows, hydration);
   return {
-    users: dated.map(({ user }) => user),
     blocks: dated.map(({ user, at }) => ({
       object: "block" as const,
       ...(side === "blocked" ? { blocked: user } : { blocker: user }),
@@ -56,7 +56,6 @@ export function presentBlocks(
 export function presentMutes({ rows, cursor }: Page<DatedUser>, hydration: Hydration) {
   const dated = withUsers(rows, hydration);
   return {
-    users: dated.map(({ user }) => user),
     mutes: dated.map(({ user, at }) => ({ object: "mute" as const, muted: user, muted_at: isoTime(at) })),
     next: { cursor },
   };

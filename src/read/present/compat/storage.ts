@@ -9,16 +9,17 @@ export function presentStorageAllocations(storage: StorageState, hydration: Hydr
   const user = presentUserDehydrated(storage.fid, hydration);
   return {
     total_active_units,
-    allocations: allocations.map(({ expiry, timestamp, ...rest }) => ({
-      ...rest,
+    allocations: allocations.map(({ object, units, expiry, timestamp }) => ({
+      object,
       ...(user && { user }),
+      units,
       expiry: isoTime(expiry),
       timestamp: isoTime(timestamp),
     })),
   };
 }
 
-/** Presents each store under the name that clients use, beside the list of all stores. */
+/** Presents each store under the name that clients use. */
 export function presentUsage(storage: StorageState, hydration: Hydration) {
   const { object, units } = presentStorageUsage(storage, hydration.nowSecs);
   const { total_active_units } = presentAllocations(storage, hydration.nowSecs);
@@ -36,6 +37,5 @@ export function presentUsage(storage: StorageState, hydration: Hydration) {
     reactions: store("reactions"),
     verified_addresses: store("verifications"),
     username_proofs: store("username_proofs"),
-    units,
   };
 }

@@ -1,57 +1,98 @@
 import { isoTime } from "../../../lib/iso-time.ts";
+import { extendMemoized } from "../../../lib/json-text.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
-import { presentUser as presentSpecUser } from "../native/user.ts";
+import type { UserState } from "../../hydrate/users.ts";
+import { memoizePresenter } from "../memoize.ts";
+import { hasPro, userFields } from "../native/user.ts";
 
 /** The zero address, in place of an unknown custody address: clients expect a string. */
 const NO_ADDRESS = "0x0000000000000000000000000000000000000000";
 
 /** Presents the User object; undefined for an fid that does not exist. Absent fields are omitted, not null. */
-export function presentUser(fid: number, hydration: Hydration) {
-  const user = presentSpecUser(fid, hydration);
+export function presentUser(fid: number, hydration: Hydration): User | undefined {
+  const user = hydration.users.get(fid);
   if (!user) return undefined;
-  const { profile, pro, registered_at, custody_address, auth_addresses, ...rest } = user;
-  const { bio, location, banner, url } = profile;
+  const shown = presentState(user, hasPro(user, hydration), presentApps(user, hydration));
   const context = hydration.viewer?.users.get(fid);
+  if (!context) return shown;
+  return extendMemoized(shown, {
+    viewer_context: {
+      following: context.following,
+      followed_by: context.followedBy,
+      blocking: context.blocking,
+      blocked_by: context.blockedBy,
+    },
+  });
+}
+
+const presentState = memoizePresenter((user: UserState, isPro: boolean, apps: readonly App[]) => {
+  const { profile, pro, registered_at, custody_address, auth_addresses, ...rest } = userFields(user, isPro);
+  const { bio, location, banner, url } = profile;
   return {
     ...rest,
     custody_address: custody_address ?? NO_ADDRESS,
     registered_at: isoTime(registered_at ?? 0),
     profile: { bio, ...(location && { location }), ...(banner && { banner }), ...(url !== null && { url }) },
-    auth_addresses: auth_addresses.map(({ address, app }) => ({
-      address,
-      app: presentApp(app.fid ?? 0, hydration),
-    })),
+    auth_addresses: auth_addresses.flatMap(({ address }, at) => {
+      const app = apps[at];
+      return app ? [{ address, app }] : [];
+    }),
     ...(pro && {
       pro: { ...pro, subscribed_at: isoTime(pro.subscribed_at), expires_at: isoTime(pro.expires_at) },
     }),
-    ...(context && {
-      viewer_context: {
-        following: context.following,
-        followed_by: context.followedBy,
-        blocking: context.blocking,
-        blocked_by: context.blockedBy,
-      },
-    }),
   };
-}
+});
 
-export type User = NonNullable<ReturnType<typeof presentUser>>;
+export type User = ReturnType<typeof presentState> & { viewer_context?: ViewerContext };
+
+interface ViewerContext {
+  following: boolean;
+  followed_by: boolean;
+  blocking: boolean;
+  blocked_by: boolean;
+}
 
 /** Presents the users among `fids` that exist, in the order of `fids`. */
 export function presentUsers(fids: readonly number[], hydration: Hydration): User[] {
   return fids.flatMap((fid) => presentUser(fid, hydration) ?? []);
 }
 
-/** Presents an app as a user. An unregistered app has its fid alone, which is 0 when the app is unknown. */
-function presentApp(fid: number, hydration: Hydration) {
-  return presentUserDehydrated(fid, hydration) ?? { object: "user_dehydrated" as const, fid };
+type App = UserDehydrated | UnknownApp;
+
+interface UnknownApp {
+  object: "user_dehydrated";
+  fid: number;
+}
+
+const NO_APPS: readonly App[] = [];
+
+/** Presents the apps of the auth addresses, one for each address. */
+function presentApps({ authAddresses }: UserState, hydration: Hydration): readonly App[] {
+  if (authAddresses.length === 0) return NO_APPS;
+  return authAddresses.map(({ appFid }) => presentUserDehydrated(appFid, hydration) ?? unknownApp(appFid));
+}
+
+const unknownApps = new Map<number, UnknownApp>();
+const MAX_UNKNOWN_APPS = 1000;
+
+/** An unregistered app has its fid alone, which is 0 when the app is unknown. Returns one object for each fid. */
+function unknownApp(fid: number): UnknownApp {
+  let app = unknownApps.get(fid);
+  if (app === undefined) {
+    app = { object: "user_dehydrated", fid };
+    if (unknownApps.size < MAX_UNKNOWN_APPS) unknownApps.set(fid, app);
+  }
+  return app;
 }
 
 /** Presents a user as a part of another object. */
-export function presentUserDehydrated(fid: number, hydration: Hydration) {
-  const user = presentSpecUser(fid, hydration);
-  if (!user) return undefined;
-  const { username, display_name, pfp_url, custody_address } = user;
+export function presentUserDehydrated(fid: number, hydration: Hydration): UserDehydrated | undefined {
+  const user = hydration.users.get(fid);
+  return user && presentDehydrated(user);
+}
+
+const presentDehydrated = memoizePresenter((user: UserState) => {
+  const { fid, username, display_name, pfp_url, custody_address } = userFields(user, false);
   return {
     object: "user_dehydrated" as const,
     fid,
@@ -60,6 +101,6 @@ export function presentUserDehydrated(fid: number, hydration: Hydration) {
     pfp_url,
     custody_address: custody_address ?? NO_ADDRESS,
   };
-}
+});
 
-export type UserDehydrated = NonNullable<ReturnType<typeof presentUserDehydrated>>;
+export type UserDehydrated = ReturnType<typeof presentDehydrated>;

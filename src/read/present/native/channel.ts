@@ -12,7 +12,8 @@ export function presentChannel(id: string, hydration: Hydration) {
   return presentState(channel, (leadFid !== null ? presentUser(leadFid, hydration) : undefined) ?? null);
 }
 
-const presentState = memoizePresenter((channel: ChannelState, lead: User | null) => {
+/** Builds the fields of the Channel object. */
+export function channelFields(channel: ChannelState, lead: User | null) {
   return {
     object: "channel" as const,
     id: channel.id,
@@ -28,22 +29,38 @@ const presentState = memoizePresenter((channel: ChannelState, lead: User | null)
     created_at: channel.createdAt,
     pinned_cast_hash: channel.pinnedCastHash,
   };
-});
+}
+
+const presentState = memoizePresenter(channelFields);
 
 export type Channel = NonNullable<ReturnType<typeof presentChannel>>;
 
-/** Presents the channel of a cast's thread; null for a thread without a parent URL. */
-export function presentChannelDehydrated(rootParentUrl: string | null, hydration: Hydration) {
+/** The fields of a channel that a cast shows. */
+type ThreadChannel = Pick<ChannelState, "id" | "name" | "imageUrl" | "url">;
+
+/**
+ * Presents the channel of a cast's thread, whose channel may have no state; null for a thread without a parent URL.
+ * @param present presents the channel's fields
+ */
+export function presentThreadChannel<Shown>(
+  rootParentUrl: string | null,
+  { channels }: Hydration,
+  present: (channel: ThreadChannel) => Shown,
+): Shown | null {
   if (rootParentUrl === null) return null;
   const id = channelIdOf(rootParentUrl);
-  const channel = hydration.channels.get(id);
-  return channel ? presentDehydrated(channel) : dehydrated(id, id, null, canonicalUrl(id));
+  return present(channels.get(id) ?? { id, name: id, imageUrl: null, url: canonicalUrl(id) });
 }
 
-const presentDehydrated = memoizePresenter(({ id, name, imageUrl, url }: ChannelState) =>
-  dehydrated(id, name, imageUrl, url),
-);
-
-function dehydrated(id: string, name: string, imageUrl: string | null, url: string) {
-  return { object: "channel_dehydrated" as const, id, name, image_url: imageUrl, parent_url: url };
+/** Presents the channel of a cast's thread; null for a thread without a parent URL. */
+export function presentChannelDehydrated(rootParentUrl: string | null, hydration: Hydration) {
+  return presentThreadChannel(rootParentUrl, hydration, presentDehydrated);
 }
+
+const presentDehydrated = memoizePresenter(({ id, name, imageUrl, url }: ThreadChannel) => ({
+  object: "channel_dehydrated" as const,
+  id,
+  name,
+  image_url: imageUrl,
+  parent_url: url,
+}));

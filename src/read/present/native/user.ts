@@ -11,10 +11,16 @@ const SOLANA = 1;
 /** Presents the User object; undefined for an fid that does not exist. */
 export function presentUser(fid: number, hydration: Hydration) {
   const user = hydration.users.get(fid);
-  return user && presentState(user, (user.pro?.expiresAt ?? 0) > hydration.nowSecs);
+  return user && presentState(user, hasPro(user, hydration));
 }
 
-const presentState = memoizePresenter((user: UserState, isPro: boolean) => {
+/** Returns whether the user's Pro subscription is active at the time of the read. */
+export function hasPro({ pro }: UserState, { nowSecs }: Hydration): boolean {
+  return (pro?.expiresAt ?? 0) > nowSecs;
+}
+
+/** Builds the fields of the User object. */
+export function userFields(user: UserState, isPro: boolean) {
   const { fid, data } = user;
   const ethAddresses = addresses(user.verifications, ETHEREUM, hex);
   const solAddresses = addresses(user.verifications, SOLANA, encodeBase58);
@@ -61,7 +67,9 @@ const presentState = memoizePresenter((user: UserState, isPro: boolean) => {
       : null,
     power_badge: false,
   };
-});
+}
+
+const presentState = memoizePresenter(userFields);
 
 export type User = NonNullable<ReturnType<typeof presentUser>>;
 

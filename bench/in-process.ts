@@ -1,0 +1,106 @@
+import pino from "pino";
+import { Registry } from "prom-client";
+import { apiPlugins } from "../src/api/shared/plugins.ts";
+import { indexPath, openIndexReader } from "../src/db/index/database.ts";
+import { openState, statePath } from "../src/db/state/database.ts";
+import { ResponseCache } from "../src/http/response-cache.ts";
+import { createHttpServer } from "../src/http/server.ts";
+import { UnsentBytes } from "../src/http/unsent-bytes.ts";
+import { createFanOut } from "../src/node/compose/fan-out.ts";
+import { createManagement } from "../src/node/compose/management.ts";
+import { createPush } from "../src/node/compose/push.ts";
+import { HydrationCache } from "../src/read/hydrate/cache.ts";
+import { systemClock } from "../src/runtime/clock.ts";
+import { configWith } from "../test/runtime/config.ts";
+import { tempDir } from "../test/support/program.ts";
+import { localStores } from "../test/support/state-stores.ts";
+
+/** The number of different requests of one read, sent in a cycle. */
+export const REQUESTS = 50;
+const BATCH_CPU_MS = 40;
+const CALIBRATION_REQUESTS = 200;
+
+/** The HTTP interface of a node without its sockets, over an existing index, in both dialects. */
+export interface InProcess extends AsyncDisposable {
+  readonly handle: (request: Request) => Response | Promise<Response>;
+}
+
+export async function startInProcess(dataDir: string): Promise<InProcess> {
+  const dir = tempDir();
+  const db = openIndexReader(indexPath(dataDir));
+  const state = openState(statePath(dir.path));
+  const common = {
+    config: configWith("service.compat_prefixes=farcaster"),
+    clock: systemClock,
+    log: pino({ level: "silent" }),
+    metrics: { registry: new Registry(), prefix: "svc_" },
+  };
+  const parts = { common, index: db, state: localStores(state) };
+  const management = createManagement(parts);
+  const fanOut = await createFanOut(parts);
+  const cache = new HydrationCache();
+  const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600 };
+  const push = createPush({ ...parts, management, fanOut });
+  const server = createHttpServer({
+    common,
+    ...apiPlugins({ source, management, push }),
+    ops: {
+      notReadyReason: () => undefined,
+      status: () => ({}),
+      metrics: async () => ({ text: "", contentType: "" }),
+    },
+    cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock: systemClock }),
+    // No client reads the bodies, so their reservations are never released.
+    unsent: new UnsentBytes(undefined, Number.POSITIVE_INFINITY),
+    version: "",
+  });
+  return {
+    handle: server.handle,
+    async [Symbol.asyncDispose]() {
+      await fanOut.stop(0);
+      state[Symbol.dispose]();
+      db[Symbol.dispose]();
+      dir[Symbol.dispose]();
+    },
+  };
+}
+
+type Send = () => Response | Promise<Response>;
+
+/** Returns the CPU time of one request in microseconds, over a batch of `requests`. */
+async function cpuUsOf(requests: number, send: Send): Promise<number> {
+  const before = process.cpuUsage();
+  for (let n = 0; n < requests; n++) {
+    const response = send();
+    if (response instanceof Promise) await response;
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / requests;
+}
+
+/** Returns the size of a batch that takes about `BATCH_CPU_MS`. Each batch has all requests of the cycle equally often. */
+async function batchSize(send: Send): Promise<number> {
+  const perRequest = await cpuUsOf(CALIBRATION_REQUESTS, send);
+  return Math.max(1, Math.round((BATCH_CPU_MS * 1000) / perRequest / REQUESTS)) * REQUESTS;
+}
+
+/**
+ * Returns the CPU time of one request in microseconds: the minimum of many batches, which approximates the cost on an
+ * undisturbed core.
+ */
+export async function leastCpuUs(batches: number, send: Send): Promise<number> {
+  const [least = 0] = await leastCpuUsOfEach(batches, [send]);
+  return least;
+}
+
+/** As `leastCpuUs`, for several kinds of request, whose batches are interleaved. */
+export async function leastCpuUsOfEach(batches: number, sends: readonly Send[]): Promise<number[]> {
+  const sizes: number[] = [];
+  for (const send of sends) sizes.push(await batchSize(send));
+  const least = sends.map(() => Number.POSITIVE_INFINITY);
+  for (let batch = 0; batch < batches; batch++) {
+    for (const [at, send] of sends.entries())
+      least[at] = Math.min(least[at] ?? 0, await cpuUsOf(sizes[at] ?? REQUESTS, send));
+  }
+  return least;
+}
