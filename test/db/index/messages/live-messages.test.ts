@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { allMessages, messagesOf } from "../../../../src/db/index/messages/live-messages.ts";
+import { scanMessages } from "../../../../src/db/index/messages/scan-messages.ts";
 import { Store, slotOf } from "../../../../src/protocol/merge-rules.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../../../../src/protocol/signed-message.ts";
-import { FarcasterNetwork, Message, MessageType } from "../../../../src/protocol/wire/generated/message.ts";
+import { FarcasterNetwork } from "../../../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS } from "../../../demo/records.ts";
-import { encodeData, sealDataBytes } from "../../../support/messages.ts";
 import { mixedRecords } from "../../../support/mixed-records.ts";
-import { accountRecords, accountSigner, startTestNode } from "../../../support/node.ts";
-import { ODD_ENCODINGS } from "../../../support/odd-encodings.ts";
+import { accountRecords, startTestNode } from "../../../support/node.ts";
+import { oddMessages } from "../../../support/odd-messages.ts";
 
 const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 
@@ -49,54 +49,12 @@ describe("allMessages", () => {
   test("gives messages in odd encodings byte for byte", () => {
     using node = startTestNode();
     node.ingestAll(accountRecords(7, 10));
-    const sent = Object.values(ODD_ENCODINGS).flatMap((encode, index) => {
-      const hash = new Uint8Array(20).fill(index + 1);
-      const bodies = [
-        {
-          type: MessageType.MESSAGE_TYPE_CAST_ADD,
-          body: {
-            $case: "castAddBody" as const,
-            value: {
-              text: `odd ${index}`,
-              mentions: [3, 4],
-              mentionsPositions: [0, 1],
-              embeds: [{ embed: { $case: "castId" as const, value: { fid: 5, hash } } }],
-              parent: { $case: "parentUrl" as const, value: `https://example.com/${index}` },
-            },
-          },
-        },
-        {
-          type: MessageType.MESSAGE_TYPE_REACTION_ADD,
-          body: {
-            $case: "reactionBody" as const,
-            value: { type: 1, target: { $case: "targetCastId" as const, value: { fid: 9, hash } } },
-          },
-        },
-        {
-          type: MessageType.MESSAGE_TYPE_LINK_ADD,
-          body: {
-            $case: "linkBody" as const,
-            value: { type: "follow", target: { $case: "targetFid" as const, value: 100 + index } },
-          },
-        },
-        {
-          type: MessageType.MESSAGE_TYPE_REACTION_REMOVE,
-          body: {
-            $case: "reactionBody" as const,
-            value: { type: 2, target: { $case: "targetCastId" as const, value: { fid: 9, hash } } },
-          },
-        },
-      ];
-      return bodies.map((data) => {
-        const odd = encode(encodeData({ fid: 7, ...data }));
-        return Message.encode(sealDataBytes(odd, accountSigner(7))).finish();
-      });
-    });
+    const sent = oddMessages(7);
     expect(new Set(sent.map((bytes) => node.ingestMessage(bytes)))).toEqual(new Set(["ok"]));
-    const live = allMessages(node.db, MAINNET)
-      .map((message) => hex(message.encode()))
-      .toArray();
-    expect(live.sort()).toEqual(sent.map(hex).sort());
+    const live = allMessages(node.db, MAINNET).map((message) => hex(message.encode()));
+    expect(live.toArray().sort()).toEqual(sent.map(hex).sort());
+    const scanned = scanMessages(node.db, MAINNET).map(hex);
+    expect(scanned.toArray().sort()).toEqual(sent.map(hex).sort());
   });
 
   test("gives nothing for an fid without messages", () => {

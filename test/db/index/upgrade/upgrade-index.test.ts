@@ -1,0 +1,269 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  indexPath,
+  openIndexInMemory,
+  openIndexReader,
+  openIndexWriter,
+} from "../../../../src/db/index/database.ts";
+import { scanMessages } from "../../../../src/db/index/messages/scan-messages.ts";
+import { putPosition } from "../../../../src/db/index/positions.ts";
+import { shardCount } from "../../../../src/db/index/shards.ts";
+import { readShardTotals, readTotals } from "../../../../src/db/index/totals.ts";
+import { BUILT_TABLES, COPIED_TABLES, OTHER_TABLES } from "../../../../src/db/index/upgrade/copied-tables.ts";
+import { FormerIndex } from "../../../../src/db/index/upgrade/former-index.ts";
+import { readMarks } from "../../../../src/db/index/upgrade/marks.ts";
+import { restoreIndex } from "../../../../src/db/index/upgrade/replace-file.ts";
+import {
+  type UpgradeProgress,
+  type UpgradeReport,
+  upgradeIndex,
+} from "../../../../src/db/index/upgrade/upgrade-index.ts";
+import { verifyIndex } from "../../../../src/db/index/verify.ts";
+import { UserError } from "../../../../src/lib/failure.ts";
+import { FarcasterNetwork } from "../../../../src/protocol/wire/generated/message.ts";
+import { ANCHOR_SECS } from "../../../demo/records.ts";
+import { dumpIndex } from "../../../support/dump.ts";
+import { writeFormerIndex } from "../../../support/former-index.ts";
+import { mixedRecords } from "../../../support/mixed-records.ts";
+import { accountRecords, startTestNode, type TestNode } from "../../../support/node.ts";
+import { oddMessages } from "../../../support/odd-messages.ts";
+
+const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+const SEQ = 4711;
+
+let node: TestNode;
+let root: string;
+
+/** An index that the live writer filled with messages of every kind and encoding, and the same in the former format. */
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), "upgrade-test-"));
+  node = startTestNode({ nowSecs: ANCHOR_SECS });
+  node.ingestAll([...mixedRecords({ fids: 5, perType: 10 }), ...accountRecords(7, 10)]);
+  for (const bytes of oddMessages(7)) expect(node.ingestMessage(bytes)).toBe("ok");
+  const { sqlite } = node.db;
+  putPosition(node.db, "upstream shards", 1);
+  sqlite.run("INSERT INTO upstream_todo VALUES (5)");
+  sqlite.run("INSERT INTO upstream_mentioned VALUES (6)");
+  sqlite.run("INSERT INTO upstream_journal VALUES (1, 2, x'0102')");
+  sqlite.run("INSERT INTO key_removals VALUES (x'01', x'02')");
+  sqlite.run("INSERT INTO key_nonces VALUES (7, 0, 9)");
+  sqlite.run("INSERT INTO gasless_keys VALUES (x'03', 7, 8, '[1]', 60, 1, 2, 3)");
+  sqlite.run("INSERT INTO rankings VALUES ('channels', 1, 1, x'05', 0.5)");
+  sqlite.run("INSERT INTO username_proof_rivals VALUES ('a.eth', 7, 2, x'06', x'07', 8)");
+  sqlite.run(`INSERT INTO channel_registry (id, registry_id, name, name_key, moderator_fids, follower_count)
+    VALUES ('a', 'a', 'A', 'a', '[]', 1)`);
+  for (const seq of [3, 8]) {
+    sqlite.run(`INSERT INTO event_outbox VALUES (${seq}, x'09', 'cast.created', 7, 1, 2, x'0a', x'0b', 'u')`);
+  }
+  writeFormerIndex(join(root, "former.db"), node.db);
+});
+
+afterAll(() => {
+  node[Symbol.dispose]();
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** A data directory with a copy of the former index. */
+function formerDir(change: (sqlite: Database) => void = () => {}) {
+  const dir = mkdtempSync(join(tmpdir(), "upgrade-test-"));
+  const path = indexPath(dir);
+  cpSync(join(root, "former.db"), path);
+  const sqlite = new Database(path, { strict: true });
+  change(sqlite);
+  sqlite.close();
+  return { path, [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+async function upgrade(
+  path: string,
+  onProgress: (progress: UpgradeProgress) => void = () => {},
+): Promise<UpgradeReport> {
+  using former = FormerIndex.open(path);
+  if (!former) throw new Error("not in the former format");
+  return await upgradeIndex({ former, network: "mainnet", signal: new AbortController().signal, onProgress });
+}
+
+function dumpOf(path: string): string {
+  using db = openIndexWriter(path);
+  return dumpIndex(db);
+}
+
+describe("upgradeIndex", () => {
+  test("gives the index that the live writer made of the same messages, and keeps the former file", async () => {
+    using dir = formerDir();
+    const report = await upgrade(dir.path);
+    expect(dumpOf(dir.path)).toBe(dumpIndex(node.db));
+    expect(verifyIndex(dir.path)).toEqual([]);
+    expect(report.messages).toBe(readTotals(node.db).messages);
+    using db = openIndexReader(dir.path);
+    const hex = (bytes: Uint8Array) => bytes.toHex();
+    expect(scanMessages(db, MAINNET).map(hex).toArray().sort()).toEqual(
+      scanMessages(node.db, MAINNET).map(hex).toArray().sort(),
+    );
+    expect(readShardTotals(db)).toEqual(readShardTotals(node.db));
+    expect(readMarks(db)).toBeUndefined();
+    using former = FormerIndex.open(`${dir.path}.old`);
+    expect(former?.messages).toBe(report.messages);
+    expect(existsSync(`${dir.path}.new`)).toBe(false);
+    expect(statSync(dir.path).mode & 0o777).toBe(0o600);
+  });
+
+  test("copies every row that cannot be built from messages", async () => {
+    using dir = formerDir();
+    await upgrade(dir.path);
+    using db = openIndexReader(dir.path);
+    for (const table of COPIED_TABLES) {
+      const rows = node.db.sqlite.query(`SELECT * FROM ${table}`).values();
+      expect(rows.length, table).toBeGreaterThan(0);
+      expect(db.sqlite.query(`SELECT * FROM ${table}`).values(), table).toEqual(rows);
+    }
+  });
+
+  test("never uses the number of an event again, also with an empty outbox", async () => {
+    using dir = formerDir((sqlite) => {
+      sqlite.run("DELETE FROM event_outbox");
+      sqlite.run(`UPDATE sqlite_sequence SET seq = ${SEQ} WHERE name = 'event_outbox'`);
+    });
+    await upgrade(dir.path);
+    using db = openIndexWriter(dir.path);
+    db.sqlite.run(`INSERT INTO event_outbox (event_id, kind, fid, happened_at, applied_at)
+      VALUES (x'00', 'cast.created', 1, 1, 1)`);
+    expect(db.sqlite.query("SELECT max(seq) AS seq FROM event_outbox").get()).toEqual({ seq: SEQ + 1 });
+  });
+
+  test("counts the totals by the shards of the followed network", async () => {
+    using dir = formerDir((sqlite) =>
+      sqlite.run("UPDATE positions SET position = 2 WHERE key = 'upstream shards'"),
+    );
+    await upgrade(dir.path);
+    using db = openIndexReader(dir.path);
+    expect(shardCount(db)).toBe(2);
+    expect([...readShardTotals(db).keys()].sort()).toEqual([1, 2]);
+    expect(readTotals(db)).toEqual(readTotals(node.db));
+  });
+
+  test("has the same result when it is interrupted at every step", async () => {
+    using dir = formerDir();
+    const stop = new Error("stopped");
+    const seen = new Set<string>();
+    let runs = 0;
+    for (let isDone = false; !isDone; runs++) {
+      isDone = await upgrade(dir.path, ({ stage, part, share }) => {
+        const step = `${stage} ${part} ${share}`;
+        if (seen.has(step)) return;
+        seen.add(step);
+        throw stop;
+      }).then(
+        () => true,
+        (cause) => {
+          if (cause !== stop) throw cause;
+          return false;
+        },
+      );
+    }
+    expect(runs).toBeGreaterThan(10);
+    expect(dumpOf(dir.path)).toBe(dumpIndex(node.db));
+  });
+
+  test("starts over when the former file was written to in between", async () => {
+    using dir = formerDir();
+    const stop = new Error("stopped");
+    const stopAtBuild = ({ stage }: UpgradeProgress) => {
+      if (stage === "build") throw stop;
+    };
+    await expect(upgrade(dir.path, stopAtBuild)).rejects.toBe(stop);
+    const sqlite = new Database(dir.path);
+    sqlite.run("DELETE FROM upstream_todo");
+    sqlite.close();
+    await upgrade(dir.path);
+    using db = openIndexReader(dir.path);
+    expect(db.sqlite.query("SELECT count(*) AS n FROM upstream_todo").get()).toEqual({ n: 0 });
+  });
+
+  test("takes what a file of an earlier version lacks as empty", async () => {
+    using dir = formerDir((sqlite) => {
+      sqlite.run("DROP TABLE key_removals");
+      sqlite.run("DROP TABLE upstream_journal");
+      sqlite.run("ALTER TABLE gasless_keys DROP COLUMN nonce");
+      sqlite.run("DELETE FROM __drizzle_migrations WHERE created_at > 1795262700004");
+    });
+    await upgrade(dir.path);
+    using db = openIndexReader(dir.path);
+    expect(db.sqlite.query("SELECT nonce FROM gasless_keys").all()).toEqual([{ nonce: 0 }]);
+    expect(db.sqlite.query("SELECT count(*) AS n FROM key_removals").get()).toEqual({ n: 0 });
+  });
+
+  test("refuses a message whose stored bytes it cannot give back, and leaves the former index in place", async () => {
+    using dir = formerDir((sqlite) => {
+      const row = sqlite
+        .query<{ id: number; bytes: Uint8Array }, []>(
+          "SELECT id, bytes FROM messages WHERE store = 3 LIMIT 1",
+        )
+        .get();
+      if (!row) throw new Error("no reaction");
+      // A wrong hash: the first field of the envelope.
+      sqlite
+        .query("UPDATE messages SET bytes = ? WHERE id = ?")
+        .run(row.bytes.with(5, (row.bytes[5] ?? 0) ^ 1), row.id);
+    });
+    const before = readFileSync(dir.path);
+    await expect(upgrade(dir.path)).rejects.toThrow("differs from");
+    expect(readFileSync(dir.path).equals(before)).toBe(true);
+    expect(FormerIndex.open(dir.path)).toBeDefined();
+  });
+
+  test("refuses the index of another network", async () => {
+    using dir = formerDir((sqlite) => sqlite.run("UPDATE meta SET value = 'testnet' WHERE key = 'network'"));
+    await expect(upgrade(dir.path)).rejects.toThrow(UserError);
+  });
+});
+
+describe("FormerIndex.open", () => {
+  test("gives nothing for an index in the current format, an empty file and a missing one", () => {
+    using dir = formerDir();
+    expect(FormerIndex.open(`${dir.path}.missing`)).toBeUndefined();
+    truncateSync(dir.path, 0);
+    expect(FormerIndex.open(dir.path)).toBeUndefined();
+    openIndexWriter(dir.path)[Symbol.dispose]();
+    expect(FormerIndex.open(dir.path)).toBeUndefined();
+  });
+});
+
+describe("opening an index in the former format", () => {
+  test.each([
+    ["for writing", openIndexWriter],
+    ["for reading", openIndexReader],
+  ])("%s is refused with the command to run", (_name, open) => {
+    using dir = formerDir();
+    expect(() => open(dir.path)).toThrow("svc migrate");
+    expect(() => open(dir.path)).toThrow(UserError);
+  });
+});
+
+test("a replacement that a crash left without an index is undone", async () => {
+  using dir = formerDir();
+  cpSync(dir.path, `${dir.path}.old`);
+  cpSync(dir.path, `${dir.path}.new`);
+  rmSync(dir.path);
+  restoreIndex(dir.path);
+  expect(existsSync(dir.path)).toBe(true);
+  expect(existsSync(`${dir.path}.old`)).toBe(false);
+});
+
+test("every table of the index is copied, built or handled by itself", () => {
+  using db = openIndexInMemory();
+  const tables = db.sqlite
+    .query<{ name: string }, []>(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type != 'shadow'",
+    )
+    .all()
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith("sqlite_") && name !== "__drizzle_migrations");
+  expect(([...COPIED_TABLES, ...BUILT_TABLES, ...OTHER_TABLES] as string[]).toSorted()).toEqual(
+    tables.toSorted(),
+  );
+});
