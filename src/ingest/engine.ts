@@ -77,6 +77,12 @@ export interface IngestEngine {
    *   applied again.
    */
   applyRelayed(batch: RelayedBatch): void;
+
+  /**
+   * Moves more of the rows that still name casts by former ids, in a commit of its own. Every other commit does the same, so
+   * this is for a node that receives nothing.
+   */
+  repointMore(): void;
 }
 
 export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
@@ -149,6 +155,15 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     });
   }
 
+  function repointMore(): void {
+    if (!db.repoints.areAny(db)) return;
+    try {
+      write(() => undefined);
+    } catch (cause) {
+      onFault(cause);
+    }
+  }
+
   function commit(
     records: readonly IngestRecord[],
     positions: readonly PositionUpdate[],
@@ -218,5 +233,5 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     return rejection("unavailable", "the node could not store the record; try again");
   }
 
-  return { apply, applyResumable, applyRelayed };
+  return { apply, applyResumable, applyRelayed, repointMore };
 }

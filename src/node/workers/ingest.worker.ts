@@ -12,6 +12,8 @@ import { runWorker } from "./worker-entry.ts";
 
 /** How often an idle writer retries a database that could not be written. */
 const RETRY_INTERVAL_MS = 5_000;
+/** How often an idle writer moves rows to the ids of casts that arrived late. */
+const REPOINT_INTERVAL_MS = 1_000;
 
 /** The one writer of the index. It merges the records that other workers validated. */
 runWorker<Config>(async (config) => {
@@ -27,10 +29,12 @@ runWorker<Config>(async (config) => {
   });
   const queue = new IngestQueue(engine);
   const retrying = setInterval(() => db.retryWrite(), RETRY_INTERVAL_MS);
+  const repointing = setInterval(() => engine.repointMore(), REPOINT_INTERVAL_MS);
   return {
     connect: (port) => serveIngest(port, { db, engine, queue, newEvents }),
     async stop() {
       clearInterval(retrying);
+      clearInterval(repointing);
       await queue.drain();
       db.checkpoint();
       db[Symbol.dispose]();

@@ -2,7 +2,7 @@ import type { SqliteConnection } from "../../sqlite/connection.ts";
 import { statement } from "../statement.ts";
 
 /** The most rows that one commit moves to other cast ids. */
-export const MAX_REPOINTED_ROWS = 1000;
+const MAX_REPOINTED_ROWS = 1000;
 
 export interface Repoint {
   readonly oldId: number;
@@ -27,10 +27,12 @@ export class PendingRepoints {
   /** Old ids by new ids; undefined until they are read. */
   #oldIds: Map<number, number> | undefined;
   readonly #newIds = new Map<number, number>();
+  /** The bound of one transaction. Tests lower it. */
+  rowsPerTransaction = MAX_REPOINTED_ROWS;
   #rowsLeft = MAX_REPOINTED_ROWS;
 
   startTransaction(): void {
-    this.#rowsLeft = MAX_REPOINTED_ROWS;
+    this.#rowsLeft = this.rowsPerTransaction;
   }
 
   /** The number of rows that the current transaction may still move. */
