@@ -1,3 +1,5 @@
+import type { BulkBuild, BulkProgress, PackedMessages } from "../db/index/bulk/bulk-build.ts";
+import { isBulkBuilding, openBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { putPosition } from "../db/index/positions.ts";
 import { continueRepoints } from "../db/index/project/repoints.ts";
@@ -16,7 +18,14 @@ import { type MergeContext, mergeMessage } from "./merge.ts";
 import { MessageStore } from "./message-store.ts";
 import type { IngestRecord } from "./record.ts";
 import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
-import { applyRelayedOp, causeOfRelayed, type RelayedBatch, writeProgress } from "./relay.ts";
+import {
+  applyRelayedOp,
+  applySpooledOp,
+  causeOfRelayed,
+  type RelayedBatch,
+  type RelayedOp,
+  writeProgress,
+} from "./relay.ts";
 import { StorageLimitCache } from "./storage-limits.ts";
 
 /** The outcome of a record: undefined if it was merged, otherwise why it was refused. */
@@ -83,6 +92,14 @@ export interface IngestEngine {
    * this is for a node that receives nothing.
    */
   repointMore(): void;
+
+  /**
+   * Runs the next step of the bulk build, after the last batch with spooled messages. Returns undefined when the index is built,
+   * or when nothing was spooled.
+   *
+   * @throws StorageError if the database cannot be written. The same step can be repeated.
+   */
+  buildStep(): BulkProgress | undefined;
 }
 
 export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
@@ -93,6 +110,8 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   const changes = new ChangeTracker();
   const store = new MessageStore({ db, network, totals, counts, limits, changes });
   let hasWrittenEvents = false;
+  /** Opened with the first batch for it, and gone when the index is built. */
+  let bulk: BulkBuild | undefined;
 
   function apply(records: readonly IngestRecord[]): MergeOutcome[] {
     try {
@@ -130,6 +149,10 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   }
 
   function applyRelayed(batch: RelayedBatch): void {
+    if (batch.spooled) {
+      spool(batch, batch.spooled);
+      return;
+    }
     try {
       writeRelayed(batch);
       return;
@@ -145,6 +168,47 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       }
     }
     writeRelayed({ ...batch, ops: [] });
+  }
+
+  /** Repeats the transaction without each operation that causes a fault. */
+  function spool(batch: RelayedBatch, messages: readonly PackedMessages[]): void {
+    const skipped = new Set<RelayedOp>();
+    bulk ??= openBulkBuild(db);
+    for (;;) {
+      let current: RelayedOp | undefined;
+      try {
+        bulk.append(messages, () => {
+          const context: MergeContext = { db, store, limits, changes, nowSecs: nowSecs(clock) };
+          changes.start(true);
+          for (const op of batch.ops) {
+            if (skipped.has(op)) continue;
+            current = op;
+            applySpooledOp(context, totals, op);
+          }
+          current = undefined;
+          counts.flush();
+          totals.flush(db);
+          writeProgress(db, batch);
+        });
+        return;
+      } catch (cause) {
+        discard();
+        if (cause instanceof StorageError || current === undefined) throw cause;
+        onFault(cause);
+        skipped.add(current);
+      }
+    }
+  }
+
+  function buildStep(): BulkProgress | undefined {
+    if (!bulk && !isBulkBuilding(db)) return undefined;
+    bulk ??= openBulkBuild(db);
+    const progress = bulk.step();
+    if (progress === undefined) {
+      bulk = undefined;
+      limits.clear();
+    }
+    return progress;
   }
 
   function writeRelayed(batch: RelayedBatch): void {
@@ -192,11 +256,16 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       if (hasWrittenEvents) onEvents?.();
       return result;
     } catch (cause) {
-      totals.clear();
-      counts.clear();
-      limits.clear();
+      discard();
       throw cause;
     }
+  }
+
+  /** Forgets the changes of a transaction that was rolled back. */
+  function discard(): void {
+    totals.clear();
+    counts.clear();
+    limits.clear();
   }
 
   /** Runs one operation on the network's state and writes the events of its changes. */
@@ -233,5 +302,5 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     return rejection("unavailable", "the node could not store the record; try again");
   }
 
-  return { apply, applyResumable, applyRelayed, repointMore };
+  return { apply, applyResumable, applyRelayed, repointMore, buildStep };
 }

@@ -1,3 +1,4 @@
+import type { IndexDatabase } from "../db/index/database.ts";
 import { foldOnChainEvents } from "../db/index/project/on-chain.ts";
 import { addUsernameProof, dropUsernameProof, nameOf } from "../db/index/project/profile.ts";
 import { statement } from "../db/index/statement.ts";
@@ -35,6 +36,21 @@ const insertEvent = statement<
 >(
   "registry.insert-event",
   `INSERT INTO on_chain_events (type, fid, block_number, log_index, block_timestamp, bytes)
+   VALUES (?, ?, ?, ?, ?, ?)`,
+);
+const putEvent = statement<
+  unknown,
+  [
+    type: number,
+    fid: number,
+    blockNumber: number,
+    logIndex: number,
+    blockTimestamp: number,
+    bytes: Uint8Array,
+  ]
+>(
+  "registry.put-event",
+  `INSERT OR REPLACE INTO on_chain_events (type, fid, block_number, log_index, block_timestamp, bytes)
    VALUES (?, ?, ?, ?, ?, ?)`,
 );
 const deleteEvent = statement<unknown, [type: number, fid: number, blockNumber: number, logIndex: number]>(
@@ -79,6 +95,12 @@ export function mergeOnChainEvent(
   }
   if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) context.changes.trackUserUpdated(fid);
   return undefined;
+}
+
+/** Stores an on-chain event in its place, without deriving anything from it. */
+export function storeOnChainEvent(db: IndexDatabase, event: OnChainEvent): void {
+  const { type, fid, blockNumber, logIndex, blockTimestamp } = event;
+  db.run(putEvent, type, fid, blockNumber, logIndex, blockTimestamp, OnChainEvent.encode(event).finish());
 }
 
 /** Removes the event `ref` and derives the state of its fid from the remaining events. */

@@ -1,6 +1,10 @@
+import type { PackedMessages } from "../db/index/bulk/bulk-build.ts";
+import { canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
+import { addSpooledFid } from "../db/index/bulk/spooled-fids.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { putPosition } from "../db/index/positions.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
+import { setShardCount } from "../db/index/shards.ts";
 import type { TotalsDelta } from "../db/index/totals.ts";
 import {
   addMentionedFid,
@@ -28,7 +32,12 @@ import type { GaslessKey } from "./gasless-key-table.ts";
 import { renewGaslessSigner } from "./gasless-keys.ts";
 import { applyCompactState, type MergeContext } from "./merge.ts";
 import { decodeStored } from "./message-store.ts";
-import { mergeOnChainEvent, type OnChainEventRef, removeOnChainEvent } from "./registry.ts";
+import {
+  mergeOnChainEvent,
+  type OnChainEventRef,
+  removeOnChainEvent,
+  storeOnChainEvent,
+} from "./registry.ts";
 import { addRelayedProof, removeRelayedProof } from "./relay-proofs.ts";
 
 /** Identifies a message in its slot. */
@@ -80,6 +89,13 @@ export type RelayedOp = { readonly happenedAt: number } & (
 
 /** Operations and the positions that they reach. The batch is atomic. */
 export interface RelayedBatch {
+  /**
+   * Messages for the bulk build of an index that began empty. The operations are then only those that read no messages. Undefined
+   * for a batch that is written row by row.
+   */
+  readonly spooled?: readonly PackedMessages[] | undefined;
+  /** The number of data shards of the network. It is stored in an index without messages. */
+  readonly shards?: number;
   readonly ops: readonly RelayedOp[];
   readonly positions: readonly PositionUpdate[];
   /** Blocks to append to the journal. */
@@ -159,9 +175,21 @@ export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: R
   }
 }
 
+/**
+ * Applies an operation beside messages for the bulk build. What follows from on-chain events is derived by the build.
+ */
+export function applySpooledOp(context: MergeContext, totals: TotalsDelta, op: RelayedOp): void {
+  if (op.kind === "merge" || op.kind === "put" || op.kind === "remove")
+    throw new Error(`the operation ${op.kind} needs the index that is being built`);
+  if (op.kind === "onChainEvent") storeOnChainEvent(context.db, OnChainEvent.decode(op.event));
+  else applyRelayedOp(context, totals, op);
+  if (op.kind === "fidComplete") addSpooledFid(context.db, op.fid);
+}
+
 /** Writes the state of the following itself: positions, journal and todo list. */
 export function writeProgress(db: IndexDatabase, batch: RelayedBatch): void {
   if (batch.startsOver) clearUpstreamWork(db);
+  if (batch.shards !== undefined && canBulkBuild(db)) setShardCount(db, batch.shards);
   for (const fid of batch.todo ?? []) addToTodo(db, fid);
   for (const fid of batch.mentioned ?? []) if (addMentionedFid(db, fid)) addToTodo(db, fid);
   if (batch.journal) {

@@ -1,3 +1,4 @@
+import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { deleteEventsUpTo, hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../db/index/outbox.ts";
 import { type RankingSnapshot, storeRankings } from "../db/index/rankings.ts";
@@ -8,12 +9,17 @@ import type { IngestQueue, IngestStats } from "./queue.ts";
 import { decodeRecord, type EncodedRecord } from "./record.ts";
 import type { RelayedBatch } from "./relay.ts";
 
-/** The methods of the ingest worker. Each write is durable when its call returns. */
+/**
+ * The methods of the ingest worker. Each write is durable when its call returns, but for spooled batches and the steps of a bulk
+ * build: those are durable in their order, and all of them when the build has finished.
+ */
 export interface IngestRpc {
   /** Merges records that the caller has validated. Returns the outcomes in order. */
   submit(records: readonly EncodedRecord[]): readonly MergeOutcome[];
   /** Writes records and positions that are relayed from the followed node. */
   relay(batch: RelayedBatch): void;
+  /** Runs the next step of the bulk build. Returns undefined when the index is built. */
+  buildStep(): BulkProgress | undefined;
   storeRankings(snapshot: RankingSnapshot): void;
   /** Returns when the outbox has an event after `afterSeq`, however long that takes. */
   awaitEvents(afterSeq: number): void;
@@ -45,6 +51,7 @@ export function serveIngest(port: MessagePort, { db, engine, queue, newEvents }:
   serveRpc<IngestRpc>(port, {
     submit: (records) => submit(queue, records),
     relay: (batch) => engine.applyRelayed(batch),
+    buildStep: () => engine.buildStep(),
     storeRankings: (snapshot) => storeRankings(db, snapshot),
     async awaitEvents(afterSeq) {
       while (!hasEventsAfter(db, afterSeq)) await newEvents.next();

@@ -1,3 +1,5 @@
+import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
+import { isSpooledFid } from "../db/index/bulk/spooled-fids.ts";
 import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";
 import { readAppNonces } from "./app-nonces.ts";
 import { countTodo, runBackfill } from "./backfill.ts";
@@ -10,13 +12,17 @@ import { OpBatcher } from "./op-batcher.ts";
 import { journaledPosition, Stage, seqnumPosition, stagePosition } from "./positions.ts";
 import { shardBlocks } from "./shard-blocks.ts";
 import { BLOCK_SHARD } from "./shards.ts";
+import { SpoolBatcher } from "./spool-batcher.ts";
 import { runParts, type StageDeps, sourceOf } from "./stage.ts";
 import { wait } from "./timings.ts";
 
 /** Events of blocks that wait to be written into the journal. */
 const MAX_WAITING_EVENTS = 2000;
 
-/** Reads the fids of the todo list, and journals the new blocks of every shard meanwhile. */
+/**
+ * Reads the fids of the todo list, and journals the new blocks of every shard meanwhile. An index without messages is built in
+ * bulk.
+ */
 export function runBackfillStage(deps: StageDeps): Promise<GapError | undefined> {
   const { tracker, positions, writer, db, shards, signal } = deps;
   tracker.enter(positions.isFull ? "backfill" : "reconcile");
@@ -24,12 +30,39 @@ export function runBackfillStage(deps: StageDeps): Promise<GapError | undefined>
   const parts = [journalChain(deps)];
   for (let shard = 1; shard <= shards; shard++) parts.push(journalShard(deps, shard));
   const backfill = async () => {
+    if (bulkPhaseOf(db) !== undefined || (positions.isFull && canBulkBuild(db))) await runBulkBackfill(deps);
     const batcher = new OpBatcher(writer);
-    await runBackfill({ ...deps, reader: deps, batcher });
+    if (!signal.aborted) await runBackfill({ ...deps, reader: deps, batcher });
     if (positions.isFull && !signal.aborted) await readAppNonces({ ...deps, batcher });
     if (!signal.aborted) await writer.apply({ ops: [], positions: [stagePosition(Stage.Applying)] });
   };
   return runParts(deps, backfill(), parts);
+}
+
+/**
+ * Fills the spool of the bulk build with the fids of the todo list, and builds. An fid that is listed again after it was spooled,
+ * because blocks were missed, stays on the list: its state is compared with the index when that is built.
+ */
+async function runBulkBackfill(deps: StageDeps): Promise<void> {
+  const { db, writer, rules, signal } = deps;
+  if (bulkPhaseOf(db) !== "building") {
+    const reader = { ...deps, startsEmpty: true };
+    const isLater = (fid: number) => bulkPhaseOf(db) !== undefined && isSpooledFid(db, fid);
+    await runBackfill({ ...deps, reader, batcher: new SpoolBatcher(writer, rules.network), isLater });
+  }
+  await runBulkBuild(deps, signal);
+}
+
+/** Runs the bulk build to its end, unless it is stopped. */
+export async function runBulkBuild(
+  { writer, tracker }: Pick<StageDeps, "writer" | "tracker">,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const progress = await writer.buildStep();
+    tracker.building(progress);
+    if (!progress) return;
+  }
 }
 
 async function journalShard(deps: StageDeps, shard: number): Promise<void> {

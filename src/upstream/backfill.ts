@@ -1,14 +1,16 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { todoAfter } from "../db/index/upstream-work.ts";
-import type { OpBatcher } from "./op-batcher.ts";
+import type { FidOps } from "./op-batcher.ts";
 import { type FidReaderDeps, readFid } from "./read-fid.ts";
 import { Backoff, type Timings } from "./timings.ts";
 
 /** Dependencies and settings of reading the fids of the todo list. */
 export interface BackfillDeps {
   readonly reader: Omit<FidReaderDeps, "emit">;
-  readonly batcher: OpBatcher;
+  readonly batcher: FidOps;
   readonly db: IndexDatabase;
+  /** Whether an fid of the list is left for later. Default: none. */
+  readonly isLater?: (fid: number) => boolean;
   /** Fids that are read concurrently, each with one call in flight. */
   readonly concurrency: number;
   readonly timings: Timings;
@@ -23,13 +25,14 @@ const TRIES_OF_A_FID = 3;
 
 /**
  * Reads every fid of the todo list, including those that are added meanwhile. An fid is removed from the list in the
- * transaction that completes it. Resolves when the list is empty and everything is written.
+ * transaction that completes it. Resolves when the list is empty, but for fids that are left for later, and everything is written.
  */
 export async function runBackfill(deps: BackfillDeps): Promise<void> {
   const { db, batcher, concurrency, timings, signal } = deps;
+  const isNow = (fid: number) => !deps.isLater?.(fid);
   const backoff = new Backoff(timings);
   for (;;) {
-    const fids = todoFids(db);
+    const fids = todoFids(db).filter(isNow);
     let failures = 0;
     const work = async () => {
       for (let next = fids.next(); !next.done && !signal.aborted; next = fids.next()) {
@@ -40,7 +43,7 @@ export async function runBackfill(deps: BackfillDeps): Promise<void> {
     for (const result of await Promise.allSettled(Array.from({ length: concurrency }, work)))
       if (result.status === "rejected") throw result.reason;
     await batcher.flush();
-    if (signal.aborted || todoAfter(db, 0, 1).length === 0) return;
+    if (signal.aborted || !todoFids(db).some(isNow)) return;
     if (failures > 0) await backoff.wait(signal);
   }
 }
@@ -61,7 +64,7 @@ async function tryFid(
     if (tries > 0) await backoff.wait(signal);
     try {
       const isLastTry = tries === TRIES_OF_A_FID - 1;
-      await readFid({ ...reader, emit: (ops, mentioned) => batcher.add(ops, mentioned) }, fid, isLastTry);
+      await readFid({ ...reader, emit: batcher.ofFid() }, fid, isLastTry);
       return true;
     } catch (cause) {
       batcher.throwIfFailed();

@@ -91,6 +91,7 @@ async function follow(
       await deps.writer.apply(batch);
       tracker.countWritten(batch);
     },
+    buildStep: () => deps.writer.buildStep(),
   };
   const backoff = new Backoff(timings);
   try {

@@ -1,3 +1,5 @@
+import { bulkPhaseOf } from "../db/index/bulk/open-bulk-build.ts";
+import { spooledFidsAfter } from "../db/index/bulk/spooled-fids.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import type { GetInfoResponse } from "../protocol/wire/generated/hub.ts";
@@ -47,7 +49,7 @@ export async function startFullSync(deps: SyncDeps): Promise<void> {
     starts.set(shard, await startOf(client, shard, headOf(info, shard)));
   }
   const positions = [stagePosition(Stage.Listing), shardsPosition(shards), scopePosition(scope.fingerprint)];
-  await writeWork(writer, { positions, startsOver: true });
+  await writeWork(writer, { positions, startsOver: true, shards });
   const listed = scope.fids
     ? await listScope(writer, db, scope.fids)
     : await listAll(client, writer, info, shards);
@@ -97,6 +99,13 @@ async function listScope(writer: RelayWriter, db: IndexDatabase, fids: readonly 
     stored += page.length;
     await writeWork(writer, { todo: page });
     page = registeredFidsAfter(db, page.at(-1) ?? 0, FIDS_PER_BATCH);
+  }
+  if (bulkPhaseOf(db) !== undefined) {
+    for (let page = spooledFidsAfter(db, 0, FIDS_PER_BATCH); page.length > 0; ) {
+      stored += page.length;
+      await writeWork(writer, { todo: page });
+      page = spooledFidsAfter(db, page.at(-1) ?? 0, FIDS_PER_BATCH);
+    }
   }
   return Math.max(fids.length, stored);
 }

@@ -1,8 +1,28 @@
+import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
 import type { RelayedBatch, RelayedOp } from "../ingest/relay.ts";
 
-/** Writes relayed operations. Resolves when the batch is durable, throws if nothing of it is. */
+/** Writes relayed operations. */
 export interface RelayWriter {
+  /**
+   * Resolves when the batch is durable, throws if nothing of it is. A batch with spooled messages is durable together with those
+   * before it, at the end of the bulk build at the latest.
+   */
   apply(batch: RelayedBatch): Promise<void>;
+  /** Runs the next step of the bulk build. Resolves with undefined when the index is built and durable. */
+  buildStep(): Promise<BulkProgress | undefined>;
+}
+
+/** Accepts operations and the fids that they mention. Resolves when there is room for more. */
+export type EmitOps = (ops: readonly RelayedOp[], mentioned: readonly number[]) => Promise<void>;
+
+/** Accepts the operations of the fids that are read. */
+export interface FidOps {
+  /** Returns what accepts the operations of one fid, for one attempt to read it. */
+  ofFid(): EmitOps;
+  /** Resolves when everything is written. */
+  flush(): Promise<void>;
+  /** Throws the error of the batch that could not be written, if any. */
+  throwIfFailed(): void;
 }
 
 /** Operations per transaction: enough to be worth the sync, few enough for a short wait. */
@@ -21,7 +41,7 @@ interface Portion {
  * After a batch that could not be written nothing more is written, so that no operation is written before an earlier
  * one.
  */
-export class OpBatcher {
+export class OpBatcher implements FidOps {
   readonly #writer: RelayWriter;
   readonly #roomWaiters: PromiseWithResolvers<void>[] = [];
   #waiting: Portion[] = [];
@@ -33,6 +53,10 @@ export class OpBatcher {
 
   constructor(writer: RelayWriter) {
     this.#writer = writer;
+  }
+
+  ofFid(): EmitOps {
+    return (ops, mentioned) => this.add(ops, mentioned);
   }
 
   /** Adds operations; resolves when there is room for more. */

@@ -6,8 +6,9 @@ import type { UpstreamPhase, UpstreamProgress } from "./progress.ts";
  * up to less than `readyLagSecs` ago.
  */
 export function notReadyReason(progress: UpstreamProgress, readyLagSecs: number): string | undefined {
-  const { phase, shards, fids, etaSecs, peerError } = progress;
+  const { phase, shards, fids, build, etaSecs, peerError } = progress;
   if (peerError !== undefined) return peerError;
+  if (build) return `building the index: ${percentOf(build.done).trim()}, ${build.stage}`;
   switch (phase) {
     case "connecting":
       return "the upstream has not been reached yet";
@@ -42,7 +43,11 @@ const ACTIVITIES: Readonly<Record<UpstreamPhase, string>> = {
 
 /** Formats a bar, the phase, messages per second and time left, as much of it as fits into `columns` columns. */
 export function formatUpstreamProgress(progress: UpstreamProgress, columns: number): string {
-  const { phase, fids, messagesPerSec, etaSecs } = progress;
+  const { phase, fids, build, messagesPerSec, etaSecs } = progress;
+  if (build) {
+    const activity = `${percentOf(build.done)}  building`;
+    return progressLine(build.done, [`${activity}  ${build.stage}`, activity], columns);
+  }
   const isCounted = phase === "backfill" || phase === "reconcile";
   const share = isCounted ? shareOf(fids) : phase === "connecting" ? 0 : 1;
   const activity = isCounted ? `${percentOf(share)}  ${ACTIVITIES[phase]}` : ACTIVITIES[phase];

@@ -1,3 +1,4 @@
+import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
@@ -18,6 +19,7 @@ export class ProgressTracker {
   readonly #shards = new Map<number, Shard>();
   #phase: UpstreamPhase = "connecting";
   #messages = 0;
+  #build: BulkProgress | undefined;
   #fids = { done: 0, total: 0 };
   #syncStart = { atMs: 0, done: 0 };
   #lastFault: string | undefined;
@@ -40,7 +42,13 @@ export class ProgressTracker {
     this.#syncStart = { atMs: this.#clock.nowMs(), done: all - remaining };
   }
 
-  countWritten({ ops, todo }: RelayedBatch): void {
+  /** Called after each step of the bulk build. @param build undefined when the index is built. */
+  building(build: BulkProgress | undefined): void {
+    this.#build = build;
+  }
+
+  countWritten({ ops, todo, spooled = [] }: RelayedBatch): void {
+    for (const { count } of spooled) this.#messages += count;
     for (const { kind } of ops) {
       if (kind === "merge" || kind === "put") this.#messages++;
       if (kind === "fidComplete") this.#fids.done++;
@@ -81,6 +89,7 @@ export class ProgressTracker {
         .sort(([a], [b]) => a - b)
         .map(([shard, known]) => this.#shardProgress(shard, known)),
       fids: { ...this.#fids },
+      build: this.#build,
       messages: this.#messages,
       messagesPerSec: this.#rate(),
       etaSecs: this.#etaSecs(),

@@ -1,3 +1,5 @@
+import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
+
 /** The phases of following. */
 export const UPSTREAM_PHASES = [
   // No response from the upstream since the start.
@@ -32,6 +34,8 @@ export interface UpstreamProgress {
   readonly shards: readonly ShardProgress[];
   /** Of the running backfill or reconciliation. */
   readonly fids: { readonly done: number; readonly total: number };
+  /** The bulk build, which follows the reading of all fids into an empty index; undefined while none runs. */
+  readonly build: BulkProgress | undefined;
   /** Messages applied since the start of the process. */
   readonly messages: number;
   /** Over the last seconds. */

@@ -17,6 +17,8 @@ export interface FidReaderDeps {
   readonly client: UpstreamClient;
   readonly db: IndexDatabase;
   readonly rules: RelayRules;
+  /** Whether the index has no messages of any fid that is read. They are then not looked up. */
+  readonly startsEmpty?: boolean;
   /** Accepts operations and the fids that they mention; resolves when there is room for more. */
   readonly emit: (ops: readonly RelayedOp[], mentioned: readonly number[]) => Promise<void>;
 }
@@ -89,7 +91,9 @@ async function readEvents(
  * Removes messages of proofs and keys. The upstream lists proofs and keys themselves, which are stored in tables of
  * their own; such messages are left from a time before the node followed an upstream.
  */
-async function removeKeyAndProofMessages({ db, emit }: FidReaderDeps, fid: number): Promise<void> {
+async function removeKeyAndProofMessages(reader: FidReaderDeps, fid: number): Promise<void> {
+  const { db, emit } = reader;
+  if (reader.startsEmpty) return;
   const messages = [Store.UsernameProofs, Store.GaslessKeys].flatMap((store) => [
     ...storedMessages(db, fid, store).values(),
   ]);
@@ -121,7 +125,7 @@ async function readStore(
 ): Promise<void> {
   const { client, db, rules, emit } = reader;
   const isWhole = rules.scope.shareOf(fid) === "all";
-  const surplus = storedMessages(db, fid, store);
+  const surplus = reader.startsEmpty ? new Map<string, MessageRef>() : storedMessages(db, fid, store);
   for (const method of methods) {
     for await (const page of readPages((token) => client.messages(method, fid, token))) {
       const ops: RelayedOp[] = [];

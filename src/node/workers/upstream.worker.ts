@@ -26,7 +26,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest }) => {
   const follower = startFollower({
     url: config.upstream.url,
     db: reader,
-    writer: { apply: client.relay },
+    writer: { apply: client.relay, buildStep: client.buildStep },
     network: networkOf(config.protocol.network),
     clock: systemClock,
     fids: followedFids(config.upstream),

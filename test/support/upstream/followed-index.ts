@@ -53,6 +53,7 @@ export class FollowedIndex {
 
   constructor(options: FollowedIndexOptions) {
     this.#options = options;
+    claimNetwork(this.db, "mainnet");
     this.#clock = new ManualClock(options.nowSecs);
     claimNetwork(this.db, "mainnet");
     this.#engine = createIngestEngine({
@@ -69,7 +70,10 @@ export class FollowedIndex {
     this.#follower = startFollower({
       url: this.#options.url,
       db: this.db,
-      writer: { apply: async (batch) => this.#apply(batch) },
+      writer: {
+        apply: async (batch) => this.#apply(batch),
+        buildStep: async () => this.#engine.buildStep(),
+      },
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
       clock: this.#clock,
       fids: this.#options.fids,

@@ -18,7 +18,7 @@ export interface BulkBuild {
    *
    * @throws StorageError when nothing of it was written. The same call can be repeated.
    */
-  append(batch: PackedMessages, alongside?: () => void): void;
+  append(batch: readonly PackedMessages[], alongside?: () => void): void;
   /** Makes every commit so far durable. */
   sync(): void;
   /**

@@ -39,6 +39,12 @@ export function isBulkBuilding(db: IndexDatabase): boolean {
   return db.get(hasSpool) !== undefined;
 }
 
+/** The phase of an unfinished bulk build of this index; undefined if there is none. */
+export function bulkPhaseOf(db: IndexDatabase): "spooling" | "building" | undefined {
+  if (!isBulkBuilding(db)) return undefined;
+  return new BulkState(db).get("building") === undefined ? "spooling" : "building";
+}
+
 /** Whether a bulk build can begin: no message is stored. */
 export function canBulkBuild(db: IndexDatabase): boolean {
   return db.get(hasMessages)?.found === 0;
@@ -63,17 +69,17 @@ export function openBulkBuild(db: IndexDatabase, options: BulkBuildOptions = {})
         dropIndexes(db);
       });
     }
-    phase = state.get("building") === undefined ? "spooling" : "building";
+    phase = bulkPhaseOf(db) ?? "spooling";
   } catch (cause) {
     restore();
     throw cause;
   }
 
-  function append({ bytes }: PackedMessages, alongside?: () => void): void {
+  function append(batch: readonly PackedMessages[], alongside?: () => void): void {
     if (phase !== "spooling") throw new Error("the spool has ended");
     try {
       db.transaction(() => {
-        spool.append(bytes);
+        for (const { bytes } of batch) spool.append(bytes);
         alongside?.();
       });
     } catch (cause) {
@@ -137,15 +143,22 @@ function prepare(db: IndexDatabase, cacheKib: number): () => void {
   sqlite.exec(`PRAGMA cache_size = -${cacheKib}`);
   // Sorts beyond the cache go to files beside the index, which SQLite deletes when it opens them.
   sqlite.exec("PRAGMA temp_store = FILE");
-  setTemporaryDirectory(db, dirname(db.file));
+  if (hasFile(db)) setTemporaryDirectory(db, dirname(db.file));
   return () => {
     for (const pragma of before) sqlite.exec(pragma);
-    setTemporaryDirectory(db, "");
+    if (hasFile(db)) setTemporaryDirectory(db, "");
   };
 }
 
+/** An index in memory has no file. */
+function hasFile({ file }: IndexDatabase): boolean {
+  return file !== ":memory:";
+}
+
 /** Syncs the write-ahead log, which holds every commit that is not in the file yet. */
-function syncLog({ file }: IndexDatabase): void {
+function syncLog(db: IndexDatabase): void {
+  if (!hasFile(db)) return;
+  const { file } = db;
   const log = openSync(`${file}-wal`, "r");
   try {
     fsyncSync(log);

@@ -33,11 +33,25 @@ export const RowKind = {
   Lend: 16,
 } as const;
 
-/** Packs valid messages. `splitEncoded` and `splitMessage` split them. */
+/** Packs valid messages one by one. `splitEncoded` and `splitMessage` split them. */
+export class MessagePacker {
+  readonly #writer = new ByteWriter();
+  #count = 0;
+
+  add(message: SplitMessage): void {
+    packMessage(this.#writer, message);
+    this.#count += 1;
+  }
+
+  finish(): PackedMessages {
+    return { count: this.#count, bytes: this.#writer.finish() };
+  }
+}
+
 export function packMessages(messages: readonly SplitMessage[]): PackedMessages {
-  const writer = new ByteWriter();
-  for (const message of messages) packMessage(writer, message);
-  return { count: messages.length, bytes: writer.finish() };
+  const packer = new MessagePacker();
+  for (const message of messages) packer.add(message);
+  return packer.finish();
 }
 
 function packMessage(writer: ByteWriter, { columns, envelope, hash }: SplitMessage): void {

@@ -12,6 +12,7 @@ const TABLES: Readonly<Record<string, string>> = {
   bulk_state: "key TEXT PRIMARY KEY, value",
   bulk_indexes: "name TEXT PRIMARY KEY, table_name TEXT, sql TEXT",
   bulk_weeks: "week INTEGER PRIMARY KEY",
+  bulk_fids: "fid INTEGER PRIMARY KEY",
   bulk_replies: "first_id, hash, fid, parent_hash, parent_fid",
   bulk_quotes: "first_id, hash, quoted_hash, quoted_fid",
   bulk_mentions: "first_id, hash, fid, mentioned_fid",

@@ -118,7 +118,7 @@ async function spool(deps: UpgradeDeps, db: IndexDatabase): Promise<void> {
     spooledTo = rows.at(-1)?.id ?? spooledTo;
     spooled += rows.length;
     const batch = packMessages(rows.map(({ bytes }) => splitEncoded(bytes, network)));
-    bulk.append(batch, () => moveMarks(db, { spooledTo, spooled, digest: digest.toString() }));
+    bulk.append([batch], () => moveMarks(db, { spooledTo, spooled, digest: digest.toString() }));
     report(deps, "spool", spooled / total);
     await setImmediate();
     rows = former.messagesAfter(spooledTo, BATCH);

@@ -38,7 +38,7 @@ function buildInBulk(db: IndexDatabase, messages: readonly SignedMessage[]): voi
   const bulk = openBulkBuild(db, { rowsPerStep: 20 });
   for (let at = 0; at < messages.length; at += 100) {
     const split = messages.slice(at, at + 100).map((one) => splitEncoded(encodeMessage(one), NETWORK));
-    bulk.append(packMessages(split));
+    bulk.append([packMessages(split)]);
   }
   while (bulk.step()) {}
 }

@@ -1,0 +1,127 @@
+import type { PackedMessages } from "../db/index/bulk/bulk-build.ts";
+import { MessagePacker } from "../db/index/bulk/packed-messages.ts";
+import { splitEncoded } from "../db/index/messages/split-encoded.ts";
+import type { RelayedOp } from "../ingest/relay.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import type { EmitOps, FidOps, RelayWriter } from "./op-batcher.ts";
+
+/** A transaction has about so many bytes of messages. The unsynced log of the index grows by about twice as much. */
+const BYTES_PER_BATCH = 8 * 1024 * 1024;
+const MAX_WAITING_BYTES = 3 * BYTES_PER_BATCH;
+/** How long a batch that is not full waits for more. */
+const LINGER_MS = 100;
+
+/** What was read of one fid. */
+interface Portion {
+  readonly ops: readonly RelayedOp[];
+  readonly messages: PackedMessages;
+}
+
+/**
+ * Combines fids that were read completely into batches for the bulk build. A batch has whole fids only: what was read of an
+ * fid is in memory until it is complete, and is discarded if reading fails. After a batch that could not be written nothing
+ * more is written.
+ */
+export class SpoolBatcher implements FidOps {
+  readonly #writer: RelayWriter;
+  readonly #network: FarcasterNetwork;
+  #waiting: Portion[] = [];
+  #waitingBytes = 0;
+  /** Kept beyond a failed reading: the scope reports each mentioned fid once. */
+  #mentioned: number[] = [];
+  #running: Promise<void> | undefined;
+  #isFlushing = false;
+  #endLinger: () => void = () => {};
+  #room = Promise.withResolvers<void>();
+  #fault: unknown;
+
+  constructor(writer: RelayWriter, network: FarcasterNetwork) {
+    this.#writer = writer;
+    this.#network = network;
+  }
+
+  ofFid(): EmitOps {
+    const packer = new MessagePacker();
+    const others: RelayedOp[] = [];
+    return async (ops, mentioned) => {
+      this.throwIfFailed();
+      for (const fid of mentioned) this.#mentioned.push(fid);
+      for (const op of ops) {
+        if (op.kind === "put") packer.add(splitEncoded(op.message, this.#network));
+        else others.push(op);
+      }
+      if (ops.some(({ kind }) => kind === "fidComplete"))
+        await this.#add({ ops: others, messages: packer.finish() });
+    };
+  }
+
+  async flush(): Promise<void> {
+    this.#isFlushing = true;
+    this.#endLinger();
+    if (this.#mentioned.length > 0) this.#running ??= this.#run();
+    await this.#running;
+    this.#isFlushing = false;
+    this.throwIfFailed();
+  }
+
+  throwIfFailed(): void {
+    if (this.#fault !== undefined) throw this.#fault;
+  }
+
+  /** Resolves when there is room for more. */
+  async #add(portion: Portion): Promise<void> {
+    this.#waiting.push(portion);
+    this.#waitingBytes += portion.messages.bytes.length;
+    if (this.#waitingBytes >= BYTES_PER_BATCH) this.#endLinger();
+    this.#running ??= this.#run();
+    while (this.#waitingBytes > MAX_WAITING_BYTES) await this.#room.promise;
+    this.throwIfFailed();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#waiting.length + this.#mentioned.length > 0) {
+        if (this.#waitingBytes < BYTES_PER_BATCH && !this.#isFlushing) await this.#linger();
+        await this.#writeNext();
+        this.#makeRoom();
+      }
+    } catch (cause) {
+      this.#fault = cause;
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+      this.#makeRoom();
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #writeNext(): Promise<void> {
+    let portions = 0;
+    let bytes = 0;
+    for (; portions < this.#waiting.length && bytes < BYTES_PER_BATCH; portions++)
+      bytes += this.#waiting[portions]?.messages.bytes.length ?? 0;
+    const batch = this.#waiting.splice(0, portions);
+    this.#waitingBytes -= bytes;
+    const mentioned = this.#mentioned;
+    this.#mentioned = [];
+    await this.#writer.apply({
+      ops: batch.flatMap(({ ops }) => ops),
+      spooled: batch.map(({ messages }) => messages),
+      positions: [],
+      mentioned,
+    });
+  }
+
+  #makeRoom(): void {
+    this.#room.resolve();
+    this.#room = Promise.withResolvers<void>();
+  }
+
+  async #linger(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#endLinger = resolve;
+    const timer = setTimeout(resolve, LINGER_MS);
+    await promise;
+    clearTimeout(timer);
+  }
+}
