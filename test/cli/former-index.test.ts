@@ -1,0 +1,112 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdirSync, truncateSync } from "node:fs";
+import { indexPath } from "../../src/db/index/database.ts";
+import { writeRecords } from "../../src/import/record-writer.ts";
+import { writeFormerIndex } from "../support/former-index.ts";
+import { accountRecords, startTestNode } from "../support/node.ts";
+import { oddMessages } from "../support/odd-messages.ts";
+import { fromSources, startNode } from "../support/program.ts";
+import { emptyDir, run } from "./run.ts";
+
+const LARGE = 100_000;
+
+let template: ReturnType<typeof emptyDir>;
+
+beforeAll(() => {
+  template = emptyDir();
+  using node = startTestNode();
+  node.ingestAll(accountRecords(7, 10));
+  for (const bytes of oddMessages(7)) node.ingestMessage(bytes);
+  writeFormerIndex(`${template.path}/former.db`, node.db);
+});
+
+afterAll(() => template[Symbol.dispose]());
+
+/** A data directory with an index in the former format that counts `messages` messages. */
+function formerDir({ messages = LARGE, isDemo = false } = {}) {
+  const dir = emptyDir();
+  const data = `${dir.path}/data`;
+  mkdirSync(data, { mode: 0o700 });
+  const path = indexPath(data);
+  cpSync(`${template.path}/former.db`, path);
+  using sqlite = new Database(path);
+  sqlite.run("UPDATE totals SET count = ? WHERE name = 'messages'", [messages]);
+  if (isDemo) sqlite.run("INSERT INTO meta VALUES ('demo', 'true')");
+  return {
+    data,
+    path,
+    file: (name: string) => `${dir.path}/${name}`,
+    svc: (...args: string[]) => run(["--data-dir", data, "--port", "0", "--set", "hub.port=0", ...args]),
+    [Symbol.dispose]: dir[Symbol.dispose],
+  };
+}
+
+function isFormer(path: string): boolean {
+  using sqlite = new Database(path, { readonly: true });
+  return sqlite.query("SELECT 1 FROM pragma_table_info('messages') WHERE name = 'bytes'").get() !== null;
+}
+
+describe("an index in the former format", () => {
+  test("is refused by the commands with the one to run, and migrated by that", async () => {
+    using dir = formerDir();
+    await writeRecords(dir.file("records"), accountRecords(8));
+    for (const args of [
+      ["serve"],
+      ["import", dir.file("records")],
+      ["--set", "upstream.url=http://127.0.0.1:1", "verify"],
+    ]) {
+      const { exitCode, errors } = await dir.svc(...args);
+      expect(errors, args.join(" ")).toContain("svc migrate");
+      expect(exitCode, args.join(" ")).toBe(1);
+    }
+    expect(isFormer(dir.path)).toBe(true);
+
+    const { exitCode, out, errors } = await dir.svc("migrate", "--new-state", "--verify");
+    expect(errors).not.toContain("error");
+    expect(exitCode).toBe(0);
+    expect(out).toContain("The index was built again in the current format");
+    expect(out).toContain(`${dir.path}.old`);
+    expect(isFormer(dir.path)).toBe(false);
+    expect(isFormer(`${dir.path}.old`)).toBe(true);
+  }, 60_000);
+
+  test("stays beside the new one until the node has run and stopped", async () => {
+    using dir = formerDir();
+    expect((await dir.svc("migrate", "--new-state")).exitCode).toBe(0);
+    const node = await startNode({ command: fromSources, dataDir: dir.data });
+    expect(existsSync(`${dir.path}.old`)).toBe(true);
+    await node.stop();
+    expect(existsSync(`${dir.path}.old`)).toBe(false);
+  }, 60_000);
+
+  test("is deleted by --drop-old", async () => {
+    using dir = formerDir();
+    expect((await dir.svc("migrate", "--new-state", "--drop-old")).exitCode).toBe(0);
+    expect(isFormer(dir.path)).toBe(false);
+    expect(existsSync(`${dir.path}.old`)).toBe(false);
+  }, 60_000);
+
+  test.each([
+    ["with few messages", { messages: LARGE - 1 }],
+    ["of the demo network", { isDemo: true }],
+  ])(
+    "is migrated by the command that opens it: %s",
+    async (_name, options) => {
+      using dir = formerDir(options);
+      expect((await dir.svc("channels", "import", dir.file("none.json"))).exitCode).toBe(1);
+      expect(isFormer(dir.path)).toBe(false);
+    },
+    60_000,
+  );
+
+  test("is not migrated without enough free space", async () => {
+    using dir = formerDir();
+    // A file with a hole has the size of its end.
+    truncateSync(dir.path, 8 * 2 ** 40);
+    const { exitCode, errors } = await dir.svc("migrate", "--new-state");
+    expect(errors).toContain("of free space");
+    expect(exitCode).toBe(1);
+    expect(existsSync(`${dir.path}.new`)).toBe(false);
+  });
+});
