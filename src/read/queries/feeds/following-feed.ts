@@ -109,8 +109,8 @@ export function followingFeed(
   const scanned = castPage(db, page, (below, maxRows) => {
     const found = db.all(scan, below, maxScanned, fid, maxRows);
     end = found.length === maxRows ? undefined : db.get(endOfScan, below, maxScanned - 1)?.id;
-    if (end === undefined || follows <= bounds.maxMerged) return found;
-    // The page ends between two seconds, since ids within a second do not have the order of the list.
+    if (end === undefined) return found;
+    // The scan ends between two seconds, since ids within a second do not have the order of the list.
     const inSecond = end - firstCastIdAt(timestampOfCastId(end));
     const rest = db
       .all(scan, end, inSecond + 1, fid, inSecond + 1)
