@@ -192,8 +192,7 @@ describe("/feed/user/popular", () => {
     const before = await popular("fid=5");
     api.node.db.sqlite.exec(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
-       INSERT INTO cast_counts (hash, fid, likes, recasts, replies)
-       SELECT CAST(printf('%020d', i) AS BLOB), 5, 100, 0, 0 FROM n`,
+       INSERT INTO cast_counts (id, fid, likes, recasts, replies) SELECT -1000 - i, 5, 100, 0, 0 FROM n`,
     );
     expect(await popular("fid=5")).toEqual(before);
   });

@@ -193,7 +193,8 @@ describe("/notifications", () => {
         api.takeStatements();
         const more: string = cursor === null ? "" : `&cursor=${cursor}`;
         const { body } = await api.get(`/notifications?fid=${viewer}&limit=${limit}${more}`);
-        expect(api.takeStatements().length).toBeLessThanOrEqual(8);
+        // Cursors have hashes: those of the windows before the page, and of those that it opened.
+        expect(api.takeStatements().length).toBeLessThanOrEqual(10);
         ({ cursor } = body.next as { cursor: string | null });
       } while (cursor !== null);
     }

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
+import { type CastRef, hashesOfCasts } from "../../src/read/hydrate/cast-ids.ts";
+import type { TimedKey } from "../../src/read/queries/ordered-page.ts";
 import { castSearch, castSearchCursor } from "../../src/read/queries/search/cast-search.ts";
 import { searchQuery } from "../../src/read/queries/search/search-query.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
@@ -24,7 +26,14 @@ function take(db: IndexDatabase, cast: ReturnType<typeof put>): void {
 }
 
 function search(db: IndexDatabase, query: string): string[] {
-  return castSearch(db, { text: query, limit: 100, after: undefined }).rows.map(({ hash }) => hash);
+  return hashesIn(db, castSearch(db, { text: query, limit: 100, after: undefined }).rows);
+}
+
+function hashesIn(db: IndexDatabase, rows: readonly CastRef[]): string[] {
+  return hashesOfCasts(
+    db,
+    rows.map(({ id }) => id),
+  );
 }
 
 function finds(text: string, query: string): boolean {
@@ -208,11 +217,11 @@ describe("a search result", () => {
     expect(whole).toHaveLength(40);
     for (const limit of [1, 3, 100]) {
       const seen: string[] = [];
-      let after: readonly [number] | undefined;
+      let after: TimedKey | undefined;
       const added: ReturnType<typeof put>[] = [];
       for (;;) {
         const page = castSearch(db, { text: "gm", limit, after });
-        seen.push(...page.rows.map(({ hash }) => hash));
+        seen.push(...hashesIn(db, page.rows));
         if (page.cursor === null) break;
         after = castSearchCursor.decode(page.cursor);
         added.push(put(db, "gm too late", AT + 1000 + added.length, limit));

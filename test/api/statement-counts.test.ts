@@ -40,7 +40,7 @@ const COMMON =
 async function busiestHash(): Promise<string> {
   const row = api.node.db.sqlite
     .query<{ hash: string }, []>(
-      "SELECT lower(hex(hash)) AS hash FROM cast_counts ORDER BY likes DESC LIMIT 1",
+      "SELECT lower(hex(c.hash)) AS hash FROM cast_counts n JOIN casts c ON c.id = n.id ORDER BY n.likes DESC LIMIT 1",
     )
     .get();
   return `0x${row?.hash}`;

@@ -5,7 +5,9 @@ import { newestSnapshot, type RankedRef, storeRankings } from "../../src/db/inde
 import { computeRankings } from "../../src/ingest/ranking/compute.ts";
 import { REFRESH_MS, refreshRankings, startRankingRefresh } from "../../src/ingest/ranking/refresh.ts";
 import { ReactionType } from "../../src/protocol/wire/generated/message.ts";
-import { rankingCursors, rankingPage } from "../../src/read/queries/feeds/ranking.ts";
+import { hashesOfCasts } from "../../src/read/hydrate/cast-ids.ts";
+import { hex } from "../../src/read/hydrate/casts.ts";
+import { rankedCasts, rankedChannels, rankingCursors } from "../../src/read/queries/feeds/ranking.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { ManualClock } from "../support/clock.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
@@ -187,7 +189,7 @@ describe("rankings", () => {
     store(1_800_000, [entry]);
     store(3_600_001, []);
     expect(stored()).toEqual([1_800_000, 3_600_001]);
-    expect(rankingPage(db, { kind: "casts", limit: 10, after: undefined })).toEqual({
+    expect(rankedCasts(db, { limit: 10, after: undefined })).toEqual({
       rows: [],
       cursor: null,
     });
@@ -204,25 +206,27 @@ describe("rankings", () => {
     for (const cast of casts) insertCast(db, cast);
     const ranked = casts.map(({ hash }, n) => ({ ref: hash, score: 9 - n }));
     storeRankings(db, { snapshot: 1, rankings: { casts: ranked, channels: [] } });
-    const first = rankingPage(db, { kind: "casts", limit: 3, after: undefined });
-    expect(first.rows.map(({ ref }) => ref.toHex())).toEqual(
-      casts.slice(0, 3).map(({ hash }) => hash.toHex()),
-    );
+    const first = rankedCasts(db, { limit: 3, after: undefined });
+    const hashesIn = ({ rows }: typeof first) =>
+      hashesOfCasts(
+        db,
+        rows.map(({ id }) => id),
+      );
+    expect(hashesIn(first)).toEqual(casts.slice(0, 3).map(({ hash }) => hex(hash)));
     storeRankings(db, { snapshot: 2, rankings: { casts: ranked.toReversed(), channels: [] } });
     for (const at of [3, 5]) deleteCast(db, casts[at] as ModelCast);
     const after = rankingCursors.casts.decode(first.cursor ?? "");
-    const second = rankingPage(db, { kind: "casts", limit: 3, after });
+    const second = rankedCasts(db, { limit: 3, after });
     expect(second.rows.map(({ rank }) => rank)).toEqual([5, 7, 8]);
-    const last = rankingPage(db, {
-      kind: "casts",
+    const last = rankedCasts(db, {
       limit: 3,
       after: rankingCursors.casts.decode(second.cursor ?? ""),
     });
     expect(last).toMatchObject({ rows: [{ rank: 9 }], cursor: null });
-    expect(rankingPage(db, { kind: "casts", limit: 1, after: undefined }).rows[0]?.ref.toHex()).toBe(
-      casts[8]?.hash.toHex(),
+    expect(hashesIn(rankedCasts(db, { limit: 1, after: undefined }))).toEqual(
+      casts.slice(8).map(({ hash }) => hex(hash)),
     );
-    expect(rankingPage(db, { kind: "casts", limit: 3, after: [77, 0] })).toEqual({ rows: [], cursor: null });
+    expect(rankedCasts(db, { limit: 3, after: [77, 0] })).toEqual({ rows: [], cursor: null });
   });
 
   test("a channel is ranked only while it has a live cast", () => {
@@ -232,8 +236,8 @@ describe("rankings", () => {
     const cast = { fid: 1, at: NOW, hash: hashFrom("in channel"), body: { parent } };
     insertCast(db, cast);
     storeRankings(db, computeRankings(db, { nowMs: NOW * 1000, windowHours: 1 }));
-    const page = () => rankingPage(db, { kind: "channels", limit: 5, after: undefined }).rows;
-    expect(page().map(({ ref }) => Buffer.from(ref).toString())).toEqual([url]);
+    const page = () => rankedChannels(db, { limit: 5, after: undefined }).rows;
+    expect(page().map(({ id }) => id)).toEqual([url]);
     deleteCast(db, cast);
     expect(page()).toEqual([]);
   });

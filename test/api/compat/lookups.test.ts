@@ -71,7 +71,9 @@ test("users by X name contain all matches, under both parameter names", async ()
 describe("users near a location", () => {
   const place = (fid: number, latitude: string, longitude: string) =>
     api.node.db.sqlite
-      .prepare("INSERT OR REPLACE INTO user_data (fid, type, value) VALUES (?, ?, ?)")
+      .prepare(
+        "INSERT OR REPLACE INTO user_data (fid, type, value, timestamp, envelope_id) VALUES (?, ?, ?, 0, 0)",
+      )
       .run(fid, UserDataType.USER_DATA_TYPE_LOCATION, `geo:${latitude},${longitude}`);
 
   test("are nearest first, also across the date line, in pages that concatenate", async () => {

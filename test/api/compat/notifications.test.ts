@@ -132,7 +132,7 @@ test("with more open windows than a cursor holds, likes and recasts are returned
 
 test("a filter skips a bounded number of other rows per page, and continues after them", async () => {
   const insert = api.node.db.sqlite.prepare(
-    "INSERT INTO notifications (fid, timestamp, kind, actor_fid, ref) VALUES (3, ?, 5, ?, x'')",
+    "INSERT INTO notifications (fid, timestamp, kind, actor_fid, ref) VALUES (3, ?, 5, ?, 0)",
   );
   api.node.db.sqlite.transaction(() => {
     for (let n = 0; n < 50_000; n++) insert.run(unixSecsAt(50_000) + n, 2);
