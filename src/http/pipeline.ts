@@ -22,6 +22,8 @@ export interface PipelineOptions {
   readonly sender: BodySender;
   readonly observe: ObserveResponse;
   readonly log: Logger;
+  /** Why the API cannot respond now, for clients; undefined while it can. */
+  readonly unavailableReason: () => string | undefined;
   /** True as soon as the server stops accepting. */
   readonly isStopping: () => boolean;
 }
@@ -35,7 +37,7 @@ const clientRequestId = /^[\w=-]{1,128}$/;
  * response is cached, the router is not called.
  */
 export function createPipeline(options: PipelineOptions): (request: Request) => MaybePromise<Response> {
-  const { route, policyOf, cors, cache, sender, observe, log, isStopping } = options;
+  const { route, policyOf, cors, cache, sender, observe, log, isStopping, unavailableReason } = options;
 
   function open(request: Request, { path }: CanonicalUrl): Exchange {
     const clientId = request.headers.get("x-request-id");
@@ -110,6 +112,8 @@ export function createPipeline(options: PipelineOptions): (request: Request) => 
     if (!target.wellFormed) {
       return fail(new ApiError("badRequest", "path is not valid percent-encoded UTF-8"));
     }
+    const unavailable = exchange.policy.isApi ? unavailableReason() : undefined;
+    if (unavailable !== undefined) return fail(new ApiError("unavailable", unavailable));
     // The router and every later hook read the URL from the request, so the canonical URL is set on the request
     // itself.
     if (target.url !== request.url) Object.defineProperty(request, "url", { value: target.url });

@@ -34,6 +34,8 @@ export interface HttpServerOptions {
   readonly documentation: () => Promise<ApiDocumentation>;
   /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache?: ResponseCache | undefined;
+  /** Why the API cannot respond now, for clients. Default: it always can. */
+  readonly unavailableReason?: (() => string | undefined) | undefined;
   /** Budget shared with the other threads that respond; a separate one if omitted. */
   readonly unsent?: UnsentBytes | undefined;
   /** File descriptors of the process. If omitted, the number of connections is not limited. */
@@ -129,6 +131,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     sender,
     observe: createHttpMetrics(metrics),
     log,
+    unavailableReason: options.unavailableReason ?? (() => undefined),
     isStopping: () => stopping,
   });
 

@@ -128,9 +128,10 @@ export function scheduleUpstreamWatch(watch: UpstreamWatch): () => void {
 }
 
 /** The progress as fields of a log line. */
-function progressFields({ phase, fids, messages, messagesPerSec, etaSecs }: UpstreamProgress) {
+function progressFields({ phase, fids, build, messages, messagesPerSec, etaSecs }: UpstreamProgress) {
   return {
     phase,
+    building: build?.stage,
     fidsDone: fids.done,
     fidsTotal: fids.total,
     messages,
@@ -155,6 +156,9 @@ export function upstreamStatus(watch: UpstreamWatch) {
     })),
     fids_done: progress.fids.done,
     fids_total: progress.fids.total,
+    build: progress.build
+      ? { stage: progress.build.stage, done_percent: Math.round(progress.build.done * 100) }
+      : null,
     messages: progress.messages,
     messages_per_sec: Math.round(progress.messagesPerSec),
     eta_secs: progress.etaSecs === undefined ? null : Math.round(progress.etaSecs),

@@ -121,7 +121,7 @@ class WildNetwork {
         const isAdd = kind === 8;
         return {
           type: isAdd
-            ? MessageType.MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS
+            ? MessageType.MESSAGE_TYPE_VERIFICATION_ADD
             : MessageType.MESSAGE_TYPE_VERIFICATION_REMOVE,
           body: isAdd
             ? { $case: "verificationAddBody", value: { address, claimSignature: Buffer.alloc(65) } }

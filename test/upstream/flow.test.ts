@@ -14,6 +14,7 @@ function heldWriter() {
   return {
     batches,
     arrival: () => arrived.promise,
+    buildStep: async () => undefined,
     apply(batch: RelayedBatch) {
       const written = Promise.withResolvers<void>();
       batches.push({

@@ -130,7 +130,7 @@ test.each(PEERS)("reports %s once with the reason, and retries", async (_name, s
   const follower = startFollower({
     url: peer.url,
     db: db,
-    writer: { apply: async () => {} },
+    writer: { apply: async () => {}, buildStep: async () => undefined },
     network: 1,
     clock: new ManualClock(1_700_000_000),
     fids: undefined,

@@ -1,3 +1,4 @@
+import { bulkPhaseOf } from "../../db/index/bulk/open-bulk-build.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { newestSnapshot, type RankingSnapshot } from "../../db/index/rankings.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -17,6 +18,8 @@ export interface RankingRefreshDeps {
 
 /** Computes the rankings if the newest one is old enough, or dated in the future by a clock that was wrong. */
 export async function refreshRankings({ db, clock, windowHours, store }: RankingRefreshDeps): Promise<void> {
+  // An index that is being built in bulk has neither all rows nor the indexes for reading them.
+  if (bulkPhaseOf(db) !== undefined) return;
   const nowMs = clock.nowMs();
   const ageMs = nowMs - (newestSnapshot(db, "casts") ?? Number.NEGATIVE_INFINITY);
   if (ageMs >= 0 && ageMs < REFRESH_MS) return;

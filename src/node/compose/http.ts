@@ -7,6 +7,7 @@ import type { FanOut } from "../../push/fan-out.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { Descriptors } from "../../runtime/descriptors.ts";
+import { createBuildCheck } from "../../upstream/build-check.ts";
 import { version } from "../../version.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import type { NodeOps } from "../node-ops.ts";
@@ -49,6 +50,7 @@ export function createNodeHttp(deps: {
       push: createPush({ common, index: db, state, management, fanOut, stopping }),
     }),
     ops,
+    unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),
     unsent,
     descriptors,
     cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),
