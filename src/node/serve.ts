@@ -1,5 +1,6 @@
 import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
+import { isBulkBuilding } from "../db/index/bulk/open-bulk-build.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
