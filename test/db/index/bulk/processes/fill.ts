@@ -1,0 +1,15 @@
+import { canBulkBuild, isBulkBuilding } from "../../../../../src/db/index/bulk/open-bulk-build.ts";
+import { openIndexWriter } from "../../../../../src/db/index/database.ts";
+import { claimNetwork } from "../../../../../src/db/index/identity.ts";
+import { bulkFill } from "../../../../support/bulk-fill.ts";
+import { wildMessages } from "../../../../support/wild-network.ts";
+
+/** Fills an index in bulk, from wherever an earlier process was killed. Arguments: its path, a seed, a number of messages. */
+const [path = "", seed = "", count = "0"] = process.argv.slice(2);
+using db = openIndexWriter(path);
+claimNetwork(db, "mainnet");
+console.log("begins");
+if (isBulkBuilding(db) || canBulkBuild(db)) {
+  const fill = bulkFill(db, wildMessages(seed, Number(count)), 10);
+  while (fill.next()) await Bun.sleep(0);
+}
