@@ -14,7 +14,7 @@ import { type MergeContext, mergeMessage } from "./merge.ts";
 import { MessageStore } from "./message-store.ts";
 import type { IngestRecord } from "./record.ts";
 import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
-import { applyRelayedOp, causeOfRelayed, type RelayedBatch, writeProgress } from "./relay.ts";
+import { applyRelayedOp, causeOfRelayed, type RelayedBatch, singleOps, writeProgress } from "./relay.ts";
 import { StorageLimitCache } from "./storage-limits.ts";
 
 /** The outcome of a record: undefined if it was merged, otherwise why it was refused. */
@@ -127,7 +127,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     } catch (cause) {
       if (batch.ops.length === 0 || cause instanceof StorageError) throw cause;
     }
-    for (const op of batch.ops) {
+    for (const op of singleOps(batch.ops)) {
       try {
         writeRelayed({ ops: [op], positions: [] });
       } catch (cause) {
@@ -140,7 +140,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
 
   function writeRelayed(batch: RelayedBatch): void {
     write((context) => {
-      for (const op of batch.ops)
+      for (const op of singleOps(batch.ops))
         withEvents(context, causeOfRelayed(op), () => applyRelayedOp(context, totals, op));
       writeProgress(db, batch);
     });

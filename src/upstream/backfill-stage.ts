@@ -17,19 +17,25 @@ import { wait } from "./timings.ts";
 const MAX_WAITING_EVENTS = 2000;
 
 /** Reads the fids of the todo list, and journals the new blocks of every shard meanwhile. */
-export function runBackfillStage(deps: StageDeps): Promise<GapError | undefined> {
+export async function runBackfillStage(deps: StageDeps): Promise<GapError | undefined> {
   const { tracker, positions, writer, db, shards, signal } = deps;
+  const verifier = deps.startVerifiers();
+  signal.addEventListener("abort", () => void verifier.stop());
   tracker.enter(positions.isFull ? "backfill" : "reconcile");
   tracker.startSync(countTodo(db), positions.listed);
   const parts = [journalChain(deps)];
   for (let shard = 1; shard <= shards; shard++) parts.push(journalShard(deps, shard));
   const backfill = async () => {
     const batcher = new OpBatcher(writer);
-    await runBackfill({ ...deps, reader: deps, batcher });
+    await runBackfill({ ...deps, reader: { ...deps, verifier }, batcher });
     if (positions.isFull && !signal.aborted) await readAppNonces({ ...deps, batcher });
     if (!signal.aborted) await writer.apply({ ops: [], positions: [stagePosition(Stage.Applying)] });
   };
-  return runParts(deps, backfill(), parts);
+  try {
+    return await runParts(deps, backfill(), parts);
+  } finally {
+    await verifier.stop();
+  }
 }
 
 async function journalShard(deps: StageDeps, shard: number): Promise<void> {

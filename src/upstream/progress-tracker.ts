@@ -1,4 +1,4 @@
-import type { RelayedBatch } from "../ingest/relay.ts";
+import { type RelayedBatch, sizeOfOp } from "../ingest/relay.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ShardProgress, UpstreamPhase, UpstreamProgress } from "./progress.ts";
@@ -41,8 +41,9 @@ export class ProgressTracker {
   }
 
   countWritten({ ops, todo }: RelayedBatch): void {
-    for (const { kind } of ops) {
-      if (kind === "merge" || kind === "put") this.#messages++;
+    for (const op of ops) {
+      const { kind } = op;
+      if (kind === "merge" || kind === "put" || kind === "putAll") this.#messages += sizeOfOp(op);
       if (kind === "fidComplete") this.#fids.done++;
     }
     if (todo) this.#fids.total += todo.length;
