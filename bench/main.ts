@@ -13,6 +13,7 @@ import { benchSend } from "./send.ts";
 import { benchSigned } from "./signed.ts";
 import { benchStart } from "./start.ts";
 import { benchThroughput } from "./throughput.ts";
+import { benchVerify } from "./verify.ts";
 
 /** One measured figure, with its ratio to a baseline of the same run where it has one. */
 export interface Figure {
@@ -27,6 +28,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   start: benchStart,
   ingest: benchIngest,
   backfill: benchBackfill,
+  verify: benchVerify,
   reads: benchReads,
   inside: benchInside,
   dialects: benchDialects,
