@@ -8,6 +8,7 @@ import { benchGrowth } from "./growth.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
 import { benchMatch } from "./match.ts";
+import { benchMixed } from "./mixed.ts";
 import { benchReads } from "./reads.ts";
 import { benchSend } from "./send.ts";
 import { benchSigned } from "./signed.ts";
@@ -34,6 +35,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   dialects: benchDialects,
   throughput: benchThroughput,
   growth: benchGrowth,
+  mixed: benchMixed,
   send: benchSend,
   signed: benchSigned,
   match: benchMatch,
