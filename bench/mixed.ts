@@ -13,12 +13,12 @@ import { runWrk } from "./wrk.ts";
 
 const MERGES_PER_SEC = 200;
 const CONNECTIONS = 32;
-const RUNS = Number(process.env.BENCH_RUNS ?? 5);
-const RUN_SECS = 2;
-const WARM_UP_SECS = 1;
+const RUNS = Number(process.env.BENCH_RUNS ?? 15);
+const RUN_SECS = 1;
+const WARM_UP_SECS = 2;
 const PATHS = 50;
 /** The rate at which latencies are measured, far below the peak of one worker. */
-const LATENCY_REQUESTS_PER_SEC = 500;
+const LATENCY_REQUESTS_PER_SEC = 100;
 const MAX_P99_RATIO = 2;
 const WORKERS = (process.env.BENCH_WORKERS ?? "1,2,4").split(",").map(Number);
 
@@ -74,10 +74,11 @@ async function throughputFigures(
       if (run > 0) rates.get(workers)?.push(requestsPerSec);
     }
   }
-  const baseline = median(rates.get(WORKERS[0] ?? 1) ?? []);
+  const baseline = rates.get(WORKERS[0] ?? 1) ?? [];
   return nodes.flatMap(({ workers, node }) => {
-    const value = median(rates.get(workers) ?? []);
-    const ratio = { of: `${WORKERS[0]} worker`, value: value / baseline };
+    const ofNode = rates.get(workers) ?? [];
+    const value = median(ofNode);
+    const ratio = { of: `${WORKERS[0]} worker`, value: medianRatio(ofNode, baseline) };
     return [
       { what: `reads beside writes, workers: ${workers}`, value, unit: "requests/s", ratio },
       { what: "  resident memory", value: rssOf(node.pid) / 1e6, unit: "MB" },
@@ -113,14 +114,22 @@ async function latencyFigures(
       p99.with.push(withWrites.p99Ms);
     }
     const [without, value] = [median(p99.without), median(p99.with)];
-    const of = `without writes, at most ${MAX_P99_RATIO}`;
+    const ratio = {
+      of: `without writes, at most ${MAX_P99_RATIO}`,
+      value: medianRatio(p99.with, p99.without),
+    };
     const at = `at ${LATENCY_REQUESTS_PER_SEC}/s`;
     figures.push(
       { what: `${name}, p99 ${at}`, value: without, unit: "ms" },
-      { what: "  beside writes", value, unit: "ms", ratio: { of, value: value / without } },
+      { what: "  beside writes", value, unit: "ms", ratio },
     );
   }
   return figures;
+}
+
+/** The median of the ratios of runs that followed each other, so that other load of the machine affects both. */
+function medianRatio(values: readonly number[], baselines: readonly number[]): number {
+  return median(values.map((value, run) => value / (baselines[run] ?? Number.NaN)));
 }
 
 /** Submits casts at a fixed rate, each in a call of its own, until `read` has finished. */

@@ -13,7 +13,7 @@ test("without any source the values are those that decisions section 11 names", 
     http: {
       host: "127.0.0.1",
       port: 8080,
-      workers: 1,
+      workers: 0,
       max_ids: 350,
       cors_origins: ["*"],
       idle_timeout_secs: 30,
