@@ -31,6 +31,7 @@ const ENTRYPOINTS = [
   "src/node/workers/maintenance.worker.ts",
   "src/node/workers/fan-out.worker.ts",
   "src/node/workers/upstream.worker.ts",
+  "src/node/workers/verifier.worker.ts",
   "src/node/workers/matching.worker.ts",
   "src/node/workers/delivery.worker.ts",
 ];

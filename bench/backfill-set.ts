@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { EncodedRecord, RecordKind } from "../src/ingest/record.ts";
 import { buildMessage, type Ed25519Key, ed25519KeyFromSeed } from "../src/protocol/build-message.ts";
 import { Kind, Store, slotOf } from "../src/protocol/merge-rules.ts";
 import { encodeMessage, type SignedMessage } from "../src/protocol/signed-message.ts";
@@ -72,6 +73,27 @@ export async function firstMessages({ dir }: BackfillSet, count: number): Promis
     if (messages.length === count) break;
   }
   return messages;
+}
+
+/** Yields all records of a set: events and proofs before messages, as an import needs them. */
+export async function* recordsOf({ dir }: BackfillSet): AsyncGenerator<EncodedRecord> {
+  const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
+  const frames = Bun.file(join(dir, FRAMES_FILE));
+  const kindOf = ({ request }: Group): RecordKind =>
+    request.startsWith("GetAll")
+      ? "message"
+      : request.startsWith("GetOnChainEvents")
+        ? "onChainEvent"
+        : "usernameProof";
+  for (const kind of ["onChainEvent", "usernameProof", "message"] as const) {
+    for (const group of groups.filter((one) => kindOf(one) === kind)) {
+      const reader = new BinaryReader(await frames.slice(group.start, group.end).bytes());
+      while (reader.pos < reader.len) {
+        reader.tag();
+        yield { kind, bytes: reader.bytes() };
+      }
+    }
+  }
 }
 
 async function build(dir: string, messages: number): Promise<void> {

@@ -8,11 +8,13 @@ import { benchGrowth } from "./growth.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
 import { benchMatch } from "./match.ts";
+import { benchMixed } from "./mixed.ts";
 import { benchReads } from "./reads.ts";
 import { benchSend } from "./send.ts";
 import { benchSigned } from "./signed.ts";
 import { benchStart } from "./start.ts";
 import { benchThroughput } from "./throughput.ts";
+import { benchVerify } from "./verify.ts";
 
 /** One measured figure, with its ratio to a baseline of the same run where it has one. */
 export interface Figure {
@@ -27,11 +29,13 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   start: benchStart,
   ingest: benchIngest,
   backfill: benchBackfill,
+  verify: benchVerify,
   reads: benchReads,
   inside: benchInside,
   dialects: benchDialects,
   throughput: benchThroughput,
   growth: benchGrowth,
+  mixed: benchMixed,
   send: benchSend,
   signed: benchSigned,
   match: benchMatch,

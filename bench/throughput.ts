@@ -28,7 +28,8 @@ const REQUESTS = 50;
 export async function benchThroughput(): Promise<Figure[]> {
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 2_000_000));
   const draw = drawFrom(network);
-  const node = await startNode({ command: [await compileInto(DIST)], dataDir: network.dataDir });
+  const args = ["--set", "http.workers=1"];
+  const node = await startNode({ command: [await compileInto(DIST)], dataDir: network.dataDir, args });
   const figures: Figure[] = [];
   const endpoints = selectedReads();
   const pathsOf = new Map(

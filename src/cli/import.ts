@@ -6,6 +6,8 @@ import { print } from "./output.ts";
 import { toExit } from "./to-exit.ts";
 
 const LOG_INTERVAL_MS = 5000;
+/** A smaller file is verified sooner than threads have started. */
+const MIN_BYTES_FOR_THREADS = 1024 * 1024;
 
 /** `import`: imports a file of length-delimited records. */
 export function registerImport(program: Command, context: CommandContext): void {
@@ -25,8 +27,12 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { getPosition } = await import("../db/index/positions.ts");
       const { createIngestEngine } = await import("../ingest/engine.ts");
       const { openState, statePath } = await import("../db/state/database.ts");
-      const { migrateFormerIndex } = await import("../node/former-index.ts");
       const { networkOf } = await import("../protocol/network.ts");
+      const { createInlineVerifier } = await import("../ingest/verify/verifier.ts");
+      const { startVerifierThreads } = await import("../node/workers/verifier-threads.ts");
+      const { workerUrls } = await import("../node/worker-urls.ts");
+      const { nowSecs } = await import("../runtime/clock.ts");
+      const { migrateFormerIndex } = await import("../node/former-index.ts");
       const { createProgressReporter, progressOnStderr } = await import("../runtime/progress-line.ts");
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;
@@ -49,6 +55,13 @@ export function registerImport(program: Command, context: CommandContext): void 
         const network = networkOf(config.protocol.network);
         const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
         const engine = createIngestEngine({ db, network, clock, onFault });
+        const rules = () => ({ network, nowUnixSecs: nowSecs(clock), isHistory: true });
+        const threads =
+          Bun.file(file).size < MIN_BYTES_FOR_THREADS
+            ? undefined
+            : startVerifierThreads(config, rules, workerUrls.verifier, () => {});
+        if (threads) shutdown.add("verifier threads", () => threads.stop());
+        const verifier = threads ?? createInlineVerifier(rules);
         const progress = createProgressReporter({
           clock,
           logIntervalMs: LOG_INTERVAL_MS,
@@ -64,7 +77,7 @@ export function registerImport(program: Command, context: CommandContext): void 
         try {
           report = await runImport({
             path: file,
-            sink: createImportSink({ engine, network, clock }),
+            sink: createImportSink({ engine, verifier }),
             positions: { get: (key) => getPosition(db, key) },
             clock,
             onProgress: (step) => progress.update(step),

@@ -104,6 +104,8 @@ export const configSchema = section({
     }),
     ready_lag_secs: integer(1, 86_400),
     concurrency: integer(1, 256),
+    verify: Type.Union([Type.Literal("all")], { rule: '"all"' }),
+    verify_threads: integer(0, 64),
   }),
   protocol: section({
     network: Type.Union([Type.Literal("mainnet"), Type.Literal("testnet"), Type.Literal("devnet")], {

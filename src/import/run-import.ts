@@ -9,12 +9,17 @@ import { type FileEnd, type FileRecord, readRecords } from "./record-reader.ts";
 import { type ImportPositions, ResumePoint } from "./resume.ts";
 import { ImportSummary, type SummaryReport } from "./summary.ts";
 
-/** Stores the records of a file. */
+/** Validates and stores the records of a file. */
 export interface ImportSink {
   /**
-   * Validates and merges records. Resolves with their outcomes, in order, once they are durable. The positions are
-   * written in the transaction of the records. They are not written if the outcome of a record is `unavailable`: that
-   * record is not stored. `records` may be empty.
+   * Validates records. Returns, in order, why each was refused; undefined for a valid one. Later batches are validated
+   * while earlier ones are applied.
+   */
+  validate(records: readonly EncodedRecord[]): Promise<readonly (Rejection | undefined)[]>;
+  /**
+   * Merges valid records. Resolves with their outcomes, in order, once they are durable. The positions are written in
+   * the transaction of the records. They are not written if the outcome of a record is `unavailable`: that record is not
+   * stored. `records` may be empty.
    */
   apply(
     records: readonly EncodedRecord[],
@@ -49,7 +54,7 @@ export interface ImportReport {
 
 /** An import failed. What the report counts is stored, and the next run resumes at its `toOffset`. */
 export class ImportInterrupted extends Error {
-  override name = "ImportBrokeOff";
+  override name = "ImportInterrupted";
 
   constructor(
     readonly report: Omit<ImportReport, "outcome" | "detail">,
@@ -61,6 +66,15 @@ export class ImportInterrupted extends Error {
 
 const MAX_BATCH_RECORDS = 500;
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
+/** Batches that are validated while earlier ones are applied. */
+const MAX_BATCHES_AHEAD = 8;
+
+/** A batch whose records are being validated. */
+interface ValidatedBatch {
+  readonly batch: readonly FileRecord[];
+  /** The refusals of the readable records, in order. */
+  readonly refusals: Promise<readonly (Rejection | undefined)[]>;
+}
 
 /**
  * Imports a file of length-delimited records, from the position at which an earlier import of it ended. A refused record
@@ -78,17 +92,28 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   const fromOffset = point.offset;
   let toOffset = fromOffset;
   let hasUnstored = false;
+  const ahead: ValidatedBatch[] = [];
   let batch: FileRecord[] = [];
   let batchBytes = 0;
 
-  const commit = async () => {
+  const validate = () => {
     if (batch.length === 0) return;
-    for (const { raw } of batch) point.advance(raw);
-    const isStored = await applyBatch(batch, sink, hasUnstored ? [] : point.positionUpdates(), summary);
-    hasUnstored ||= !isStored;
-    if (!hasUnstored) toOffset = point.offset;
+    const refusals = sink.validate(recordsOf(batch));
+    // The error is thrown when the batch is committed.
+    refusals.catch(() => {});
+    ahead.push({ batch, refusals });
     batch = [];
     batchBytes = 0;
+  };
+  const commitOldest = async () => {
+    const oldest = ahead.shift();
+    if (!oldest) return;
+    const refusals = await oldest.refusals;
+    for (const { raw } of oldest.batch) point.advance(raw);
+    const moves = hasUnstored ? [] : point.positionUpdates();
+    const isStored = await applyBatch(oldest.batch, refusals, sink, moves, summary);
+    hasUnstored ||= !isStored;
+    if (!hasUnstored) toOffset = point.offset;
     onProgress?.({
       doneBytes: point.offset,
       totalBytes: Math.max(point.offset, (await stat(path)).size),
@@ -107,7 +132,9 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   try {
     for await (const step of readRecords(path, { fromOffset })) {
       if (step.kind === "end") {
-        await commit();
+        validate();
+        while (ahead.length > 0 && !signal?.aborted) await commitOldest();
+        if (ahead.length > 0) break;
         if (!hasUnstored) return { ...currentReport(), outcome: step.outcome, detail: step.detail };
         const detail = `at byte ${toOffset}: a record after it could not be stored`;
         return { ...currentReport(), outcome: "unstored", detail };
@@ -115,7 +142,8 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
       batch.push(step);
       batchBytes += step.raw.length;
       if (batch.length < batchRecords && batchBytes < MAX_BATCH_BYTES) continue;
-      await commit();
+      validate();
+      if (ahead.length > MAX_BATCHES_AHEAD) await commitOldest();
       if (signal?.aborted) break;
     }
   } catch (cause) {
@@ -128,18 +156,24 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   };
 }
 
-/** Applies a batch. Returns whether every record of it was stored or refused permanently. */
+function recordsOf(batch: readonly FileRecord[]): EncodedRecord[] {
+  return batch.flatMap(({ content }) => (content.ok ? [content.value] : []));
+}
+
+/** Applies the valid records of a batch. Returns whether every record was stored or refused permanently. */
 async function applyBatch(
   batch: readonly FileRecord[],
+  refusals: readonly (Rejection | undefined)[],
   sink: ImportSink,
   positions: readonly PositionUpdate[],
   summary: ImportSummary,
 ): Promise<boolean> {
-  const records = batch.flatMap(({ content }) => (content.ok ? [content.value] : []));
-  const outcomes = await sink.apply(records, positions);
-  let next = 0;
+  const valid = recordsOf(batch).filter((_, at) => refusals[at] === undefined);
+  const outcomes = await sink.apply(valid, positions);
+  let readable = 0;
+  let applied = 0;
   for (const { offset, content } of batch) {
-    const outcome = content.ok ? outcomes[next++] : content.error;
+    const outcome = content.ok ? (refusals[readable++] ?? outcomes[applied++]) : content.error;
     if (outcome) summary.refuse(offset, outcome);
     else if (content.ok) summary.accept(content.value.kind);
   }

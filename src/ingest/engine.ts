@@ -23,7 +23,8 @@ import {
   applySpooledOp,
   causeOfRelayed,
   type RelayedBatch,
-  type RelayedOp,
+  type SingleOp,
+  singleOps,
   writeProgress,
 } from "./relay.ts";
 import { StorageLimitCache } from "./storage-limits.ts";
@@ -159,7 +160,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     } catch (cause) {
       if (batch.ops.length === 0 || cause instanceof StorageError) throw cause;
     }
-    for (const op of batch.ops) {
+    for (const op of singleOps(batch.ops)) {
       try {
         writeRelayed({ ops: [op], positions: [] });
       } catch (cause) {
@@ -172,15 +173,15 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
 
   /** Repeats the transaction without each operation that causes a fault. */
   function spool(batch: RelayedBatch, messages: readonly PackedMessages[]): void {
-    const skipped = new Set<RelayedOp>();
+    const skipped = new Set<SingleOp>();
     bulk ??= openBulkBuild(db);
     for (;;) {
-      let current: RelayedOp | undefined;
+      let current: SingleOp | undefined;
       try {
         bulk.append(messages, () => {
           const context: MergeContext = { db, store, limits, changes, nowSecs: nowSecs(clock) };
           changes.start(true);
-          for (const op of batch.ops) {
+          for (const op of singleOps(batch.ops)) {
             if (skipped.has(op)) continue;
             current = op;
             applySpooledOp(context, totals, op);
@@ -213,7 +214,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
 
   function writeRelayed(batch: RelayedBatch): void {
     write((context) => {
-      for (const op of batch.ops)
+      for (const op of singleOps(batch.ops))
         withEvents(context, causeOfRelayed(op), () => applyRelayedOp(context, totals, op));
       writeProgress(db, batch);
     });

@@ -15,6 +15,7 @@ import {
   dropFromTodo,
   type JournaledBlock,
 } from "../db/index/upstream-work.ts";
+import { type ByteList, unpackBytes } from "../lib/byte-list.ts";
 import { resolveConflict, type Store, slotOf } from "../protocol/merge-rules.ts";
 import type { SignedMessage } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
@@ -63,6 +64,8 @@ export type RelayedOp = { readonly happenedAt: number } & (
     }
   /** A message is live. Any other message in its slot is not. */
   | { readonly kind: "put"; readonly message: Uint8Array }
+  /** Many messages are live, each as with `put`. */
+  | { readonly kind: "putAll"; readonly messages: ByteList }
   /** A message is no longer live. */
   | { readonly kind: "remove"; readonly ref: MessageRef }
   | { readonly kind: "onChainEvent"; readonly event: Uint8Array }
@@ -111,7 +114,7 @@ export interface RelayedBatch {
 }
 
 /** Returns the cause of the events that follow from an operation. */
-export function causeOfRelayed(op: RelayedOp): EventCause {
+export function causeOfRelayed(op: SingleOp): EventCause {
   const { happenedAt } = op;
   switch (op.kind) {
     case "merge":
@@ -138,8 +141,26 @@ function referenceOfRemoval(removed: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from("drop"), removed]);
 }
 
+/** An operation on one record. */
+export type SingleOp = Exclude<RelayedOp, { readonly kind: "putAll" }>;
+
+/** Yields the operations on single records that operations consist of. */
+export function* singleOps(ops: readonly RelayedOp[]): Generator<SingleOp> {
+  for (const op of ops) {
+    if (op.kind !== "putAll") yield op;
+    else
+      for (const message of unpackBytes(op.messages))
+        yield { kind: "put", message, happenedAt: op.happenedAt };
+  }
+}
+
+/** Returns the number of records that an operation concerns. */
+export function sizeOfOp(op: RelayedOp): number {
+  return op.kind === "putAll" ? op.messages.count : 1;
+}
+
 /** Applies one operation, inside a write transaction. */
-export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: RelayedOp): void {
+export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
   switch (op.kind) {
     case "merge":
       for (const ref of op.deleted) remove(context, ref);
@@ -178,7 +199,7 @@ export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: R
 /**
  * Applies an operation beside messages for the bulk build. What follows from on-chain events is derived by the build.
  */
-export function applySpooledOp(context: MergeContext, totals: TotalsDelta, op: RelayedOp): void {
+export function applySpooledOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
   if (op.kind === "merge" || op.kind === "put" || op.kind === "remove")
     throw new Error(`the operation ${op.kind} needs the index that is being built`);
   if (op.kind === "onChainEvent") storeOnChainEvent(context.db, OnChainEvent.decode(op.event));

@@ -13,4 +13,5 @@ export const workerUrls = {
   fanOut: new URL("./workers/fan-out.worker.ts", import.meta.url).href,
   ranking: new URL("./workers/ranking.worker.ts", import.meta.url).href,
   upstream: new URL("./workers/upstream.worker.ts", import.meta.url).href,
+  verifier: new URL("./workers/verifier.worker.ts", import.meta.url).href,
 };

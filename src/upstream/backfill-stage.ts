@@ -1,5 +1,6 @@
 import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
 import { isSpooledFid } from "../db/index/bulk/spooled-fids.ts";
+import type { Verifier } from "../ingest/verify/verifier.ts";
 import type { FollowedBlock } from "../protocol/wire/generated/upstream.ts";
 import { readAppNonces } from "./app-nonces.ts";
 import { countTodo, runBackfill } from "./backfill.ts";
@@ -23,30 +24,37 @@ const MAX_WAITING_EVENTS = 2000;
  * Reads the fids of the todo list, and journals the new blocks of every shard meanwhile. An index without messages is built in
  * bulk.
  */
-export function runBackfillStage(deps: StageDeps): Promise<GapError | undefined> {
+export async function runBackfillStage(deps: StageDeps): Promise<GapError | undefined> {
   const { tracker, positions, writer, db, shards, signal } = deps;
+  const verifier = deps.startVerifiers();
+  signal.addEventListener("abort", () => void verifier.stop());
   tracker.enter(positions.isFull ? "backfill" : "reconcile");
   tracker.startSync(countTodo(db), positions.listed);
   const parts = [journalChain(deps)];
   for (let shard = 1; shard <= shards; shard++) parts.push(journalShard(deps, shard));
   const backfill = async () => {
-    if (bulkPhaseOf(db) !== undefined || (positions.isFull && canBulkBuild(db))) await runBulkBackfill(deps);
+    if (bulkPhaseOf(db) !== undefined || (positions.isFull && canBulkBuild(db)))
+      await runBulkBackfill(deps, verifier);
     const batcher = new OpBatcher(writer);
-    if (!signal.aborted) await runBackfill({ ...deps, reader: deps, batcher });
+    if (!signal.aborted) await runBackfill({ ...deps, reader: { ...deps, verifier }, batcher });
     if (positions.isFull && !signal.aborted) await readAppNonces({ ...deps, batcher });
     if (!signal.aborted) await writer.apply({ ops: [], positions: [stagePosition(Stage.Applying)] });
   };
-  return runParts(deps, backfill(), parts);
+  try {
+    return await runParts(deps, backfill(), parts);
+  } finally {
+    await verifier.stop();
+  }
 }
 
 /**
  * Fills the spool of the bulk build with the fids of the todo list, and builds. An fid that is listed again after it was spooled,
  * because blocks were missed, stays on the list: its state is compared with the index when that is built.
  */
-async function runBulkBackfill(deps: StageDeps): Promise<void> {
+async function runBulkBackfill(deps: StageDeps, verifier: Verifier): Promise<void> {
   const { db, writer, rules, signal } = deps;
   if (bulkPhaseOf(db) !== "building") {
-    const reader = { ...deps, startsEmpty: true };
+    const reader = { ...deps, verifier, startsEmpty: true };
     const isLater = (fid: number) => bulkPhaseOf(db) !== undefined && isSpooledFid(db, fid);
     await runBackfill({ ...deps, reader, batcher: new SpoolBatcher(writer, rules.network), isLater });
   }

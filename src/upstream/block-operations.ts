@@ -1,5 +1,6 @@
 import { decodeRecord, validateRecord } from "../ingest/record.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
+import { mentionedFids } from "../protocol/mentioned-fids.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { toFarcasterSecs, toUnixSecs } from "../protocol/time.ts";
@@ -68,7 +69,7 @@ function relayEvent(block: BlockContext, { body }: FollowedEvent): void {
       if (message) {
         relayed.ops.push(mergeOp(message, deleted));
         if (rules.scope.shareOf(message.data.fid) === "all")
-          relayed.mentioned.push(...rules.scope.addMentioned(message.data));
+          relayed.mentioned.push(...rules.scope.addMentioned(mentionedFids(message.data)));
       } else {
         for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
       }

@@ -1,8 +1,10 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { mentionedFidsAfter } from "../db/index/upstream-work.ts";
 import type { RelayedBatch } from "../ingest/relay.ts";
+import { createInlineVerifier } from "../ingest/verify/verifier.ts";
 import { reasonOf } from "../lib/failure.ts";
 import type { Rejection } from "../protocol/rejection.ts";
+import type { ValidationContext } from "../protocol/validate/envelope.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { runApplyStage } from "./apply-stage.ts";
@@ -18,7 +20,7 @@ import type { UpstreamProgress } from "./progress.ts";
 import { ProgressTracker } from "./progress-tracker.ts";
 import { startReconciliation } from "./reconciliation.ts";
 import { Scope } from "./scope.ts";
-import type { StageDeps } from "./stage.ts";
+import type { StageDeps, StoppableVerifier } from "./stage.ts";
 import { Backoff, DEFAULT_TIMINGS, type Timings } from "./timings.ts";
 import type { RelayRules } from "./validate-relayed.ts";
 
@@ -35,6 +37,8 @@ export interface FollowerDeps {
   /** Concurrent calls during a backfill. */
   readonly concurrency: number;
   readonly timings?: Timings;
+  /** Starts threads that verify a backfill. Default: messages are verified on the calling thread. */
+  readonly startVerifiers?: (context: () => ValidationContext) => StoppableVerifier;
   /** Called for each fault that is retried. */
   readonly onFault: (what: string, cause: unknown) => void;
   /**
@@ -94,6 +98,9 @@ async function follow(
     buildStep: () => deps.writer.buildStep(),
   };
   const backoff = new Backoff(timings);
+  const context = () => ({ network: deps.network, nowUnixSecs: nowSecs(deps.clock), isHistory: true });
+  const startVerifiers =
+    deps.startVerifiers ?? ((of) => ({ ...createInlineVerifier(of), stop: async () => {} }));
   try {
     while (!signal.aborted) {
       // Ends the calls of a stage with the stage.
@@ -113,6 +120,8 @@ async function follow(
         const stageDeps: StageDeps = {
           ...sync,
           rules: relayRules(deps, scope, shards),
+          verifier: createInlineVerifier(context),
+          startVerifiers: () => startVerifiers(context),
           shards,
           tracker,
           timings,

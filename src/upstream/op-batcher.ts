@@ -1,5 +1,5 @@
 import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
-import type { RelayedBatch, RelayedOp } from "../ingest/relay.ts";
+import { type RelayedBatch, type RelayedOp, sizeOfOp } from "../ingest/relay.ts";
 
 /** Writes relayed operations. */
 export interface RelayWriter {
@@ -25,14 +25,18 @@ export interface FidOps {
   throwIfFailed(): void;
 }
 
-/** Operations per transaction: enough to be worth the sync, few enough for a short wait. */
-const OPS_PER_BATCH = 1000;
-const MAX_WAITING_OPS = 4000;
+/**
+ * Records per transaction: enough to be worth the sync, few enough for a short wait. A transaction may exceed it by one
+ * operation.
+ */
+const RECORDS_PER_BATCH = 1000;
+const MAX_WAITING_RECORDS = 4000;
 /** How long a batch that is not full waits for more. */
 const LINGER_MS = 20;
 
 interface Portion {
   readonly ops: readonly RelayedOp[];
+  readonly records: number;
   readonly mentioned: readonly number[];
 }
 
@@ -45,7 +49,7 @@ export class OpBatcher implements FidOps {
   readonly #writer: RelayWriter;
   readonly #roomWaiters: PromiseWithResolvers<void>[] = [];
   #waiting: Portion[] = [];
-  #waitingOps = 0;
+  #waitingRecords = 0;
   #running: Promise<void> | undefined;
   #isFlushing = false;
   #endLinger: () => void = () => {};
@@ -62,13 +66,12 @@ export class OpBatcher implements FidOps {
   /** Adds operations; resolves when there is room for more. */
   async add(ops: readonly RelayedOp[], mentioned: readonly number[]): Promise<void> {
     this.throwIfFailed();
-    this.#waiting.push({ ops: ops.slice(0, OPS_PER_BATCH), mentioned });
-    for (let at = OPS_PER_BATCH; at < ops.length; at += OPS_PER_BATCH)
-      this.#waiting.push({ ops: ops.slice(at, at + OPS_PER_BATCH), mentioned: [] });
-    this.#waitingOps += ops.length;
-    if (this.#waitingOps >= OPS_PER_BATCH) this.#endLinger();
+    const portions = portionsOf(ops, mentioned);
+    this.#waiting.push(...portions);
+    for (const { records } of portions) this.#waitingRecords += records;
+    if (this.#waitingRecords >= RECORDS_PER_BATCH) this.#endLinger();
     this.#running ??= this.#run();
-    if (this.#waitingOps <= MAX_WAITING_OPS) return;
+    if (this.#waitingRecords <= MAX_WAITING_RECORDS) return;
     const room = Promise.withResolvers<void>();
     this.#roomWaiters.push(room);
     await room.promise;
@@ -91,7 +94,7 @@ export class OpBatcher implements FidOps {
   async #run(): Promise<void> {
     try {
       while (this.#waiting.length > 0) {
-        if (this.#waitingOps < OPS_PER_BATCH && !this.#isFlushing) await this.#linger();
+        if (this.#waitingRecords < RECORDS_PER_BATCH && !this.#isFlushing) await this.#linger();
         await this.#writer.apply(this.#take());
         for (const { resolve } of this.#roomWaiters.splice(0)) resolve();
       }
@@ -116,13 +119,33 @@ export class OpBatcher implements FidOps {
     const ops: RelayedOp[] = [];
     const mentioned: number[] = [];
     let portions = 0;
-    while (portions < this.#waiting.length && ops.length < OPS_PER_BATCH) {
+    let records = 0;
+    while (portions < this.#waiting.length && records < RECORDS_PER_BATCH) {
       const portion = this.#waiting[portions++];
       for (const op of portion?.ops ?? []) ops.push(op);
       for (const fid of portion?.mentioned ?? []) mentioned.push(fid);
+      records += portion?.records ?? 0;
     }
     this.#waiting = this.#waiting.slice(portions);
-    this.#waitingOps -= ops.length;
+    this.#waitingRecords -= records;
     return { ops, positions: [], mentioned };
   }
+}
+
+/** Splits operations into portions that fit into one batch. The mentioned fids belong to the first one. */
+function portionsOf(ops: readonly RelayedOp[], mentioned: readonly number[]): Portion[] {
+  const portions: Portion[] = [];
+  let portion: RelayedOp[] = [];
+  let records = 0;
+  for (const op of ops) {
+    portion.push(op);
+    records += sizeOfOp(op);
+    if (records < RECORDS_PER_BATCH) continue;
+    portions.push({ ops: portion, records, mentioned: portions.length === 0 ? mentioned : [] });
+    portion = [];
+    records = 0;
+  }
+  if (portion.length > 0 || portions.length === 0)
+    portions.push({ ops: portion, records, mentioned: portions.length === 0 ? mentioned : [] });
+  return portions;
 }

@@ -1,5 +1,5 @@
 import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
-import type { RelayedBatch } from "../ingest/relay.ts";
+import { type RelayedBatch, sizeOfOp } from "../ingest/relay.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ShardProgress, UpstreamPhase, UpstreamProgress } from "./progress.ts";
@@ -49,8 +49,9 @@ export class ProgressTracker {
 
   countWritten({ ops, todo, spooled = [] }: RelayedBatch): void {
     for (const { count } of spooled) this.#messages += count;
-    for (const { kind } of ops) {
-      if (kind === "merge" || kind === "put") this.#messages++;
+    for (const op of ops) {
+      const { kind } = op;
+      if (kind === "merge" || kind === "put" || kind === "putAll") this.#messages += sizeOfOp(op);
       if (kind === "fidComplete") this.#fids.done++;
     }
     if (todo) this.#fids.total += todo.length;

@@ -1,16 +1,19 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { KeyNonces } from "../ingest/gasless-key-state.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
-import { Store, slotOf } from "../protocol/merge-rules.ts";
-import { claimedHash, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
+import type { Verifier } from "../ingest/verify/verifier.ts";
+import { packBytes } from "../lib/byte-list.ts";
+import { Store } from "../protocol/merge-rules.ts";
+import { claimedHash } from "../protocol/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../protocol/wire/generated/state.ts";
 import { validatedEvent, validatedProof } from "./block-operations.ts";
 import { MAX_REQUESTERS_PER_CALL, type MessagesMethod, type UpstreamClient } from "./client.ts";
+import { PageVerifications } from "./page-verifications.ts";
 import { readPages } from "./pages.ts";
 import { isRegistered, storedEvents, storedKeys, storedMessages, storedProofs } from "./stored.ts";
-import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
+import type { RelayRules } from "./validate-relayed.ts";
 
 /** Dependencies of reading the state of an fid. */
 export interface FidReaderDeps {
@@ -19,6 +22,8 @@ export interface FidReaderDeps {
   readonly rules: RelayRules;
   /** Whether the index has no messages of any fid that is read. They are then not looked up. */
   readonly startsEmpty?: boolean;
+  /** Verifies messages. */
+  readonly verifier: Verifier;
   /** Accepts operations and the fids that they mention; resolves when there is room for more. */
   readonly emit: (ops: readonly RelayedOp[], mentioned: readonly number[]) => Promise<void>;
 }
@@ -45,7 +50,7 @@ const NO_EVENT = { happenedAt: 0 } as const;
 
 /**
  * Reads the state of an fid on the upstream, as far as it is in scope, and emits the operations that make the index
- * equal: missing parts are added, surplus parts removed. Messages that are stored already are not validated again.
+ * equal: missing parts are added, surplus parts removed. Messages that are stored already are not verified again.
  *
  * @param mayBeUnknown whether the response that the fid is not registered is accepted, if the index does not know it
  *   either. Blocks also concern such fids.
@@ -56,9 +61,11 @@ export async function readFid(reader: FidReaderDeps, fid: number, mayBeUnknown: 
   for (const type of EVENT_TYPES) await readEvents(reader, fid, type, mayBeUnknown);
   await removeKeyAndProofMessages(reader, fid);
   await readProofs(reader, fid);
+  await using verifying = new PageVerifications(reader);
   for (const [store, methods] of STORES)
-    await readStore(reader, fid, store, scope.includesStore(fid, store) ? methods : []);
+    await readStore(reader, verifying, fid, store, scope.includesStore(fid, store) ? methods : []);
   await readKeys(reader, fid);
+  await verifying.done();
   await reader.emit([{ kind: "fidComplete", fid, ...NO_EVENT }], []);
 }
 
@@ -119,26 +126,21 @@ async function readProofs({ client, db, rules, emit }: FidReaderDeps, fid: numbe
 
 async function readStore(
   reader: FidReaderDeps,
+  verifying: PageVerifications,
   fid: number,
   store: Store,
   methods: readonly MessagesMethod[],
 ): Promise<void> {
   const { client, db, rules, emit } = reader;
-  const isWhole = rules.scope.shareOf(fid) === "all";
+  const collectsMentions = rules.scope.fids !== undefined && rules.scope.shareOf(fid) === "all";
   const surplus = reader.startsEmpty ? new Map<string, MessageRef>() : storedMessages(db, fid, store);
   for (const method of methods) {
     for await (const page of readPages((token) => client.messages(method, fid, token))) {
-      const ops: RelayedOp[] = [];
-      const mentioned: number[] = [];
-      for (const bytes of page) {
-        // A stored message has been validated before. It is not surplus.
-        if (surplus.size > 0 && surplus.delete(claimedHash(bytes)?.toHex() ?? "")) continue;
-        const message = validateRelayed(rules, bytes, (one) => isOf(fid, store, one));
-        if (!message) continue;
-        ops.push({ kind: "put", message: encodeMessage(message), ...NO_EVENT });
-        if (isWhole) mentioned.push(...rules.scope.addMentioned(message.data));
-      }
-      if (ops.length > 0) await emit(ops, mentioned);
+      // A stored message has been verified before. It is not surplus.
+      const received =
+        surplus.size > 0 ? page.filter((bytes) => !surplus.delete(claimedHash(bytes)?.toHex() ?? "")) : page;
+      if (received.length === 0) continue;
+      await verifying.add({ fid, store, messages: packBytes(received), collectsMentions });
     }
   }
   if (surplus.size > 0) await emit([...surplus.values()].map(removeOp), []);
@@ -192,12 +194,6 @@ async function readRequesters(
 
 function nonceOps(nonces: KeyNonces): RelayedOp[] {
   return nonces.userNonce > 0 || nonces.apps.length > 0 ? [{ kind: "keyNonces", nonces, ...NO_EVENT }] : [];
-}
-
-function isOf(fid: number, store: Store, message: SignedMessage): boolean {
-  const { data } = message;
-  if (data.fid !== fid || !data.body || data.body.$case === "frameActionBody") return false;
-  return slotOf(message).store === store;
 }
 
 function removeOp(ref: MessageRef): RelayedOp {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { Store } from "../protocol/merge-rules.ts";
-import type { MessageData } from "../protocol/wire/generated/message.ts";
 import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 
 /**
@@ -60,28 +59,11 @@ export class Scope {
     return this.shareOf(fid) !== "nothing";
   }
 
-  /** Adds the fids that a stored message mentions. Returns those of which nothing was stored so far. */
-  addMentioned(data: MessageData): number[] {
+  /** Adds the fids that stored messages mention. Returns those of which nothing was stored so far. */
+  addMentioned(fids: readonly number[]): number[] {
     if (!this.#followed) return [];
-    const added = mentionedBy(data).filter((fid) => fid > 0 && this.shareOf(fid) === "nothing");
+    const added = fids.filter((fid) => fid > 0 && this.shareOf(fid) === "nothing");
     for (const fid of added) this.#mentioned.add(fid);
     return [...new Set(added)];
-  }
-}
-
-/** Returns the fids that a response with the message shows besides its author. */
-function mentionedBy({ body }: MessageData): number[] {
-  switch (body?.$case) {
-    case "castAddBody": {
-      const { mentions, parent, embeds } = body.value;
-      const embedded = embeds.flatMap(({ embed }) => (embed?.$case === "castId" ? [embed.value.fid] : []));
-      return [...mentions, ...embedded, ...(parent?.$case === "parentCastId" ? [parent.value.fid] : [])];
-    }
-    case "reactionBody":
-      return body.value.target?.$case === "targetCastId" ? [body.value.target.value.fid] : [];
-    case "linkBody":
-      return [body.value.target?.value ?? 0];
-    default:
-      return [];
   }
 }

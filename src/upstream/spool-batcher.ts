@@ -1,7 +1,7 @@
 import type { PackedMessages } from "../db/index/bulk/bulk-build.ts";
 import { MessagePacker } from "../db/index/bulk/packed-messages.ts";
 import { splitEncoded } from "../db/index/messages/split-encoded.ts";
-import type { RelayedOp } from "../ingest/relay.ts";
+import { type RelayedOp, singleOps } from "../ingest/relay.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import type { EmitOps, FidOps, RelayWriter } from "./op-batcher.ts";
 
@@ -46,7 +46,7 @@ export class SpoolBatcher implements FidOps {
     return async (ops, mentioned) => {
       this.throwIfFailed();
       for (const fid of mentioned) this.#mentioned.push(fid);
-      for (const op of ops) {
+      for (const op of singleOps(ops)) {
         if (op.kind === "put") packer.add(splitEncoded(op.message, this.#network));
         else others.push(op);
       }

@@ -1,4 +1,5 @@
 import type { IndexDatabase } from "../db/index/database.ts";
+import type { Verifier } from "../ingest/verify/verifier.ts";
 import type { UpstreamClient } from "./client.ts";
 import { GapError } from "./gap-error.ts";
 import type { RelayWriter } from "./op-batcher.ts";
@@ -8,6 +9,12 @@ import type { Scope } from "./scope.ts";
 import type { ShardSource } from "./shard-blocks.ts";
 import type { Timings } from "./timings.ts";
 import type { RelayRules } from "./validate-relayed.ts";
+
+/** Verifier threads, which must be stopped. */
+export interface StoppableVerifier extends Verifier {
+  /** Ends the threads. Calls that wait for them reject. */
+  stop(): Promise<void>;
+}
 
 /** Dependencies and settings of a stage of following. */
 export interface StageDeps {
@@ -22,6 +29,10 @@ export interface StageDeps {
   readonly tracker: ProgressTracker;
   readonly timings: Timings;
   readonly concurrency: number;
+  /** Verifies the few messages that are read while blocks are applied. */
+  readonly verifier: Verifier;
+  /** Starts the threads that verify a backfill. They end with it. */
+  readonly startVerifiers: () => StoppableVerifier;
   /** Aborts when the stage ends. Every call ends with it. */
   readonly signal: AbortSignal;
   readonly end: () => void;

@@ -44,14 +44,16 @@ async function attempt(outcome: Verdict, responseText = "said"): Promise<void> {
     leaseEndsAtMs: nowMs() + 40_000,
     maxRetryDelayMs: 3_600_000,
     limit,
+    max: 1,
+    maxHoldMs: 0,
   };
-  const delivery = (await queue.claim(claim))?.delivery;
+  const delivery = (await queue.claim(claim))?.deliveries[0];
   if (!delivery) throw new Error("nothing is due");
   const attempt = { atMs: nowMs(), status: 500, error: null, durationMs: 12, responseText };
-  await queue.settle(
-    { delivery, attempt, verdict: outcome, holdUntilMs: null },
-    { failures: 100, runSecs: 86_400 },
-  );
+  await queue.settle([{ delivery, attempt, verdict: outcome, holdUntilMs: null }], {
+    failures: 100,
+    runSecs: 86_400,
+  });
 }
 
 const list = (query = "", fid = 3) =>

@@ -16,6 +16,7 @@ import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
+import { historyVerifier } from "../support/history-verifier.ts";
 import { mixedRecords } from "../support/mixed-records.ts";
 import { tempDir } from "../support/program.ts";
 import { type FaultSpan, type InjectedFault, withFaultAtEveryStatement } from "../support/storage-faults.ts";
@@ -27,7 +28,7 @@ function importer(db: IndexDatabase, batchRecords?: number, onFault: (cause: unk
   const clock = new ManualClock(ANCHOR_SECS);
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
   const engine = createIngestEngine({ db, network, clock, onFault });
-  const sink = createImportSink({ engine, network, clock });
+  const sink = createImportSink({ engine, verifier: historyVerifier(network, clock) });
   const positions = { get: (key: string) => getPosition(db, key) };
   return (path: string) => runImport({ path, sink, positions, clock, ...(batchRecords && { batchRecords }) });
 }

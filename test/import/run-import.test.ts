@@ -18,6 +18,7 @@ import { ANCHOR_SECS, encodedRecord, readNetwork } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
 import { keyAddedEvent } from "../support/envelopes.ts";
+import { historyVerifier } from "../support/history-verifier.ts";
 import { makeWallet, signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner, eventRecord } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
@@ -41,7 +42,7 @@ function openTarget(dir: string): Disposable & {
     throw cause;
   };
   const engine = createIngestEngine({ db, network, clock, onFault });
-  const sink = createImportSink({ engine, network, clock });
+  const sink = createImportSink({ engine, verifier: historyVerifier(network, clock) });
   const positions = { get: (key: string) => getPosition(db, key) };
   return {
     db,
@@ -111,6 +112,7 @@ describe("runImport", () => {
       using target = openTarget(`${dir.path}/broken`);
       let left = commits;
       const dying: ImportSink = {
+        ...target.sink,
         apply: async (records, moves) => {
           if (left-- > 0) return target.sink.apply(records, moves);
           if (isLastWritten) await target.sink.apply(records, moves);

@@ -10,6 +10,7 @@ import { keyOwner } from "../../src/read/queries/users/key-owner.ts";
 import { ManualClock } from "../support/clock.ts";
 import { signerEvent } from "../support/events.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
+import { historyVerifier } from "../support/history-verifier.ts";
 import {
   DEFAULT_NOW_SECS,
   DEFAULT_TIMESTAMP,
@@ -167,11 +168,8 @@ test("admits history as of its own time: a message of a key that has expired sin
       throw cause;
     },
   });
-  const sink = createImportSink({
-    engine,
-    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
-    clock: node.clock,
-  });
+  const verifier = historyVerifier(FarcasterNetwork.FARCASTER_NETWORK_MAINNET, node.clock);
+  const sink = createImportSink({ engine, verifier });
   const addedAt = DEFAULT_TIMESTAMP - 100 * TTL_SECS;
   const castAt = (timestamp: number) => signedCast(1, `at ${timestamp}`, first, { timestamp });
   const verdicts = await sink.apply(

@@ -29,6 +29,7 @@ const UNSYNCED: ReadonlySet<string> = new Set([
   "queue.recover",
   "queue.claim",
   "queue.settle",
+  "queue.unclaim",
   "queue.release",
 ]);
 

@@ -24,6 +24,16 @@ export interface HttpWorkers {
   stop(): Promise<void>;
 }
 
+const MAX_DEFAULT_WORKERS = 4;
+
+/**
+ * Returns the number of workers where none is configured. One core is left to the writer and the other threads: on two
+ * cores a second worker made reads beside writes slower (`bun run bench mixed`).
+ */
+export function defaultWorkers(cores: number): number {
+  return Math.min(Math.max(cores - 1, 1), MAX_DEFAULT_WORKERS);
+}
+
 /** Starts the configured number of HTTP workers. The first one binds the port, and the others share it. */
 export function startHttpWorkers(
   config: Config,
@@ -39,7 +49,7 @@ export function startHttpWorkers(
   },
 ): HttpWorkers {
   const { ops, metrics, partMetrics, fanOut, delivery, state, onCrash } = deps;
-  const count = config.http.workers || availableParallelism();
+  const count = config.http.workers || defaultWorkers(availableParallelism());
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
   const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };

@@ -87,10 +87,14 @@ function initOf(name: WorkerName, config: Config, channels: NodeWorkers["channel
       const init: HubWorkerInit = { config, ingest, upstream };
       return { init, transfer: upstream ? [ingest, upstream] : [ingest] };
     }
-    case "ranking":
+    case "ranking": {
+      const ingest = channels.ingest.connect();
+      const init: RankingWorkerInit = { config, ingest };
+      return { init, transfer: [ingest] };
+    }
     case "upstream": {
       const ingest = channels.ingest.connect();
-      const init: RankingWorkerInit & UpstreamWorkerInit = { config, ingest };
+      const init: UpstreamWorkerInit = { config, ingest, verifierUrl: workerUrls.verifier };
       return { init, transfer: [ingest] };
     }
   }

@@ -9,16 +9,27 @@ import { createLogger } from "../../runtime/logger.ts";
 import { createUpstreamFaultLog } from "../../upstream/fault-log.ts";
 import { startFollower } from "../../upstream/follower.ts";
 import type { UpstreamRpc } from "../../upstream/rpc.ts";
+import { startVerifierThreads } from "./verifier-threads.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** The initial message of the upstream worker; `ingest` connects to the writer of the index. */
+/** The initial message of the upstream worker. */
 export interface UpstreamWorkerInit {
   readonly config: Config;
+  /** Connects to the writer of the index. */
   readonly ingest: MessagePort;
+  /** The entry file of verifier threads. */
+  readonly verifierUrl: string;
+}
+
+/** Ends this thread, and with it the process, because a thread that it depends on has failed. */
+function endThread(reason: string): void {
+  queueMicrotask(() => {
+    throw new Error(`a verifier thread failed: ${reason}`);
+  });
 }
 
 /** Follows another node: fetches and streams its records, validates them and submits the changes to the writer. */
-runWorker<UpstreamWorkerInit>(async ({ config, ingest }) => {
+runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }) => {
   const log = createLogger(config, { subsystem: "upstream" });
   const reader = openIndexReader(indexPath(config.data.dir));
   const client = connectRpc<IngestRpc>(ingest);
@@ -31,6 +42,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest }) => {
     clock: systemClock,
     fids: followedFids(config.upstream),
     concurrency: config.upstream.concurrency,
+    startVerifiers: (context) => startVerifierThreads(config, context, verifierUrl, endThread),
     onFault: faults.fault,
     onPeerError: faults.peer,
     onRefused: faults.refused,

@@ -17,6 +17,10 @@ const SLOW_CALL_MS = 2_000;
 /** Slow webhooks together have at most the first share of the slots; slow and new ones together at most the second. */
 const SLOW_SHARE = 1 / 4;
 const UNPROVEN_SHARE = 3 / 4;
+/** Limit of deliveries of one claim. */
+const MAX_CLAIM = 32;
+/** A claim takes as many deliveries as the webhook's calls in flight should end within this time. */
+const CLAIMED_AHEAD_MS = 200;
 /** Limit of webhooks in memory; beyond it, idle ones are removed. */
 const MAX_KNOWN_WEBHOOKS = 20_000;
 
@@ -32,15 +36,20 @@ interface WebhookQueue {
   position: "none" | "waiting" | "parked";
   speed: Speed;
   quickCalls: number;
+  /** Delivered calls in a row. */
+  successes: number;
+  lastCallMs: number;
 }
 
 /** Permission for one call to a webhook. */
 export interface SchedulerSlot {
   readonly webhookId: string;
+  /** Number of deliveries to claim at once: 1 until calls succeed, then as many as the webhook receives quickly. */
+  readonly claimLimit: number;
   /** Reports when the next delivery is due after the claim; null when there is none. */
   claimed(nextAtMs: number | null, nowMs: number): void;
   /** Releases the slot; `callMs` is undefined when no call was made. */
-  release(nowMs: number, callMs?: number): void;
+  release(nowMs: number, callMs?: number, isDelivered?: boolean): void;
 }
 
 export interface SchedulerStats {
@@ -156,6 +165,8 @@ export class FairScheduler {
         position: "none",
         speed: "new",
         quickCalls: 0,
+        successes: 0,
+        lastCallMs: 0,
       };
       this.#webhooks.set(webhookId, queue);
     }
@@ -231,27 +242,36 @@ export class FairScheduler {
     let isInUse = true;
     return {
       webhookId: queue.webhookId,
+      claimLimit: this.#claimLimitOf(queue),
       claimed: (nextAtMs, nowMs) => {
         queue.isClaiming = false;
         if (nextAtMs !== null && (queue.dueAtMs === null || nextAtMs < queue.dueAtMs))
           queue.dueAtMs = nextAtMs;
         this.#update(queue, nowMs);
       },
-      release: (nowMs, callMs) => {
+      release: (nowMs, callMs, isDelivered = true) => {
         if (!isInUse) return;
         isInUse = false;
         this.#inUse[countedAs] -= 1;
         queue.inFlight -= 1;
         queue.isClaiming = false;
-        if (callMs !== undefined) this.#recordCall(queue, callMs);
+        if (callMs !== undefined) this.#recordCall(queue, callMs, isDelivered);
         this.#unparkAll(nowMs);
         this.#update(queue, nowMs);
       },
     };
   }
 
-  #recordCall(queue: WebhookQueue, callMs: number): void {
+  #claimLimitOf({ speed, successes, lastCallMs }: WebhookQueue): number {
+    if (speed !== "quick") return 1;
+    const ended = Math.floor((this.#limits.perWebhook * CLAIMED_AHEAD_MS) / Math.max(lastCallMs, 1));
+    return Math.max(Math.min(successes, ended, MAX_CLAIM), 1);
+  }
+
+  #recordCall(queue: WebhookQueue, callMs: number, isDelivered: boolean): void {
     const isQuick = callMs < SLOW_CALL_MS;
+    queue.lastCallMs = callMs;
+    queue.successes = isDelivered ? queue.successes + 1 : 0;
     queue.quickCalls = isQuick ? queue.quickCalls + 1 : 0;
     queue.speed = isQuick ? "quick" : "slow";
   }

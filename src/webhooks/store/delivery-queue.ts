@@ -27,6 +27,10 @@ export interface ClaimRequest {
    */
   readonly maxRetryDelayMs: number;
   readonly limit: CallLimit;
+  /** Limit of deliveries. */
+  readonly max: number;
+  /** The longest time from the claim to the start of a call; the rate limit holds for the starts of calls. */
+  readonly maxHoldMs: number;
 }
 
 /** A delivery and the lease on it. */
@@ -37,6 +41,10 @@ export interface Leased {
 
 /** A delivery that is to be attempted now, with the current state of its webhook. */
 export interface ClaimedDelivery extends Leased {
+  /** When it was due before the claim. */
+  readonly dueAtMs: number;
+  /** Part of the rate limit's window in which the claim counted the call. */
+  readonly countedAtMs: number;
   /** Id that the receiver sees: the same for all attempts, manual replays included. */
   readonly messageId: string;
   /** Earlier attempts since it was queued. */
@@ -51,8 +59,8 @@ export interface ClaimedDelivery extends Leased {
 }
 
 export interface Claimed {
-  /** Undefined when nothing is due, or the webhook has to wait. */
-  readonly delivery: ClaimedDelivery | undefined;
+  /** The longest due first; empty when nothing is due, or the webhook has to wait. */
+  readonly deliveries: readonly ClaimedDelivery[];
   /** Number of deliveries that waited too long and were dropped. */
   readonly dropped: number;
   /** When another claim may return a delivery; null when nothing is queued. */
@@ -108,19 +116,21 @@ export interface DeliveryQueue {
     max: number,
   ): Promise<{ readonly webhooks: DueWebhook[]; readonly last: number | undefined }>;
   /**
-   * Claims the delivery of a webhook that has been due longest, if the limit allows a call, and drops deliveries that have
-   * waited too long.
+   * Claims the deliveries of a webhook that have been due longest, as many as the limit allows calls, and drops deliveries
+   * that have waited too long.
    *
    * @returns undefined when the webhook is inactive or deleted.
    */
   claim(request: ClaimRequest): Promise<Claimed | undefined>;
   /**
-   * Logs an attempt, finishes the delivery or queues it again, and updates the webhook's health, atomically. Without the
-   * lease (another claim has the delivery) it changes nothing.
+   * Logs attempts in order, finishes their deliveries or queues them again, and updates the health of their webhooks,
+   * atomically. Without its lease (another claim has the delivery) a settlement changes nothing.
    *
-   * @returns the reason if this deactivated the webhook.
+   * @returns for each settlement the reason if it deactivated the webhook.
    */
-  settle(settlement: Settlement, rule: FailureRule): Promise<string | undefined>;
-  /** Undoes a claim. */
+  settle(settlements: readonly Settlement[], rule: FailureRule): Promise<readonly (string | undefined)[]>;
+  /** Undoes the claims of deliveries whose calls did not start. */
+  unclaim(deliveries: readonly ClaimedDelivery[]): Promise<void>;
+  /** Ends the lease on a delivery whose call was cancelled: it is due again, and the attempt does not count. */
   release(delivery: Leased, nowMs: number): Promise<void>;
 }

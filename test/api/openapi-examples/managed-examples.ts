@@ -146,12 +146,20 @@ async function deliverOnce({ state, node }: TestApi, webhookId: string): Promise
   const { version } = await publications.changesSince(0);
   await publications.publish({ version, nowSecs: event.createdAt, events: [event] });
   const limit = { calls: 1000, windowMs: 60_000, maxWaitMs: 900_000 };
-  const claim = { webhookId, nowMs, leaseEndsAtMs: nowMs + 40_000, maxRetryDelayMs: 3_600_000, limit };
-  const delivery = (await queue.claim(claim))?.delivery;
+  const claim = {
+    webhookId,
+    nowMs,
+    leaseEndsAtMs: nowMs + 40_000,
+    maxRetryDelayMs: 3_600_000,
+    limit,
+    max: 1,
+    maxHoldMs: 0,
+  };
+  const delivery = (await queue.claim(claim))?.deliveries[0];
   if (!delivery) throw new Error("no delivery is due");
   const attempt = { atMs: nowMs, status: 204, error: null, durationMs: 38, responseText: "" };
   const settlement = { delivery, attempt, verdict: { kind: "delivered" as const }, holdUntilMs: null };
-  await queue.settle(settlement, { failures: 100, runSecs: 86_400 });
+  await queue.settle([settlement], { failures: 100, runSecs: 86_400 });
   return delivery.messageId;
 }
 

@@ -124,6 +124,8 @@ async function deliver({ node }: TestApi, messageId: string, body: string): Prom
     {
       seq: 1,
       leaseEndsAtMs: 0,
+      dueAtMs: 0,
+      countedAtMs: 0,
       messageId,
       attempts: 0,
       body,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
 import { createLocalStores } from "../../../src/node/state/local-stores.ts";
+import type { Verdict } from "../../../src/webhooks/store/delivery-queue.ts";
 import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
 import { JumpingClock } from "../../support/jumping-clock.ts";
@@ -257,19 +258,25 @@ describe("a webhook delivery", () => {
   const claim = () => {
     const nowMs = clock.nowMs();
     const lease = { leaseEndsAtMs: nowMs + 40_000, maxRetryDelayMs: HOUR * 1000 };
-    return stores.queue.claim({ webhookId: HOOK, nowMs, ...lease, limit });
+    return stores.queue.claim({ webhookId: HOOK, nowMs, ...lease, limit, max: 1, maxHoldMs: 0 });
   };
   const take = async () => {
-    const delivery = (await claim())?.delivery;
+    const delivery = (await claim())?.deliveries[0];
     if (!delivery) throw new Error("nothing is due");
     return delivery;
   };
   const attempt = () => ({ atMs: clock.nowMs(), status: 500, error: null, durationMs: 5, responseText: "" });
-  const settle = (
+  const settle = async (
     delivery: Awaited<ReturnType<typeof take>>,
-    outcome: Parameters<typeof stores.queue.settle>[0]["verdict"],
+    outcome: Verdict,
     holdUntilMs: number | null = null,
-  ) => stores.queue.settle({ delivery, attempt: attempt(), verdict: outcome, holdUntilMs }, rule);
+  ) => {
+    const [reason] = await stores.queue.settle(
+      [{ delivery, attempt: attempt(), verdict: outcome, holdUntilMs }],
+      rule,
+    );
+    return reason;
+  };
 
   test("is claimed at once when it was scheduled in what is now the future, and an attempt in flight retains its lease", async () => {
     clock.jump(JUMP);
@@ -281,7 +288,7 @@ describe("a webhook delivery", () => {
     clock.pass(62);
     const again = await take();
     expect([again.body, again.attempts]).toEqual(["0", 1]);
-    expect((await claim())?.delivery).toBeUndefined();
+    expect((await claim())?.deliveries[0]).toBeUndefined();
     expect(await settle(underWay, { kind: "delivered" })).toBeUndefined();
     await settle(again, { kind: "delivered" });
     expect(await stores.deliveryLog.totals()).toMatchObject({ queued: 0, delivered: 2 });
@@ -291,7 +298,7 @@ describe("a webhook delivery", () => {
     await publish(2);
     clock.jump(JUMP);
     await settle(await take(), { kind: "delivered" }, clock.nowMs() + 10 * MINUTE * 1000);
-    expect((await claim())?.delivery).toBeUndefined();
+    expect((await claim())?.deliveries[0]).toBeUndefined();
     clock.jump(-JUMP);
     expect((await take()).body).toBe("1");
   });
@@ -302,7 +309,7 @@ describe("a webhook delivery", () => {
     await settle(await take(), { kind: "delivered" });
     clock.jump(secs);
     const refused = await claim();
-    expect(refused?.delivery).toBeUndefined();
+    expect(refused?.deliveries).toEqual([]);
     const waitMs = (refused?.nextAtMs ?? 0) - clock.nowMs();
     expect(waitMs).toBeWithin(55_000, 62_001);
     clock.pass(62);
@@ -312,9 +319,9 @@ describe("a webhook delivery", () => {
   test("is not dropped because of a jump while it waits for the rate limit, only after the longest wait", async () => {
     await publish(5);
     for (let n = 0; n < 2; n += 1) await settle(await take(), { kind: "delivered" });
-    expect(await claim()).toMatchObject({ delivery: undefined, dropped: 0 });
+    expect(await claim()).toMatchObject({ deliveries: [], dropped: 0 });
     clock.jump(JUMP);
-    expect(await claim()).toMatchObject({ delivery: undefined, dropped: 0 });
+    expect(await claim()).toMatchObject({ deliveries: [], dropped: 0 });
     clock.jump(-JUMP);
     clock.pass(62);
     expect((await take()).body).toBe("2");

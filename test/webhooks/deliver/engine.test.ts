@@ -306,6 +306,68 @@ test("deactivates on 410; queued deliveries are sent after the owner reactivates
   expect((await running.stats()).deactivated).toBe(1);
 });
 
+test("sends in order, also after a failed call gave claimed deliveries back", async () => {
+  await using bench = openDeliveryBench();
+  const failing = new Set(["37", "60"]);
+  await using receiver = startReceiver({
+    respond: ({ body }) => new Response("", { status: failing.has(body) ? 503 : 200 }),
+  });
+  const hook = await bench.addWebhook("a", receiver.port);
+  await bench.start();
+  await bench.publish([hook], ...Array.from({ length: 100 }, (_, n) => `${n}`));
+  await bench.settled(hook, 98);
+  const first = bodiesOf(receiver).map(Number);
+  expect(first).toHaveLength(100);
+  // Four calls at a time may overtake each other.
+  for (const [at, n] of first.entries()) expect(Math.abs(at - n)).toBeLessThan(4);
+  failing.clear();
+  bench.time.advanceMs(1_000);
+  await bench.settled(hook, 100);
+  expect(bodiesOf(receiver).slice(100).sort()).toEqual(["37", "60"]);
+});
+
+test("sends nothing more after a 410 in the middle of a quick run", async () => {
+  await using bench = openDeliveryBench();
+  await using receiver = startReceiver({
+    respond: ({ body }) => new Response("", { status: Number(body) >= 50 ? 410 : 200 }),
+  });
+  const hook = await bench.addWebhook("a", receiver.port);
+  await bench.start();
+  await bench.publish([hook], ...Array.from({ length: 200 }, (_, n) => `${n}`));
+  await until(async () => (await bench.webhooks.find(hook, START_SECS))?.active === false);
+  await bench.stop(1_000);
+  // The calls in flight, and one claim that was under way.
+  expect(receiver.requests.length).toBeLessThan(56);
+  const states = (await bench.list(hook)).map(({ state }) => state);
+  expect(states.filter((state) => state === "queued")).toHaveLength(200 - receiver.requests.length);
+});
+
+test("claims again what waited for a slot for more than a second, with the current secrets", async () => {
+  await using bench = openDeliveryBench();
+  let held: PromiseWithResolvers<void> | undefined;
+  await using receiver = startReceiver({
+    async respond({ body }) {
+      if (Number(body) >= 40) await held?.promise;
+      return new Response("ok");
+    },
+  });
+  const hook = await bench.addWebhook("a", receiver.port);
+  await bench.start();
+  held = Promise.withResolvers();
+  await bench.publish([hook], ...Array.from({ length: 80 }, (_, n) => `${n}`));
+  await until(() => receiver.requests.length === 44);
+  const newest = makeSecret(200, START_SECS);
+  await bench.webhooks.rotateSecret(
+    { id: hook, ownerFid: 3, nowSecs: START_SECS },
+    { secret: newest, graceEndsAt: START_SECS + 1, maxSecrets: 9 },
+  );
+  bench.time.advanceMs(1_001);
+  held.resolve();
+  await bench.settled(hook, 80);
+  expect(receiver.requests).toHaveLength(80);
+  expect(receiver.requests.slice(44).every((request) => verify(request, [newest.value]))).toBe(true);
+});
+
 test("deactivates with a reason after a hundred failed deliveries over a day", async () => {
   await using bench = openDeliveryBench("webhooks.retry_max_attempts=1");
   await using receiver = startReceiver({ respond: () => new Response("", { status: 404 }) });
@@ -344,6 +406,8 @@ describe("after the end of a process", () => {
         leaseEndsAtMs: nowMs + 40_000,
         maxRetryDelayMs: 3_600_000,
         limit,
+        max: 1,
+        maxHoldMs: 0,
       });
     }
     await bench.start();
@@ -366,6 +430,8 @@ describe("after the end of a process", () => {
       leaseEndsAtMs: nowMs + 40_000,
       maxRetryDelayMs: 3_600_000,
       limit,
+      max: 1,
+      maxHoldMs: 0,
     });
     await bench.publish([hook], '{"n":1}');
     await running.wake(hook);

@@ -82,7 +82,11 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
         const { version } = await publications.changesSince(0);
         return publications.publish({ version, nowSecs, events });
       };
-      const claim = (webhookId: string, nowMs = NOW_MS, limit = plenty) => {
+      const claimMany = (
+        webhookId: string,
+        max: number,
+        { nowMs = NOW_MS, limit = plenty, maxHoldMs = 0 } = {},
+      ) => {
         clock.setMs(nowMs);
         return queue.claim({
           webhookId,
@@ -90,28 +94,28 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
           leaseEndsAtMs: nowMs + LEASE_MS,
           maxRetryDelayMs: LONGEST_WAIT_MS,
           limit,
+          max,
+          maxHoldMs,
         });
+      };
+      const claim = async (webhookId: string, nowMs = NOW_MS, limit = plenty) => {
+        const claimed = await claimMany(webhookId, 1, { nowMs, limit });
+        return claimed && { ...claimed, delivery: claimed.deliveries[0] };
       };
       const take = async (webhookId: string, nowMs = NOW_MS): Promise<ClaimedDelivery> => {
         const delivery = (await claim(webhookId, nowMs))?.delivery;
         if (!delivery) throw new Error("nothing to claim");
         return delivery;
       };
-      const settle = (
+      const settle = async (
         delivery: ClaimedDelivery,
         outcome: Verdict,
         { atMs = NOW_MS, holdUntilMs = null as number | null } = {},
       ) => {
         clock.setMs(atMs);
-        return queue.settle(
-          {
-            delivery,
-            verdict: outcome,
-            holdUntilMs,
-            attempt: { atMs, status: 200, error: null, durationMs: 5, responseText: "ok" },
-          },
-          rule,
-        );
+        const attempt = { atMs, status: 200, error: null, durationMs: 5, responseText: "ok" };
+        const [reason] = await queue.settle([{ delivery, verdict: outcome, holdUntilMs, attempt }], rule);
+        return reason;
       };
       const list = (webhookId: string, state?: LoggedDelivery["state"]) =>
         log.list({ webhookId, state, after: undefined, max: 100 });
@@ -135,6 +139,7 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
         event,
         publish,
         claim,
+        claimMany,
         take,
         settle,
         list,
@@ -339,6 +344,75 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       expect((await take(hook, NOW_MS + 1)).attempts).toBe(0);
     });
 
+    test("a claim of several returns the longest due first, as many as there are and as the limit allows", async () => {
+      const { addWebhook, publish, event, claimMany } = start();
+      const hook = await addWebhook(1);
+      await publish([1, 2, 3].map((n) => event(n, hook)));
+      await publish([event(4, hook)], NOW - 9);
+      const first = await claimMany(hook, 2);
+      expect(first?.deliveries.map(({ body }) => body)).toEqual(['{"n":4}', '{"n":1}']);
+      expect(first?.nextAtMs).toBe(NOW_MS);
+      const rest = await claimMany(hook, 9, { limit: { ...plenty, calls: 3 } });
+      expect(rest?.deliveries.map(({ body }) => body)).toEqual(['{"n":2}']);
+      expect((await claimMany(hook, 9))?.deliveries.map(({ body }) => body)).toEqual(['{"n":3}']);
+    });
+
+    test("claims that are undone leave order, attempts and the rate limit as they were", async () => {
+      const { addWebhook, publish, event, claimMany, queue, list } = start();
+      const hook = await addWebhook(1);
+      await publish(
+        [1, 2, 3, 4].map((n) => event(n, hook)),
+        NOW - 5,
+      );
+      const before = await list(hook);
+      const limit = { ...plenty, calls: 4 };
+      const [called, ...waiting] = (await claimMany(hook, 4, { limit }))?.deliveries ?? [];
+      await queue.unclaim(waiting);
+      // Without the leases it changes nothing.
+      await queue.unclaim(waiting);
+      const again = (await claimMany(hook, 4, { nowMs: NOW_MS + 50, limit }))?.deliveries ?? [];
+      expect(again.map(({ body, attempts }) => [body, attempts])).toEqual([
+        ['{"n":2}', 0],
+        ['{"n":3}', 0],
+        ['{"n":4}', 0],
+      ]);
+      await queue.unclaim(called ? [called, ...again] : []);
+      expect(await list(hook)).toEqual(before);
+    });
+
+    test("the rate limit holds for calls that start after the longest hold", async () => {
+      const { addWebhook, publish, event, claimMany } = start();
+      const hook = await addWebhook(1);
+      await publish([event(1, hook), event(2, hook)]);
+      const limit = { ...plenty, calls: 1 };
+      await claimMany(hook, 1, { limit, maxHoldMs: 5_000 });
+      const early = await claimMany(hook, 1, { limit, maxHoldMs: 5_000, nowMs: NOW_MS + 64_999 });
+      expect(early?.deliveries).toEqual([]);
+      const nowMs = early?.nextAtMs ?? 0;
+      expect(nowMs).toBeLessThanOrEqual(NOW_MS + 66_000);
+      expect((await claimMany(hook, 1, { limit, maxHoldMs: 5_000, nowMs }))?.deliveries).toHaveLength(1);
+    });
+
+    test("settlements of one group are applied in order, each to its own webhook", async () => {
+      const { addWebhook, publish, event, claimMany, queue, health, log, list } = start();
+      const hooks = [await addWebhook(1), await addWebhook(2)];
+      await publish([1, 2, 3, 4].map((n) => event(n, ...hooks)));
+      const attempt = { atMs: NOW_MS, status: 200, error: null, durationMs: 5, responseText: "ok" };
+      const settlements = [];
+      for (const [at, hook] of hooks.entries()) {
+        const kinds = at === 0 ? ["delivered", "failed", "delivered", "failed"] : ["failed", "delivered"];
+        const { deliveries = [] } = (await claimMany(hook, kinds.length)) ?? {};
+        for (const [n, delivery] of deliveries.entries())
+          settlements.push({ delivery, attempt, verdict: { kind: kinds[n] } as Verdict, holdUntilMs: null });
+      }
+      const repeated = [...settlements, ...settlements.slice(0, 2)];
+      expect(await queue.settle(repeated, rule)).toEqual(repeated.map(() => undefined));
+      expect(await health("hook-1")).toMatchObject({ queued: 0, consecutiveFailures: 1, lastSuccessAt: NOW });
+      expect(await health("hook-2")).toMatchObject({ queued: 2, consecutiveFailures: 0, failingSince: null });
+      expect(await log.totals()).toEqual({ queued: 2, delivered: 3, failed: 3, dropped: 0 });
+      expect((await list("hook-1")).map(({ attempts }) => attempts.length)).toEqual([1, 1, 1, 1]);
+    });
+
     test("a released delivery is unchanged", async () => {
       const { addWebhook, publish, event, take, queue, list } = start();
       const hook = await addWebhook(1);
@@ -498,7 +572,7 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
       };
       const retry = { kind: "retry", dueAtMs: NOW_MS + 20_000 } as const;
       await queue.settle(
-        { delivery: await take(hook), attempt: failed, verdict: retry, holdUntilMs: null },
+        [{ delivery: await take(hook), attempt: failed, verdict: retry, holdUntilMs: null }],
         rule,
       );
       expect(await list(hook)).toEqual([
@@ -522,12 +596,14 @@ export function deliveryStoresContract(name: string, open: (clock: ManualClock) 
         responseText: "danke 🎈",
       };
       await queue.settle(
-        {
-          delivery: await take(hook, NOW_MS + 20_000),
-          attempt: taken,
-          verdict: { kind: "delivered" },
-          holdUntilMs: null,
-        },
+        [
+          {
+            delivery: await take(hook, NOW_MS + 20_000),
+            attempt: taken,
+            verdict: { kind: "delivered" },
+            holdUntilMs: null,
+          },
+        ],
         rule,
       );
       expect(await list(hook, "delivered")).toEqual([

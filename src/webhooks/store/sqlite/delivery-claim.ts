@@ -2,8 +2,8 @@ import type { StateDatabase } from "../../../db/state/database.ts";
 import { readSecrets } from "../../../db/state/secrets.ts";
 import type { StateClock } from "../../../db/state/state-clock.ts";
 import { statement } from "../../../db/state/statement.ts";
-import type { CallLimit, Claimed, ClaimRequest } from "../delivery-queue.ts";
-import { countCall, remainingCalls } from "./delivery-rate.ts";
+import type { CallLimit, Claimed, ClaimedDelivery, ClaimRequest } from "../delivery-queue.ts";
+import { countCalls, remainingCalls } from "./delivery-rate.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
 
 /** Limit of deliveries that one claim drops, so that the transaction stays short. */
@@ -23,14 +23,22 @@ const activeWebhook = statement<WebhookRow, [webhookId: string]>(
   `SELECT w.seq, w.owner_fid, w.target_url, w.compat_prefix, h.behind_since_ms, h.held_until_ms FROM webhooks w
    JOIN webhook_health h ON h.webhook = w.seq WHERE w.webhook_id = ? AND w.active = 1`,
 );
-const claimFirst = statement<
-  { seq: number; message_id: string; attempts: number; body: string },
-  [leaseEndsAtMs: number, webhook: number, nowMs: number]
->(
-  "deliveries.claim",
-  `UPDATE deliveries SET due_at_ms = ?1, lease_ends_at_ms = ?1 WHERE seq =
-     (SELECT seq FROM deliveries WHERE webhook = ?2 AND due_at_ms <= ?3 ORDER BY due_at_ms, seq LIMIT 1)
-   RETURNING seq, message_id, attempts, (SELECT body FROM delivery_events e WHERE e.seq = event) AS body`,
+interface DueRow {
+  readonly seq: number;
+  readonly message_id: string;
+  readonly attempts: number;
+  readonly due_at_ms: number;
+  readonly body: string;
+}
+
+const longestDue = statement<DueRow, [webhook: number, nowMs: number, max: number]>(
+  "deliveries.longest-due",
+  `SELECT seq, message_id, attempts, due_at_ms, (SELECT body FROM delivery_events e WHERE e.seq = event) AS body
+   FROM deliveries WHERE webhook = ? AND due_at_ms <= ? ORDER BY due_at_ms, seq LIMIT ?`,
+);
+const lease = statement<unknown, [leaseEndsAtMs: number, seq: number]>(
+  "deliveries.lease",
+  "UPDATE deliveries SET due_at_ms = ?1, lease_ends_at_ms = ?1 WHERE seq = ?2",
 );
 const firstDue = statement<{ due_at_ms: number }, [webhook: number]>(
   "deliveries.first-due",
@@ -65,7 +73,7 @@ export function claimDelivery(
   clock: StateClock,
   request: ClaimRequest,
 ): Claimed | undefined {
-  const { webhookId, nowMs, leaseEndsAtMs, maxRetryDelayMs, limit } = request;
+  const { webhookId, nowMs, leaseEndsAtMs, maxRetryDelayMs, limit, max, maxHoldMs } = request;
   const webhook = db.get(activeWebhook, webhookId);
   if (!webhook) return undefined;
   const farthestMs = nowMs + maxRetryDelayMs;
@@ -78,26 +86,41 @@ export function claimDelivery(
   if (heldUntilMs > nowMs && heldUntilMs <= farthestMs) {
     // The receiver requested this wait, so it does not count as waiting for a turn.
     if (webhook.behind_since_ms !== null) db.run(setBehind, webhook.seq, null, 0);
-    return { delivery: undefined, dropped: 0, nextAtMs: db.get(firstDue, webhook.seq) ? heldUntilMs : null };
+    return { deliveries: [], dropped: 0, nextAtMs: db.get(firstDue, webhook.seq) ? heldUntilMs : null };
   }
   // Rates and waits are spans of time, so they are measured on the clock that does not jump.
   const stateMs = clock.nowMs();
-  const allowance = remainingCalls(db, webhook.seq, limit, stateMs);
-  const row = allowance.calls > 0 ? db.get(claimFirst, leaseEndsAtMs, webhook.seq, nowMs) : undefined;
-  if (row) countCall(db, webhook.seq, limit, stateMs);
-  const delivery = row && {
-    seq: row.seq,
-    leaseEndsAtMs,
-    messageId: row.message_id,
-    attempts: row.attempts,
-    body: row.body,
-    ownerFid: webhook.owner_fid,
-    targetUrl: webhook.target_url,
-    compatPrefix: webhook.compat_prefix,
-    secrets: readSecrets(db, [webhookId], Math.floor(nowMs / 1000)).get(webhookId) ?? [],
-  };
-  const mayGoOnAtMs = allowance.calls > (row ? 1 : 0) ? nowMs : nowMs + allowance.nextCallAtMs - stateMs;
-  return { delivery, ...checkRemaining(db, webhook, { limit, nowMs, stateMs, mayGoOnAtMs }) };
+  const allowance = remainingCalls(db, webhook.seq, limit, { maxHoldMs, nowMs: stateMs });
+  const claimable = Math.min(max, allowance.calls);
+  const rows = claimable > 0 ? db.all(longestDue, webhook.seq, nowMs, claimable) : [];
+  for (const { seq } of rows) db.run(lease, leaseEndsAtMs, seq);
+  const deliveries =
+    rows.length === 0
+      ? []
+      : claimedDeliveries(rows, {
+          leaseEndsAtMs,
+          countedAtMs: countCalls(db, webhook.seq, limit, { maxHoldMs, nowMs: stateMs }, rows.length),
+          ownerFid: webhook.owner_fid,
+          targetUrl: webhook.target_url,
+          compatPrefix: webhook.compat_prefix,
+          secrets: readSecrets(db, [webhookId], Math.floor(nowMs / 1000)).get(webhookId) ?? [],
+        });
+  const mayGoOnAtMs = allowance.calls > rows.length ? nowMs : nowMs + allowance.nextCallAtMs - stateMs;
+  return { deliveries, ...checkRemaining(db, webhook, { limit, nowMs, stateMs, mayGoOnAtMs }) };
+}
+
+function claimedDeliveries(
+  rows: readonly DueRow[],
+  shared: Omit<ClaimedDelivery, "seq" | "messageId" | "attempts" | "dueAtMs" | "body">,
+): ClaimedDelivery[] {
+  return rows.map(({ seq, message_id, attempts, due_at_ms, body }) => ({
+    ...shared,
+    seq,
+    messageId: message_id,
+    attempts,
+    dueAtMs: due_at_ms,
+    body,
+  }));
 }
 
 /**

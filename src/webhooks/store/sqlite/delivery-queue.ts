@@ -4,8 +4,9 @@ import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
 import type { DeliveryQueue, DueWebhook, FailureRule, Settlement } from "../delivery-queue.ts";
 import { claimDelivery } from "./delivery-claim.ts";
+import { uncountCall } from "./delivery-rate.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
-import { holdWebhook, recordFailedAttempt, recordFailedDelivery, recordSuccess } from "./webhook-health.ts";
+import { holdWebhook, recordFailedAttempt, recordFailedDelivery, recordSuccesses } from "./webhook-health.ts";
 
 const endLeases = statement<unknown, [nowMs: number]>(
   "deliveries.end-leases",
@@ -33,6 +34,11 @@ const settleLeased = statement<
 const releaseLeased = statement<unknown, [nowMs: number, seq: number, leaseEndsAtMs: number]>(
   "deliveries.release",
   "UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE seq = ? AND lease_ends_at_ms = ?",
+);
+const unclaimLeased = statement<{ webhook: number }, [dueAtMs: number, seq: number, leaseEndsAtMs: number]>(
+  "deliveries.unclaim",
+  `UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE seq = ? AND lease_ends_at_ms = ?
+   RETURNING webhook`,
 );
 const insertAttempt = statement<
   unknown,
@@ -73,50 +79,68 @@ export function queueReads(db: StateDatabase): Pick<DeliveryQueue, "dueWebhooks"
 export function queueWrites(
   db: StateDatabase,
   clock: StateClock,
-): StoreWrites<DeliveryQueue, "recover" | "claim" | "settle" | "release"> {
+): StoreWrites<DeliveryQueue, "recover" | "claim" | "settle" | "unclaim" | "release"> {
   return {
     recover: (nowMs) => db.run(endLeases, nowMs),
     claim: (request) => claimDelivery(db, clock, request),
-    settle: (settlement, rule) => settle(db, clock, settlement, rule),
+    settle: (settlements, rule) => settle(db, clock, settlements, rule),
+    unclaim(deliveries) {
+      for (const { seq, leaseEndsAtMs, dueAtMs, countedAtMs } of deliveries) {
+        const released = db.get(unclaimLeased, dueAtMs, seq, leaseEndsAtMs);
+        if (released) uncountCall(db, released.webhook, countedAtMs);
+      }
+    },
     release({ seq, leaseEndsAtMs }, nowMs) {
       db.run(releaseLeased, nowMs, seq, leaseEndsAtMs);
     },
   };
 }
 
+/** Settles deliveries in order. Successes in a row of one webhook share the update of its health. */
 function settle(
   db: StateDatabase,
   clock: StateClock,
-  settlement: Settlement,
+  settlements: readonly Settlement[],
   rule: FailureRule,
-): string | undefined {
-  const { delivery, attempt, verdict, holdUntilMs } = settlement;
-  const { seq, leaseEndsAtMs } = delivery;
-  const { atMs, status, error, durationMs, responseText } = attempt;
-  const nowSecs = Math.floor((atMs + durationMs) / 1000);
-  const state = STATE_AFTER[verdict.kind];
-  const dueAtMs = verdict.kind === "retry" ? verdict.dueAtMs : null;
-  const endedAt = verdict.kind === "retry" ? null : nowSecs;
-  const settled = db.get(settleLeased, state, dueAtMs, endedAt, seq, leaseEndsAtMs);
-  if (!settled) return undefined;
-  const { webhook } = settled;
-  db.run(insertAttempt, seq, atMs, status, error, durationMs, responseText);
-  if (state !== "queued") {
-    addToDeliveryTotals(db, "queued", -1);
-    addToDeliveryTotals(db, state, 1);
-  }
-  let deactivated: string | undefined;
-  if (verdict.kind === "delivered") recordSuccess(db, webhook, nowSecs);
-  else if (verdict.kind === "retry") recordFailedAttempt(db, webhook, nowSecs);
-  else {
-    // A jump of the machine's clock does not lengthen a run of failures.
-    const ranUntilSecs = Math.min(nowSecs, stateSecs(clock));
-    deactivated = recordFailedDelivery(db, webhook, nowSecs, {
-      isGone: verdict.kind === "gone",
-      rule,
-      ranUntilSecs,
-    });
-  }
-  if (holdUntilMs !== null) holdWebhook(db, webhook, holdUntilMs);
-  return deactivated;
+): (string | undefined)[] {
+  const ended = { delivered: 0, failed: 0 };
+  const successes = new Map<number, { count: number; lastSecs: number }>();
+  const storeSuccesses = (webhook: number) => {
+    const run = successes.get(webhook);
+    if (run) recordSuccesses(db, webhook, run.lastSecs, run.count);
+    successes.delete(webhook);
+  };
+  const reasons = settlements.map(({ delivery, attempt, verdict, holdUntilMs }) => {
+    const { seq, leaseEndsAtMs } = delivery;
+    const { atMs, status, error, durationMs, responseText } = attempt;
+    const nowSecs = Math.floor((atMs + durationMs) / 1000);
+    const state = STATE_AFTER[verdict.kind];
+    const dueAtMs = verdict.kind === "retry" ? verdict.dueAtMs : null;
+    const endedAt = verdict.kind === "retry" ? null : nowSecs;
+    const webhook = db.get(settleLeased, state, dueAtMs, endedAt, seq, leaseEndsAtMs)?.webhook;
+    if (webhook === undefined) return undefined;
+    db.run(insertAttempt, seq, atMs, status, error, durationMs, responseText);
+    if (state !== "queued") ended[state] += 1;
+    let deactivated: string | undefined;
+    if (verdict.kind === "delivered") {
+      const count = (successes.get(webhook)?.count ?? 0) + 1;
+      successes.set(webhook, { count, lastSecs: nowSecs });
+    } else {
+      storeSuccesses(webhook);
+      if (verdict.kind === "retry") recordFailedAttempt(db, webhook, nowSecs);
+      else {
+        // A jump of the machine's clock does not lengthen a run of failures.
+        const ranUntilSecs = Math.min(nowSecs, stateSecs(clock));
+        const isGone = verdict.kind === "gone";
+        deactivated = recordFailedDelivery(db, webhook, nowSecs, { isGone, rule, ranUntilSecs });
+      }
+    }
+    if (holdUntilMs !== null) holdWebhook(db, webhook, holdUntilMs);
+    return deactivated;
+  });
+  for (const webhook of successes.keys()) storeSuccesses(webhook);
+  addToDeliveryTotals(db, "queued", -(ended.delivered + ended.failed));
+  addToDeliveryTotals(db, "delivered", ended.delivered);
+  addToDeliveryTotals(db, "failed", ended.failed);
+  return reasons;
 }

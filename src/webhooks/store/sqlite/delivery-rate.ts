@@ -13,10 +13,14 @@ const callsWithin = statement<
   `SELECT sum(count) AS calls, min(starts_at_ms) AS first FROM delivery_rates
    WHERE webhook = ? AND starts_at_ms > ?`,
 );
-const addCall = statement<{ count: number }, [webhook: number, startsAtMs: number]>(
+const addCalls = statement<{ count: number }, [webhook: number, startsAtMs: number, calls: number]>(
   "delivery-rates.add",
-  `INSERT INTO delivery_rates (webhook, starts_at_ms, count) VALUES (?, ?, 1)
-   ON CONFLICT (webhook, starts_at_ms) DO UPDATE SET count = count + 1 RETURNING count`,
+  `INSERT INTO delivery_rates (webhook, starts_at_ms, count) VALUES (?1, ?2, ?3)
+   ON CONFLICT (webhook, starts_at_ms) DO UPDATE SET count = count + ?3 RETURNING count`,
+);
+const subtractCall = statement<unknown, [webhook: number, startsAtMs: number]>(
+  "delivery-rates.subtract",
+  "UPDATE delivery_rates SET count = count - 1 WHERE webhook = ? AND starts_at_ms = ?",
 );
 const deleteExpired = statement<unknown, [webhook: number, startsUntilMs: number]>(
   "delivery-rates.forget",
@@ -30,27 +34,50 @@ export interface RemainingCalls {
   readonly nextCallAtMs: number;
 }
 
+/** A claim's time, and the longest time until its calls start. */
+interface ClaimTime {
+  readonly nowMs: number;
+  readonly maxHoldMs: number;
+}
+
 /**
- * Returns how many calls may start now, so that no span of the window's length has more than the limit. Parts count as a
- * whole, which makes the limit stricter by at most one part.
+ * Returns how many calls may be claimed now, so that no span of the window's length has more starts of calls than the
+ * limit. Parts count as a whole, which makes the limit stricter by at most one part and the hold.
  */
 export function remainingCalls(
   db: StateDatabase,
   webhook: number,
   { calls: limit, windowMs }: CallLimit,
-  nowMs: number,
+  { nowMs, maxHoldMs }: ClaimTime,
 ): RemainingCalls {
-  const reach = windowMs + partMs(windowMs);
+  const reach = windowMs + maxHoldMs + partMs(windowMs);
   const { calls, first } = db.get(callsWithin, webhook, nowMs - reach) ?? { calls: 0, first: null };
   return { calls: Math.max(limit - (calls ?? 0), 0), nextCallAtMs: (first ?? nowMs) + reach };
 }
 
-/** Counts a call that starts now, within the transaction that claims its delivery. */
-export function countCall(db: StateDatabase, webhook: number, { windowMs }: CallLimit, nowMs: number): void {
+/**
+ * Counts calls within the transaction that claims their deliveries.
+ *
+ * @returns the start of the part that they are counted in.
+ */
+export function countCalls(
+  db: StateDatabase,
+  webhook: number,
+  { windowMs }: CallLimit,
+  { nowMs, maxHoldMs }: ClaimTime,
+  calls: number,
+): number {
   const part = partMs(windowMs);
-  const added = db.get(addCall, webhook, nowMs - (nowMs % part));
+  const startsAtMs = nowMs - (nowMs % part);
+  const added = db.get(addCalls, webhook, startsAtMs, calls);
   // One deletion for each new part bounds the number of rows.
-  if (added?.count === 1) db.run(deleteExpired, webhook, nowMs - windowMs - part);
+  if (added?.count === calls) db.run(deleteExpired, webhook, nowMs - windowMs - maxHoldMs - part);
+  return startsAtMs;
+}
+
+/** Undoes the count of a call that did not start; `countedAtMs` is the result of `countCalls`. */
+export function uncountCall(db: StateDatabase, webhook: number, countedAtMs: number): void {
+  db.run(subtractCall, webhook, countedAtMs);
 }
 
 function partMs(windowMs: number): number {

@@ -13,9 +13,9 @@ const insert = statement<unknown, [webhookId: string]>(
   `INSERT INTO webhook_health (webhook, queued, consecutive_failures, dropped)
    SELECT seq, 0, 0, 0 FROM webhooks WHERE webhook_id = ?`,
 );
-const succeed = statement<unknown, [webhook: number, nowSecs: number]>(
+const succeed = statement<unknown, [webhook: number, nowSecs: number, deliveries: number]>(
   "webhook-health.succeed",
-  `UPDATE webhook_health SET queued = queued - 1, last_success_at = ?2, consecutive_failures = 0,
+  `UPDATE webhook_health SET queued = queued - ?3, last_success_at = ?2, consecutive_failures = 0,
      failing_since = NULL WHERE webhook = ?1`,
 );
 const failOnce = statement<unknown, [webhook: number, nowSecs: number]>(
@@ -89,9 +89,14 @@ export function insertHealth(db: StateDatabase, webhookId: string): void {
   db.run(insert, webhookId);
 }
 
-/** Records a successful delivery, which ends a run of failures. */
-export function recordSuccess(db: StateDatabase, webhook: number, nowSecs: number): void {
-  db.run(succeed, webhook, nowSecs);
+/** Records successful deliveries, which end a run of failures. `nowSecs` is the time of the last one. */
+export function recordSuccesses(
+  db: StateDatabase,
+  webhook: number,
+  nowSecs: number,
+  deliveries: number,
+): void {
+  db.run(succeed, webhook, nowSecs, deliveries);
 }
 
 /** Records a failed attempt that will be retried. */

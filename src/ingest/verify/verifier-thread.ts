@@ -1,0 +1,56 @@
+import { type ByteList, unpackBytes } from "../../lib/byte-list.ts";
+import type { Rejection } from "../../protocol/rejection.ts";
+import type { ValidationContext } from "../../protocol/validate/envelope.ts";
+import type { RecordKind } from "../record.ts";
+import { type MessagePage, type VerifiedPage, validateEncoded, verifyPage } from "./verifier.ts";
+
+/** A unit of work of a verifier thread. */
+export type VerifierJob =
+  | { readonly type: "page"; readonly page: MessagePage }
+  | { readonly type: "records"; readonly kinds: readonly RecordKind[]; readonly records: ByteList };
+
+/** The result of a job of the same type. */
+export type VerifierResult =
+  | { readonly type: "page"; readonly page: VerifiedPage }
+  | { readonly type: "records"; readonly refusals: readonly (Rejection | undefined)[] };
+
+/** Jobs in one message to a thread. Their buffers are transferred. */
+export interface VerifierRequest {
+  readonly context: ValidationContext;
+  readonly jobs: readonly VerifierJob[];
+}
+
+/** The results of a request, in order, with their buffers transferred. A thread replies to its requests in order. */
+export interface VerifierReply {
+  readonly results: readonly VerifierResult[];
+}
+
+/** The part of a worker's global scope that a verifier thread uses. */
+export interface VerifierScope {
+  onmessage: ((event: MessageEvent<VerifierRequest>) => void) | null;
+  postMessage(reply: VerifierReply, transfer: ArrayBuffer[]): void;
+}
+
+/** Runs the jobs that arrive at a thread. An error, which can only be a bug, ends the thread. */
+export function serveVerifier(scope: VerifierScope): void {
+  scope.onmessage = ({ data: { context, jobs } }) => {
+    const results = jobs.map((job) => runJob(job, context));
+    scope.postMessage(
+      { results },
+      results.flatMap((result) => (result.type === "page" ? [bufferOf(result.page.messages)] : [])),
+    );
+  };
+}
+
+function runJob(job: VerifierJob, context: ValidationContext): VerifierResult {
+  if (job.type === "page") return { type: "page", page: verifyPage(job.page, context) };
+  const refusals = unpackBytes(job.records).map((bytes, at) =>
+    validateEncoded({ kind: job.kinds[at] as RecordKind, bytes }, context),
+  );
+  return { type: "records", refusals };
+}
+
+/** Returns the buffer that a packed list has for itself. */
+export function bufferOf({ bytes }: ByteList): ArrayBuffer {
+  return bytes.buffer as ArrayBuffer;
+}

@@ -1,0 +1,84 @@
+import { type ByteList, packBytes, unpackBytes } from "../../lib/byte-list.ts";
+import { mentionedFids } from "../../protocol/mentioned-fids.ts";
+import { type Store, slotOf } from "../../protocol/merge-rules.ts";
+import type { Rejection } from "../../protocol/rejection.ts";
+import { decodeMessage, type SignedMessage } from "../../protocol/signed-message.ts";
+import type { ValidationContext } from "../../protocol/validate/envelope.ts";
+import { validateMessage } from "../../protocol/validate/message.ts";
+import { decodeRecord, type EncodedRecord, validateRecord } from "../record.ts";
+
+/** Messages of one fid and store as another node sent them. None of them has been verified. */
+export interface MessagePage {
+  readonly fid: number;
+  readonly store: Store;
+  readonly messages: ByteList;
+  /** Whether the fids that valid messages mention are collected. */
+  readonly collectsMentions: boolean;
+}
+
+/** The messages of a page that passed every rule that depends on the message alone, their hash and signature included. */
+export interface VerifiedPage {
+  /**
+   * The valid messages of the fid and store, in the order of the page and as they were received. A writer that stores
+   * them in another form converts them here, on the thread that verifies them, and not on the writer's.
+   */
+  readonly messages: ByteList;
+  /** Why messages were refused. Messages of other fids and stores are skipped without a refusal. */
+  readonly refusals: readonly Rejection[];
+  /** Distinct fids. */
+  readonly mentioned: readonly number[];
+}
+
+/**
+ * Verifies messages and records that another node or a file provides. Every message is verified in full: decoded,
+ * hashed, its Ed25519 signature and the Ethereum signature of its claim checked.
+ */
+export interface Verifier {
+  /**
+   * Verifies a page. The caller must not use the page's buffer any more. Waits while too many bytes are in flight.
+   * Returns the page in parts, in order; parts are verified concurrently.
+   */
+  verifyPage(page: MessagePage): Promise<readonly VerifiedPage[]>;
+  /** Validates records. Returns, in order, why each was refused; undefined for a valid one. */
+  validateRecords(records: readonly EncodedRecord[]): Promise<readonly (Rejection | undefined)[]>;
+}
+
+/** Verifies a page on the calling thread. */
+export function verifyPage(page: MessagePage, context: ValidationContext): VerifiedPage {
+  const valid: Uint8Array[] = [];
+  const refusals: Rejection[] = [];
+  const mentioned = new Set<number>();
+  for (const bytes of unpackBytes(page.messages)) {
+    const decoded = decodeMessage(bytes);
+    if (decoded.ok && !isOfPage(page, decoded.value)) continue;
+    const refusal = decoded.ok ? validateMessage(decoded.value, context) : decoded.error;
+    if (refusal) {
+      refusals.push(refusal);
+      continue;
+    }
+    valid.push(bytes);
+    if (decoded.ok && page.collectsMentions)
+      for (const fid of mentionedFids(decoded.value.data)) mentioned.add(fid);
+  }
+  return { messages: packBytes(valid), refusals, mentioned: [...mentioned] };
+}
+
+/** Validates one record on the calling thread. */
+export function validateEncoded(record: EncodedRecord, context: ValidationContext): Rejection | undefined {
+  const decoded = decodeRecord(record);
+  return decoded.ok ? validateRecord(decoded.value, context) : decoded.error;
+}
+
+function isOfPage({ fid, store }: MessagePage, message: SignedMessage): boolean {
+  const { data } = message;
+  if (data.fid !== fid || !data.body || data.body.$case === "frameActionBody") return false;
+  return slotOf(message).store === store;
+}
+
+/** A verifier that works on the calling thread, for work that is too small for threads of its own. */
+export function createInlineVerifier(context: () => ValidationContext): Verifier {
+  return {
+    verifyPage: async (page) => [verifyPage(page, context())],
+    validateRecords: async (records) => records.map((record) => validateEncoded(record, context())),
+  };
+}

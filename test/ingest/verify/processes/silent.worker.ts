@@ -1,0 +1,4 @@
+declare const self: Worker;
+
+/** A verifier thread that never replies. */
+self.onmessage = () => {};

@@ -1,0 +1,170 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { EncodedRecord } from "../../../src/ingest/record.ts";
+import type { MessagePage, VerifiedPage } from "../../../src/ingest/verify/verifier.ts";
+import { startVerifierPool, type VerifierPool } from "../../../src/ingest/verify/verifier-pool.ts";
+import { packBytes, unpackBytes } from "../../../src/lib/byte-list.ts";
+import { Store } from "../../../src/protocol/merge-rules.ts";
+import { Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
+import { DEFAULT_NOW_SECS, signMessage } from "../../support/messages.ts";
+import { accountRecords, accountSigner } from "../../support/node.ts";
+
+const VERIFIER = new URL("../../../src/node/workers/verifier.worker.ts", import.meta.url).href;
+
+let pool: VerifierPool | undefined;
+let crashes: string[] = [];
+
+afterEach(async () => {
+  await pool?.stop();
+  pool = undefined;
+  crashes = [];
+});
+
+function startPool(options: { url?: string; maxBytesInFlight?: number } = {}): VerifierPool {
+  const { url = VERIFIER, ...rest } = options;
+  pool = startVerifierPool({
+    threads: 2,
+    openThread: () => new Worker(url),
+    context: () => ({ network: 1, nowUnixSecs: DEFAULT_NOW_SECS, isHistory: true }),
+    onCrash: (reason) => crashes.push(reason),
+    ...rest,
+  });
+  return pool;
+}
+
+const cast = (fid: number, text: string, mentions: number[] = []) =>
+  signMessage(
+    {
+      type: MessageType.MESSAGE_TYPE_CAST_ADD,
+      fid,
+      body: {
+        $case: "castAddBody",
+        value: { text, mentions, mentionsPositions: mentions.map(() => 0) },
+      },
+    },
+    accountSigner(fid),
+  );
+
+function changed(bytes: Uint8Array, change: (message: Message) => void): Uint8Array {
+  const message = Message.decode(bytes);
+  change(message);
+  return Message.encode(message).finish();
+}
+
+function pageOf(messages: readonly Uint8Array[], collectsMentions = false): MessagePage {
+  return { fid: 1, store: Store.Casts, messages: packBytes(messages), collectsMentions };
+}
+
+const messagesOf = (parts: readonly VerifiedPage[]) =>
+  parts.flatMap((part) => unpackBytes(part.messages).map((bytes) => Buffer.from(bytes).toString("hex")));
+const hexOf = (messages: readonly Uint8Array[]) =>
+  messages.map((bytes) => Buffer.from(bytes).toString("hex"));
+
+describe("verifyPage", () => {
+  test("returns the valid messages as received, and a refusal for each invalid one", async () => {
+    const valid = [cast(1, "a"), cast(1, "b")];
+    const forged = [
+      changed(cast(1, "signature"), ({ signature }) => signature.fill(7, 0, 8)),
+      changed(cast(1, "hash"), ({ hash }) => hash.fill(7, 0, 8)),
+      changed(cast(1, "signer"), (message) => {
+        message.signer = accountSigner(2).publicKey;
+      }),
+      Uint8Array.of(0xff, 0xff),
+    ];
+    const parts = await startPool().verifyPage(pageOf([valid[0]!, ...forged, valid[1]!]));
+    expect(messagesOf(parts)).toEqual(hexOf(valid));
+    expect(parts.flatMap(({ refusals }) => refusals.map(({ reason }) => reason))).toEqual([
+      "invalid signature",
+      "hash is not that of the data",
+      "invalid signature",
+      expect.stringContaining("message cannot be decoded"),
+    ]);
+  });
+
+  test("skips messages of other fids and stores without a refusal", async () => {
+    const page = { ...pageOf([cast(2, "of another fid"), cast(1, "mine")]), store: Store.Links };
+    expect(await startPool().verifyPage(page)).toEqual([
+      { messages: { count: 0, bytes: new Uint8Array() }, refusals: [], mentioned: [] },
+    ]);
+  });
+
+  test("returns the fids that valid messages mention, if requested", async () => {
+    const messages = [
+      cast(1, "a", [5, 6]),
+      cast(1, "b", [6]),
+      changed(cast(1, "c", [7]), ({ signature }) => signature.fill(7, 0, 8)),
+    ];
+    const verifier = startPool();
+    const mentioned = async (collects: boolean) =>
+      (await verifier.verifyPage(pageOf(messages, collects))).flatMap((part) => part.mentioned);
+    expect(await mentioned(true)).toEqual([5, 6]);
+    expect(await mentioned(false)).toEqual([]);
+  });
+
+  test("keeps the order within large concurrent pages", async () => {
+    const verifier = startPool({ maxBytesInFlight: 50_000 });
+    const pages = [0, 1, 2].map((page) =>
+      Array.from({ length: page === 0 ? 3 : 300 }, (_, n) => cast(1, `${page} ${n}`)),
+    );
+    const results = await Promise.all(pages.map((messages) => verifier.verifyPage(pageOf(messages))));
+    expect(results.map((parts) => messagesOf(parts))).toEqual(pages.map(hexOf));
+  });
+});
+
+test("validateRecords returns an outcome for each record in order", async () => {
+  const records = accountRecords(1);
+  const broken: EncodedRecord = { kind: "onChainEvent", bytes: Uint8Array.of(1) };
+  const all = [...records, broken, { kind: "message" as const, bytes: cast(1, "a") }];
+  const outcomes = await startPool().validateRecords(all);
+  expect(outcomes.map((refusal) => refusal?.code)).toEqual([
+    ...records.map(() => undefined),
+    "bad_request.parse_failure",
+    undefined,
+  ]);
+});
+
+describe("a pool whose threads do not reply", () => {
+  const silent = new URL("processes/silent.worker.ts", import.meta.url).href;
+
+  test("accepts work up to its limit of bytes, and one page above it alone", async () => {
+    let sent = 0;
+    pool = startVerifierPool({
+      threads: 1,
+      openThread: () => {
+        const worker = new Worker(silent);
+        const send = worker.postMessage.bind(worker);
+        return Object.assign(worker, {
+          postMessage(message: unknown, transfer: ArrayBuffer[]) {
+            sent += 1;
+            send(message, transfer);
+          },
+        });
+      },
+      context: () => ({ network: 1, nowUnixSecs: DEFAULT_NOW_SECS }),
+      onCrash: () => {},
+      maxBytesInFlight: 100,
+    });
+    const calls = [1, 2].map((n) => pool?.verifyPage(pageOf([cast(1, `larger than the limit ${n}`)])));
+    for (const call of calls) call?.catch(() => {});
+    await Promise.resolve();
+    expect(sent).toBe(1);
+    void pool.stop();
+    pool = undefined;
+    expect(await Promise.allSettled(calls)).toMatchObject([{ status: "rejected" }, { status: "rejected" }]);
+  });
+});
+
+describe("a thread that fails", () => {
+  test.each([
+    ["throws", "processes/throwing.worker.ts", "a bug"],
+    ["exits", "processes/exiting.worker.ts", "ended by itself"],
+  ])("rejects all calls and is reported once if it %s", async (_, file, reason) => {
+    const verifier = startPool({ url: new URL(file, import.meta.url).href, maxBytesInFlight: 100 });
+    const calls = [1, 2, 3].map((n) => verifier.verifyPage(pageOf([cast(1, `text ${n}`)])));
+    const settled = await Promise.allSettled(calls);
+    expect(settled.map((call) => call.status === "rejected" && call.reason.message)).toEqual(
+      calls.map(() => expect.stringContaining(reason)),
+    );
+    expect(crashes).toEqual([expect.stringContaining(reason)]);
+    await expect(verifier.verifyPage(pageOf([cast(1, "later")]))).rejects.toThrow(reason);
+  });
+});
