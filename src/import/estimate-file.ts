@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { type NetworkSample, SampleCounter } from "../db/index/size-estimate.ts";
 import { decodeRecord } from "../ingest/record.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
-import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
+import { IdRegisterEventType } from "../protocol/wire/generated/on-chain.ts";
 import { decodeEnvelope } from "./envelope.ts";
 import { type Frame, FrameDecoder } from "./framing.ts";
 
@@ -63,7 +63,8 @@ function startOfRecord(chunk: Uint8Array): number {
   for (let at = 0; at < chunk.length; at++) {
     const head = chunk.subarray(at, at + 64 * 1024);
     const frames = new FrameDecoder(0).push(head).slice(0, RECORDS_IN_A_ROW);
-    if (frames.length === RECORDS_IN_A_ROW && frames.every(({ payload }) => decodeEnvelope(payload).ok)) return at;
+    if (frames.length === RECORDS_IN_A_ROW && frames.every(({ payload }) => decodeEnvelope(payload).ok))
+      return at;
   }
   return chunk.length;
 }
@@ -76,8 +77,13 @@ function count(counter: SampleCounter, { payload }: Frame): void {
   const decoded = decodeRecord({ kind, bytes });
   if (!decoded.ok) return;
   const record = decoded.value;
-  if (record.kind === "message") return counter.addMessage(bytes);
+  if (record.kind === "message") counter.addMessage(bytes);
   if (record.kind !== "onChainEvent") return;
   counter.addOnChainEvent();
-  if (record.event.type === OnChainEventType.EVENT_TYPE_ID_REGISTER) counter.addFid();
+  const { body } = record.event;
+  if (
+    body?.$case === "idRegisterEventBody" &&
+    body.value.eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER
+  )
+    counter.addFid();
 }

@@ -55,7 +55,8 @@ const MAX_CORES = 4;
  * network; the time is that of a machine that does nothing else, with a disk that is not the limit.
  */
 export function estimateSize(network: NetworkSample, cores: number): SizeEstimate {
-  const { fids, onChainEvents, casts, textBytes, reactions, links, userData, otherMessages, oddBytes } = network;
+  const { fids, onChainEvents, casts, textBytes, reactions, links, userData, otherMessages, oddBytes } =
+    network;
   const messages = casts + reactions + links + userData + otherMessages;
   const bytes =
     fids * BYTES.fid +
