@@ -9,13 +9,21 @@ const LOG_INTERVAL_MS = 5000;
 /** A smaller file is verified sooner than threads have started. */
 const MIN_BYTES_FOR_THREADS = 1024 * 1024;
 
+interface ImportOptions {
+  readonly estimate?: boolean;
+  readonly json?: boolean;
+}
+
 /** `import`: imports a file of length-delimited records. */
 export function registerImport(program: Command, context: CommandContext): void {
   program
     .command("import")
     .description("import a file of length-delimited records, continuing an earlier import of the same file")
     .argument("<file>", "messages, on-chain events and username proofs, each after its length")
-    .action(async (file: string) => {
+    .option("--estimate", "only estimate size and time of the import, from a sample of the file")
+    .option("--json", "print the estimate as a JSON object")
+    .action(async (file: string, { estimate = false, json = false }: ImportOptions) => {
+      if (estimate) return await printEstimate(context, file, json);
       const { createCommon, runTask } = await import("./common.ts");
       const { openDataDir } = await import("../runtime/data-dir.ts");
       const { createImportSink } = await import("../import/import-sink.ts");
@@ -97,6 +105,26 @@ export function registerImport(program: Command, context: CommandContext): void 
         if (outcome !== "complete") throw new UserError(`${file}: ${detail}`);
       });
     });
+}
+
+async function printEstimate(context: CommandContext, file: string, isJson: boolean): Promise<void> {
+  const { availableParallelism } = await import("node:os");
+  const { estimateSize } = await import("../db/index/size-estimate.ts");
+  const { estimateFile } = await import("../import/estimate-file.ts");
+  const { networkOf } = await import("../protocol/network.ts");
+  const { readConfig } = await import("./common.ts");
+  const { formatEstimate } = await import("./estimate-text.ts");
+  const { config } = readConfig(context);
+  if (!(await Bun.file(file).exists())) throw new UserError(`no such file: ${file}`);
+  const { network, records, share } = await estimateFile(file, networkOf(config.protocol.network));
+  const cores = availableParallelism();
+  const estimate = estimateSize(network, cores);
+  const basis = share === 1 ? "the whole file" : `${records} records of the file`;
+  print(
+    isJson
+      ? `${JSON.stringify({ ...estimate, records }, null, 2)}\n`
+      : formatEstimate(estimate, basis, cores),
+  );
 }
 
 /** The error of an interrupted import: the reason, the number of stored records, and how to continue. */

@@ -18,6 +18,7 @@ import { registerServe } from "./serve.ts";
 import { registerSign } from "./sign.ts";
 import { toExit } from "./to-exit.ts";
 import { registerTokens } from "./tokens.ts";
+import { registerUpstream } from "./upstream.ts";
 import { registerVerify } from "./verify.ts";
 import { registerVersion } from "./version.ts";
 import { registerWebhook } from "./webhook.ts";
@@ -28,6 +29,7 @@ const COMMANDS = [
   registerImport,
   registerMigrate,
   registerVerify,
+  registerUpstream,
   registerChannels,
   registerConfig,
   registerApp,

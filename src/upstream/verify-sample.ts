@@ -73,6 +73,16 @@ async function compareAll(comparison: ComparisonDeps, fids: readonly number[]): 
 
 /** Returns every fid that the upstream lists or the index has registered. */
 export async function knownFids({ client, db }: Pick<ComparisonDeps, "client" | "db">): Promise<number[]> {
+  const fids = await upstreamFids(client);
+  for (let page = registeredFidsAfter(db, 0, FIDS_PER_PAGE); page.length > 0; ) {
+    for (const fid of page) fids.add(fid);
+    page = registeredFidsAfter(db, page.at(-1) ?? 0, FIDS_PER_PAGE);
+  }
+  return [...fids];
+}
+
+/** Returns every fid that the upstream lists. */
+export async function upstreamFids(client: UpstreamClient): Promise<Set<number>> {
   const fids = new Set<number>();
   for (const { shardId, numFidRegistrations } of (await client.info()).shardInfos) {
     if (shardId === 0) continue;
@@ -84,11 +94,7 @@ export async function knownFids({ client, db }: Pick<ComparisonDeps, "client" | 
       },
     );
   }
-  for (let page = registeredFidsAfter(db, 0, FIDS_PER_PAGE); page.length > 0; ) {
-    for (const fid of page) fids.add(fid);
-    page = registeredFidsAfter(db, page.at(-1) ?? 0, FIDS_PER_PAGE);
-  }
-  return [...fids];
+  return fids;
 }
 
 /**

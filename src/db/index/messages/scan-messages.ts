@@ -48,6 +48,12 @@ export function* scanMessages(db: IndexDatabase, network: FarcasterNetwork): Gen
   for (const row of rows<Row<GenericColumns>>(db, GENERIC)) yield encode({ ...row, table: "messages" }, row);
 }
 
-function rows<Result>(db: IndexDatabase, sql: string): Iterable<Result> {
-  return db.sqlite.prepare<Result, []>(sql).iterate();
+function* rows<Result>(db: IndexDatabase, sql: string): Generator<Result> {
+  const query = db.sqlite.prepare<Result, []>(sql);
+  try {
+    yield* query.iterate();
+  } finally {
+    // A statement that is not finalized keeps the file open after the connection was closed.
+    query.finalize();
+  }
 }

@@ -13,7 +13,7 @@ const SHARDS_POSITION = "upstream shards";
  * @param alongside runs in the transaction.
  */
 export function copyTables(former: FormerIndex, db: IndexDatabase, alongside: () => void): void {
-  db.sqlite.prepare("ATTACH DATABASE ? AS former").run(former.file);
+  db.sqlite.run("ATTACH DATABASE ? AS former", [former.file]);
   try {
     db.transaction(() => {
       for (const table of ["meta", ...COPIED_TABLES]) copyTable(former, db, table);

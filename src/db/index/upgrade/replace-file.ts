@@ -17,12 +17,7 @@ export function oldFileOf(path: string): string {
  * index is either file, or `restoreIndex` makes it the former one.
  */
 export function replaceIndex(path: string): void {
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-  if (log && log.size > 0)
-    throw new UserError(
-      `${path}-wal holds changes of the index: another program has opened it. Stop it, and try again.`,
-    );
-  for (const companion of [`${path}-wal`, `${path}-shm`]) rmSync(companion, { force: true });
+  for (const file of [path, newFileOf(path)]) dropEmptyLog(file);
   syncFile(newFileOf(path));
   rmSync(oldFileOf(path), { force: true });
   try {
@@ -33,6 +28,16 @@ export function replaceIndex(path: string): void {
   }
   renameSync(newFileOf(path), path);
   syncFile(dirname(path));
+}
+
+/** Deletes the write-ahead log of a closed database, which SQLite leaves behind in some cases. */
+function dropEmptyLog(path: string): void {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if (log && log.size > 0)
+    throw new UserError(
+      `${path}-wal holds changes of the index: another program has opened it. Stop it, and try again.`,
+    );
+  for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }
 
 /** Undoes a replacement that a crash left without an index. */

@@ -108,7 +108,7 @@ describe("upgradeIndex", () => {
     expect(readMarks(db)).toBeUndefined();
     using former = FormerIndex.open(`${dir.path}.old`);
     expect(former?.messages).toBe(report.messages);
-    expect(existsSync(`${dir.path}.new`)).toBe(false);
+    for (const suffix of ["", "-wal", "-shm"]) expect(existsSync(`${dir.path}.new${suffix}`)).toBe(false);
     expect(statSync(dir.path).mode & 0o777).toBe(0o600);
   });
 

@@ -1,0 +1,21 @@
+import type { SizeEstimate } from "../db/index/size-estimate.ts";
+import { formatDuration, grouped } from "../runtime/progress-line.ts";
+
+/**
+ * Formats an estimate for people.
+ *
+ * @param basis what was sampled.
+ */
+export function formatEstimate(estimate: SizeEstimate, basis: string, cores: number): string {
+  const { messages, fids, bytes, bytesWhileFilling, seconds } = estimate;
+  return [
+    `${grouped(messages)} messages of ${grouped(fids)} fids, estimated from ${basis}`,
+    `index: ${megabytes(bytes)}; ${megabytes(bytesWhileFilling)} of free space while it is filled`,
+    `time: about ${formatDuration(seconds * 1000)} on ${cores} ${cores === 1 ? "core" : "cores"}, every signature verified`,
+    "",
+  ].join("\n");
+}
+
+function megabytes(bytes: number): string {
+  return `${grouped(Math.ceil(bytes / 1e6))} MB`;
+}

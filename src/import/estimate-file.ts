@@ -1,0 +1,89 @@
+import { open } from "node:fs/promises";
+import { type NetworkSample, SampleCounter } from "../db/index/size-estimate.ts";
+import { decodeRecord } from "../ingest/record.ts";
+import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { IdRegisterEventType } from "../protocol/wire/generated/on-chain.ts";
+import { decodeEnvelope } from "./envelope.ts";
+import { type Frame, FrameDecoder } from "./framing.ts";
+
+export interface FileEstimate {
+  readonly network: NetworkSample;
+  /** Records that were read. */
+  readonly records: number;
+  /** Share of the file that was read, 0 to 1. */
+  readonly share: number;
+}
+
+export interface FileSampling {
+  /** Places of the file that are read. */
+  readonly places?: number;
+  readonly bytesPerPlace?: number;
+}
+
+const PLACES = 64;
+const BYTES_PER_PLACE = 512 * 1024;
+/** Records in a row that must be readable before the place where they start counts as the start of a record. */
+const RECORDS_IN_A_ROW = 4;
+
+/**
+ * Estimates the rows of a file of records from evenly spaced parts of it; a small file is read as a whole.
+ *
+ * @throws the errors of the file system.
+ */
+export async function estimateFile(
+  path: string,
+  network: FarcasterNetwork,
+  { places = PLACES, bytesPerPlace = BYTES_PER_PLACE }: FileSampling = {},
+): Promise<FileEstimate> {
+  await using file = await open(path, "r");
+  const { size } = await file.stat();
+  const counter = new SampleCounter(network);
+  const isWhole = size <= places * bytesPerPlace;
+  const step = isWhole ? bytesPerPlace : Math.floor(size / places);
+  let records = 0;
+  let readBytes = 0;
+  let decoder = new FrameDecoder(0);
+  for (let from = 0; from < size; from += step) {
+    const bytes = new Uint8Array(Math.min(bytesPerPlace, size - from));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, from);
+    const chunk = bytes.subarray(0, bytesRead);
+    if (!isWhole) decoder = new FrameDecoder(0);
+    for (const frame of decoder.push(isWhole || from === 0 ? chunk : chunk.subarray(startOfRecord(chunk)))) {
+      count(counter, frame);
+      records++;
+      readBytes += frame.raw.length;
+    }
+  }
+  const share = size === 0 ? 1 : readBytes / size;
+  return { network: counter.scaled(share > 0 ? 1 / share : 0), records, share };
+}
+
+/** Returns the first offset at which several records in a row can be read; the length of the chunk if there is none. */
+function startOfRecord(chunk: Uint8Array): number {
+  for (let at = 0; at < chunk.length; at++) {
+    const head = chunk.subarray(at, at + 64 * 1024);
+    const frames = new FrameDecoder(0).push(head).slice(0, RECORDS_IN_A_ROW);
+    if (frames.length === RECORDS_IN_A_ROW && frames.every(({ payload }) => decodeEnvelope(payload).ok))
+      return at;
+  }
+  return chunk.length;
+}
+
+function count(counter: SampleCounter, { payload }: Frame): void {
+  const content = decodeEnvelope(payload);
+  if (!content.ok) return;
+  const { kind, bytes } = content.value;
+  if (kind === "usernameProof") return;
+  const decoded = decodeRecord({ kind, bytes });
+  if (!decoded.ok) return;
+  const record = decoded.value;
+  if (record.kind === "message") counter.addMessage(bytes);
+  if (record.kind !== "onChainEvent") return;
+  counter.addOnChainEvent();
+  const { body } = record.event;
+  if (
+    body?.$case === "idRegisterEventBody" &&
+    body.value.eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER
+  )
+    counter.addFid();
+}
