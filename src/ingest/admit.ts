@@ -15,12 +15,15 @@ import {
   verifyKeyRemoveCustody,
 } from "./gasless-keys.ts";
 import { isActiveOnChainKey } from "./on-chain-keys.ts";
+import type { SignerCache } from "./signer-cache.ts";
 import { rentsOf } from "./storage-limits.ts";
 
 export interface AdmitContext {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly nowSecs: number;
+  /** The writer's. */
+  readonly signers?: SignerCache;
 }
 
 const fidExists = statement<{ one: number }, [fid: number]>(
@@ -48,11 +51,16 @@ const hasVerification = statement<{ one: number }, [fid: number, address: Uint8A
 export function admitAuthor(context: AdmitContext, message: SignedMessage): Rejection | undefined {
   const { db } = context;
   const { data, signer } = message;
+  const isKeyOperation = data.body?.$case === "keyAddBody" || data.body?.$case === "keyRemoveBody";
+  if (!isKeyOperation && context.signers?.isActive(data.fid, signer)) return undefined;
   if (!db.get(fidExists, data.fid)) return invalid(`fid ${data.fid} is not registered`);
   if (data.body?.$case === "keyAddBody") return admitKeyAdd(context, message, data.body.value);
   if (data.body?.$case === "keyRemoveBody") return admitKeyRemove(context, message, data.body.value);
-  const isActive = isActiveOnChainKey(db, data.fid, signer) || gaslessSigner(context, message) !== undefined;
-  return isActive ? undefined : invalid("signer is not an active key of the fid");
+  if (isActiveOnChainKey(db, data.fid, signer)) {
+    context.signers?.addActive(data.fid, signer);
+    return undefined;
+  }
+  return gaslessSigner(context, message) ? undefined : invalid("signer is not an active key of the fid");
 }
 
 /**

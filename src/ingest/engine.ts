@@ -27,6 +27,7 @@ import {
   singleOps,
   writeProgress,
 } from "./relay.ts";
+import { SignerCache } from "./signer-cache.ts";
 import { StorageLimitCache } from "./storage-limits.ts";
 
 /** The outcome of a record: undefined if it was merged, otherwise why it was refused. */
@@ -109,6 +110,8 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   const counts = new StoreCounts(db);
   const limits = new StorageLimitCache(db);
   const changes = new ChangeTracker();
+  const signers = new SignerCache();
+  let dataVersion = db.dataVersion();
   const store = new MessageStore({ db, network, totals, counts, limits, changes });
   let hasWrittenEvents = false;
   /** Opened with the first batch for it, and gone when the index is built. */
@@ -179,7 +182,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       let current: SingleOp | undefined;
       try {
         bulk.append(messages, () => {
-          const context: MergeContext = { db, store, limits, changes, nowSecs: nowSecs(clock) };
+          const context = newContext();
           changes.start(true);
           for (const op of singleOps(batch.ops)) {
             if (skipped.has(op)) continue;
@@ -207,7 +210,8 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     const progress = bulk.step();
     if (progress === undefined) {
       bulk = undefined;
-      limits.clear();
+      db.forget();
+      forget();
     }
     return progress;
   }
@@ -243,11 +247,16 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     });
   }
 
+  function newContext(): MergeContext {
+    return { db, store, limits, changes, signers, nowSecs: nowSecs(clock) };
+  }
+
   function write<T>(work: (context: MergeContext) => T): T {
-    const context: MergeContext = { db, store, limits, changes, nowSecs: nowSecs(clock) };
+    const context = newContext();
     hasWrittenEvents = false;
     try {
       const result = db.transaction(() => {
+        forgetIfOthersWrote();
         continueRepoints(db);
         const done = work(context);
         counts.flush();
@@ -265,8 +274,22 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   /** Forgets the changes of a transaction that was rolled back. */
   function discard(): void {
     totals.clear();
+    forget();
+  }
+
+  /** This is the only writer of a running node. A build of the index or a tool may have written through another connection. */
+  function forgetIfOthersWrote(): void {
+    const current = db.dataVersion();
+    if (current === dataVersion) return;
+    dataVersion = current;
+    db.forget();
+    forget();
+  }
+
+  function forget(): void {
     counts.clear();
     limits.clear();
+    signers.clear();
   }
 
   /** Runs one operation on the network's state and writes the events of its changes. */
@@ -287,11 +310,11 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
         const { message } = record;
         const signedAtSecs = toUnixSecs(message.data.timestamp);
         const admittedAtSecs = options.isHistory ? Math.min(signedAtSecs, context.nowSecs) : context.nowSecs;
-        const refusal = admit({ db, network, nowSecs: admittedAtSecs }, message);
+        const refusal = admit({ db, network, nowSecs: admittedAtSecs, signers }, message);
         if (refusal) return refusal;
         if (applyKeyMessage(context, message)) return undefined;
         const outcome = mergeMessage(context, message);
-        if (!outcome) renewGaslessSigner(db, message);
+        if (!outcome) renewGaslessSigner(context, message);
         return outcome;
       }
     }

@@ -58,8 +58,10 @@ export function gaslessSigner(context: AdmitContext, { data, signer }: SignedMes
 }
 
 /** Renews the gasless key that signed a message: its ttl starts again at the message's own time. */
-export function renewGaslessSigner(db: IndexDatabase, { data, signer }: SignedMessage): void {
-  touchGaslessKey(db, signer, data.fid, toUnixSecs(data.timestamp));
+export function renewGaslessSigner({ db, signers }: MergeContext, { data, signer }: SignedMessage): void {
+  if (signers.isNotGasless(signer)) return;
+  if (findGaslessKey(db, signer)) touchGaslessKey(db, signer, data.fid, toUnixSecs(data.timestamp));
+  else signers.addNotGasless(signer);
 }
 
 /**
@@ -136,7 +138,7 @@ export function applyKeyMessage(context: MergeContext, message: SignedMessage): 
   return true;
 }
 
-function addKey({ db, store }: MergeContext, message: SignedMessage, body: KeyAddBody): void {
+function addKey({ db, store, signers }: MergeContext, message: SignedMessage, body: KeyAddBody): void {
   const { fid, timestamp } = message.data;
   const { key, scopes, ttl: ttlSecs, nonce } = body;
   const requestFid = decodeSignedKeyRequest(body.metadata)?.requestFid ?? 0;
@@ -145,6 +147,7 @@ function addKey({ db, store }: MergeContext, message: SignedMessage, body: KeyAd
   store.put(message, { store: Store.GaslessKeys, slot: key, kind: Kind.Add });
   // A KEY_ADD of a known key starts a new life: its earlier uses no longer count.
   deleteGaslessKey(db, key, fid);
+  signers.clear();
   storeGaslessKey(db, { key, fid, requestFid, scopes, ttlSecs, addedAt, lastUsedAt: addedAt, nonce });
   db.run(deleteRemoval, key);
 }

@@ -22,6 +22,7 @@ import {
 } from "../protocol/wire/generated/message.ts";
 import type { ChangeTracker } from "./change-tracker.ts";
 import type { MessageStore } from "./message-store.ts";
+import type { SignerCache } from "./signer-cache.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
 
 /** The context of merging within one write transaction. */
@@ -30,6 +31,7 @@ export interface MergeContext {
   readonly store: MessageStore;
   readonly limits: StorageLimitCache;
   readonly changes: ChangeTracker;
+  readonly signers: SignerCache;
   readonly nowSecs: number;
 }
 

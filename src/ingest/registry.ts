@@ -86,6 +86,7 @@ export function mergeOnChainEvent(
   const isRegistration = type === OnChainEventType.EVENT_TYPE_ID_REGISTER;
   const registered = isRegistration ? context.db.get(registration, fid) : undefined;
   context.db.run(insertEvent, type, fid, blockNumber, logIndex, event.blockTimestamp, bytes);
+  context.signers.clear();
   foldOnChainEvents(context.db, event);
   if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.invalidate(fid);
   totals.add("on_chain_events", fid, 1);
@@ -111,6 +112,7 @@ export function removeOnChainEvent(context: MergeContext, totals: TotalsDelta, r
   context.db.run(deleteEvent, type, fid, blockNumber, logIndex);
   totals.add("on_chain_events", fid, -1);
   const wasKnown = context.db.get(registration, fid) !== undefined;
+  context.signers.clear();
   foldOnChainEvents(context.db, OnChainEvent.decode(current.bytes));
   if (wasKnown && context.db.get(registration, fid) === undefined) totals.add("fids", fid, -1);
   if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.invalidate(fid);

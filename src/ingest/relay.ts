@@ -183,6 +183,7 @@ export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: S
       if (op.added) addRelayedProof(context, UserNameProof.decode(op.added), op.onlyIfShown === true);
       break;
     case "key":
+      context.signers.clear();
       storeGaslessKey(context.db, op.key);
       break;
     case "removeKey":
@@ -238,7 +239,7 @@ function merge(context: MergeContext, message: SignedMessage): void {
   }
   if (data.body?.$case === "linkCompactStateBody")
     applyCompactState(context, data.fid, data.body.value, data);
-  renewGaslessSigner(context.db, message);
+  renewGaslessSigner(context, message);
 }
 
 function put(context: MergeContext, message: SignedMessage): void {

@@ -6,6 +6,7 @@ import { InvalidationRecorder } from "./cache-invalidations.ts";
 import { CountChanges } from "./counts.ts";
 import { SignerIds } from "./project/envelopes.ts";
 import { PendingRepoints } from "./project/pending-repoints.ts";
+import { RecentCasts } from "./project/recent-casts.ts";
 import { UnnamedIds } from "./project/unnamed.ts";
 import { SearchChanges } from "./search-changes.ts";
 
@@ -29,6 +30,8 @@ export class IndexDatabase extends SqliteConnection {
   readonly unnamed = new UnnamedIds();
   /** Ids of signers. Used by the writer. */
   readonly signers = new SignerIds();
+  /** Ids of live casts. Used by the writer. */
+  readonly recentCasts = new RecentCasts();
   /** Casts whose rows still move to their new ids. Used by the writer. */
   readonly repoints = new PendingRepoints();
 
@@ -48,10 +51,16 @@ export class IndexDatabase extends SqliteConnection {
       this.unnamed.clear();
       this.search.clear();
       this.invalidations.clear();
-      this.signers.clear();
-      this.repoints.clear();
+      this.forget();
       throw cause;
     }
+  }
+
+  /** Forgets what the writer has read, because a transaction was rolled back or another connection has written. */
+  forget(): void {
+    this.signers.clear();
+    this.recentCasts.clear();
+    this.repoints.clear();
   }
 }
 

@@ -18,48 +18,53 @@ const dropUnused = statement<unknown, [fid: number, store: number]>(
 /** Store numbers are smaller than this. */
 const STORES = 128;
 
-/** The numbers of live messages of fids by store. Changes of one transaction are written at its end, in order of keys. */
+const MAX_CACHED = 50_000;
+
+/**
+ * The numbers of live messages of fids by store, with a cache. Changes of one transaction are written at its end, in order of
+ * keys.
+ */
 export class StoreCounts {
   readonly #db: IndexDatabase;
-  readonly #counts = new Map<number, { used: number; isChanged: boolean }>();
+  /** By fid and store. */
+  readonly #counts = new Map<number, number>();
+  readonly #changed = new Set<number>();
 
   constructor(db: IndexDatabase) {
     this.#db = db;
   }
 
   get(fid: number, store: number): number {
-    return this.#entry(fid, store).used;
+    const key = fid * STORES + store;
+    let used = this.#counts.get(key);
+    if (used === undefined) {
+      used = this.#db.get(usedOf, fid, store)?.used ?? 0;
+      this.#counts.set(key, used);
+    }
+    return used;
   }
 
   add(fid: number, store: number, by: number): void {
-    const entry = this.#entry(fid, store);
-    entry.used += by;
-    entry.isChanged = true;
+    const key = fid * STORES + store;
+    this.#counts.set(key, this.get(fid, store) + by);
+    this.#changed.add(key);
   }
 
-  /** Discards the changes of a transaction that was rolled back. */
+  /** Forgets what was read and changed, because a transaction was rolled back or another connection has written. */
   clear(): void {
     this.#counts.clear();
+    this.#changed.clear();
   }
 
   flush(): void {
-    for (const [key, { used, isChanged }] of [...this.#counts].sort(([a], [b]) => a - b)) {
-      if (!isChanged) continue;
+    for (const key of [...this.#changed].sort((a, b) => a - b)) {
+      const used = this.#counts.get(key) ?? 0;
       const store = key % STORES;
       const fid = (key - store) / STORES;
       if (used === 0) this.#db.run(dropUnused, fid, store);
       else this.#db.run(putUsed, fid, store, used);
     }
-    this.#counts.clear();
-  }
-
-  #entry(fid: number, store: number): { used: number; isChanged: boolean } {
-    const key = fid * STORES + store;
-    let entry = this.#counts.get(key);
-    if (!entry) {
-      entry = { used: this.#db.get(usedOf, fid, store)?.used ?? 0, isChanged: false };
-      this.#counts.set(key, entry);
-    }
-    return entry;
+    this.#changed.clear();
+    if (this.#counts.size > MAX_CACHED) this.#counts.clear();
   }
 }

@@ -8,7 +8,7 @@ import { addToChannel, dropFromChannel } from "./channels.ts";
 import { castIdOf, findMissingCastId, keepMissingCast, urlIdOf, urlOf } from "./named-ids.ts";
 import { addReferences, dropReferences } from "./references.ts";
 import { repoint } from "./repoints.ts";
-import { adoptThread, cutOffThread, type Root } from "./threads.ts";
+import { adoptThread, cutOffThread, type Root, threadOf } from "./threads.ts";
 
 /** A row of `casts`. */
 export interface CastRow {
@@ -31,33 +31,30 @@ const COLUMNS = `id, hash, fid, text, parent_id AS parentId, parent_fid AS paren
   parent_url_id AS parentUrlId, root_id AS rootId, root_hash AS rootHash, root_url_id AS rootUrlId, rest,
   envelope_id AS envelopeId`;
 
-const insertCast = statement<
-  unknown,
-  [
-    id: number,
-    hash: Uint8Array,
-    fid: number,
-    text: string,
-    parentId: number | null,
-    parentFid: number | null,
-    parentHash: Uint8Array | null,
-    parentUrlId: number | null,
-    rootId: number | null,
-    rootFid: number | null,
-    rootHash: Uint8Array | null,
-    rootUrlId: number | null,
-    rest: Uint8Array | null,
-    envelopeId: number,
-  ]
->(
+/** The values of an inserted row behind its id. */
+type CastValues = [
+  hash: Uint8Array,
+  fid: number,
+  text: string,
+  parentId: number | null,
+  parentFid: number | null,
+  parentHash: Uint8Array | null,
+  parentUrlId: number | null,
+  rootId: number | null,
+  rootFid: number | null,
+  rootHash: Uint8Array | null,
+  rootUrlId: number | null,
+  rest: Uint8Array | null,
+  envelopeId: number,
+];
+
+const insertCast = statement<unknown, [id: number, ...CastValues]>(
   "project.casts.insert",
   `INSERT INTO casts (id, hash, fid, text, parent_id, parent_fid, parent_hash, parent_url_id,
      root_id, root_fid, root_hash, root_url_id, rest, envelope_id)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-);
-const isTaken = statement<{ one: number }, [id: number]>(
-  "project.casts.is-taken",
-  "SELECT 1 AS one FROM casts WHERE id = ?1 UNION ALL SELECT 1 FROM missing_casts WHERE id = ?1",
+   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
+   WHERE NOT EXISTS (SELECT 1 FROM missing_casts WHERE id = ?1)
+   ON CONFLICT (id) DO NOTHING`,
 );
 const dropMissing = statement<unknown, [id: number]>(
   "project.casts.drop-missing",
@@ -68,12 +65,6 @@ const castByHash = statement<CastRow, [hash: Uint8Array, fid: number]>(
   `SELECT ${COLUMNS} FROM casts WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1 AND fid = ?2`,
 );
 const deleteCast = statement<unknown, [id: number]>("project.casts.delete", "DELETE FROM casts WHERE id = ?");
-const threadOfParent = statement<Root & { parentId: number }, [hash: Uint8Array, fid: number]>(
-  "project.casts.thread-of-parent",
-  `SELECT id AS parentId, coalesce(root_id, id) AS id, coalesce(root_fid, fid) AS fid,
-     coalesce(root_hash, hash) AS hash, coalesce(root_url_id, parent_url_id) AS urlId
-   FROM casts WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1 AND fid = ?2`,
-);
 const oldestCasts = statement<CastRow, [fid: number, isReply: number, maxId: number]>(
   "project.casts.oldest",
   `SELECT ${COLUMNS} FROM casts WHERE fid = ? AND (parent_id IS NOT NULL) = ? AND id <= ? ORDER BY id`,
@@ -121,31 +112,30 @@ export function addCast(db: IndexDatabase, cast: CastColumns, hash: Uint8Array, 
   const missingId = findMissingCastId(db, fid, hash);
   const returns = missingId !== undefined && missingId > 0;
   if (returns) db.run(dropMissing, missingId);
-  const id = returns ? missingId : freeCastId(db, timestamp, hash);
-  db.run(
-    insertCast,
-    id,
+  const first = returns ? missingId : firstCastId(timestamp, hash);
+  const id = insertAtFreeId(db, first, [
     hash,
     fid,
     cast.text,
-    parent?.parentId ?? null,
+    parent?.id ?? null,
     parentFid,
     parentHash,
     parentUrlId,
-    parent?.id ?? null,
-    parent?.fid ?? null,
-    parent?.hash ?? null,
-    parent?.urlId ?? null,
+    parent?.root.id ?? null,
+    parent?.root.fid ?? null,
+    parent?.root.hash ?? null,
+    parent?.root.urlId ?? null,
     cast.rest,
     envelopeId,
-  );
+  ]);
+  db.recentCasts.add(id, fid, hash);
   db.invalidations.cast(id);
   if (returns) adoptThread(db, id);
   else if (missingId !== undefined) repoint(db, missingId, id);
-  if (parent && hasParent) countOnCast(db, parent.parentId, parentFid, { replies: 1 });
+  if (parent && hasParent) countOnCast(db, parent.id, parentFid, { replies: 1 });
   if (cast.parentUrl !== null) addToChannel(db, cast.parentUrl, fid, timestamp);
   const body = decodeRest(cast.rest);
-  const rootUrlId = parent ? parent.urlId : parentUrlId;
+  const rootUrlId = parent ? parent.root.urlId : parentUrlId;
   addReferences(db, { id, fid, timestamp, parentFid, body, rootUrlId });
   db.search.add(id, cast.text);
 }
@@ -155,6 +145,7 @@ export function dropCast(db: IndexDatabase, cast: CastRow): void {
   const { id, fid, hash, parentId, parentFid, parentUrlId, rootId } = cast;
   db.search.drop(id);
   db.run(deleteCast, id);
+  db.recentCasts.drop(hash);
   db.invalidations.cast(id);
   keepMissingCast(db, id, fid, hash);
   db.unnamed.cast(id);
@@ -186,19 +177,16 @@ export function countOnCast(
   db.invalidations.cast(newId);
 }
 
-/** Returns the id of a parent and the root of its thread: the parent itself if it starts a thread or is missing. */
-function parentOf(db: IndexDatabase, fid: number, hash: Uint8Array): Root & { parentId: number } {
-  const live = db.get(threadOfParent, hash, fid);
-  if (live) return live;
+/** Returns the id of a parent, and the root of its thread: the parent itself if it starts a thread or is missing. */
+function parentOf(db: IndexDatabase, fid: number, hash: Uint8Array): { id: number; root: Root } {
   const id = castIdOf(db, fid, hash);
-  return { parentId: id, id, fid, hash, urlId: null };
+  return { id, root: id < 0 ? { id, fid, hash, urlId: null } : threadOf(db, id) };
 }
 
-/** Returns the first choice for the id of a cast that neither a cast nor a missing cast has. */
-function freeCastId(db: IndexDatabase, timestamp: number, hash: Uint8Array): number {
-  const first = firstCastId(timestamp, hash);
+/** Inserts a cast under `first`, or the next id that neither a cast nor a missing cast has. Returns the id. */
+function insertAtFreeId(db: IndexDatabase, first: number, values: CastValues): number {
   let id = first;
-  while (db.get(isTaken, id)) {
+  while (db.run(insertCast, id, ...values) === 0) {
     id = nextCastId(id);
     if (id === first) throw new Error("no id is free in this second");
   }

@@ -37,7 +37,7 @@ export class SignerIds {
 
   /** Returns the id of a signer. A new one is inserted. */
   of(db: SqliteConnection, key: Uint8Array): number {
-    const name = key.toHex();
+    const name = Buffer.prototype.latin1Slice.call(key);
     const cached = this.#ids.get(name);
     if (cached !== undefined) return cached;
     const id = db.get(signerByKey, key)?.id ?? db.insert(insertSigner, key);

@@ -5,11 +5,9 @@ const liveCast = statement<{ id: number }, [hash: Uint8Array, fid: number]>(
   "named-ids.live-cast",
   "SELECT id FROM casts WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1 AND fid = ?2",
 );
-const missingCast = statement<{ id: number | null }, [hash: Uint8Array, fid: number]>(
+const missingCast = statement<{ id: number }, [hash: Uint8Array, fid: number]>(
   "named-ids.missing-cast",
-  // A cast whose rows are being repointed can have two rows here: its own id is the greater.
-  `SELECT max(id) AS id FROM missing_casts
-   WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1 AND fid = ?2`,
+  "SELECT id FROM missing_casts WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1 AND fid = ?2",
 );
 const lowestMissing = statement<{ id: number | null }>(
   "named-ids.lowest-missing",
@@ -34,12 +32,18 @@ const urlById = statement<{ url: string }, [id: number]>(
 
 /** Returns the id of a live cast of this author. */
 export function findLiveCastId(db: IndexDatabase, fid: number, hash: Uint8Array): number | undefined {
-  return db.get(liveCast, hash, fid)?.id;
+  const recent = db.recentCasts.idOf(fid, hash);
+  if (recent !== undefined) return recent;
+  const id = db.get(liveCast, hash, fid)?.id;
+  if (id !== undefined) db.recentCasts.add(id, fid, hash);
+  return id;
 }
 
 /** Returns the id of a cast in `missing_casts`. */
 export function findMissingCastId(db: IndexDatabase, fid: number, hash: Uint8Array): number | undefined {
-  return db.get(missingCast, hash, fid)?.id ?? undefined;
+  const id = db.get(missingCast, hash, fid)?.id;
+  // While the rows of a cast are repointed, it can have a row here for both of its ids.
+  return id !== undefined && id < 0 ? (db.repoints.newIdOf(db, id) ?? id) : id;
 }
 
 /** Returns the id of a cast that is live or that a live row names; undefined for any other. */
