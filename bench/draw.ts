@@ -42,7 +42,8 @@ export function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork, from: "all" 
        (SELECT id FROM casts ORDER BY random() LIMIT ${from === "all" ? 5000 : SOME_HASHES})`,
   );
   const busy = hashesOf(
-    "SELECT hex(hash) AS hash FROM cast_counts WHERE likes + recasts + replies BETWEEN 20 AND 40 LIMIT 200",
+    `SELECT hex(hash) AS hash FROM cast_counts JOIN casts USING (id)
+     WHERE likes + recasts + replies BETWEEN 20 AND 40 LIMIT 200`,
   );
   const threads = hashesOf(
     `SELECT hex(root_hash) AS hash FROM casts WHERE root_hash IS NOT NULL GROUP BY root_hash

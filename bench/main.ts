@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchBackfill } from "./backfill.ts";
 import { benchDeliveries } from "./deliveries.ts";
+import { benchDensity } from "./density.ts";
 import { benchDialects } from "./dialects.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchIngest } from "./ingest.ts";
@@ -30,6 +31,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   ingest: benchIngest,
   backfill: benchBackfill,
   verify: benchVerify,
+  density: benchDensity,
   reads: benchReads,
   inside: benchInside,
   dialects: benchDialects,
