@@ -32,11 +32,6 @@ export function columnsOf(message: SignedMessage): MessageColumns {
   return { table: "messages", fid, timestamp, ...slotOf(message) };
 }
 
-/** Whether messages of this store and kind have a table of their own; the others are in `messages`. */
-export function isTyped(store: Store, kind: Kind): boolean {
-  return kind === Kind.Add && store <= Store.UserData;
-}
-
 function typedColumnsOf({ type, fid, timestamp, body }: MessageData): TypedColumns | undefined {
   const head = { fid, timestamp: toUnixSecs(timestamp) };
   switch (body?.$case) {
