@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { canBulkBuild, isBulkBuilding } from "../../../../../src/db/index/bulk/open-bulk-build.ts";
 import { openIndexWriter } from "../../../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../../../src/db/index/identity.ts";
@@ -8,8 +9,11 @@ import { wildMessages } from "../../../../support/wild-network.ts";
 const [path = "", seed = "", count = "0"] = process.argv.slice(2);
 using db = openIndexWriter(path);
 claimNetwork(db, "mainnet");
-console.log("begins");
 if (isBulkBuilding(db) || canBulkBuild(db)) {
   const fill = bulkFill(db, wildMessages(seed, Number(count)), 10);
-  while (fill.next()) await Bun.sleep(0);
+  while (fill.next()) {
+    // One write for each transaction, so that the parent can count them.
+    writeSync(1, "transaction\n");
+    await Bun.sleep(1);
+  }
 }
