@@ -97,7 +97,7 @@ const fillMap = bulkStatement<unknown>(
 );
 const castsRemoved = bulkStatement<{ id: number; hash: Uint8Array; fid: number }>(
   "bulk.removed-casts",
-  `SELECT m.id, m.hash, m.fid FROM (SELECT hash, fid FROM bulk_cast_removes ORDER BY hash, fid LIMIT -1) r
+  `SELECT m.id, m.hash, m.fid FROM (SELECT hash, fid FROM bulk_cast_removes GROUP BY hash, fid) r
    CROSS JOIN bulk_map m ON m.hash = r.hash AND m.fid = r.fid WHERE m.id > 0 GROUP BY m.id`,
 );
 const deleteId = bulkStatement<unknown, [id: number]>("bulk.ids.delete", "DELETE FROM bulk_ids WHERE id = ?");

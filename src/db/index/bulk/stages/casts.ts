@@ -25,7 +25,7 @@ const casts: BulkStage = {
               root_id, root_fid, root_hash, root_url_id, rest, envelope_id)
             SELECT c.id, c.hash, c.fid, c.text, t.parent_id, t.parent_fid, t.parent_hash, c.parent_url_id,
               t.root_id, t.root_fid, t.root_hash, t.root_url_id, c.rest, c.envelope_id
-            FROM (SELECT ${CAST_ID} AS id, s.* FROM ${table} s ORDER BY 1, envelope_id LIMIT -1) c
+            FROM (SELECT ${CAST_ID} AS id, s.* FROM ${table} s GROUP BY 1, s.envelope_id) c
             CROSS JOIN bulk_ids b ON b.id = c.id AND b.hash = c.hash
             LEFT JOIN bulk_threads t ON t.id = c.id`,
     });

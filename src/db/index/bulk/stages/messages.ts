@@ -57,7 +57,7 @@ const fillReactions = bulkStatement<unknown>(
   `INSERT OR IGNORE INTO reactions (fid, target_fid, target_id, type, timestamp, envelope_id)
    SELECT fid, target_fid, target_id, type, timestamp, envelope_id FROM (
      SELECT s.fid, s.target_fid, ifnull(m.id, s.url_id) AS target_id, s.type, s.timestamp, s.rank, s.envelope_id
-     FROM (SELECT * FROM bulk_reactions ORDER BY target_hash, target_fid LIMIT -1) s
+     FROM (SELECT * FROM bulk_reactions GROUP BY target_hash, target_fid, +rowid) s
      LEFT JOIN bulk_map m ON m.hash = s.target_hash AND m.fid = s.target_fid
    ) ORDER BY fid, target_fid, target_id, type, timestamp DESC, rank DESC`,
 );
@@ -82,9 +82,9 @@ const contestedReactions = bulkStatement<Contest>(
    FROM (
      SELECT s.message_id, s.fid, s.type, s.target_fid, s.timestamp,
        CASE WHEN s.target_hash IS NULL THEN (SELECT u.id FROM urls u WHERE u.url = s.url) ELSE m.id END AS target_id
-     FROM (SELECT * FROM bulk_reaction_removes ORDER BY target_hash, target_fid LIMIT -1) s
+     FROM (SELECT * FROM bulk_reaction_removes GROUP BY target_hash, target_fid, +rowid) s
      LEFT JOIN bulk_map m ON m.hash = s.target_hash AND m.fid = s.target_fid
-     ORDER BY 2, 4, 6, 3 LIMIT -1
+     GROUP BY 2, 4, 6, 3, 1
    ) r CROSS JOIN reactions a
      ON a.fid = r.fid AND a.target_fid = r.target_fid AND a.target_id = r.target_id AND a.type = r.type`,
 );
@@ -122,7 +122,7 @@ const contestedLinks = bulkStatement<Contest>(
   "bulk.links.contested",
   `SELECT r.message_id AS messageId, r.timestamp AS removedAt, a.fid, a.target_fid AS targetFid, 0 AS targetId, a.type,
      a.timestamp AS addedAt
-   FROM (SELECT * FROM bulk_link_removes ORDER BY fid, type, target_fid LIMIT -1) r
+   FROM (SELECT * FROM bulk_link_removes GROUP BY fid, type, target_fid, +rowid) r
    CROSS JOIN links a ON a.fid = r.fid AND a.type = r.type AND a.target_fid = r.target_fid`,
 );
 const deleteLink = bulkStatement<unknown, [fid: number, type: number | string, targetFid: number]>(

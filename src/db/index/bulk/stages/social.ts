@@ -9,7 +9,7 @@ import { type BulkStage, oneStep } from "./stage.ts";
 
 /** Returns the live casts of a table of the spool, in order of their ids, with the columns of `columns`. */
 const liveRows = (table: string, columns: string) =>
-  `(SELECT ${CAST_ID} AS id, s.* FROM ${table} s ORDER BY 1 LIMIT -1) r
+  `(SELECT ${CAST_ID} AS id, s.* FROM ${table} s GROUP BY 1, +s.rowid) r
    CROSS JOIN bulk_ids b ON b.id = r.id AND b.hash = r.hash ${columns}`;
 
 const fillCastCounts = bulkStatement<unknown>(
@@ -27,7 +27,7 @@ const fillQuotes = bulkStatement<unknown>(
   `INSERT OR IGNORE INTO cast_quotes (quoted_id, cast_id)
    SELECT m.id, q.id FROM (
      SELECT r.id, r.quoted_hash, r.quoted_fid FROM ${liveRows("bulk_quotes", "")}
-     ORDER BY r.quoted_hash, r.quoted_fid LIMIT -1
+     GROUP BY r.quoted_hash, r.quoted_fid, r.id
    ) q CROSS JOIN bulk_map m ON m.hash = q.quoted_hash AND m.fid = q.quoted_fid ORDER BY 1, 2`,
 );
 const fillEmbedUrls = bulkStatement<unknown>(
@@ -94,7 +94,7 @@ const fillChannelMembers = bulkStatement<unknown>(
    SELECT k.channel_id, c.fid, sum(c.casts), max(c.last_cast_at)
    FROM (SELECT fid, parent_url_id, count(*) AS casts, max(id) >> 16 AS last_cast_at
          FROM casts INDEXED BY casts_by_author_in_channel WHERE parent_url_id IS NOT NULL
-         GROUP BY fid, parent_url_id LIMIT -1) c
+         GROUP BY fid, parent_url_id) c
    CROSS JOIN bulk_channels k ON k.url_id = c.parent_url_id
    GROUP BY k.channel_id, c.fid ORDER BY 1, 2`,
 );
@@ -106,7 +106,7 @@ const fillChannelActivity = bulkStatement<unknown>(
    JOIN (SELECT k.channel_id, min(c.first_cast_at) AS first_cast_at
          FROM (SELECT parent_url_id, min(id) >> 16 AS first_cast_at
                FROM casts INDEXED BY casts_by_parent_url WHERE parent_url_id IS NOT NULL
-               GROUP BY parent_url_id LIMIT -1) c
+               GROUP BY parent_url_id) c
          CROSS JOIN bulk_channels k ON k.url_id = c.parent_url_id GROUP BY k.channel_id) f
      ON f.channel_id = m.channel_id`,
 );
@@ -127,7 +127,7 @@ const fillMutualFollows = bulkStatement<unknown>(
   `INSERT INTO mutual_follows (fid, other_fid, since)
    SELECT r.fid, r.other_fid, max(r.at, ifnull(l.displayed_at, l.timestamp))
    FROM (SELECT target_fid AS fid, fid AS other_fid, ifnull(displayed_at, timestamp) AS at FROM links
-         WHERE type = 1 AND fid != target_fid ORDER BY 1, 2 LIMIT -1) r
+         WHERE type = 1 AND fid != target_fid GROUP BY target_fid, +fid) r
    CROSS JOIN links l ON l.fid = r.fid AND l.type = 1 AND l.target_fid = r.other_fid`,
 );
 

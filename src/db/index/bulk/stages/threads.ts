@@ -27,9 +27,9 @@ const repliesById = {
           (SELECT u.parent_url_id FROM bulk_ids u WHERE u.id = p.parent_id) AS parentUrlId
         FROM (
           SELECT ${CAST_ID} AS id, s.hash, m.id AS parent_id, s.parent_fid, s.parent_hash
-          FROM (SELECT * FROM bulk_replies ORDER BY parent_hash, parent_fid LIMIT -1) s
+          FROM (SELECT * FROM bulk_replies GROUP BY parent_hash, parent_fid, +rowid) s
           CROSS JOIN bulk_map m ON m.hash = s.parent_hash AND m.fid = s.parent_fid
-          ORDER BY 1 LIMIT -1
+          GROUP BY 1, 2
         ) p CROSS JOIN bulk_ids b ON b.id = p.id AND b.hash = p.hash`,
 };
 
