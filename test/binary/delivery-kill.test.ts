@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { allMessages } from "../../src/db/index/messages/live-messages.ts";
 import { outboxBacklog } from "../../src/db/index/outbox.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
-import { Message, MessageData } from "../../src/protocol/wire/generated/message.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import {
   allDelivered,
   castNow,
@@ -192,10 +193,10 @@ function leftIn(dataDir: string): { outbox: number; deliveries: number } {
 /** The events of the messages in the index. */
 function storedIn(dataDir: string): string[] {
   using index = openIndexReader(indexPath(dataDir));
-  const stored = index.sqlite.query<{ bytes: Uint8Array }, []>("SELECT bytes FROM messages").all();
-  return stored.flatMap(({ bytes }) => {
-    const message = Message.decode(bytes);
-    const { fid, body } = MessageData.decode(message.dataBytes ?? new Uint8Array());
+  const stored = allMessages(index, FarcasterNetwork.FARCASTER_NETWORK_MAINNET).toArray();
+  return stored.flatMap((live) => {
+    const message = live.decode();
+    const { fid, body } = message.data;
     switch (body?.$case) {
       case "castAddBody":
         return [`/everything cast.created 0x${message.hash.toHex()}`];

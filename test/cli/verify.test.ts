@@ -39,14 +39,13 @@ test("verify exits with 1 and names missing and extra messages, as text and as J
   using dir = filledDir();
   const { fid, hash } = (() => {
     using db = new Database(indexPath(dir.path));
-    db.exec(
-      "UPDATE messages SET hash = zeroblob(20) WHERE rowid = (SELECT min(rowid) FROM messages WHERE store = 1)",
-    );
-    const row = db.query<{ fid: number }, []>("SELECT fid FROM messages WHERE hash = zeroblob(20)").get();
-    const lost = node.chain.reference.db.sqlite
-      .query<{ hash: Uint8Array }, []>("SELECT hash FROM messages WHERE store = 1 ORDER BY rowid LIMIT 1")
+    const lost = db
+      .query<{ id: number; fid: number; hash: Uint8Array }, []>(
+        "SELECT id, fid, hash FROM casts ORDER BY id LIMIT 1",
+      )
       .get();
-    return { fid: row?.fid ?? 0, hash: lost?.hash.toHex() };
+    db.query("UPDATE casts SET hash = zeroblob(20) WHERE id = ?").run(lost?.id ?? 0);
+    return { fid: lost?.fid ?? 0, hash: lost?.hash.toHex() };
   })();
   const lost = [`Casts 0x${hash}`];
   const extra = [`Casts 0x${"00".repeat(20)}`];

@@ -1,4 +1,4 @@
-import { Kind, Store, slotOf } from "../../../protocol/merge-rules.ts";
+import { slotOf } from "../../../protocol/merge-rules.ts";
 import type { SignedMessage } from "../../../protocol/signed-message.ts";
 import { toUnixSecs } from "../../../protocol/time.ts";
 import {
