@@ -50,10 +50,10 @@ export async function benchDensity(): Promise<Figure[]> {
   if (!bulk) throw new Error("BENCH_RUNS is 0");
   const smallCache = await write(ROOT, dir("small-cache"), "small-cache", MESSAGES);
   const base = FORMER ? "former format" : "former format as recorded";
-  const formerBytes = former ? former.bytes / former.messages : RECORDED.bytes;
+  const formerBytes = former ? former.bytes / former.live : RECORDED.bytes;
   const formerByFid = former ? median(runs.byFid) : RECORDED.byFidMicros;
   const formerLive = former ? median(runs.formerLive) : RECORDED.liveMicros;
-  const bytes = bulk.bytes / bulk.messages;
+  const bytes = bulk.bytes / bulk.live;
   const cpu = "us of CPU per message";
   const figures: Figure[] = [
     { what: "former format, size", value: formerBytes, unit: "bytes per message" },
@@ -65,10 +65,10 @@ export async function benchDensity(): Promise<Figure[]> {
     compared("live", median(runs.live), cpu, `${base}, goal 0.75`, formerLive),
     compared(
       "written in bulk, cache of 1/30",
-      smallCache.written / smallCache.messages,
+      smallCache.written / smallCache.live,
       "bytes per message",
       "the index, goal at most 4",
-      smallCache.bytes / smallCache.messages,
+      smallCache.bytes / smallCache.live,
     ),
   ];
   if (!FORMER || !former) return figures;

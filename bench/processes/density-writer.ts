@@ -2,6 +2,7 @@
  * One measurement of `bench density` in a process of its own, so that no other work counts as its CPU time.
  * Arguments: the checkout whose code writes, the data directory, the mode, the number of messages. Prints a JSON object.
  */
+import { Database } from "bun:sqlite";
 import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { IngestRecord } from "../../src/ingest/record.ts";
@@ -13,7 +14,9 @@ import { benchRecords } from "../network.ts";
 
 /** What one measurement found. */
 export interface WriterResult {
+  /** Messages that were written, also those that later ones replaced. */
   readonly messages: number;
+  readonly live: number;
   /** Size of the index file. */
   readonly bytes: number;
   /** CPU time of the measured work per message. */
@@ -22,6 +25,9 @@ export interface WriterResult {
   readonly packMicros: number;
   /** Bytes of write calls during the measured work. */
   readonly written: number;
+  /** Wall time of the build behind the spool. */
+  readonly buildSecs: number;
+  readonly maxRssBytes: number;
 }
 
 /**
@@ -33,6 +39,8 @@ export type WriterMode = "live" | "by-fid" | "bulk" | "small-cache" | "migrate" 
 
 const PER_COMMIT = 1000;
 const PER_BATCH = 5000;
+/** More messages are not sorted by fid before they go into the spool, since they do not fit into memory. */
+const MAX_SORTED = 1_000_000;
 const CACHE_SHARE = 30;
 /** Bytes of a message in the index, to size the cache before the index exists. */
 const EXPECTED_BYTES = 330;
@@ -48,6 +56,7 @@ let micros = 0;
 let packMicros = 0;
 let written = 0;
 let messages = 0;
+let buildSecs = 0;
 
 function measured<T>(work: () => T): T {
   const before = { cpu: process.cpuUsage(), written: writtenBytes() };
@@ -137,21 +146,36 @@ async function buildInBulk(options: { cacheKib?: number }): Promise<void> {
   const { openBulkBuild } = await load("src/db/index/bulk/open-bulk-build.ts");
   const { packMessages } = await load("src/db/index/bulk/packed-messages.ts");
   const { splitEncoded } = await load("src/db/index/messages/split-encoded.ts");
-  const { accounts, messages: ordered } = sorted();
-  for (let at = 0; at < accounts.length; at += PER_COMMIT) engine.apply(accounts.slice(at, at + PER_COMMIT));
   const bulk = openBulkBuild(db, options);
-  for (let at = 0; at < ordered.length; at += PER_BATCH) {
-    const encoded = ordered.slice(at, at + PER_BATCH).map(encodeMessage);
+  const append = (batch: readonly SignedMessage[]) => {
+    const encoded = batch.map(encodeMessage);
     const before = process.cpuUsage();
     const packed = packMessages(encoded.map((bytes) => splitEncoded(bytes, NETWORK)));
     const { user, system } = process.cpuUsage(before);
     packMicros += user + system;
     measured(() => bulk.append([packed]));
+    messages += batch.length;
+  };
+  let batch: SignedMessage[] = [];
+  let accounts: IngestRecord[] = [];
+  const { accounts: first, messages: ordered } =
+    messageCount <= MAX_SORTED ? sorted() : { accounts: records(), messages: [] };
+  for (const record of first) {
+    if (record.kind === "message") batch.push(record.message);
+    else accounts.push(record);
+    if (accounts.length === PER_COMMIT) engine.apply(accounts.splice(0));
+    if (batch.length === PER_BATCH) append(batch.splice(0));
   }
-  messages = ordered.length;
+  engine.apply(accounts);
+  append(batch);
+  accounts = [];
+  batch = [];
+  for (let at = 0; at < ordered.length; at += PER_BATCH) append(ordered.slice(at, at + PER_BATCH));
+  const startedAt = performance.now();
   measured(() => {
     while (bulk.step());
   });
+  buildSecs = (performance.now() - startedAt) / 1000;
   db[Symbol.dispose]();
 }
 
@@ -209,11 +233,20 @@ else await importSigned();
 
 const { openState, statePath } = await load("src/db/state/database.ts");
 openState(statePath(dataDir), { mayCreate: true })[Symbol.dispose]();
+/** The number of live messages, which both formats count in this table. */
+function liveMessages(): number {
+  using db = new Database(path, { readonly: true });
+  return db.query<{ n: number }, []>("SELECT sum(used) AS n FROM store_counts").get()?.n ?? 0;
+}
+
 const result: WriterResult = {
   messages,
+  live: liveMessages(),
   bytes: statSync(path).size,
   micros: micros / messages,
   packMicros: packMicros / messages,
   written,
+  buildSecs,
+  maxRssBytes: process.resourceUsage().maxRSS * 1024,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);

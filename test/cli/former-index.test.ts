@@ -7,7 +7,7 @@ import { writeFormerIndex } from "../support/former-index.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { oddMessages } from "../support/odd-messages.ts";
 import { fromSources, startNode } from "../support/program.ts";
-import { emptyDir, run } from "./run.ts";
+import { emptyDir, run, withFileLimit } from "./run.ts";
 
 const LARGE = 100_000;
 
@@ -99,6 +99,17 @@ describe("an index in the former format", () => {
     },
     60_000,
   );
+
+  test("is unchanged after the disk was full, and migrated by the next run", async () => {
+    using dir = formerDir();
+    const migrate = ["--data-dir", dir.data, "migrate", "--new-state"];
+    const { exitCode, errors } = await run(migrate, { through: withFileLimit(400) });
+    expect(errors).toContain(`${dir.path}.new`);
+    expect(exitCode).toBe(75);
+    expect(isFormer(dir.path)).toBe(true);
+    expect((await run(migrate)).exitCode).toBe(0);
+    expect(isFormer(dir.path)).toBe(false);
+  }, 60_000);
 
   test("is not migrated without enough free space", async () => {
     using dir = formerDir();
