@@ -86,7 +86,9 @@ export class HydrationCache {
       if (cast !== undefined && this.#casts.get(cast.id) === cast) found.set(hash, cast);
       else missing.add(hash);
     }
-    for (const cast of loadCastsByHash(db, [...missing])) {
+    for (const loaded of loadCastsByHash(db, [...missing])) {
+      // Presenters memoize what they build of a state, so a state that is cached by id stays.
+      const cast = this.#casts.get(loaded.id) ?? loaded;
       found.set(cast.hash, cast);
       this.#addCast(cast);
     }

@@ -84,7 +84,7 @@ const scans = {
   },
 };
 
-const FIRST_CHUNK_ROWS = 100;
+const MIN_CHUNK_ROWS = 48;
 const FIRST_SCAN_ROWS = 256;
 const MAX_CHUNK_ROWS = 16_384;
 /** The most rows of any kind that are read for a page of selected kinds. */
@@ -106,11 +106,15 @@ export function* chunksBelow(
     fid: number;
     last: RowPosition | undefined;
     kinds: readonly NotificationKind[] | undefined;
+    /** The number of entries of the page. */
+    limit: number;
   },
 ): Iterable<Chunk> {
   const { fid, last, kinds } = query;
+  const firstRows = Math.max(MIN_CHUNK_ROWS, 2 * query.limit);
   const from = last ? positionFrom(last) : FROM_THE_NEWEST;
-  const chunks = kinds === undefined ? allChunks(db, fid, from) : chunksOfKinds(db, fid, from, kinds);
+  const chunks =
+    kinds === undefined ? allChunks(db, fid, from, firstRows) : chunksOfKinds(db, fid, from, kinds);
   /** The end of the chunk before, which the next one may continue. */
   let held: NotificationRow[] = [];
   for (const { rows, stoppedAt, isLast } of chunks) {
@@ -128,17 +132,20 @@ function sortedTies(
   rows: readonly NotificationRow[],
   last: RowPosition | undefined,
 ): readonly NotificationRow[] {
-  const isUnsure = (row: NotificationRow, at: number) => {
-    const [before, after] = [rows[at - 1], rows[at + 1]];
-    return (before && isTied(before, row)) || (after && isTied(after, row)) || (last && isTied(last, row));
-  };
-  const unsure = rows.filter(isUnsure);
-  if (unsure.length === 0) return rows;
+  const unsure = new Set<NotificationRow>();
+  let before: NotificationRow | undefined;
+  for (const row of rows) {
+    if (before && isTied(before, row)) unsure.add(before).add(row);
+    else if (last && isTied(last, row)) unsure.add(row);
+    before = row;
+  }
+  if (unsure.size === 0) return rows;
+  const tied = [...unsure];
   const hashes = hashesOfAnyCasts(
     db,
-    unsure.map(({ ref }) => ref),
+    tied.map(({ ref }) => ref),
   );
-  const hashOf = new Map(unsure.map((row, at) => [row, hashes[at] ?? "0x"]));
+  const hashOf = new Map(tied.map((row, at) => [row, hashes[at] ?? "0x"]));
   const order = (a: string = "0x", b: string = "0x") => (a === b ? 0 : a < b ? 1 : -1);
   return rows
     .filter((row) => !last || !isTied(last, row) || order(hashOf.get(row), last.hash) > 0)
@@ -149,10 +156,10 @@ interface RawChunk extends Chunk {
   readonly isLast: boolean;
 }
 
-function* allChunks(db: IndexDatabase, fid: number, from: Position): Iterable<RawChunk> {
+function* allChunks(db: IndexDatabase, fid: number, from: Position, firstRows: number): Iterable<RawChunk> {
   const rowsBelow = db.get(hasSilenced, fid) ? visibleRows : unfilteredRows;
   let position = from;
-  for (let limit = FIRST_CHUNK_ROWS; ; limit = Math.min(4 * limit, MAX_CHUNK_ROWS)) {
+  for (let limit = firstRows; ; limit = Math.min(4 * limit, MAX_CHUNK_ROWS)) {
     const rows = db.all(rowsBelow, fid, ...position, limit);
     const lowest = rows.at(-1);
     const isLast = !lowest || rows.length < limit;

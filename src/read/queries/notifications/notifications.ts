@@ -114,7 +114,7 @@ export function notificationPage(
   });
   let anchor = after?.anchor;
   let stoppedAt: NotificationRow | undefined;
-  for (const chunk of chunksBelow(db, { fid, last: after?.last, kinds })) {
+  for (const chunk of chunksBelow(db, { fid, last: after?.last, kinds, limit })) {
     const { rows } = chunk;
     anchor ??= rows[0]?.timestamp;
     if (after) {
@@ -126,7 +126,8 @@ export function notificationPage(
   }
   const last = grouper.hasMore ? grouper.entries.at(-1)?.newest : stoppedAt;
   if (last === undefined) return { rows: grouper.entries, cursor: null };
-  const opened = [...grouper.openedWindowEnds()];
+  // Only windows that extend past the page are in its cursor.
+  const opened = [...grouper.openedWindowEnds()].filter(([, end]) => end < last.timestamp);
   hashes.load([...opened.map(([row]) => row), last]);
   for (const [row, end] of opened) ends.set(keyOf(row), end);
   const isComplete = after?.isComplete ?? true;
