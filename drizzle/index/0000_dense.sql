@@ -44,10 +44,10 @@ CREATE TABLE `links` (
 	PRIMARY KEY(`fid`, `type`, `target_fid`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `links_by_source` ON `links` (`fid`,`type`,`timestamp`,`target_fid`) WHERE displayed_at IS NULL;--> statement-breakpoint
+CREATE INDEX `links_by_source` ON `links` (`fid`,`type`,`timestamp`,`target_fid`,`displayed_at`) WHERE displayed_at IS NULL;--> statement-breakpoint
 CREATE INDEX `links_by_source_displayed` ON `links` (`fid`,`type`,`displayed_at`,`target_fid`) WHERE displayed_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `links_by_source_with_display` ON `links` (`fid`,`type`,`timestamp`) WHERE displayed_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `links_by_target` ON `links` (`target_fid`,`type`,`timestamp`,`fid`) WHERE displayed_at IS NULL;--> statement-breakpoint
+CREATE INDEX `links_by_target` ON `links` (`target_fid`,`type`,`timestamp`,`fid`,`displayed_at`) WHERE displayed_at IS NULL;--> statement-breakpoint
 CREATE INDEX `links_by_target_displayed` ON `links` (`target_fid`,`type`,`displayed_at`,`fid`) WHERE displayed_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `links_by_target_with_display` ON `links` (`target_fid`,`type`,`timestamp`,`fid`) WHERE displayed_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_signers` (

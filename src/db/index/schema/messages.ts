@@ -168,12 +168,17 @@ export const links = sqliteTable(
     primaryKey({ columns: [t.fid, t.type, t.targetFid] }),
     // By display time: one entry for an ordinary link. A list by display time merges the first two of each three, a list
     // by message time the first and the third.
-    index("links_by_source").on(t.fid, t.type, t.timestamp, t.targetFid).where(sql`displayed_at IS NULL`),
+    // Those of ordinary links end with the column of their condition, which SQLite would otherwise read from each row.
+    index("links_by_source")
+      .on(t.fid, t.type, t.timestamp, t.targetFid, t.displayedAt)
+      .where(sql`displayed_at IS NULL`),
     index("links_by_source_displayed")
       .on(t.fid, t.type, t.displayedAt, t.targetFid)
       .where(sql`displayed_at IS NOT NULL`),
     index("links_by_source_with_display").on(t.fid, t.type, t.timestamp).where(sql`displayed_at IS NOT NULL`),
-    index("links_by_target").on(t.targetFid, t.type, t.timestamp, t.fid).where(sql`displayed_at IS NULL`),
+    index("links_by_target")
+      .on(t.targetFid, t.type, t.timestamp, t.fid, t.displayedAt)
+      .where(sql`displayed_at IS NULL`),
     index("links_by_target_displayed")
       .on(t.targetFid, t.type, t.displayedAt, t.fid)
       .where(sql`displayed_at IS NOT NULL`),
