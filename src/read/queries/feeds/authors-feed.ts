@@ -70,6 +70,20 @@ const recasts = statement<RecastRow, [fidsJson: string, belowTimestamp: number, 
 /** The most later recasts of one cast that are searched for one by an author of the feed. */
 const MAX_RECASTS = 1000;
 
+/**
+ * Selects those acts whose cast was recasted later by an author of the feed, or in the same second by another one, when the
+ * hashes decide.
+ */
+const recastedSince = statement<{ at: number }, [fidsJson: string, actsJson: string]>(
+  "skeleton.authors-feed.recasted-since",
+  `SELECT j.key AS at FROM json_each(?2) j
+   WHERE EXISTS (SELECT 1 FROM
+     (SELECT r.fid, r.timestamp FROM reactions r
+      WHERE r.target_id = j.value ->> 0 AND r.type = ${RECAST} AND r.timestamp >= j.value ->> 1
+      LIMIT ${MAX_RECASTS}) below
+     WHERE below.fid IN (SELECT value FROM json_each(?1))
+       AND (below.fid != j.value ->> 2 OR below.timestamp > j.value ->> 1))`,
+);
 const recastedLater = statement<{ at: number }, [fidsJson: string, actsJson: string]>(
   "skeleton.authors-feed.recasted-later",
   `SELECT j.key AS at FROM json_each(?2) j
@@ -198,22 +212,30 @@ function visibleActs(
 ): ActRow[] {
   const acts = rows.filter(({ isLive }) => isLive);
   if (!withRecasts) return acts;
-  const json = JSON.stringify(
-    acts.map(({ castId, timestamp, recast }) => [castId, timestamp, recast?.fid ?? 0]),
-  );
-  const hidden = new Set(db.all(recastedLater, fidsJson, json).map(({ at }) => at));
-  const ties = db.all(recastedInSameSecond, fidsJson, json);
-  if (ties.length > 0) {
-    const hashes = hashesOfReactions(db, ties);
-    const tied = [...new Set(ties.map(({ at }) => at))];
-    const own = hashesOfActs(
-      db,
-      tied.flatMap((at) => acts[at] ?? []),
-    );
-    const ownOf = new Map(tied.map((at, index) => [at, own[index] ?? "0x"]));
-    ties.forEach(({ at }, index) => {
-      if ((hashes[index] ?? "0x") > (ownOf.get(at) ?? "0x")) hidden.add(at);
-    });
-  }
-  return acts.filter((_, at) => !hidden.has(at));
+  const jsonOf = (some: readonly ActRow[]) =>
+    JSON.stringify(some.map(({ castId, timestamp, recast }) => [castId, timestamp, recast?.fid ?? 0]));
+  const unsure = db.all(recastedSince, fidsJson, jsonOf(acts)).flatMap(({ at }) => acts[at] ?? []);
+  if (unsure.length === 0) return acts;
+  const hidden = hiddenActs(db, fidsJson, unsure, jsonOf(unsure));
+  return acts.filter((act) => !hidden.has(act));
+}
+
+/** Returns the acts that a later recast hides. In one second the recast with the greater hash is later. */
+function hiddenActs(
+  db: IndexDatabase,
+  fidsJson: string,
+  acts: readonly ActRow[],
+  actsJson: string,
+): ReadonlySet<ActRow> {
+  const hidden = new Set(db.all(recastedLater, fidsJson, actsJson).flatMap(({ at }) => acts[at] ?? []));
+  const recasts = db.all(recastedInSameSecond, fidsJson, actsJson);
+  const hashes = hashesOfReactions(db, recasts);
+  const tied = [...new Set(recasts.flatMap(({ at }) => acts[at] ?? []))];
+  const ownHashes = hashesOfActs(db, tied);
+  const ownHashOf = new Map(tied.map((act, at) => [act, ownHashes[at] ?? "0x"]));
+  recasts.forEach(({ at }, index) => {
+    const act = acts[at];
+    if (act && (hashes[index] ?? "0x") > (ownHashOf.get(act) ?? "0x")) hidden.add(act);
+  });
+  return hidden;
 }

@@ -1,26 +1,29 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { type CastRef, hashesOfCasts } from "../../hydrate/cast-ids.ts";
-import { newestCasts, orderedPage } from "../ordered-page.ts";
+import type { CastRef } from "../../hydrate/cast-ids.ts";
+import { newestCasts } from "../ordered-page.ts";
 
 /** The most counts that are read before the query sorts the author's casts instead. */
 const MAX_COUNTS = 2000;
 
-interface CountedRow extends CastRef {
-  readonly sum: number;
-}
-
-const counted = statement<CountedRow, [fid: number, maxCounts: number, limit: number]>(
-  "skeleton.popular-casts.counted",
-  `SELECT c.id, below.sum
+const lowestSum = statement<{ sum: number }, [fid: number, maxCounts: number, above: number]>(
+  "skeleton.popular-casts.lowest-sum",
+  `SELECT below.sum
    FROM (SELECT id, likes + recasts + replies AS sum FROM cast_counts WHERE fid = ?
          ORDER BY (likes + recasts + replies) DESC LIMIT ?) below
    CROSS JOIN casts c ON c.id = below.id
-   LIMIT ?`,
+   LIMIT 1 OFFSET ?`,
 );
-const hasMoreCounts = statement<{ one: number }, [fid: number, offset: number]>(
+// All casts with the lowest sum of the page are sorted, since the index does not have their hashes.
+const counted = statement<CastRef, [fid: number, lowestSum: number, limit: number]>(
+  "skeleton.popular-casts.counted",
+  `SELECT c.id FROM cast_counts n CROSS JOIN casts c ON c.id = n.id
+   WHERE n.fid = ? AND n.likes + n.recasts + n.replies >= ?
+   ORDER BY n.likes + n.recasts + n.replies DESC, c.hash DESC LIMIT ?`,
+);
+const hasMoreCounts = statement<{ one: number }, [fid: number, lowestSum: number, offset: number]>(
   "skeleton.popular-casts.has-more-counts",
-  "SELECT 1 AS one FROM cast_counts WHERE fid = ? LIMIT 1 OFFSET ?",
+  "SELECT 1 AS one FROM cast_counts WHERE fid = ? AND likes + recasts + replies >= ? LIMIT 1 OFFSET ?",
 );
 const declareUncounted = (isReply: 0 | 1) =>
   `SELECT id FROM casts c
@@ -49,23 +52,9 @@ const allOfAuthor = statement<CastRef, [fid: number, limit: number]>(
  */
 export function popularCasts(db: IndexDatabase, query: { fid: number; limit: number }): CastRef[] {
   const { fid, limit } = query;
-  let isTruncated = false;
-  const { rows: found } = orderedPage<CountedRow>({
-    limit,
-    after: undefined,
-    isTied: (a, b) => a.sum === b.sum,
-    read(maxRows) {
-      const rows = db.all(counted, fid, MAX_COUNTS, maxRows);
-      isTruncated = rows.length < maxRows && db.get(hasMoreCounts, fid, MAX_COUNTS) !== undefined;
-      return rows;
-    },
-    hashesOf: (rows) =>
-      hashesOfCasts(
-        db,
-        rows.map(({ id }) => id),
-      ),
-  });
-  if (isTruncated) return db.all(allOfAuthor, fid, limit);
+  const lowest = db.get(lowestSum, fid, MAX_COUNTS, limit - 1)?.sum ?? 0;
+  if (db.get(hasMoreCounts, fid, lowest, MAX_COUNTS)) return db.all(allOfAuthor, fid, limit);
+  const found = db.all(counted, fid, lowest, limit);
   if (found.length === limit) return found;
   const rest = newestCasts(db, { limit: limit - found.length, after: undefined }, (below, maxRows) =>
     db.all(uncounted, fid, below, maxRows),
