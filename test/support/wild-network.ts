@@ -104,7 +104,7 @@ class WildNetwork {
           type: MessageType.MESSAGE_TYPE_LEND_STORAGE,
           body: {
             $case: "lendStorageBody",
-            value: { toFid: followed, numUnits: random.below(3), unitType: 1 },
+            value: { toFid: followed, numUnits: 1 + random.below(2), unitType: 1 },
           },
         };
       case 7:

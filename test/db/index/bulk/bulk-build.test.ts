@@ -10,6 +10,7 @@ import { encodeMessage, type SignedMessage } from "../../../../src/protocol/sign
 import { FarcasterNetwork } from "../../../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { contentDifferences, indexContent } from "../../../support/index-content.ts";
+import { IS_LONG } from "../../../support/long.ts";
 import { DEFAULT_NOW_SECS } from "../../../support/messages.ts";
 import { temporaryIndex } from "../../../support/temporary-index.ts";
 import { wildMessages } from "../../../support/wild-network.ts";
@@ -54,7 +55,7 @@ describe("bulk build", () => {
         buildInBulk(built.db, seededRandom(`order ${seed}`).shuffled(messages));
         expect(contentDifferences(indexContent(live.db), indexContent(built.db))).toEqual([]);
       }),
-      { numRuns: 15 },
+      { numRuns: IS_LONG ? 300 : 15, includeErrorInReport: true },
     );
   });
 });
