@@ -52,11 +52,11 @@ export async function runBackfillStage(deps: StageDeps): Promise<GapError | unde
  * because blocks were missed, stays on the list: its state is compared with the index when that is built.
  */
 async function runBulkBackfill(deps: StageDeps, verifier: Verifier): Promise<void> {
-  const { db, writer, rules, signal } = deps;
+  const { db, writer, signal } = deps;
   if (bulkPhaseOf(db) !== "building") {
-    const reader = { ...deps, verifier, startsEmpty: true };
+    const reader = { ...deps, verifier, isBulk: true };
     const isLater = (fid: number) => bulkPhaseOf(db) !== undefined && isSpooledFid(db, fid);
-    await runBackfill({ ...deps, reader, batcher: new SpoolBatcher(writer, rules.network), isLater });
+    await runBackfill({ ...deps, reader, batcher: new SpoolBatcher(writer), isLater });
   }
   await runBulkBuild(deps, signal);
 }

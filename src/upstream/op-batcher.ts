@@ -1,4 +1,4 @@
-import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
+import type { BulkProgress, PackedMessages } from "../db/index/bulk/bulk-build.ts";
 import { type RelayedBatch, type RelayedOp, sizeOfOp } from "../ingest/relay.ts";
 
 /** Writes relayed operations. */
@@ -12,8 +12,15 @@ export interface RelayWriter {
   buildStep(): Promise<BulkProgress | undefined>;
 }
 
-/** Accepts operations and the fids that they mention. Resolves when there is room for more. */
-export type EmitOps = (ops: readonly RelayedOp[], mentioned: readonly number[]) => Promise<void>;
+/**
+ * Accepts operations, the fids that they mention, and messages that are packed for the bulk build. Resolves when there is
+ * room for more.
+ */
+export type EmitOps = (
+  ops: readonly RelayedOp[],
+  mentioned: readonly number[],
+  packed?: readonly PackedMessages[],
+) => Promise<void>;
 
 /** Accepts the operations of the fids that are read. */
 export interface FidOps {

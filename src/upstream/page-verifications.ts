@@ -1,13 +1,14 @@
 import type { RelayedOp } from "../ingest/relay.ts";
 import type { MessagePage, Verifier } from "../ingest/verify/verifier.ts";
+import type { EmitOps } from "./op-batcher.ts";
 import type { RelayRules } from "./validate-relayed.ts";
 
 /** Dependencies of verifying the pages of an fid. */
 export interface PageVerificationDeps {
   readonly verifier: Verifier;
   readonly rules: Pick<RelayRules, "scope" | "onRefused">;
-  /** Accepts the operations of a verified page; resolves when there is room for more. */
-  readonly emit: (ops: readonly RelayedOp[], mentioned: readonly number[]) => Promise<void>;
+  /** Accepts the messages of a verified page; resolves when there is room for more. */
+  readonly emit: EmitOps;
 }
 
 /** Pages of one fid that are verified while its next pages are read. */
@@ -51,6 +52,7 @@ export class PageVerifications implements AsyncDisposable {
     const ops = parts.flatMap(({ messages }): RelayedOp[] =>
       messages.count > 0 ? [{ kind: "putAll", messages, happenedAt: 0 }] : [],
     );
-    if (ops.length > 0) await emit(ops, mentioned);
+    const packed = parts.flatMap((part) => (part.packed && part.packed.count > 0 ? [part.packed] : []));
+    if (ops.length + packed.length > 0) await emit(ops, mentioned, packed);
   }
 }

@@ -10,6 +10,7 @@ import { OnChainEvent, OnChainEventType } from "../protocol/wire/generated/on-ch
 import { SignerSource } from "../protocol/wire/generated/state.ts";
 import { validatedEvent, validatedProof } from "./block-operations.ts";
 import { MAX_REQUESTERS_PER_CALL, type MessagesMethod, type UpstreamClient } from "./client.ts";
+import type { EmitOps } from "./op-batcher.ts";
 import { PageVerifications } from "./page-verifications.ts";
 import { readPages } from "./pages.ts";
 import { isRegistered, storedEvents, storedKeys, storedMessages, storedProofs } from "./stored.ts";
@@ -20,12 +21,11 @@ export interface FidReaderDeps {
   readonly client: UpstreamClient;
   readonly db: IndexDatabase;
   readonly rules: RelayRules;
-  /** Whether the index has no messages of any fid that is read. They are then not looked up. */
-  readonly startsEmpty?: boolean;
+  /** Whether the index is built in bulk: it has no messages of any fid that is read, and messages are packed for the build. */
+  readonly isBulk?: boolean;
   /** Verifies messages. */
   readonly verifier: Verifier;
-  /** Accepts operations and the fids that they mention; resolves when there is room for more. */
-  readonly emit: (ops: readonly RelayedOp[], mentioned: readonly number[]) => Promise<void>;
+  readonly emit: EmitOps;
 }
 
 /** The stores with the calls that together return all of their messages. */
@@ -100,7 +100,7 @@ async function readEvents(
  */
 async function removeKeyAndProofMessages(reader: FidReaderDeps, fid: number): Promise<void> {
   const { db, emit } = reader;
-  if (reader.startsEmpty) return;
+  if (reader.isBulk) return;
   const messages = [Store.UsernameProofs, Store.GaslessKeys].flatMap((store) => [
     ...storedMessages(db, fid, store).values(),
   ]);
@@ -133,14 +133,20 @@ async function readStore(
 ): Promise<void> {
   const { client, db, rules, emit } = reader;
   const collectsMentions = rules.scope.fids !== undefined && rules.scope.shareOf(fid) === "all";
-  const surplus = reader.startsEmpty ? new Map<string, MessageRef>() : storedMessages(db, fid, store);
+  const surplus = reader.isBulk ? new Map<string, MessageRef>() : storedMessages(db, fid, store);
   for (const method of methods) {
     for await (const page of readPages((token) => client.messages(method, fid, token))) {
       // A stored message has been verified before. It is not surplus.
       const received =
         surplus.size > 0 ? page.filter((bytes) => !surplus.delete(claimedHash(bytes)?.toHex() ?? "")) : page;
       if (received.length === 0) continue;
-      await verifying.add({ fid, store, messages: packBytes(received), collectsMentions });
+      await verifying.add({
+        fid,
+        store,
+        messages: packBytes(received),
+        collectsMentions,
+        packsColumns: reader.isBulk === true,
+      });
     }
   }
   if (surplus.size > 0) await emit([...surplus.values()].map(removeOp), []);

@@ -1,8 +1,5 @@
 import type { PackedMessages } from "../db/index/bulk/bulk-build.ts";
-import { MessagePacker } from "../db/index/bulk/packed-messages.ts";
-import { splitEncoded } from "../db/index/messages/split-encoded.ts";
-import { type RelayedOp, singleOps } from "../ingest/relay.ts";
-import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import type { RelayedOp } from "../ingest/relay.ts";
 import type { EmitOps, FidOps, RelayWriter } from "./op-batcher.ts";
 
 /** A transaction has about so many bytes of messages. The unsynced log of the index grows by about twice as much. */
@@ -14,7 +11,7 @@ const LINGER_MS = 100;
 /** What was read of one fid. */
 interface Portion {
   readonly ops: readonly RelayedOp[];
-  readonly messages: PackedMessages;
+  readonly messages: readonly PackedMessages[];
 }
 
 /**
@@ -24,7 +21,6 @@ interface Portion {
  */
 export class SpoolBatcher implements FidOps {
   readonly #writer: RelayWriter;
-  readonly #network: FarcasterNetwork;
   #waiting: Portion[] = [];
   #waitingBytes = 0;
   /** Kept beyond a failed reading: the scope reports each mentioned fid once. */
@@ -35,23 +31,19 @@ export class SpoolBatcher implements FidOps {
   #room = Promise.withResolvers<void>();
   #fault: unknown;
 
-  constructor(writer: RelayWriter, network: FarcasterNetwork) {
+  constructor(writer: RelayWriter) {
     this.#writer = writer;
-    this.#network = network;
   }
 
   ofFid(): EmitOps {
-    const packer = new MessagePacker();
-    const others: RelayedOp[] = [];
-    return async (ops, mentioned) => {
+    const allOps: RelayedOp[] = [];
+    const messages: PackedMessages[] = [];
+    return async (ops, mentioned, packed = []) => {
       this.throwIfFailed();
       for (const fid of mentioned) this.#mentioned.push(fid);
-      for (const op of singleOps(ops)) {
-        if (op.kind === "put") packer.add(splitEncoded(op.message, this.#network));
-        else others.push(op);
-      }
-      if (ops.some(({ kind }) => kind === "fidComplete"))
-        await this.#add({ ops: others, messages: packer.finish() });
+      allOps.push(...ops);
+      messages.push(...packed);
+      if (ops.some(({ kind }) => kind === "fidComplete")) await this.#add({ ops: allOps, messages });
     };
   }
 
@@ -71,7 +63,7 @@ export class SpoolBatcher implements FidOps {
   /** Resolves when there is room for more. */
   async #add(portion: Portion): Promise<void> {
     this.#waiting.push(portion);
-    this.#waitingBytes += portion.messages.bytes.length;
+    this.#waitingBytes += bytesOf(portion);
     if (this.#waitingBytes >= BYTES_PER_BATCH) this.#endLinger();
     this.#running ??= this.#run();
     while (this.#waitingBytes > MAX_WAITING_BYTES) await this.#room.promise;
@@ -99,14 +91,14 @@ export class SpoolBatcher implements FidOps {
     let portions = 0;
     let bytes = 0;
     for (; portions < this.#waiting.length && bytes < BYTES_PER_BATCH; portions++)
-      bytes += this.#waiting[portions]?.messages.bytes.length ?? 0;
+      bytes += bytesOf(this.#waiting[portions]);
     const batch = this.#waiting.splice(0, portions);
     this.#waitingBytes -= bytes;
     const mentioned = this.#mentioned;
     this.#mentioned = [];
     await this.#writer.apply({
       ops: batch.flatMap(({ ops }) => ops),
-      spooled: batch.map(({ messages }) => messages),
+      spooled: batch.flatMap(({ messages }) => messages),
       positions: [],
       mentioned,
     });
@@ -124,4 +116,8 @@ export class SpoolBatcher implements FidOps {
     await promise;
     clearTimeout(timer);
   }
+}
+
+function bytesOf(portion: Portion | undefined): number {
+  return portion?.messages.reduce((sum, { bytes }) => sum + bytes.length, 0) ?? 0;
 }

@@ -35,10 +35,7 @@ export interface VerifierScope {
 export function serveVerifier(scope: VerifierScope): void {
   scope.onmessage = ({ data: { context, jobs } }) => {
     const results = jobs.map((job) => runJob(job, context));
-    scope.postMessage(
-      { results },
-      results.flatMap((result) => (result.type === "page" ? [bufferOf(result.page.messages)] : [])),
-    );
+    scope.postMessage({ results }, results.flatMap(buffersOf));
   };
 }
 
@@ -48,6 +45,12 @@ function runJob(job: VerifierJob, context: ValidationContext): VerifierResult {
     validateEncoded({ kind: job.kinds[at] as RecordKind, bytes }, context),
   );
   return { type: "records", refusals };
+}
+
+function buffersOf(result: VerifierResult): ArrayBuffer[] {
+  if (result.type !== "page") return [];
+  const { messages, packed } = result.page;
+  return packed ? [bufferOf(messages), bufferOf(packed)] : [bufferOf(messages)];
 }
 
 /** Returns the buffer that a packed list has for itself. */

@@ -1,3 +1,6 @@
+import type { PackedMessages } from "../../db/index/bulk/bulk-build.ts";
+import { MessagePacker } from "../../db/index/bulk/packed-messages.ts";
+import { splitMessage } from "../../db/index/messages/split.ts";
 import { type ByteList, packBytes, unpackBytes } from "../../lib/byte-list.ts";
 import { mentionedFids } from "../../protocol/mentioned-fids.ts";
 import { type Store, slotOf } from "../../protocol/merge-rules.ts";
@@ -14,15 +17,16 @@ export interface MessagePage {
   readonly messages: ByteList;
   /** Whether the fids that valid messages mention are collected. */
   readonly collectsMentions: boolean;
+  /** Whether valid messages are packed for the bulk build, on the thread that verifies them. */
+  readonly packsColumns?: boolean;
 }
 
 /** The messages of a page that passed every rule that depends on the message alone, their hash and signature included. */
 export interface VerifiedPage {
-  /**
-   * The valid messages of the fid and store, in the order of the page and as they were received. A writer that stores
-   * them in another form converts them here, on the thread that verifies them, and not on the writer's.
-   */
+  /** The valid messages of the fid and store, in the order of the page and as they were received; empty if `packed` is set. */
   readonly messages: ByteList;
+  /** The valid messages for the bulk build, if the page `packsColumns`. */
+  readonly packed?: PackedMessages | undefined;
   /** Why messages were refused. Messages of other fids and stores are skipped without a refusal. */
   readonly refusals: readonly Rejection[];
   /** Distinct fids. */
@@ -46,6 +50,7 @@ export interface Verifier {
 /** Verifies a page on the calling thread. */
 export function verifyPage(page: MessagePage, context: ValidationContext): VerifiedPage {
   const valid: Uint8Array[] = [];
+  const packer = page.packsColumns ? new MessagePacker() : undefined;
   const refusals: Rejection[] = [];
   const mentioned = new Set<number>();
   for (const bytes of unpackBytes(page.messages)) {
@@ -56,11 +61,12 @@ export function verifyPage(page: MessagePage, context: ValidationContext): Verif
       refusals.push(refusal);
       continue;
     }
-    valid.push(bytes);
-    if (decoded.ok && page.collectsMentions)
-      for (const fid of mentionedFids(decoded.value.data)) mentioned.add(fid);
+    if (!decoded.ok) continue;
+    if (packer) packer.add(splitMessage(decoded.value, context.network));
+    else valid.push(bytes);
+    if (page.collectsMentions) for (const fid of mentionedFids(decoded.value.data)) mentioned.add(fid);
   }
-  return { messages: packBytes(valid), refusals, mentioned: [...mentioned] };
+  return { messages: packBytes(valid), packed: packer?.finish(), refusals, mentioned: [...mentioned] };
 }
 
 /** Validates one record on the calling thread. */
