@@ -156,6 +156,31 @@ describe("splitMessage and rebuildMessage", () => {
     );
   });
 
+  /** The generators of random messages of the public client library, one for each type. */
+  const factories = Object.entries(core.Factories).flatMap(([name, factory]) =>
+    name.endsWith("Message") && name !== "Message" && name !== "FrameActionMessage"
+      ? [[name, factory as unknown as { create(): Promise<core.Message> }] as const]
+      : [],
+  );
+
+  test.each(factories)("give messages of the public generator back: %s", async (name, factory) => {
+    for (let round = 0; round < 5; round++) {
+      const { data } = await factory.create();
+      if (!data) throw new Error("no data");
+      const message = seal(core.MessageData.encode(data).finish());
+      const { columns, envelope } = splitMessage(message, data.network as number);
+      expect(rebuildMessage(columns, envelope, data.network as number)).toEqual(message);
+      expect(splitEncoded(encodeMessage(message), data.network as number)).toEqual({
+        columns,
+        envelope,
+        hash: message.hash,
+      });
+      const isTyped = /^(Cast|Reaction|Link|UserData)Add/.test(name);
+      expect(columns.table === "messages").toBe(!isTyped);
+      expect(envelope.data === null).toBe(isTyped);
+    }
+  });
+
   for (const [name, encode] of Object.entries(ODD_ENCODINGS)) {
     test(`give a message back byte for byte: ${name}`, () => {
       let differing = 0;
