@@ -34,8 +34,9 @@ export class ChangeTracker {
   start(isHistory: boolean): void {
     this.#isTracking = !isHistory;
     this.#steps.length = 0;
-    this.#createdUsers.clear();
-    this.#updatedUsers.clear();
+    // Clearing an empty set is not free, and this runs for every message.
+    if (this.#createdUsers.size > 0) this.#createdUsers.clear();
+    if (this.#updatedUsers.size > 0) this.#updatedUsers.clear();
   }
 
   get isTracking(): boolean {

@@ -1,39 +1,57 @@
 const MAX_CACHED_KEYS = 20_000;
 
+/** What the writer found out about a key. */
+interface KnownSigner {
+  /** The registered fid of which it is an active on-chain key. */
+  activeFid?: number;
+  isNotGasless?: boolean;
+}
+
 /**
  * Keys that the writer found to be active on-chain keys of registered fids, and keys that are not gasless keys. Both are
  * forgotten when an on-chain event or a gasless key is merged or removed.
  */
 export class SignerCache {
-  readonly #activeFids = new Map<string, number>();
-  readonly #notGasless = new Set<string>();
+  readonly #signers = new Map<string, KnownSigner>();
+  /** One message asks several times. */
+  #lastKey: Uint8Array | undefined;
+  #last: KnownSigner = {};
 
   /** Whether the key is known to be an active on-chain key of this registered fid. */
   isActive(fid: number, key: Uint8Array): boolean {
-    return this.#activeFids.get(nameOf(key)) === fid;
+    return this.#of(key).activeFid === fid;
   }
 
   addActive(fid: number, key: Uint8Array): void {
-    if (this.#activeFids.size >= MAX_CACHED_KEYS) this.#activeFids.clear();
-    this.#activeFids.set(nameOf(key), fid);
+    this.#of(key).activeFid = fid;
   }
 
   /** Whether the key is known not to be a gasless key. */
   isNotGasless(key: Uint8Array): boolean {
-    return this.#notGasless.has(nameOf(key));
+    return this.#of(key).isNotGasless === true;
   }
 
   addNotGasless(key: Uint8Array): void {
-    if (this.#notGasless.size >= MAX_CACHED_KEYS) this.#notGasless.clear();
-    this.#notGasless.add(nameOf(key));
+    this.#of(key).isNotGasless = true;
   }
 
   clear(): void {
-    this.#activeFids.clear();
-    this.#notGasless.clear();
+    if (this.#signers.size === 0) return;
+    this.#signers.clear();
+    this.#lastKey = undefined;
   }
-}
 
-function nameOf(key: Uint8Array): string {
-  return Buffer.prototype.latin1Slice.call(key);
+  #of(key: Uint8Array): KnownSigner {
+    if (key === this.#lastKey) return this.#last;
+    const name = Buffer.prototype.latin1Slice.call(key);
+    let signer = this.#signers.get(name);
+    if (!signer) {
+      if (this.#signers.size >= MAX_CACHED_KEYS) this.#signers.clear();
+      signer = {};
+      this.#signers.set(name, signer);
+    }
+    this.#lastKey = key;
+    this.#last = signer;
+    return signer;
+  }
 }

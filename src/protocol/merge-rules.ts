@@ -115,7 +115,7 @@ export function parseReactionSlot(slot: Uint8Array): {
   type: number;
   target: { fid: number; hash: Uint8Array } | { url: string };
 } {
-  const bytes = Buffer.from(slot.buffer, slot.byteOffset, slot.byteLength);
+  const bytes = asBuffer(slot);
   const type = bytes[0] ?? 0;
   const key = bytes.subarray(2);
   if (bytes[1] !== 0) return { type, target: { url: key.toString("utf8") } };
@@ -124,7 +124,7 @@ export function parseReactionSlot(slot: Uint8Array): {
 
 /** Returns the type and target of the link in a slot; undefined for the slot of a compact state. */
 export function parseLinkSlot(slot: Uint8Array): { type: string; targetFid: number } | undefined {
-  const bytes = Buffer.from(slot.buffer, slot.byteOffset, slot.byteLength);
+  const bytes = asBuffer(slot);
   const length = bytes[0] ?? 0;
   if (length === COMPACT) return undefined;
   return { type: bytes.toString("utf8", 1, 1 + length), targetFid: readU64(bytes, 1 + length) };
@@ -162,6 +162,10 @@ function u64(value: number): Uint8Array {
   bytes.writeUInt32BE(Math.floor(value / 2 ** 32));
   bytes.writeUInt32BE(value % 2 ** 32, 4);
   return bytes;
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function readU64(bytes: Buffer, at: number): number {
