@@ -3,6 +3,7 @@ import { StateUnavailable } from "../db/state/unavailable.ts";
 import { exponentialBackoffMs, withJitter } from "../lib/backoff.ts";
 import type { Batch } from "./batcher.ts";
 import { failure, type TokenOutcome, tokenOutcomes } from "./client-response.ts";
+import { distinct } from "./distinct.ts";
 import type { BatchOutcome, PostBatch } from "./post-batch.ts";
 import type { SendCounters } from "./send-stats.ts";
 import type { Slot, Slots } from "./slots.ts";
@@ -113,10 +114,11 @@ export function createBatchSender(
     if (batchTokens.length === 0) return;
     const results: TokenResult[] = [];
     const gone: (TokenKey & { readonly token: string })[] = [];
-    for (const [at, { kind, reason, isRetryable, isGone }] of outcomes.entries()) {
-      const token = batchTokens[at];
-      if (!token) throw new Error("there are more outcomes than tokens");
-      const { appId, fid, clientFid, details } = token;
+    let at = 0;
+    for (const { appId, fid, clientFid, details } of batchTokens) {
+      const outcome = outcomes[at++];
+      if (!outcome) throw new Error("there are fewer outcomes than tokens");
+      const { kind, reason, isRetryable, isGone } = outcome;
       results.push({ fid, clientFid, kind, reason, isRetryable });
       if (isGone) gone.push({ appId, fid, clientFid, token: details.token });
     }
@@ -136,12 +138,16 @@ export function createBatchSender(
     );
   }
 
-  async function call(host: string, { url, tokens: batchTokens }: Batch): Promise<BatchOutcome> {
+  async function call(host: string, url: string, texts: readonly string[]): Promise<BatchOutcome> {
     const startedAt = performance.now();
-    // A token that is in two rows is sent once.
-    const distinct = [...new Set(batchTokens.map(({ details }) => details.token))];
     const { notification } = work;
-    const outcome = await post({ url, notification, tokens: distinct, signal: signals.cancelCalls });
+    // A token that is in two rows is sent once.
+    const outcome = await post({
+      url,
+      notification,
+      tokens: distinct(texts),
+      signal: signals.cancelCalls,
+    });
     if (outcome.kind === "cancelled") throw signals.cancelCalls.reason;
     const label = outcome.kind === "response" ? "answered" : outcome.reason;
     stats.countCall(host, label, performance.now() - startedAt);
@@ -189,11 +195,11 @@ export function createBatchSender(
           if (batchTokens.length === 0) return;
           if (slot === "given-up") return await recordFailure(host, batchTokens, reason);
 
-          const outcome = await call(host, batch);
+          const texts = batchTokens.map(({ details }) => details.token);
+          const outcome = await call(host, batch.url, texts);
           if (outcome.kind === "cancelled") return;
           if (outcome.kind === "response") {
             slot.release("ok");
-            const texts = batchTokens.map(({ details }) => details.token);
             return await record(host, batchTokens, tokenOutcomes(texts, outcome.response));
           }
           slot.release(outcome.hostStatus, outcome.waitMs);

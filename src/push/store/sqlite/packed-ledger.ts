@@ -49,8 +49,12 @@ export function ledgerClient(callWriter: CallWriter): NotificationLedger {
   return {
     async claim(campaign, tokens, leaseSecs) {
       const { seq, ledgerKey } = campaign;
-      const claims = await call("claim", { seq, ledgerKey }, packTokens(tokens), leaseSecs);
-      const those = (claim: number) => tokens.filter((_, at) => (claims as Uint8Array)[at] === claim);
+      const claims = (await call("claim", { seq, ledgerKey }, packTokens(tokens), leaseSecs)) as Uint8Array;
+      // The usual case, without another pass over the tokens.
+      if (claims.every((claim) => claim === CLAIMED)) {
+        return { claimed: tokens, alreadyCounted: [], conflicting: [] };
+      }
+      const those = (claim: number) => tokens.filter((_, at) => claims[at] === claim);
       return {
         claimed: those(CLAIMED),
         alreadyCounted: those(ALREADY_COUNTED),
@@ -73,43 +77,54 @@ export function ledgerClient(callWriter: CallWriter): NotificationLedger {
 
 function packTokens(tokens: readonly TokenPosition[]): PackedTokens {
   const packed = new Float64Array(2 * tokens.length);
-  for (const [at, { fid, clientFid }] of tokens.entries()) {
-    packed[2 * at] = fid;
-    packed[2 * at + 1] = clientFid;
+  let at = 0;
+  for (const { fid, clientFid } of tokens) {
+    packed[at++] = fid;
+    packed[at++] = clientFid;
   }
   return packed;
 }
 
 export function unpackTokens(packed: PackedTokens): TokenPosition[] {
-  return Array.from({ length: packed.length / 2 }, (_, at) => ({
-    fid: packed[2 * at] ?? 0,
-    clientFid: packed[2 * at + 1] ?? 0,
-  }));
+  const tokens: TokenPosition[] = [];
+  for (let at = 0; at < packed.length; at += 2) {
+    tokens.push({ fid: packed[at] ?? 0, clientFid: packed[at + 1] ?? 0 });
+  }
+  return tokens;
 }
 
 function packResults(results: readonly TokenResult[]): PackedResults[] {
   const outcomes: Outcome[] = [];
   const outcomeOf = new Uint8Array(results.length);
-  for (const [at, { kind, reason, isRetryable }] of results.entries()) {
-    const isSame = (other: Outcome) =>
-      other.kind === kind && other.reason === reason && other.isRetryable === isRetryable;
-    let index = outcomes.findIndex(isSame);
+  let at = 0;
+  let index = 0;
+  for (const result of results) {
+    // Nearly all tokens of a batch have the outcome of the one before.
+    if (!isSameOutcome(outcomes[index], result)) {
+      index = outcomes.findIndex((outcome) => isSameOutcome(outcome, result));
+    }
     if (index === -1) {
       if (outcomes.length === MAX_OUTCOMES) {
         return [...packResults(results.slice(0, at)), ...packResults(results.slice(at))];
       }
+      const { kind, reason, isRetryable } = result;
       index = outcomes.push({ kind, reason, isRetryable }) - 1;
     }
-    outcomeOf[at] = index;
+    outcomeOf[at++] = index;
   }
   return [{ tokens: packTokens(results), outcomes, outcomeOf }];
 }
 
+function isSameOutcome(a: Outcome | undefined, b: Outcome): boolean {
+  return a?.kind === b.kind && a.reason === b.reason && a.isRetryable === b.isRetryable;
+}
+
 export function unpackResults({ tokens, outcomes, outcomeOf }: PackedResults): TokenResult[] {
-  return unpackTokens(tokens).map((token, at) => {
+  return unpackTokens(tokens).map(({ fid, clientFid }, at) => {
     const outcome = outcomes[outcomeOf[at] ?? -1];
     if (!outcome) throw new Error("a result has no outcome");
-    return { ...token, ...outcome };
+    const { kind, reason, isRetryable } = outcome;
+    return { fid, clientFid, kind, reason, isRetryable };
   });
 }
 
@@ -118,6 +133,7 @@ export function packClaims(
   tokens: readonly TokenPosition[],
   claimed: ClaimResult<TokenPosition>,
 ): Uint8Array {
+  if (claimed.claimed.length === tokens.length) return new Uint8Array(tokens.length).fill(CLAIMED);
   const refused = new Set(claimed.conflicting);
   const counted = new Set(claimed.alreadyCounted);
   return Uint8Array.from(tokens, (token) =>
