@@ -5,6 +5,7 @@ import type { Batch } from "./batcher.ts";
 import { failure, type TokenOutcome, tokenOutcomes } from "./client-response.ts";
 import { distinct } from "./distinct.ts";
 import type { BatchOutcome, PostBatch } from "./post-batch.ts";
+import { createResultRecorder } from "./result-recorder.ts";
 import type { SendCounters } from "./send-stats.ts";
 import type { Slot, Slots } from "./slots.ts";
 import type { CampaignWork } from "./store/campaign-store.ts";
@@ -105,6 +106,10 @@ export function createBatchSender(
     });
   }
 
+  const recordResults = createResultRecorder((host, results) =>
+    retryUntilStored(() => ledger.record(work, host, results, settings.dedupeTtlSecs)),
+  );
+
   /** @param outcomes one for each token, in the same order */
   async function record(
     host: string,
@@ -122,7 +127,7 @@ export function createBatchSender(
       results.push({ fid, clientFid, kind, reason, isRetryable });
       if (isGone) gone.push({ appId, fid, clientFid, token: details.token });
     }
-    await retryUntilStored(() => ledger.record(work, host, results, settings.dedupeTtlSecs));
+    await recordResults(host, results);
     stats.countTokens(host, results);
     onResults(results);
     // After the counts: a crash in between leaves a token that the next send finds invalid again.
