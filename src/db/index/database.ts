@@ -3,6 +3,7 @@ import { SqliteConnection } from "../sqlite/connection.ts";
 import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
 import { openInMemory, openReader, openWriter } from "../sqlite/open.ts";
 import { InvalidationRecorder } from "./cache-invalidations.ts";
+import type { CommitSequence } from "./commit-sequence.ts";
 import { SearchChanges } from "./search-changes.ts";
 
 const migrations = embeddedMigrations("index");
@@ -19,6 +20,8 @@ export class IndexDatabase extends SqliteConnection {
   readonly invalidations = new InvalidationRecorder();
   /** Changes of the current transaction to the full-text index. */
   readonly search = new SearchChanges();
+  /** Set by the writer of a node, whose readers share it. */
+  commits: CommitSequence | undefined;
 
   override transaction<T>(work: () => T): T {
     try {
@@ -26,12 +29,15 @@ export class IndexDatabase extends SqliteConnection {
         const result = work();
         this.search.flush(this);
         this.invalidations.flush(this);
+        this.commits?.begin();
         return result;
       });
     } catch (cause) {
       this.search.clear();
       this.invalidations.clear();
       throw cause;
+    } finally {
+      this.commits?.end();
     }
   }
 }
