@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import { exponentialBackoffMs, withJitter } from "../lib/backoff.ts";
 import type { Batch } from "./batcher.ts";
-import { failure, type TokenOutcome, tokenOutcomes } from "./client-response.ts";
+import { type ClientOutcome, failure, tokenOutcomes } from "./client-response.ts";
 import { distinct } from "./distinct.ts";
 import type { BatchOutcome, PostBatch } from "./post-batch.ts";
 import { createResultRecorder } from "./result-recorder.ts";
 import type { SendCounters } from "./send-stats.ts";
 import type { Slot, Slots } from "./slots.ts";
 import type { CampaignWork } from "./store/campaign-store.ts";
-import type { NotificationLedger, TokenResult } from "./store/notification-ledger.ts";
+import type { BatchResults, NotificationLedger } from "./store/notification-ledger.ts";
 import type { LiveToken, TokenKey, TokenStore } from "./store/token-store.ts";
 
 const MIN_LEASE_SECS = 30;
@@ -29,7 +29,7 @@ export interface BatchSenderDeps {
   readonly monotonicMs: () => number;
   readonly settings: BatchSendSettings;
   /** Called with the results of tokens after they are stored. */
-  readonly onResults: (results: readonly TokenResult[]) => void;
+  readonly onResults: (results: BatchResults) => void;
 }
 
 export interface BatchSendSettings {
@@ -114,24 +114,16 @@ export function createBatchSender(
   async function record(
     host: string,
     batchTokens: readonly LiveToken[],
-    outcomes: readonly TokenOutcome[],
+    outcomes: readonly ClientOutcome[],
   ): Promise<void> {
     if (batchTokens.length === 0) return;
-    const results: TokenResult[] = [];
-    const gone: (TokenKey & { readonly token: string })[] = [];
-    let at = 0;
-    for (const { appId, fid, clientFid, details } of batchTokens) {
-      const outcome = outcomes[at++];
-      if (!outcome) throw new Error("there are fewer outcomes than tokens");
-      const { kind, reason, isRetryable, isGone } = outcome;
-      results.push({ fid, clientFid, kind, reason, isRetryable });
-      if (isGone) gone.push({ appId, fid, clientFid, token: details.token });
-    }
+    const results = { tokens: batchTokens, outcomes };
     await recordResults(host, results);
-    stats.countTokens(host, results);
+    stats.countTokens(host, outcomes);
     onResults(results);
+    const gone = batchTokens.filter((_, at) => outcomes[at]?.isGone);
     // After the counts: a crash in between leaves a token that the next send finds invalid again.
-    if (gone.length > 0) await retryUntilStored(() => tokens.deleteMatching(gone));
+    if (gone.length > 0) await retryUntilStored(() => tokens.deleteMatching(gone.map(keyAndText)));
   }
 
   function recordFailure(host: string, batchTokens: readonly LiveToken[], reason: string): Promise<void> {
@@ -224,4 +216,8 @@ export function createBatchSender(
       }
     },
   };
+}
+
+function keyAndText({ appId, fid, clientFid, details }: LiveToken): TokenKey & { readonly token: string } {
+  return { appId, fid, clientFid, token: details.token };
 }

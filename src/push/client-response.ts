@@ -1,13 +1,8 @@
 import { decodeUtf8, parseJson } from "../lib/json.ts";
-import type { OutcomeKind } from "./store/campaign-store.ts";
+import type { TokenOutcome } from "./store/notification-ledger.ts";
 
 /** A client's result for one token of a batch. */
-export interface TokenOutcome {
-  readonly kind: Exclude<OutcomeKind, "not_attempted">;
-  /** One of a bounded set; empty for a success. */
-  readonly reason: string;
-  /** Whether the client may accept the same notification for this token later. */
-  readonly isRetryable: boolean;
+export interface ClientOutcome extends TokenOutcome {
   /** Whether the client will reject this token from now on. */
   readonly isGone: boolean;
 }
@@ -62,14 +57,14 @@ function withoutSent(text: string, { json }: SentTokens): string {
   return at === -1 ? text : `${text.slice(0, at)}"${SENT_MARK}"${text.slice(at + json.length)}`;
 }
 
-const SUCCESS: TokenOutcome = { kind: "success", reason: "", isRetryable: false, isGone: false };
+const SUCCESS: ClientOutcome = { kind: "success", reason: "", isRetryable: false, isGone: false };
 
 /**
  * Returns the result of each token in a response. A token in several lists is counted once, by the first of:
  * successful, invalid, rate limited, failed.
  */
-export function tokenOutcomes(tokens: readonly string[], response: ClientResponse): readonly TokenOutcome[] {
-  if (isFullSuccess(tokens, response)) return new Array<TokenOutcome>(tokens.length).fill(SUCCESS);
+export function tokenOutcomes(tokens: readonly string[], response: ClientResponse): readonly ClientOutcome[] {
+  if (isFullSuccess(tokens, response)) return new Array<ClientOutcome>(tokens.length).fill(SUCCESS);
   const successful = new Set(response.successful);
   const invalid = new Set(response.invalid);
   const rateLimited = new Set(response.rateLimited);
@@ -100,8 +95,8 @@ function isFullSuccess(tokens: readonly string[], response: ClientResponse): boo
 /** Creates the result of a token that failed. */
 export function failure(
   reason: string,
-  { isRetryable = false, isGone = false }: Partial<TokenOutcome> = {},
-): TokenOutcome {
+  { isRetryable = false, isGone = false }: Partial<ClientOutcome> = {},
+): ClientOutcome {
   return { kind: "failure", reason, isRetryable, isGone };
 }
 

@@ -1,21 +1,23 @@
-import type { TokenResult } from "./store/notification-ledger.ts";
+import type { BatchResults } from "./store/notification-ledger.ts";
 
-/** Limit of results in one write. */
-const MAX_RESULTS = 1000;
+/** Limit of batches in one write. */
+const MAX_BATCHES = 10;
 
 interface Group {
-  readonly results: TokenResult[];
+  readonly batches: BatchResults[];
   readonly stored: Promise<void>;
 }
 
-/** Stores results of tokens of one client host. Resolves when they are committed. */
-export type RecordResults = (host: string, results: readonly TokenResult[]) => Promise<void>;
+/** Stores the results of a batch of one client host. Resolves when they are committed. */
+export type RecordResults = (host: string, results: BatchResults) => Promise<void>;
 
 /**
  * Returns a function that stores results with `write`, one write of a host at a time. Results that arrive meanwhile share
  * the next one: a write costs about the same for one batch as for several. A write that fails fails all batches in it.
  */
-export function createResultRecorder(write: RecordResults): RecordResults {
+export function createResultRecorder(
+  write: (host: string, batches: readonly BatchResults[]) => Promise<void>,
+): RecordResults {
   /** The next write of each host, which more results can join. */
   const waiting = new Map<string, Group>();
   /** The last write of each host. */
@@ -23,18 +25,18 @@ export function createResultRecorder(write: RecordResults): RecordResults {
 
   return (host, results) => {
     const open = waiting.get(host);
-    if (open && open.results.length + results.length <= MAX_RESULTS) {
-      open.results.push(...results);
+    if (open && open.batches.length < MAX_BATCHES) {
+      open.batches.push(results);
       return open.stored;
     }
-    const own = [...results];
+    const batches = [results];
     const store = () => {
       if (waiting.get(host) === group) waiting.delete(host);
-      return write(host, own);
+      return write(host, batches);
     };
     const previous = last.get(host);
     const stored = previous ? previous.then(store) : Promise.resolve().then(store);
-    const group: Group = { results: own, stored };
+    const group: Group = { batches, stored };
     waiting.set(host, group);
     const ended = stored
       .catch(() => undefined)

@@ -1,6 +1,6 @@
 import { CallDurations, type DurationStats } from "../lib/call-durations.ts";
 import type { OutcomeKind } from "./store/campaign-store.ts";
-import type { TokenResult } from "./store/notification-ledger.ts";
+import type { TokenOutcome } from "./store/notification-ledger.ts";
 
 /** Limit of hosts that are counted separately: clients choose the hosts. */
 const MAX_HOSTS = 100;
@@ -27,11 +27,11 @@ export class SendCounters {
   readonly #calls: HostCounts = new Map();
   readonly #durations = new CallDurations();
 
-  countTokens(host: string, results: readonly Pick<TokenResult, "kind">[]): void {
+  countTokens(host: string, outcomes: readonly TokenOutcome[]): void {
     let success = 0;
-    for (const { kind } of results) if (kind === "success") success += 1;
+    for (const { kind } of outcomes) if (kind === "success") success += 1;
     this.#add(this.#tokens, host, "success", success);
-    this.#add(this.#tokens, host, "failure", results.length - success);
+    this.#add(this.#tokens, host, "failure", outcomes.length - success);
   }
 
   countNotAttempted(host: string, count: number): void {

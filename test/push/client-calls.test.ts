@@ -200,6 +200,7 @@ test("calls a client with the required headers and nothing that identifies the o
   expect([...(request?.headers.keys() ?? [])].sort()).toEqual([
     "accept",
     "accept-encoding",
+    "connection",
     "content-length",
     "content-type",
     "host",

@@ -1,23 +1,19 @@
 import { expect, test } from "bun:test";
 import { createResultRecorder } from "../../src/push/result-recorder.ts";
-import type { TokenResult } from "../../src/push/store/notification-ledger.ts";
+import type { BatchResults } from "../../src/push/store/notification-ledger.ts";
 
-const results = (from: number, count = 1): TokenResult[] =>
-  Array.from({ length: count }, (_, at) => ({
-    fid: from + at,
-    clientFid: 1,
-    kind: "success",
-    reason: "",
-    isRetryable: false,
-  }));
+const results = (fid: number): BatchResults => ({
+  tokens: [{ fid, clientFid: 1 }],
+  outcomes: [{ kind: "success", reason: "", isRetryable: false }],
+});
 
 /** A recorder whose writes the test finishes. */
 function startRecorder() {
   const writes: { readonly write: string; readonly end: PromiseWithResolvers<void> }[] = [];
   const record = createResultRecorder((host, written) => {
     const end = Promise.withResolvers<void>();
-    const fids = written.map(({ fid }) => fid);
-    writes.push({ write: `${host}: ${fids.length > 9 ? fids.length : fids.join(" ")}`, end });
+    const fids = written.flatMap(({ tokens }) => tokens.map(({ fid }) => fid));
+    writes.push({ write: `${host}: ${fids.join(" ")}`, end });
     return end.promise;
   });
   const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -55,13 +51,13 @@ test("a failed write fails its batches and not the next write", async () => {
   expect(await next).toBeUndefined();
 });
 
-test("limits the results of one write", async () => {
+test("limits the batches of one write", async () => {
   const { record, writes, settled, written } = startRecorder();
-  const batches = [400, 400, 400].map((count) => record("a", results(0, count)));
+  const batches = Array.from({ length: 12 }, (_, at) => record("a", results(at)));
   await settled();
   writes[0]?.end.resolve();
   await settled();
   writes[1]?.end.resolve();
   await Promise.all(batches);
-  expect(written()).toEqual(["a: 800", "a: 400"]);
+  expect(written()).toEqual(["a: 0 1 2 3 4 5 6 7 8 9", "a: 10 11"]);
 });

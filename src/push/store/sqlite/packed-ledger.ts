@@ -1,6 +1,12 @@
 import type { CallWriter } from "../../../db/state/store-writes.ts";
 import type { CampaignWork } from "../campaign-store.ts";
-import type { ClaimResult, NotificationLedger, TokenResult } from "../notification-ledger.ts";
+import type {
+  BatchResults,
+  ClaimResult,
+  NotificationLedger,
+  TokenOutcome as Outcome,
+  TokenResult,
+} from "../notification-ledger.ts";
 import type { TokenPosition } from "../token-store.ts";
 
 /**
@@ -10,9 +16,6 @@ import type { TokenPosition } from "../token-store.ts";
 
 /** Fid and client fid of each token, in turn. */
 type PackedTokens = Float64Array;
-
-/** A result without its token. */
-type Outcome = Omit<TokenResult, keyof TokenPosition>;
 
 /** Results of tokens: for each token the index of its outcome. */
 export interface PackedResults {
@@ -93,30 +96,72 @@ export function unpackTokens(packed: PackedTokens): TokenPosition[] {
   return tokens;
 }
 
-function packResults(results: readonly TokenResult[]): PackedResults[] {
-  const outcomes: Outcome[] = [];
-  const outcomeOf = new Uint8Array(results.length);
-  let at = 0;
-  let index = 0;
-  for (const result of results) {
-    // Nearly all tokens of a batch have the outcome of the one before.
-    if (!isSameOutcome(outcomes[index], result)) {
-      index = outcomes.findIndex((outcome) => isSameOutcome(outcome, result));
-    }
-    if (index === -1) {
-      if (outcomes.length === MAX_OUTCOMES) {
-        return [...packResults(results.slice(0, at)), ...packResults(results.slice(at))];
+function packResults(batches: readonly BatchResults[]): PackedResults[] {
+  const packs: PackedResults[] = [];
+  let rest = batches.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  let packer = new ResultPacker(rest);
+  for (const { tokens, outcomes } of batches) {
+    for (let at = 0; at < tokens.length; at++) {
+      const [token, outcome] = [tokens[at], outcomes[at]];
+      if (!token || !outcome) throw new Error("a token has no outcome");
+      if (!packer.add(token, outcome)) {
+        packs.push(packer.packed());
+        packer = new ResultPacker(rest);
+        packer.add(token, outcome);
       }
-      const { kind, reason, isRetryable } = result;
-      index = outcomes.push({ kind, reason, isRetryable }) - 1;
+      rest -= 1;
     }
-    outcomeOf[at++] = index;
   }
-  return [{ tokens: packTokens(results), outcomes, outcomeOf }];
+  packs.push(packer.packed());
+  return packs;
 }
 
-function isSameOutcome(a: Outcome | undefined, b: Outcome): boolean {
-  return a?.kind === b.kind && a.reason === b.reason && a.isRetryable === b.isRetryable;
+/** Packs results with at most `MAX_OUTCOMES` different outcomes. */
+class ResultPacker {
+  readonly #tokens: PackedTokens;
+  readonly #outcomeOf: Uint8Array;
+  readonly #outcomes: Outcome[] = [];
+  #count = 0;
+  /** The outcome of the last token and its index: nearly all tokens of a batch share one. */
+  #last: Outcome | undefined;
+  #lastIndex = -1;
+
+  constructor(maxTokens: number) {
+    this.#tokens = new Float64Array(2 * maxTokens);
+    this.#outcomeOf = new Uint8Array(maxTokens);
+  }
+
+  /** Returns false, and adds nothing, when there are too many different outcomes. */
+  add({ fid, clientFid }: TokenPosition, outcome: Outcome): boolean {
+    if (outcome !== this.#last) {
+      const index = this.#indexOf(outcome);
+      if (index === undefined) return false;
+      this.#last = outcome;
+      this.#lastIndex = index;
+    }
+    this.#tokens[2 * this.#count] = fid;
+    this.#tokens[2 * this.#count + 1] = clientFid;
+    this.#outcomeOf[this.#count] = this.#lastIndex;
+    this.#count += 1;
+    return true;
+  }
+
+  packed(): PackedResults {
+    return {
+      tokens: this.#tokens.slice(0, 2 * this.#count),
+      outcomes: this.#outcomes,
+      outcomeOf: this.#outcomeOf.slice(0, this.#count),
+    };
+  }
+
+  #indexOf({ kind, reason, isRetryable }: Outcome): number | undefined {
+    const known = this.#outcomes.findIndex(
+      (other) => other.kind === kind && other.reason === reason && other.isRetryable === isRetryable,
+    );
+    if (known !== -1) return known;
+    if (this.#outcomes.length === MAX_OUTCOMES) return undefined;
+    return this.#outcomes.push({ kind, reason, isRetryable }) - 1;
+  }
 }
 
 export function unpackResults({ tokens, outcomes, outcomeOf }: PackedResults): TokenResult[] {
