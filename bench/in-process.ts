@@ -1,6 +1,7 @@
 import pino from "pino";
 import { Registry } from "prom-client";
 import { apiPlugins } from "../src/api/shared/plugins.ts";
+import { CommitSequence } from "../src/db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../src/db/index/database.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
 import { ResponseCache } from "../src/http/response-cache.ts";
@@ -38,7 +39,8 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
   const parts = { common, index: db, state: localStores(state) };
   const management = createManagement(parts);
   const fanOut = await createFanOut(parts);
-  const cache = new HydrationCache();
+  // Nothing writes to the index while this runs.
+  const cache = new HydrationCache(new CommitSequence());
   const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600 };
   const push = createPush({ ...parts, management, fanOut });
   const server = createHttpServer({

@@ -22,7 +22,7 @@ async function postAll(urls: readonly string[]): Promise<void> {
       const response = await fetch(urls[(from / perBody) % urls.length] ?? "", {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: clientRequestBody(notification, texts),
+        body: clientRequestBody(notification, JSON.stringify(texts)),
       });
       await response.json();
     }

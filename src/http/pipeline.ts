@@ -1,12 +1,13 @@
 import type { Logger } from "../runtime/logger.ts";
 import { type CanonicalUrl, canonicalUrl } from "./canonical-url.ts";
+import type { CommonHeaders } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
 import { ApiError, logLevelOf } from "./errors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import type { ObserveResponse } from "./http-metrics.ts";
 import type { RoutePolicy } from "./policy.ts";
-import { readHeaders, respondToRead } from "./representation.ts";
+import { respondToRead } from "./representation.ts";
 import type { BodySender } from "./response-body.ts";
 import { type CachedResponse, NOT_CACHED, type ResponseCache } from "./response-cache.ts";
 
@@ -17,6 +18,7 @@ export interface PipelineOptions {
   readonly route: (request: Request) => MaybePromise<Response>;
   readonly policyOf: (path: string) => RoutePolicy;
   readonly cors: Cors;
+  readonly commonHeaders: CommonHeaders;
   /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache: ResponseCache | undefined;
   readonly sender: BodySender;
@@ -37,7 +39,8 @@ const clientRequestId = /^[\w=-]{1,128}$/;
  * response is cached, the router is not called.
  */
 export function createPipeline(options: PipelineOptions): (request: Request) => MaybePromise<Response> {
-  const { route, policyOf, cors, cache, sender, observe, log, isStopping, unavailableReason } = options;
+  const { route, policyOf, cors, commonHeaders, cache, sender, observe, log, isStopping, unavailableReason } =
+    options;
 
   function open(request: Request, { path }: CanonicalUrl): Exchange {
     const clientId = request.headers.get("x-request-id");
@@ -70,29 +73,20 @@ export function createPipeline(options: PipelineOptions): (request: Request) => 
     return response;
   }
 
-  /** Adds the headers that are the same for every client. */
-  function addCommonHeaders(headers: Headers): void {
-    for (const [name, value] of cors.headers) headers.append(name, value);
-    // A body that contains a user's text must never be interpreted as a page or a script.
-    headers.set("x-content-type-options", "nosniff");
-  }
-
   function finish(exchange: Exchange, response: Response): Response {
-    addCommonHeaders(response.headers);
+    commonHeaders.addTo(response.headers);
     return complete(exchange, response);
   }
 
   function respondFromCache(exchange: Exchange, responses: ResponseCache, cached: CachedResponse): Response {
     exchange.route = cached.route;
-    const send = () => respondToRead(exchange.request, cached, cached.headers, sender);
+    const send = () => respondToRead(exchange.request, cached, commonHeaders.ofReads, sender);
     return complete(exchange, responses.use(cached, send));
   }
 
   function store(url: string, { cacheable, route = "" }: Exchange, generation: number): void {
     if (cacheable === undefined || generation === NOT_CACHED) return;
-    const headers = new Headers(readHeaders(cacheable.etag));
-    addCommonHeaders(headers);
-    cache?.store(url, { ...cacheable, headers, route }, generation);
+    cache?.store(url, { ...cacheable, route }, generation);
   }
 
   return (request) => {

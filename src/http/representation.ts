@@ -20,9 +20,6 @@ export interface ResponseContext {
 const encoder = new TextEncoder();
 const chooseCoding = createChooseCoding();
 
-/** Caches may store reads but must revalidate them at each use: data changes with every merged message. */
-const revalidate = "public, no-cache";
-
 /** RFC 9110, 13.1.2: a list of tags, compared weakly, or `*`. */
 function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch.trim() === "*") return true;
@@ -39,24 +36,26 @@ function statusOf(status: ResponseContext["set"]["status"]): number {
   return typeof status === "string" ? StatusMap[status] : (status ?? 200);
 }
 
-/** Returns the headers of a read's response, which are the same for every client. */
-export function readHeaders(etag: string): Record<string, string> {
-  return {
-    "content-type": "application/json",
-    etag,
-    "cache-control": revalidate,
-    vary: "accept-encoding",
-  };
-}
-
 /**
  * Responds to a read with its body, compressed if the client accepts it, or with 304 if the client's ETag matches.
+ * @param headers those of all reads, without the ETag
  * @throws ApiError `unavailable` if too many bytes are already waiting to be sent
  */
 export function respondToRead(
   request: Request,
   tagged: TaggedBody,
-  headers: Headers | Record<string, string>,
+  headers: Headers,
+  sender: BodySender,
+): Response {
+  const response = untaggedResponse(request, tagged, headers, sender);
+  response.headers.set("etag", tagged.etag);
+  return response;
+}
+
+function untaggedResponse(
+  request: Request,
+  tagged: TaggedBody,
+  headers: Headers,
   sender: BodySender,
 ): Response {
   const { body, etag } = tagged;
@@ -85,11 +84,12 @@ interface RepresentOptions {
   readonly result: unknown;
   readonly set: ResponseContext["set"];
   readonly cache: RouteCache | undefined;
+  readonly readHeaders: Headers;
   readonly sender: BodySender;
 }
 
 function asJson(exchange: Exchange, options: RepresentOptions): Response | Promise<Response> {
-  const { result, set, cache, sender } = options;
+  const { result, set, cache, readHeaders, sender } = options;
   const custom = result instanceof ElysiaCustomStatusResponse ? result : undefined;
   const value: unknown = custom === undefined ? result : custom.response;
   if (value === undefined) throw new Error("the handler returned nothing");
@@ -104,7 +104,7 @@ function asJson(exchange: Exchange, options: RepresentOptions): Response | Promi
     if (!isTagged) return sender.whole(request, body, untagged());
     const tagged = tagBody(body);
     if (method === "GET" && cache === "shared") exchange.cacheable = tagged;
-    return respondToRead(request, tagged, readHeaders(tagged.etag), sender);
+    return respondToRead(request, tagged, readHeaders, sender);
   };
 
   const body = value instanceof JsonStream ? undefined : wholeJson(value);
@@ -131,7 +131,10 @@ function headersOf(set: ResponseContext["set"]): Record<string, string> {
  * The context is destructured in the parameter list: Elysia reads a hook's source to find out which properties it
  * uses, and prepares all of them (headers, query, cookies) for a hook that passes its context on.
  */
-export function createRepresent(cacheOf: CacheOfRoute, sender: BodySender) {
+export function createRepresent(
+  cacheOf: CacheOfRoute,
+  { readHeaders, sender }: { readonly readHeaders: Headers; readonly sender: BodySender },
+) {
   return ({ request, route, responseValue, set }: ResponseContext) => {
     const exchange = exchangeOf(request);
     exchange.route = route;
@@ -141,9 +144,11 @@ export function createRepresent(cacheOf: CacheOfRoute, sender: BodySender) {
     const representation =
       responseValue instanceof Promise
         ? responseValue.then((value) =>
-            value instanceof Response ? value : asJson(exchange, { result: value, set, cache, sender }),
+            value instanceof Response
+              ? value
+              : asJson(exchange, { result: value, set, cache, readHeaders, sender }),
           )
-        : asJson(exchange, { result: responseValue, set, cache, sender });
+        : asJson(exchange, { result: responseValue, set, cache, readHeaders, sender });
     return representation;
   };
 }

@@ -3,8 +3,6 @@ import type { TaggedBody } from "./exchange.ts";
 
 /** A response without the parts that belong to one request. */
 export interface CachedResponse extends TaggedBody {
-  /** All headers but the request id and those that depend on the origin. Built once; a copy is cheap. */
-  readonly headers: Headers;
   /** Template of the route that built the response. */
   readonly route: string;
 }

@@ -4,6 +4,7 @@ import type { Config } from "../config/schema.ts";
 import type { Common } from "../runtime/common.ts";
 import type { Descriptors } from "../runtime/descriptors.ts";
 import { createAcceptMetrics } from "./accept-metrics.ts";
+import { createCommonHeaders } from "./common-headers.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs.ts";
 import { errorResponse } from "./error-response.ts";
@@ -15,7 +16,7 @@ import type { OpenApiDocument } from "./openapi-document.ts";
 import { type OpsProviders, opsRoutes } from "./ops.ts";
 import { createPipeline } from "./pipeline.ts";
 import { createPolicyLookup } from "./policy.ts";
-import { createRepresent, readHeaders, respondToRead, tagBody } from "./representation.ts";
+import { createRepresent, respondToRead, tagBody } from "./representation.ts";
 import { createBodySender } from "./response-body.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { createCacheOfRoute } from "./route-cache.ts";
@@ -95,6 +96,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     return document;
   };
 
+  const cors = createCors({ origins: config.http.cors_origins, names, isCompat: compatPrefixes.length > 0 });
+  const commonHeaders = createCommonHeaders(cors);
   const sender = createBodySender({ unsent: options.unsent ?? new UnsentBytes(), log });
   let documentBody: Promise<TaggedBody> | undefined;
   const respondWithDocument = async (request: Request) => {
@@ -102,7 +105,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       tagBody(new TextEncoder().encode(JSON.stringify(document))),
     );
     const tagged = await documentBody;
-    return respondToRead(request, tagged, readHeaders(tagged.etag), sender);
+    return respondToRead(request, tagged, commonHeaders.ofReads, sender);
   };
 
   const app = new Elysia({
@@ -117,7 +120,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       exchange.route ??= route === "" ? undefined : route;
       return errorResponse({ exchange, error, log });
     })
-    .mapResponse({ as: "global" }, createRepresent(createCacheOfRoute(documented.routes), sender))
+    .mapResponse(
+      { as: "global" },
+      createRepresent(createCacheOfRoute(documented.routes), { readHeaders: commonHeaders.ofReads, sender }),
+    )
     .use(documented)
     .use(docsRoutes({ title: `${names.capitalised} API` }))
     .get("/openapi.json", ({ request }) => respondWithDocument(request), { detail: { hide: true } })
@@ -126,7 +132,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const handle = createPipeline({
     route: (request) => app.fetch(request),
     policyOf: createPolicyLookup([names.basePath, ...compatPrefixes.map(basePathOf)]),
-    cors: createCors({ origins: config.http.cors_origins, names, isCompat: compatPrefixes.length > 0 }),
+    cors,
+    commonHeaders,
     cache: options.cache,
     sender,
     observe: createHttpMetrics(metrics),

@@ -10,6 +10,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Decodes UTF-8 without its byte order mark. Returns undefined for other bytes. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** As `parseJson`, for UTF-8. A byte order mark, which some clients send, is ignored. */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
   return parseDecoded(bytes, utf8);

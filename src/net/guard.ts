@@ -1,8 +1,9 @@
 import { networkInterfaces } from "node:os";
+import { GenerationCache } from "../lib/generation-cache.ts";
 import { hasUnprintable } from "../lib/printable.ts";
 import { type Err, err, ok, type Result } from "../lib/result.ts";
 import { type Address, classify, parseAddress } from "./address-class.ts";
-import { createAllowList } from "./allow-list.ts";
+import { type AllowList, createAllowList } from "./allow-list.ts";
 import { createBoundedResolve } from "./bounded-resolve.ts";
 import type { Resolve } from "./resolve.ts";
 
@@ -10,6 +11,9 @@ export const MAX_URL_CHARS = 2048;
 const MAX_ADDRESSES = 16;
 const DNS_TIMEOUT_MS = 3_000;
 const MAX_NAME_CHARS = 253;
+/** Limit of URLs and addresses whose classification is cached; twice as many at most. */
+const MAX_CACHED = 512;
+const INTERFACES_MAX_AGE_MS = 1_000;
 const TOO_LONG = `must be at most ${MAX_URL_CHARS} characters long`;
 // RFC 952 does not allow underscores in host names, but they are in use.
 const NAME_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -22,7 +26,7 @@ export interface CheckedAddress {
 
 /** A URL that may be stored, and called only at `address`. */
 export interface CheckedUrl extends CheckedAddress {
-  /** The parsed URL, without a trailing dot of the host. */
+  /** The parsed URL, without a trailing dot of the host. All checks of the text share the object. */
   readonly url: URL;
   /** All checked addresses, `address` first. */
   readonly addresses: readonly CheckedAddress[];
@@ -77,48 +81,89 @@ export interface UrlGuardOptions {
 export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
   const resolve = options.resolve ?? createBoundedResolve();
   const dnsTimeoutMs = options.dnsTimeoutMs ?? DNS_TIMEOUT_MS;
-  const ownAddresses = options.ownAddresses ?? interfaceAddresses;
+  const ownAddresses = options.ownAddresses ?? recentInterfaceAddresses();
   const allows = createAllowList(options.allowCidrs);
+  // Neither the parts of a URL nor the class of an address ever change; names are resolved at every check.
+  const parsedUrls = new GenerationCache<string, ParsedUrl>(MAX_CACHED);
+  const addresses = new GenerationCache<string, ClassifiedAddress>(MAX_CACHED);
 
-  function mayReach(address: Address): boolean {
-    const addressClass = classify(address);
-    if (allows(address, addressClass)) return true;
-    return addressClass === "public" && !ownAddresses().includes(address.toString());
+  function parse(text: string): Result<ParsedUrl, UrlRefusal> {
+    const known = parsedUrls.get(text);
+    if (known) return ok(known);
+    const url = parseUrl(text, options.allowHttp);
+    if (!url.ok) return url;
+    const host = url.value.hostname.replace(/^\[|\]$/g, "");
+    const parsed = { url: url.value, host, literal: classified(host) };
+    parsedUrls.set(text, parsed);
+    return ok(parsed);
+  }
+
+  /** Returns undefined for a text that is no address. */
+  function classified(text: string): ClassifiedAddress | undefined {
+    const known = addresses.get(text);
+    if (known) return known;
+    const address = parseAddress(text);
+    if (!address) return undefined;
+    const entry = classifiedAddress(address, allows);
+    addresses.set(text, entry);
+    return entry;
+  }
+
+  function mayReach({ reach, address }: ClassifiedAddress): boolean {
+    return reach === "allowed" || (reach === "public" && !ownAddresses().includes(address));
   }
 
   return {
     async check(text, requester) {
-      const parsed = parseUrl(text, options.allowHttp);
+      const parsed = parse(text);
       if (!parsed.ok) return parsed;
-      const url = parsed.value;
-      const host = url.hostname.replace(/^\[|\]$/g, "");
-      const literal = parseAddress(host);
+      const { url, host, literal } = parsed.value;
       if (literal) {
         return mayReach(literal)
-          ? ok(checkedUrl(url, literal, []))
+          ? ok(checkedUrl(url, [literal]))
           : refused("address", "must not point to an address that is not public");
       }
       const resolved = await resolveInTime(resolve, host, requester, dnsTimeoutMs);
-      const addresses: Address[] = [];
+      const found: ClassifiedAddress[] = [];
       for (const text of resolved.slice(0, MAX_ADDRESSES)) {
-        const address = parseAddress(text);
+        const address = classified(text);
         // One internal address is enough: a host with both kinds is misconfigured or malicious.
         if (!address || !mayReach(address)) return unreachableName("address");
-        addresses.push(address);
+        found.push(address);
       }
-      const [first, ...others] = addresses;
-      return first ? ok(checkedUrl(url, first, others)) : unreachableName("dns");
+      const [first, ...others] = found;
+      return first ? ok(checkedUrl(url, [first, ...others])) : unreachableName("dns");
     },
   };
 }
 
-function checkedUrl(url: URL, first: Address, others: readonly Address[]): CheckedUrl {
-  const head = checkedAddress(first);
-  return { url, ...head, addresses: [head, ...others.map(checkedAddress)] };
+interface ParsedUrl {
+  readonly url: URL;
+  /** Without brackets. */
+  readonly host: string;
+  /** The host, if it is an address. */
+  readonly literal: ClassifiedAddress | undefined;
 }
 
-function checkedAddress(address: Address): CheckedAddress {
-  return { address: address.toString(), family: address.kind() === "ipv4" ? 4 : 6 };
+/** An address and who may be called at it: everyone that the operator allowed, or a public host that is not this machine. */
+interface ClassifiedAddress extends CheckedAddress {
+  readonly reach: "allowed" | "public" | "none";
+}
+
+function classifiedAddress(address: Address, allows: AllowList): ClassifiedAddress {
+  const addressClass = classify(address);
+  const unlisted = addressClass === "public" ? "public" : "none";
+  return {
+    address: address.toString(),
+    family: address.kind() === "ipv4" ? 4 : 6,
+    reach: allows(address, addressClass) ? "allowed" : unlisted,
+  };
+}
+
+function checkedUrl(url: URL, addresses: readonly [CheckedAddress, ...CheckedAddress[]]): CheckedUrl {
+  const checked = addresses.map(({ address, family }) => ({ address, family }));
+  const [{ address, family }] = addresses;
+  return { url, address, family, addresses: checked };
 }
 
 function unreachableName(kind: "dns" | "address"): Err<UrlRefusal> {
@@ -174,6 +219,20 @@ async function resolveInTime(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Returns a function that reads this machine's addresses at most once a second, because that takes many system calls. */
+function recentInterfaceAddresses(): () => readonly string[] {
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let recent: readonly string[] = [];
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - readAtMs > INTERFACES_MAX_AGE_MS) {
+      recent = interfaceAddresses();
+      readAtMs = nowMs;
+    }
+    return recent;
+  };
 }
 
 /** Returns this machine's addresses: services on its public address may be meant for this machine only. */

@@ -59,7 +59,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   await prepareDatabases(common, options);
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
-  const { channels, start, crashed } = createNodeWorkers(common);
+  const { channels, commits, start, crashed } = createNodeWorkers(common);
   const stateStarted = start("state");
 
   const upstream = watchUpstream(common, channels.upstream);
@@ -98,6 +98,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     ops,
     metrics: common.metrics,
     partMetrics,
+    commits,
     fanOut: channels.fanOut,
     delivery: channels.delivery,
     state: channels.state,

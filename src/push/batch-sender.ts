@@ -2,12 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import { exponentialBackoffMs, withJitter } from "../lib/backoff.ts";
 import type { Batch } from "./batcher.ts";
-import { failure, type TokenOutcome, tokenOutcomes } from "./client-response.ts";
+import { type ClientOutcome, failure, tokenOutcomes } from "./client-response.ts";
+import { distinct } from "./distinct.ts";
 import type { BatchOutcome, PostBatch } from "./post-batch.ts";
+import { createResultRecorder } from "./result-recorder.ts";
 import type { SendCounters } from "./send-stats.ts";
 import type { Slot, Slots } from "./slots.ts";
 import type { CampaignWork } from "./store/campaign-store.ts";
-import type { NotificationLedger, TokenResult } from "./store/notification-ledger.ts";
+import type { BatchResults, NotificationLedger } from "./store/notification-ledger.ts";
 import type { LiveToken, TokenKey, TokenStore } from "./store/token-store.ts";
 
 const MIN_LEASE_SECS = 30;
@@ -27,7 +29,7 @@ export interface BatchSenderDeps {
   readonly monotonicMs: () => number;
   readonly settings: BatchSendSettings;
   /** Called with the results of tokens after they are stored. */
-  readonly onResults: (results: readonly TokenResult[]) => void;
+  readonly onResults: (results: BatchResults) => void;
 }
 
 export interface BatchSendSettings {
@@ -104,27 +106,24 @@ export function createBatchSender(
     });
   }
 
+  const recordResults = createResultRecorder((host, results) =>
+    retryUntilStored(() => ledger.record(work, host, results, settings.dedupeTtlSecs)),
+  );
+
   /** @param outcomes one for each token, in the same order */
   async function record(
     host: string,
     batchTokens: readonly LiveToken[],
-    outcomes: readonly TokenOutcome[],
+    outcomes: readonly ClientOutcome[],
   ): Promise<void> {
     if (batchTokens.length === 0) return;
-    const results: TokenResult[] = [];
-    const gone: (TokenKey & { readonly token: string })[] = [];
-    for (const [at, { kind, reason, isRetryable, isGone }] of outcomes.entries()) {
-      const token = batchTokens[at];
-      if (!token) throw new Error("there are more outcomes than tokens");
-      const { appId, fid, clientFid, details } = token;
-      results.push({ fid, clientFid, kind, reason, isRetryable });
-      if (isGone) gone.push({ appId, fid, clientFid, token: details.token });
-    }
-    await retryUntilStored(() => ledger.record(work, host, results, settings.dedupeTtlSecs));
-    stats.countTokens(host, results);
+    const results = { tokens: batchTokens, outcomes };
+    await recordResults(host, results);
+    stats.countTokens(host, outcomes);
     onResults(results);
+    const gone = batchTokens.filter((_, at) => outcomes[at]?.isGone);
     // After the counts: a crash in between leaves a token that the next send finds invalid again.
-    if (gone.length > 0) await retryUntilStored(() => tokens.deleteMatching(gone));
+    if (gone.length > 0) await retryUntilStored(() => tokens.deleteMatching(gone.map(keyAndText)));
   }
 
   function recordFailure(host: string, batchTokens: readonly LiveToken[], reason: string): Promise<void> {
@@ -136,12 +135,16 @@ export function createBatchSender(
     );
   }
 
-  async function call(host: string, { url, tokens: batchTokens }: Batch): Promise<BatchOutcome> {
+  async function call(host: string, url: string, texts: readonly string[]): Promise<BatchOutcome> {
     const startedAt = performance.now();
-    // A token that is in two rows is sent once.
-    const distinct = [...new Set(batchTokens.map(({ details }) => details.token))];
     const { notification } = work;
-    const outcome = await post({ url, notification, tokens: distinct, signal: signals.cancelCalls });
+    // A token that is in two rows is sent once.
+    const outcome = await post({
+      url,
+      notification,
+      tokens: distinct(texts),
+      signal: signals.cancelCalls,
+    });
     if (outcome.kind === "cancelled") throw signals.cancelCalls.reason;
     const label = outcome.kind === "response" ? "answered" : outcome.reason;
     stats.countCall(host, label, performance.now() - startedAt);
@@ -189,11 +192,11 @@ export function createBatchSender(
           if (batchTokens.length === 0) return;
           if (slot === "given-up") return await recordFailure(host, batchTokens, reason);
 
-          const outcome = await call(host, batch);
+          const texts = batchTokens.map(({ details }) => details.token);
+          const outcome = await call(host, batch.url, texts);
           if (outcome.kind === "cancelled") return;
           if (outcome.kind === "response") {
             slot.release("ok");
-            const texts = batchTokens.map(({ details }) => details.token);
             return await record(host, batchTokens, tokenOutcomes(texts, outcome.response));
           }
           slot.release(outcome.hostStatus, outcome.waitMs);
@@ -213,4 +216,8 @@ export function createBatchSender(
       }
     },
   };
+}
+
+function keyAndText({ appId, fid, clientFid, details }: LiveToken): TokenKey & { readonly token: string } {
+  return { appId, fid, clientFid, token: details.token };
 }

@@ -14,6 +14,7 @@ export interface Batch {
 }
 
 interface Group {
+  readonly url: string;
   readonly tokens: LiveToken[];
   readonly leaseEndsAtMs: number;
 }
@@ -21,6 +22,8 @@ interface Group {
 /** Groups tokens by URL into full batches, within a bounded number of waiting tokens. */
 export class Batcher {
   readonly #waiting = new Map<string, Group>();
+  /** The group of the last token: most tokens of a client have the same URL, and comparing it is cheaper than hashing it. */
+  #last: Group | undefined;
   #count = 0;
 
   /**
@@ -30,31 +33,38 @@ export class Batcher {
    */
   add(token: LiveToken, leaseEndsAtMs: number): Batch | undefined {
     const { url } = token.details;
-    let group = this.#waiting.get(url);
-    if (!group) {
-      group = { tokens: [], leaseEndsAtMs };
-      this.#waiting.set(url, group);
-    }
+    const group = this.#last?.url === url ? this.#last : this.#groupOf(url, leaseEndsAtMs);
+    this.#last = group;
     group.tokens.push(token);
     this.#count += 1;
-    if (group.tokens.length >= MAX_BATCH_TOKENS) return this.#take(url, group);
-    return this.#count >= MAX_WAITING_TOKENS ? this.#take(...this.#largest()) : undefined;
+    if (group.tokens.length >= MAX_BATCH_TOKENS) return this.#take(group);
+    return this.#count >= MAX_WAITING_TOKENS ? this.#take(this.#largest()) : undefined;
   }
 
   /** Returns the incomplete batches. */
   *rest(): Generator<Batch> {
-    for (const [url, group] of [...this.#waiting]) yield this.#take(url, group);
+    for (const group of [...this.#waiting.values()]) yield this.#take(group);
   }
 
-  #take(url: string, group: Group): Batch {
-    this.#waiting.delete(url);
+  #groupOf(url: string, leaseEndsAtMs: number): Group {
+    let group = this.#waiting.get(url);
+    if (!group) {
+      group = { url, tokens: [], leaseEndsAtMs };
+      this.#waiting.set(url, group);
+    }
+    return group;
+  }
+
+  #take(group: Group): Batch {
+    this.#waiting.delete(group.url);
     this.#count -= group.tokens.length;
-    return { url, ...group };
+    if (this.#last === group) this.#last = undefined;
+    return group;
   }
 
-  #largest(): [url: string, group: Group] {
-    const [first, ...others] = this.#waiting;
+  #largest(): Group {
+    const [first, ...others] = this.#waiting.values();
     if (!first) throw new Error("no tokens wait");
-    return others.reduce((a, b) => (b[1].tokens.length > a[1].tokens.length ? b : a), first);
+    return others.reduce((a, b) => (b.tokens.length > a.tokens.length ? b : a), first);
   }
 }

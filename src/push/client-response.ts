@@ -1,13 +1,8 @@
-import { parseJsonBytes } from "../lib/json.ts";
-import type { OutcomeKind } from "./store/campaign-store.ts";
+import { decodeUtf8, parseJson } from "../lib/json.ts";
+import type { TokenOutcome } from "./store/notification-ledger.ts";
 
 /** A client's result for one token of a batch. */
-export interface TokenOutcome {
-  readonly kind: Exclude<OutcomeKind, "not_attempted">;
-  /** One of a bounded set; empty for a success. */
-  readonly reason: string;
-  /** Whether the client may accept the same notification for this token later. */
-  readonly isRetryable: boolean;
+export interface ClientOutcome extends TokenOutcome {
   /** Whether the client will reject this token from now on. */
   readonly isGone: boolean;
 }
@@ -25,28 +20,51 @@ const LISTS = ["successfulTokens", "invalidTokens", "rateLimitedTokens", "failed
 /** Reasons of `failedTokens` in the protocol; other text of a client is not used as a counter name. */
 const FAILED_REASONS = new Set(["domain_mismatch", "target_url_mismatch", "no_webhook_url", "unknown"]);
 
+/** The tokens of a call. */
+export interface SentTokens {
+  readonly tokens: readonly string[];
+  /** Their JSON in the request body. */
+  readonly json: string;
+}
+
+/** Stands for the tokens of a call in its response. No client can predict it. */
+const SENT_MARK = `sent ${crypto.randomUUID()}`;
+
 /**
  * Parses the body of a 2xx response: the lists, at the top level or under `result`. Some lists may be missing, but not
- * all. Returns undefined for anything else.
+ * all. Returns undefined for anything else. A list that repeats the tokens of the call is `sent.tokens` itself.
  */
-export function parseClientResponse(body: Uint8Array): ClientResponse | undefined {
-  const whole = parseJsonBytes(body);
+export function parseClientResponse(body: Uint8Array, sent: SentTokens): ClientResponse | undefined {
+  const text = decodeUtf8(body);
+  if (text === undefined) return undefined;
+  const whole = parseJson(withoutSent(text, sent));
   const lists = isObject(whole) && isObject(whole.result) ? whole.result : whole;
   if (!isObject(lists) || !LISTS.some((name) => Object.hasOwn(lists, name))) return undefined;
-  const [successful, invalid, rateLimited, failed] = LISTS.map((name) => lists[name] ?? []);
+  const [successful, invalid, rateLimited, failed] = LISTS.map((name) =>
+    lists[name] === SENT_MARK ? sent.tokens : (lists[name] ?? []),
+  );
   if (!Array.isArray(successful) || !Array.isArray(invalid)) return undefined;
   if (!Array.isArray(rateLimited) || !Array.isArray(failed)) return undefined;
   return { successful, invalid, rateLimited, failed };
 }
 
-const SUCCESS: TokenOutcome = { kind: "success", reason: "", isRetryable: false, isGone: false };
+/**
+ * Replaces a copy of the call's tokens by a mark: the usual response repeats all of them, and parsing them again costs more
+ * than the rest of the response. The JSON of a list of texts contains bare quotes, so it cannot be within a text.
+ */
+function withoutSent(text: string, { json }: SentTokens): string {
+  const at = text.indexOf(json);
+  return at === -1 ? text : `${text.slice(0, at)}"${SENT_MARK}"${text.slice(at + json.length)}`;
+}
+
+const SUCCESS: ClientOutcome = { kind: "success", reason: "", isRetryable: false, isGone: false };
 
 /**
  * Returns the result of each token in a response. A token in several lists is counted once, by the first of:
  * successful, invalid, rate limited, failed.
  */
-export function tokenOutcomes(tokens: readonly string[], response: ClientResponse): readonly TokenOutcome[] {
-  if (isFullSuccess(tokens, response)) return tokens.map(() => SUCCESS);
+export function tokenOutcomes(tokens: readonly string[], response: ClientResponse): readonly ClientOutcome[] {
+  if (isFullSuccess(tokens, response)) return new Array<ClientOutcome>(tokens.length).fill(SUCCESS);
   const successful = new Set(response.successful);
   const invalid = new Set(response.invalid);
   const rateLimited = new Set(response.rateLimited);
@@ -71,14 +89,14 @@ export function tokenOutcomes(tokens: readonly string[], response: ClientRespons
 function isFullSuccess(tokens: readonly string[], response: ClientResponse): boolean {
   const { successful, invalid, failed } = response;
   if (invalid.length > 0 || failed.length > 0 || successful.length !== tokens.length) return false;
-  return tokens.every((token, at) => token === successful[at]);
+  return successful === tokens || tokens.every((token, at) => token === successful[at]);
 }
 
 /** Creates the result of a token that failed. */
 export function failure(
   reason: string,
-  { isRetryable = false, isGone = false }: Partial<TokenOutcome> = {},
-): TokenOutcome {
+  { isRetryable = false, isGone = false }: Partial<ClientOutcome> = {},
+): ClientOutcome {
   return { kind: "failure", reason, isRetryable, isGone };
 }
 

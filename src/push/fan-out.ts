@@ -7,7 +7,7 @@ import { ResultList } from "./result-list.ts";
 import type { SendStats } from "./send-stats.ts";
 import type { SlotStats } from "./slots.ts";
 import type { CampaignStore } from "./store/campaign-store.ts";
-import type { TokenResult } from "./store/notification-ledger.ts";
+import type { BatchResults, TokenResult } from "./store/notification-ledger.ts";
 
 /** Limits of concurrent campaigns, in total and of one app; others wait, and the oldest runs first. */
 const MAX_RUNNING = 32;
@@ -145,7 +145,7 @@ export async function startFanOut(deps: FanOutDeps): Promise<FanOutEngine> {
     if (!work) return;
     // The ledger has expired, so it is unknown which tokens got the notification.
     const isTooOld = work.isLedgerExpired && isResumed.has(campaignId);
-    const onResults = (results: readonly TokenResult[]) => deliveries.add(results);
+    const onResults = (results: BatchResults) => deliveries.add(results);
     const status = isTooOld
       ? "aborted"
       : await runCampaign({ ...deps, onResults }, work, {

@@ -52,9 +52,9 @@ const FAILURES: Readonly<
 };
 
 /** Returns the request body that the protocol defines. */
-export function clientRequestBody(notification: Notification, tokens: readonly string[]): string {
+export function clientRequestBody(notification: Notification, tokensJson: string): string {
   const { notificationId, title, body, targetUrl } = notification;
-  return JSON.stringify({ notificationId, title, body, targetUrl, tokens });
+  return `${JSON.stringify({ notificationId, title, body, targetUrl }).slice(0, -1)},"tokens":${tokensJson}}`;
 }
 
 /** Creates the function that posts a batch to a client. A client's misbehaviour never makes it throw. */
@@ -66,11 +66,12 @@ export function createPostBatch(deps: {
 }): PostBatch {
   const { client, clock, timeoutMs, userAgent } = deps;
   return async ({ url, notification, tokens, signal }) => {
+    const json = JSON.stringify(tokens);
     const outcome = await client.request({
       url,
       method: "POST",
       headers: { "content-type": "application/json", "user-agent": userAgent },
-      body: clientRequestBody(notification, tokens),
+      body: clientRequestBody(notification, json),
       timeoutMs,
       signal,
     });
@@ -82,7 +83,7 @@ export function createPostBatch(deps: {
     const { status, headers, body, truncated } = outcome.value;
     if (status <= 299) {
       if (truncated) return permanentFailure("response_too_large");
-      const response = parseClientResponse(body);
+      const response = parseClientResponse(body, { tokens, json });
       return response === undefined ? permanentFailure("malformed_response") : { kind: "response", response };
     }
     const reason = `http_${status}`;

@@ -1,6 +1,6 @@
 import { CallDurations, type DurationStats } from "../lib/call-durations.ts";
 import type { OutcomeKind } from "./store/campaign-store.ts";
-import type { TokenResult } from "./store/notification-ledger.ts";
+import type { TokenOutcome } from "./store/notification-ledger.ts";
 
 /** Limit of hosts that are counted separately: clients choose the hosts. */
 const MAX_HOSTS = 100;
@@ -17,17 +17,21 @@ export interface SendStats {
   readonly callDurations: DurationStats;
 }
 
+/** Counts by host, then by outcome. */
+type HostCounts = Map<string, Map<string, number>>;
+
 /** Counters of sends, in bounded memory. */
 export class SendCounters {
   readonly #hosts = new Set<string>();
-  readonly #tokens = new Map<string, number>();
-  readonly #calls = new Map<string, number>();
+  readonly #tokens: HostCounts = new Map();
+  readonly #calls: HostCounts = new Map();
   readonly #durations = new CallDurations();
 
-  countTokens(host: string, results: readonly Pick<TokenResult, "kind">[]): void {
-    const success = results.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
+  countTokens(host: string, outcomes: readonly TokenOutcome[]): void {
+    let success = 0;
+    for (const { kind } of outcomes) if (kind === "success") success += 1;
     this.#add(this.#tokens, host, "success", success);
-    this.#add(this.#tokens, host, "failure", results.length - success);
+    this.#add(this.#tokens, host, "failure", outcomes.length - success);
   }
 
   countNotAttempted(host: string, count: number): void {
@@ -42,24 +46,27 @@ export class SendCounters {
 
   stats(): SendStats {
     return {
-      tokens: split(this.#tokens).map((part) => ({ ...part, outcome: part.outcome as OutcomeKind })),
-      calls: split(this.#calls),
+      tokens: toList<OutcomeKind>(this.#tokens),
+      calls: toList(this.#calls),
       callDurations: this.#durations.stats(),
     };
   }
 
-  #add(counts: Map<string, number>, host: string, outcome: string, added: number): void {
+  #add(counts: HostCounts, host: string, outcome: string, added: number): void {
     if (added === 0) return;
     if (this.#hosts.size < MAX_HOSTS) this.#hosts.add(host);
-    const key = `${this.#hosts.has(host) ? host : OTHER_HOSTS} ${outcome}`;
-    counts.set(key, (counts.get(key) ?? 0) + added);
+    const name = this.#hosts.has(host) ? host : OTHER_HOSTS;
+    let ofHost = counts.get(name);
+    if (!ofHost) {
+      ofHost = new Map();
+      counts.set(name, ofHost);
+    }
+    ofHost.set(outcome, (ofHost.get(outcome) ?? 0) + added);
   }
 }
 
-/** Hosts and outcomes contain no space. */
-function split(counts: ReadonlyMap<string, number>) {
-  return [...counts].map(([key, count]) => {
-    const [host = "", outcome = ""] = key.split(" ");
-    return { host, outcome, count };
-  });
+function toList<Outcome extends string>(counts: HostCounts) {
+  return [...counts].flatMap(([host, ofHost]) =>
+    [...ofHost].map(([outcome, count]) => ({ host, outcome: outcome as Outcome, count })),
+  );
 }

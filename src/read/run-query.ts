@@ -33,9 +33,17 @@ export function runQuery<Skeleton, Result>(
   present: (skeleton: Skeleton, hydration: Hydration) => Result,
 ): Result {
   const { db, cache, clock } = reads;
-  return db.snapshot(() => {
-    cache.sync(db);
+  const read = () => {
     const found = skeleton(db);
-    return present(found, hydrate(db, requestOf(found), nowSecs(clock), cache));
-  });
+    return { found, hydration: hydrate(db, requestOf(found), nowSecs(clock), cache) };
+  };
+  // Most reads follow no commit. A read that finds all objects in the cache then runs no statement.
+  let result = cache.isCurrent() ? db.snapshot(read) : undefined;
+  if (!result || !cache.isCurrent()) {
+    result = db.snapshot(() => {
+      cache.sync(db);
+      return read();
+    });
+  }
+  return present(result.found, result.hydration);
 }

@@ -158,7 +158,6 @@ test("limits the size of cached bodies in every coding, and of URLs", () => {
     body: new Uint8Array(bytes),
     coded: new Map(codedBytes > 0 ? [["gzip", new Uint8Array(codedBytes)]] : []),
     etag: "",
-    headers: new Headers(),
     route: "",
   });
   const cachedAt = (url: string) => {

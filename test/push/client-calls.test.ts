@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sendNotificationRequestSchema } from "@farcaster/miniapp-node";
 import fc from "fast-check";
-import { parseClientResponse, tokenOutcomes } from "../../src/push/client-response.ts";
+import { parseClientResponse, type SentTokens, tokenOutcomes } from "../../src/push/client-response.ts";
 import { clientRequestBody, createPostBatch } from "../../src/push/post-batch.ts";
 import { readSendRequest } from "../../src/push/send-request.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -9,19 +9,55 @@ import { nested, startPushClient } from "../support/push-client.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { loopbackClient } from "../support/send.ts";
 
+const TOKENS = ["a", "b", "c", "d"];
+const SENT: SentTokens = { tokens: TOKENS, json: JSON.stringify(TOKENS) };
+const NOTHING_SENT: SentTokens = { tokens: [], json: "\0" };
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
 describe("parseClientResponse", () => {
   test("parses or rejects any bytes and never throws", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (body) => {
-        parseClientResponse(body);
+        parseClientResponse(body, SENT);
       }),
     );
   });
 
+  test("returns the same for a response that repeats the call's tokens anywhere as for any other", () => {
+    const part = fc.constantFrom(SENT.json, '["a"]', "[]", '"', "[", "]", ",", "{", "}", ":", "\\", "null");
+    const list = fc.oneof(
+      fc.constant(TOKENS),
+      fc.constant([TOKENS]),
+      fc.constant([...TOKENS, "e"]),
+      fc.jsonValue(),
+    );
+    const name = fc.constantFrom("successfulTokens", "invalidTokens", "rateLimitedTokens", SENT.json, "x");
+    const text = fc.oneof(
+      fc.array(part, { maxLength: 6 }).map((parts) => `{"successfulTokens":${parts.join("")}}`),
+      fc.dictionary(name, list).map((lists) => JSON.stringify({ successfulTokens: TOKENS, ...lists })),
+      fc.dictionary(name, list).map((lists) => JSON.stringify({ result: { ...lists, failedTokens: [] } })),
+    );
+    fc.assert(
+      fc.property(text, (body) => {
+        const read = (sent: SentTokens) => parseClientResponse(new TextEncoder().encode(body), sent);
+        const [marked, plain] = [read(SENT), read(NOTHING_SENT)];
+        const outcomesOf = (response: typeof plain) => response && tokenOutcomes(TOKENS, response);
+        expect(outcomesOf(marked)).toEqual(outcomesOf(plain));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("returns the call's own list when the response repeats it", () => {
+    const response = parseClientResponse(bytes({ result: { successfulTokens: TOKENS } }), SENT);
+    expect(response?.successful).toBe(TOKENS);
+  });
+
   test("counts a reason that is an object as an ordinary failure", () => {
-    const response = parseClientResponse(bytes({ failedTokens: [{ token: "a", reason: { toString: 0 } }] }));
+    const response = parseClientResponse(
+      bytes({ failedTokens: [{ token: "a", reason: { toString: 0 } }] }),
+      SENT,
+    );
     expect(response && tokenOutcomes(["a"], response)[0]?.reason).toBe("failed_other");
   });
 
@@ -30,20 +66,19 @@ describe("parseClientResponse", () => {
     const lists = fc.record({ successfulTokens: some, invalidTokens: some, rateLimitedTokens: some });
     fc.assert(
       fc.property(lists, (body) => {
-        const response = parseClientResponse(bytes(body));
+        const response = parseClientResponse(bytes(body), SENT);
         if (!response) throw new Error("the response is not parsed");
-        const tokens = ["a", "b", "c", "d"];
         const reasonOf = (token: string) => {
           if (body.successfulTokens.includes(token)) return "";
           if (body.invalidTokens.includes(token)) return "invalid_token";
           return body.rateLimitedTokens.includes(token) ? "rate_limited" : "missing_from_response";
         };
-        expect(tokenOutcomes(tokens, response).map(({ reason }) => reason)).toEqual(tokens.map(reasonOf));
-        expect(tokenOutcomes(tokens, response).map(({ isGone }) => isGone)).toEqual(
-          tokens.map((token) => body.invalidTokens.includes(token)),
+        expect(tokenOutcomes(TOKENS, response).map(({ reason }) => reason)).toEqual(TOKENS.map(reasonOf));
+        expect(tokenOutcomes(TOKENS, response).map(({ isGone }) => isGone)).toEqual(
+          TOKENS.map((token) => body.invalidTokens.includes(token)),
         );
-        expect(tokens.flatMap((token) => tokenOutcomes([token], response))).toEqual([
-          ...tokenOutcomes(tokens, response),
+        expect(TOKENS.flatMap((token) => tokenOutcomes([token], response))).toEqual([
+          ...tokenOutcomes(TOKENS, response),
         ]);
       }),
     );
@@ -67,9 +102,9 @@ describe("parseClientResponse", () => {
     });
     fc.assert(
       fc.property(fc.oneof(lists, fc.record({ result: lists })), (body) => {
-        const response = parseClientResponse(bytes(body));
+        const response = parseClientResponse(bytes(body), SENT);
         if (!response) return;
-        const outcomes = tokenOutcomes(["a", "b", "c", "d"], response);
+        const outcomes = tokenOutcomes(TOKENS, response);
         expect(outcomes).toHaveLength(4);
         for (const outcome of outcomes) {
           expect(["success", "failure"]).toContain(outcome.kind);
@@ -88,7 +123,7 @@ test("sends bodies that conform to the protocol's schema for every accepted send
       const read = readSendRequest({ notification: { title, body, target_url } }, "https://app.example");
       if (!read.ok) return;
       const { notification } = read.value;
-      const sent = clientRequestBody({ ...notification, notificationId: crypto.randomUUID() }, ["t"]);
+      const sent = clientRequestBody({ ...notification, notificationId: crypto.randomUUID() }, '["t"]');
       expect(sendNotificationRequestSchema.safeParse(JSON.parse(sent)).error).toBeUndefined();
     }),
   );
@@ -165,6 +200,7 @@ test("calls a client with the required headers and nothing that identifies the o
   expect([...(request?.headers.keys() ?? [])].sort()).toEqual([
     "accept",
     "accept-encoding",
+    "connection",
     "content-length",
     "content-type",
     "host",

@@ -19,7 +19,7 @@ test("lists up to 100 tokens, and none when there are more", () => {
       for (const size of sizes) {
         const batch = Array.from({ length: size }, (_, at) => settlement(added.length + at));
         added.push(...batch);
-        list.add(batch);
+        list.add({ tokens: batch, outcomes: batch });
       }
       expect(list.all()).toEqual(added.length > 100 ? undefined : added);
     }),

@@ -70,6 +70,36 @@ describe("fairness", () => {
     expect(fixture.count("host", "small")).toBe(1);
   });
 
+  test.each([
+    [32, 29],
+    [8, 7],
+    [5, 4],
+    [1, 1],
+  ])(
+    "of %i slots gives a campaign with several hosts %i, so that another one starts at once",
+    async (total, most) => {
+      const fixture = startSlots(total);
+      for (let round = 0; round < 20; round++)
+        for (let at = 0; at < 16; at++) void fixture.acquire("large", `h${at}`);
+      await fixture.settled();
+      expect(fixture.held).toHaveLength(most);
+      void fixture.acquire("small", "other");
+      await fixture.settled();
+      expect(fixture.count("campaign", "small")).toBe(total === 1 ? 0 : 1);
+    },
+  );
+
+  test("leaves slots to the other hosts of a campaign when one hangs", async () => {
+    const fixture = startSlots(32);
+    await warmUp(fixture, "hanging");
+    for (let at = 0; at < 100; at++) void fixture.acquire("c", "hanging");
+    await fixture.settled();
+    expect(fixture.held).toHaveLength(26);
+    for (let at = 0; at < 10; at++) void fixture.acquire("c", `well-${at}`);
+    await fixture.settled();
+    expect(fixture.held).toHaveLength(29);
+  });
+
   test("gives a new host few slots until it has responded", async () => {
     const fixture = startSlots(32);
     for (let at = 0; at < 20; at++) void fixture.acquire("c", "hanging");
@@ -108,7 +138,7 @@ describe("fairness", () => {
 describe("a host that is down", () => {
   const settings = { failuresUntilDown: 2, firstProbeMs: 20, maxProbeMs: 20, giveUpAfterMs: 60 };
 
-  test("is probed by one waiting request; all are fixture up when it stays down", async () => {
+  test("is probed by one waiting request; all are given up when it stays down", async () => {
     const fixture = startSlots(8, settings);
     const requested = [1, 2].map(() => fixture.acquire("c", "dead"));
     await Promise.all(requested);

@@ -3,6 +3,7 @@ import { SqliteConnection } from "../sqlite/connection.ts";
 import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
 import { openInMemory, openReader, openWriter } from "../sqlite/open.ts";
 import { InvalidationRecorder } from "./cache-invalidations.ts";
+import type { CommitSequence } from "./commit-sequence.ts";
 import { CountChanges } from "./counts.ts";
 import { SignerIds } from "./project/envelopes.ts";
 import { PendingRepoints } from "./project/pending-repoints.ts";
@@ -34,6 +35,8 @@ export class IndexDatabase extends SqliteConnection {
   readonly recentCasts = new RecentCasts();
   /** Casts whose rows still move to their new ids. Used by the writer. */
   readonly repoints = new PendingRepoints();
+  /** Set by the writer of a node, whose readers share it. */
+  commits: CommitSequence | undefined;
 
   override transaction<T>(work: () => T): T {
     try {
@@ -44,6 +47,7 @@ export class IndexDatabase extends SqliteConnection {
         this.unnamed.flush(this);
         this.search.flush(this);
         this.invalidations.flush(this);
+        this.commits?.begin();
         return result;
       });
     } catch (cause) {
@@ -53,6 +57,8 @@ export class IndexDatabase extends SqliteConnection {
       this.invalidations.clear();
       this.forget();
       throw cause;
+    } finally {
+      this.commits?.end();
     }
   }
 

@@ -55,7 +55,9 @@ interface Thread {
 export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
   const { maxBytesInFlight = MAX_BYTES_IN_FLIGHT } = deps;
   const queue: PendingJob[] = [];
-  const roomWaiters: PromiseWithResolvers<void>[] = [];
+  /** The call that waits for room, and the end of the line of those after it. */
+  let waiter: PromiseWithResolvers<void> | undefined;
+  let line: Promise<void> = Promise.resolve();
   let bytesInFlight = 0;
   let fault: Error | undefined;
   const threads = Array.from({ length: deps.threads }, openThread);
@@ -70,7 +72,7 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
         resolve(event.data.results[at] as VerifierResult);
       });
       if (!fault) dispatch();
-      for (const { resolve } of roomWaiters.splice(0)) resolve();
+      waiter?.resolve();
       if (thread.requests.length === 0) thread.onIdle();
     };
     worker.onerror = (event) => crashed(thread, event.message);
@@ -90,7 +92,7 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
     fault = cause;
     const jobs = [...threads.flatMap(({ requests }) => requests.flat()), ...queue.splice(0)];
     for (const { reject } of jobs) reject(cause);
-    for (const { reject } of roomWaiters.splice(0)) reject(cause);
+    waiter?.reject(cause);
   }
 
   /** Sends waiting jobs to the threads with the fewest requests. */
@@ -113,19 +115,26 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
     worker.postMessage({ context: deps.context(), jobs: jobs.map(({ job }) => job) }, transfer);
   }
 
+  /** Waits until there is room for bytes. Calls wait one after another, so that a large page is not overtaken for ever. */
+  async function reserve(bytes: number): Promise<void> {
+    while (!fault && bytesInFlight > 0 && bytesInFlight + bytes > maxBytesInFlight) {
+      waiter = Promise.withResolvers();
+      await waiter.promise;
+    }
+    waiter = undefined;
+    if (fault) throw fault;
+    bytesInFlight += bytes;
+  }
+
   /** Queues jobs when there is room for their bytes. Resolves with their results in order. */
   async function run(jobs: readonly VerifierJob[]): Promise<VerifierResult[]> {
     const sizes = jobs.map(
       (job) => bufferOf(job.type === "page" ? job.page.messages : job.records).byteLength,
     );
     const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
-    while (!fault && bytesInFlight > 0 && bytesInFlight + total > maxBytesInFlight) {
-      const room = Promise.withResolvers<void>();
-      roomWaiters.push(room);
-      await room.promise;
-    }
-    if (fault) throw fault;
-    bytesInFlight += total;
+    const turn = line.then(() => reserve(total));
+    line = turn.catch(() => {});
+    await turn;
     const results = jobs.map((job, at) => {
       const { promise, resolve, reject } = Promise.withResolvers<VerifierResult>();
       queue.push({ job, bytes: sizes[at] ?? 0, resolve, reject });

@@ -1,4 +1,5 @@
 import { apiPlugins } from "../../api/shared/plugins.ts";
+import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { ResponseCache } from "../../http/response-cache.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
@@ -19,6 +20,8 @@ import { createPush } from "./push.ts";
 export function createNodeHttp(deps: {
   readonly common: Pick<Common, "config" | "log" | "clock" | "metrics">;
   readonly db: IndexDatabase;
+  /** The commits of the writer of the index. */
+  readonly commits: CommitSequence;
   readonly state: StateStores;
   readonly fanOut: FanOut;
   readonly delivery: DeliveryNode;
@@ -30,7 +33,7 @@ export function createNodeHttp(deps: {
   /** Aborts when the process starts to shut down. */
   readonly stopping: AbortSignal;
 }): HttpServer {
-  const { common, db, state, fanOut, delivery, ops, unsent, descriptors, stopping } = deps;
+  const { common, db, commits, state, fanOut, delivery, ops, unsent, descriptors, stopping } = deps;
   const { config, clock } = common;
   // Only a node that follows an upstream can lag behind it.
   const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
@@ -41,7 +44,7 @@ export function createNodeHttp(deps: {
     ...apiPlugins({
       source: {
         db,
-        cache: new HydrationCache(),
+        cache: new HydrationCache(commits),
         clock,
         maxIds: config.http.max_ids,
         notificationWindowSecs: config.notifications.aggregation_window_secs,

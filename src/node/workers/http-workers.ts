@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Gauge } from "prom-client";
 import type { Config } from "../../config/schema.ts";
+import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
@@ -42,13 +43,15 @@ export function startHttpWorkers(
     readonly metrics: Metrics;
     /** The metrics of the other parts. */
     readonly partMetrics: readonly PartMetrics[];
+    /** The commits of the writer of the index. */
+    readonly commits: CommitSequence;
     readonly fanOut: WorkerChannels;
     readonly delivery: WorkerChannels;
     readonly state: WorkerChannels;
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
-  const { ops, metrics, partMetrics, fanOut, delivery, state, onCrash } = deps;
+  const { ops, metrics, partMetrics, commits, fanOut, delivery, state, onCrash } = deps;
   const count = config.http.workers || defaultWorkers(availableParallelism());
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
@@ -75,6 +78,7 @@ export function startHttpWorkers(
       node,
       fanOut: fanOutPort,
       delivery: deliveryPort,
+      commits: commits.shared,
       unsent: unsent.shared,
       state: statePort,
       sharesPort,

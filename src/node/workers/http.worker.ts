@@ -1,6 +1,7 @@
 import { Registry } from "prom-client";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
+import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
@@ -24,6 +25,8 @@ export interface HttpWorkerInit {
   readonly node: MessagePort;
   readonly fanOut: MessagePort;
   readonly delivery: MessagePort;
+  /** The commits of the writer of the index. */
+  readonly commits: SharedArrayBuffer;
   /** The count of unsent response bytes of all HTTP workers. */
   readonly unsent: SharedArrayBuffer;
   /** Connects to the writer of the state. */
@@ -33,7 +36,7 @@ export interface HttpWorkerInit {
 }
 
 /** Serves the HTTP interface. Any number of these workers share one port. Their shared state is in the state database. */
-runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, state, unsent, sharesPort }) => {
+runWorker<HttpWorkerInit>(async ({ config, commits, node, fanOut, delivery, state, unsent, sharesPort }) => {
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
   const db = openIndexReader(indexPath(config.data.dir));
@@ -42,6 +45,7 @@ runWorker<HttpWorkerInit>(async ({ config, node, fanOut, delivery, state, unsent
   const http = createNodeHttp({
     common: { config, log, metrics, clock: systemClock },
     db,
+    commits: new CommitSequence(commits),
     state: createStateStores(stateReader, createStateWriterClient(connectRpc<StateWriterRpc>(state))),
     fanOut: connectRpc<FanOut>(fanOut),
     delivery: connectRpc<DeliveryNode>(delivery),

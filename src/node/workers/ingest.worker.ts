@@ -1,4 +1,5 @@
 import type { Config } from "../../config/schema.ts";
+import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexWriter } from "../../db/index/database.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
 import { EventSignal } from "../../ingest/event-signal.ts";
@@ -15,10 +16,18 @@ const RETRY_INTERVAL_MS = 5_000;
 /** How often an idle writer moves rows to the ids of casts that arrived late. */
 const REPOINT_INTERVAL_MS = 1_000;
 
+/** The initial message of the ingest worker. */
+export interface IngestWorkerInit {
+  readonly config: Config;
+  /** The commits of this worker, which readers follow. */
+  readonly commits: SharedArrayBuffer;
+}
+
 /** The one writer of the index. It merges the records that other workers validated. */
-runWorker<Config>(async (config) => {
+runWorker<IngestWorkerInit>(async ({ config, commits }) => {
   const log = createLogger(config, { subsystem: "ingest" });
   const db = openIndexWriter(indexPath(config.data.dir));
+  db.commits = new CommitSequence(commits);
   const newEvents = new EventSignal();
   const engine = createIngestEngine({
     db,

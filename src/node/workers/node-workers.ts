@@ -1,10 +1,12 @@
 import type { Config } from "../../config/schema.ts";
+import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { EXIT_RETRYABLE } from "../../lib/failure.ts";
 import type { Common } from "../../runtime/common.ts";
 import { workerUrls } from "../worker-urls.ts";
 import type { DeliveryWorkerInit } from "./delivery.worker.ts";
 import type { FanOutWorkerInit } from "./fan-out.worker.ts";
 import type { HubWorkerInit } from "./hub.worker.ts";
+import type { IngestWorkerInit } from "./ingest.worker.ts";
 import type { MaintenanceWorkerInit } from "./maintenance.worker.ts";
 import type { RankingWorkerInit } from "./ranking.worker.ts";
 import type { UpstreamWorkerInit } from "./upstream.worker.ts";
@@ -28,6 +30,8 @@ export type WorkerName = (typeof NAMES)[number];
 /** The workers of the node. Their channels exist before they start, and the shutdown stops them. */
 export interface NodeWorkers {
   readonly channels: Readonly<Record<WorkerName, WorkerChannels>>;
+  /** The commits of the ingest worker, for readers of the index. */
+  readonly commits: CommitSequence;
   /** Starts a worker. Resolves with its facts when it is ready. */
   start(name: WorkerName): WorkerHandle["ready"];
   /** Returns the `onCrash` of a worker: it ends the process, so that a supervisor restarts it. */
@@ -46,11 +50,13 @@ export function createNodeWorkers({ config, log, shutdown }: Common): NodeWorker
     log.fatal({ worker, reason: message }, "A worker crashed");
     void shutdown.start(`${worker} worker crashed`, EXIT_RETRYABLE);
   };
+  const commits = new CommitSequence();
   return {
     channels,
+    commits,
     crashed,
     start(name) {
-      const { init, transfer } = initOf(name, config, channels);
+      const { init, transfer } = initOf(name, config, { channels, commits });
       const worker = startWorker({ name, url: workerUrls[name], init, transfer, onCrash: crashed(name) });
       running.set(name, worker);
       channels[name].attach(worker);
@@ -60,10 +66,17 @@ export function createNodeWorkers({ config, log, shutdown }: Common): NodeWorker
 }
 
 /** Returns the initial message of a worker, and the ports in it to transfer. */
-function initOf(name: WorkerName, config: Config, channels: NodeWorkers["channels"]) {
+function initOf(
+  name: WorkerName,
+  config: Config,
+  { channels, commits }: Pick<NodeWorkers, "channels" | "commits">,
+) {
   switch (name) {
+    case "ingest": {
+      const init: IngestWorkerInit = { config, commits: commits.shared };
+      return { init, transfer: [] };
+    }
     case "state":
-    case "ingest":
     case "matching":
       return { init: config, transfer: [] };
     case "maintenance":

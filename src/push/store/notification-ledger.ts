@@ -11,13 +11,23 @@ export interface ClaimResult<Token extends TokenPosition> {
   readonly conflicting: readonly Token[];
 }
 
-/** Result of a claimed token. */
-export interface TokenResult extends TokenPosition {
+/** Outcome of a claimed token. */
+export interface TokenOutcome {
   readonly kind: "success" | "failure";
   /** Empty for a success. */
   readonly reason: string;
   /** Whether the same notification may be sent to its fid later. */
   readonly isRetryable: boolean;
+}
+
+/** Result of a claimed token. */
+export interface TokenResult extends TokenPosition, TokenOutcome {}
+
+/** Results of the tokens of one call. Tokens with equal outcomes should share one object, which is cheaper to record. */
+export interface BatchResults {
+  readonly tokens: readonly TokenPosition[];
+  /** One for each token, in the same order. */
+  readonly outcomes: readonly TokenOutcome[];
 }
 
 /**
@@ -39,7 +49,7 @@ export interface NotificationLedger {
   record(
     campaign: Pick<CampaignWork, "seq" | "ledgerKey">,
     host: string,
-    results: readonly TokenResult[],
+    results: readonly BatchResults[],
     retentionSecs: number,
   ): Promise<void>;
   countNotAttempted(

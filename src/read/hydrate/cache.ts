@@ -1,4 +1,5 @@
 import { lastInvalidationSeq, readInvalidations } from "../../db/index/cache-invalidations.ts";
+import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
 import { type Hash, loadCasts, loadCastsByHash, type StoredCast } from "./casts.ts";
@@ -29,9 +30,32 @@ export class HydrationCache {
   );
   /** The number of the last commit that the cache reflects. */
   #seq: number | undefined;
+  readonly #commits: CommitSequence | undefined;
+  /** The number of the same commit in memory; undefined when it is not known. */
+  #commit: number | undefined;
+
+  /** @param commits the writer's, if it is a thread of this process */
+  constructor(commits?: CommitSequence) {
+    this.#commits = commits;
+  }
+
+  /**
+   * Returns whether no commit became visible since the last `sync`. If it is true before and after some statements, they
+   * and the cache show the same state.
+   */
+  isCurrent(): boolean {
+    return this.#commit !== undefined && this.#commits?.read() === this.#commit;
+  }
 
   /** Drops the states that commits changed since the last call. Call it within the snapshot of the read. */
   sync(db: IndexDatabase): void {
+    const before = this.#commits?.read();
+    this.#sync(db);
+    // The snapshot has been opened by now. Without a commit in between it shows the commit of this number.
+    this.#commit = before === this.#commits?.read() ? before : undefined;
+  }
+
+  #sync(db: IndexDatabase): void {
     if (this.#seq === undefined) {
       // The cache is empty, so the lists of earlier changes, which may be long, need not be read.
       this.#seq = lastInvalidationSeq(db);
@@ -108,13 +132,16 @@ export function readThrough<Key extends string | number, State extends object>(
   load: (missing: readonly Key[]) => Iterable<readonly [Key, State]>,
 ): Map<Key, State> {
   const found = new Map<Key, State>();
-  const missing = new Set<Key>();
+  let missing: Set<Key> | undefined;
   for (const key of keys) {
     const state = cache.get(key);
     if (state !== undefined) found.set(key, state);
-    else missing.add(key);
+    else {
+      missing ??= new Set();
+      missing.add(key);
+    }
   }
-  if (missing.size === 0) return found;
+  if (!missing) return found;
   for (const [key, state] of load([...missing])) {
     found.set(key, state);
     cache.set(key, state);

@@ -48,12 +48,16 @@ export function hydrate(
   const castsById = cache.castsById(db, request.castIds ?? []);
   const casts: Map<Hash, StoredCast> = cache.castsByHash(db, request.hashes ?? []);
   for (const cast of castsById.values()) casts.set(cast.hash, cast);
-  const provided = request.providedCasts ?? [];
-  const quoted = cache.castsByHash(db, quotedHashes([...casts.values(), ...provided], casts));
-  for (const [hash, cast] of quoted) casts.set(hash, cast);
-  const referring = [...casts.values(), ...provided];
+  const referring = [...casts.values(), ...(request.providedCasts ?? [])];
+  const quoted = quotedHashes(referring, casts);
+  if (quoted.size > 0) {
+    for (const [hash, cast] of cache.castsByHash(db, quoted)) {
+      casts.set(hash, cast);
+      referring.push(cast);
+    }
+  }
   const channelIds = new Set(request.channelIds ?? []);
-  const channels = readThrough(cache.channels, [...channelIds, ...channelsOf(referring)], (missing) =>
+  const channels = readThrough(cache.channels, channelsOf(referring, channelIds), (missing) =>
     loadChannels(db, missing),
   );
   const fids = new Set(request.fids ?? []);
@@ -66,29 +70,42 @@ export function hydrate(
     for (const [fid] of cast.mentions) fids.add(fid);
   }
   const users = readThrough(cache.users, fids, (missing) => loadUsers(db, missing));
-  const shown = { fids: users.keys(), casts: casts.values(), channelIds: channels.keys() };
   const { viewerFid } = request;
-  const viewer = viewerFid === undefined ? undefined : loadViewerContexts(db, viewerFid, shown);
-  const appFids = new Set(authAppsOf(users.values()));
+  const viewer =
+    viewerFid === undefined
+      ? undefined
+      : loadViewerContexts(db, viewerFid, {
+          fids: users.keys(),
+          casts: casts.values(),
+          channelIds: channels.keys(),
+        });
+  const appFids = authAppsOf(users);
   if (appFids.size > 0) {
-    const apps = readThrough(cache.users, appFids.difference(users), (missing) => loadUsers(db, missing));
+    const apps = readThrough(cache.users, appFids, (missing) => loadUsers(db, missing));
     for (const [fid, app] of apps) users.set(fid, app);
   }
   return { users, casts, castsById, channels, nowSecs, viewer };
 }
 
-function* authAppsOf(users: Iterable<UserState>): Iterable<number> {
-  for (const { authAddresses } of users) for (const { appFid } of authAddresses) yield appFid;
+/** Returns the apps of the users' auth addresses that are not among the users. */
+function authAppsOf(users: ReadonlyMap<number, UserState>): Set<number> {
+  const apps = new Set<number>();
+  for (const { authAddresses } of users.values())
+    for (const { appFid } of authAddresses) if (!users.has(appFid)) apps.add(appFid);
+  return apps;
 }
 
-function* channelsOf(casts: readonly CastState[]): Iterable<string> {
-  for (const cast of casts) if (cast.rootParentUrl !== null) yield channelIdOf(cast.rootParentUrl);
+function channelsOf(casts: readonly CastState[], requested: ReadonlySet<string>): Set<string> {
+  const ids = new Set(requested);
+  for (const { rootParentUrl } of casts) if (rootParentUrl !== null) ids.add(channelIdOf(rootParentUrl));
+  return ids;
 }
 
-function* quotedHashes(casts: readonly CastState[], loaded: ReadonlyMap<Hash, CastState>): Iterable<Hash> {
-  for (const cast of casts) {
-    for (const embed of cast.embeds) if ("hash" in embed && !loaded.has(embed.hash)) yield embed.hash;
-  }
+function quotedHashes(casts: readonly CastState[], loaded: ReadonlyMap<Hash, CastState>): Set<Hash> {
+  const hashes = new Set<Hash>();
+  for (const { embeds } of casts)
+    for (const embed of embeds) if ("hash" in embed && !loaded.has(embed.hash)) hashes.add(embed.hash);
+  return hashes;
 }
 
 /** Returns the hash of a cast that was requested by id; `0x`, which no cast has, if it is not live. */

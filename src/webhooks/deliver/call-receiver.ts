@@ -7,6 +7,8 @@ import { COMPAT_SIGNATURE_HEADER, signedHeaders } from "./sign.ts";
 /** Signs a delivery and sends it to its receiver. A receiver's misbehaviour never makes it throw. */
 export type CallReceiver = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<OutboundResult>;
 
+const encoder = new TextEncoder();
+
 export function createCallReceiver(parts: {
   readonly client: OutboundClient;
   readonly clock: Clock;
@@ -18,7 +20,9 @@ export function createCallReceiver(parts: {
   const { client, clock, timeoutMs, userAgent, signatureHeader } = parts;
   return async ({ messageId, body, ownerFid, targetUrl, compatPrefix, secrets }, signal) => {
     const ownHeaders = compatPrefix === null ? [signatureHeader] : [signatureHeader, COMPAT_SIGNATURE_HEADER];
-    const content = { messageId, timestamp: nowSecs(clock), body };
+    // Encoded once for both signatures and the request.
+    const bytes = encoder.encode(body);
+    const content = { messageId, timestamp: nowSecs(clock), body: bytes };
     return client.request({
       url: targetUrl,
       requester: `fid:${ownerFid}`,
@@ -28,7 +32,7 @@ export function createCallReceiver(parts: {
         "user-agent": userAgent,
         ...signedHeaders(content, secrets, ownHeaders),
       },
-      body,
+      body: bytes,
       timeoutMs,
       maxResponseBytes: MAX_LOGGED_RESPONSE_BYTES,
       signal,

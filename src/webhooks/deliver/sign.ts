@@ -1,11 +1,10 @@
-import { createHmac } from "node:crypto";
 import type { Secret } from "../../db/state/secret.ts";
 
 export interface SignedContent {
   readonly messageId: string;
   /** Of the attempt, unix seconds. */
   readonly timestamp: number;
-  readonly body: string;
+  readonly body: string | Uint8Array;
 }
 
 /**
@@ -54,14 +53,11 @@ export function secretText(secret: string): string {
 
 /** Returns the value of the service's own signature header. */
 export function hmacSha512(key: string | Uint8Array, body: string | Uint8Array): string {
-  return createHmac("sha512", key).update(body).digest("hex");
+  return new Bun.CryptoHasher("sha512", key).update(body).digest("hex");
 }
 
 /** Returns one entry of `webhook-signature`. */
-export function standardSignature(
-  key: string | Uint8Array,
-  content: Pick<SignedContent, "messageId" | "timestamp"> & { readonly body: string | Uint8Array },
-): string {
-  const signed = createHmac("sha256", key).update(`${content.messageId}.${content.timestamp}.`);
+export function standardSignature(key: string | Uint8Array, content: SignedContent): string {
+  const signed = new Bun.CryptoHasher("sha256", key).update(`${content.messageId}.${content.timestamp}.`);
   return `v1,${signed.update(content.body).digest("base64")}`;
 }

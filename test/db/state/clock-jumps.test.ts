@@ -167,7 +167,7 @@ describe("a notification", () => {
   test.each(EXCURSIONS)("is sent once when the clock goes %s", async (_what, jumpSecs, pass) => {
     const first = await campaign("first");
     await stores.ledger.claim(first, tokens, 30);
-    await stores.ledger.record(first, "host", success, DAY);
+    await stores.ledger.record(first, "host", [{ tokens, outcomes: success }], DAY);
     await stores.campaigns.end("first", "completed", clock.nowSecs());
     // Neither while the clock is wrong nor afterwards.
     clock.jump(jumpSecs);

@@ -145,7 +145,7 @@ describe("a pool whose threads do not reply", () => {
     });
     const calls = [1, 2].map((n) => pool?.verifyPage(pageOf([cast(1, `larger than the limit ${n}`)])));
     for (const call of calls) call?.catch(() => {});
-    await Promise.resolve();
+    await new Promise(setImmediate);
     expect(sent).toBe(1);
     void pool.stop();
     pool = undefined;

@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { CampaignStore, CampaignWork } from "../../../src/push/store/campaign-store.ts";
-import type { NotificationLedger, TokenResult } from "../../../src/push/store/notification-ledger.ts";
+import type {
+  BatchResults,
+  NotificationLedger,
+  TokenResult,
+} from "../../../src/push/store/notification-ledger.ts";
 import { ManualClock } from "../../support/clock.ts";
 
 export interface LedgerFixture extends Disposable {
@@ -24,6 +28,12 @@ const failed = (fid: number, reason = "timeout", isRetryable = false): TokenResu
   reason,
   isRetryable,
 });
+
+/** Results as those of two calls. */
+export function asBatches(results: readonly TokenResult[]): BatchResults[] {
+  const half = results.length >> 1;
+  return [results.slice(0, half), results.slice(half)].map((part) => ({ tokens: part, outcomes: part }));
+}
 
 /** The guarantees of every implementation of the campaign store and the notification ledger. */
 export function campaignStoresContract(name: string, open: (clock: ManualClock) => LedgerFixture): void {
@@ -57,7 +67,7 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       };
       const settle = (work: CampaignWork, settlements: readonly TokenResult[], nowSecs = 100) => {
         clock.setSecs(nowSecs);
-        return ledger.record(work, "host", settlements, TTL_SECS);
+        return ledger.record(work, "host", asBatches(settlements), TTL_SECS);
       };
       return { ...fixture, campaign, claim, settle };
     };
@@ -169,8 +179,13 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     test("adds up counts by host and by reason, hosts with the most tokens first", async () => {
       const { campaigns, campaign, ledger } = start();
       const work = await campaign();
-      await ledger.record(work, "b", [served(1), failed(2, "timeout"), failed(3, "timeout")], 1_000);
-      await ledger.record(work, "a", [failed(4, "http_500")], 1_000);
+      await ledger.record(
+        work,
+        "b",
+        asBatches([served(1), failed(2, "timeout"), failed(3, "timeout")]),
+        1_000,
+      );
+      await ledger.record(work, "a", asBatches([failed(4, "http_500")]), 1_000);
       await ledger.countNotAttempted(work, "a", { excluded: 1 });
       await ledger.countNotAttempted(work, "c", { duplicate: 1 });
       expect(await campaigns.breakdown(work.campaignId, 2)).toEqual({
@@ -203,10 +218,10 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       await ledger.record(
         work,
         "h",
-        [...limited, { ...failed(10, "rate_limited", true), clientFid: 8 }],
+        asBatches([...limited, { ...failed(10, "rate_limited", true), clientFid: 8 }]),
         1_000,
       );
-      await ledger.record(work, "h", [failed(5)], 1_000);
+      await ledger.record(work, "h", asBatches([failed(5)]), 1_000);
       expect(await campaigns.retryableFids(work.campaignId, -1, 2)).toEqual([10, 20]);
       expect(await campaigns.retryableFids(work.campaignId, 20, 2)).toEqual([30]);
     });

@@ -98,16 +98,27 @@ function count(
   results: readonly TokenResult[],
 ): void {
   if (results.length === 0) return;
-  for (const [reason, own] of Map.groupBy(results, (settlement) => settlement.reason)) {
+  const byReason = new Map<string, number>();
+  const byClient = new Map<number, { tokens: number; successes: number }>();
+  let success = 0;
+  for (const { clientFid, kind, reason } of results) {
+    byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
+    let client = byClient.get(clientFid);
+    if (!client) {
+      client = { tokens: 0, successes: 0 };
+      byClient.set(clientFid, client);
+    }
+    client.tokens += 1;
+    if (kind !== "success") continue;
+    client.successes += 1;
+    success += 1;
+  }
+  for (const [reason, added] of byReason) {
     // Only a success has an empty reason.
     const kind = reason === "" ? "success" : "failure";
-    addToCampaignCounts(db, seq, { host, kind, reason, count: own.length });
+    addToCampaignCounts(db, seq, { host, kind, reason, count: added });
   }
-  for (const [clientFid, own] of Map.groupBy(results, (settlement) => settlement.clientFid)) {
-    const successes = own.filter(({ kind }) => kind === "success").length;
-    addToCampaignClients(db, seq, { clientFid, tokens: own.length, successes });
-  }
-  const success = results.reduce((sum, { kind }) => sum + (kind === "success" ? 1 : 0), 0);
+  for (const [clientFid, counts] of byClient) addToCampaignClients(db, seq, { clientFid, ...counts });
   addToCampaignTotals(db, seq, { success, failure: results.length - success, notAttempted: 0 });
 }
 

@@ -1,6 +1,12 @@
 import type { CallWriter } from "../../../db/state/store-writes.ts";
 import type { CampaignWork } from "../campaign-store.ts";
-import type { ClaimResult, NotificationLedger, TokenResult } from "../notification-ledger.ts";
+import type {
+  BatchResults,
+  ClaimResult,
+  NotificationLedger,
+  TokenOutcome as Outcome,
+  TokenResult,
+} from "../notification-ledger.ts";
 import type { TokenPosition } from "../token-store.ts";
 
 /**
@@ -10,9 +16,6 @@ import type { TokenPosition } from "../token-store.ts";
 
 /** Fid and client fid of each token, in turn. */
 type PackedTokens = Float64Array;
-
-/** A result without its token. */
-type Outcome = Omit<TokenResult, keyof TokenPosition>;
 
 /** Results of tokens: for each token the index of its outcome. */
 export interface PackedResults {
@@ -49,8 +52,12 @@ export function ledgerClient(callWriter: CallWriter): NotificationLedger {
   return {
     async claim(campaign, tokens, leaseSecs) {
       const { seq, ledgerKey } = campaign;
-      const claims = await call("claim", { seq, ledgerKey }, packTokens(tokens), leaseSecs);
-      const those = (claim: number) => tokens.filter((_, at) => (claims as Uint8Array)[at] === claim);
+      const claims = (await call("claim", { seq, ledgerKey }, packTokens(tokens), leaseSecs)) as Uint8Array;
+      // The usual case, without another pass over the tokens.
+      if (claims.every((claim) => claim === CLAIMED)) {
+        return { claimed: tokens, alreadyCounted: [], conflicting: [] };
+      }
+      const those = (claim: number) => tokens.filter((_, at) => claims[at] === claim);
       return {
         claimed: those(CLAIMED),
         alreadyCounted: those(ALREADY_COUNTED),
@@ -73,43 +80,96 @@ export function ledgerClient(callWriter: CallWriter): NotificationLedger {
 
 function packTokens(tokens: readonly TokenPosition[]): PackedTokens {
   const packed = new Float64Array(2 * tokens.length);
-  for (const [at, { fid, clientFid }] of tokens.entries()) {
-    packed[2 * at] = fid;
-    packed[2 * at + 1] = clientFid;
+  let at = 0;
+  for (const { fid, clientFid } of tokens) {
+    packed[at++] = fid;
+    packed[at++] = clientFid;
   }
   return packed;
 }
 
 export function unpackTokens(packed: PackedTokens): TokenPosition[] {
-  return Array.from({ length: packed.length / 2 }, (_, at) => ({
-    fid: packed[2 * at] ?? 0,
-    clientFid: packed[2 * at + 1] ?? 0,
-  }));
+  const tokens: TokenPosition[] = [];
+  for (let at = 0; at < packed.length; at += 2) {
+    tokens.push({ fid: packed[at] ?? 0, clientFid: packed[at + 1] ?? 0 });
+  }
+  return tokens;
 }
 
-function packResults(results: readonly TokenResult[]): PackedResults[] {
-  const outcomes: Outcome[] = [];
-  const outcomeOf = new Uint8Array(results.length);
-  for (const [at, { kind, reason, isRetryable }] of results.entries()) {
-    const isSame = (other: Outcome) =>
-      other.kind === kind && other.reason === reason && other.isRetryable === isRetryable;
-    let index = outcomes.findIndex(isSame);
-    if (index === -1) {
-      if (outcomes.length === MAX_OUTCOMES) {
-        return [...packResults(results.slice(0, at)), ...packResults(results.slice(at))];
+function packResults(batches: readonly BatchResults[]): PackedResults[] {
+  const packs: PackedResults[] = [];
+  let rest = batches.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  let packer = new ResultPacker(rest);
+  for (const { tokens, outcomes } of batches) {
+    for (let at = 0; at < tokens.length; at++) {
+      const [token, outcome] = [tokens[at], outcomes[at]];
+      if (!token || !outcome) throw new Error("a token has no outcome");
+      if (!packer.add(token, outcome)) {
+        packs.push(packer.packed());
+        packer = new ResultPacker(rest);
+        packer.add(token, outcome);
       }
-      index = outcomes.push({ kind, reason, isRetryable }) - 1;
+      rest -= 1;
     }
-    outcomeOf[at] = index;
   }
-  return [{ tokens: packTokens(results), outcomes, outcomeOf }];
+  packs.push(packer.packed());
+  return packs;
+}
+
+/** Packs results with at most `MAX_OUTCOMES` different outcomes. */
+class ResultPacker {
+  readonly #tokens: PackedTokens;
+  readonly #outcomeOf: Uint8Array;
+  readonly #outcomes: Outcome[] = [];
+  #count = 0;
+  /** The outcome of the last token and its index: nearly all tokens of a batch share one. */
+  #last: Outcome | undefined;
+  #lastIndex = -1;
+
+  constructor(maxTokens: number) {
+    this.#tokens = new Float64Array(2 * maxTokens);
+    this.#outcomeOf = new Uint8Array(maxTokens);
+  }
+
+  /** Returns false, and adds nothing, when there are too many different outcomes. */
+  add({ fid, clientFid }: TokenPosition, outcome: Outcome): boolean {
+    if (outcome !== this.#last) {
+      const index = this.#indexOf(outcome);
+      if (index === undefined) return false;
+      this.#last = outcome;
+      this.#lastIndex = index;
+    }
+    this.#tokens[2 * this.#count] = fid;
+    this.#tokens[2 * this.#count + 1] = clientFid;
+    this.#outcomeOf[this.#count] = this.#lastIndex;
+    this.#count += 1;
+    return true;
+  }
+
+  packed(): PackedResults {
+    return {
+      tokens: this.#tokens.slice(0, 2 * this.#count),
+      outcomes: this.#outcomes,
+      outcomeOf: this.#outcomeOf.slice(0, this.#count),
+    };
+  }
+
+  #indexOf({ kind, reason, isRetryable }: Outcome): number | undefined {
+    const known = this.#outcomes.findIndex(
+      (other) => other.kind === kind && other.reason === reason && other.isRetryable === isRetryable,
+    );
+    if (known !== -1) return known;
+    if (this.#outcomes.length === MAX_OUTCOMES) return undefined;
+    return this.#outcomes.push({ kind, reason, isRetryable }) - 1;
+  }
 }
 
 export function unpackResults({ tokens, outcomes, outcomeOf }: PackedResults): TokenResult[] {
-  return unpackTokens(tokens).map((token, at) => {
+  return unpackTokens(tokens).map(({ fid, clientFid }, at) => {
     const outcome = outcomes[outcomeOf[at] ?? -1];
     if (!outcome) throw new Error("a result has no outcome");
-    return { ...token, ...outcome };
+    const { kind, reason, isRetryable } = outcome;
+    return { fid, clientFid, kind, reason, isRetryable };
   });
 }
 
@@ -118,6 +178,7 @@ export function packClaims(
   tokens: readonly TokenPosition[],
   claimed: ClaimResult<TokenPosition>,
 ): Uint8Array {
+  if (claimed.claimed.length === tokens.length) return new Uint8Array(tokens.length).fill(CLAIMED);
   const refused = new Set(claimed.conflicting);
   const counted = new Set(claimed.alreadyCounted);
   return Uint8Array.from(tokens, (token) =>

@@ -12,7 +12,7 @@ import { CAMPAIGN_RETENTION_SECS } from "../../../../src/push/store/sqlite/campa
 import { ManualClock } from "../../../support/clock.ts";
 import { tempDir } from "../../../support/program.ts";
 import { localStores, SWEEP_MARGIN_SECS } from "../../../support/state-stores.ts";
-import { campaignStoresContract } from "../campaign-stores-contract.ts";
+import { asBatches, campaignStoresContract } from "../campaign-stores-contract.ts";
 
 campaignStoresContract("campaigns in SQLite", (clock) => {
   const dir = tempDir();
@@ -104,7 +104,7 @@ test("the ledger of a notification is swept in small steps when all of it has ex
   await ledger.record(
     work,
     "h",
-    tokens.map((token) => ({ ...token, kind: "success", reason: "", isRetryable: false })),
+    asBatches(tokens.map((token) => ({ ...token, kind: "success", reason: "", isRetryable: false }))),
     5_000_000,
   );
   clock.setSecs(5_000_100);
@@ -133,7 +133,7 @@ test("a finished campaign and its rows are deleted 30 days after its creation", 
         isRetryable: true,
       }),
     );
-    await ledger.record(work, "h", settlements, 1);
+    await ledger.record(work, "h", asBatches(settlements), 1);
   }
   await campaigns.end("old", "completed", 150);
   await campaigns.end("young", "completed", 250);

@@ -1,0 +1,191 @@
+import type { Clock } from "../../runtime/clock.ts";
+import type { Claimed, ClaimedDelivery, ClaimRequest, DeliveryQueue } from "../store/delivery-queue.ts";
+import type { SchedulerSlot } from "./fair-scheduler.ts";
+
+/** Limit of deliveries of all webhooks that are claimed and wait for a slot; at the limit, claims are of one delivery. */
+const MAX_AHEAD = 512;
+/** Longest time from a claim to the call. A delivery that waited longer is claimed again: its webhook may have changed. */
+const MAX_HOLD_MS = 1_000;
+
+export interface ClaimsDeps {
+  readonly queue: Pick<DeliveryQueue, "claim" | "unclaim">;
+  readonly clock: Clock;
+  readonly settings: Pick<ClaimRequest, "limit" | "maxRetryDelayMs"> & {
+    readonly leaseMs: number;
+    readonly errorBackoffMs: number;
+  };
+  readonly onDropped: (webhookId: string, dropped: number) => void;
+  readonly onFault: (cause: unknown, webhookId: string, message: string) => void;
+  /** Registers work that the end of the engine waits for. */
+  readonly track: (work: Promise<void>) => void;
+}
+
+/**
+ * The deliveries that the engine has claimed and not yet called.
+ *
+ * A webhook that receives quickly has some deliveries claimed ahead of its slots, for at most `MAX_HOLD_MS`, and more are
+ * claimed while half of them still wait, so that calls do not wait for the writer of the state. As soon as one call fails
+ * they are given back, because the failure may deactivate the webhook or delay its deliveries.
+ */
+export interface Claims {
+  /** Returns the webhook's next delivery, the longest due first; undefined when there is none now. */
+  next(slot: SchedulerSlot): Promise<ClaimedDelivery | undefined>;
+  /** Undoes the claims of the webhook's deliveries that wait for a slot. */
+  giveBack(webhookId: string): void;
+  /** Undoes all such claims, now and when a claim under way returns. */
+  stop(): void;
+}
+
+/** Claimed deliveries of a webhook that wait for a slot; at least one. */
+interface Ahead {
+  /** The longest due first. */
+  readonly waiting: ClaimedDelivery[];
+  /** Whether the last claim returned as many as it might. */
+  hasMore: boolean;
+}
+
+export function createClaims(deps: ClaimsDeps): Claims {
+  const { queue, clock, settings, onDropped, onFault, track } = deps;
+  /** By webhook. */
+  const ahead = new Map<string, Ahead>();
+  let aheadCount = 0;
+  /** The claim under way of each webhook; there is one at most. */
+  const underWay = new Map<string, { isRevoked: boolean; readonly returned: Promise<Claimed | undefined> }>();
+  let isStopped = false;
+
+  function takeAhead(slot: SchedulerSlot): ClaimedDelivery | undefined {
+    const { webhookId, claimLimit } = slot;
+    const claimed = ahead.get(webhookId);
+    const next = claimed?.waiting[0];
+    if (!claimed || !next) return undefined;
+    const nowMs = clock.nowMs();
+    const heldMs = nowMs - (next.leaseEndsAtMs - settings.leaseMs);
+    if (heldMs < 0 || heldMs > MAX_HOLD_MS) {
+      giveBack(webhookId);
+      return undefined;
+    }
+    const { waiting, hasMore } = claimed;
+    waiting.shift();
+    aheadCount -= 1;
+    if (waiting.length === 0) ahead.delete(webhookId);
+    if (hasMore && waiting.length <= claimLimit / 2) refill(webhookId, claimLimit);
+    // More may have been queued since the claim, so the next one finds out what is due.
+    slot.claimed(nowMs, nowMs);
+    return next;
+  }
+
+  function refill(webhookId: string, claimLimit: number): void {
+    if (underWay.has(webhookId) || aheadCount + claimLimit > MAX_AHEAD) return;
+    const claim = startClaim(webhookId, claimLimit);
+    const stored = claim.returned.then(
+      (claimed) => {
+        const deliveries = claimed?.deliveries ?? [];
+        holdAhead(webhookId, deliveries, { ...claim, hasMore: deliveries.length === claimLimit });
+      },
+      (cause) => onFault(cause, webhookId, "The next deliveries could not be claimed"),
+    );
+    track(stored);
+  }
+
+  function startClaim(webhookId: string, max: number) {
+    const nowMs = clock.nowMs();
+    // Reserved until the claim returns.
+    aheadCount += max;
+    const request = {
+      webhookId,
+      nowMs,
+      leaseEndsAtMs: nowMs + settings.leaseMs,
+      maxRetryDelayMs: settings.maxRetryDelayMs,
+      limit: settings.limit,
+      max,
+      maxHoldMs: MAX_HOLD_MS,
+    };
+    const returned = queue
+      .claim(request)
+      .then((claimed) => {
+        if (claimed && claimed.dropped > 0) onDropped(webhookId, claimed.dropped);
+        return claimed;
+      })
+      .finally(() => {
+        underWay.delete(webhookId);
+        aheadCount -= max;
+      });
+    const claim = { isRevoked: false, returned };
+    underWay.set(webhookId, claim);
+    return claim;
+  }
+
+  /** Returns whether deliveries wait now. */
+  function holdAhead(
+    webhookId: string,
+    deliveries: readonly ClaimedDelivery[],
+    { isRevoked, hasMore }: { readonly isRevoked: boolean; readonly hasMore: boolean },
+  ): boolean {
+    const claimed = ahead.get(webhookId);
+    if (claimed) claimed.hasMore = hasMore;
+    if (deliveries.length === 0) return false;
+    if (isRevoked || isStopped) {
+      unclaim(webhookId, deliveries);
+      return false;
+    }
+    if (claimed) claimed.waiting.push(...deliveries);
+    else ahead.set(webhookId, { waiting: [...deliveries], hasMore });
+    aheadCount += deliveries.length;
+    return true;
+  }
+
+  async function claim(slot: SchedulerSlot): Promise<ClaimedDelivery | undefined> {
+    const { webhookId, claimLimit } = slot;
+    const max = aheadCount + claimLimit > MAX_AHEAD ? 1 : claimLimit;
+    const started = startClaim(webhookId, max);
+    try {
+      const claimed = await started.returned;
+      const [delivery, ...waiting] = claimed?.deliveries ?? [];
+      const nowMs = clock.nowMs();
+      const isMoreAhead = holdAhead(webhookId, waiting, {
+        ...started,
+        hasMore: waiting.length === max - 1,
+      });
+      slot.claimed(isMoreAhead ? nowMs : (claimed?.nextAtMs ?? null), nowMs);
+      return delivery;
+    } catch (cause) {
+      onFault(cause, webhookId, "The next delivery could not be claimed");
+      const nowMs = clock.nowMs();
+      slot.claimed(nowMs + settings.errorBackoffMs, nowMs);
+      return undefined;
+    }
+  }
+
+  function giveBack(webhookId: string): void {
+    const started = underWay.get(webhookId);
+    if (started) started.isRevoked = true;
+    const claimed = ahead.get(webhookId);
+    if (!claimed) return;
+    ahead.delete(webhookId);
+    aheadCount -= claimed.waiting.length;
+    unclaim(webhookId, claimed.waiting);
+  }
+
+  function unclaim(webhookId: string, deliveries: readonly ClaimedDelivery[]): void {
+    // If that fails, their leases expire, and then they are sent.
+    const undone = queue
+      .unclaim(deliveries)
+      .catch((cause) => onFault(cause, webhookId, "Claimed deliveries could not be given back"));
+    track(undone);
+  }
+
+  return {
+    async next(slot) {
+      const delivery = takeAhead(slot);
+      if (delivery) return delivery;
+      // Its deliveries are due for longer than those of another claim.
+      await underWay.get(slot.webhookId)?.returned.catch(() => undefined);
+      return takeAhead(slot) ?? claim(slot);
+    },
+    giveBack,
+    stop() {
+      isStopped = true;
+      for (const webhookId of [...ahead.keys()]) giveBack(webhookId);
+    },
+  };
+}
