@@ -5,11 +5,11 @@ import { openInMemory, openReader, openWriter } from "../sqlite/open.ts";
 import { InvalidationRecorder } from "./cache-invalidations.ts";
 import type { CommitSequence } from "./commit-sequence.ts";
 import { CountChanges } from "./counts.ts";
-import { SignerIds } from "./project/envelopes.ts";
 import { PendingRepoints } from "./project/pending-repoints.ts";
 import { RecentCasts } from "./project/recent-casts.ts";
 import { UnnamedIds } from "./project/unnamed.ts";
 import { SearchChanges } from "./search-changes.ts";
+import { SignerIds } from "./signer-ids.ts";
 
 const migrations = embeddedMigrations("index");
 
