@@ -2,9 +2,10 @@ import { hash } from "node:crypto";
 
 const FID_BYTES = 4;
 
-/** Returns the shard of an fid in a network of `shards` shards, from 1 on, as the reference node computes it. */
+/** Returns the data shard, from 1 on, that decides the messages of an fid. */
 export function shardOfFid(fid: number, shards: number): number {
   const bytes = Buffer.alloc(FID_BYTES);
+  // The network itself truncates an fid to 32 bits here.
   bytes.writeUInt32BE(fid % 2 ** 32);
   return (hash("sha256", bytes, "buffer").readUInt32BE(0) % shards) + 1;
 }

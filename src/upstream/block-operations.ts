@@ -2,6 +2,7 @@ import { decodeRecord, validateRecord } from "../ingest/record.ts";
 import type { MessageRef, RelayedOp } from "../ingest/relay.ts";
 import { mentionedFids } from "../protocol/mentioned-fids.ts";
 import { Store, slotOf } from "../protocol/merge-rules.ts";
+import { shardOfFid } from "../protocol/shard.ts";
 import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/signed-message.ts";
 import { toFarcasterSecs, toUnixSecs } from "../protocol/time.ts";
 import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../protocol/validate/gasless-key.ts";
@@ -10,7 +11,7 @@ import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/gener
 import type { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import type { FollowedBlock, FollowedEvent, FollowedProofs } from "../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "./block-assembler.ts";
-import { BLOCK_SHARD, shardOf } from "./shards.ts";
+import { BLOCK_SHARD } from "./shards.ts";
 import { type RelayRules, validateRelayed } from "./validate-relayed.ts";
 
 /** Operations, and the fids that they mention. */
@@ -134,7 +135,7 @@ function refOf(rules: RelayRules, shard: number, bytes: Uint8Array): MessageRef 
 
 /** Every data shard reports the messages that shard 0 decides. Only the report of their author's shard counts. */
 function isOfShard({ shards }: RelayRules, shard: number, { data }: SignedMessage): boolean {
-  return shard !== BLOCK_SHARD && shardOf(data.fid, shards) === shard;
+  return shard !== BLOCK_SHARD && shardOfFid(data.fid, shards) === shard;
 }
 
 function isStored({ scope }: RelayRules, message: SignedMessage): boolean {

@@ -9,6 +9,8 @@ import type { MessageRef, RelayedBatch, RelayedOp } from "../../src/ingest/relay
 import { slotOf } from "../../src/protocol/merge-rules.ts";
 import { decodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
 import {
+  type CastAddBody,
+  type DeepPartial,
   FarcasterNetwork,
   MessageType,
   ReactionType,
@@ -114,6 +116,46 @@ describe("relayed operations", () => {
     index.relay(merge(like(20)));
     index.relay(hold(like(10)));
     expect(index.hashes()).toEqual([hex(like(10))]);
+  });
+
+  test("a cast that arrives after what refers to it, is removed and returns gives the state of an ordered arrival", () => {
+    const parentUrl = "https://a.example";
+    const bodyOf = (value: DeepPartial<CastAddBody>) => ({ $case: "castAddBody" as const, value });
+    const castOf = (fid: number, at: number, value: DeepPartial<CastAddBody>) =>
+      signMessage(
+        { type: MessageType.MESSAGE_TYPE_CAST_ADD, fid, timestamp: at, body: bodyOf(value) },
+        accountSigner(fid),
+      );
+    const root = castOf(1, 10, { text: "root", parent: { $case: "parentUrl", value: parentUrl } });
+    const refOf = (message: Uint8Array) => ({ fid: 1, hash: signed(message).hash });
+    const reply = castOf(2, 20, { text: "re", parent: { $case: "parentCastId", value: refOf(root) } });
+    const quote = castOf(3, 30, {
+      text: "look",
+      mentions: [1],
+      mentionsPositions: [0],
+      embeds: [{ embed: { $case: "castId", value: refOf(root) } }],
+    });
+    const target = { fid: 1, hash: `0x${hex(root)}` as const };
+    const liked = reactionMessage(2, ReactionType.REACTION_TYPE_LIKE, target, { at: 40 });
+    const wrong = reactionMessage(3, ReactionType.REACTION_TYPE_LIKE, { ...target, fid: 2 }, { at: 40 });
+    const others = [reply, quote, liked, wrong];
+    using inOrder = startIndex();
+    inOrder.relay(...[root, ...others].map(hold));
+    using removed = startIndex();
+    removed.relay(...others.map(hold));
+    using index = startIndex();
+    for (const other of others) index.relay(hold(other));
+    for (let times = 0; times < 2; times++) {
+      expect(dumpIndex(index.db)).toBe(dumpIndex(removed.db));
+      index.relay(hold(root));
+      expect(dumpIndex(index.db)).toBe(dumpIndex(inOrder.db));
+      index.relay(drop(root));
+    }
+    // The rows of what nothing names any more go with the last one that named it.
+    index.relay(...others.map(drop));
+    expect(index.db.sqlite.query("SELECT * FROM missing_casts").all()).toEqual([]);
+    expect(index.db.sqlite.query("SELECT * FROM urls").all()).toEqual([]);
+    expect(index.db.sqlite.query("SELECT * FROM envelopes").all()).toEqual([]);
   });
 
   test("are not checked for a registered fid, an active key or storage", () => {
