@@ -7,7 +7,6 @@ import type { CommitSequence } from "./commit-sequence.ts";
 import { CountChanges } from "./counts.ts";
 import { PendingRepoints } from "./project/pending-repoints.ts";
 import { RecentCasts } from "./project/recent-casts.ts";
-import { SignerIds } from "./project/signer-ids.ts";
 import { UnnamedIds } from "./project/unnamed.ts";
 import { SearchChanges } from "./search-changes.ts";
 import { SignerIds } from "./signer-ids.ts";
