@@ -2,6 +2,7 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { readTotals } from "../db/index/totals.ts";
 import { admit } from "../ingest/admit.ts";
 import { err, mapOk, ok } from "../lib/result.ts";
+import { rejection } from "../protocol/rejection.ts";
 import {
   AdminServiceService,
   GetInfoResponse,
@@ -28,6 +29,8 @@ export interface HubDeps extends IntakeDeps {
   readonly check: SubmissionCheck;
   /** The upstream that the node follows. Messages are then forwarded to it. */
   readonly upstream?: HubUpstream;
+  /** Why the index cannot be read now; undefined while it can. Default: it always can. */
+  readonly unavailableReason?: (() => string | undefined) | undefined;
   /** Called for a fault that the caller did not cause. */
   readonly onFault: (method: string, cause: unknown) => void;
 }
@@ -66,6 +69,8 @@ export function hubService(context: HubDeps, intake: Intake) {
       const message = await intake.validate(request);
       if (!message.ok) return message;
       const { db, network, clock } = context;
+      const unavailable = context.unavailableReason?.();
+      if (unavailable !== undefined) return err(rejection("unavailable", unavailable));
       const refusal = admit({ db, network, nowSecs: nowSecs(clock) }, message.value);
       if (refusal) return err(refusal);
       return ok(ValidationResponse.encode({ valid: true, message: toResponse(message.value) }).finish());

@@ -203,3 +203,12 @@ test("an unimplemented route responds with 501", async () => {
     await expectError(response, 501, "not implemented");
   }
 });
+
+test("while the index cannot be read the API is 503 with the reason, and the operator's endpoints respond", async () => {
+  let reason: string | undefined = "the index is being filled from the upstream";
+  await using building = runHttp({ plugins: sampleRoutes(), unavailableReason: () => reason });
+  await expectError(await fetch(building.api("/echo?n=1")), 503, reason);
+  expect((await fetch(`${building.url}/health`)).status).toBe(200);
+  reason = undefined;
+  expect((await fetch(building.api("/echo?n=1"))).status).not.toBe(503);
+});

@@ -37,6 +37,7 @@ export interface RunHttpOptions {
   readonly serviceName?: string;
   readonly clock?: Clock;
   readonly cache?: ResponseCache;
+  readonly unavailableReason?: () => string | undefined;
   readonly unsent?: UnsentBytes;
   readonly descriptors?: Descriptors;
   /** The lowest level that is logged; all levels by default. */
@@ -85,6 +86,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
       ...options.ops,
     },
     cache: options.cache,
+    unavailableReason: options.unavailableReason,
     unsent: options.unsent,
     descriptors: options.descriptors,
     version: "1.2.3",

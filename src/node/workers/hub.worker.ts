@@ -12,6 +12,7 @@ import { networkOf } from "../../protocol/network.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { processDescriptors } from "../../runtime/descriptors.ts";
 import { createLogger, type Logger } from "../../runtime/logger.ts";
+import { createBuildCheck } from "../../upstream/build-check.ts";
 import { connectUpstream } from "../../upstream/connection.ts";
 import type { UpstreamRpc } from "../../upstream/rpc.ts";
 import { version } from "../../version.ts";
@@ -49,6 +50,7 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
       submit: (records) => submitter.submit(records),
       onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
       upstream: following,
+      unavailableReason: following && createBuildCheck(db),
     },
     // -1 means any free port, because 0 disables the hub.
     { host: config.hub.host, port: Math.max(config.hub.port, 0) },
