@@ -8,13 +8,13 @@ import {
   MessageData,
   MessageType,
 } from "../../src/protocol/wire/generated/message.ts";
-import { DEFAULT_TIMESTAMP, makeSigner } from "./messages.ts";
+import { DEFAULT_TIMESTAMP, makeSigner, signBytes } from "./messages.ts";
 import { ODD_ENCODINGS } from "./odd-encodings.ts";
 
 /**
  * Messages of few users about few targets in few seconds, so that every rare case is frequent: removes before and after what
  * they remove, several messages of one slot, replies before their parents and to casts that never come, two casts with equal
- * time and first hash bits, wrong authors, odd encodings. Their hashes are right, their signatures are not.
+ * time and first hash bits, wrong authors, odd encodings. Their signatures are valid; what they say need not be.
  */
 export function wildMessages(seed: string, count: number): SignedMessage[] {
   const random = seededRandom(`wild ${seed}`);
@@ -42,7 +42,7 @@ interface Target {
 
 class WildNetwork {
   readonly #random: Random;
-  readonly #signers = Array.from({ length: 3 }, (_, n) => makeSigner(`wild ${n}`).publicKey);
+  readonly #signers = Array.from({ length: 3 }, (_, n) => makeSigner(`wild ${n}`));
   readonly #casts: Target[] = [];
   readonly #twins: DeepPartial<MessageData>[];
 
@@ -172,17 +172,16 @@ class WildNetwork {
     const dataBytes = random.chance(0.05) ? new Uint8Array(random.pick(ENCODINGS)(canonical)) : canonical;
     const hash = messageHash(dataBytes);
     // Of the hash alone: of two messages with equal data the first would stay, whatever the rules.
-    const [a = 0, b = 0] = hash;
-    const signer = this.#signers[a % this.#signers.length] ?? new Uint8Array();
-    const signature = Buffer.alloc(64, b);
+    const [first = 0] = hash;
+    const signer = this.#signers[first % this.#signers.length] ?? makeSigner("wild 0");
     return {
       data: MessageData.decode(dataBytes),
       dataBytes,
       hash,
       hashScheme: 1,
-      signature,
+      signature: signBytes(hash, signer),
       signatureScheme: 1,
-      signer,
+      signer: signer.publicKey,
     };
   }
 }

@@ -111,6 +111,7 @@ export function openBulkBuild(db: IndexDatabase, options: BulkBuildOptions = {})
     if (stage) return progressAt(state.get("stage") ?? 0);
     phase = "finished";
     restore();
+    syncLog(db);
     db.checkpoint();
     return undefined;
   }

@@ -4,6 +4,7 @@ import { openBulkBuild } from "../../../../src/db/index/bulk/open-bulk-build.ts"
 import { packMessages } from "../../../../src/db/index/bulk/packed-messages.ts";
 import type { IndexDatabase } from "../../../../src/db/index/database.ts";
 import { splitEncoded } from "../../../../src/db/index/messages/split-encoded.ts";
+import { verifyIndex } from "../../../../src/db/index/verify.ts";
 import { seededRandom } from "../../../../src/demo/random.ts";
 import { createIngestEngine } from "../../../../src/ingest/engine.ts";
 import { encodeMessage, type SignedMessage } from "../../../../src/protocol/signed-message.ts";
@@ -57,5 +58,21 @@ describe("bulk build", () => {
       }),
       { numRuns: IS_LONG ? 300 : 15, includeErrorInReport: true },
     );
+  });
+
+  test("passes the verification of the index", () => {
+    using built = temporaryIndex();
+    buildInBulk(built.db, wildMessages("verified", 600));
+    expect(verifyIndex(built.path)).toEqual([]);
+  });
+
+  test("continues row by row: messages that arrive after it find every row that they concern", () => {
+    const messages = wildMessages("continued", 500);
+    using live = temporaryIndex();
+    using built = temporaryIndex();
+    writeRowByRow(live.db, messages);
+    buildInBulk(built.db, messages.slice(0, 300));
+    writeRowByRow(built.db, messages.slice(300));
+    expect(contentDifferences(indexContent(live.db), indexContent(built.db))).toEqual([]);
   });
 });

@@ -167,4 +167,20 @@ describe("a bulk build", () => {
     });
     expect(open.filter((file) => file.startsWith(index.dir) && file.includes("etilqs"))).toEqual([]);
   });
+
+  test.if(IS_LONG && process.platform === "linux")(
+    "of 300,000 messages takes at most 700 MB of memory",
+    async () => {
+      const dir = mkdtempSync(join(tmpdir(), "bulk-memory-"));
+      try {
+        const script = join(import.meta.dir, "processes", "memory.ts");
+        const child = Bun.spawn(["bun", script, indexPath(dir), "300000"], { stderr: "inherit" });
+        const kib = Number(await new Response(child.stdout).text());
+        expect(kib / 1024).toBeWithin(1, 700);
+      } finally {
+        rmSync(dir, { recursive: true, force: true });
+      }
+    },
+    300_000,
+  );
 });

@@ -17,7 +17,7 @@ export const STAGES: readonly BulkStage[] = [
   ...CAST_STAGES,
   ...TYPED_STAGES,
   QUOTE_STAGE,
-  indexesOf(12, "casts", "missing_casts", "reactions", "links", "user_data", "messages"),
+  indexesOf(15, "casts", "missing_casts", "reactions", "links", "user_data", "messages"),
   DROP_STAGE,
   ...SOCIAL_STAGES,
   REGISTRY_STAGE,

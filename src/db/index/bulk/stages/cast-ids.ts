@@ -42,7 +42,7 @@ interface CastRow {
 /** Gives every cast its id, week by week. */
 const castIds: BulkStage = {
   name: "ids of casts",
-  weight: 5,
+  weight: 2,
   run({ db, state }) {
     const last = state.get("week of ids");
     if (last === undefined) for (const sql of TABLES) db.run({ name: "bulk.create ids", sql });
@@ -112,10 +112,10 @@ const insertMissing = bulkStatement<unknown>(
 
 export const CAST_ID_STAGES: readonly BulkStage[] = [
   castIds,
-  oneStep("map of hashes", 12, ({ db }) => {
+  oneStep("map of hashes", 8, ({ db }) => {
     db.run(fillMap);
   }),
-  oneStep("missing casts", 2, ({ db, state }: BuildContext) => {
+  oneStep("missing casts", 1, ({ db, state }: BuildContext) => {
     // A remove wins over its cast. What names the cast then names a missing one.
     for (const { id, hash, fid } of db.all(castsRemoved)) {
       db.run(deleteId, id);

@@ -11,7 +11,7 @@ const dropWeek = bulkStatement<unknown, [week: number]>(
 /** Writes the casts with all of their columns in order of ids, week by week, and drops each week of the spool. */
 const casts: BulkStage = {
   name: "casts",
-  weight: 12,
+  weight: 9,
   run({ db, state }) {
     const [week] = weeksOf(db);
     if (week === undefined) {

@@ -162,9 +162,9 @@ function buildUserData({ db, state }: BuildContext): void {
 
 export const GENERIC_STAGES: readonly BulkStage[] = [oneStep("other messages", 1, resolveGeneric)];
 export const TYPED_STAGES: readonly BulkStage[] = [
-  oneStep("reactions", 10, buildReactions),
-  oneStep("links", 4, buildLinks),
-  oneStep("user data", 2, buildUserData),
+  oneStep("reactions", 9, buildReactions),
+  oneStep("links", 2, buildLinks),
+  oneStep("user data", 1, buildUserData),
 ];
 
 const dropEnvelopes = bulkStatement<unknown>(
@@ -188,7 +188,7 @@ const dropUrls = bulkStatement<unknown>(
 );
 
 /** Where messages lost their slot, nothing may name what only they named. Runs after the indexes of the messages' tables exist. */
-export const DROP_STAGE: BulkStage = oneStep("dropped messages", 1, ({ db, state }) => {
+export const DROP_STAGE: BulkStage = oneStep("dropped messages", 4, ({ db, state }) => {
   if (state.get("drops") === undefined) return;
   db.run(dropEnvelopes);
   db.run(dropMissing);

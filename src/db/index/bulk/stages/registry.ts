@@ -56,4 +56,4 @@ function* byFid(
   if (group) yield group;
 }
 
-export const REGISTRY_STAGE: BulkStage = oneStep("registry", 2, ({ db }) => buildRegistry(db));
+export const REGISTRY_STAGE: BulkStage = oneStep("registry", 3, ({ db }) => buildRegistry(db));

@@ -34,7 +34,7 @@ const index = bulkStatement<unknown, [after: number, upTo: number]>(
 /** Fills the full-text index in order of ids. */
 export const SEARCH_STAGE: BulkStage = {
   name: "search",
-  weight: 14,
+  weight: 10,
   run({ db, state, rowsPerStep }) {
     const after = state.get("last searchable cast");
     if (after === undefined) {

@@ -159,17 +159,17 @@ const fillLends = bulkStatement<unknown>(
 
 /** Whatever is derived from live messages, in the order of its keys. */
 export const SOCIAL_STAGES: readonly BulkStage[] = [
-  oneStep("counts of casts", 4, ({ db }) => {
+  oneStep("counts of casts", 2, ({ db }) => {
     db.run(fillCastCounts);
   }),
   indexesOf(2, "cast_counts"),
-  oneStep("embeds and mentions", 3, ({ db }) => {
+  oneStep("embeds and mentions", 2, ({ db }) => {
     db.run(fillEmbedUrls);
     db.run(fillMentions);
     dropTable(db, "bulk_embed_urls");
   }),
   indexesOf(1, "cast_mentions"),
-  oneStep("notifications", 8, ({ db }) => {
+  oneStep("notifications", 10, ({ db }) => {
     db.run(createCastNotifications);
     db.run(addReplies);
     db.run(addMentions);
@@ -178,7 +178,7 @@ export const SOCIAL_STAGES: readonly BulkStage[] = [
     for (const table of ["bulk_cast_notifications", "bulk_mentions", "bulk_threads"]) dropTable(db, table);
   }),
   indexesOf(1, "notifications"),
-  oneStep("channels", 2, ({ db }) => {
+  oneStep("channels", 1, ({ db }) => {
     db.run(createChannels);
     for (const { id, url } of db.iterate(parentUrls)) db.run(insertChannel, id, channelIdOf(url));
     db.run(fillChannelMembers);
@@ -186,7 +186,7 @@ export const SOCIAL_STAGES: readonly BulkStage[] = [
     dropTable(db, "bulk_channels");
   }),
   indexesOf(1, "channel_members"),
-  oneStep("follows", 4, ({ db }) => {
+  oneStep("follows", 3, ({ db }) => {
     db.run(fillFollowCounts);
     db.run(fillMutualFollows);
   }),

@@ -15,7 +15,7 @@ export interface BuildContext {
 export interface BulkStage {
   /** In words, for people. */
   readonly name: string;
-  /** Its share of the whole work, relative to the other stages. */
+  /** Its share of the whole work: tenths of a microsecond a message, as measured over 2 million. */
   readonly weight: number;
   /** Does one step inside a transaction. Returns whether the stage is finished. */
   run(context: BuildContext): boolean;
