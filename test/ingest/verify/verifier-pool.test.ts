@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { packMessages } from "../../../src/db/index/bulk/packed-messages.ts";
+import { splitEncoded } from "../../../src/db/index/messages/split-encoded.ts";
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import type { MessagePage, VerifiedPage } from "../../../src/ingest/verify/verifier.ts";
 import { startVerifierPool, type VerifierPool } from "../../../src/ingest/verify/verifier-pool.ts";
@@ -98,6 +100,19 @@ describe("verifyPage", () => {
       (await verifier.verifyPage(pageOf(messages, collects))).flatMap((part) => part.mentioned);
     expect(await mentioned(true)).toEqual([5, 6]);
     expect(await mentioned(false)).toEqual([]);
+  });
+
+  test("packs valid messages for the bulk build, if requested", async () => {
+    const valid = [cast(1, "a"), cast(1, "b")];
+    const forged = changed(cast(1, "c"), ({ signature }) => signature.fill(7, 0, 8));
+    const page = { ...pageOf([...valid, forged]), packsColumns: true };
+    expect(await startPool().verifyPage(page)).toMatchObject([
+      {
+        messages: { count: 0 },
+        packed: packMessages(valid.map((bytes) => splitEncoded(bytes, 1))),
+        refusals: [{ reason: "invalid signature" }],
+      },
+    ]);
   });
 
   test("keeps the order within large concurrent pages", async () => {
