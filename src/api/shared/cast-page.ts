@@ -4,6 +4,20 @@ import type { Hash } from "../../read/hydrate/casts.ts";
 import { type Reads, runQuery } from "../../read/run-query.ts";
 import type { Viewer } from "./dialect.ts";
 
+/** Responds with the casts of a list of hashes, in its order; unknown casts are omitted. */
+export function respondWithCasts(
+  reads: Reads,
+  { viewer_fid: viewerFid }: Viewer,
+  hashes: readonly Hash[],
+): object {
+  return runQuery(
+    reads,
+    () => hashes,
+    () => ({ hashes, viewerFid }),
+    reads.present.casts,
+  );
+}
+
 /** Responds with one page of a list of casts; `find` returns hashes of live casts. */
 export function respondWithCastPage(
   reads: Reads,
