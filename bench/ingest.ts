@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { Client, credentials } from "@grpc/grpc-js";
 import { toFarcasterSecs } from "../src/protocol/time.ts";
 import { SubmitBulkMessagesRequest, SubmitBulkMessagesResponse } from "../src/protocol/wire/generated/hub.ts";
@@ -9,7 +8,7 @@ import { makeSigner, makeWallet, signedCast } from "../test/support/messages.ts"
 import { compileInto, DIST, startNode, tempDir } from "../test/support/program.ts";
 import { bareInsertRate, bareVerifyRate } from "./bare-ingest.ts";
 import type { Figure } from "./main.ts";
-import { median } from "./start.ts";
+import { cpuMicrosOf, median } from "./start.ts";
 
 const FIDS = 100;
 const RUNS = 5;
@@ -20,9 +19,6 @@ const UNARY_PER_RUN = 4_000;
 const UNARY_AT_ONCE = 64;
 /** The first unary calls of any kind wait for the JIT compiler. */
 const UNARY_WARM_UP_RUNS = 2;
-
-/** Linux counts CPU time in hundredths of a second. */
-const MICROS_PER_TICK = 10_000;
 
 /** The age of the oldest messages: history, or news that is recent enough to cause webhook events. */
 const AGES_SECS = { history: 86_400, news: 600 };
@@ -136,13 +132,6 @@ function comparedWith(what: string, rounds: readonly Round[], of: string, bare: 
 function processorTime(what: string, rounds: readonly Round[]): Figure {
   const value = median(rounds.map(({ nodeMicros }) => nodeMicros));
   return { what: `CPU time of the node, ${what}`, value, unit: "µs" };
-}
-
-/** Returns the CPU time of all threads of a process, in microseconds. */
-function cpuMicrosOf(pid: number): number {
-  // The name of the process, in parentheses, may contain any character. The times are at a fixed position after it.
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK;
 }
 
 function unixNowSecs(): number {

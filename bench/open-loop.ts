@@ -27,6 +27,9 @@ export interface LatencyRun {
 const NO_BYTES = Buffer.alloc(0);
 const IDLE = -1;
 const IN_HEAD = -2;
+/** In a body without a length, such as that of a large response. */
+const IN_CHUNKS = -3;
+const LAST_CHUNK = "0\r\n\r\n";
 
 /**
  * One keep-alive connection, one request at a time. It allocates as little as possible, because garbage collections of the
@@ -38,6 +41,8 @@ class Connection {
   #missing = -1;
   #head: Buffer = NO_BYTES;
   #ok = false;
+  /** The last bytes of a body in chunks. JSON has no line breaks, so only the last chunk ends like `LAST_CHUNK`. */
+  #end = "";
   /** When the request in flight was due. */
   dueAt = 0;
 
@@ -84,9 +89,25 @@ class Connection {
       if (end < 0) return;
       this.#ok = head.toString("latin1", 9, 12) === "200";
       const length = /content-length: *(\d+)/i.exec(head.toString("latin1", 0, end))?.[1];
-      this.#missing = Number(length ?? 0) - (head.length - end - 4);
+      if (length === undefined) {
+        this.#missing = IN_CHUNKS;
+        this.#end = "";
+        this.#receiveChunks(head.subarray(end + 4));
+        return;
+      }
+      this.#missing = Number(length) - (head.length - end - 4);
+    } else if (this.#missing === IN_CHUNKS) {
+      this.#receiveChunks(chunk);
+      return;
     } else this.#missing -= chunk.length;
     if (this.#missing <= 0) this.end(this.#ok);
+  }
+
+  #receiveChunks(bytes: Buffer): void {
+    this.#end = (this.#end + bytes.toString("latin1", Math.max(0, bytes.length - LAST_CHUNK.length))).slice(
+      -LAST_CHUNK.length,
+    );
+    if (this.#end === LAST_CHUNK) this.end(this.#ok);
   }
 
   end(ok: boolean): void {

@@ -141,3 +141,13 @@ export function rssOf(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes) * 1024;
 }
+
+/** Linux counts CPU time in hundredths of a second. */
+const MICROS_PER_TICK = 10_000;
+
+/** Returns the CPU time of all threads of a process, in microseconds. */
+export function cpuMicrosOf(pid: number): number {
+  // The name of the process, in parentheses, may contain any character. The times are at a fixed position after it.
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK;
+}

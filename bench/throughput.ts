@@ -7,7 +7,7 @@ import { selectedReads } from "./goals.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork } from "./network.ts";
 import { type LatencyRun, runOpenLoop } from "./open-loop.ts";
-import { median, rssOf } from "./start.ts";
+import { cpuMicrosOf, median, rssOf } from "./start.ts";
 import { runWrk } from "./wrk.ts";
 
 const RUNS = 5;
@@ -29,7 +29,7 @@ export async function benchThroughput(): Promise<Figure[]> {
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 2_000_000));
   const draw = drawFrom(network);
   const args = ["--set", "http.workers=1"];
-  const node = await startNode({ command: [await compileInto(DIST)], dataDir: network.dataDir, args });
+  await using node = await startNode({ command: [await compileInto(DIST)], dataDir: network.dataDir, args });
   const figures: Figure[] = [];
   const endpoints = selectedReads();
   const pathsOf = new Map(
@@ -44,30 +44,46 @@ export async function benchThroughput(): Promise<Figure[]> {
   await using bare = await startBareServer(bodies);
   for (const { name, goal } of endpoints) {
     const paths = pathsOf.get(name) ?? [];
-    const load = async (origin: string, isUncached: boolean, durationSecs = RUN_SECS) => {
-      const run = await runWrk({ origin, paths, connections: CONNECTIONS, durationSecs, isUncached });
+    const load = async (server: Server, isUncached: boolean, durationSecs = RUN_SECS): Promise<Run> => {
+      const cpuBefore = cpuMicrosOf(server.pid);
+      const run = await runWrk({
+        origin: server.url,
+        paths,
+        connections: CONNECTIONS,
+        durationSecs,
+        isUncached,
+      });
       if (run.errors > 0) throw new Error(`${run.errors} requests for ${name} failed`);
-      return run.requestsPerSec;
+      const cpuMicros = (cpuMicrosOf(server.pid) - cpuBefore) / (run.requestsPerSec * durationSecs);
+      return { rate: run.requestsPerSec, cpuMicros };
     };
-    const rates = { bare: [] as number[], cached: [] as number[], uncached: [] as number[] };
-    await load(bare.origin, true, WARM_UP_SECS);
-    await load(node.url, true, WARM_UP_SECS);
+    const runs = { bare: [] as Run[], cached: [] as Run[], uncached: [] as Run[] };
+    await load(bare, true, WARM_UP_SECS);
+    await load(node, true, WARM_UP_SECS);
     for (let run = 0; run < RUNS; run++) {
-      rates.bare.push(await load(bare.origin, true));
-      rates.cached.push(await load(node.url, false));
-      rates.uncached.push(await load(node.url, true));
+      runs.bare.push(await load(bare, true));
+      runs.cached.push(await load(node, false));
+      runs.uncached.push(await load(node, true));
     }
+    const [bareRate, bareMicros] = mediansOf(runs.bare);
     const bytes = paths.reduce((sum, path) => sum + (bodies[path]?.length ?? 0), 0) / paths.length;
     const of = `a bare server with the same ${Math.round(bytes).toLocaleString("en")} bytes, goal ${goal}`;
     for (const kind of ["cached", "uncached"] as const) {
-      const rate = median(rates[kind]);
+      const [rate, cpuMicros] = mediansOf(runs[kind]);
       const what = `${name}, ${kind}`;
-      const value = rate / median(rates.bare);
-      figures.push({ what, value: rate, unit: "requests/s", ratio: { of, value } });
+      figures.push(
+        { what, value: rate, unit: "requests/s", ratio: { of, value: rate / bareRate } },
+        {
+          what: "  CPU time per request",
+          value: cpuMicros,
+          unit: "us",
+          ratio: { of: "requests of a bare server in the same CPU time", value: bareMicros / cpuMicros },
+        },
+      );
       if (kind === "cached") continue;
       const at = { paths, requestsPerSec: rate / 2, isUncached: true };
       const [node50, node99] = await latencyOf(node.url, at);
-      const [bare50, bare99] = await latencyOf(bare.origin, at);
+      const [bare50, bare99] = await latencyOf(bare.url, at);
       figures.push({ what: `${what}, p50 at half of that`, value: node50, unit: "ms" });
       figures.push({
         what: `${what}, p99 at half of that`,
@@ -81,8 +97,23 @@ export async function benchThroughput(): Promise<Figure[]> {
     }
   }
   figures.push({ what: "resident memory after all of it", value: rssOf(node.pid) / 1e6, unit: "MB" });
-  await node.stop();
   return figures;
+}
+
+/** A server in another process. */
+interface Server {
+  readonly url: string;
+  readonly pid: number;
+}
+
+interface Run {
+  readonly rate: number;
+  /** CPU time of the server per request. Other load of the machine affects it less than the rate. */
+  readonly cpuMicros: number;
+}
+
+function mediansOf(runs: readonly Run[]): readonly [rate: number, cpuMicros: number] {
+  return [median(runs.map(({ rate }) => rate)), median(runs.map(({ cpuMicros }) => cpuMicros))];
 }
 
 /** Median and p99 in ms, each the median of some runs. */
@@ -101,9 +132,7 @@ async function latencyOf(
   return [median(runs.map(({ p50Ms }) => p50Ms)), median(runs.map(({ p99Ms }) => p99Ms))];
 }
 
-async function startBareServer(
-  bodies: Readonly<Record<string, string>>,
-): Promise<AsyncDisposable & { readonly origin: string }> {
+async function startBareServer(bodies: Readonly<Record<string, string>>): Promise<AsyncDisposable & Server> {
   const file = join(tmpdir(), `bare-${process.pid}.json`);
   await Bun.write(file, JSON.stringify(bodies));
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "processes/bare-server.ts"), file], {
@@ -114,7 +143,8 @@ async function startBareServer(
   const { value } = await reader.read();
   reader.releaseLock();
   return {
-    origin: `http://127.0.0.1:${new TextDecoder().decode(value).trim()}`,
+    pid: child.pid,
+    url: `http://127.0.0.1:${new TextDecoder().decode(value).trim()}`,
     async [Symbol.asyncDispose]() {
       child.kill();
       await child.exited;

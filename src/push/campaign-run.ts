@@ -3,6 +3,7 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { type AudienceReader, createAudienceReader } from "./audience.ts";
 import {
   type BatchSenderDeps,
+  type ClaimedTokens,
   createBatchSender,
   type RetryCounter,
   type RunSignals,
@@ -58,21 +59,35 @@ export async function runCampaign(
       sending.add(delivered);
     }
 
+    const pages = reader.pagesOf(host)[Symbol.asyncIterator]();
+    /** Reads and claims a page: before acquiring a slot, so that no slot waits for the database. */
+    async function claimPage(): Promise<ClaimedTokens | undefined> {
+      const { value: page, done } = await pages.next();
+      if (done) return undefined;
+      stop.throwIfAborted();
+      if (!(await apps.find(appId, nowSecs(clock)))) {
+        appDeleted.abort();
+        return undefined;
+      }
+      await countNotAttempted(host, page.notAttempted);
+      return delivery.claim(host, page.tokens);
+    }
+
+    let next = claimPage();
     try {
-      for await (const page of reader.pagesOf(host)) {
-        stop.throwIfAborted();
-        if (!(await apps.find(appId, nowSecs(clock)))) return appDeleted.abort();
-        await countNotAttempted(host, page.notAttempted);
-        // A page at a time and before acquiring a slot, so that no slot waits for the database.
-        const claimed = await delivery.claim(host, page.tokens);
+      for (let claimed = await next; claimed; claimed = await next) {
+        // The next page is claimed while this one is sent.
+        next = claimPage();
+        next.catch(() => undefined);
         for (const token of claimed.tokens) {
           const batch = batcher.add(token, claimed.leaseEndsAtMs);
           if (batch) await dispatch(batch);
         }
       }
+      if (appDeleted.signal.aborted) return;
       for (const batch of batcher.rest()) await dispatch(batch);
     } finally {
-      await Promise.all(sending);
+      await Promise.allSettled([next, ...sending]);
     }
   }
 

@@ -15,6 +15,9 @@ const RESET = "\x1b[0m";
 /**
  * Formats a JSON log line for reading: time, level, subsystem, message, then the fields, then stacks. Returns other lines
  * unchanged.
+ *
+ * `pino-pretty` would do most of this, but it passes control and bidirectional characters of messages through to the
+ * terminal, takes several times as long per line, and adds 13 packages and about 80 ms to a start.
  */
 export function prettyLine(line: string, colours: boolean): string {
   const event = parseEvent(line);

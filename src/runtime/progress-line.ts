@@ -33,6 +33,9 @@ export function progressOnStderr(): ProgressOutput {
  * Reports progress. On a terminal it redraws one line at most ten times a second; elsewhere it calls `log` every
  * `logIntervalMs` and writes nothing. The cursor stays at the start of the line, so that a log line, which starts with an
  * erase sequence on a terminal, replaces it.
+ *
+ * `cli-progress` has no structured log lines for other outputs, no shorter texts for narrow terminals and no injected
+ * clock, and it redraws over log lines; the bar itself is the smallest part of this file.
  */
 export function createProgressReporter<Progress>(options: {
   output: ProgressOutput;

@@ -29,6 +29,7 @@ import {
   FollowedOnChainEvents,
 } from "../protocol/wire/generated/upstream.ts";
 import { FOLLOWED_TYPES } from "./block-assembler.ts";
+import { withinItemLimit } from "./item-limit.ts";
 import { peerErrorOf } from "./peer.ts";
 import type { Timings } from "./timings.ts";
 
@@ -181,7 +182,7 @@ export class UpstreamClient {
       const call = this.#connection.makeUnaryRequest<Request, Response>(
         HubServiceService[method].path,
         (value) => asBuffer(encode(value).finish()),
-        decode,
+        (bytes) => decode(withinItemLimit(bytes)),
         request,
         new Metadata(),
         options,

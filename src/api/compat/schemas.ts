@@ -7,6 +7,8 @@ import type {
 } from "../../read/present/compat/user.ts";
 import {
   type Assignable,
+  CastId,
+  CastText,
   Count,
   closed,
   EthAddress,
@@ -14,6 +16,8 @@ import {
   Hash,
   MentionRanges,
   nullable,
+  parentFields,
+  UrlEmbed,
   verifiedFields,
 } from "../shared/schemas.ts";
 
@@ -146,16 +150,10 @@ export const CastDehydrated = Type.Object(
   { ...closed, $id: "FarcasterCastDehydrated" },
 );
 
-const CastId = Type.Object({ fid: Fid, hash: Hash }, closed);
-const UrlEmbed = Type.Object({ url: Type.String() }, closed);
-
 const bodyFields = {
   hash: Hash,
-  parent_hash: nullable(Hash),
-  parent_url: nullable(Type.String()),
-  root_parent_url: nullable(Type.String()),
-  parent_author: Type.Object({ fid: nullable(Fid) }, closed),
-  text: Type.String({ description: "Contains `@username` at the positions of the mentions" }),
+  ...parentFields,
+  text: CastText,
   timestamp: IsoTime("When the cast was published"),
   channel: nullable(ChannelDehydrated),
   app: Type.Null(),

@@ -4,13 +4,12 @@ import { ApiError } from "../../http/errors.ts";
 import { aliasOf, operation } from "../../http/operation.ts";
 import { cursor, fid, limit, optional, text } from "../../http/params.ts";
 import { keyOwner } from "../../read/queries/users/key-owner.ts";
-import { allFids, hexFidsCursor } from "../../read/queries/users/users.ts";
 import type { ReadSource } from "../../read/run-query.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import { DEFAULT_EVENTS, listSigners } from "../native/signers/routes.ts";
 import { SignerEventPageResponse } from "../native/signers/schemas.ts";
+import { listFids } from "../native/users/list-routes.ts";
 import { FidPageResponse } from "../native/users/schemas.ts";
-import { decodeCursor } from "../shared/cursor-param.ts";
 import { closed, Fid } from "../shared/schemas.ts";
 
 const tags = ["Signers and on-chain events"];
@@ -78,9 +77,7 @@ export function vendorRoutes(reads: ReadSource) {
       ({ query, request }) => {
         // Clients of the hosted API send the wallet that pays for a new fid.
         if (request.headers.has("x-wallet-id")) throw new ApiError("notImplemented", NO_FRESH_FIDS);
-        const after = decodeCursor(hexFidsCursor, query.cursor);
-        const { rows, cursor } = allFids(reads.db, { limit: query.limit, after });
-        return { fids: rows.map((row) => row.fid), next: { cursor } };
+        return listFids(reads, query);
       },
       operation({
         // The handler reads a header.

@@ -105,19 +105,27 @@ const ChannelDehydrated = Type.Object(
   { ...closed, $id: "ChannelDehydrated" },
 );
 
-const CastId = Type.Object({ fid: Fid, hash: Hash }, closed);
-const UrlEmbed = Type.Object({ url: Type.String() }, closed);
+export const CastId = Type.Object({ fid: Fid, hash: Hash }, closed);
+export const UrlEmbed = Type.Object({ url: Type.String() }, closed);
+
+/** Fields of a cast that are the same in every dialect. */
+export const parentFields = {
+  parent_hash: nullable(Hash),
+  parent_url: nullable(Type.String()),
+  root_parent_url: nullable(Type.String()),
+  parent_author: Type.Object({ fid: nullable(Fid) }, closed),
+};
+export const CastText = Type.String({
+  description: "Contains `@username` at the positions of the mentions",
+});
 
 const castFields = <Embed extends TSchema>(embed: Embed) => ({
   object: Type.Literal("cast"),
   hash: Hash,
   thread_hash: Hash,
-  parent_hash: nullable(Hash),
-  parent_url: nullable(Type.String()),
-  root_parent_url: nullable(Type.String()),
-  parent_author: Type.Object({ fid: nullable(Fid) }, closed),
+  ...parentFields,
   author: User,
-  text: Type.String({ description: "Contains `@username` at the positions of the mentions" }),
+  text: CastText,
   timestamp: UnixSecs("When the cast was published"),
   embeds: Type.Array(embed),
   type: Type.Union([Type.Literal("cast"), Type.Literal("cast-reply")]),

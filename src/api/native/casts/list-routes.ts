@@ -8,8 +8,7 @@ import { conversationText, presentCastWithoutReplies } from "../../../read/prese
 import { castQuotes, castQuotesCursor } from "../../../read/queries/casts/cast-quotes.ts";
 import { conversation, conversationNodes } from "../../../read/queries/casts/conversation.ts";
 import { castSearch, castSearchCursor } from "../../../read/queries/search/cast-search.ts";
-import { runQuery } from "../../../read/run-query.ts";
-import { respondWithCastPage } from "../../shared/cast-page.ts";
+import { respondWithCastPage, respondWithCasts } from "../../shared/cast-page.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import type { ReadDeps } from "../../shared/dialect.ts";
 import { castFinder } from "./identifier.ts";
@@ -25,13 +24,7 @@ export function castListRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "cast-lists" })
     .get(
       "/casts",
-      ({ query: { casts: hashes, viewer_fid: viewerFid } }) =>
-        runQuery(
-          reads,
-          () => hashes,
-          () => ({ hashes, viewerFid }),
-          reads.present.casts,
-        ),
+      ({ query }) => respondWithCasts(reads, query, query.casts),
       describe({
         cache: "shared",
         operationId: "getCastsByHash",

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { ApiError } from "../../../http/errors.ts";
 import { choice, fid, hashList, optional, text } from "../../../http/params.ts";
 import { runQuery } from "../../../read/run-query.ts";
+import { respondWithCasts } from "../../shared/cast-page.ts";
 import type { ReadDeps } from "../../shared/dialect.ts";
 import { castFinder } from "./identifier.ts";
 
@@ -45,13 +46,7 @@ export function castRoutes({ reads, describe }: ReadDeps) {
     )
     .get(
       "/cast/bulk",
-      ({ query: { hashes, viewer_fid: viewerFid } }) =>
-        runQuery(
-          reads,
-          () => hashes,
-          () => ({ hashes, viewerFid }),
-          reads.present.casts,
-        ),
+      ({ query }) => respondWithCasts(reads, query, query.hashes),
       describe({
         cache: "shared",
         operationId: "getCasts",

@@ -6,6 +6,7 @@ import { presentInteractions } from "../../../read/present/native/interactions.t
 import { interactionsOf } from "../../../read/queries/casts/interactions.ts";
 import { mutualFollows, mutualFollowsCursor } from "../../../read/queries/users/links.ts";
 import { allFids, hexFidsCursor } from "../../../read/queries/users/users.ts";
+import type { ReadSource } from "../../../read/run-query.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import type { ReadDeps } from "../../shared/dialect.ts";
 import { respondWithUserPage } from "../../shared/user-page.ts";
@@ -13,16 +14,22 @@ import { FidPageResponse, InteractionsResponse } from "./schemas.ts";
 
 const tags = ["Users"];
 
+/** Responds with a page of all fids, ascending. */
+export function listFids(
+  { db }: ReadSource,
+  query: { readonly limit: number; readonly cursor: string | undefined },
+) {
+  const after = decodeCursor(hexFidsCursor, query.cursor);
+  const { rows, cursor } = allFids(db, { limit: query.limit, after });
+  return { fids: rows.map((row) => row.fid), next: { cursor } };
+}
+
 /** All fids, best friends, and the interactions of two users. */
 export function userListRoutes({ reads, describe }: ReadDeps) {
   return new Elysia({ name: "user-lists" })
     .get(
       "/user/fid",
-      ({ query }) => {
-        const after = decodeCursor(hexFidsCursor, query.cursor);
-        const { rows, cursor } = allFids(reads.db, { limit: query.limit, after });
-        return { fids: rows.map((row) => row.fid), next: { cursor } };
-      },
+      ({ query }) => listFids(reads, query),
       operation({
         cache: "shared",
         operationId: "getFids",
