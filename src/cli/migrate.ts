@@ -29,6 +29,7 @@ export function registerMigrate(program: Command, context: CommandContext): void
       const { openDataDir } = await import("../runtime/data-dir.ts");
       const { indexPath, openIndexWriter } = await import("../db/index/database.ts");
       const { claimNetwork, mayLackState } = await import("../db/index/identity.ts");
+      const { isBulkBuilding } = await import("../db/index/bulk/open-bulk-build.ts");
       const { verifyIndex } = await import("../db/index/verify.ts");
       const { openState, statePath } = await import("../db/state/database.ts");
       const { migrateFormerIndex } = await import("../node/former-index.ts");
@@ -52,6 +53,10 @@ export function registerMigrate(program: Command, context: CommandContext): void
         state.checkpoint();
         print(`The state is up to date: ${state.file}\n`);
         if (!verify) return;
+        if (isBulkBuilding(index))
+          throw new UserError(
+            "the index is not filled yet, so there is nothing to verify: start the node, which continues filling it",
+          );
 
         for (const db of [index, state]) {
           const damage = db.damage();

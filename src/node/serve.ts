@@ -1,6 +1,5 @@
 import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
-import { isBulkBuilding } from "../db/index/bulk/open-bulk-build.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
@@ -145,11 +144,6 @@ async function prepareDatabases(common: Common, { demo, newState }: ServeOptions
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });
-  if (!follows && isBulkBuilding(db)) {
-    throw new UserError(
-      "an import into the empty index of this data directory was interrupted. Run the import again: it continues. Or delete the index (index.db).",
-    );
-  }
   // Before the index gets any data, so that an index with data and no state means that the state was lost.
   openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) })[Symbol.dispose]();
   let records = 0;

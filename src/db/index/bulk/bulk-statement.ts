@@ -8,5 +8,4 @@ import { createStatementRegistry } from "../../sqlite/statement-registry.ts";
  * The sorted rows are a subquery with GROUP BY, which SQLite sorts in runs and neither reorders nor flattens. It drops an ORDER BY
  * there, or with a LIMIT sorts by inserting into a temporary tree. `+rowid` makes the groups single rows.
  */
-export const { statement: bulkStatement, declaredStatements: declaredBulkStatements } =
-  createStatementRegistry();
+export const { statement: bulkStatement } = createStatementRegistry();

@@ -1,7 +1,6 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { IndexDatabase } from "../database.ts";
-import { networkOfIndex } from "../identity.ts";
 import type { BulkBuild, BulkPhase, BulkProgress, PackedMessages } from "./bulk-build.ts";
 import { BulkState } from "./bulk-state.ts";
 import { bulkStatement } from "./bulk-statement.ts";
@@ -90,12 +89,7 @@ export function openBulkBuild(db: IndexDatabase, options: BulkBuildOptions = {})
 
   function step(): BulkProgress | undefined {
     if (phase === "finished") return undefined;
-    const context: BuildContext = {
-      db,
-      state,
-      network: networkOfIndex(db),
-      rowsPerStep: options.rowsPerStep ?? ROWS_PER_STEP,
-    };
+    const context: BuildContext = { db, state, rowsPerStep: options.rowsPerStep ?? ROWS_PER_STEP };
     const at = state.get("stage") ?? 0;
     const stage = STAGES[at];
     db.transaction(() => {

@@ -56,7 +56,7 @@ describe("bulk build", () => {
         buildInBulk(built.db, seededRandom(`order ${seed}`).shuffled(messages));
         expect(contentDifferences(indexContent(live.db), indexContent(built.db))).toEqual([]);
       }),
-      { numRuns: IS_LONG ? 300 : 15, includeErrorInReport: true },
+      { numRuns: IS_LONG ? 300 : 10, includeErrorInReport: true },
     );
   });
 

@@ -1,4 +1,3 @@
-import type { FarcasterNetwork } from "../../../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../../database.ts";
 import type { BulkState } from "../bulk-state.ts";
 
@@ -6,7 +5,6 @@ import type { BulkState } from "../bulk-state.ts";
 export interface BuildContext {
   readonly db: IndexDatabase;
   readonly state: BulkState;
-  readonly network: FarcasterNetwork;
   /** Rows of a transaction where a stage can divide its work. */
   readonly rowsPerStep: number;
 }
