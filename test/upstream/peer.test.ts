@@ -16,7 +16,7 @@ import { notReadyReason } from "../../src/upstream/progress-text.ts";
 import { ManualClock } from "../support/clock.ts";
 
 const NOT_A_NODE = "upstream.url does not lead to a Farcaster node that can be followed: ";
-const PACE = { pollMs: 4, retryMs: 2, maxRetryMs: 8, stallMs: 500, callTimeoutMs: 500 };
+const TIMINGS = { pollMs: 4, retryMs: 2, maxRetryMs: 8, stallMs: 500, callTimeoutMs: 500 };
 
 interface Peer {
   readonly url: string;
@@ -127,6 +127,8 @@ test.each(PEERS)("reports %s once with the reason, and retries", async (_name, s
   const reports: string[] = [];
   const faults: string[] = [];
   const first = Promise.withResolvers<void>();
+  const retried = Promise.withResolvers<void>();
+  let retries = 0;
   const follower = startFollower({
     url: peer.url,
     db: db,
@@ -135,7 +137,14 @@ test.each(PEERS)("reports %s once with the reason, and retries", async (_name, s
     clock: new ManualClock(1_700_000_000),
     fids: undefined,
     concurrency: 1,
-    timings: PACE,
+    timings: {
+      ...TIMINGS,
+      // Read before each retry.
+      get retryMs() {
+        if (reports.length > 0 && ++retries === 2) retried.resolve();
+        return TIMINGS.retryMs;
+      },
+    },
     onFault: (what, cause) => faults.push(`${what}: ${cause}`),
     onPeerError: ({ message }) => {
       reports.push(message);
@@ -144,8 +153,7 @@ test.each(PEERS)("reports %s once with the reason, and retries", async (_name, s
   });
   // The first connection may fail as unreachable. Each later try has the same result.
   await first.promise;
-  // A dozen more tries at these timings.
-  await Bun.sleep(60);
+  await retried.promise;
   const progress = follower.progress();
   await follower.stop();
   peer.stop();

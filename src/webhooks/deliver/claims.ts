@@ -44,13 +44,20 @@ interface Ahead {
   hasMore: boolean;
 }
 
+interface ClaimUnderWay {
+  /** Whether a call has failed meanwhile. */
+  isRevoked: boolean;
+  readonly max: number;
+  readonly returned: Promise<Claimed | undefined>;
+}
+
 export function createClaims(deps: ClaimsDeps): Claims {
   const { queue, clock, settings, onDropped, onFault, track } = deps;
   /** By webhook. */
   const ahead = new Map<string, Ahead>();
   let aheadCount = 0;
   /** The claim under way of each webhook; there is one at most. */
-  const underWay = new Map<string, { isRevoked: boolean; readonly returned: Promise<Claimed | undefined> }>();
+  const underWay = new Map<string, ClaimUnderWay>();
   let isStopped = false;
 
   function takeAhead(slot: SchedulerSlot): ClaimedDelivery | undefined {
@@ -68,7 +75,7 @@ export function createClaims(deps: ClaimsDeps): Claims {
     waiting.shift();
     aheadCount -= 1;
     if (waiting.length === 0) ahead.delete(webhookId);
-    if (hasMore && waiting.length <= claimLimit / 2) refill(webhookId, claimLimit);
+    if (hasMore && claimLimit > 1 && waiting.length <= claimLimit / 2) refill(webhookId, claimLimit);
     // More may have been queued since the claim, so the next one finds out what is due.
     slot.claimed(nowMs, nowMs);
     return next;
@@ -79,15 +86,19 @@ export function createClaims(deps: ClaimsDeps): Claims {
     const claim = startClaim(webhookId, claimLimit);
     const stored = claim.returned.then(
       (claimed) => {
+        endClaim(webhookId, claim);
         const deliveries = claimed?.deliveries ?? [];
         holdAhead(webhookId, deliveries, { ...claim, hasMore: deliveries.length === claimLimit });
       },
-      (cause) => onFault(cause, webhookId, "The next deliveries could not be claimed"),
+      (cause) => {
+        endClaim(webhookId, claim);
+        onFault(cause, webhookId, "The next deliveries could not be claimed");
+      },
     );
     track(stored);
   }
 
-  function startClaim(webhookId: string, max: number) {
+  function startClaim(webhookId: string, max: number): ClaimUnderWay {
     const nowMs = clock.nowMs();
     // Reserved until the claim returns.
     aheadCount += max;
@@ -100,19 +111,19 @@ export function createClaims(deps: ClaimsDeps): Claims {
       max,
       maxHoldMs: MAX_HOLD_MS,
     };
-    const returned = queue
-      .claim(request)
-      .then((claimed) => {
-        if (claimed && claimed.dropped > 0) onDropped(webhookId, claimed.dropped);
-        return claimed;
-      })
-      .finally(() => {
-        underWay.delete(webhookId);
-        aheadCount -= max;
-      });
-    const claim = { isRevoked: false, returned };
+    const returned = queue.claim(request).then((claimed) => {
+      if (claimed && claimed.dropped > 0) onDropped(webhookId, claimed.dropped);
+      return claimed;
+    });
+    const claim = { isRevoked: false, max, returned };
     underWay.set(webhookId, claim);
     return claim;
+  }
+
+  /** Must run in the same turn as what follows, so that no failure of a call is missed in between. */
+  function endClaim(webhookId: string, { max }: ClaimUnderWay): void {
+    underWay.delete(webhookId);
+    aheadCount -= max;
   }
 
   /** Returns whether deliveries wait now. */
@@ -138,22 +149,23 @@ export function createClaims(deps: ClaimsDeps): Claims {
     const { webhookId, claimLimit } = slot;
     const max = aheadCount + claimLimit > MAX_AHEAD ? 1 : claimLimit;
     const started = startClaim(webhookId, max);
+    let claimed: Claimed | undefined;
     try {
-      const claimed = await started.returned;
-      const [delivery, ...waiting] = claimed?.deliveries ?? [];
-      const nowMs = clock.nowMs();
-      const isMoreAhead = holdAhead(webhookId, waiting, {
-        ...started,
-        hasMore: waiting.length === max - 1,
-      });
-      slot.claimed(isMoreAhead ? nowMs : (claimed?.nextAtMs ?? null), nowMs);
-      return delivery;
+      claimed = await started.returned;
     } catch (cause) {
+      endClaim(webhookId, started);
       onFault(cause, webhookId, "The next delivery could not be claimed");
       const nowMs = clock.nowMs();
       slot.claimed(nowMs + settings.errorBackoffMs, nowMs);
       return undefined;
     }
+    endClaim(webhookId, started);
+    const [delivery, ...waiting] = claimed?.deliveries ?? [];
+    const hasMore = waiting.length === max - 1;
+    const isMoreAhead = holdAhead(webhookId, waiting, { ...started, hasMore });
+    const nowMs = clock.nowMs();
+    slot.claimed(isMoreAhead ? nowMs : (claimed?.nextAtMs ?? null), nowMs);
+    return delivery;
   }
 
   function giveBack(webhookId: string): void {
