@@ -162,7 +162,10 @@ function syncLog(db: IndexDatabase): void {
   }
 }
 
-/** A SQLite without this setting uses the system's directory for temporary files. */
+/**
+ * Sets the directory of temporary files for the process. No other connection of the node opens any: their `temp_store` is the
+ * memory. A SQLite without this setting uses the system's directory.
+ */
 function setTemporaryDirectory({ sqlite }: IndexDatabase, path: string): void {
   sqlite.exec(`PRAGMA temp_store_directory = '${path.replaceAll("'", "''")}'`);
 }

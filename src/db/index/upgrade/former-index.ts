@@ -10,6 +10,20 @@ export interface FormerMessage {
   readonly bytes: Uint8Array;
 }
 
+/** Whether a file is an index in the former format. */
+export function isFormerIndex(file: string): boolean {
+  if (!statSync(file, { throwIfNoEntry: false })?.size) return false;
+  const where = { database: "index", file } as const;
+  const sqlite = openAsIs(where, { readonly: true });
+  try {
+    return appliedMigrations(sqlite).includes(FORMER_INDEX_MIGRATION);
+  } catch (cause) {
+    throw asStorageError(where, cause);
+  } finally {
+    sqlite.close();
+  }
+}
+
 /**
  * An index in the format before cast ids and columns: its table `messages` holds the signed messages in wire form. Files of
  * all versions of that format can be read; a table that a file lacks counts as empty.
@@ -31,16 +45,8 @@ export class FormerIndex implements Disposable, DatabaseFile {
    * @throws UserError when the operator must fix the file; StorageError when SQLite cannot use it.
    */
   static open(file: string): FormerIndex | undefined {
-    if (!statSync(file, { throwIfNoEntry: false })?.size) return undefined;
+    if (!isFormerIndex(file)) return undefined;
     const where = { database: "index", file } as const;
-    const reader = openAsIs(where, { readonly: true });
-    try {
-      if (!appliedMigrations(reader).includes(FORMER_INDEX_MIGRATION)) return undefined;
-    } catch (cause) {
-      throw asStorageError(where, cause);
-    } finally {
-      reader.close();
-    }
     const former = new FormerIndex(file, openAsIs(where, { readonly: false }));
     former.#try((sqlite) => sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
     return former;

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../../lib/failure.ts";
+import { isFormerIndex } from "./former-index.ts";
 
 /** The file that a migration builds. */
 export function newFileOf(path: string): string {
@@ -46,11 +47,16 @@ export function restoreIndex(path: string): void {
   renameSync(oldFileOf(path), path);
 }
 
-/** Deletes the former index. Returns its size in bytes, 0 if there was none. */
-export function dropOldIndex(path: string): number {
-  const size = statSync(oldFileOf(path), { throwIfNoEntry: false })?.size ?? 0;
-  rmSync(oldFileOf(path), { force: true });
-  return size;
+/** Deletes the former index, if there is one. A file of the same name in another format is not of a migration and stays. */
+export function dropOldIndex(path: string): void {
+  const old = oldFileOf(path);
+  try {
+    if (!isFormerIndex(old)) return;
+  } catch {
+    // Unreadable, so it is not known to be of a migration. A stop does not fail for that.
+    return;
+  }
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(old + suffix, { force: true });
 }
 
 /** Deletes the file that a migration builds. */

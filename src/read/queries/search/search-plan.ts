@@ -22,7 +22,7 @@ const pagesOfRanges = statement<{ pages: number }, [rangesJson: string]>(
 );
 
 /** The approximate number of casts that a page of the full-text index lists. */
-const CASTS_PER_PAGE = 700;
+const CASTS_PER_PAGE = 1300;
 /** The fewest casts to check for a query of several parts: FTS5 also reads the casts of a short list. */
 const MIN_CHECKED_OF_INTERSECTION = 500;
 /** The most casts to check for a query of several parts: the size of the intersection is not known in advance. */

@@ -1,6 +1,15 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -16,7 +25,7 @@ import { readShardTotals, readTotals } from "../../../../src/db/index/totals.ts"
 import { BUILT_TABLES, COPIED_TABLES, OTHER_TABLES } from "../../../../src/db/index/upgrade/copied-tables.ts";
 import { FormerIndex } from "../../../../src/db/index/upgrade/former-index.ts";
 import { readMarks } from "../../../../src/db/index/upgrade/marks.ts";
-import { restoreIndex } from "../../../../src/db/index/upgrade/replace-file.ts";
+import { dropOldIndex, restoreIndex } from "../../../../src/db/index/upgrade/replace-file.ts";
 import {
   type UpgradeProgress,
   type UpgradeReport,
@@ -252,6 +261,20 @@ test("a replacement that a crash left without an index is undone", async () => {
   restoreIndex(dir.path);
   expect(existsSync(dir.path)).toBe(true);
   expect(existsSync(`${dir.path}.old`)).toBe(false);
+});
+
+test("only a former index is deleted under the name of one", () => {
+  using dir = formerDir();
+  const old = `${dir.path}.old`;
+  openIndexWriter(old)[Symbol.dispose]();
+  dropOldIndex(dir.path);
+  expect(existsSync(old)).toBe(true);
+  writeFileSync(old, "notes of the operator");
+  dropOldIndex(dir.path);
+  expect(existsSync(old)).toBe(true);
+  cpSync(dir.path, old);
+  dropOldIndex(dir.path);
+  expect(existsSync(old)).toBe(false);
 });
 
 test("every table of the index is copied, built or handled by itself", () => {
