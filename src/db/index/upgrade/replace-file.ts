@@ -20,12 +20,15 @@ export function oldFileOf(path: string): string {
 export function replaceIndex(path: string): void {
   for (const file of [path, newFileOf(path)]) dropEmptyLog(file);
   syncFile(newFileOf(path));
-  rmSync(oldFileOf(path), { force: true });
+  const old = oldFileOf(path);
+  if (existsSync(old) && !isReadableFormerIndex(old))
+    throw new UserError(`${old} is in the way of the former index: move it away, and run the command again.`);
+  rmSync(old, { force: true });
   try {
-    linkSync(path, oldFileOf(path));
+    linkSync(path, old);
   } catch {
     // A file system without hard links.
-    renameSync(path, oldFileOf(path));
+    renameSync(path, old);
   }
   renameSync(newFileOf(path), path);
   syncFile(dirname(path));
@@ -50,13 +53,17 @@ export function restoreIndex(path: string): void {
 /** Deletes the former index, if there is one. A file of the same name in another format is not of a migration and stays. */
 export function dropOldIndex(path: string): void {
   const old = oldFileOf(path);
-  try {
-    if (!isFormerIndex(old)) return;
-  } catch {
-    // Unreadable, so it is not known to be of a migration. A stop does not fail for that.
-    return;
-  }
+  if (!isReadableFormerIndex(old)) return;
   for (const suffix of ["", "-wal", "-shm"]) rmSync(old + suffix, { force: true });
+}
+
+/** Whether a file is known to be of a migration. A file that cannot be read is not. */
+function isReadableFormerIndex(file: string): boolean {
+  try {
+    return isFormerIndex(file);
+  } catch {
+    return false;
+  }
 }
 
 /** Deletes the file that a migration builds. */

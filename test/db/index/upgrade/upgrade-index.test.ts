@@ -225,6 +225,16 @@ describe("upgradeIndex", () => {
     expect(FormerIndex.open(dir.path)).toBeDefined();
   });
 
+  test("refuses to overwrite a file that has the name of the former one, and ends when it is gone", async () => {
+    using dir = formerDir();
+    writeFileSync(`${dir.path}.old`, "notes of the operator");
+    await expect(upgrade(dir.path)).rejects.toThrow("in the way");
+    expect(readFileSync(`${dir.path}.old`, "utf8")).toBe("notes of the operator");
+    rmSync(`${dir.path}.old`);
+    await upgrade(dir.path);
+    expect(dumpOf(dir.path)).toBe(dumpIndex(node.db));
+  });
+
   test("refuses the index of another network", async () => {
     using dir = formerDir((sqlite) => sqlite.run("UPDATE meta SET value = 'testnet' WHERE key = 'network'"));
     await expect(upgrade(dir.path)).rejects.toThrow(UserError);
