@@ -29,7 +29,7 @@ const TRIES_OF_A_FID = 3;
  */
 export async function runBackfill(deps: BackfillDeps): Promise<void> {
   const { db, batcher, concurrency, timings, signal } = deps;
-  const isNow = (fid: number) => !deps.isLater?.(fid);
+  const isNow = (fid: number) => !deps.isLater?.(fid) && !batcher.isLater?.(fid);
   const backoff = new Backoff(timings);
   for (;;) {
     const fids = todoFids(db).filter(isNow);
@@ -64,10 +64,12 @@ async function tryFid(
     if (tries > 0) await backoff.wait(signal);
     try {
       const isLastTry = tries === TRIES_OF_A_FID - 1;
-      await readFid({ ...reader, emit: batcher.ofFid() }, fid, isLastTry);
+      await readFid({ ...reader, emit: batcher.ofFid(fid) }, fid, isLastTry);
       return true;
     } catch (cause) {
       batcher.throwIfFailed();
+      // It stays on the list.
+      if (batcher.isLater?.(fid)) return true;
       if (!signal.aborted) onFault(`fid ${fid} could not be read`, cause);
     }
   }

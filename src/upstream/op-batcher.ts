@@ -25,7 +25,9 @@ export type EmitOps = (
 /** Accepts the operations of the fids that are read. */
 export interface FidOps {
   /** Returns what accepts the operations of one fid, for one attempt to read it. */
-  ofFid(): EmitOps;
+  ofFid(fid: number): EmitOps;
+  /** Whether an fid of the todo list must not be read now. */
+  isLater?(fid: number): boolean;
   /** Resolves when everything is written. */
   flush(): Promise<void>;
   /** Throws the error of the batch that could not be written, if any. */

@@ -7,6 +7,8 @@ const BYTES_PER_BATCH = 8 * 1024 * 1024;
 const MAX_WAITING_BYTES = 3 * BYTES_PER_BATCH;
 /** How long a batch that is not full waits for more. */
 const LINGER_MS = 100;
+/** An fid with more bytes of messages is written row by row after the build. About 200,000 messages. */
+const MAX_BYTES_OF_FID = 64 * 1024 * 1024;
 
 /** What was read of one fid. */
 interface Portion {
@@ -16,7 +18,7 @@ interface Portion {
 
 /**
  * Combines fids that were read completely into batches for the bulk build. A batch has whole fids only: what was read of an
- * fid is in memory until it is complete, and is discarded if reading fails. After a batch that could not be written nothing
+ * fid is in memory until it is complete, and is discarded if reading fails or if it is too much. After a batch that could not be written nothing
  * more is written.
  */
 export class SpoolBatcher implements FidOps {
@@ -30,17 +32,31 @@ export class SpoolBatcher implements FidOps {
   #endLinger: () => void = () => {};
   #room = Promise.withResolvers<void>();
   #fault: unknown;
+  readonly #tooLarge = new Set<number>();
+  readonly #maxBytesOfFid: number;
 
-  constructor(writer: RelayWriter) {
+  constructor(writer: RelayWriter, maxBytesOfFid = MAX_BYTES_OF_FID) {
     this.#writer = writer;
+    this.#maxBytesOfFid = maxBytesOfFid;
   }
 
-  ofFid(): EmitOps {
+  /** Whether the fid was found to have too many messages to hold in memory. */
+  isLater(fid: number): boolean {
+    return this.#tooLarge.has(fid);
+  }
+
+  ofFid(fid: number): EmitOps {
     const allOps: RelayedOp[] = [];
     const messages: PackedMessages[] = [];
+    let bytes = 0;
     return async (ops, mentioned, packed = []) => {
       this.throwIfFailed();
       for (const fid of mentioned) this.#mentioned.push(fid);
+      for (const pack of packed) bytes += pack.bytes.length;
+      if (bytes > this.#maxBytesOfFid) {
+        this.#tooLarge.add(fid);
+        throw new Error(`fid ${fid} has too many messages for the bulk build; they are read after it`);
+      }
       allOps.push(...ops);
       messages.push(...packed);
       if (ops.some(({ kind }) => kind === "fidComplete")) await this.#add({ ops: allOps, messages });

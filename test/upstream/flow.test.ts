@@ -3,6 +3,7 @@ import type { RelayedBatch, RelayedOp } from "../../src/ingest/relay.ts";
 import { inBatches } from "../../src/upstream/batch-stream.ts";
 import { ChainGate } from "../../src/upstream/chain-gate.ts";
 import { OpBatcher } from "../../src/upstream/op-batcher.ts";
+import { SpoolBatcher } from "../../src/upstream/spool-batcher.ts";
 
 const filled = (fid: number): RelayedOp => ({ kind: "fidComplete", fid, happenedAt: 0 });
 const fidsOf = ({ ops }: RelayedBatch) => ops.map((op) => (op.kind === "fidComplete" ? op.fid : 0));
@@ -72,6 +73,31 @@ describe("batches of operations", () => {
     await Promise.allSettled([batcher.flush()]);
     expect(batcher.add([filled(3)], [])).rejects.toThrow("disk full");
     expect(writer.batches.length).toBe(1);
+  });
+});
+
+describe("batches of the bulk build", () => {
+  test("leave an fid with too many messages for later, and hold nothing of it", async () => {
+    const batches: RelayedBatch[] = [];
+    const batcher = new SpoolBatcher(
+      {
+        buildStep: async () => undefined,
+        apply: async (batch) => {
+          batches.push(batch);
+        },
+      },
+      100,
+    );
+    const pack = { count: 1, bytes: new Uint8Array(60) };
+    const large = batcher.ofFid(1);
+    const small = batcher.ofFid(2);
+    await large([], [], [pack]);
+    expect(large([], [], [pack])).rejects.toThrow("too many messages");
+    await small([filled(2)], [], [pack]);
+    await batcher.flush();
+    expect([1, 2].filter((fid) => batcher.isLater(fid))).toEqual([1]);
+    expect(batches.flatMap(fidsOf)).toEqual([2]);
+    expect(batches.flatMap(({ spooled = [] }) => spooled)).toEqual([pack]);
   });
 });
 
