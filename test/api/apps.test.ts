@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { namedByMessage } from "../support/case-name.ts";
 import { type ApiResponse, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 
 let signed: SignedApi;
@@ -80,41 +81,46 @@ test("stores every provided field unchanged", async () => {
   expect(await created({ ...fields, description: null })).toMatchObject({ description: null });
 });
 
-describe("a creation is 400 with", () => {
-  test.each<[unknown, string]>([
-    [[], "request body must be an object"],
-    [null, "request body must be an object"],
-    ["text", "request body must be an object"],
-    [{ app_url: fields.app_url }, "missing field name"],
-    [{ name: "App" }, "missing field app_url"],
-    [{ ...fields, name: "" }, "name must have 1 to 128 characters"],
-    [{ ...fields, name: "x".repeat(129) }, "name must have 1 to 128 characters"],
-    [{ ...fields, name: null }, "name must be a string"],
-    [{ ...fields, description: 1 }, "description must be a string"],
-    [{ ...fields, description: "x".repeat(10_001) }, "description must have at most 10000 characters"],
-    [{ ...fields, app_url: 1 }, "app_url must be a string"],
-    [{ ...fields, app_url: "" }, "app_url must be an absolute https URL"],
-    [
-      { ...fields, app_url: "https://app.example/\u202egpj" },
-      "app_url must not contain control characters or invisible ones",
-    ],
-    [{ ...fields, app_url: "http://app.example" }, "app_url must use https"],
-    [{ ...fields, app_url: "https://u:p@app.example" }, "app_url must not contain credentials"],
-    [{ ...fields, app_url: "https://127.0.0.1/" }, "app_url must not point to an address that is not public"],
-    [
-      { ...fields, app_url: "https://internal.example/" },
-      "app_url must have a host that resolves to public addresses only",
-    ],
-    [{ ...fields, signer_fid_allowlist: null }, "signer_fid_allowlist must be an array"],
-    [
-      { ...fields, signer_fid_allowlist: Array(1025).fill(1) },
-      "signer_fid_allowlist must have at most 1024 entries",
-    ],
-    [
-      { ...fields, signer_fid_allowlist: ["3"] },
-      "every entry of signer_fid_allowlist must be an integer from 0 to 9007199254740991",
-    ],
-  ])("%j", async (body, message) => {
+describe("a creation is 400 with the message", () => {
+  test.each(
+    namedByMessage<unknown>([
+      [[], "request body must be an object"],
+      [null, "request body must be an object"],
+      ["text", "request body must be an object"],
+      [{ app_url: fields.app_url }, "missing field name"],
+      [{ name: "App" }, "missing field app_url"],
+      [{ ...fields, name: "" }, "name must have 1 to 128 characters"],
+      [{ ...fields, name: "x".repeat(129) }, "name must have 1 to 128 characters"],
+      [{ ...fields, name: null }, "name must be a string"],
+      [{ ...fields, description: 1 }, "description must be a string"],
+      [{ ...fields, description: "x".repeat(10_001) }, "description must have at most 10000 characters"],
+      [{ ...fields, app_url: 1 }, "app_url must be a string"],
+      [{ ...fields, app_url: "" }, "app_url must be an absolute https URL"],
+      [
+        { ...fields, app_url: "https://app.example/\u202egpj" },
+        "app_url must not contain control characters or invisible ones",
+      ],
+      [{ ...fields, app_url: "http://app.example" }, "app_url must use https"],
+      [{ ...fields, app_url: "https://u:p@app.example" }, "app_url must not contain credentials"],
+      [
+        { ...fields, app_url: "https://127.0.0.1/" },
+        "app_url must not point to an address that is not public",
+      ],
+      [
+        { ...fields, app_url: "https://internal.example/" },
+        "app_url must have a host that resolves to public addresses only",
+      ],
+      [{ ...fields, signer_fid_allowlist: null }, "signer_fid_allowlist must be an array"],
+      [
+        { ...fields, signer_fid_allowlist: Array(1025).fill(1) },
+        "signer_fid_allowlist must have at most 1024 entries",
+      ],
+      [
+        { ...fields, signer_fid_allowlist: ["3"] },
+        "every entry of signer_fid_allowlist must be an integer from 0 to 9007199254740991",
+      ],
+    ]),
+  )("%s", async (_name, body, message) => {
     await expectRefused({ method: "POST", path, body: JSON.stringify(body) }, 400, message);
   });
 

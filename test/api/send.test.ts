@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { shortJson } from "../support/case-name.ts";
 import { allServed, startPushClient } from "../support/push-client.ts";
 import { APP_ID, notification, SECRET, type SendApi, startSendApi, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
@@ -27,13 +28,13 @@ describe("authentication of a send", () => {
   });
 
   test.each([
-    "5".repeat(63),
-    "5".repeat(65),
-    "5".repeat(64).replace("5", "6"),
-    `${SECRET} x`,
-    "ü",
-    "x".repeat(8000),
-  ])("the key %p is none", async (key) => {
+    ["a digit too short", "5".repeat(63)],
+    ["a digit too long", "5".repeat(65)],
+    ["another in its first digit", "5".repeat(64).replace("5", "6")],
+    ["followed by a second word", `${SECRET} x`],
+    ["not ASCII", "ü"],
+    ["8,000 characters long", "x".repeat(8000)],
+  ])("a key that is %s is 401", async (_name, key) => {
     expect((await shared.send({}, { key: encodeURIComponent(key) })).status).toBe(401);
   });
 
@@ -75,9 +76,17 @@ describe("authentication of a send", () => {
   });
 });
 
+/** Returns the value of a field in a body; the body itself where it has no such field. */
+function valueAt(field: string, body: string | object): unknown {
+  const value: unknown = typeof body === "string" && body.startsWith("{") ? JSON.parse(body) : body;
+  return field === "request body" ? value : field.split(".").reduce(memberOf, value);
+}
+
+const memberOf = (value: unknown, key: string): unknown => Object(value)[key];
+
 describe("the body", () => {
   const https = (rest: string) => withNotification({ target_url: rest });
-  test.each([
+  const bad: readonly (readonly [field: string, body: string | object])[] = [
     ["request body", "[]"],
     ["request body", '"text"'],
     ["notification", JSON.stringify({ notification: null })],
@@ -120,25 +129,24 @@ describe("the body", () => {
     ["exclude_fids", { exclude_fids: [true] }],
     ["following_fid", { following_fid: "3" }],
     ["minimum_user_score", { minimum_user_score: "high" }],
-  ] as [string, string | object][])(
-    "%s: %j is 400, naming the field, and nothing is stored",
-    async (field, body) => {
-      const before = campaignRows();
-      const response = await shared.send(body as string);
-      expect(response.status).toBe(400);
-      expect(response.body.message).toContain(field);
-      expect(campaignRows()).toBe(before);
-    },
-  );
+  ];
+  const named = bad.map(([field, body]) => [field, shortJson(valueAt(field, body)), body] as const);
+  test.each(named)("%s: %s is 400, naming the field, and nothing is stored", async (field, _value, body) => {
+    const before = campaignRows();
+    const response = await shared.send(body as string);
+    expect(response.status).toBe(400);
+    expect(response.body.message).toContain(field);
+    expect(campaignRows()).toBe(before);
+  });
 
   test.each([
-    withNotification({ title: "🎈".repeat(32), body: "🎈".repeat(128) }),
-    https(`https://app.example/${"x".repeat(236)}`),
-    https("https://APP.example:443/path?q=1#f"),
-    https("HTTPS://app.example"),
-    withNotification({ uuid: null }),
-    { unknown: "field", target_fids: [], exclude_fids: [] },
-  ])("%j is taken", async (body) => {
+    ["32 and 128 emoji", withNotification({ title: "🎈".repeat(32), body: "🎈".repeat(128) })],
+    ["a URL of 256 characters", https(`https://app.example/${"x".repeat(236)}`)],
+    ["a host in upper case, a port, a query and a fragment", https("https://APP.example:443/path?q=1#f")],
+    ["a scheme in upper case and no path", https("HTTPS://app.example")],
+    ["null as uuid", withNotification({ uuid: null })],
+    ["an unknown field and empty lists", { unknown: "field", target_fids: [], exclude_fids: [] }],
+  ] as const)("with %s is accepted", async (_name, body) => {
     expect((await shared.send(body)).status).toBe(200);
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { namedByMessage } from "../support/case-name.ts";
 import { type ApiResponse, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 
 let signed: SignedApi;
@@ -108,35 +109,37 @@ test("a creation without owner_fid is 400 and for another fid 403, before the fi
   expect((await signed.call(call("?owner_fid=0003"))).status).toBe(200);
 });
 
-describe("a creation is 400 with", () => {
-  test.each<[unknown, string]>([
-    [[], "request body must be an object"],
-    [{ ...fields, name: undefined }, "missing field name"],
-    [{ ...fields, url: undefined }, "missing field url"],
-    [{ ...fields, subscription: undefined }, "missing field subscription"],
-    [{ ...fields, name: "x".repeat(129) }, "name must have 1 to 128 characters"],
-    [{ ...fields, description: {} }, "description must be a string"],
-    [
-      { ...fields, url: "https://hook\u200b.example" },
-      "url must not contain control characters or invisible ones",
-    ],
-    [{ ...fields, url: "http://hook.example" }, "url must use https"],
-    [{ ...fields, url: "https://[::1]/" }, "url must not point to an address that is not public"],
-    [
-      { ...fields, url: "https://internal.example/" },
-      "url must have a host that resolves to public addresses only",
-    ],
-    [{ ...fields, subscription: {} }, "subscription must name at least one kind of event"],
-    [{ ...fields, subscription: { cast_edited: {} } }, 'subscription has an unknown key "cast_edited"'],
-    [
-      { ...fields, subscription: { "cast.created": { text: "(a)\\1" } } },
-      "subscription.cast.created.text is not a valid RE2 regular expression",
-    ],
-    [
-      { ...fields, subscription: { follow_created: { fids: Array(1025).fill(1) } } },
-      "subscription.follow.created.fids must have at most 1024 entries",
-    ],
-  ])("%j", async (body, message) => {
+describe("a creation is 400 with the message", () => {
+  test.each(
+    namedByMessage<unknown>([
+      [[], "request body must be an object"],
+      [{ ...fields, name: undefined }, "missing field name"],
+      [{ ...fields, url: undefined }, "missing field url"],
+      [{ ...fields, subscription: undefined }, "missing field subscription"],
+      [{ ...fields, name: "x".repeat(129) }, "name must have 1 to 128 characters"],
+      [{ ...fields, description: {} }, "description must be a string"],
+      [
+        { ...fields, url: "https://hook\u200b.example" },
+        "url must not contain control characters or invisible ones",
+      ],
+      [{ ...fields, url: "http://hook.example" }, "url must use https"],
+      [{ ...fields, url: "https://[::1]/" }, "url must not point to an address that is not public"],
+      [
+        { ...fields, url: "https://internal.example/" },
+        "url must have a host that resolves to public addresses only",
+      ],
+      [{ ...fields, subscription: {} }, "subscription must name at least one kind of event"],
+      [{ ...fields, subscription: { cast_edited: {} } }, 'subscription has an unknown key "cast_edited"'],
+      [
+        { ...fields, subscription: { "cast.created": { text: "(a)\\1" } } },
+        "subscription.cast.created.text is not a valid RE2 regular expression",
+      ],
+      [
+        { ...fields, subscription: { follow_created: { fids: Array(1025).fill(1) } } },
+        "subscription.follow.created.fids must have at most 1024 entries",
+      ],
+    ]),
+  )("%s", async (_name, body, message) => {
     await expectRefused(creation(JSON.stringify(body)), 400, message);
   });
 

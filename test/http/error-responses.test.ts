@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Elysia, status } from "elysia";
 import { ApiError } from "../../src/http/errors.ts";
+import { namedByMessage } from "../support/case-name.ts";
 import { type RunningHttp, runHttp } from "../support/http.ts";
 import { brokenRoutes, sampleRoutes, secretText } from "./sample-routes.ts";
 
@@ -134,18 +135,20 @@ describe("400 names the parameter or the field", () => {
     await expectError(await fetch(http.api(path)), 400, message);
   });
 
-  test.each([
-    ["", "missing request body"],
-    ["{", "request body is not valid JSON"],
-    ["name=a", "request body is not valid JSON"],
-    ["[]", "body: expected object"],
-    ["null", "body: expected object"],
-    ["{}", "missing field name"],
-    ['{"name":""}', "name: expected string length greater or equal to 1"],
-    ['{"name":"a","size":-1}', "size: expected integer to be greater or equal to 0"],
-    ['{"name":"a","other":1}', "unknown field other"],
-    ["[".repeat(30_000), "request body is not valid JSON"],
-  ])("POST %s", async (body, message) => {
+  test.each(
+    namedByMessage<string>([
+      ["", "missing request body"],
+      ["{", "request body is not valid JSON"],
+      ["name=a", "request body is not valid JSON"],
+      ["[]", "body: expected object"],
+      ["null", "body: expected object"],
+      ["{}", "missing field name"],
+      ['{"name":""}', "name: expected string length greater or equal to 1"],
+      ['{"name":"a","size":-1}', "size: expected integer to be greater or equal to 0"],
+      ['{"name":"a","other":1}', "unknown field other"],
+      ["[".repeat(30_000), "request body is not valid JSON"],
+    ]),
+  )("POST is 400: %s", async (_name, body, message) => {
     await expectError(await fetch(http.api("/notes"), { method: "POST", body }), 400, message);
   });
 

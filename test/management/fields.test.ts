@@ -11,7 +11,12 @@ describe("readText counts code points", () => {
   test.each(["a", "abc", "ä🎈ö", "🎈🎈🎈", "e\u0301x"])("accepts %p", (text) => {
     expect(read(text)).toBe(text);
   });
-  test.each(["", "abcd", "🎈🎈🎈🎈", "x".repeat(1_000_000)])("rejects the length of %p", (text) => {
+  test.each([
+    ["an empty text", ""],
+    ["four letters", "abcd"],
+    ["four emoji", "🎈🎈🎈🎈"],
+    ["a million letters", "x".repeat(1_000_000)],
+  ])("rejects %s", (_name, text) => {
     expect(read(text)).toBe("name must have 1 to 3 characters");
   });
   test.each([1, null, true, [["a"]], {}])("rejects %p, which is not text", (value) => {

@@ -9,6 +9,7 @@ import {
   Text,
   Url,
 } from "../../src/management/request-schema.ts";
+import { namedByMessage } from "../support/case-name.ts";
 
 const read = schemaReader(
   Type.Object({
@@ -24,29 +25,31 @@ const read = schemaReader(
 const valid = { name: "App" };
 
 describe("a schema's reader", () => {
-  test.each<[unknown, string]>([
-    [undefined, "request body must be an object"],
-    [null, "request body must be an object"],
-    [[], "request body must be an object"],
-    ["{}", "request body must be an object"],
-    [{}, "missing field name"],
-    [JSON.parse('{"__proto__":{"name":"App"}}'), "missing field name"],
-    [{ name: null }, "name must be a string"],
-    [{ name: "" }, "name must have 1 to 128 characters"],
-    [{ name: "🎈".repeat(129) }, "name must have 1 to 128 characters"],
-    [{ name: "a\0" }, "name must be well-formed Unicode without NUL"],
-    [{ ...valid, url: 1 }, "url must be a string"],
-    [{ ...valid, url: "\ud800" }, "url must be well-formed Unicode"],
-    [{ ...valid, description: 1 }, "description must be a string"],
-    [{ ...valid, description: "x".repeat(10_001) }, "description must have at most 10000 characters"],
-    [{ ...valid, fids: {} }, "fids must be an array"],
-    [{ ...valid, fids: [1, 2, 3] }, "fids must have at most 2 entries"],
-    [{ ...valid, part: [] }, "part must be an object"],
-    [{ ...valid, part: { text: "abcd" } }, "part.text must have at most 3 characters"],
-    [{ ...valid, part: { constructor: 1 } }, 'part has an unknown key "constructor"'],
-    [{ ...valid, part: { "a/~b": 1 } }, 'part has an unknown key "a/~b"'],
-    [{ ...valid, part: { ["x".repeat(500)]: 1 } }, `part has an unknown key "${"x".repeat(50)}"`],
-  ])("rejects %j and names the field", (value, message) => {
+  test.each(
+    namedByMessage<unknown>([
+      [undefined, "request body must be an object"],
+      [null, "request body must be an object"],
+      [[], "request body must be an object"],
+      ["{}", "request body must be an object"],
+      [{}, "missing field name"],
+      [JSON.parse('{"__proto__":{"name":"App"}}'), "missing field name"],
+      [{ name: null }, "name must be a string"],
+      [{ name: "" }, "name must have 1 to 128 characters"],
+      [{ name: "🎈".repeat(129) }, "name must have 1 to 128 characters"],
+      [{ name: "a\0" }, "name must be well-formed Unicode without NUL"],
+      [{ ...valid, url: 1 }, "url must be a string"],
+      [{ ...valid, url: "\ud800" }, "url must be well-formed Unicode"],
+      [{ ...valid, description: 1 }, "description must be a string"],
+      [{ ...valid, description: "x".repeat(10_001) }, "description must have at most 10000 characters"],
+      [{ ...valid, fids: {} }, "fids must be an array"],
+      [{ ...valid, fids: [1, 2, 3] }, "fids must have at most 2 entries"],
+      [{ ...valid, part: [] }, "part must be an object"],
+      [{ ...valid, part: { text: "abcd" } }, "part.text must have at most 3 characters"],
+      [{ ...valid, part: { constructor: 1 } }, 'part has an unknown key "constructor"'],
+      [{ ...valid, part: { "a/~b": 1 } }, 'part has an unknown key "a/~b"'],
+      [{ ...valid, part: { ["x".repeat(500)]: 1 } }, `part has an unknown key "${"x".repeat(50)}"`],
+    ]),
+  )("rejects with the message: %s", (_name, value, message) => {
     expect(read(value)).toEqual({ ok: false, error: { kind: "badRequest", message } });
   });
 

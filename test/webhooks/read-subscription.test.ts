@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readSubscription } from "../../src/webhooks/read-subscription.ts";
 import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
+import { namedByMessage, shortJson } from "../support/case-name.ts";
 
 const read = (value: unknown) => {
   const outcome = readSubscription(value, "subscription");
@@ -10,7 +11,7 @@ const read = (value: unknown) => {
 const hash = `0x${"Ab".repeat(20)}`;
 
 describe("normalizes the subscription", () => {
-  test.each<[unknown, unknown]>([
+  const cases: readonly (readonly [input: object, normalized: object])[] = [
     [{ cast_created: {} }, { "cast.created": {} }],
     [{ "cast.created": {} }, { "cast.created": {} }],
     [
@@ -69,64 +70,68 @@ describe("normalizes the subscription", () => {
       { "cast.created": { author_fids: Array(1024).fill(7) } },
       { "cast.created": { author_fids: Array(1024).fill(7) } },
     ],
-  ])("%j", (input, normalized) => {
-    expect(read(input)).toEqual(normalized as object);
+  ];
+  const named = cases.map(([input, normalized]) => [shortJson(input), input, normalized] as const);
+  test.each(named)("%s", (_name, input, normalized) => {
+    expect(read(input)).toEqual(normalized);
   });
 });
 
 describe("rejects the subscription", () => {
-  test.each<[unknown, string]>([
-    [undefined, "subscription must be an object"],
-    [null, "subscription must be an object"],
-    [[], "subscription must be an object"],
-    ["cast.created", "subscription must be an object"],
-    [{}, "subscription must name at least one kind of event"],
-    [{ "cast.updated": {} }, 'subscription has an unknown key "cast.updated"'],
-    [{ cast: {} }, 'subscription has an unknown key "cast"'],
-    [{ "cast-created": {} }, 'subscription has an unknown key "cast-created"'],
-    [{ cast_created_: {} }, 'subscription has an unknown key "cast_created_"'],
-    [{ "trade.created": {} }, 'subscription has an unknown key "trade.created"'],
-    [{ toString: {} }, 'subscription has an unknown key "toString"'],
-    [{ ["x".repeat(500)]: {} }, `subscription has an unknown key "${"x".repeat(50)}"`],
-    [{ cast_created: {}, "cast.created": {} }, "subscription names cast.created twice"],
-    [{ "cast.created": null }, "subscription.cast.created must be an object"],
-    [{ "cast.created": [] }, "subscription.cast.created must be an object"],
-    [{ "cast.created": { fids: [1] } }, 'subscription.cast.created has an unknown key "fids"'],
-    [
-      { "follow.created": { author_fids: [1] } },
-      'subscription.follow.created has an unknown key "author_fids"',
-    ],
-    [{ "user.created": { fids: [1] } }, 'subscription.user.created has an unknown key "fids"'],
-    [{ "cast.created": { constructor: [] } }, 'subscription.cast.created has an unknown key "constructor"'],
-    [{ "cast.created": { author_fids: 3 } }, "subscription.cast.created.author_fids must be an array"],
-    [{ "cast.created": { author_fids: null } }, "subscription.cast.created.author_fids must be an array"],
-    [
-      { "cast.created": { author_fids: Array(1025).fill(1) } },
-      "subscription.cast.created.author_fids must have at most 1024 entries",
-    ],
-    [{ "cast.created": { match: "none" } }, 'subscription.cast.created.match must be "all" or "any"'],
-    [
-      { "cast.created": { text: "a".repeat(1001) } },
-      "subscription.cast.created.text must have at most 1000 characters",
-    ],
-    [
-      { "cast.created": { text: "(?=lookahead)" } },
-      "subscription.cast.created.text is not a valid RE2 regular expression",
-    ],
-    [{ "cast.created": { embeds: ["a"] } }, "subscription.cast.created.embeds must be a string"],
-    [
-      { "cast.created": { parent_hashes: ["0xabc"] } },
-      "every entry of subscription.cast.created.parent_hashes must be 0x and 40 hex digits",
-    ],
-    [
-      { "cast.created": { parent_urls: [""] } },
-      "every entry of subscription.cast.created.parent_urls must have 1 to 1024 characters",
-    ],
-  ])("%j", (input, message) => {
+  test.each(
+    namedByMessage<unknown>([
+      [undefined, "subscription must be an object"],
+      [null, "subscription must be an object"],
+      [[], "subscription must be an object"],
+      ["cast.created", "subscription must be an object"],
+      [{}, "subscription must name at least one kind of event"],
+      [{ "cast.updated": {} }, 'subscription has an unknown key "cast.updated"'],
+      [{ cast: {} }, 'subscription has an unknown key "cast"'],
+      [{ "cast-created": {} }, 'subscription has an unknown key "cast-created"'],
+      [{ cast_created_: {} }, 'subscription has an unknown key "cast_created_"'],
+      [{ "trade.created": {} }, 'subscription has an unknown key "trade.created"'],
+      [{ toString: {} }, 'subscription has an unknown key "toString"'],
+      [{ ["x".repeat(500)]: {} }, `subscription has an unknown key "${"x".repeat(50)}"`],
+      [{ cast_created: {}, "cast.created": {} }, "subscription names cast.created twice"],
+      [{ "cast.created": null }, "subscription.cast.created must be an object"],
+      [{ "cast.created": [] }, "subscription.cast.created must be an object"],
+      [{ "cast.created": { fids: [1] } }, 'subscription.cast.created has an unknown key "fids"'],
+      [
+        { "follow.created": { author_fids: [1] } },
+        'subscription.follow.created has an unknown key "author_fids"',
+      ],
+      [{ "user.created": { fids: [1] } }, 'subscription.user.created has an unknown key "fids"'],
+      [{ "cast.created": { constructor: [] } }, 'subscription.cast.created has an unknown key "constructor"'],
+      [{ "cast.created": { author_fids: 3 } }, "subscription.cast.created.author_fids must be an array"],
+      [{ "cast.created": { author_fids: null } }, "subscription.cast.created.author_fids must be an array"],
+      [
+        { "cast.created": { author_fids: Array(1025).fill(1) } },
+        "subscription.cast.created.author_fids must have at most 1024 entries",
+      ],
+      [{ "cast.created": { match: "none" } }, 'subscription.cast.created.match must be "all" or "any"'],
+      [
+        { "cast.created": { text: "a".repeat(1001) } },
+        "subscription.cast.created.text must have at most 1000 characters",
+      ],
+      [
+        { "cast.created": { text: "(?=lookahead)" } },
+        "subscription.cast.created.text is not a valid RE2 regular expression",
+      ],
+      [{ "cast.created": { embeds: ["a"] } }, "subscription.cast.created.embeds must be a string"],
+      [
+        { "cast.created": { parent_hashes: ["0xabc"] } },
+        "every entry of subscription.cast.created.parent_hashes must be 0x and 40 hex digits",
+      ],
+      [
+        { "cast.created": { parent_urls: [""] } },
+        "every entry of subscription.cast.created.parent_urls must have 1 to 1024 characters",
+      ],
+    ]),
+  )("with the message: %s", (_name, input, message) => {
     expect(read(input)).toBe(`badRequest: ${message}`);
   });
 
-  test.each(["3", -1, 1.5, 2 ** 53, 1e300, null, true, [[1]], {}])("the fid %j", (fid) => {
+  test.each(["3", -1, 1.5, 2 ** 53, 1e300, null, true, [[1]], {}])("with the fid %j", (fid) => {
     expect(read({ "cast.created": { author_fids: [1, fid] } })).toStartWith("badRequest: every entry of");
   });
 });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { TokenRecord } from "../../../src/push/store/token-store.ts";
 import { listToken, readListedToken } from "../../../src/push/tokens/transfer/listed-token.ts";
+import { namedByMessage } from "../../support/case-name.ts";
 import { expectErr, expectOk } from "../../support/result.ts";
 
 const listed = {
@@ -35,22 +36,24 @@ test("reads a token without the optional fields", () => {
   });
 });
 
-test.each<[unknown, string]>([
-  [null, "the token must be an object"],
-  [[listed], "the token must be an object"],
-  [{ ...listed, fid: 0 }, "fid must be a positive integer"],
-  [{ ...listed, fid: "5" }, "fid must be a positive integer"],
-  [{ ...listed, fid: 2 ** 53 }, "fid must be a positive integer"],
-  [{ ...listed, status: "invalid" }, "status is invalid: the client takes nothing for it"],
-  [{ ...listed, status: 1 }, "status must be enabled, disabled or invalid"],
-  [{ ...listed, url: undefined }, "url must be a string"],
-  [{ ...listed, url: "x".repeat(1025) }, "url must have 1 to 1024 characters"],
-  [{ ...listed, token: "" }, "token must have 1 to 256 characters"],
-  [{ ...listed, token: "\ud800" }, "token must be well-formed Unicode without NUL"],
-  [{ ...listed, created_at: 1735689600 }, "created_at must be a time in ISO 8601"],
-  [{ ...listed, updated_at: "2025" }, "updated_at must be a time in ISO 8601"],
-  [{ ...listed, updated_at: "2025-13-01T00:00:00Z" }, "updated_at must be a time in ISO 8601"],
-])("rejects %j", (value, message) => {
+test.each(
+  namedByMessage<unknown>([
+    [null, "the token must be an object"],
+    [[listed], "the token must be an object"],
+    [{ ...listed, fid: 0 }, "fid must be a positive integer"],
+    [{ ...listed, fid: "5" }, "fid must be a positive integer"],
+    [{ ...listed, fid: 2 ** 53 }, "fid must be a positive integer"],
+    [{ ...listed, status: "invalid" }, "status is invalid: the client takes nothing for it"],
+    [{ ...listed, status: 1 }, "status must be enabled, disabled or invalid"],
+    [{ ...listed, url: undefined }, "url must be a string"],
+    [{ ...listed, url: "x".repeat(1025) }, "url must have 1 to 1024 characters"],
+    [{ ...listed, token: "" }, "token must have 1 to 256 characters"],
+    [{ ...listed, token: "\ud800" }, "token must be well-formed Unicode without NUL"],
+    [{ ...listed, created_at: 1735689600 }, "created_at must be a time in ISO 8601"],
+    [{ ...listed, updated_at: "2025" }, "updated_at must be a time in ISO 8601"],
+    [{ ...listed, updated_at: "2025-13-01T00:00:00Z" }, "updated_at must be a time in ISO 8601"],
+  ]),
+)("rejects a token: %s", (_name, value, message) => {
   expect(expectErr(readListedToken(value)).message).toBe(message);
 });
 
