@@ -84,7 +84,8 @@ export async function migrateFormerIndex(
 
 /** The free space that a migration still needs. */
 function neededBytes(path: string, formerBytes: number): number {
-  const written = statSync(newFileOf(path), { throwIfNoEntry: false })?.size ?? 0;
+  const bytesOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const written = bytesOf(newFileOf(path)) + bytesOf(`${newFileOf(path)}-wal`);
   return Math.max(0, Math.ceil(SPACE_SHARE * formerBytes) + Math.min(LOG_BYTES, formerBytes) - written);
 }
 

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, truncateSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
 import { writeRecords } from "../../src/import/record-writer.ts";
 import { writeFormerIndex } from "../support/former-index.ts";
@@ -110,6 +110,17 @@ describe("an index in the former format", () => {
     expect((await run(migrate)).exitCode).toBe(0);
     expect(isFormer(dir.path)).toBe(false);
   }, 60_000);
+
+  test("is migrated on a disk where the interrupted migration has taken the space, also in its log", async () => {
+    using dir = formerDir();
+    // Files with holes have the size of their ends.
+    truncateSync(dir.path, 8 * 2 ** 40);
+    writeFileSync(`${dir.path}.new-wal`, "");
+    truncateSync(`${dir.path}.new-wal`, 8 * 2 ** 40);
+    const { exitCode, errors } = await dir.svc("migrate", "--new-state");
+    expect(errors).not.toContain("of free space");
+    expect(exitCode).toBe(0);
+  });
 
   test("is not migrated without enough free space", async () => {
     using dir = formerDir();

@@ -132,6 +132,12 @@ describe("upgradeIndex", () => {
     }
   });
 
+  test("does not compare the rows of user_data, which lacked empty values in the former format", async () => {
+    using dir = formerDir();
+    const { differences } = await upgrade(dir.path);
+    expect(differences.map(({ table }) => table)).not.toContain("user_data");
+  });
+
   test("never uses the number of an event again, also with an empty outbox", async () => {
     using dir = formerDir((sqlite) => {
       sqlite.run("DELETE FROM event_outbox");
