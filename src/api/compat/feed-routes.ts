@@ -68,7 +68,7 @@ export function filterFeedRoutes(reads: Reads) {
         const after = decodeCursor(authorsFeedCursor, query.cursor);
         const streams = query.with_recasts ? (["roots", "recasts"] as const) : (["roots"] as const);
         return respondWithCastPage(reads, query, (db) =>
-          authorsFeed(db, { fids, streams, limit, after, cursor: authorsFeedCursor }),
+          authorsFeed(db, { authors: { fids }, streams, limit, after, cursor: authorsFeedCursor }),
         );
       }
       case "parent_url": {

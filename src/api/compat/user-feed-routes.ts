@@ -54,7 +54,13 @@ export function authorFeedRoutes(reads: Reads) {
         }
         const after = decodeCursor(rootsCursor, query.cursor);
         return respondWithCastPage(reads, query, (db) =>
-          authorsFeed(db, { fids: [fid], streams: ["roots"], limit, after, cursor: rootsCursor }),
+          authorsFeed(db, {
+            authors: { fids: [fid] },
+            streams: ["roots"],
+            limit,
+            after,
+            cursor: rootsCursor,
+          }),
         );
       },
       operation({
@@ -79,7 +85,7 @@ export function authorFeedRoutes(reads: Reads) {
         const cursor = streamCursors[filter];
         const after = decodeCursor(cursor, query.cursor);
         return respondWithCastPage(reads, query, (db) =>
-          authorsFeed(db, { fids: [fid], streams: STREAMS[filter], limit, after, cursor }),
+          authorsFeed(db, { authors: { fids: [fid] }, streams: STREAMS[filter], limit, after, cursor }),
         );
       },
       operation({

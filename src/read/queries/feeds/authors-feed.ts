@@ -1,13 +1,11 @@
 import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { statement } from "../../../db/index/statement.ts";
-import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { type CursorCodec, cutPage, type Page } from "../../cursor.ts";
 import { type CastRef, hashesOfCasts } from "../../hydrate/cast-ids.ts";
 import type { Hash } from "../../hydrate/casts.ts";
 import { hashesOfReactions, type ReactionKey } from "../casts/reaction-hashes.ts";
-import { mergeNewest, mergeNewestCasts } from "../merge-newest.ts";
 import { ABOVE_ALL_CASTS, orderedPage, type TimedKey } from "../ordered-page.ts";
+import { type AuthorReads, type Authors, RECAST, type RecastRow, readsOf } from "./author-reads.ts";
 
 /** A time after every recast. */
 const END_OF_TIME_SECS = 2 ** 33;
@@ -27,84 +25,12 @@ interface ActRow {
   readonly isLive: boolean;
 }
 
-// The index has the casts of an author in two ranges: those with a parent cast, and the others.
-const ownCasts = (name: string, isReply: 0 | 1) =>
-  statement<CastRef, [fidsJson: string, below: number, limit: number]>(
-    `skeleton.authors-feed.${name}`,
-    mergeNewestCasts({
-      sources: { key: ["j.value"], from: "json_each(?1) j" },
-      rowsOf: (fid) => `casts WHERE fid = ${fid} AND (parent_id IS NOT NULL) = ${isReply}`,
-      below: "?2",
-      limit: "?3",
-    }),
-  );
-
-const RECAST = ReactionType.REACTION_TYPE_RECAST;
-
-interface RecastRow {
-  fid: number;
-  timestamp: number;
-  targetFid: number;
-  targetId: number;
-  isLive: number;
-}
-
-const casts = { roots: ownCasts("roots", 0), replies: ownCasts("replies", 1) } as const;
-const recasts = statement<RecastRow, [fidsJson: string, belowTimestamp: number, limit: number]>(
-  "skeleton.authors-feed.recasts",
-  `${mergeNewest({
-    sources: { id: "j.value", from: "json_each(?1) j" },
-    rowsOf: (fid) => `reactions WHERE fid = ${fid} AND type = ${RECAST}`,
-    key: [
-      { name: "timestamp", kind: "int" },
-      { name: "targetFid", sql: "target_fid", kind: "int" },
-      { name: "targetId", sql: "target_id", kind: "int" },
-    ],
-    below: "?2, -1, 0",
-    limit: "?3",
-  })}
-   SELECT below.source AS fid, below.timestamp, below.targetFid, below.targetId, c.id IS NOT NULL AS isLive
-   FROM merged below LEFT JOIN casts c ON c.id = below.targetId`,
-);
-
-/** The most later recasts of one cast that are searched for one by an author of the feed. */
-const MAX_RECASTS = 1000;
-
-/**
- * Selects those acts whose cast was recasted later by an author of the feed, or in the same second by another one, when the
- * hashes decide.
- */
-const recastedSince = statement<{ at: number }, [fidsJson: string, actsJson: string]>(
-  "skeleton.authors-feed.recasted-since",
-  `SELECT j.key AS at FROM json_each(?2) j
-   WHERE EXISTS (SELECT 1 FROM
-     (SELECT r.fid, r.timestamp FROM reactions r
-      WHERE r.target_id = j.value ->> 0 AND r.type = ${RECAST} AND r.timestamp >= j.value ->> 1
-      LIMIT ${MAX_RECASTS}) below
-     WHERE below.fid IN (SELECT value FROM json_each(?1))
-       AND (below.fid != j.value ->> 2 OR below.timestamp > j.value ->> 1))`,
-);
-const recastedLater = statement<{ at: number }, [fidsJson: string, actsJson: string]>(
-  "skeleton.authors-feed.recasted-later",
-  `SELECT j.key AS at FROM json_each(?2) j
-   WHERE EXISTS (SELECT 1 FROM
-     (SELECT r.fid FROM reactions r
-      WHERE r.target_id = j.value ->> 0 AND r.type = ${RECAST} AND r.timestamp > j.value ->> 1
-      LIMIT ${MAX_RECASTS}) below
-     WHERE below.fid IN (SELECT value FROM json_each(?1)))`,
-);
-const recastedInSameSecond = statement<ReactionKey & { at: number }, [fidsJson: string, actsJson: string]>(
-  "skeleton.authors-feed.recasted-in-same-second",
-  `SELECT j.key AS at, r.fid, r.target_fid AS targetFid, r.target_id AS targetId, r.type
-   FROM json_each(?2) j CROSS JOIN reactions r ON r.target_id = j.value ->> 0 AND r.type = ${RECAST}
-     AND r.timestamp = j.value ->> 1 AND r.fid != j.value ->> 2
-   WHERE r.fid IN (SELECT value FROM json_each(?1))`,
-);
-
 /** The most rounds of one page. A page needs another round when too many entries of a round are hidden. */
 const MAX_ROUNDS = 3;
 /** Rows that a round reads beyond the missing ones, so that one round usually suffices. */
 const SPARE_ROWS = 8;
+/** Recasts that are read for each row of a page before the merge is faster. */
+const RECASTS_PER_ROW = 4;
 
 /**
  * Returns the casts and recasts of authors by the time of the act, newest first. A cast that several of them recasted
@@ -114,21 +40,26 @@ const SPARE_ROWS = 8;
 export function authorsFeed(
   db: IndexDatabase,
   query: {
-    fids: readonly number[];
+    authors: Authors;
     streams: readonly Stream[];
     limit: number;
     after: TimedKey | undefined;
     cursor: CursorCodec<readonly ["int", "hash"]>;
   },
 ): Page<CastRef> {
-  const { limit } = query;
-  const fidsJson = JSON.stringify(query.fids);
+  const { limit, streams } = query;
+  const reads = readsOf(db, query.authors);
+  if (!query.after && streams.length > 1 && streams.includes("recasts")) {
+    const first = firstActs(db, reads, query);
+    if (first) return pageOf(db, first, query);
+  }
   const shown: ActRow[] = [];
   let after = query.after;
   for (let round = 0; round < MAX_ROUNDS && shown.length <= limit; round++) {
     const maxRows = limit + 1 - shown.length + SPARE_ROWS;
-    const { rows, hasMore } = nextActs(db, { fidsJson, streams: query.streams, after, maxRows });
-    shown.push(...visibleActs(db, fidsJson, rows, query.streams.includes("recasts")));
+    const { rows, hasMore } = nextActs(db, reads, { streams, after, maxRows });
+    const acts = rows.filter(({ isLive }) => isLive);
+    shown.push(...(streams.includes("recasts") ? withoutHidden(db, acts, storedRecasts(reads, acts)) : acts));
     const last = rows.at(-1);
     if (!last || !hasMore) return pageOf(db, shown, query);
     if (shown.length <= limit) after = positionOf(db, last);
@@ -159,83 +90,155 @@ function hashesOfActs(db: IndexDatabase, acts: readonly ActRow[]): Hash[] {
   return acts.map(({ recast }) => (recast ? hashes.shift() : castHashes.shift()) ?? "0x");
 }
 
+/**
+ * Returns the first visible acts of a list, one more than `limit` unless the list ends, or undefined if the authors recast much
+ * more than they cast.
+ *
+ * The newest casts come first, then all recasts since the oldest of them. So it is known without a further query which
+ * of these acts a later recast hides. The visible acts are at least as many as the casts, since a cast is hidden by a recast
+ * that shows it.
+ */
+function firstActs(
+  db: IndexDatabase,
+  reads: AuthorReads,
+  { streams, limit }: { streams: readonly Stream[]; limit: number },
+): ActRow[] | undefined {
+  let tooManyRecasts = false;
+  const { rows } = orderedPage<ActRow>({
+    limit: limit + 1,
+    after: undefined,
+    isTied,
+    read: (max) => {
+      const casts = newestCastsOf(reads, streams, ABOVE_ALL_CASTS, max);
+      const since = casts.length === max ? (casts.at(-1)?.timestamp ?? 0) : 0;
+      const maxRecasts = max * RECASTS_PER_ROW;
+      const found = reads.recastsSince(since, END_OF_TIME_SECS, maxRecasts);
+      tooManyRecasts = found.length === maxRecasts;
+      if (tooManyRecasts) return [];
+      const recasts = found.filter(({ isLive }) => isLive).map(actOfRecast);
+      if (recasts.length === 0) return casts;
+      const acts = [...casts, ...recasts];
+      return newestOf(withoutHidden(db, acts, recastsAmong(acts, recasts)), max);
+    },
+    hashesOf: (acts) => hashesOfActs(db, acts),
+  });
+  return tooManyRecasts ? undefined : rows;
+}
+
 /** Returns the newest acts of all streams after a position. */
 function nextActs(
   db: IndexDatabase,
-  query: {
-    fidsJson: string;
-    streams: readonly Stream[];
-    after: TimedKey | undefined;
-    maxRows: number;
-  },
+  reads: AuthorReads,
+  query: { streams: readonly Stream[]; after: TimedKey | undefined; maxRows: number },
 ): { rows: ActRow[]; hasMore: boolean } {
-  const { fidsJson, after, maxRows } = query;
+  const { streams, after, maxRows } = query;
+  const before = after && after[0] + 1;
+  const below = before === undefined ? ABOVE_ALL_CASTS : firstCastIdAt(before);
   return orderedPage<ActRow>({
     limit: maxRows,
     after: after && { hash: after[1], isTied: ({ timestamp }) => timestamp === after[0] },
-    isTied: (a, b) => a.timestamp === b.timestamp,
-    read: (max) =>
-      query.streams
-        .flatMap((stream) => actsOf(db, stream, { fidsJson, before: after && after[0] + 1, max }))
-        .sort((a, b) => b.timestamp - a.timestamp)
-        .slice(0, max),
+    isTied,
+    read: (max) => {
+      const casts = newestCastsOf(reads, streams, below, max);
+      if (!streams.includes("recasts")) return casts;
+      const since = casts.length === max ? casts.at(-1)?.timestamp : undefined;
+      return newestOf([...casts, ...recastsBefore(reads, before ?? END_OF_TIME_SECS, since, max)], max);
+    },
     hashesOf: (acts) => hashesOfActs(db, acts),
   });
 }
 
-function actsOf(
-  db: IndexDatabase,
-  stream: Stream,
-  { fidsJson, before, max }: { fidsJson: string; before: number | undefined; max: number },
-): ActRow[] {
-  if (stream === "recasts")
-    return db
-      .all(recasts, fidsJson, before ?? END_OF_TIME_SECS, max)
-      .map(({ timestamp, isLive, ...key }) => ({
-        timestamp,
-        castId: key.targetId,
-        recast: { ...key, type: RECAST },
-        isLive: isLive === 1,
-      }));
-  const below = before === undefined ? ABOVE_ALL_CASTS : firstCastIdAt(before);
-  return db
-    .all(casts[stream], fidsJson, below, max)
-    .map(({ id }) => ({ timestamp: timestampOfCastId(id), castId: id, recast: undefined, isLive: true }));
+function isTied(a: ActRow, b: ActRow): boolean {
+  return a.timestamp === b.timestamp;
 }
 
-/** Returns the acts on live casts without those that a later recast of the same cast hides. */
-function visibleActs(
-  db: IndexDatabase,
-  fidsJson: string,
-  rows: readonly ActRow[],
-  withRecasts: boolean,
-): ActRow[] {
-  const acts = rows.filter(({ isLive }) => isLive);
-  if (!withRecasts) return acts;
-  const jsonOf = (some: readonly ActRow[]) =>
-    JSON.stringify(some.map(({ castId, timestamp, recast }) => [castId, timestamp, recast?.fid ?? 0]));
-  const unsure = db.all(recastedSince, fidsJson, jsonOf(acts)).flatMap(({ at }) => acts[at] ?? []);
-  if (unsure.length === 0) return acts;
-  const hidden = hiddenActs(db, fidsJson, unsure, jsonOf(unsure));
-  return acts.filter((act) => !hidden.has(act));
+function newestCastsOf(reads: AuthorReads, streams: readonly Stream[], below: number, max: number): ActRow[] {
+  const casts = streams.flatMap((stream) =>
+    stream === "recasts" ? [] : reads.casts(stream, below, max).map(actOfCast),
+  );
+  return newestOf(casts, max);
 }
 
-/** Returns the acts that a later recast hides. In one second the recast with the greater hash is later. */
-function hiddenActs(
-  db: IndexDatabase,
-  fidsJson: string,
-  acts: readonly ActRow[],
-  actsJson: string,
-): ReadonlySet<ActRow> {
-  const hidden = new Set(db.all(recastedLater, fidsJson, actsJson).flatMap(({ at }) => acts[at] ?? []));
-  const recasts = db.all(recastedInSameSecond, fidsJson, actsJson);
-  const hashes = hashesOfReactions(db, recasts);
-  const tied = [...new Set(recasts.flatMap(({ at }) => acts[at] ?? []))];
-  const ownHashes = hashesOfActs(db, tied);
-  const ownHashOf = new Map(tied.map((act, at) => [act, ownHashes[at] ?? "0x"]));
-  recasts.forEach(({ at }, index) => {
-    const act = acts[at];
-    if (act && (hashes[index] ?? "0x") > (ownHashOf.get(act) ?? "0x")) hidden.add(act);
-  });
-  return hidden;
+function newestOf(acts: ActRow[], max: number): ActRow[] {
+  return acts.sort((a, b) => b.timestamp - a.timestamp).slice(0, max);
+}
+
+function actOfCast({ id }: CastRef): ActRow {
+  return { timestamp: timestampOfCastId(id), castId: id, recast: undefined, isLive: true };
+}
+
+/**
+ * Returns the newest recasts before a time, `max` of them unless the list ends or the older ones are before `since`. The recasts
+ * since a time are one range for each author, which costs a fifth of the merge while they are few.
+ */
+function recastsBefore(reads: AuthorReads, before: number, since: number | undefined, max: number): ActRow[] {
+  if (since !== undefined) {
+    const maxRecasts = max * RECASTS_PER_ROW;
+    const found = reads.recastsSince(since, before, maxRecasts);
+    if (found.length < maxRecasts) return found.map(actOfRecast);
+  }
+  return reads.recasts(before, max).map(actOfRecast);
+}
+
+function actOfRecast({ fid, timestamp, targetFid, targetId, isLive }: RecastRow): ActRow {
+  const recast = { fid, targetFid, targetId, type: RECAST };
+  return { timestamp, castId: targetId, recast, isLive: isLive === 1 };
+}
+
+/**
+ * Returns the acts without those that a later recast of the same cast hides. In one second the recast with the greater hash is
+ * later.
+ */
+function withoutHidden(db: IndexDatabase, acts: ActRow[], { hidden, ties }: LaterRecasts): ActRow[] {
+  if (ties.length > 0) {
+    const hashes = hashesOfReactions(
+      db,
+      ties.map(({ recast }) => recast),
+    );
+    const tied = [...new Set(ties.map(({ act }) => act))];
+    const ownHashes = hashesOfActs(db, tied);
+    const ownHashOf = new Map(tied.map((act, at) => [act, ownHashes[at] ?? "0x"]));
+    ties.forEach(({ act }, at) => {
+      if ((hashes[at] ?? "0x") > (ownHashOf.get(act) ?? "0x")) hidden.add(act);
+    });
+  }
+  return hidden.size === 0 ? acts : acts.filter((act) => !hidden.has(act));
+}
+
+/** What later recasts hide. */
+interface LaterRecasts {
+  /** The acts whose cast was recasted in a later second. */
+  readonly hidden: Set<ActRow>;
+  /** The other recasts of an act's cast in its second, whose hashes decide. */
+  readonly ties: { readonly act: ActRow; readonly recast: ReactionKey }[];
+}
+
+function recastsAmong(acts: readonly ActRow[], recasts: readonly ActRow[]): LaterRecasts {
+  const later: LaterRecasts = { hidden: new Set(), ties: [] };
+  const recastsOf = Map.groupBy(recasts, ({ castId }) => castId);
+  for (const act of acts) {
+    for (const { timestamp, recast } of recastsOf.get(act.castId) ?? []) {
+      if (timestamp > act.timestamp) later.hidden.add(act);
+      else if (timestamp === act.timestamp && recast && recast.fid !== act.recast?.fid)
+        later.ties.push({ act, recast });
+    }
+  }
+  return later;
+}
+
+function storedRecasts(reads: AuthorReads, acts: readonly ActRow[]): LaterRecasts {
+  const unsure = reads.recastedSince(jsonOf(acts)).flatMap(({ at }) => acts[at] ?? []);
+  if (unsure.length === 0) return { hidden: new Set(), ties: [] };
+  const actsJson = jsonOf(unsure);
+  return {
+    hidden: new Set(reads.recastedLater(actsJson).flatMap(({ at }) => unsure[at] ?? [])),
+    ties: reads.recastedInSameSecond(actsJson).flatMap(({ at, ...recast }) => {
+      const act = unsure[at];
+      return act ? [{ act, recast }] : [];
+    }),
+  };
+}
+
+function jsonOf(acts: readonly ActRow[]): string {
+  return JSON.stringify(acts.map(({ castId, timestamp, recast }) => [castId, timestamp, recast?.fid ?? 0]));
 }
