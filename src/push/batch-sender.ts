@@ -146,7 +146,7 @@ export function createBatchSender(
       signal: signals.cancelCalls,
     });
     if (outcome.kind === "cancelled") throw signals.cancelCalls.reason;
-    const label = outcome.kind === "response" ? "answered" : outcome.reason;
+    const label = outcome.kind === "response" ? "response" : outcome.reason;
     stats.countCall(host, label, performance.now() - startedAt);
     return outcome;
   }

@@ -15,7 +15,7 @@ export function registerSendMetrics(metrics: Metrics, stats: () => Promise<FanOu
   );
   counter(
     "send_calls_total",
-    "Calls to clients by host and outcome: answered, or the error class.",
+    "Calls to clients by host and outcome: response, or the error class.",
     ["host", "outcome"],
     (metric, { calls }) => {
       for (const { host, outcome, count } of calls) metric.inc({ host, outcome }, count);

@@ -38,7 +38,7 @@ export class SendCounters {
     this.#add(this.#tokens, host, "not_attempted", count);
   }
 
-  /** @param outcome `answered`, or the error class */
+  /** @param outcome `response`, or the error class */
   countCall(host: string, outcome: string, durationMs: number): void {
     this.#add(this.#calls, host, outcome, 1);
     this.#durations.count(durationMs);

@@ -141,7 +141,7 @@ test("metrics and status report sends", async () => {
   for (const line of [
     `svc_send_tokens_total{host="${host}",outcome="success"} 1`,
     `svc_send_tokens_total{host="${host}",outcome="failure"} 1`,
-    `svc_send_calls_total{host="${host}",outcome="answered"} 1`,
+    `svc_send_calls_total{host="${host}",outcome="response"} 1`,
     'svc_send_call_seconds_bucket{le="+Inf"} 1',
     "svc_send_call_seconds_count 1",
     "svc_send_calls_in_flight 0",

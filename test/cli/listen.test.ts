@@ -123,7 +123,7 @@ test("runs the documented steps from the registration to the first delivery", as
   expect(failed).toBe("queued 0 again\n");
   // A delivery is settled a moment after the listener has printed it.
   const numbers = async () => (await fetch(`${node.url}/metrics`)).text();
-  await until(async () => (await numbers()).includes('{answer="http_2xx",verdict="delivered"} 3'));
+  await until(async () => (await numbers()).includes('{response="http_2xx",outcome="delivered"} 3'));
   const list = await outputOf(`./dist/svc webhook deliveries ${id} --limit 1 ${signer}`);
   expect(list).toMatch(/^message_id +type +state +attempts +last_answer +created_at/);
   expect(list).toMatch(/\nmsg_\w+ +cast\.created +delivered +1 +200 +\d{4}-/);

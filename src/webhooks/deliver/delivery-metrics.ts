@@ -7,10 +7,10 @@ export function registerDeliveryMetrics(metrics: Metrics, stats: () => Promise<D
   const { counter, gauge, gaugeBy, durations } = statsMetrics(metrics, stats);
   counter(
     "webhook_attempts_total",
-    "Delivery attempts by response (http_2xx and so on, or the error class) and verdict.",
-    ["answer", "verdict"],
+    "Delivery attempts by response (http_2xx and so on, or the error class) and outcome.",
+    ["response", "outcome"],
     (metric, { attempts }) => {
-      for (const { response, verdict, count } of attempts) metric.inc({ answer: response, verdict }, count);
+      for (const { response, outcome, count } of attempts) metric.inc({ response, outcome }, count);
     },
   );
   durations("webhook_call_seconds", "Duration of calls to webhooks.", (now) => now.callDurations);
@@ -22,7 +22,7 @@ export function registerDeliveryMetrics(metrics: Metrics, stats: () => Promise<D
   );
   counter(
     "webhook_deactivated_total",
-    "Webhooks that the node deactivated: the receiver kept failing or answered 410, or the expressions cost too much.",
+    "Webhooks that the node deactivated: the receiver failed repeatedly or responded with 410, or the expressions cost too much.",
     [],
     (metric, now) => metric.inc(now.deactivated),
   );

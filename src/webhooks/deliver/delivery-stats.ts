@@ -3,10 +3,10 @@ import type { Settlement } from "../store/delivery-queue.ts";
 
 /** Counts since the start of the process. */
 export interface DeliveryStats {
-  /** By response (`http_2xx` and so on, or the error class) and verdict. */
+  /** By response (`http_2xx` and so on, or the error class) and outcome. */
   readonly attempts: readonly {
     readonly response: string;
-    readonly verdict: string;
+    readonly outcome: string;
     readonly count: number;
   }[];
   readonly callDurations: DurationStats;
@@ -16,9 +16,9 @@ export interface DeliveryStats {
   readonly deactivated: number;
 }
 
-/** Counters of the delivery engine. Responses and verdicts have a bounded number of values. */
+/** Counters of the delivery engine. Responses and outcomes have a bounded number of values. */
 export class DeliveryCounters {
-  readonly #attempts = new Map<string, { response: string; verdict: string; count: number }>();
+  readonly #attempts = new Map<string, { response: string; outcome: string; count: number }>();
   readonly #durations = new CallDurations();
   #dropped = 0;
   #deactivated = 0;
@@ -28,7 +28,7 @@ export class DeliveryCounters {
     const key = `${response} ${verdict.kind}`;
     const known = this.#attempts.get(key);
     if (known) known.count += 1;
-    else this.#attempts.set(key, { response, verdict: verdict.kind, count: 1 });
+    else this.#attempts.set(key, { response, outcome: verdict.kind, count: 1 });
     this.#durations.count(attempt.durationMs);
   }
 
