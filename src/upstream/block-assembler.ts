@@ -29,13 +29,16 @@ const COUNTED_TYPES: ReadonlySet<HubEventType> = new Set(
 
 /** Collects the events of one block. */
 export class OpenBlock {
+  readonly number: number;
   readonly #events = new Map<number, FollowedEvent>();
   /** Key operations are streamed without an id and cannot be requested again. */
   readonly #withoutId = new Set<string>();
   #confirmed: BlockConfirmedBody | undefined;
   #endsWithoutId = false;
 
-  constructor(readonly number: number) {}
+  constructor(number: number) {
+    this.number = number;
+  }
 
   /** Whether the newest event has no id. It may belong to the next block, if that block's first event was lost. */
   get endsWithoutId(): boolean {

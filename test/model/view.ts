@@ -230,7 +230,7 @@ export class View {
     return [...fids].flatMap((fid) => this.user(fid) ?? []);
   }
 
-  private describeUser(fid: number) {
+  describeUser(fid: number) {
     const { network } = this;
     const data = (type: UserDataType) => this.userData(fid, type);
     const own = this.verifications.filter((verification) => verification.fid === fid);
@@ -399,7 +399,7 @@ export class View {
     return this.registry.find(({ registryId }) => registryId === text)?.id ?? id;
   }
 
-  /** The Channel object; undefined for a channel without a live cast that nobody imported. */
+  /** The Channel object; undefined for a channel that has no live cast and was not imported. */
   channel(id: string) {
     const casts = this.castsInChannel(id);
     const imported = this.registered(id);
