@@ -55,7 +55,7 @@ export async function runService(common: Common, start: () => Promise<void>): Pr
 
 /**
  * Runs a task to its end, and closes the parts that it registered. When the process is stopped earlier, the task throws, as
- * `shutdown.signal.throwIfAborted()` does, and the exit code asks for another run.
+ * `shutdown.signal.throwIfAborted()` does, and the exit code is that of a retryable failure.
  *
  * @returns the exit code.
  */

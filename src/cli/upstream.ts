@@ -4,7 +4,7 @@ import { print } from "./output.ts";
 
 const SAMPLED_FIDS = 200;
 
-/** `upstream estimate`: what following the upstream takes, before it begins. */
+/** `upstream estimate`: the size and time of following the upstream, before it starts. */
 export function registerUpstream(program: Command, context: CommandContext): void {
   const upstream = program.command("upstream").description("ask the followed node");
 

@@ -1,6 +1,6 @@
 const MAX_CACHED_KEYS = 20_000;
 
-/** What the writer found out about a key. */
+/** The state of a key in the index, as far as the writer has read it. */
 interface KnownSigner {
   /** The registered fid of which it is an active on-chain key. */
   activeFid?: number;
@@ -13,7 +13,7 @@ interface KnownSigner {
  */
 export class SignerCache {
   readonly #signers = new Map<string, KnownSigner>();
-  /** One message asks several times. */
+  /** One message looks its signer up several times. */
   #lastKey: Uint8Array | undefined;
   #last: KnownSigner = {};
 

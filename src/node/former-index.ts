@@ -24,7 +24,7 @@ export interface FormerIndexOptions {
 
 /** An index with fewer messages is migrated in seconds, without the command. */
 const FEW_MESSAGES = 100_000;
-/** What the new file and its sorts need, as a share of the former file. */
+/** Space for the new file and its sorts, as a share of the former file. */
 const SPACE_SHARE = 0.65;
 /** The write-ahead log of the new file. It is smaller than the former file. */
 const LOG_BYTES = 256 * 1024 * 1024;

@@ -12,7 +12,7 @@ import { storedEvents, storedKeys, storedMessages, storedProofs } from "./stored
 /** A part of an fid's state that only one side has, as text such as `Casts 0x…`. */
 export type Difference = string;
 
-/** What only the upstream has of an fid (`missing`) and what only the index has (`extra`). */
+/** Messages of an fid that only the upstream has (`missing`) or only the index (`extra`). */
 export interface FidDifferences {
   readonly fid: number;
   readonly missing: readonly Difference[];

@@ -10,7 +10,7 @@ const LINGER_MS = 100;
 /** An fid with more bytes of messages is written row by row after the build. About 200,000 messages. */
 const MAX_BYTES_OF_FID = 64 * 1024 * 1024;
 
-/** What was read of one fid. */
+/** The records of one fid that one read returned. */
 interface Portion {
   readonly ops: readonly RelayedOp[];
   readonly messages: readonly PackedMessages[];
@@ -25,7 +25,7 @@ export class SpoolBatcher implements FidOps {
   readonly #writer: RelayWriter;
   #waiting: Portion[] = [];
   #waitingBytes = 0;
-  /** Kept beyond a failed reading: the scope reports each mentioned fid once. */
+  /** Retained after a failed read: the scope reports each mentioned fid once. */
   #mentioned: number[] = [];
   #running: Promise<void> | undefined;
   #isFlushing = false;

@@ -37,7 +37,7 @@ function end(key: Uint8Array, kind: "remove" | "admin_reset"): void {
 async function authAddresses() {
   const native = await api.get(`/user?fid=${FID}`);
   const compat = await api.get(`/v2/farcaster/user/bulk?fids=${FID}`);
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   const users = [native.body.user, (compat.body.users as any)[0]] as any[];
   return users.map((user) => user.auth_addresses);
 }

@@ -98,9 +98,9 @@ class Stream {
  * Returns how often each event was accepted, as `<path> <event>`. Fails when an event had several ids, or an id several
  * events.
  */
-function countsOf({ received: heard, accepted, violations }: DeliveryReceiver): Map<string, number> {
+function countsOf({ received, accepted, violations }: DeliveryReceiver): Map<string, number> {
   expect(violations).toEqual([]);
-  const distinct = (name: (delivery: ReceivedDelivery) => string) => new Set(heard.map(name)).size;
+  const distinct = (name: (delivery: ReceivedDelivery) => string) => new Set(received.map(name)).size;
   const events = distinct(({ path, event }) => `${path} ${event}`);
   expect(distinct(({ path, event, messageId }) => `${path} ${event} ${messageId}`)).toBe(events);
   expect(distinct(({ messageId }) => messageId)).toBe(events);

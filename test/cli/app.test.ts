@@ -45,7 +45,7 @@ async function createApp(fid: number, ...args: string[]): Promise<AppJson> {
 }
 
 function fail(): never {
-  throw new Error("the answer has no such member");
+  throw new Error("the response has no such member");
 }
 
 const failed = (status: number, message: string) => ({
@@ -295,7 +295,7 @@ describe("keys", () => {
     expect(ended).toEqual({
       exitCode: 0,
       out: "none\n",
-      errors: `warning: ${file} can be read by others; "chmod 600" keeps the key to you\n`,
+      errors: `warning: ${file} can be read by others; "chmod 600" makes the key private\n`,
     });
   });
 

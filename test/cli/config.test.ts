@@ -69,7 +69,7 @@ test("every common flag sets its setting", async () => {
 });
 
 test.each([[["config", "check"]], [["config", "print"]]])(
-  "%j tells every wrong setting at once on standard error and ends with 1",
+  "%j reports all invalid settings at once on standard error and exits with 1",
   async (args) => {
     using dir = emptyDir();
     writeFileSync(join(dir.path, "my.toml"), "[http]\nmax_ids = 0\n[htpt]\nport = 1");

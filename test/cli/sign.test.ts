@@ -141,7 +141,7 @@ describe("method and path, or the operation's name", () => {
       refused(undefined, undefined, "app.eat"),
       'no signed operation "app.eat"; there are app.create, app.read, ',
     ],
-  ])("what is not a signed request is refused, case %#", (ask, reason) => {
+  ])("refuses a request that cannot be signed, case %#", (ask, reason) => {
     expect(ask).toThrow(reason);
   });
 

@@ -30,7 +30,7 @@ interface WebhookJson {
 
 async function webhookOf(fid: number, args: readonly string[], stdin?: string): Promise<WebhookJson> {
   const { webhook } = await node.json(fid, args, stdin === undefined ? {} : { stdin });
-  if (webhook === undefined) throw new Error("the answer has no webhook");
+  if (webhook === undefined) throw new Error("the response has no webhook");
   return webhook;
 }
 
@@ -137,7 +137,7 @@ describe("subscriptions", () => {
         },
       },
     ],
-  ])("the flags %j say %j", async (flags, subscription) => {
+  ])("the flags %j become %j", async (flags, subscription) => {
     const webhook = await webhookOf(OTHER, [...CREATE, ...flags]);
     expect(webhook.subscription).toEqual(subscription);
   });
@@ -180,7 +180,7 @@ describe("subscriptions", () => {
     [["--on", "cast.eaten"], 'unknown key "cast.eaten"'],
     [["--on", "cast.created", "--text", "(?=x)"], "subscription.cast.created.text"],
     [["--on", "cast.created", "--match", "some"], 'must be "all" or "any"'],
-  ])("what the node does not take is 400 in its words: %j", async (flags, reason) => {
+  ])("prints the 400 of the node for %j", async (flags, reason) => {
     const { exitCode, out, errors } = await node.as(OWNER, [...CREATE, ...flags]);
     expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
     expect(errors).toStartWith("error: 400: ");

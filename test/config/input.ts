@@ -26,7 +26,7 @@ export function load(sources: Sources = {}): LoadedConfig {
   return loadConfig(inputOf(sources));
 }
 
-/** What is wrong with the sources; fails the test when nothing is. */
+/** Returns the problems of the sources; fails the test when there are none. */
 export function problemsOf(sources: Sources): readonly ConfigProblem[] {
   try {
     load(sources);

@@ -58,14 +58,14 @@ afterEach(() => http[Symbol.asyncDispose]());
 /** A client that sends a request and reads only the first bytes of the response. */
 async function requestAndStall(path: string, method = "GET"): Promise<Socket> {
   const socket = connect(http.port, "127.0.0.1");
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   socket.on("data", () => {
     socket.pause();
-    begun.resolve();
+    started.resolve();
   });
   socket.on("error", () => undefined);
   socket.write(`${method} ${new URL(http.api(path)).pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  await begun.promise;
+  await started.promise;
   return socket;
 }
 

@@ -13,7 +13,7 @@ const cached: object = { cache: "shared" };
 /** A server whose reads count their executions, over data whose version and time the test sets. */
 function startCounting(options: RunHttpOptions = {}) {
   const data = { version: 1, nowMs: 1_700_000_000_000, made: 0 };
-  const gate = { begun: Promise.withResolvers<void>(), opened: Promise.resolve() };
+  const gate = { started: Promise.withResolvers<void>(), opened: Promise.resolve() };
   const clock = { nowMs: () => data.nowMs };
   const cache = new ResponseCache({ dataVersion: () => data.version, clock });
   const said = () => {
@@ -26,7 +26,7 @@ function startCounting(options: RunHttpOptions = {}) {
       "/slow",
       async () => {
         const response = said();
-        gate.begun.resolve();
+        gate.started.resolve();
         await gate.opened;
         return response;
       },
@@ -86,10 +86,10 @@ describe("the response to a repeated request", () => {
     await using http = startCounting();
     await http.request("/slow");
     const gate = Promise.withResolvers<void>();
-    http.gate.begun = Promise.withResolvers<void>();
+    http.gate.started = Promise.withResolvers<void>();
     http.gate.opened = gate.promise;
     const outdated = http.request("/slow");
-    await http.gate.begun.promise;
+    await http.gate.started.promise;
     http.data.version += 1;
     // This request makes the new version current while the old response is still in progress.
     await http.request("/read");

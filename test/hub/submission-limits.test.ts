@@ -291,11 +291,11 @@ describe("received bytes", () => {
     const session = connectHttp2(`http://127.0.0.1:${hub.server.port}`);
     const stream = openCall(session);
     const grpcStatus = new Promise((resolve) => {
-      const tell = (headers: Record<string, unknown>) => {
+      const readStatus = (headers: Record<string, unknown>) => {
         if (headers["grpc-status"] !== undefined) resolve(Number(headers["grpc-status"]));
       };
-      stream.on("response", tell);
-      stream.on("trailers", tell);
+      stream.on("response", readStatus);
+      stream.on("trailers", readStatus);
     });
     stream.resume();
     stream.end(Buffer.alloc(5 * 3000));

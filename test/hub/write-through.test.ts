@@ -274,9 +274,9 @@ describe("SubmitMessage on a node that follows", () => {
     [status.INVALID_ARGUMENT, "bad_request.prunable"],
     [status.RESOURCE_EXHAUSTED, "rate_limited"],
     [status.UNAVAILABLE, "unavailable"],
-  ])("the upstream's verdict is the response: %d %s", async (code, errCode) => {
+  ])("a refusal by the upstream is returned with its code: %d %s", async (code, errCode) => {
     respondToSubmit = () => fault(code, "the upstream's reason", errCode);
-    expect(refusal(await call(SUBMIT, cast("judged")))).toEqual({
+    expect(refusal(await call(SUBMIT, cast("refused")))).toEqual({
       code,
       errCode,
       details: "the upstream's reason",
@@ -324,8 +324,8 @@ describe("a failing upstream", () => {
     respondToSubmit = () => "silence";
     const hub = await startHub(toUpstream, { timeoutMs: 300, bytesInFlight: 3000 });
     const over = connect(hub);
-    const answers = await Promise.all([1, 2, 3].map((n) => call(SUBMIT, cast(`silence ${n}`), over)));
-    expect(answers.map((response) => refusal(response).code).sort((a, b) => a - b)).toEqual([
+    const responses = await Promise.all([1, 2, 3].map((n) => call(SUBMIT, cast(`silence ${n}`), over)));
+    expect(responses.map((response) => refusal(response).code).sort((a, b) => a - b)).toEqual([
       status.DEADLINE_EXCEEDED,
       status.DEADLINE_EXCEEDED,
       status.UNAVAILABLE,
@@ -351,14 +351,19 @@ describe("SubmitBulkMessages on a node that follows", () => {
         async (request, results, seed) => {
           const verdictOf = new Map(casts.map(({ hash }, at) => [hash.toHex(), results[at] ?? "none"]));
           respondToBulk = (messages) => {
-            const answers = messages.flatMap((message) => {
+            const responses = messages.flatMap((message) => {
               const verdict = verdictOf.get(message.hash.toHex()) ?? "none";
               if (verdict === "none") return [];
               return verdict === "ok" ? [accepted(message)] : [refused(message, verdict)];
             });
-            const turn = answers.length > 0 ? seed % answers.length : 0;
+            const turn = responses.length > 0 ? seed % responses.length : 0;
             const stranger = refused({ hash: Buffer.alloc(20, 9) }, "bad_request.duplicate");
-            return [stranger, ...answers.slice(turn), ...answers.slice(0, turn), ...answers.slice(0, 1)];
+            return [
+              stranger,
+              ...responses.slice(turn),
+              ...responses.slice(0, turn),
+              ...responses.slice(0, 1),
+            ];
           };
           const messages = request.map(({ at, isWrong }) => (isWrong ? wrong : casts)[at] as Message);
           expect(await submitBulk(messages)).toEqual(

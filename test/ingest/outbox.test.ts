@@ -52,18 +52,18 @@ test("a record that was rolled back leaves no event, and the other records leave
   node.db.sqlite.exec(
     `CREATE TRIGGER poison BEFORE INSERT ON notifications BEGIN SELECT RAISE(ABORT, 'poison'); END`,
   );
-  let told = 0;
+  let notifications = 0;
   const engine = createIngestEngine({
     db: node.db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock: node.clock,
     onFault: () => undefined,
-    onEvents: () => told++,
+    onEvents: () => notifications++,
   });
   const records = [cast(1, "a"), link(1, "follow", 2), cast(1, "b"), unlink(1, "follow", 3)];
   engine.apply(records.map((record) => expectOk(decodeRecord(record))));
   expect(takeEvents(node.db).map(inWords)).toEqual(["cast.created 1 a", "cast.created 1 b"]);
-  expect(told).toBe(2);
+  expect(notifications).toBe(2);
 });
 
 test("sequence numbers are never reused, also after the outbox was empty", () => {

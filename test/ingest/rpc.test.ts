@@ -6,16 +6,16 @@ import { startTestWriter } from "../support/writer.ts";
 
 test("awaitEvents resolves at once for stored events, and for later ones when they are durable", async () => {
   using writer = await startTestWriter(1);
-  let heard = 0;
-  const waiting = [0, 0, 1].map((after) => writer.client.awaitEvents(after).then(() => heard++));
+  let returned = 0;
+  const waiting = [0, 0, 1].map((after) => writer.client.awaitEvents(after).then(() => returned++));
   // The response to a later request: responses to the earlier ones would have arrived before it.
   await writer.client.stats();
-  expect(heard).toBe(0);
+  expect(returned).toBe(0);
   await writer.submit(cast(1, "a"));
   await Promise.all(waiting.slice(0, 2));
   expect(eventsAfter(writer.reader, 0, 10)).toHaveLength(1);
   await writer.client.awaitEvents(0);
-  expect(heard).toBe(2);
+  expect(returned).toBe(2);
   await writer.submit(cast(1, "b"));
   await waiting[2];
 });

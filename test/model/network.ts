@@ -201,7 +201,7 @@ export class Network {
     return pro;
   }
 
-  /** What an fid rented, in chain order. */
+  /** The storage that an fid rented, in chain order. */
   rentsOf(fid: number) {
     return this.eventsOf(fid, OnChainEventType.EVENT_TYPE_STORAGE_RENT).flatMap(({ body, blockTimestamp }) =>
       body?.$case === "storageRentEventBody" ? [{ units: body.value.units, at: blockTimestamp }] : [],

@@ -292,7 +292,7 @@ describe("plain http when it is allowed", () => {
 describe("a misbehaving receiver", () => {
   const head = "HTTP/1.1 200 OK\r\n";
   const cases: readonly [string, OutboundError["kind"], (socket: Bun.Socket) => void][] = [
-    ["hangs up before the answer", "reset", (socket) => socket.end()],
+    ["hangs up before the response", "reset", (socket) => socket.end()],
     ["resets the connection", "reset", (socket) => socket.terminate()],
     ["hangs up inside the body", "reset", (socket) => socket.end(`${head}Content-Length: 9\r\n\r\nabc`)],
     [
@@ -322,7 +322,7 @@ describe("a misbehaving receiver", () => {
       "malformed",
       (socket) => socket.end(`${head}${"x-a: y\r\n".repeat(1_000)}\r\n`),
     ],
-    ["never answers", "timeout", () => {}],
+    ["never responds", "timeout", () => {}],
     ["stops inside the head", "timeout", (socket) => void socket.write(head)],
     [
       "stops inside the body",

@@ -30,7 +30,7 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
   {
     file: "src/cli/probe.ts",
     what: "the global fetch",
-    why: "healthcheck asks the operator's own instance, at the address that the operator gives on the command line",
+    why: "healthcheck calls the operator's own instance, at the address that the operator gives on the command line",
   },
   {
     file: "src/cli/client/client.ts",

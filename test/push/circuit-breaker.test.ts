@@ -81,7 +81,7 @@ test("calls in flight when it went down do not delay its first probe", () => {
   expect(health.admission(102)).toBe("probe");
 });
 
-test("a response between failures keeps it up, also a 429", () => {
+test("a response between failures, even a 429, leaves it up", () => {
   const health = new CircuitBreaker(settings);
   for (let round = 0; round < 10; round++) {
     call(health, "down", 0);

@@ -140,7 +140,7 @@ const cases: readonly Case[] = [
     calls: 3,
   },
   {
-    name: "403, which no second attempt mends",
+    name: "403, which is not retried",
     tokens: 1,
     script: () => new Response("", { status: 403 }),
     counts: [0, 1],
@@ -316,7 +316,7 @@ describe("the same notification sent again", () => {
 
   test.each([
     ["a failure of its client", () => new Response("", { status: 400 })],
-    ["an answer that does not name it", () => nested({})],
+    ["a response that does not name it", () => nested({})],
     ["a client that is unreachable", () => new Response("", { status: 500 })],
   ])("is sent after %s", async (_name, refuse) => {
     let isWell = false;

@@ -29,7 +29,7 @@ test("rejects a second process with the pid and the directory, and accepts it af
   await using second = await hold(root);
   await second.exited;
   const [line = ""] = second.lines();
-  expect(line).toStartWith("kept out: ");
+  expect(line).toStartWith("locked out: ");
   expect(line).toContain(`process ${process.pid};`);
   expect(line).toContain(root);
   dir.release();
@@ -59,7 +59,7 @@ test("of processes that start at the same moment exactly one gets in, also after
     const startMs = Date.now() + 400;
     const rivals = await Promise.all(Array.from({ length: 4 }, () => hold(root, startMs)));
     const outcomes = rivals.map((rival) => rival.lines()[0]?.split(":")[0]);
-    expect(outcomes.sort()).toEqual(["holds", "kept out", "kept out", "kept out"]);
+    expect(outcomes.sort()).toEqual(["holds", "locked out", "locked out", "locked out"]);
     for (const rival of rivals) rival.kill("SIGKILL");
     await Promise.all(rivals.map(({ exited }) => exited));
   }

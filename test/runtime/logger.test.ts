@@ -93,7 +93,7 @@ test("counts that are named like secrets stay", () => {
 test.each(["json", "pretty"])("secret settings never reach the %s log", (format) => {
   const url = "https://me:p4ssw0rd@eth.example/v2/abcdefabcdef";
   const { log, lines } = recorded([`chain.l1_rpc_url=${url}`, `log.format=${format}`]);
-  log.info({ url }, `Asked ${url}`);
+  log.info({ url }, `Requested ${url}`);
   log.error(
     new Error(`request to ${url} failed`, { cause: new Error("GET /v2/abcdefabcdef as me:p4ssw0rd") }),
   );
@@ -132,10 +132,10 @@ test("a huge or circular object, bytes and big integers do not break a line or s
 
 test("the pretty format is one readable line, stacks below, and control characters of fields have no effect", () => {
   const { log, lines } = recorded(["log.format=pretty"], "http");
-  log.info({ status: 200, path: "/a\u001b[2Jb\nc" }, "Answered");
+  log.info({ status: 200, path: "/a\u001b[2Jb\nc" }, "Responded");
   log.error(new Error("boom", { cause: new Error("inner") }));
   expect(lines[0]).toMatch(
-    /^\d\d:\d\d:\d\d\.\d{3} INFO {2}\[http\] Answered status=200 path=\/a\\u001b\[2Jb\\u000ac\n$/,
+    /^\d\d:\d\d:\d\d\.\d{3} INFO {2}\[http\] Responded status=200 path=\/a\\u001b\[2Jb\\u000ac\n$/,
   );
   const [head, ...below] = (lines[1] ?? "").split("\n");
   expect(head).toMatch(/ ERROR \[http\] boom$/);

@@ -11,7 +11,7 @@ test("every metric starts with the prefix that service.name gives", async () => 
   expect(names.filter((name) => !name.startsWith("mynode2_"))).toEqual([]);
 });
 
-test("the text is Prometheus' format with true figures of this process", async () => {
+test("the text has Prometheus' format and the real values of this process", async () => {
   const { registry } = createMetrics(configWith());
   const lines = (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   const samples = new Map(

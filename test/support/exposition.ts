@@ -88,7 +88,7 @@ function ofFamily({ name, type, samples }: Family): string[] {
     const isAscending = (values: readonly number[], step: (a: number, b: number) => boolean) =>
       values.every((value, at) => at === 0 || step(values[at - 1] ?? Number.NaN, value));
     if (!sum || !count || sums.length + counts.length > 0)
-      violations.push(`${name}${labels} has no one sum and count`);
+      violations.push(`${name}${labels} lacks a single sum and count`);
     if (!isAscending(bounds, (a, b) => a < b) || bounds.at(-1) !== Number.POSITIVE_INFINITY)
       violations.push(`${name}${labels} has bounds ${bounds}`);
     if (

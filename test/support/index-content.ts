@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../src/db/index/database.ts";
 
-/** What the ids of rows stand for: the hash and author of a cast, live or missing, or a URL. */
+/** The referents of ids in rows: the hash and author of a cast, live or missing, or a URL. */
 const NAMES = `CREATE TEMP TABLE names AS
   SELECT id, 'live ' || hex(hash) || ' of ' || fid AS name FROM casts
   UNION ALL SELECT id, 'missing ' || hex(hash) || ' of ' || fid FROM missing_casts

@@ -83,7 +83,7 @@ export function invalidEnvelopes(fid: number, signer: TestSigner): InvalidEnvelo
       sealed(JSON.stringify(header).replace(`"fid":${fid}`, '"fid":1e999')),
       "agrees",
     ],
-    ["the fid of somebody else", sealed({ fid: fid + 1 }), "agrees"],
+    ["the fid of another user", sealed({ fid: fid + 1 }), "agrees"],
     [
       "a fid that only its prototype has",
       sealed(JSON.stringify(header).replace(`"fid":${fid}`, `"__proto__":{"fid":${fid}}`)),
@@ -111,7 +111,7 @@ export function invalidEnvelopes(fid: number, signer: TestSigner): InvalidEnvelo
       },
       "agrees",
     ],
-    ["a key that nobody registered", sealEnvelope(headerOf(fid, other), payload, other), "agrees"],
+    ["a key that is not registered", sealEnvelope(headerOf(fid, other), payload, other), "agrees"],
     [
       "the key of another fid",
       sealEnvelope(headerOf(fid, clientKey(6, 9152)), payload, clientKey(6, 9152)),

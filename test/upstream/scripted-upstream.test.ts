@@ -188,7 +188,7 @@ describe("Subscribe", () => {
   test("without event types sends nothing; with them it sends each new block completely, key events without an id", async () => {
     const types = [1, 2, 3, 6, 9, 10, 11] as HubEventType[];
     const silent: TheirEvent[] = [];
-    const heard: TheirEvent[] = [];
+    const received: TheirEvent[] = [];
     const wholeBlocks = Promise.withResolvers<void>();
     const last = heightAt(shardOf(2), TICKS - 1);
     const open = async (eventTypes: HubEventType[], take: (event: TheirEvent) => void) => {
@@ -198,10 +198,12 @@ describe("Subscribe", () => {
     };
     const nothing = await open([], (event) => silent.push(event));
     const everything = await open(types, (event) => {
-      heard.push(event);
-      const total = heard.findLast(({ type }) => type === HubEventType.BLOCK_CONFIRMED)?.blockConfirmedBody;
-      const at = heard.findLastIndex(({ type }) => type === HubEventType.BLOCK_CONFIRMED);
-      if (total?.blockNumber === last && heard.length - at === total.totalEvents) wholeBlocks.resolve();
+      received.push(event);
+      const total = received.findLast(
+        ({ type }) => type === HubEventType.BLOCK_CONFIRMED,
+      )?.blockConfirmedBody;
+      const at = received.findLastIndex(({ type }) => type === HubEventType.BLOCK_CONFIRMED);
+      if (total?.blockNumber === last && received.length - at === total.totalEvents) wholeBlocks.resolve();
     });
     // Both streams are open when a later call on the same connection has returned.
     await client.getInfo({ dbStats: true });
@@ -210,10 +212,10 @@ describe("Subscribe", () => {
     nothing.cancel();
     everything.cancel();
     expect(silent).toEqual([]);
-    const keyEvents = heard.filter(({ id }) => id === 0);
+    const keyEvents = received.filter(({ id }) => id === 0);
     expect(keyEvents.length).toBeGreaterThan(0);
     expect(keyEvents.every(({ blockNumber }) => blockNumber === 0)).toBe(true);
-    const compacts = heard.filter(
+    const compacts = received.filter(
       ({ mergeMessageBody: body }) => body?.message?.data?.type === MessageType.LINK_COMPACT_STATE,
     );
     expect(compacts.every(({ mergeMessageBody: body }) => body?.deletedMessages.length === 0)).toBe(true);

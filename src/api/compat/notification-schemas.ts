@@ -48,7 +48,7 @@ export const NotificationsResponse = Type.Object(
       minimum: 0,
       maximum: MAX_UNSEEN,
       description:
-        "Number of acts in the user's notifications, counted up to the maximum; none is ever marked as seen",
+        "Number of acts in the user's notifications, counted up to the maximum. Notifications are never marked as seen.",
     }),
     notifications: Type.Array(Notification),
     next: Next,

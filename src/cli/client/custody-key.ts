@@ -32,7 +32,7 @@ export function readCustodyKey(from: {
   const { file, variable } = from;
   if (file !== undefined) {
     const { text, isShared } = readKeyFile(file);
-    const warning = isShared ? `${file} can be read by others; "chmod 600" keeps the key to you` : undefined;
+    const warning = isShared ? `${file} can be read by others; "chmod 600" makes the key private` : undefined;
     return { account: accountOf(text, `key file ${file}`), warning };
   }
   if (!variable) throw new UserError(`no key: give --key-file <file>, or the key in ${KEY_VARIABLE}`);

@@ -50,7 +50,7 @@ export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: strin
         return await (limit.run(() => runCheck(need, clients)) ?? TOO_MANY_WAIT);
       } catch {
         // Without a response the message is neither valid nor invalid. Its sender may try again.
-        return rejection("unavailable", "the Ethereum RPC gave no answer to check the message with");
+        return rejection("unavailable", "the Ethereum RPC returned no response to check the message with");
       }
     },
   };

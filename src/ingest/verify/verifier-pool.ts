@@ -27,7 +27,7 @@ export interface VerifierPool extends Verifier {
   stop(): Promise<void>;
 }
 
-/** Messages of a part of a page. A page of a thousand messages keeps several threads busy. */
+/** Messages of a part of a page. A page of a thousand messages occupies several threads. */
 const MESSAGES_PER_PART = 250;
 /** A thread has its next request before it has finished one, so that it never waits for the pool. */
 const REQUESTS_PER_THREAD = 2;

@@ -241,6 +241,6 @@ function isLock(cause: unknown): boolean {
 }
 
 function unavailable(cause: unknown): StateUnavailable {
-  // For the log, which reads it on another thread; what a client is told does not name the file.
+  // For the log, which reads it on another thread; the error for clients does not name the file.
   return new StateUnavailable(`the state cannot be written: ${reasonOf(cause)}`, { cause });
 }

@@ -123,7 +123,7 @@ test("operations under compat prefixes have their own ids and tags", () => {
 test("errors are JSON with a message; limits and cache rules equal those of the native prefix", async () => {
   const ask = (path: string, init?: RequestInit) => fetch(`${both.url}/v2/farcaster${path}`, init);
   const post = (bytes: number) => ({ method: "POST", body: "x".repeat(bytes) });
-  for (const [status, answer] of [
+  for (const [status, request] of [
     [404, ask("/nowhere")],
     [404, ask("/user?fid=999999")],
     [400, ask("/user")],
@@ -134,7 +134,7 @@ test("errors are JSON with a message; limits and cache rules equal those of the 
     [401, ask("/webhook/list")],
     [401, ask("/frame/app/list")],
   ] as const) {
-    const response = await answer;
+    const response = await request;
     expect(response.status).toBe(status);
     expect(response.headers.get("cache-control")).toBe("no-store");
     expect(await response.json()).toMatchObject({ message: expect.any(String) });

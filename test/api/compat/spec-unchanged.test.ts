@@ -7,9 +7,9 @@ import { specPaths } from "./spec-paths.ts";
 
 /**
  * The recorded responses of the native prefix, status and every byte, from before the compat dialect existed. To
- * record an intended change: `UPDATE_SPEC_ANSWERS=1 bun test test/api/compat/spec-unchanged.test.ts`.
+ * record an intended change: `UPDATE_NATIVE_RESPONSES=1 bun test test/api/compat/spec-unchanged.test.ts`.
  */
-const recordedPath = join(import.meta.dir, "spec-answers.json");
+const recordedPath = join(import.meta.dir, "native-responses.json");
 const recorded: Readonly<Record<string, string>> = await Bun.file(recordedPath).json();
 
 const api = await startTestApi({ compatPrefixes: ["farcaster"] });
@@ -40,7 +40,7 @@ async function digest(path: string, init?: RequestInit): Promise<string> {
 test("every response equals the recorded one, to the byte", async () => {
   const responses: Record<string, string> = {};
   for (const path of paths) responses[path] = await digest(path);
-  if (process.env.UPDATE_SPEC_ANSWERS)
+  if (process.env.UPDATE_NATIVE_RESPONSES)
     await Bun.write(recordedPath, `${JSON.stringify(responses, null, 2)}\n`);
   else expect(responses).toEqual(recorded);
 });

@@ -46,7 +46,7 @@ test.each(["644", "640", "604"])("a file of mode %s is read with a warning", (mo
   chmodSync(file, Number.parseInt(mode, 8));
   const { account, warning } = fromFile(file);
   expect(account.address).toBe(ADDRESS);
-  expect(warning).toBe(`${file} can be read by others; "chmod 600" keeps the key to you`);
+  expect(warning).toBe(`${file} can be read by others; "chmod 600" makes the key private`);
 });
 
 describe("rejects an invalid key without printing any of it", () => {

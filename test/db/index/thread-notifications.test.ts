@@ -10,7 +10,7 @@ function rowsOf(db: IndexDatabase): unknown[] {
   return db.sqlite.query("SELECT * FROM thread_notifications ORDER BY 1, 2, 3, 4, 5, 6").values();
 }
 
-/** What the notifications and the casts that they name give. */
+/** The notifications and the casts that they name. */
 function expectedRows(db: IndexDatabase): unknown[] {
   return db.sqlite
     .query(
@@ -22,7 +22,7 @@ function expectedRows(db: IndexDatabase): unknown[] {
     .values();
 }
 
-/** Each cast starts a thread, under a URL or not, or answers an earlier one; some mention. */
+/** Each cast starts a thread, under a URL or not, or replies to an earlier one; some mention. */
 const cast = fc.record({
   fid: fc.integer({ min: 1, max: 3 }),
   parent: fc.nat(2 * CASTS),

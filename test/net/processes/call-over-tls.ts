@@ -43,7 +43,7 @@ const calls: Readonly<Record<string, () => Promise<unknown>>> = {
 const outcomes: Record<string, string> = {};
 for (const [name, call] of Object.entries(calls)) {
   outcomes[name] = await call().then(
-    () => "answered",
+    () => "response",
     () => "refused",
   );
 }

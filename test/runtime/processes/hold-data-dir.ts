@@ -1,8 +1,8 @@
 import { RetryableError } from "../../../src/lib/failure.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
 
-// Holds the directory until the process is killed, or says why it is kept out. The handle is let go of on purpose: the
-// lock has to last without anybody keeping it.
+// Locks the directory until the process is killed, or prints why it cannot. The handle is dropped on purpose: the lock
+// must last without a reference to it.
 const [dir = "", startMs = "0"] = process.argv.slice(2);
 while (Date.now() < Number(startMs));
 try {
@@ -12,5 +12,5 @@ try {
   setInterval(() => Bun.gc(true), 20);
 } catch (fault) {
   if (!(fault instanceof RetryableError)) throw fault;
-  process.stdout.write(`kept out: ${fault.message}\n`);
+  process.stdout.write(`locked out: ${fault.message}\n`);
 }

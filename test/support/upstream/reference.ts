@@ -152,7 +152,7 @@ export class Reference {
     return held ? { ...held, name } : undefined;
   }
 
-  /** A record puts no message but its own. Rows have only parts of a message, so the whole ones are kept by their rows. */
+  /** A record adds only its own message. Rows have only parts of a message, so the whole messages are stored by row. */
   #takeChanges(record: IngestRecord): Change[] {
     const rows = this.db.sqlite
       .query<{ seq: number; op: "put" | "take"; store: number; key: string }, []>(

@@ -12,7 +12,7 @@ class Simulation {
   nowMs = 0;
   /** Calls in flight with the time of their end. */
   #calls: { slot: SchedulerSlot; endsAtMs: number; tookMs: number }[] = [];
-  readonly begun: { webhookId: string; atMs: number }[] = [];
+  readonly started: { webhookId: string; atMs: number }[] = [];
 
   constructor(readonly callMs: (webhookId: string) => number) {}
 
@@ -20,7 +20,7 @@ class Simulation {
   fill(hasMore: (webhookId: string) => boolean = () => true): void {
     for (let slot = this.scheduler.acquire(this.nowMs); slot; slot = this.scheduler.acquire(this.nowMs)) {
       const tookMs = this.callMs(slot.webhookId);
-      this.begun.push({ webhookId: slot.webhookId, atMs: this.nowMs });
+      this.started.push({ webhookId: slot.webhookId, atMs: this.nowMs });
       this.#calls.push({ slot, endsAtMs: this.nowMs + tookMs, tookMs });
       slot.claimed(hasMore(slot.webhookId) ? this.nowMs : null, this.nowMs);
     }
@@ -40,7 +40,7 @@ class Simulation {
   }
 
   callsBy(webhookId: string): number {
-    return this.begun.filter((call) => call.webhookId === webhookId).length;
+    return this.started.filter((call) => call.webhookId === webhookId).length;
   }
 }
 
@@ -115,7 +115,7 @@ test("quick webhooks get equal shares", () => {
   const simulation = new Simulation(() => QUICK_MS);
   const names = Array.from({ length: 40 }, (_, n) => `hook-${n}`);
   for (const name of names) simulation.scheduler.wake(name, 0, 0);
-  while (simulation.begun.length < 8_000) {
+  while (simulation.started.length < 8_000) {
     simulation.fill();
     simulation.step();
   }

@@ -41,7 +41,7 @@ const likeOfUrl: EventFacts = { kind: "reaction.created", fid: 3, targetFid: nul
 const user: EventFacts = { kind: "user.updated", fid: 3 };
 
 /** Returns whether a webhook with the subscription, in the form of a request, matches the event. */
-function hears(input: object, facts: EventFacts): boolean {
+function isMatched(input: object, facts: EventFacts): boolean {
   const subscription = expectOk(readSubscription(input, "subscription"));
   const matcher = createMatcher();
   expect(matcher.set("webhook", subscription)).toBeUndefined();
@@ -87,8 +87,8 @@ describe("a reply matches the filter", () => {
     [{ embedded_cast_hashes: [B] }, true],
     [{ embedded_cast_hashes: [A] }, false],
   ])("%j: %p", (filter, isMatch) => {
-    expect(hears({ cast_created: filter }, reply)).toBe(isMatch);
-    expect(hears({ "cast.deleted": filter }, { ...reply, kind: "cast.deleted" })).toBe(isMatch);
+    expect(isMatched({ cast_created: filter }, reply)).toBe(isMatch);
+    expect(isMatched({ "cast.deleted": filter }, { ...reply, kind: "cast.deleted" })).toBe(isMatch);
   });
 });
 
@@ -106,7 +106,7 @@ describe("a plain post in a channel matches the filter", () => {
     [{ embedded_cast_author_fids: [3] }, false],
     [{ embedded_cast_hashes: [A] }, false],
   ])("%j: %p", (filter, isMatch) => {
-    expect(hears({ "cast.created": filter }, post)).toBe(isMatch);
+    expect(isMatched({ "cast.created": filter }, post)).toBe(isMatch);
   });
 });
 
@@ -141,11 +141,11 @@ describe("two fields match when both hold, or with match: any when one holds", (
         const input = (fields: object) => ({ cast_created: { ...fields, ...(match && { match }) } });
         const failed = { [field]: failing[field] };
         const pair = (values: Record<string, unknown>) => ({ ...failed, [other]: values[other] });
-        if (other in holding) expect(hears(input(pair(holding)), reply)).toBe(match === "any");
-        expect(hears(input(pair(failing)), reply)).toBe(false);
+        if (other in holding) expect(isMatched(input(pair(holding)), reply)).toBe(match === "any");
+        expect(isMatched(input(pair(failing)), reply)).toBe(false);
         if (!(field in holding) || !(other in holding)) continue;
         const both = { [field]: holding[field], [other]: holding[other] };
-        expect(hears(input(both), reply)).toBe(true);
+        expect(isMatched(input(both), reply)).toBe(true);
       }
     }
   });
@@ -162,7 +162,7 @@ describe("exclusions override other conditions", () => {
     [{ exclude_author_fids: [4], text: "zora", match: "any" }, false],
     [{ exclude_author_fids: [4], text: "zora" }, false],
   ])("%j: %p", (filter, isMatch) => {
-    expect(hears({ cast_created: filter }, reply)).toBe(isMatch);
+    expect(isMatched({ cast_created: filter }, reply)).toBe(isMatch);
   });
 });
 
@@ -194,7 +194,7 @@ describe("follows, reactions and users", () => {
     [{ user_updated: { fids: [3] } }, user, true],
     [{ "user.updated": { fids: [4] } }, user, false],
   ])("%j, %j: %p", (subscription, facts, isMatch) => {
-    expect(hears(subscription, facts)).toBe(isMatch);
+    expect(isMatched(subscription, facts)).toBe(isMatch);
   });
 
   const events: readonly EventFacts[] = [
@@ -211,8 +211,8 @@ describe("follows, reactions and users", () => {
     "%s in either spelling names itself and no other kind",
     (kind) => {
       for (const facts of events) {
-        expect(hears({ [kind]: {} }, facts)).toBe(facts.kind === kind);
-        expect(hears({ [kind.replace(".", "_")]: {} }, facts)).toBe(facts.kind === kind);
+        expect(isMatched({ [kind]: {} }, facts)).toBe(facts.kind === kind);
+        expect(isMatched({ [kind.replace(".", "_")]: {} }, facts)).toBe(facts.kind === kind);
       }
     },
   );

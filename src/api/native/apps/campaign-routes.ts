@@ -45,7 +45,7 @@ const notifications = {
   ),
   ...counts,
   created_at: UnixSecs("When it was accepted"),
-  started_at: nullable(UnixSecs("When it was begun")),
+  started_at: nullable(UnixSecs("When it started")),
   completed_at: nullable(UnixSecs("When it ended")),
 };
 

@@ -31,7 +31,7 @@ export interface BulkBuild {
   step(): BulkProgress | undefined;
 }
 
-/** What the index file is: appending to the spool, building from it, or an ordinary index. */
+/** The state of the index file: appending to the spool, building from it, or an ordinary index. */
 export type BulkPhase = "spooling" | "building" | "finished";
 
 /** Progress of a build, for people and for /status. */

@@ -33,7 +33,7 @@ const hasMessages = bulkStatement<{ found: number }>(
      AS found`,
 );
 
-/** Whether a bulk build of this index has begun and is not finished. */
+/** Whether a bulk build of this index has started and is not finished. */
 export function isBulkBuilding(db: IndexDatabase): boolean {
   return db.get(hasSpool) !== undefined;
 }
@@ -50,7 +50,7 @@ export function canBulkBuild(db: IndexDatabase): boolean {
 }
 
 /**
- * Continues the bulk build of an index, or begins one if the index has no messages. The connection is set up for
+ * Continues the bulk build of an index, or starts one if the index has no messages. The connection is set up for
  * building until the build has finished; no other may write.
  *
  * @throws Error when the index has messages that no unfinished build has written.

@@ -67,7 +67,7 @@ export interface GenericColumns {
   readonly kind: Kind;
 }
 
-/** What the columns of a message do not hold. Hash and signature schemes are BLAKE3 and Ed25519: no other is valid. */
+/** The parts of a message that its columns do not store. Hash and signature schemes are BLAKE3 and Ed25519: no other is valid. */
 export interface MessageEnvelope {
   readonly signer: Uint8Array;
   readonly signature: Uint8Array;

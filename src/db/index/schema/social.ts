@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** What is derived from the live messages, updated in the transaction that changes them. Unix seconds. */
+/** Tables derived from the live messages, updated in the transaction that changes them. Unix seconds. */
 
 /** Counts of live rows that refer to a cast, by the id of the cast, which may be missing. */
 export const castCounts = sqliteTable(

@@ -1,5 +1,5 @@
 /**
- * What becomes of each table of the index when a new file is built from an old one. A test compares the list with the
+ * The treatment of each table of the index when a new file is built from an old one. A test compares the list with the
  * schema, so a new table needs a decision.
  */
 
@@ -54,7 +54,7 @@ export const BUILT_TABLES = [
 
 /**
  * Tables that are handled one by one. `meta` is copied and gets the marks of the migration. A new file has no repoints. The
- * caches that `touched` keeps up to date start empty with each process.
+ * caches that `touched` invalidates start empty with each process.
  */
 export const OTHER_TABLES = ["meta", "cast_repoints", "touched"] as const;
 

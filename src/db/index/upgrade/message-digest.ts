@@ -4,7 +4,7 @@ const LANES = 8;
 
 /**
  * A digest of a set of messages that does not depend on their order: the sum of their SHA-256 hashes, in eight lanes of 32
- * bits. Two sets have one digest only if they are equal, as long as no one chose the messages to collide.
+ * bits. Two sets have one digest only if they are equal, unless the messages were chosen to collide.
  */
 export class MessageDigest {
   readonly #lanes = new Uint32Array(LANES);

@@ -81,7 +81,7 @@ export async function upgradeIndex(deps: UpgradeDeps): Promise<UpgradeReport> {
   return { messages, formerBytes, bytes: db.sizeBytes(), differences };
 }
 
-/** Opens the file of a migration that was interrupted, or begins one. */
+/** Opens the file of a migration that was interrupted, or starts one. */
 function openNewFile({ former }: UpgradeDeps): IndexDatabase {
   const path = newFileOf(former.file);
   const source = former.fingerprint;

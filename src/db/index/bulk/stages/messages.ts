@@ -28,7 +28,7 @@ const emptyLends = bulkStatement<{ id: number }>(
   "SELECT message_id AS id FROM bulk_lends WHERE units = 0",
 );
 
-/** Keeps one generic message of each slot. */
+/** Retains one generic message of each slot. */
 function resolveGeneric({ db }: BuildContext): void {
   for (const { store, ids } of db.all(contestedSlots)) {
     let winner: (Rank & { readonly id: number }) | undefined;

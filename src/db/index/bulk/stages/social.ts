@@ -157,7 +157,7 @@ const fillLends = bulkStatement<unknown>(
    WHERE EXISTS (SELECT 1 FROM messages m WHERE m.id = s.message_id) ORDER BY 1, 2`,
 );
 
-/** Whatever is derived from live messages, in the order of its keys. */
+/** Rows derived from live messages, in the order of its keys. */
 export const SOCIAL_STAGES: readonly BulkStage[] = [
   oneStep("counts of casts", 2, ({ db }) => {
     db.run(fillCastCounts);

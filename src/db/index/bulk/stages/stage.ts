@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../database.ts";
 import type { BulkState } from "../bulk-state.ts";
 
-/** What a stage of the build works with. */
+/** The dependencies of a stage of the build. */
 export interface BuildContext {
   readonly db: IndexDatabase;
   readonly state: BulkState;
