@@ -4,8 +4,10 @@ import type { SignedMessage } from "../../protocol/signed-message.ts";
 import { verifyEd25519 } from "../../protocol/validate/ed25519.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
+import { StorageError } from "../sqlite/storage-error.ts";
 import { type IndexDatabase, openIndexReader, openIndexWriter } from "./database.ts";
 import { networkOfIndex } from "./identity.ts";
+import type { LiveMessage } from "./messages/live-message.ts";
 import { allMessages } from "./messages/live-messages.ts";
 import { splitMessage } from "./messages/split.ts";
 import { portableRows } from "./portable-rows.ts";
@@ -56,6 +58,12 @@ const DERIVED_TABLES = [
   "totals",
 ];
 
+/** Columns that name rows of tables with parts of messages. */
+const PARTS = [
+  { table: "envelopes", namedBy: ["casts", "reactions", "links", "user_data"], column: "envelope_id" },
+  { table: "message_signers", namedBy: ["envelopes", "messages"], column: "signer_id" },
+] as const;
+
 const MESSAGES_PER_STEP = 5000;
 
 /**
@@ -75,7 +83,9 @@ export function verifyIndex(path: string): Difference[] {
     scratch.sqlite.prepare("ATTACH DATABASE ? AS live").run(path);
     const invalid = rebuild(scratch, live);
     const differences = DERIVED_TABLES.map((table) => compare(scratch, table));
-    return [...invalid, ...differences, compareSearch(scratch)].filter((d) => d.missing + d.extra > 0);
+    return [...missingParts(live), ...invalid, ...differences, compareSearch(scratch)].filter(
+      (d) => d.missing + d.extra > 0,
+    );
   } finally {
     scratch[Symbol.dispose]();
     live[Symbol.dispose]();
@@ -86,6 +96,16 @@ export function verifyIndex(path: string): Difference[] {
 function finishRepoints(path: string): void {
   using db = openIndexWriter(path);
   while (db.repoints.areAny(db)) db.transaction(() => continueRepoints(db));
+}
+
+/** Counts the rows that live messages name and that are not there: a recount lacks them as well. */
+function missingParts(live: IndexDatabase): Difference[] {
+  return PARTS.flatMap(({ table, namedBy, column }) =>
+    namedBy.map((by) => {
+      const sql = `SELECT count(*) AS n FROM ${by} WHERE ${column} NOT IN (SELECT id FROM ${table})`;
+      return { table, missing: live.sqlite.query<{ n: number }, []>(sql).get()?.n ?? 0, extra: 0 };
+    }),
+  );
 }
 
 /** Fills the scratch database. Returns the tables with rows that give no valid message. */
@@ -133,9 +153,7 @@ function rebuildMessages(scratch: IndexDatabase, live: IndexDatabase, totals: To
         isDone = done === true;
         if (!stored) break;
         const { table } = stored.columns;
-        const message = stored.decode();
-        if (!isValid(message)) invalid.set(table, (invalid.get(table) ?? 0) + 1);
-        add(scratch, message, network);
+        if (!add(scratch, stored, network)) invalid.set(table, (invalid.get(table) ?? 0) + 1);
         counts.add(stored.fid, stored.store, 1);
         totals.add("messages", stored.fid, 1);
         if (table === "casts" || table === "reactions" || table === "links") totals.add(table, stored.fid, 1);
@@ -146,12 +164,21 @@ function rebuildMessages(scratch: IndexDatabase, live: IndexDatabase, totals: To
   return [...invalid].map(([table, extra]) => ({ table, missing: 0, extra }));
 }
 
-function isValid({ dataBytes, hash, signature, signer }: SignedMessage): boolean {
-  return Buffer.compare(messageHash(dataBytes), hash) === 0 && verifyEd25519(signer, hash, signature);
+/** Adds a live message to the scratch database. Returns false if its rows do not give a valid message. */
+function add(scratch: IndexDatabase, stored: LiveMessage, network: FarcasterNetwork): boolean {
+  try {
+    const message = stored.decode();
+    project(scratch, splitMessage(message, network), message.data);
+    return isValid(message);
+  } catch (cause) {
+    if (cause instanceof StorageError) throw cause;
+    // A part is missing or unreadable, or the message is in the slot of another.
+    return false;
+  }
 }
 
-function add(scratch: IndexDatabase, message: SignedMessage, network: FarcasterNetwork): void {
-  project(scratch, splitMessage(message, network), message.data);
+function isValid({ dataBytes, hash, signature, signer }: SignedMessage): boolean {
+  return Buffer.compare(messageHash(dataBytes), hash) === 0 && verifyEd25519(signer, hash, signature);
 }
 
 function compare(scratch: IndexDatabase, table: string): Difference {

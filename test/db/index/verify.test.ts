@@ -1,0 +1,33 @@
+import { describe, expect, test } from "bun:test";
+import { verifyIndex } from "../../../src/db/index/verify.ts";
+import { oddMessages } from "../../support/odd-messages.ts";
+import { startTestWriter } from "../../support/writer.ts";
+
+describe("verifyIndex", () => {
+  test.each([
+    [
+      "a row of envelopes is missing",
+      "DELETE FROM envelopes WHERE id = (SELECT max(id) FROM envelopes)",
+      "envelopes",
+    ],
+    ["a signer is missing", "DELETE FROM message_signers WHERE id = 1", "message_signers"],
+    [
+      "the data of an envelope are unreadable",
+      "UPDATE envelopes SET data = zeroblob(9) WHERE data IS NOT NULL",
+      "casts",
+    ],
+    ["the data of a message are unreadable", "UPDATE messages SET data = zeroblob(9)", "messages"],
+    [
+      "a row has the envelope of a message of another table",
+      `UPDATE links SET envelope_id = (SELECT r.envelope_id FROM reactions r JOIN envelopes e ON e.id = r.envelope_id
+         WHERE e.data IS NOT NULL LIMIT 1)`,
+      "links",
+    ],
+  ])("names the table when %s", async (_name, sql, table) => {
+    using writer = await startTestWriter(7);
+    await writer.submit(...oddMessages(7).map((bytes) => ({ kind: "message" as const, bytes })));
+    expect(verifyIndex(writer.db.file)).toEqual([]);
+    expect(writer.db.sqlite.run(sql).changes).toBeGreaterThan(0);
+    expect(verifyIndex(writer.db.file).map((difference) => difference.table)).toContain(table);
+  });
+});
