@@ -6,13 +6,21 @@ import { newestCasts } from "../ordered-page.ts";
 /** The most counts that are read before the query sorts the author's casts instead. */
 const MAX_COUNTS = 2000;
 
-const lowestSum = statement<{ sum: number }, [fid: number, maxCounts: number, above: number]>(
-  "skeleton.popular-casts.lowest-sum",
-  `SELECT below.sum
+/** Rows read beyond the page, so that the casts with its lowest sum are usually all read. */
+const SPARE_ROWS = 8;
+
+interface CountedRow extends CastRef {
+  readonly sum: number;
+  readonly hash: Uint8Array;
+}
+
+const top = statement<CountedRow, [fid: number, maxCounts: number, limit: number]>(
+  "skeleton.popular-casts.top",
+  `SELECT c.id, below.sum, c.hash
    FROM (SELECT id, likes + recasts + replies AS sum FROM cast_counts WHERE fid = ?
          ORDER BY (likes + recasts + replies) DESC LIMIT ?) below
    CROSS JOIN casts c ON c.id = below.id
-   LIMIT 1 OFFSET ?`,
+   LIMIT ?`,
 );
 // All casts with the lowest sum of the page are sorted, since the index does not have their hashes.
 const counted = statement<CastRef, [fid: number, lowestSum: number, limit: number]>(
@@ -52,9 +60,15 @@ const allOfAuthor = statement<CastRef, [fid: number, limit: number]>(
  */
 export function popularCasts(db: IndexDatabase, query: { fid: number; limit: number }): CastRef[] {
   const { fid, limit } = query;
-  const lowest = db.get(lowestSum, fid, MAX_COUNTS, limit - 1)?.sum ?? 0;
-  if (db.get(hasMoreCounts, fid, lowest, MAX_COUNTS)) return db.all(allOfAuthor, fid, limit);
-  const found = db.all(counted, fid, lowest, limit);
+  const maxRows = limit + SPARE_ROWS;
+  const rows = db.all(top, fid, MAX_COUNTS, maxRows);
+  const atEnd = rows.length < maxRows;
+  const lowest = atEnd ? 0 : (rows[limit - 1]?.sum ?? 0);
+  if (atEnd || rows.at(-1)?.sum === lowest) {
+    if (db.get(hasMoreCounts, fid, lowest, MAX_COUNTS)) return db.all(allOfAuthor, fid, limit);
+    if (!atEnd) return db.all(counted, fid, lowest, limit);
+  }
+  const found = rows.sort((a, b) => b.sum - a.sum || Buffer.compare(b.hash, a.hash)).slice(0, limit);
   if (found.length === limit) return found;
   const rest = newestCasts(db, { limit: limit - found.length, after: undefined }, (below, maxRows) =>
     db.all(uncounted, fid, below, maxRows),
