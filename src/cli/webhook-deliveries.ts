@@ -23,7 +23,7 @@ const DELIVERY_FIELDS = [
   "type",
   "state",
   "attempts",
-  "last_answer",
+  "last_response",
   "created_at",
   "next_attempt_at",
   "ended_at",
@@ -102,7 +102,7 @@ function toRow(delivery: unknown): Readonly<Record<string, unknown>> {
   return {
     ...(delivery as object),
     attempts: made.length,
-    last_answer: memberOf(last, "status") ?? memberOf(last, "error"),
+    last_response: memberOf(last, "status") ?? memberOf(last, "error"),
   };
 }
 

@@ -125,7 +125,7 @@ test("runs the documented steps from the registration to the first delivery", as
   const numbers = async () => (await fetch(`${node.url}/metrics`)).text();
   await until(async () => (await numbers()).includes('{response="http_2xx",outcome="delivered"} 3'));
   const list = await outputOf(`./dist/svc webhook deliveries ${id} --limit 1 ${signer}`);
-  expect(list).toMatch(/^message_id +type +state +attempts +last_answer +created_at/);
+  expect(list).toMatch(/^message_id +type +state +attempts +last_response +created_at/);
   expect(list).toMatch(/\nmsg_\w+ +cast\.created +delivered +1 +200 +\d{4}-/);
   expect(list).toMatch(/\nmore: --cursor \S+\n$/);
   const status = (await (await fetch(`${node.url}/status`)).json()) as { webhooks: object };

@@ -259,7 +259,7 @@ test("reads live events that the stream skipped from the log", async () => {
   scene.faults.delivery = () => (delivered++ < 4 ? "skip" : undefined);
   const missed = [cast(1, "skipped"), cast(2, "skipped too")];
   scene.happens(...missed);
-  scene.happens(cast(1, "heard"), cast(2, "heard too"));
+  scene.happens(cast(1, "received"), cast(2, "received too"));
   await expectEverything(scene);
   expect(missed.map((action) => holds(scene, action))).toEqual([true, true]);
 });
