@@ -188,7 +188,7 @@ describe("a search query", () => {
     expect(finds("gm gm", '"gm gm gm gm gm"')).toBe(false);
   });
 
-  test("without a word is undefined", () => {
+  test("is undefined for a text without a word", () => {
     for (const query of ["", "   ", '"', '""', "!?.,", "😀", "\0", "*", "()"])
       expect(searchQuery(query)).toBeUndefined();
   });

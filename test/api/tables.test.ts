@@ -197,7 +197,7 @@ describe("writes", () => {
     }
   });
 
-  test("none waits for the body", async () => {
+  test("respond with 501 before the body arrives", async () => {
     const port = Number(new URL(api.url).port);
     for (const write of WRITES) {
       const [method, path] = parts(write);

@@ -155,7 +155,7 @@ describe("event names from the time when mini apps were frames", () => {
 });
 
 describe("concurrent events", () => {
-  test("of two clients and many users all reach their rows", async () => {
+  test("of two clients and three users are all applied, each to its own row", async () => {
     const senders = [
       { fid: USER, ...A },
       { fid: USER, ...B },
@@ -197,7 +197,7 @@ async function storedTotals() {
 }
 
 describe("an invalid envelope is 401 and changes nothing", () => {
-  test("for each of more than 60 faults", async () => {
+  test("with each of more than 60 faults", async () => {
     await push.report(added("t"));
     await push.report(added("other"), B);
     const invalid = invalidEnvelopes(USER, userKey);

@@ -56,7 +56,7 @@ describe("a fault is 500 with a fixed text", () => {
     }
   });
 
-  test("also if a body was read", async () => {
+  test("after a body was read", async () => {
     const response = await fetch(http.api("/throws-with-body"), { method: "POST", body: "{}" });
     await expectError(response, 500, "internal error");
   });
@@ -82,11 +82,11 @@ describe("errors meant for the client are sent", () => {
     expect(JSON.stringify(fault)).toContain(secretText);
   });
 
-  test("a thrown status", async () => {
+  test("403 for a thrown status", async () => {
     await expectError(await fetch(http.api("/status")), 403, "not yours");
   });
 
-  test("a returned status, which is not an error", async () => {
+  test("202 for a returned status, which is not an error", async () => {
     const response = await fetch(http.api("/status-returned"));
     expect(response.status).toBe(202);
     expect(await response.json()).toEqual({ queued: true });

@@ -33,7 +33,7 @@ test.each(requests)("%s has a new id, or the client's", async (_name, path, init
   expect(response.headers.get("x-request-id")).toBe("client-1");
 });
 
-test("a 304 has an id too", async () => {
+test("a 304 has the request id of the client", async () => {
   const first = await fetch(http.api("/user?fid=3"));
   const headers = { "if-none-match": first.headers.get("etag") ?? "", "x-request-id": "again" };
   const second = await fetch(http.api("/user?fid=3"), { headers });

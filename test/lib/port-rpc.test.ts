@@ -65,7 +65,7 @@ describe("a client over a port", () => {
     expect(await failure(client.forget())).toEqual(new Error("there is no method forget"));
   });
 
-  test("can be awaited", async () => {
+  test("can be returned by an async function, and then still calls", async () => {
     const client = await (async () => connectRpc<Calculator>(ports.port2))();
     expect(await client.add(2, 2)).toBe(4);
   });

@@ -209,7 +209,7 @@ describe("a non-public address", () => {
 });
 
 describe("proxies of the environment", () => {
-  test("are not used", async () => {
+  test("are ignored for https and http", async () => {
     await using proxy = startRawReceiver((socket) => socket.end());
     await using receiver = startReceiver({ tls: authority.issue(["hooks.example"]) });
     await using plain = startReceiver();

@@ -221,7 +221,7 @@ describe("Subscribe", () => {
     expect(compacts.every(({ mergeMessageBody: body }) => body?.deletedMessages.length === 0)).toBe(true);
   });
 
-  test("of shard 0 fails", async () => {
+  test("returns an error for shard 0", async () => {
     const stream = (await client.subscribe({ eventTypes: [1], shardIndex: 0 }))._unsafeUnwrap();
     const failed = await new Promise<unknown>((resolve) => stream.on("error", resolve));
     expect(failed).toBeInstanceOf(Error);
