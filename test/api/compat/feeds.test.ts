@@ -167,3 +167,15 @@ test("a feed runs a bounded number of statements whatever its size", async () =>
   }
   expect(Math.max(...counts)).toBeLessThanOrEqual(16);
 });
+
+test("an author who recasts far more than they cast has every recast and cast in the feed", async () => {
+  for (const fid of [6, 7, 8]) graph.account(fid);
+  graph.link(6, "follow", 7);
+  const own = [1, 2, 3, 4].map((n) => graph.post(7, 200 + n, { text: `own ${n}` }));
+  const others = Array.from({ length: 30 }, (_, n) => graph.post(8, 300 + n, { text: `other ${n}` }));
+  others.forEach((cast, n) => {
+    graph.recast(7, 400 + n, cast);
+  });
+  const expected = [...own, ...others].reverse().map(({ hash }) => hash);
+  for (const limit of [2, 25]) expect(await walk("/feed/following?fid=6", limit)).toEqual(expected);
+});
