@@ -1,5 +1,6 @@
 const HASH_BITS = 16;
-const IDS_PER_SECOND = 2 ** HASH_BITS;
+/** The most casts of one second, missing ones included. */
+export const IDS_PER_SECOND = 2 ** HASH_BITS;
 
 /**
  * Ids of casts, missing casts and URLs share one number space, so that a reaction's target needs no type: a cast has the id
@@ -9,17 +10,21 @@ const IDS_PER_SECOND = 2 ** HASH_BITS;
 
 /**
  * The first choice for the row id of a cast: its time in unix seconds, then the first 16 bits of its hash. Ids sort by time.
- * Within one second they sort by hash only until two casts share the 16 bits: the later arrival gets the next free id. A
+ * Within one second they sort by hash only until two casts share the 16 bits: the later arrival gets another free id. A
  * list therefore reads whole seconds and sorts each by the full hash.
  */
 export function firstCastId(timestamp: number, hash: Uint8Array): number {
   return timestamp * IDS_PER_SECOND + ((hash[0] ?? 0) << 8) + (hash[1] ?? 0);
 }
 
-/** The id to try after `id`, which another cast has: the next of the same second, after its last one its first. */
-export function nextCastId(id: number): number {
-  const next = id + 1;
-  return next % IDS_PER_SECOND === 0 ? next - IDS_PER_SECOND : next;
+/**
+ * The id to try after `id`, which another cast has, in the same second. The distance is a part of the hash, so that tries stay few
+ * in a second with tens of thousands of casts. It is odd: 65,536 tries visit every id of the second.
+ */
+export function nextCastId(id: number, hash: Uint8Array): number {
+  const step = (((hash[2] ?? 0) << 8) + (hash[3] ?? 0)) | 1;
+  const place = id % IDS_PER_SECOND;
+  return id - place + ((place + step) % IDS_PER_SECOND);
 }
 
 /** The smallest id of a cast with this time in unix seconds. */

@@ -1,5 +1,5 @@
 import type { CastAddBody, Embed } from "../../../protocol/wire/generated/message.ts";
-import { firstCastId, firstCastIdAt, nextCastId, timestampOfCastId } from "../cast-id.ts";
+import { firstCastId, firstCastIdAt, IDS_PER_SECOND, nextCastId, timestampOfCastId } from "../cast-id.ts";
 import type { IndexDatabase } from "../database.ts";
 import type { CastColumns } from "../messages/columns.ts";
 import { decodeRest } from "../messages/rest.ts";
@@ -26,6 +26,9 @@ export interface CastRow {
   readonly rest: Uint8Array | null;
   readonly envelopeId: number;
 }
+
+/** Ids of one second that are tried before it is known that one is free: counting them takes about as long. */
+const TRIES_BEFORE_COUNT = 1000;
 
 const COLUMNS = `id, hash, fid, text, parent_id AS parentId, parent_fid AS parentFid, parent_hash AS parentHash,
   parent_url_id AS parentUrlId, root_id AS rootId, root_hash AS rootHash, root_url_id AS rootUrlId, rest,
@@ -55,6 +58,11 @@ const insertCast = statement<unknown, [id: number, ...CastValues]>(
    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
    WHERE NOT EXISTS (SELECT 1 FROM missing_casts WHERE id = ?1)
    ON CONFLICT (id) DO NOTHING`,
+);
+const idsOfSecond = statement<{ n: number }, [firstId: number, lastId: number]>(
+  "project.casts.ids-of-second",
+  `SELECT (SELECT count(*) FROM casts WHERE id BETWEEN ?1 AND ?2)
+     + (SELECT count(*) FROM missing_casts WHERE id BETWEEN ?1 AND ?2) AS n`,
 );
 const dropMissing = statement<unknown, [id: number]>(
   "project.casts.drop-missing",
@@ -183,14 +191,20 @@ function parentOf(db: IndexDatabase, fid: number, hash: Uint8Array): { id: numbe
   return { id, root: id < 0 ? { id, fid, hash, urlId: null } : threadOf(db, id) };
 }
 
-/** Inserts a cast under `first`, or the next id that neither a cast nor a missing cast has. Returns the id. */
+/** Inserts a cast under `first`, or another id of its second that neither a cast nor a missing cast has. Returns the id. */
 function insertAtFreeId(db: IndexDatabase, first: number, values: CastValues): number {
+  const [hash] = values;
   let id = first;
-  while (db.run(insertCast, id, ...values) === 0) {
-    id = nextCastId(id);
-    if (id === first) throw new Error("no id is free in this second");
+  for (let tries = 1; db.run(insertCast, id, ...values) === 0; tries++) {
+    if (tries === TRIES_BEFORE_COUNT && isSecondFull(db, id)) throw new Error("no id is free in this second");
+    id = nextCastId(id, hash);
   }
   return id;
+}
+
+function isSecondFull(db: IndexDatabase, id: number): boolean {
+  const ids = db.get(idsOfSecond, firstCastIdAt(timestampOfCastId(id)), lastIdOfSecond(id));
+  return ids?.n === IDS_PER_SECOND;
 }
 
 function lastIdOfSecond(id: number): number {

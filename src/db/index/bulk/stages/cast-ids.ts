@@ -74,8 +74,11 @@ function addIdsOf(db: IndexDatabase, week: number): void {
           GROUP BY s.hash ORDER BY s.first_id, s.hash`,
   });
   for (const { id: firstId, hash, fid, parentUrlId } of others) {
-    let id = nextCastId(firstId);
-    while (db.get(hasId, id) !== undefined) id = nextCastId(id);
+    let id = nextCastId(firstId, hash);
+    while (db.get(hasId, id) !== undefined) {
+      if (id === firstId) throw new Error("no id is free in this second");
+      id = nextCastId(id, hash);
+    }
     db.run(insertId, id, hash, fid, parentUrlId);
     db.run(insertMoved, hash, id);
   }
