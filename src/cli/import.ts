@@ -85,7 +85,7 @@ export function registerImport(program: Command, context: CommandContext): void 
         try {
           report = await runImport({
             path: file,
-            sink: createImportSink({ engine, verifier }),
+            sink: createImportSink({ db, engine, verifier, fileBytes: Bun.file(file).size }),
             positions: { get: (key) => getPosition(db, key) },
             clock,
             onProgress: (step) => progress.update(step),

@@ -55,7 +55,7 @@ export function registerMigrate(program: Command, context: CommandContext): void
         if (!verify) return;
         if (isBulkBuilding(index))
           throw new UserError(
-            "the index is not filled yet, so there is nothing to verify: start the node, which continues filling it",
+            "the index is not filled yet, so there is nothing to verify: start the node, or repeat the import, which continues filling it",
           );
 
         for (const db of [index, state]) {

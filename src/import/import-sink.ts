@@ -1,23 +1,54 @@
+import { bulkPhaseOf, canBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { areDeferred } from "../ingest/deferred-records.ts";
 import type { IngestEngine } from "../ingest/engine.ts";
 import { decodeRecord } from "../ingest/record.ts";
 import type { Verifier } from "../ingest/verify/verifier.ts";
 import type { ImportSink } from "./run-import.ts";
 
+export interface ImportSinkOptions {
+  readonly db: IndexDatabase;
+  readonly engine: IngestEngine;
+  readonly verifier: Verifier;
+  /** Size of the file. */
+  readonly fileBytes: number;
+  /** Smaller files are imported row by row. Default: some thousand messages. */
+  readonly minBulkBytes?: number;
+}
+
+const MIN_BULK_BYTES = 1024 * 1024;
+/** Few messages are shorter. */
+const BYTES_PER_MESSAGE = 120;
+
 /**
- * Returns a sink that validates and merges the records of a file as every other input. What only Ethereum can confirm
- * (ENS names, contract wallets) and the age limit of storage lends are not checked: the operator vouches for the file.
+ * Returns a sink that validates and merges the records of a file as every other input; into an index without messages with the
+ * bulk build. What only Ethereum can confirm (ENS names, contract wallets) and the age limit of storage lends are not checked:
+ * the operator vouches for the file.
  */
-export function createImportSink(options: { engine: IngestEngine; verifier: Verifier }): ImportSink {
-  const { engine, verifier } = options;
+export function createImportSink(options: ImportSinkOptions): ImportSink {
+  const { db, engine, verifier, fileBytes, minBulkBytes = MIN_BULK_BYTES } = options;
+  const isLarge = fileBytes >= minBulkBytes;
+  const expectedMessages = Math.ceil(fileBytes / BYTES_PER_MESSAGE);
+
+  function isSpooling(): boolean {
+    const phase = bulkPhaseOf(db);
+    return phase === "spooling" || (phase === undefined && isLarge && canBulkBuild(db) && !areDeferred(db));
+  }
+
   return {
     validate: (records) => verifier.validateRecords(records),
     async apply(records, positions) {
-      const decoded = records.map((record) => {
+      if (isSpooling()) return engine.spoolImport(records, positions, expectedMessages);
+      const decoded = records.map(({ record }) => {
         const result = decodeRecord(record);
         if (!result.ok) throw new Error(`a valid record cannot be decoded: ${result.error.reason}`);
         return result.value;
       });
       return engine.applyResumable(decoded, positions, { isHistory: true });
     },
+    isToFinish: (isAtEnd) =>
+      isAtEnd || !isSpooling() ? bulkPhaseOf(db) !== undefined || areDeferred(db) : false,
+    buildStep: () => engine.buildStep(),
+    applyDeferred: () => engine.applyDeferred(),
   };
 }

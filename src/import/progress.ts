@@ -1,3 +1,4 @@
+import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
 import { formatDuration, grouped, percentOf, progressLine } from "../runtime/progress-line.ts";
 
 /** The progress of an import. */
@@ -10,10 +11,16 @@ export interface ImportProgress {
   /** Records of this run. */
   readonly records: number;
   readonly elapsedMs: number;
+  /** Set while the index is built from the records of the file. */
+  readonly stage?: BulkProgress;
 }
 
 /** Formats a bar, percent, records per second and time left, as much of it as fits into `columns` columns. */
 export function formatProgress(progress: ImportProgress, columns: number): string {
+  if (progress.stage) {
+    const { stage, done } = progress.stage;
+    return progressLine(done, [`building the index: ${stage}  ${percentOf(done)}`, percentOf(done)], columns);
+  }
   const share = shareDone(progress);
   const percent = percentOf(share);
   const perSec = progress.elapsedMs > 0 ? (progress.records / progress.elapsedMs) * 1000 : 0;

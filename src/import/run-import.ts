@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
-import type { PositionUpdate } from "../ingest/engine.ts";
+import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
+import type { DeferredOutcome, ImportedRecord, MergeOutcome, PositionUpdate } from "../ingest/engine.ts";
 import type { EncodedRecord } from "../ingest/record.ts";
 import { reasonOf } from "../lib/failure.ts";
 import type { Rejection } from "../protocol/rejection.ts";
@@ -19,12 +20,18 @@ export interface ImportSink {
   /**
    * Merges valid records. Resolves with their outcomes, in order, once they are durable. The positions are written in
    * the transaction of the records. They are not written if the outcome of a record is `unavailable`: that record is not
-   * stored. `records` may be empty.
+   * stored. `records` may be empty. A record that is "deferred" is stored to be merged by `applyDeferred`.
    */
   apply(
-    records: readonly EncodedRecord[],
+    records: readonly ImportedRecord[],
     positions: readonly PositionUpdate[],
-  ): Promise<readonly (Rejection | undefined)[]>;
+  ): Promise<readonly (MergeOutcome | "deferred")[]>;
+  /** Whether `buildStep` and `applyDeferred` must run, before the next batch or, if `isAtEnd`, after the last. */
+  isToFinish(isAtEnd: boolean): boolean;
+  /** Runs the next step of the bulk build; returns undefined when the index is built. */
+  buildStep(): BulkProgress | undefined;
+  /** Merges the next deferred records, after the build; returns undefined if there are no more. */
+  applyDeferred(): DeferredOutcome[] | undefined;
 }
 
 export interface ImportOptions {
@@ -114,13 +121,37 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
     const isStored = await applyBatch(oldest.batch, refusals, sink, moves, summary);
     hasUnstored ||= !isStored;
     if (!hasUnstored) toOffset = point.offset;
+    await report();
+  };
+  const report = async (stage?: BulkProgress) => {
     onProgress?.({
+      ...(stage && { stage }),
       doneBytes: point.offset,
       totalBytes: Math.max(point.offset, (await stat(path)).size),
       startedAtBytes: fromOffset,
       records: summary.records,
       elapsedMs: clock.nowMs() - startedAtMs,
     });
+  };
+  /** Builds the index and merges what waits for that. Returns whether it has ended. */
+  const finish = async (isAtEnd: boolean): Promise<boolean> => {
+    if (!sink.isToFinish(isAtEnd)) return true;
+    for (let stage = sink.buildStep(); stage && !signal?.aborted; stage = sink.buildStep())
+      await report(stage);
+    while (!signal?.aborted) {
+      const outcomes = sink.applyDeferred();
+      if (!outcomes) return true;
+      for (const { offset, kind, outcome } of outcomes) {
+        if (outcome) summary.refuse(offset, outcome);
+        else summary.accept(kind);
+      }
+      await report();
+      if (outcomes.some(({ outcome }) => outcome?.code === "unavailable")) {
+        hasUnstored = true;
+        return false;
+      }
+    }
+    return false;
   };
   const currentReport = () => ({
     fromOffset,
@@ -130,11 +161,19 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   });
 
   try {
+    // Nothing more can be merged before what waits.
+    if (!(await finish(false)))
+      return {
+        ...currentReport(),
+        outcome: hasUnstored ? "unstored" : "stopped",
+        detail: "before the end of the bulk build",
+      };
     for await (const step of readRecords(path, { fromOffset })) {
       if (step.kind === "end") {
         validate();
         while (ahead.length > 0 && !signal?.aborted) await commitOldest();
         if (ahead.length > 0) break;
+        if (!(await finish(true)) && !hasUnstored) break;
         if (!hasUnstored) return { ...currentReport(), outcome: step.outcome, detail: step.detail };
         const detail = `at byte ${toOffset}: a record after it could not be stored`;
         return { ...currentReport(), outcome: "unstored", detail };
@@ -168,14 +207,17 @@ async function applyBatch(
   positions: readonly PositionUpdate[],
   summary: ImportSummary,
 ): Promise<boolean> {
-  const valid = recordsOf(batch).filter((_, at) => refusals[at] === undefined);
+  const valid = batch
+    .flatMap(({ content, offset }) => (content.ok ? [{ record: content.value, offset }] : []))
+    .filter((_, at) => refusals[at] === undefined);
   const outcomes = await sink.apply(valid, positions);
   let readable = 0;
   let applied = 0;
   for (const { offset, content } of batch) {
     const outcome = content.ok ? (refusals[readable++] ?? outcomes[applied++]) : content.error;
+    if (outcome === "deferred") continue;
     if (outcome) summary.refuse(offset, outcome);
     else if (content.ok) summary.accept(content.value.kind);
   }
-  return !outcomes.some((outcome) => outcome?.code === "unavailable");
+  return !outcomes.some((outcome) => outcome !== "deferred" && outcome?.code === "unavailable");
 }

@@ -69,6 +69,11 @@ export function admitAuthor(context: AdmitContext, message: SignedMessage): Reje
  * to lend). It only reads.
  */
 export function admit(context: AdmitContext, message: SignedMessage): Rejection | undefined {
+  return admitByRegistry(context, message) ?? admitByMessages(context, message);
+}
+
+/** The checks of `admit` that read on-chain events and keys only. */
+export function admitByRegistry(context: AdmitContext, message: SignedMessage): Rejection | undefined {
   const { db } = context;
   const { data } = message;
   const refusal = admitAuthor(context, message);
@@ -76,7 +81,12 @@ export function admit(context: AdmitContext, message: SignedMessage): Rejection 
   if (data.body?.$case === "keyAddBody") return verifyKeyAddCustody(db, data);
   if (data.body?.$case === "keyRemoveBody") return verifyKeyRemoveCustody(db, data, data.body.value);
   const proReason = needsPro(message);
-  if (proReason && !isPro(context, data.fid)) return invalid(proReason);
+  return proReason && !isPro(context, data.fid) ? invalid(proReason) : undefined;
+}
+
+/** The checks of `admit` that follow those of the registry and read names, verifications, rents and lends. */
+export function admitByMessages(context: AdmitContext, { data }: SignedMessage): Rejection | undefined {
+  const { db } = context;
   const name = requiredUsername(data);
   if (name !== undefined && db.get(proofOwner, name)?.fid !== data.fid)
     return invalid("username has no live proof of this fid");

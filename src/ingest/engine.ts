@@ -1,5 +1,6 @@
 import type { BulkBuild, BulkProgress, PackedMessages } from "../db/index/bulk/bulk-build.ts";
 import { isBulkBuilding, openBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
+import { MessagePacker } from "../db/index/bulk/packed-messages.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { putPosition } from "../db/index/positions.ts";
 import { continueRepoints } from "../db/index/project/repoints.ts";
@@ -10,13 +11,15 @@ import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { admit } from "./admit.ts";
+import { admit, admitByMessages, admitByRegistry } from "./admit.ts";
 import { ChangeTracker } from "./change-tracker.ts";
+import { deferredAfter, dropDeferred } from "./deferred-records.ts";
 import { causeOf, type EventCause, isHistory, writeEvents } from "./events.ts";
 import { applyKeyMessage, renewGaslessSigner } from "./gasless-keys.ts";
+import { ImportSpool } from "./import-spool.ts";
 import { type MergeContext, mergeMessage } from "./merge.ts";
 import { MessageStore } from "./message-store.ts";
-import type { IngestRecord } from "./record.ts";
+import { decodeRecord, type EncodedRecord, type IngestRecord, type RecordKind } from "./record.ts";
 import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
 import {
   applyRelayedOp,
@@ -45,6 +48,23 @@ export interface ApplyOptions {
    * time at which it was signed, so that a gasless key or a Pro tier that has expired since still counts.
    */
   readonly isHistory?: boolean;
+  /** The registry has admitted the messages before. */
+  readonly isAdmitted?: boolean;
+  /** Runs in the transaction that stores all of the records. */
+  readonly alongside?: (() => void) | undefined;
+}
+
+/** A record of an import with its place in the file. */
+export interface ImportedRecord {
+  readonly record: EncodedRecord;
+  readonly offset: number;
+}
+
+/** The outcome of a record that was deferred. */
+export interface DeferredOutcome {
+  readonly offset: number;
+  readonly kind: RecordKind;
+  readonly outcome: MergeOutcome;
 }
 
 export interface IngestEngineDeps {
@@ -90,6 +110,21 @@ export interface IngestEngine {
   applyRelayed(batch: RelayedBatch): void;
 
   /**
+   * Applies a batch of an import into an empty index, with the bulk build: what merging would only add goes to its spool, what
+   * may depend on the order is deferred until the index is built. Outcomes and positions are as with `applyResumable`.
+   *
+   * @throws StorageError if nothing was written. The same batch can be applied again.
+   */
+  spoolImport(
+    records: readonly ImportedRecord[],
+    positions: readonly PositionUpdate[],
+    expectedMessages: number,
+  ): (MergeOutcome | "deferred")[];
+
+  /** Merges the next deferred records, after the build. Returns their outcomes, or undefined if there are no more. */
+  applyDeferred(): DeferredOutcome[] | undefined;
+
+  /**
    * Moves more of the rows that still name casts by former ids, in a commit of its own. Every other commit does the same, so
    * this is for a node that receives nothing.
    */
@@ -104,6 +139,8 @@ export interface IngestEngine {
   buildStep(): BulkProgress | undefined;
 }
 
+const DEFERRED_PER_COMMIT = 500;
+
 export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   const { db, network, clock, onFault, onEvents } = deps;
   const totals = new TotalsDelta(db);
@@ -116,6 +153,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   let hasWrittenEvents = false;
   /** Opened with the first batch for it, and gone when the index is built. */
   let bulk: BulkBuild | undefined;
+  let importSpool: ImportSpool | undefined;
 
   function apply(records: readonly IngestRecord[]): MergeOutcome[] {
     try {
@@ -141,14 +179,14 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     let isAnyUnstored = false;
     const outcomes = records.map((record) => {
       try {
-        return commit([record], [], options)[0];
+        return commit([record], [], { ...options, alongside: undefined })[0];
       } catch (cause) {
         if (cause instanceof StorageError) throw cause;
         isAnyUnstored = true;
         return unstored(cause);
       }
     });
-    if (!isAnyUnstored && positions.length > 0) commit([], positions, options);
+    if (!isAnyUnstored) commit([], positions, options);
     return outcomes;
   }
 
@@ -204,12 +242,99 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     }
   }
 
+  function spoolImport(
+    records: readonly ImportedRecord[],
+    positions: readonly PositionUpdate[],
+    expectedMessages: number,
+  ): (MergeOutcome | "deferred")[] {
+    bulk ??= openBulkBuild(db);
+    const faults = new Map<number, Rejection>();
+    for (;;) {
+      importSpool ??= new ImportSpool({ db, network, counts, expectedMessages });
+      const spooling = importSpool;
+      let current: number | undefined;
+      const outcomes: (MergeOutcome | "deferred")[] = [];
+      try {
+        bulk.append(() => {
+          const context = newContext();
+          const packer = new MessagePacker();
+          for (const [at, { record, offset }] of records.entries()) {
+            const fault = faults.get(at);
+            current = at;
+            outcomes.push(fault ?? spoolOne(context, spooling, packer, record, offset));
+          }
+          current = undefined;
+          counts.flush();
+          totals.flush(db);
+          if (faults.size === 0) for (const { key, position } of positions) putPosition(db, key, position);
+          return [packer.finish()];
+        });
+        return outcomes;
+      } catch (cause) {
+        discard();
+        // It has decided on records that were not stored.
+        importSpool = undefined;
+        if (cause instanceof StorageError || current === undefined) throw cause;
+        faults.set(current, unstored(cause));
+      }
+    }
+  }
+
+  function spoolOne(
+    context: MergeContext,
+    spooling: ImportSpool,
+    packer: MessagePacker,
+    encoded: EncodedRecord,
+    offset: number,
+  ): MergeOutcome | "deferred" {
+    const decoded = decodeRecord(encoded);
+    if (!decoded.ok) throw new Error(`a valid record cannot be decoded: ${decoded.error.reason}`);
+    const record = decoded.value;
+    if (record.kind === "message" && !spooling.allWait) {
+      const { message } = record;
+      const admittedAtSecs = Math.min(toUnixSecs(message.data.timestamp), context.nowSecs);
+      const refusal = admitByRegistry({ db, network, nowSecs: admittedAtSecs, signers }, message);
+      if (refusal) return refusal;
+      const name = message.data.body?.$case;
+      if (name === "keyAddBody" || name === "keyRemoveBody") spooling.waitForAll();
+    }
+    const wasAdmitted = !spooling.allWait;
+    switch (spooling.decide(context, record, isHistory(causeOf(record), context.nowSecs))) {
+      case "defer":
+        spooling.defer(record, encoded, offset, wasAdmitted);
+        return "deferred";
+      case "spool":
+        if (record.kind === "message") spooling.pack(packer, record.message);
+        return undefined;
+      case "merge":
+        return withEvents(context, causeOf(record), () => applyOne(context, record, { isHistory: true }));
+    }
+  }
+
+  function applyDeferred(): DeferredOutcome[] | undefined {
+    const page = deferredAfter(db, -1, DEFERRED_PER_COMMIT);
+    const isAdmitted = page[0]?.isAdmitted ?? false;
+    const end = page.findIndex((one) => one.isAdmitted !== isAdmitted);
+    const batch = end < 0 ? page : page.slice(0, end);
+    const last = batch.at(-1);
+    if (!last) return undefined;
+    const records = batch.map(({ record }) => {
+      const decoded = decodeRecord(record);
+      if (!decoded.ok) throw new Error(`a deferred record cannot be decoded: ${decoded.error.reason}`);
+      return decoded.value;
+    });
+    const alongside = () => dropDeferred(db, last.number);
+    const outcomes = applyResumable(records, [], { isHistory: true, isAdmitted, alongside });
+    return batch.map(({ offset, record: { kind } }, at) => ({ offset, kind, outcome: outcomes[at] }));
+  }
+
   function buildStep(): BulkProgress | undefined {
     if (!bulk && !isBulkBuilding(db)) return undefined;
     bulk ??= openBulkBuild(db);
     const progress = bulk.step();
     if (progress === undefined) {
       bulk = undefined;
+      importSpool = undefined;
       db.forget();
       forget();
     }
@@ -243,6 +368,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
         withEvents(context, causeOf(record), () => applyOne(context, record, options)),
       );
       for (const { key, position } of positions) putPosition(db, key, position);
+      options.alongside?.();
       return outcomes;
     });
   }
@@ -310,7 +436,8 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
         const { message } = record;
         const signedAtSecs = toUnixSecs(message.data.timestamp);
         const admittedAtSecs = options.isHistory ? Math.min(signedAtSecs, context.nowSecs) : context.nowSecs;
-        const refusal = admit({ db, network, nowSecs: admittedAtSecs, signers }, message);
+        const admission = { db, network, nowSecs: admittedAtSecs, signers };
+        const refusal = (options.isAdmitted ? admitByMessages : admit)(admission, message);
         if (refusal) return refusal;
         if (applyKeyMessage(context, message)) return undefined;
         const outcome = mergeMessage(context, message);
@@ -326,5 +453,5 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     return rejection("unavailable", "the node could not store the record; try again");
   }
 
-  return { apply, applyResumable, applyRelayed, repointMore, buildStep };
+  return { apply, applyResumable, applyRelayed, spoolImport, applyDeferred, repointMore, buildStep };
 }

@@ -1,9 +1,11 @@
 import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
+import { isBulkBuilding } from "../db/index/bulk/open-bulk-build.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
 import { openState, statePath } from "../db/state/database.ts";
+import { areDeferred } from "../ingest/deferred-records.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
 import { EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
@@ -144,6 +146,8 @@ async function prepareDatabases(common: Common, { demo, newState }: ServeOptions
   using db = openIndexWriter(indexPath(config.data.dir));
   claimNetwork(db, config.protocol.network);
   claimSource(db, { follows });
+  if (!follows && (isBulkBuilding(db) || areDeferred(db)))
+    throw new UserError("an import into the index has not finished: run the same `svc import` again");
   // Before the index gets any data, so that an index with data and no state means that the state was lost.
   openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) })[Symbol.dispose]();
   let records = 0;

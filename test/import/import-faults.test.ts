@@ -24,11 +24,17 @@ import { type FaultSpan, type InjectedFault, withFaultAtEveryStatement } from ".
 const BATCH_RECORDS = 8;
 
 /** Imports into an index. `onFault` is called for a record that causes an unexpected fault. */
-function importer(db: IndexDatabase, batchRecords?: number, onFault: (cause: unknown) => void = () => {}) {
+function importer(
+  db: IndexDatabase,
+  batchRecords?: number,
+  onFault: (cause: unknown) => void = () => {},
+  isBulk = false,
+) {
   const clock = new ManualClock(ANCHOR_SECS);
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
   const engine = createIngestEngine({ db, network, clock, onFault });
-  const sink = createImportSink({ engine, verifier: historyVerifier(network, clock) });
+  const verifier = historyVerifier(network, clock);
+  const sink = createImportSink({ db, engine, verifier, fileBytes: isBulk ? 1e7 : 0 });
   const positions = { get: (key: string) => getPosition(db, key) };
   return (path: string) => runImport({ path, sink, positions, clock, ...(batchRecords && { batchRecords }) });
 }
@@ -41,39 +47,41 @@ async function undisturbed(path: string): Promise<string> {
   return dumpIndex(db);
 }
 
-describe("an import that a storage fault interrupts is completed by the next runs", () => {
-  /** A full disk may have room for one table but not for another. A lock of another process ends between transactions. */
-  const cases: { fault: InjectedFault; span: FaultSpan; rollsBack: boolean }[] = [
-    { fault: "full", span: "same statement", rollsBack: false },
-    { fault: "busy", span: { statements: BATCH_RECORDS + 1 }, rollsBack: false },
-    { fault: "io", span: "once", rollsBack: true },
-  ];
-  for (const { fault, ...options } of cases) {
-    test(`${fault}, at every statement of every transaction`, async () => {
+for (const isBulk of [false, true])
+  describe(`an import ${isBulk ? "with the bulk build" : "row by row"} that a storage fault interrupts is completed by the next runs`, () => {
+    /** A full disk may have room for one table but not for another. A lock of another process ends between transactions. */
+    const cases: { fault: InjectedFault; span: FaultSpan; rollsBack: boolean }[] = [
+      { fault: "full", span: "same statement", rollsBack: false },
+      { fault: "busy", span: { statements: BATCH_RECORDS + 1 }, rollsBack: false },
+      { fault: "io", span: "once", rollsBack: true },
+    ];
+    for (const { fault, ...options } of cases) {
+      test(`${fault}, at every statement of every transaction`, async () => {
+        using dir = tempDir();
+        const path = `${dir.path}/records`;
+        await writeRecords(path, mixedRecords());
+        const whole = await undisturbed(path);
+        using db = openIndexInMemory();
+        const run = importer(db, BATCH_RECORDS, undefined, isBulk);
+        const { faults, failed } = await withFaultAtEveryStatement(db, fault, () => run(path), options);
+        expect(faults).toBeGreaterThan(400);
+        const insert = isBulk ? "bulk.spool.cast" : "messages.insert";
+        for (const name of ["BEGIN IMMEDIATE", "COMMIT", insert, "positions.put"])
+          expect([...failed]).toContain(name);
+        expect(dumpIndex(db)).toBe(whole);
+      }, 60_000);
+    }
+
+    test("of thousands of records, at each 997th statement", async () => {
       using dir = tempDir();
       const path = `${dir.path}/records`;
-      await writeRecords(path, mixedRecords());
-      const whole = await undisturbed(path);
+      await writeRecords(path, demoRecords().slice(0, 2500));
       using db = openIndexInMemory();
-      const run = importer(db, BATCH_RECORDS);
-      const { faults, failed } = await withFaultAtEveryStatement(db, fault, () => run(path), options);
-      expect(faults).toBeGreaterThan(400);
-      for (const name of ["BEGIN IMMEDIATE", "COMMIT", "messages.insert", "positions.put"])
-        expect([...failed]).toContain(name);
-      expect(dumpIndex(db)).toBe(whole);
+      const run = importer(db, undefined, undefined, isBulk);
+      await withFaultAtEveryStatement(db, "full", () => run(path), { span: "same statement", every: 997 });
+      expect(dumpIndex(db)).toBe(await undisturbed(path));
     }, 60_000);
-  }
-
-  test("of thousands of records, at each 997th statement", async () => {
-    using dir = tempDir();
-    const path = `${dir.path}/records`;
-    await writeRecords(path, demoRecords().slice(0, 2500));
-    using db = openIndexInMemory();
-    const run = importer(db);
-    await withFaultAtEveryStatement(db, "full", () => run(path), { span: "same statement", every: 997 });
-    expect(dumpIndex(db)).toBe(await undisturbed(path));
-  }, 60_000);
-});
+  });
 
 test("an import that fills the disk reports what is stored and is completed once there is room", async () => {
   using dir = tempDir();

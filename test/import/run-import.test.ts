@@ -42,7 +42,7 @@ function openTarget(dir: string): Disposable & {
     throw cause;
   };
   const engine = createIngestEngine({ db, network, clock, onFault });
-  const sink = createImportSink({ engine, verifier: historyVerifier(network, clock) });
+  const sink = createImportSink({ db, engine, verifier: historyVerifier(network, clock), fileBytes: 1e9 });
   const positions = { get: (key: string) => getPosition(db, key) };
   return {
     db,

@@ -169,7 +169,7 @@ test("admits history as of its own time: a message of a key that has expired sin
     },
   });
   const verifier = historyVerifier(FarcasterNetwork.FARCASTER_NETWORK_MAINNET, node.clock);
-  const sink = createImportSink({ engine, verifier });
+  const sink = createImportSink({ db: node.db, engine, verifier, fileBytes: 0 });
   const addedAt = DEFAULT_TIMESTAMP - 100 * TTL_SECS;
   const castAt = (timestamp: number) => signedCast(1, `at ${timestamp}`, first, { timestamp });
   const verdicts = await sink.apply(
@@ -178,10 +178,15 @@ test("admits history as of its own time: a message of a key that has expired sin
       castAt(addedAt + TTL_SECS),
       castAt(addedAt + 2 * TTL_SECS),
       castAt(addedAt + 3 * TTL_SECS + 1),
-    ].map((bytes) => ({ kind: "message", bytes })),
+    ].map((bytes, offset) => ({ record: { kind: "message", bytes }, offset })),
     [],
   );
-  expect(verdicts.map((verdict) => verdict?.code ?? "ok")).toEqual(["ok", "ok", "ok", REFUSED]);
+  expect(verdicts.map((one) => (one === "deferred" ? one : (one?.code ?? "ok")))).toEqual([
+    "ok",
+    "ok",
+    "ok",
+    REFUSED,
+  ]);
   expect(node.ingestMessage(castAt(DEFAULT_TIMESTAMP))).toBe(REFUSED);
 });
 

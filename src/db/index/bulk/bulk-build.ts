@@ -13,12 +13,12 @@ export interface BulkBuild {
   readonly phase: BulkPhase;
   /**
    * Appends messages, and whatever `alongside` writes, in one transaction. `alongside` removes the fids from the todo list, or moves
-   * a position: it records the messages as done. Messages of one slot are resolved by the build with the rules of the
-   * protocol, wherever in the spool they are.
+   * a position: it records the messages as done. A `batch` that is a function runs in the transaction, too. Messages of one slot are
+   * resolved by the build with the rules of the protocol, wherever in the spool they are.
    *
    * @throws StorageError when nothing of it was written. The same call can be repeated.
    */
-  append(batch: readonly PackedMessages[], alongside?: () => void): void;
+  append(batch: readonly PackedMessages[] | (() => readonly PackedMessages[]), alongside?: () => void): void;
   /** Makes every commit so far durable. */
   sync(): void;
   /**

@@ -74,11 +74,14 @@ export function openBulkBuild(db: IndexDatabase, options: BulkBuildOptions = {})
     throw cause;
   }
 
-  function append(batch: readonly PackedMessages[], alongside?: () => void): void {
+  function append(
+    batch: readonly PackedMessages[] | (() => readonly PackedMessages[]),
+    alongside?: () => void,
+  ): void {
     if (phase !== "spooling") throw new Error("the spool has ended");
     try {
       db.transaction(() => {
-        for (const { bytes } of batch) spool.append(bytes);
+        for (const { bytes } of typeof batch === "function" ? batch() : batch) spool.append(bytes);
         alongside?.();
       });
     } catch (cause) {
