@@ -31,6 +31,7 @@ export function createImportSink(options: ImportSinkOptions): ImportSink {
   const expectedMessages = Math.ceil(fileBytes / BYTES_PER_MESSAGE);
 
   function isSpooling(): boolean {
+    if (engine.hasSpoolEnded) return false;
     const phase = bulkPhaseOf(db);
     return phase === "spooling" || (phase === undefined && isLarge && canBulkBuild(db) && !areDeferred(db));
   }
@@ -48,6 +49,7 @@ export function createImportSink(options: ImportSinkOptions): ImportSink {
     },
     isToFinish: (isAtEnd) =>
       isAtEnd || !isSpooling() ? bulkPhaseOf(db) !== undefined || areDeferred(db) : false,
+    sync: () => engine.syncSpool(),
     buildStep: () => engine.buildStep(),
     applyDeferred: () => engine.applyDeferred(),
   };

@@ -28,6 +28,8 @@ export interface ImportSink {
   ): Promise<readonly (MergeOutcome | "deferred")[]>;
   /** Whether `buildStep` and `applyDeferred` must run, before the next batch or, if `isAtEnd`, after the last. */
   isToFinish(isAtEnd: boolean): boolean;
+  /** Makes durable what `apply` has stored. */
+  sync(): void;
   /** Runs the next step of the bulk build; returns undefined when the index is built. */
   buildStep(): BulkProgress | undefined;
   /** Merges the next deferred records, after the build; returns undefined if there are no more. */
@@ -112,9 +114,10 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
     batch = [];
     batchBytes = 0;
   };
-  const commitOldest = async () => {
+  /** Returns whether a further batch may be committed. */
+  const commitOldest = async (): Promise<boolean> => {
     const oldest = ahead.shift();
-    if (!oldest) return;
+    if (!oldest) return true;
     const refusals = await oldest.refusals;
     for (const { raw } of oldest.batch) point.advance(raw);
     const moves = hasUnstored ? [] : point.positionUpdates();
@@ -122,6 +125,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
     hasUnstored ||= !isStored;
     if (!hasUnstored) toOffset = point.offset;
     await report();
+    return await finish(false);
   };
   const report = async (stage?: BulkProgress) => {
     onProgress?.({
@@ -153,25 +157,23 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
     }
     return false;
   };
-  const currentReport = () => ({
-    fromOffset,
-    toOffset,
-    summary: summary.report(),
-    elapsedMs: clock.nowMs() - startedAtMs,
+  const currentReport = () => {
+    sink.sync();
+    return { fromOffset, toOffset, summary: summary.report(), elapsedMs: clock.nowMs() - startedAtMs };
+  };
+  const unfinished = (): ImportReport => ({
+    ...currentReport(),
+    outcome: hasUnstored ? "unstored" : "stopped",
+    detail: `at byte ${toOffset}: the index is not built yet`,
   });
 
   try {
     // Nothing more can be merged before what waits.
-    if (!(await finish(false)))
-      return {
-        ...currentReport(),
-        outcome: hasUnstored ? "unstored" : "stopped",
-        detail: "before the end of the bulk build",
-      };
+    if (!(await finish(false))) return unfinished();
     for await (const step of readRecords(path, { fromOffset })) {
       if (step.kind === "end") {
         validate();
-        while (ahead.length > 0 && !signal?.aborted) await commitOldest();
+        while (ahead.length > 0 && !signal?.aborted) if (!(await commitOldest())) return unfinished();
         if (ahead.length > 0) break;
         if (!(await finish(true)) && !hasUnstored) break;
         if (!hasUnstored) return { ...currentReport(), outcome: step.outcome, detail: step.detail };
@@ -182,7 +184,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
       batchBytes += step.raw.length;
       if (batch.length < batchRecords && batchBytes < MAX_BATCH_BYTES) continue;
       validate();
-      if (ahead.length > MAX_BATCHES_AHEAD) await commitOldest();
+      if (ahead.length > MAX_BATCHES_AHEAD && !(await commitOldest())) return unfinished();
       if (signal?.aborted) break;
     }
   } catch (cause) {

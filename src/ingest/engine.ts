@@ -121,6 +121,12 @@ export interface IngestEngine {
     expectedMessages: number,
   ): (MergeOutcome | "deferred")[];
 
+  /** Whether the spool of an import takes no more messages: every further record would be deferred. */
+  readonly hasSpoolEnded: boolean;
+
+  /** Makes the commits of `spoolImport` durable, which are not synced one by one. */
+  syncSpool(): void;
+
   /** Merges the next deferred records, after the build. Returns their outcomes, or undefined if there are no more. */
   applyDeferred(): DeferredOutcome[] | undefined;
 
@@ -453,5 +459,17 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     return rejection("unavailable", "the node could not store the record; try again");
   }
 
-  return { apply, applyResumable, applyRelayed, spoolImport, applyDeferred, repointMore, buildStep };
+  return {
+    apply,
+    applyResumable,
+    applyRelayed,
+    spoolImport,
+    get hasSpoolEnded() {
+      return importSpool?.allWait ?? false;
+    },
+    syncSpool: () => bulk?.sync(),
+    applyDeferred,
+    repointMore,
+    buildStep,
+  };
 }
