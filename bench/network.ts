@@ -118,7 +118,7 @@ function buildNetwork(
       if (batch.length === RECORDS_PER_COMMIT) flush();
     }
     flush();
-    storeRankings(db, computeRankings(db, { nowMs: Date.now(), windowHours: 24 }));
+    storeRankings(db, computeRankings(db, { snapshot: Date.now(), windowHours: 24 }));
     db.checkpoint();
   }
   openState(statePath(building))[Symbol.dispose]();

@@ -1,13 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
-import { newestSnapshot, type RankedRef, storeRankings } from "../../src/db/index/rankings.ts";
+import {
+  newestSnapshot,
+  type RankedRef,
+  SNAPSHOT_INTERVAL_MS,
+  snapshotTimeAt,
+  storeRankings,
+} from "../../src/db/index/rankings.ts";
 import { computeRankings } from "../../src/ingest/ranking/compute.ts";
-import { REFRESH_MS, refreshRankings, startRankingRefresh } from "../../src/ingest/ranking/refresh.ts";
+import { refreshRankings, startRankingRefresh } from "../../src/ingest/ranking/refresh.ts";
 import { ReactionType } from "../../src/protocol/wire/generated/message.ts";
+import { cursorCodec } from "../../src/read/cursor.ts";
 import { hashesOfCasts } from "../../src/read/hydrate/cast-ids.ts";
 import { hex } from "../../src/read/hydrate/casts.ts";
-import { rankedCasts, rankedChannels, rankingCursors } from "../../src/read/queries/feeds/ranking.ts";
+import { rankedCasts, rankedChannels } from "../../src/read/queries/feeds/ranking.ts";
+import { rankingCursors } from "../../src/read/queries/feeds/ranking-cursor.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { ManualClock } from "../support/clock.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
@@ -129,7 +137,7 @@ describe("rankings", () => {
         }
         const gone = new Set(removed.flatMap((at) => casts[at % Math.max(1, casts.length)] ?? []));
         for (const cast of gone) deleteCast(db, cast);
-        const { rankings, snapshot } = computeRankings(db, { nowMs: NOW * 1000, windowHours: 24 });
+        const { rankings, snapshot } = computeRankings(db, { snapshot: NOW * 1000, windowHours: 24 });
         const live = casts.filter((cast) => !gone.has(cast));
         const expected = expectedRankings(live, [...made.values()]);
         expect(snapshot).toBe(NOW * 1000);
@@ -162,7 +170,7 @@ describe("rankings", () => {
           insertCast(db, { fid: 1, at: NOW - 30 * HOUR, hash: hashFrom(`r${n}`), body: { parent } });
       });
     });
-    const { casts: ranked } = computeRankings(db, { nowMs: NOW * 1000, windowHours: 24 }).rankings;
+    const { casts: ranked } = computeRankings(db, { snapshot: NOW * 1000, windowHours: 24 }).rankings;
     const likesOf = new Map(casts.map(({ hash }, n) => [hash.toHex(), 1 + (n % 5)]));
     expect(ranked).toHaveLength(1000);
     const counts = ranked.map(({ ref }) => likesOf.get(ref.toHex()) ?? 0);
@@ -226,7 +234,100 @@ describe("rankings", () => {
     expect(hashesIn(rankedCasts(db, { limit: 1, after: undefined }))).toEqual(
       casts.slice(8).map(({ hash }) => hex(hash)),
     );
-    expect(rankedCasts(db, { limit: 3, after: [77, 0] })).toEqual({ rows: [], cursor: null });
+  });
+
+  describe("a cursor of another node", () => {
+    const named = (n: number) => ({ fid: 1, at: NOW, hash: hashFrom(`c${n}`) });
+    const MINUTE = SNAPSHOT_INTERVAL_MS;
+    const HOUR_MS = 60 * MINUTE;
+
+    /** A node with rankings: by the time of each, the numbers of its casts, best first. */
+    function nodeWith(rankings: Readonly<Record<number, readonly number[]>>) {
+      const db = openIndexInMemory();
+      for (const n of new Set(Object.values(rankings).flat())) insertCast(db, named(n));
+      for (const [snapshot, order] of Object.entries(rankings)) {
+        const casts = order.map((n) => ({ ref: named(n).hash, score: 1 }));
+        const channels = order.map((n) => ({ ref: Buffer.from(`channel-${n}`), score: 1 }));
+        storeRankings(db, { snapshot: Number(snapshot), rankings: { casts, channels } });
+      }
+      return db;
+    }
+    const read = (db: ReturnType<typeof nodeWith>, cursor: string | null, limit = 2) => {
+      const page = rankedCasts(db, {
+        limit,
+        after: cursor === null ? undefined : rankingCursors.casts.decode(cursor),
+      });
+      const hashes = hashesOfCasts(
+        db,
+        page.rows.map(({ id }) => id),
+      );
+      const numbers = hashes.map((hash) => [...Array(20).keys()].find((n) => hex(named(n).hash) === hash));
+      return { numbers, cursor: page.cursor };
+    };
+
+    test("continues behind its entry where the ranking of the same time has another order", () => {
+      using a = nodeWith({ [HOUR_MS]: [1, 2, 3, 4, 5, 6] });
+      using b = nodeWith({ [HOUR_MS]: [9, 8, 1, 2, 3, 4, 5, 6] });
+      const first = read(a, null);
+      const second = read(b, first.cursor);
+      expect([first.numbers, second.numbers, read(a, second.cursor).numbers]).toEqual([
+        [1, 2],
+        [3, 4],
+        [5, 6],
+      ]);
+    });
+
+    test("continues in the nearest ranking within an hour, and ends where there is none", () => {
+      using a = nodeWith({ [4 * HOUR_MS]: [1, 2, 3, 4] });
+      const { cursor } = read(a, null);
+      using older = nodeWith({ [3 * HOUR_MS + MINUTE]: [2, 5, 6], [3 * HOUR_MS + 2 * MINUTE]: [1, 2, 7, 8] });
+      expect(read(older, cursor).numbers).toEqual([7, 8]);
+      using newer = nodeWith({ [5 * HOUR_MS]: [3, 1, 2, 9] });
+      expect(read(newer, cursor).numbers).toEqual([9]);
+      using far = nodeWith({ [5 * HOUR_MS + MINUTE]: [1, 2, 3, 4] });
+      expect(read(far, cursor)).toEqual({ numbers: [], cursor: null });
+      using empty = openIndexInMemory();
+      expect(read(empty, cursor)).toEqual({ numbers: [], cursor: null });
+    });
+
+    test("continues behind its rank where the ranking lacks its entry", () => {
+      using a = nodeWith({ [HOUR_MS]: [1, 2, 3, 4] });
+      using b = nodeWith({ [HOUR_MS]: [3, 4, 5, 6] });
+      expect(read(b, read(a, null).cursor).numbers).toEqual([5, 6]);
+    });
+
+    test("of the release before is read by its time and rank", () => {
+      using db = nodeWith({ [HOUR_MS]: [1, 2, 3, 4] });
+      const former = cursorCodec("trending casts", ["int", "int"]);
+      expect(read(db, former.encode([HOUR_MS + 1234, 2])).numbers).toEqual([3, 4]);
+      expect(rankingCursors.channels.decode(former.encode([1, 2]))).toBeUndefined();
+      const formerChannels = cursorCodec("trending channels", ["int", "int"]);
+      expect(rankingCursors.channels.decode(formerChannels.encode([1, 2]))).toEqual([1, 2, ""]);
+    });
+
+    test("ends a walk over nodes only at the end of a node's ranking", () => {
+      const order = fc.shuffledSubarray([...Array(12).keys()], { minLength: 12 });
+      fc.assert(
+        fc.property(fc.array(order, { minLength: 2, maxLength: 3 }), fc.array(fc.nat()), (orders, picks) => {
+          const nodes = orders.map((ranked, n) => nodeWith({ [(n + 1) * MINUTE]: ranked }));
+          try {
+            const nodeAt = (page: number) =>
+              nodes[(picks[page] ?? page) % nodes.length] ?? expect.unreachable();
+            let page = read(nodeAt(0), null);
+            let at = 0;
+            for (let n = 1; n < 100 && page.cursor !== null; n++) {
+              at = (picks[n] ?? n) % nodes.length;
+              page = read(nodeAt(n), page.cursor);
+            }
+            expect(page.cursor).toBeNull();
+            if (page.numbers.length > 0) expect(page.numbers.at(-1)).toBe(orders[at]?.at(-1));
+          } finally {
+            for (const node of nodes) node[Symbol.dispose]();
+          }
+        }),
+        { numRuns: 25 },
+      );
+    });
   });
 
   test("a channel is ranked only while it has a live cast", () => {
@@ -235,16 +336,18 @@ describe("rankings", () => {
     const parent = { $case: "parentUrl", value: url } as const;
     const cast = { fid: 1, at: NOW, hash: hashFrom("in channel"), body: { parent } };
     insertCast(db, cast);
-    storeRankings(db, computeRankings(db, { nowMs: NOW * 1000, windowHours: 1 }));
+    storeRankings(db, computeRankings(db, { snapshot: NOW * 1000, windowHours: 1 }));
     const page = () => rankedChannels(db, { limit: 5, after: undefined }).rows;
     expect(page().map(({ id }) => id)).toEqual([url]);
     deleteCast(db, cast);
     expect(page()).toEqual([]);
   });
 
-  test("are refreshed after a minute or if the clock was ahead, and not before", async () => {
+  test("are those of whole minutes, refreshed once for each, also if the clock was ahead", async () => {
     using db = openIndexInMemory();
-    const clock = new ManualClock(NOW);
+    const MINUTE_SECS = SNAPSHOT_INTERVAL_MS / 1000;
+    const start = Math.floor(NOW / MINUTE_SECS) * MINUTE_SECS;
+    const clock = new ManualClock(start + 7);
     const stored: number[] = [];
     const refresh = {
       db,
@@ -256,16 +359,17 @@ describe("rankings", () => {
       },
     };
     await refreshRankings(refresh);
-    clock.advanceSecs(REFRESH_MS / 1000 - 1);
+    clock.advanceSecs(MINUTE_SECS - 8);
     await refreshRankings(refresh);
-    expect(stored).toEqual([NOW * 1000]);
+    expect(stored).toEqual([start * 1000]);
     clock.advanceSecs(1);
     const fresh = await startRankingRefresh({ ...refresh, onFault: () => expect.unreachable() });
     await fresh.stop();
     clock.advanceSecs(-1000);
     await refreshRankings(refresh);
-    expect(stored).toEqual([NOW, NOW + 60, NOW + 60 - 1000].map((secs) => secs * 1000));
-    expect(newestSnapshot(db, "channels")).toBe((NOW + 60 - 1000) * 1000);
+    expect(stored).toEqual([start, start + 60, start + 60 - 1020].map((secs) => secs * 1000));
+    expect(newestSnapshot(db, "channels")).toBe((start + 60 - 1020) * 1000);
+    expect(snapshotTimeAt((start + 59.999) * 1000)).toBe(start * 1000);
   });
 });
 
@@ -295,7 +399,7 @@ describe("the trending feed", () => {
       expect((await api.get(name)).body).toEqual({ casts: [], next: { cursor: null } });
     storeRankings(
       api.node.db,
-      computeRankings(api.node.db, { nowMs: DEFAULT_NOW_SECS * 1000, windowHours: 24 }),
+      computeRankings(api.node.db, { snapshot: DEFAULT_NOW_SECS * 1000, windowHours: 24 }),
     );
     // The first cast is liked by its author alone.
     const expected = casts.slice(1).map(hashOf).toReversed();

@@ -92,7 +92,7 @@ class Pair {
   rank(): void {
     this.advance(61);
     const { db, clock } = this.api.node;
-    storeRankings(db, computeRankings(db, { nowMs: clock.nowMs(), windowHours: 24 }));
+    storeRankings(db, computeRankings(db, { snapshot: clock.nowMs(), windowHours: 24 }));
   }
 
   async compare(questions: readonly Expectation[]): Promise<void> {

@@ -10,7 +10,8 @@ import {
   channelMembersCursor,
   resolveChannelIds,
 } from "../../read/queries/channels/channels.ts";
-import { rankedChannels, rankingCursors } from "../../read/queries/feeds/ranking.ts";
+import { rankedChannels } from "../../read/queries/feeds/ranking.ts";
+import { rankingCursors } from "../../read/queries/feeds/ranking-cursor.ts";
 import { type Reads, runQuery } from "../../read/run-query.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import { decodeCursor } from "../shared/cursor-param.ts";

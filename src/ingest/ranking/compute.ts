@@ -65,7 +65,7 @@ interface ChannelTally {
 }
 
 /**
- * Ranks the live casts of the last `windowHours` and their channels.
+ * Ranks the live casts of the `windowHours` before the time of the snapshot, and their channels.
  *
  * Casts: (likes + 2 recasts + 3 replies) / (age in hours + 2)^1.5, by distinct fids, without the author's own. Casts
  * without engagement are not ranked. Ties: newest first. Channels: 3 for each distinct author, plus likes + 2 recasts
@@ -77,9 +77,9 @@ interface ChannelTally {
  */
 export function computeRankings(
   db: IndexDatabase,
-  options: { nowMs: number; windowHours: number },
+  options: { snapshot: number; windowHours: number },
 ): RankingSnapshot {
-  const nowSecs = Math.floor(options.nowMs / 1000);
+  const nowSecs = Math.floor(options.snapshot / 1000);
   const since = nowSecs - options.windowHours * HOUR_SECS;
   const candidates: Candidate[] = [];
   const channels = new Map<string, ChannelTally>();
@@ -93,7 +93,7 @@ export function computeRankings(
     candidates.push({ id, hash, timestamp, bound: decay(engagement, timestamp, nowSecs) });
   }
   return {
-    snapshot: options.nowMs,
+    snapshot: options.snapshot,
     rankings: { casts: rankCasts(db, candidates, nowSecs), channels: rankChannels(channels) },
   };
 }

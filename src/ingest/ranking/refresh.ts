@@ -1,11 +1,13 @@
 import { bulkPhaseOf } from "../../db/index/bulk/open-bulk-build.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { newestSnapshot, type RankingSnapshot } from "../../db/index/rankings.ts";
+import {
+  newestSnapshot,
+  type RankingSnapshot,
+  SNAPSHOT_INTERVAL_MS,
+  snapshotTimeAt,
+} from "../../db/index/rankings.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { computeRankings } from "./compute.ts";
-
-/** The age at which a ranking is computed again. */
-export const REFRESH_MS = 60_000;
 
 /** Dependencies and settings of the refresh of rankings. */
 export interface RankingRefreshDeps {
@@ -16,18 +18,17 @@ export interface RankingRefreshDeps {
   readonly store: (snapshot: RankingSnapshot) => Promise<void>;
 }
 
-/** Computes the rankings if the newest one is old enough, or dated in the future by a clock that was wrong. */
+/** Computes the rankings unless there are some of this interval. Newer ones are of a clock that was wrong. */
 export async function refreshRankings({ db, clock, windowHours, store }: RankingRefreshDeps): Promise<void> {
   // An index that is being built in bulk has neither all rows nor the indexes for reading them.
   if (bulkPhaseOf(db) !== undefined) return;
-  const nowMs = clock.nowMs();
-  const ageMs = nowMs - (newestSnapshot(db, "casts") ?? Number.NEGATIVE_INFINITY);
-  if (ageMs >= 0 && ageMs < REFRESH_MS) return;
-  await store(computeRankings(db, { nowMs, windowHours }));
+  const snapshot = snapshotTimeAt(clock.nowMs());
+  if (newestSnapshot(db, "casts") === snapshot) return;
+  await store(computeRankings(db, { snapshot, windowHours }));
 }
 
 /**
- * Refreshes the rankings now, and then `REFRESH_MS` after the end of each refresh. Resolves after the first. A fault
+ * Refreshes the rankings now, and then at the start of each interval, never two at once. Resolves after the first. A fault
  * of a later one is passed to `onFault`, and the ranking stays unchanged until the next.
  */
 export async function startRankingRefresh(
@@ -39,7 +40,7 @@ export async function startRankingRefresh(
   const schedule = () => {
     timer = setTimeout(() => {
       running = refreshRankings(refresh).catch(refresh.onFault).then(schedule);
-    }, REFRESH_MS);
+    }, msToNextSnapshot(refresh.clock.nowMs()));
   };
   schedule();
   return {
@@ -50,4 +51,9 @@ export async function startRankingRefresh(
       clearTimeout(timer);
     },
   };
+}
+
+/** Never zero, so that a refresh without an effect is not repeated at once. */
+function msToNextSnapshot(nowMs: number): number {
+  return snapshotTimeAt(nowMs) + SNAPSHOT_INTERVAL_MS - nowMs;
 }

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { cursor, limit } from "../../../http/params.ts";
-import { rankedChannels, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
+import { rankedChannels } from "../../../read/queries/feeds/ranking.ts";
+import { rankingCursors } from "../../../read/queries/feeds/ranking-cursor.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";
 import type { ReadDeps } from "../../shared/dialect.ts";
 import { respondWithChannelPage } from "./channel-page.ts";

@@ -1,5 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
-import { rankedCasts, rankedCastsUnder, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
+import { rankedCasts, rankedCastsUnder } from "../../../read/queries/feeds/ranking.ts";
+import { rankingCursors } from "../../../read/queries/feeds/ranking-cursor.ts";
 import type { Reads } from "../../../read/run-query.ts";
 import { respondWithCastPage } from "../../shared/cast-page.ts";
 import { decodeCursor } from "../../shared/cursor-param.ts";

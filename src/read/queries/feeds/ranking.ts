@@ -1,18 +1,20 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { newestSnapshot, type RankingKind } from "../../../db/index/rankings.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { cutPage, type Page } from "../../cursor.ts";
+import { encodePosition, findPosition, type RankingKey } from "./ranking-cursor.ts";
 
 /** A ranked cast or channel. */
 interface Ranked<Id> {
   readonly rank: number;
   readonly id: Id;
+  readonly ref: Uint8Array;
 }
 
 type From = [snapshot: number, afterRank: number, limit: number];
 
 // The ranking has hashes. The index of casts has the first 6 bytes of a hash, and the row has the others.
-const RANKED_CASTS = `SELECT r.rank, c.id FROM rankings r
+const RANKED_CASTS = `SELECT r.rank, c.id, r.ref FROM rankings r
      CROSS JOIN casts c ON substr(c.hash, 1, 6) = substr(r.ref, 1, 6) AND c.hash = r.ref
      WHERE r.kind = 'casts' AND r.snapshot = ?1 AND r.rank > ?2`;
 const liveCasts = statement<Ranked<number>, From>(
@@ -21,7 +23,7 @@ const liveCasts = statement<Ranked<number>, From>(
 );
 const liveChannels = statement<Ranked<string>, From>(
   "skeleton.ranking.channels",
-  `SELECT r.rank, a.id FROM rankings r CROSS JOIN channel_activity a ON a.id = CAST(r.ref AS TEXT)
+  `SELECT r.rank, a.id, r.ref FROM rankings r CROSS JOIN channel_activity a ON a.id = CAST(r.ref AS TEXT)
    WHERE r.kind = 'channels' AND r.snapshot = ? AND r.rank > ? ORDER BY r.rank LIMIT ?`,
 );
 const castsUnder = statement<Ranked<number>, [...From, urlsJson: string]>(
@@ -31,21 +33,14 @@ const castsUnder = statement<Ranked<number>, [...From, urlsJson: string]>(
      ORDER BY r.rank LIMIT ?3`,
 );
 
-/** Cursors into a ranking: the snapshot of the first page, and the last rank that was shown. */
-export const rankingCursors = {
-  casts: cursorCodec("trending casts", ["int", "int"]),
-  channels: cursorCodec("trending channels", ["int", "int"]),
-};
-
 interface RankingQuery {
   readonly limit: number;
-  readonly after: readonly [snapshot: number, rank: number] | undefined;
+  readonly after: RankingKey | undefined;
 }
 
 /**
- * Returns a page of the newest ranking of casts, or of the snapshot in the cursor. Removed casts are skipped, and lower
- * ranks fill the page. A snapshot may be deleted an hour after the previous page; the list then ends. The length of a
- * ranking bounds the work.
+ * Returns a page of the newest ranking of casts, or of the ranking that the cursor names. Removed casts are skipped, and lower
+ * ranks fill the page. An hour after its first page the list may end early. The length of a ranking bounds the work.
  */
 export function rankedCasts(db: IndexDatabase, query: RankingQuery): Page<Ranked<number>> {
   return rankingPage(db, "casts", query, (...from) => db.all(liveCasts, ...from));
@@ -71,8 +66,8 @@ function rankingPage<Id>(
   { limit, after }: RankingQuery,
   read: (...from: From) => Ranked<Id>[],
 ): Page<Ranked<Id>> {
-  const snapshot = after ? after[0] : newestSnapshot(db, kind);
+  const newest = () => ({ snapshot: newestSnapshot(db, kind), afterRank: 0 });
+  const { snapshot, afterRank } = after ? findPosition(db, kind, after) : newest();
   if (snapshot === undefined) return { rows: [], cursor: null };
-  const rows = read(snapshot, after ? after[1] : 0, limit + 1);
-  return cutPage(rows, limit, (last) => rankingCursors[kind].encode([snapshot, last.rank]));
+  return cutPage(read(snapshot, afterRank, limit + 1), limit, (last) => encodePosition[kind](snapshot, last));
 }
