@@ -134,6 +134,7 @@ export const configSchema = section({
     send_timeout_secs: integer(1, 60),
     dedupe_ttl_secs: integer(1, 2_592_000),
   }),
+  stream: section({ retention_hours: integer(1, 168) }),
   trending: section({ window_hours: integer(1, 720) }),
   notifications: section({ aggregation_window_secs: integer(1, 604_800) }),
   net: section({

@@ -1,10 +1,11 @@
 import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { deleteEventsUpTo, hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../db/index/outbox.ts";
+import { hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../db/index/outbox.ts";
 import { type RankingSnapshot, storeRankings } from "../db/index/rankings.ts";
 import { type RpcClient, serveRpc } from "../lib/port-rpc.ts";
 import type { IngestEngine, MergeOutcome } from "./engine.ts";
 import type { EventSignal } from "./event-signal.ts";
+import type { OutboxRetention } from "./outbox-retention.ts";
 import type { IngestQueue, IngestStats } from "./queue.ts";
 import { decodeRecord, type EncodedRecord } from "./record.ts";
 import type { RelayedBatch } from "./relay.ts";
@@ -23,8 +24,8 @@ export interface IngestRpc {
   storeRankings(snapshot: RankingSnapshot): void;
   /** Returns when the outbox has an event after `afterSeq`, however long that takes. */
   awaitEvents(afterSeq: number): void;
-  /** Deletes published events from the outbox. */
-  deleteEvents(upToSeq: number): void;
+  /** Records that all events of the outbox up to a number are published. */
+  markPublished(upToSeq: number): void;
   stats(): WriterStats;
 }
 
@@ -44,10 +45,11 @@ export interface Writer {
   readonly queue: IngestQueue;
   /** Raised by each commit that writes events. */
   readonly newEvents: EventSignal;
+  readonly retention: OutboxRetention;
 }
 
 /** Serves the writer. Records go through the queue; everything else is written at once, between two of its commits. */
-export function serveIngest(port: MessagePort, { db, engine, queue, newEvents }: Writer): void {
+export function serveIngest(port: MessagePort, { db, engine, queue, newEvents, retention }: Writer): void {
   serveRpc<IngestRpc>(port, {
     submit: (records) => submit(queue, records),
     relay: (batch) => engine.applyRelayed(batch),
@@ -56,7 +58,7 @@ export function serveIngest(port: MessagePort, { db, engine, queue, newEvents }:
     async awaitEvents(afterSeq) {
       while (!hasEventsAfter(db, afterSeq)) await newEvents.next();
     },
-    deleteEvents: (upToSeq) => deleteEventsUpTo(db, upToSeq),
+    markPublished: (upToSeq) => retention.markPublished(upToSeq),
     stats: () => ({
       ...queue.stats(),
       outbox: outboxBacklog(db),

@@ -20,7 +20,7 @@ test("awaitEvents resolves at once for stored events, and for later ones when th
   await waiting[2];
 });
 
-test("deleteEvents deletes published events up to a number, and the stats count the rest", async () => {
+test("markPublished moves the position, also to events that stay, and the stats count the rest", async () => {
   using writer = await startTestWriter(1);
   const outbox = async () => (await writer.client.stats()).outbox;
   expect(await outbox()).toEqual({ events: 0, oldestAt: null });
@@ -28,7 +28,9 @@ test("deleteEvents deletes published events up to a number, and the stats count 
   writer.clock.advanceSecs(5);
   await writer.submit(cast(1, "c"));
   expect(await outbox()).toEqual({ events: 3, oldestAt: DEFAULT_NOW_SECS });
-  await writer.client.deleteEvents(eventsAfter(writer.reader, 0, 2).at(-1)?.seq ?? 0);
+  await writer.client.markPublished(eventsAfter(writer.reader, 0, 2).at(-1)?.seq ?? 0);
   expect(await outbox()).toEqual({ events: 1, oldestAt: DEFAULT_NOW_SECS + 5 });
-  expect(eventsAfter(writer.reader, 0, 10)).toHaveLength(1);
+  await writer.client.markPublished(1);
+  expect((await outbox()).events).toBe(1);
+  expect(eventsAfter(writer.reader, 0, 10)).toHaveLength(3);
 });

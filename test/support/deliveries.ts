@@ -88,7 +88,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
         common: { config: configWith(...settings), clock: time, log: pino({ level: "silent" }) },
         index,
         state: stores,
-        outbox: { awaitEvents: () => new Promise(() => undefined), deleteEvents: async () => undefined },
+        outbox: { awaitEvents: () => new Promise(() => undefined), markPublished: async () => undefined },
         matching: startMatching(),
         client: options.client ?? loopbackClient(),
         after: time.after,

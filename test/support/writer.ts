@@ -11,6 +11,7 @@ import { claimNetwork } from "../../src/db/index/identity.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { EventSignal } from "../../src/ingest/event-signal.ts";
+import { createOutboxRetention } from "../../src/ingest/outbox-retention.ts";
 import { IngestQueue } from "../../src/ingest/queue.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { type IngestClient, type IngestRpc, serveIngest } from "../../src/ingest/rpc.ts";
@@ -32,6 +33,9 @@ export interface TestWriter extends Disposable {
   submit(...records: EncodedRecord[]): Promise<void>;
 }
 
+/** How long a published event stays in the outbox. */
+export const EVENT_RETENTION_SECS = 3600;
+
 /** Starts a writer whose index has the accounts of some fids. */
 export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   const dir = mkdtempSync(join(tmpdir(), "writer-test-"));
@@ -52,7 +56,8 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   });
   const queue = new IngestQueue(engine);
   const { port1, port2 } = new MessageChannel();
-  serveIngest(port1, { db, engine, queue, newEvents });
+  const retention = createOutboxRetention({ db, clock, retentionSecs: EVENT_RETENTION_SECS });
+  serveIngest(port1, { db, engine, queue, newEvents, retention });
   const client = connectRpc<IngestRpc>(port2);
   const submit = async (...records: EncodedRecord[]) => {
     const refused = (await client.submit(records)).find((outcome) => outcome !== undefined);

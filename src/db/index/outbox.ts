@@ -1,9 +1,10 @@
 import type { EventKind } from "../../protocol/event-kind.ts";
 import type { IndexDatabase } from "./database.ts";
+import { getPosition, putPosition } from "./positions.ts";
 import type { ThreadRoot } from "./project/casts.ts";
 import { statement } from "./statement.ts";
 
-/** An event that is not published yet. */
+/** An event of the outbox. It stays there for a while after its publication. */
 export interface OutboxEvent {
   /** 16 bytes, identical on every node for the same event. */
   readonly eventId: Uint8Array;
@@ -25,6 +26,7 @@ export interface StoredOutboxEvent extends OutboxEvent {
   readonly seq: number;
 }
 
+/** The events that are not published yet. */
 export interface OutboxBacklog {
   readonly events: number;
   /** When the oldest event was applied, in unix seconds; null when there are none. */
@@ -74,6 +76,13 @@ const newestEvent = statement<{ seq: number }, [afterSeq: number]>(
   "outbox.newest",
   "SELECT seq FROM event_outbox WHERE seq > ? ORDER BY seq DESC LIMIT 1",
 );
+const oldestPublished = statement<
+  { seq: number; appliedAt: number },
+  [afterSeq: number, published: number, limit: number]
+>(
+  "outbox.oldest-published",
+  "SELECT seq, applied_at AS appliedAt FROM event_outbox WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+);
 const deleteUpTo = statement<unknown, [seq: number]>(
   "outbox.delete-up-to",
   "DELETE FROM event_outbox WHERE seq <= ?",
@@ -108,15 +117,43 @@ export function hasEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
   return db.get(oldestEvent, afterSeq) !== undefined;
 }
 
-/** Deletes published events, always from the front. */
+/** The position of publication: every event up to this `seq` has been published. */
+const PUBLISHED = "events published";
+
+/** The `seq` of the last published event; 0 before the first. */
+export function publishedSeq(db: IndexDatabase): number {
+  return getPosition(db, PUBLISHED) ?? 0;
+}
+
+/** Records that every event up to `seq` has been published. The position never moves back. */
+export function markPublished(db: IndexDatabase, seq: number): void {
+  if (seq > publishedSeq(db)) putPosition(db, PUBLISHED, seq);
+}
+
+/** Deletes events, always from the front. */
 export function deleteEventsUpTo(db: IndexDatabase, seq: number): void {
   db.run(deleteUpTo, seq);
 }
 
+/**
+ * The last of the oldest events, at most `limit`, that are published and were applied before `appliedBefore` (unix seconds);
+ * undefined when there is none.
+ */
+export function lastExpiredEvent(
+  db: IndexDatabase,
+  { appliedBefore, limit }: { readonly appliedBefore: number; readonly limit: number },
+): number | undefined {
+  const oldest = db.all(oldestPublished, 0, publishedSeq(db), limit);
+  const retained = oldest.findIndex(({ appliedAt }) => appliedAt >= appliedBefore);
+  const expired = retained < 0 ? oldest : oldest.slice(0, retained);
+  return expired.at(-1)?.seq;
+}
+
 /** The size of the backlog. Events are deleted from the front only and numbered without gaps, so no rows are counted. */
 export function outboxBacklog(db: IndexDatabase): OutboxBacklog {
-  const oldest = db.get(oldestEvent, 0);
-  const newest = db.get(newestEvent, 0);
+  const published = publishedSeq(db);
+  const oldest = db.get(oldestEvent, published);
+  const newest = db.get(newestEvent, published);
   if (!oldest || !newest) return { events: 0, oldestAt: null };
   return { events: newest.seq - oldest.seq + 1, oldestAt: oldest.appliedAt };
 }

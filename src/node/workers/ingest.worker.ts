@@ -4,6 +4,7 @@ import { indexPath, openIndexWriter } from "../../db/index/database.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
 import { EventSignal } from "../../ingest/event-signal.ts";
 import { createIngestFaultLog } from "../../ingest/fault-log.ts";
+import { createOutboxRetention, OUTBOX_COMMIT_INTERVAL_MS } from "../../ingest/outbox-retention.ts";
 import { IngestQueue } from "../../ingest/queue.ts";
 import { serveIngest } from "../../ingest/rpc.ts";
 import { networkOf } from "../../protocol/network.ts";
@@ -29,20 +30,35 @@ runWorker<IngestWorkerInit>(async ({ config, commits }) => {
   const db = openIndexWriter(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
   const newEvents = new EventSignal();
+  const logFault = createIngestFaultLog({ log, clock: systemClock });
   const engine = createIngestEngine({
     db,
     network: networkOf(config.protocol.network),
     clock: systemClock,
-    onFault: createIngestFaultLog({ log, clock: systemClock }),
+    onFault: logFault,
     onEvents: () => newEvents.raise(),
   });
   const queue = new IngestQueue(engine);
+  const retention = createOutboxRetention({
+    db,
+    clock: systemClock,
+    retentionSecs: config.stream.retention_hours * 3600,
+  });
+  const sweepOutbox = () => {
+    try {
+      retention.sweep();
+    } catch (err) {
+      logFault(err);
+    }
+  };
   const retrying = setInterval(() => db.retryWrite(), RETRY_INTERVAL_MS);
+  const sweeping = setInterval(sweepOutbox, OUTBOX_COMMIT_INTERVAL_MS);
   const repointing = setInterval(() => engine.repointMore(), REPOINT_INTERVAL_MS);
   return {
-    connect: (port) => serveIngest(port, { db, engine, queue, newEvents }),
+    connect: (port) => serveIngest(port, { db, engine, queue, newEvents, retention }),
     async stop() {
       clearInterval(retrying);
+      clearInterval(sweeping);
       clearInterval(repointing);
       await queue.drain();
       db.checkpoint();

@@ -2,6 +2,6 @@
 export interface OutboxClient {
   /** Resolves when there is an event after `afterSeq`. */
   awaitEvents(afterSeq: number): Promise<void>;
-  /** Deletes published events; resolves when that is durable. */
-  deleteEvents(upToSeq: number): Promise<void>;
+  /** Records that all events up to a number are published; resolves when that is durable. */
+  markPublished(upToSeq: number): Promise<void>;
 }

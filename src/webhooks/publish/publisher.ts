@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { eventsAfter, type StoredOutboxEvent } from "../../db/index/outbox.ts";
+import { eventsAfter, publishedSeq, type StoredOutboxEvent } from "../../db/index/outbox.ts";
 import { createFaultLog } from "../../db/state/unavailable-log.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
@@ -15,12 +15,10 @@ import type { OutboxClient } from "./outbox-client.ts";
 
 /** Number of events that are read at a time. */
 const BATCH_EVENTS = 256;
-/** Limit of published rows in the outbox; deleting many at once needs fewer commits. */
-const MAX_PUBLISHED_ROWS = 2_000;
 
 export interface PublisherIntervals {
-  /** Longest time that published rows stay in the outbox, so that a busy node deletes many at a time. */
-  readonly deleteAfterMs: number;
+  /** The gap between two writes of the position. Each is a commit of the index, which ends cached responses. */
+  readonly markAfterMs: number;
   /** How often the outbox is polled without a notification. */
   readonly pollIntervalMs: number;
   /** Delay after a fault of the node, or while the queue is full. */
@@ -28,7 +26,7 @@ export interface PublisherIntervals {
 }
 
 export const DEFAULT_PUBLISHER_INTERVALS: PublisherIntervals = {
-  deleteAfterMs: 1_000,
+  markAfterMs: 1_000,
   pollIntervalMs: 10_000,
   retryAfterMs: 1_000,
 };
@@ -69,9 +67,9 @@ export interface Publisher {
 }
 
 /**
- * Starts to queue deliveries for the events of the outbox, including those of an earlier process. An event is deleted from
- * the outbox after its deliveries are durable. After a crash between the two, it is published again, which changes nothing
- * because the ids of deliveries are deterministic.
+ * Starts to queue deliveries for the events of the outbox, from the position of an earlier process on. The position moves past
+ * an event after its deliveries are durable. After a crash between the two, the event is published again, which changes
+ * nothing because the ids of deliveries are deterministic.
  */
 export function startPublisher(deps: PublisherDeps): Publisher {
   const { index, outbox, store, clock, log } = deps;
@@ -80,8 +78,9 @@ export function startPublisher(deps: PublisherDeps): Publisher {
   const subscriptions = new Subscriptions(deps.matching, clock);
   let version = 0;
   let published = 0;
-  let deleted = 0;
-  let deletedAtMs = clock.nowMs();
+  /** The stored position. */
+  let marked = 0;
+  let markedAtMs = clock.nowMs();
   let stats = { publishedEvents: 0, queuedDeliveries: 0, skippedEvents: 0, isBackpressured: false };
   let abort: (() => void) | undefined;
   let isStopping = false;
@@ -93,12 +92,15 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     while (!isStopping) {
       try {
         // Before the first event, so that it does not wait for the subscriptions to load.
-        if (!isReady) await applyChanges();
+        if (!isReady) {
+          await applyChanges();
+          published = marked = publishedSeq(index);
+        }
         isReady = true;
         stats = { ...stats, isBackpressured: !(await deps.hasRoom()) };
         if (stats.isBackpressured) await sleep(intervals.retryAfterMs);
         else if (!(await publishNext())) await awaitEvents();
-        if (isDeletionDue()) await deletePublished();
+        if (isMarkDue()) await mark();
       } catch (cause) {
         if (isStopping) break;
         logFault(cause, {}, "Events could not be published");
@@ -196,19 +198,18 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     stats = { ...stats, skippedEvents: stats.skippedEvents + 1 };
   }
 
-  function isDeletionDue(): boolean {
-    const rows = published - deleted;
-    return rows >= MAX_PUBLISHED_ROWS || (rows > 0 && clock.nowMs() - deletedAtMs >= intervals.deleteAfterMs);
+  function isMarkDue(): boolean {
+    return published > marked && clock.nowMs() - markedAtMs >= intervals.markAfterMs;
   }
 
-  async function deletePublished(): Promise<void> {
+  async function mark(): Promise<void> {
     const upTo = published;
-    await outbox.deleteEvents(upTo);
-    deleted = upTo;
-    deletedAtMs = clock.nowMs();
+    await outbox.markPublished(upTo);
+    marked = upTo;
+    markedAtMs = clock.nowMs();
   }
 
-  /** Waits for new events, but no longer than published ones may stay in the outbox. */
+  /** Waits for new events, but no longer than until the position is written. */
   function awaitEvents(): Promise<void> {
     if (!isAwaiting) {
       isAwaiting = true;
@@ -222,7 +223,7 @@ export function startPublisher(deps: PublisherDeps): Publisher {
         log.error({ err: cause }, "Waiting for events of the outbox failed");
       });
     }
-    return sleep(published > deleted ? intervals.deleteAfterMs : intervals.pollIntervalMs);
+    return sleep(published > marked ? intervals.markAfterMs : intervals.pollIntervalMs);
   }
 
   function sleep(ms: number): Promise<void> {
@@ -246,9 +247,9 @@ export function startPublisher(deps: PublisherDeps): Publisher {
       wake?.();
       await ended;
       // Remaining events are published again, which changes nothing.
-      if (published > deleted)
-        await deletePublished().catch((cause) =>
-          log.warn({ err: cause }, "Published events could not be deleted from the outbox"),
+      if (published > marked)
+        await mark().catch((cause) =>
+          log.warn({ err: cause }, "The position of published events could not be written"),
         );
     },
   };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
-import { outboxBacklog } from "../../../src/db/index/outbox.ts";
+import { eventsAfter, outboxBacklog } from "../../../src/db/index/outbox.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import type { MessageRef, RelayedOp } from "../../../src/ingest/relay.ts";
 import { slotOf } from "../../../src/protocol/merge-rules.ts";
@@ -23,7 +23,7 @@ import { localStores } from "../../support/state-stores.ts";
 import { ManualTimers } from "../../support/timers.ts";
 import { startTestWriter } from "../../support/writer.ts";
 
-const INTERVALS = { deleteAfterMs: 1_000, pollIntervalMs: 10_000, retryAfterMs: 500 };
+const INTERVALS = { markAfterMs: 1_000, pollIntervalMs: 10_000, retryAfterMs: 500 };
 
 interface Run {
   readonly publisher: Publisher;
@@ -177,14 +177,14 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("queues no second delivery after a kill between queueing and deletion", async () => {
+  test("queues no second delivery after a kill between queueing and the write of the position", async () => {
     using fixture = await startFixture(1);
     const { writer, addWebhook, run, deliveries, events } = fixture;
     await addWebhook(ALL_CASTS);
-    // The outbox of a process that is killed before it deletes.
+    // The outbox of a process that is killed before it writes the position.
     const killed: OutboxClient = {
       awaitEvents: writer.client.awaitEvents,
-      deleteEvents: async () => undefined,
+      markPublished: async () => undefined,
     };
     const first = run({ outbox: killed });
     await writer.submit(cast(1, "a"), cast(1, "b"));
@@ -215,11 +215,11 @@ describe("publisher", () => {
       await relay({ kind: "proof", added: proof, happenedAt });
       await relay({ kind: "proof", removed: proof, happenedAt });
     };
-    // Published by a process that is killed before it deletes, and by the next one; then relayed again by a follower that
+    // Published by a process that is killed before it writes the position, and by the next one; then relayed again by a follower that
     // starts again at an earlier position.
     const killed: OutboxClient = {
       awaitEvents: writer.client.awaitEvents,
-      deleteEvents: async () => undefined,
+      markPublished: async () => undefined,
     };
     const first = run({ outbox: killed });
     await whole();
@@ -232,6 +232,27 @@ describe("publisher", () => {
     await second.published(8);
     await second.publisher.stop();
     expect([deliveries().length, outboxBacklog(writer.db).events]).toEqual([4, 0]);
+  });
+
+  test("publishes nothing again after a restart, although the events stay in the outbox", async () => {
+    using fixture = await startFixture(1);
+    const { writer, addWebhook, run, deliveries } = fixture;
+    const first = run();
+    await writer.submit(cast(1, "a"));
+    await first.published(1);
+    await first.publisher.stop();
+    // It would get yesterday's events otherwise.
+    const webhook = await addWebhook(ALL_CASTS);
+    writer.clock.advanceSecs(-1);
+    const second = run();
+    await writer.submit(cast(1, "b"));
+    await second.published(1);
+    await second.publisher.stop();
+    expect(eventsAfter(writer.db, 0, 10)).toHaveLength(2);
+    expect([deliveries(), second.publisher.stats().publishedEvents]).toEqual([
+      [`cast.created → ${webhook}`],
+      1,
+    ]);
   });
 
   test("queues everything after a kill within the transaction", async () => {
@@ -256,7 +277,7 @@ describe("publisher", () => {
     await publisher.stop();
   });
 
-  test("deletes published events from the outbox together after a delay", async () => {
+  test("writes the position of published events once for all of an interval", async () => {
     using fixture = await startFixture(1);
     const { writer, run } = fixture;
     const { publisher, timers, published } = run();
@@ -264,7 +285,7 @@ describe("publisher", () => {
     await published(1);
     await writer.submit(cast(1, "b"));
     await published(2);
-    expect([outboxBacklog(writer.db).events, timers.pendingMs]).toEqual([2, INTERVALS.deleteAfterMs]);
+    expect([outboxBacklog(writer.db).events, timers.pendingMs]).toEqual([2, INTERVALS.markAfterMs]);
     timers.fire(writer.clock);
     while (timers.pendingMs !== INTERVALS.pollIntervalMs) await timers.next();
     expect(outboxBacklog(writer.db).events).toBe(0);
@@ -399,7 +420,7 @@ describe("publisher", () => {
     const { writer, addWebhook, run, deliveries } = fixture;
     await addWebhook(ALL_CASTS);
     const deaf: OutboxClient = {
-      deleteEvents: writer.client.deleteEvents,
+      markPublished: writer.client.markPublished,
       awaitEvents: () => Promise.reject(new Error("the port is closed")),
     };
     const { publisher, timers, published } = run({ outbox: deaf });

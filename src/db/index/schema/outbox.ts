@@ -1,8 +1,8 @@
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * Events, written in the transaction that caused them, that wait for publication. They record what happened when, which
- * no other table holds, so they cannot be rebuilt. A `seq` is never reused. `subject` is the signed message of a cast,
+ * Events, written in the transaction that caused them. They wait for publication, and stay for a while after it. They record
+ * what happened when, which no other table holds, so they cannot be rebuilt. A `seq` is never reused. `subject` is the signed message of a cast,
  * follow or reaction, null for an event about a user. `root_hash` and `root_parent_url` are the thread of a cast at that
  * time (see `casts`). `happened_at` is the time of the cause on the network, `applied_at` when the node applied it. Unix
  * seconds.

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { eventsAfter, outboxBacklog, publishedSeq } from "../../src/db/index/outbox.ts";
+import { createOutboxRetention } from "../../src/ingest/outbox-retention.ts";
+import { accountRecords, startTestNode } from "../support/node.ts";
+import { cast } from "../support/records.ts";
+
+const RETENTION_SECS = 3600;
+
+function startRetention(sliceEvents: number) {
+  const node = startTestNode();
+  node.ingestAll(accountRecords(1));
+  const { db, clock } = node;
+  const retention = createOutboxRetention({ db, clock, retentionSecs: RETENTION_SECS, sliceEvents });
+  const add = (...texts: string[]) => node.merge(texts.map((text) => cast(1, text)));
+  const seqs = () => eventsAfter(db, 0, 1000).map(({ seq }) => seq);
+  return { node, retention, add, seqs, [Symbol.dispose]: () => node[Symbol.dispose]() };
+}
+
+test("a published event stays until its retention ends; an unpublished one stays beyond it", () => {
+  using fixture = startRetention(10);
+  const { node, retention, add, seqs } = fixture;
+  add("a", "b", "c");
+  retention.markPublished(2);
+  expect([seqs(), publishedSeq(node.db)]).toEqual([[1, 2, 3], 2]);
+  node.clock.advanceSecs(RETENTION_SECS);
+  for (let at = 0; at < 3; at++) retention.sweep();
+  expect(seqs()).toEqual([1, 2, 3]);
+  node.clock.advanceSecs(1);
+  for (let at = 0; at < 3; at++) retention.sweep();
+  expect(seqs()).toEqual([3]);
+  expect(outboxBacklog(node.db).events).toBe(1);
+});
+
+test("a backlog of expired events is deleted in slices, one for each interval, until none is left", () => {
+  using fixture = startRetention(2);
+  const { node, retention, add, seqs } = fixture;
+  add("a", "b", "c", "d", "e", "f", "g");
+  retention.markPublished(6);
+  node.clock.advanceSecs(RETENTION_SECS + 1);
+  retention.sweep();
+  const counts = Array.from({ length: 5 }, () => {
+    retention.sweep();
+    return seqs().length;
+  });
+  expect(counts).toEqual([5, 3, 1, 1, 1]);
+  retention.markPublished(7);
+  expect(seqs()).toEqual([]);
+});
+
+test("the outbox alone commits once in an interval, and not at all without anything to do", () => {
+  using fixture = startRetention(1);
+  const { node, retention, add, seqs } = fixture;
+  add("a", "b", "c");
+  node.clock.advanceSecs(RETENTION_SECS + 1);
+  retention.markPublished(3);
+  expect(seqs()).toEqual([2, 3]);
+  retention.sweep();
+  expect(seqs()).toEqual([2, 3]);
+  retention.sweep();
+  retention.sweep();
+  expect(seqs()).toEqual([]);
+  const changes = () => node.db.sqlite.query("SELECT total_changes() AS n").get();
+  const before = changes();
+  for (let at = 0; at < 3; at++) retention.sweep();
+  expect(changes()).toEqual(before);
+});
+
+test("the position never moves back", () => {
+  using fixture = startRetention(10);
+  const { node, retention, add } = fixture;
+  add("a", "b");
+  retention.markPublished(2);
+  retention.markPublished(1);
+  expect(publishedSeq(node.db)).toBe(2);
+});
