@@ -3,7 +3,7 @@ import { holdersOf } from "../../db/state/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
-import { type OwnedTable, ownedReads, ownedWrites } from "../../management/sqlite/owned-store.ts";
+import { type OwnedTable, ownedReads, ownedRows, ownedWrites } from "../../management/sqlite/owned-store.ts";
 import type { App, AppChanges, AppStore } from "../app-store.ts";
 
 interface AppRow {
@@ -47,19 +47,6 @@ const updateApp = statement<
   `UPDATE apps SET name = ?, app_url = ?, description = ?, signer_fid_allowlist = ?, updated_at = ?
    WHERE app_id = ?`,
 );
-const deleteApp = statement<unknown, [appId: string]>("apps.delete", "DELETE FROM apps WHERE app_id = ?");
-const appById = statement<AppRow, [appId: string]>(
-  "apps.find",
-  `SELECT ${columns} FROM apps WHERE app_id = ?`,
-);
-const appsByOwner = statement<AppRow, [ownerFid: number]>(
-  "apps.by-owner",
-  `SELECT ${columns} FROM apps WHERE owner_fid = ? ORDER BY seq`,
-);
-const countApps = statement<{ count: number }, [ownerFid: number]>(
-  "apps.count",
-  "SELECT count(*) AS count FROM apps WHERE owner_fid = ?",
-);
 
 function toApp(row: AppRow): Omit<App, "secrets"> {
   return {
@@ -75,6 +62,12 @@ function toApp(row: AppRow): Omit<App, "secrets"> {
 }
 
 const table: OwnedTable<App> = {
+  ...ownedRows<App, AppRow>({
+    table: "apps",
+    idColumn: "app_id",
+    select: `SELECT ${columns} FROM apps`,
+    toItem: toApp,
+  }),
   idOf: (app) => app.appId,
   insert(db, app) {
     const allowlist = JSON.stringify(app.signerFidAllowlist);
@@ -85,13 +78,6 @@ const table: OwnedTable<App> = {
     const allowlist = JSON.stringify(app.signerFidAllowlist);
     db.run(updateApp, app.name, app.appUrl, app.description, allowlist, app.updatedAt, app.appId);
   },
-  delete: (db, id) => db.run(deleteApp, id),
-  find(db, id) {
-    const row = db.get(appById, id);
-    return row && toApp(row);
-  },
-  listByOwner: (db, ownerFid) => db.all(appsByOwner, ownerFid).map(toApp),
-  countByOwner: (db, ownerFid) => db.get(countApps, ownerFid)?.count ?? 0,
 };
 
 export function appReads(db: StateDatabase): Pick<AppStore, "find" | "listByOwner" | "findBySecret"> {

@@ -2,6 +2,7 @@ import type { StateDatabase } from "../../db/state/database.ts";
 import type { Secret } from "../../db/state/secret.ts";
 import { addSecret, deleteSecrets, readSecrets, rotate } from "../../db/state/secrets.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
+import { statement } from "../../db/state/statement.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
 import type { Claim, OwnedRecord, OwnedStore, StoreRefusal } from "../owned-store.ts";
 
@@ -15,6 +16,39 @@ export interface OwnedTable<Item> {
   find(db: StateDatabase, id: string): Omit<Item, "secrets"> | undefined;
   listByOwner(db: StateDatabase, ownerFid: number): Omit<Item, "secrets">[];
   countByOwner(db: StateDatabase, ownerFid: number): number;
+}
+
+/** Declares the statements that are the same for every table of records. */
+export function ownedRows<Item, Row>(options: {
+  readonly table: "apps" | "webhooks";
+  readonly idColumn: string;
+  /** Reads rows; its condition is appended. */
+  readonly select: string;
+  readonly toItem: (row: Row) => Omit<Item, "secrets">;
+}): Pick<OwnedTable<Item>, "delete" | "find" | "listByOwner" | "countByOwner"> {
+  const { table, idColumn, select, toItem } = options;
+  const deleteById = statement<unknown, [id: string]>(
+    `${table}.delete`,
+    `DELETE FROM ${table} WHERE ${idColumn} = ?`,
+  );
+  const byId = statement<Row, [id: string]>(`${table}.find`, `${select} WHERE ${idColumn} = ?`);
+  const byOwner = statement<Row, [ownerFid: number]>(
+    `${table}.by-owner`,
+    `${select} WHERE owner_fid = ? ORDER BY seq`,
+  );
+  const count = statement<{ count: number }, [ownerFid: number]>(
+    `${table}.count`,
+    `SELECT count(*) AS count FROM ${table} WHERE owner_fid = ?`,
+  );
+  return {
+    delete: (db, id) => db.run(deleteById, id),
+    find(db, id) {
+      const row = db.get(byId, id);
+      return row && toItem(row);
+    },
+    listByOwner: (db, ownerFid) => db.all(byOwner, ownerFid).map(toItem),
+    countByOwner: (db, ownerFid) => db.get(count, ownerFid)?.count ?? 0,
+  };
 }
 
 const withSecrets = <Item>(item: Omit<Item, "secrets">, secrets: readonly Secret[]) =>

@@ -2,7 +2,12 @@ import type { StateDatabase } from "../../../db/state/database.ts";
 import type { StateClock } from "../../../db/state/state-clock.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
-import { type OwnedTable, ownedReads, ownedWrites } from "../../../management/sqlite/owned-store.ts";
+import {
+  type OwnedTable,
+  ownedReads,
+  ownedRows,
+  ownedWrites,
+} from "../../../management/sqlite/owned-store.ts";
 import type { Webhook, WebhookChanges, WebhookStore } from "../webhook-store.ts";
 import { recordWebhookChange, recordWebhookDeletion } from "./webhook-changes.ts";
 import { HEALTH_COLUMNS, type HealthRow, insertHealth, resetFailures, toHealth } from "./webhook-health.ts";
@@ -22,7 +27,6 @@ interface WebhookRow extends HealthRow {
 
 const columns =
   "webhook_id, owner_fid, title, target_url, description, active, subscription, compat_prefix, created_at, updated_at";
-const withHealth = `SELECT ${columns}, ${HEALTH_COLUMNS} FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq`;
 
 const insertWebhook = statement<
   unknown,
@@ -55,22 +59,6 @@ const updateWebhook = statement<
   `UPDATE webhooks SET title = ?, target_url = ?, description = ?, active = ?, subscription = ?, updated_at = ?
    WHERE webhook_id = ?`,
 );
-const deleteWebhook = statement<unknown, [webhookId: string]>(
-  "webhooks.delete",
-  "DELETE FROM webhooks WHERE webhook_id = ?",
-);
-const webhookById = statement<WebhookRow, [webhookId: string]>(
-  "webhooks.find",
-  `${withHealth} WHERE webhook_id = ?`,
-);
-const webhooksByOwner = statement<WebhookRow, [ownerFid: number]>(
-  "webhooks.by-owner",
-  `${withHealth} WHERE owner_fid = ? ORDER BY seq`,
-);
-const countWebhooks = statement<{ count: number }, [ownerFid: number]>(
-  "webhooks.count",
-  "SELECT count(*) AS count FROM webhooks WHERE owner_fid = ?",
-);
 
 function toWebhook(row: WebhookRow): Omit<Webhook, "secrets"> {
   return {
@@ -88,7 +76,15 @@ function toWebhook(row: WebhookRow): Omit<Webhook, "secrets"> {
   };
 }
 
+const rows = ownedRows<Webhook, WebhookRow>({
+  table: "webhooks",
+  idColumn: "webhook_id",
+  select: `SELECT ${columns}, ${HEALTH_COLUMNS} FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq`,
+  toItem: toWebhook,
+});
+
 const table: OwnedTable<Webhook> = {
+  ...rows,
   idOf: (webhook) => webhook.webhookId,
   insert(db, webhook) {
     const { webhookId, ownerFid, title, targetUrl, description, compatPrefix, createdAt, updatedAt } =
@@ -121,15 +117,9 @@ const table: OwnedTable<Webhook> = {
   },
   // Its deliveries are not read any more; maintenance deletes them in small steps.
   delete(db, id, nowSecs) {
-    db.run(deleteWebhook, id);
+    rows.delete(db, id, nowSecs);
     recordWebhookDeletion(db, id, nowSecs);
   },
-  find(db, id) {
-    const row = db.get(webhookById, id);
-    return row && toWebhook(row);
-  },
-  listByOwner: (db, ownerFid) => db.all(webhooksByOwner, ownerFid).map(toWebhook),
-  countByOwner: (db, ownerFid) => db.get(countWebhooks, ownerFid)?.count ?? 0,
 };
 
 export function webhookReads(db: StateDatabase): Pick<WebhookStore, "find" | "listByOwner"> {
