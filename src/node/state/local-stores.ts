@@ -1,22 +1,13 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { Sweep } from "../../db/state/sweep.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
-import { openWriterOf } from "./open-writer.ts";
+import { openWriterOf, type WriterOptions } from "./open-writer.ts";
 import { createStateStores, createStateSweeps } from "./sqlite-stores.ts";
 import type { StateStores } from "./state-stores.ts";
-
-export interface LocalStoresOptions {
-  readonly limits: QueueLimits;
-  readonly clock: Clock;
-  /** See `createSteadyClock`. */
-  readonly monotonicMs?: () => number;
-}
 
 /** The stores and sweeps over one connection, with the writer on this thread. */
 export function createLocalStores(
   db: StateDatabase,
-  options: LocalStoresOptions,
+  options: WriterOptions,
 ): StateStores & { readonly sweeps: readonly Sweep[] } {
   const writer = openWriterOf(db, options);
   const call = writer.call.bind(writer);

@@ -1,17 +1,24 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import { savedClockSecs } from "../../db/state/saved-clock.ts";
 import { createSteadyClock } from "../../db/state/state-clock.ts";
+import { type StateNode, startSingleNode } from "../../db/state/state-node.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { stateWrites } from "./sqlite-stores.ts";
 import { StateWriter } from "./state-writer.ts";
 import { sweepSteps } from "./sweeps.ts";
 
+export interface WriterOptions {
+  readonly limits: QueueLimits;
+  readonly clock: Clock;
+  /** See `createSteadyClock`. */
+  readonly monotonicMs?: () => number;
+  /** The process that writes; default: a new boot. */
+  readonly node?: StateNode;
+}
+
 /** Creates the writer over a connection. The state's clock continues from the saved time. */
-export function openWriterOf(
-  db: StateDatabase,
-  options: { readonly limits: QueueLimits; readonly clock: Clock; readonly monotonicMs?: () => number },
-): StateWriter {
+export function openWriterOf(db: StateDatabase, options: WriterOptions): StateWriter {
   const saved = savedClockSecs(db);
   const clock = createSteadyClock({
     clock: options.clock,
@@ -20,7 +27,7 @@ export function openWriterOf(
   });
   return new StateWriter({
     db,
-    writes: stateWrites(db, { limits: options.limits, clock }),
+    writes: stateWrites(db, { limits: options.limits, clock, node: options.node ?? startSingleNode() }),
     sweeps: sweepSteps(db, clock),
     clock,
   });

@@ -2,6 +2,7 @@ import { appReads, appWrites } from "../../apps/sqlite/app-store.ts";
 import { nonceReads, nonceWrites } from "../../auth/sqlite/nonce-store.ts";
 import type { StateDatabase } from "../../db/state/database.ts";
 import type { StateClock } from "../../db/state/state-clock.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
 import type { CallWriter } from "../../db/state/store-writes.ts";
 import type { Sweep, Swept } from "../../db/state/sweep.ts";
 import { campaignReads, campaignWrites } from "../../push/store/sqlite/campaign-store.ts";
@@ -59,7 +60,11 @@ export type AllWrites = StateWrites & { readonly ledger: PackedLedger };
 /** Every write of every store over the writer's connection. The caller runs each in a transaction. */
 export function stateWrites(
   db: StateDatabase,
-  { limits, clock }: { readonly limits: QueueLimits; readonly clock: StateClock },
+  {
+    limits,
+    clock,
+    node,
+  }: { readonly limits: QueueLimits; readonly clock: StateClock; readonly node: StateNode },
 ): AllWrites {
   return {
     nonces: nonceWrites(db, clock),
@@ -69,7 +74,7 @@ export function stateWrites(
     campaigns: campaignWrites(db, clock),
     ledger: ledgerWrites(db, clock),
     publications: publicationWrites(db, limits),
-    queue: queueWrites(db, clock),
+    queue: queueWrites(db, clock, node),
     deliveryLog: deliveryLogWrites(db, limits),
   };
 }

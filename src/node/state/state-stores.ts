@@ -38,7 +38,7 @@ export const writeMethods = {
   tokens: ["apply", "countRefused", "deleteMatching"],
   campaigns: ["create", "start", "end"],
   publications: ["publish", "deactivate"],
-  queue: ["recover", "claim", "settle", "unclaim", "release"],
+  queue: ["endLeasesOfTheDead", "claim", "settle", "unclaim", "release"],
   deliveryLog: ["replay", "replayRange", "queueTests"],
 } as const satisfies StoreMethods;
 

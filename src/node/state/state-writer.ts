@@ -26,7 +26,7 @@ const UNSYNCED: ReadonlySet<string> = new Set([
   "ledger.claim",
   "ledger.settle",
   "ledger.countNotAttempted",
-  "queue.recover",
+  "queue.endLeasesOfTheDead",
   "queue.claim",
   "queue.settle",
   "queue.unclaim",

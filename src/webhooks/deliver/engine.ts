@@ -19,8 +19,8 @@ import { createSettlements } from "./settlements.ts";
 
 /** Limit of outcomes that wait to be stored; at the limit no further call starts. */
 const MAX_UNRECORDED = 256;
-/** Webhooks that are read at a time when the queue is polled. */
-const WEBHOOKS_PER_POLL = 500;
+/** Webhooks that are read, and leases that are ended, at a time when the queue is polled. */
+const ROWS_PER_POLL = 500;
 
 export interface EngineSettings {
   readonly scheduler: SchedulerLimits;
@@ -31,7 +31,7 @@ export interface EngineSettings {
   readonly maxRetryDelayMs: number;
   /** Longer than any call takes, so that no other claim gets a delivery in flight. */
   readonly leaseMs: number;
-  /** How often the queue is polled for deliveries that `wake` did not announce. */
+  /** How often the queue is polled for deliveries that `wake` did not announce, such as those that other processes queue. */
   readonly pollIntervalMs: number;
   /** Delay of a webhook after a fault of the node, such as a full disk. */
   readonly errorBackoffMs: number;
@@ -77,6 +77,7 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
   let timer: { readonly atMs: number; readonly cancel: () => void } | undefined;
   let cancelPoll: (() => void) | undefined;
   const logFault = createFaultLog({ log, clock });
+  const retryPollMs = Math.min(settings.pollIntervalMs, settings.errorBackoffMs);
   /** Callbacks that end the current sleeps. */
   const sleeping = new Set<() => void>();
   const claims = createClaims({
@@ -196,24 +197,22 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     }
   }
 
-  /** Requeues the deliveries that an earlier process had in flight; false while the state is unavailable. */
-  async function recover(): Promise<boolean> {
-    try {
-      const recovered = await queue.recover(clock.nowMs());
-      if (recovered > 0) log.info({ deliveries: recovered }, "Recovered deliveries that were in flight");
-      return true;
-    } catch (cause) {
-      if (!(cause instanceof StateUnavailable)) throw cause;
-      logFault(cause, {}, "Deliveries that were in flight could not be recovered");
-      return false;
+  /** Makes deliveries due that a process had in flight when it ended. */
+  async function endLeases(): Promise<void> {
+    let ended = 0;
+    for (let last = ROWS_PER_POLL; last === ROWS_PER_POLL && !isStopping; ended += last) {
+      last = await queue.endLeasesOfTheDead(clock.nowMs(), ROWS_PER_POLL);
     }
+    if (ended > 0) log.info({ deliveries: ended }, "Recovered deliveries of a process that has ended");
   }
 
-  /** Schedules queued deliveries that `wake` did not announce: at the start, and after faults. */
+  /** Schedules queued deliveries that `wake` did not announce: at the start, of other processes, and after faults. */
   async function pollQueue(): Promise<void> {
+    // First, or recovered deliveries would wait until their leases expire.
+    await endLeases();
     let position: number | undefined = 0;
     while (position !== undefined && !isStopping) {
-      const found = await queue.dueWebhooks(position, WEBHOOKS_PER_POLL);
+      const found = await queue.dueWebhooks(position, ROWS_PER_POLL);
       for (const { webhookId, dueAtMs, isFailing } of found.webhooks) {
         const nowMs = clock.nowMs();
         // It was scheduled before the clock went back; the claim makes it due.
@@ -225,32 +224,31 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     }
   }
 
-  function schedulePoll(): void {
-    cancelPoll = setTimer(settings.pollIntervalMs, () => {
-      track(
-        pollQueue()
-          .catch((cause) => logFault(cause, {}, "The delivery queue could not be polled"))
-          .finally(() => {
-            if (!isStopping) schedulePoll();
-          }),
+  function schedulePoll(delayMs = settings.pollIntervalMs): void {
+    if (isStopping) return;
+    cancelPoll = setTimer(delayMs, () => {
+      const polled = pollQueue().then(
+        () => schedulePoll(),
+        (cause) => {
+          logPollFault(cause);
+          schedulePoll(retryPollMs);
+        },
       );
+      track(polled);
     });
   }
 
-  // Only after the recovery: otherwise recovered deliveries would wait until their leases expire.
-  async function startPolling(): Promise<void> {
-    await pollQueue();
-    if (!isStopping) schedulePoll();
+  function logPollFault(cause: unknown): void {
+    logFault(cause, {}, "The delivery queue could not be polled");
   }
 
-  if (await recover()) await startPolling();
-  else {
-    const retryRecovery = async () => {
-      do await sleep(settings.errorBackoffMs);
-      while (!isStopping && !(await recover()));
-      if (!isStopping) await startPolling();
-    };
-    track(retryRecovery().catch((cause) => log.error({ err: cause }, "The delivery engine could not start")));
+  try {
+    await pollQueue();
+    schedulePoll();
+  } catch (cause) {
+    if (!(cause instanceof StateUnavailable)) throw cause;
+    logPollFault(cause);
+    schedulePoll(retryPollMs);
   }
 
   return {

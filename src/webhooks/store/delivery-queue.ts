@@ -33,7 +33,7 @@ export interface ClaimRequest {
   readonly maxHoldMs: number;
 }
 
-/** A delivery and the lease on it. */
+/** A delivery and the lease on it, which belongs to the process that claimed it. */
 export interface Leased {
   readonly seq: number;
   readonly leaseEndsAtMs: number;
@@ -101,15 +101,17 @@ export interface FailureRule {
 }
 
 /**
- * The delivery worker's side of the deliveries. Concurrent claims never return the same delivery. Every method is atomic.
- * Times are unix milliseconds where the name ends in `Ms`, else unix seconds, and come from the caller.
+ * A process's side of the deliveries: the store knows its boot. Concurrent claims, also of other processes, never return the
+ * same delivery. Every method is atomic. Times are unix milliseconds where the name ends in `Ms`, else unix seconds, and come
+ * from the caller.
  */
 export interface DeliveryQueue {
   /**
-   * Ends all leases, so that deliveries that were in flight when a process was killed are due again. Only for the single
-   * worker of the queue.
+   * Ends leases of processes that are not alive any more, at most `max` of them, so that what they had in flight is due again.
+   *
+   * @returns the number of ended leases.
    */
-  recover(nowMs: number): Promise<number>;
+  endLeasesOfTheDead(nowMs: number, max: number): Promise<number>;
   /** Returns active webhooks with queued deliveries in order of creation, starting after `after` (0: from the first). */
   dueWebhooks(
     after: number,
@@ -124,7 +126,8 @@ export interface DeliveryQueue {
   claim(request: ClaimRequest): Promise<Claimed | undefined>;
   /**
    * Logs attempts in order, finishes their deliveries or queues them again, and updates the health of their webhooks,
-   * atomically. Without its lease (another claim has the delivery) a settlement changes nothing.
+   * atomically. Without its lease (it has expired and another claim has the delivery, or this process was taken for dead) a
+   * settlement changes nothing.
    *
    * @returns for each settlement the reason if it deactivated the webhook.
    */

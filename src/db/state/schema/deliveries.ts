@@ -34,6 +34,8 @@ export const deliveries = sqliteTable(
     dueAtMs: integer("due_at_ms"),
     /** The end of the lease of the current attempt. */
     leaseEndsAtMs: integer("lease_ends_at_ms"),
+    /** The boot of the process that has the lease. */
+    claimedBy: text("claimed_by"),
     endedAt: integer("ended_at"),
   },
   (t) => [

@@ -36,9 +36,9 @@ const longestDue = statement<DueRow, [webhook: number, nowMs: number, max: numbe
   `SELECT seq, message_id, attempts, due_at_ms, (SELECT body FROM delivery_events e WHERE e.seq = event) AS body
    FROM deliveries WHERE webhook = ? AND due_at_ms <= ? ORDER BY due_at_ms, seq LIMIT ?`,
 );
-const lease = statement<unknown, [leaseEndsAtMs: number, seq: number]>(
+const lease = statement<unknown, [leaseEndsAtMs: number, bootId: string, seq: number]>(
   "deliveries.lease",
-  "UPDATE deliveries SET due_at_ms = ?1, lease_ends_at_ms = ?1 WHERE seq = ?2",
+  "UPDATE deliveries SET due_at_ms = ?1, lease_ends_at_ms = ?1, claimed_by = ?2 WHERE seq = ?3",
 );
 const firstDue = statement<{ due_at_ms: number }, [webhook: number]>(
   "deliveries.first-due",
@@ -58,7 +58,8 @@ const pullLeased = statement<unknown, [leaseEndsAtMs: number, webhook: number, f
 );
 const dropOverdue = statement<unknown, [nowSecs: number, webhook: number, dueUntilMs: number, max: number]>(
   "deliveries.drop",
-  `UPDATE deliveries SET state = 'dropped', due_at_ms = NULL, lease_ends_at_ms = NULL, ended_at = ?1 WHERE seq IN
+  `UPDATE deliveries SET state = 'dropped', due_at_ms = NULL, lease_ends_at_ms = NULL, claimed_by = NULL,
+     ended_at = ?1 WHERE seq IN
      (SELECT seq FROM deliveries WHERE webhook = ?2 AND due_at_ms <= ?3 ORDER BY due_at_ms, seq LIMIT ?4)`,
 );
 const setBehind = statement<unknown, [webhook: number, behindSinceMs: number | null, dropped: number]>(
@@ -70,7 +71,7 @@ const setBehind = statement<unknown, [webhook: number, behindSinceMs: number | n
 /** Implements `DeliveryQueue.claim` within the caller's transaction. */
 export function claimDelivery(
   db: StateDatabase,
-  clock: StateClock,
+  { clock, bootId }: { readonly clock: StateClock; readonly bootId: string },
   request: ClaimRequest,
 ): Claimed | undefined {
   const { webhookId, nowMs, leaseEndsAtMs, maxRetryDelayMs, limit, max, maxHoldMs } = request;
@@ -93,7 +94,7 @@ export function claimDelivery(
   const allowance = remainingCalls(db, webhook.seq, limit, { maxHoldMs, nowMs: stateMs });
   const claimable = Math.min(max, allowance.calls);
   const rows = claimable > 0 ? db.all(longestDue, webhook.seq, nowMs, claimable) : [];
-  for (const { seq } of rows) db.run(lease, leaseEndsAtMs, seq);
+  for (const { seq } of rows) db.run(lease, leaseEndsAtMs, bootId, seq);
   const deliveries =
     rows.length === 0
       ? []

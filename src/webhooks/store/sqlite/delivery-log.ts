@@ -82,8 +82,8 @@ const oldestOfState = statement<
 );
 const queueAgain = statement<unknown, [nowMs: number, seq: number]>(
   "deliveries.queue-again",
-  `UPDATE deliveries SET state = 'queued', attempts = 0, due_at_ms = ?, lease_ends_at_ms = NULL, ended_at = NULL
-   WHERE seq = ?`,
+  `UPDATE deliveries SET state = 'queued', attempts = 0, due_at_ms = ?, lease_ends_at_ms = NULL, claimed_by = NULL,
+     ended_at = NULL WHERE seq = ?`,
 );
 const addQueued = statement<unknown, [added: number, webhook: number]>(
   "webhook-health.add-queued",

@@ -1,5 +1,6 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
+import type { StateNode } from "../../../db/state/state-node.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
 import type { DeliveryQueue, DueWebhook, FailureRule, Settlement } from "../delivery-queue.ts";
@@ -8,9 +9,12 @@ import { uncountCall } from "./delivery-rate.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
 import { holdWebhook, recordFailedAttempt, recordFailedDelivery, recordSuccesses } from "./webhook-health.ts";
 
-const endLeases = statement<unknown, [nowMs: number]>(
+/** Leases of older versions have no boot. */
+const endLeasesOfOthers = statement<unknown, [nowMs: number, bootId: string, max: number]>(
   "deliveries.end-leases",
-  "UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE lease_ends_at_ms > 0",
+  `UPDATE deliveries SET due_at_ms = ?1, lease_ends_at_ms = NULL, claimed_by = NULL WHERE seq IN
+     (SELECT seq FROM deliveries WHERE lease_ends_at_ms > 0 AND claimed_by IS NOT ?2
+      ORDER BY lease_ends_at_ms LIMIT ?3)`,
 );
 const nextDueWebhook = statement<
   { seq: number; webhook_id: string | null; due_at_ms: number; is_failing: number | null },
@@ -25,20 +29,26 @@ const nextDueWebhook = statement<
 );
 const settleLeased = statement<
   { webhook: number },
-  [state: string, dueAtMs: number | null, endedAt: number | null, seq: number, leaseEndsAtMs: number]
+  [
+    state: string,
+    dueAtMs: number | null,
+    endedAt: number | null,
+    seq: number,
+    leaseEndsAtMs: number,
+    bootId: string,
+  ]
 >(
   "deliveries.settle",
-  `UPDATE deliveries SET state = ?, attempts = attempts + 1, due_at_ms = ?, lease_ends_at_ms = NULL, ended_at = ?
-   WHERE seq = ? AND lease_ends_at_ms = ? RETURNING webhook`,
+  `UPDATE deliveries SET state = ?, attempts = attempts + 1, due_at_ms = ?, lease_ends_at_ms = NULL, claimed_by = NULL,
+     ended_at = ? WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ? RETURNING webhook`,
 );
-const releaseLeased = statement<unknown, [nowMs: number, seq: number, leaseEndsAtMs: number]>(
+const releaseLeased = statement<
+  { webhook: number },
+  [dueAtMs: number, seq: number, leaseEndsAtMs: number, bootId: string]
+>(
   "deliveries.release",
-  "UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE seq = ? AND lease_ends_at_ms = ?",
-);
-const unclaimLeased = statement<{ webhook: number }, [dueAtMs: number, seq: number, leaseEndsAtMs: number]>(
-  "deliveries.unclaim",
-  `UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL WHERE seq = ? AND lease_ends_at_ms = ?
-   RETURNING webhook`,
+  `UPDATE deliveries SET due_at_ms = ?, lease_ends_at_ms = NULL, claimed_by = NULL
+   WHERE seq = ? AND lease_ends_at_ms = ? AND claimed_by = ? RETURNING webhook`,
 );
 const insertAttempt = statement<
   unknown,
@@ -79,19 +89,22 @@ export function queueReads(db: StateDatabase): Pick<DeliveryQueue, "dueWebhooks"
 export function queueWrites(
   db: StateDatabase,
   clock: StateClock,
-): StoreWrites<DeliveryQueue, "recover" | "claim" | "settle" | "unclaim" | "release"> {
+  { bootId }: StateNode,
+): StoreWrites<DeliveryQueue, "endLeasesOfTheDead" | "claim" | "settle" | "unclaim" | "release"> {
+  const context = { clock, bootId };
   return {
-    recover: (nowMs) => db.run(endLeases, nowMs),
-    claim: (request) => claimDelivery(db, clock, request),
-    settle: (settlements, rule) => settle(db, clock, settlements, rule),
+    // No other process writes this database.
+    endLeasesOfTheDead: (nowMs, max) => db.run(endLeasesOfOthers, nowMs, bootId, max),
+    claim: (request) => claimDelivery(db, context, request),
+    settle: (settlements, rule) => settle(db, context, settlements, rule),
     unclaim(deliveries) {
       for (const { seq, leaseEndsAtMs, dueAtMs, countedAtMs } of deliveries) {
-        const released = db.get(unclaimLeased, dueAtMs, seq, leaseEndsAtMs);
+        const released = db.get(releaseLeased, dueAtMs, seq, leaseEndsAtMs, bootId);
         if (released) uncountCall(db, released.webhook, countedAtMs);
       }
     },
     release({ seq, leaseEndsAtMs }, nowMs) {
-      db.run(releaseLeased, nowMs, seq, leaseEndsAtMs);
+      db.get(releaseLeased, nowMs, seq, leaseEndsAtMs, bootId);
     },
   };
 }
@@ -99,7 +112,7 @@ export function queueWrites(
 /** Settles deliveries in order. Successes in a row of one webhook share the update of its health. */
 function settle(
   db: StateDatabase,
-  clock: StateClock,
+  { clock, bootId }: { readonly clock: StateClock; readonly bootId: string },
   settlements: readonly Settlement[],
   rule: FailureRule,
 ): (string | undefined)[] {
@@ -117,7 +130,7 @@ function settle(
     const state = STATE_AFTER[verdict.kind];
     const dueAtMs = verdict.kind === "retry" ? verdict.dueAtMs : null;
     const endedAt = verdict.kind === "retry" ? null : nowSecs;
-    const webhook = db.get(settleLeased, state, dueAtMs, endedAt, seq, leaseEndsAtMs)?.webhook;
+    const webhook = db.get(settleLeased, state, dueAtMs, endedAt, seq, leaseEndsAtMs, bootId)?.webhook;
     if (webhook === undefined) return undefined;
     db.run(insertAttempt, seq, atMs, status, error, durationMs, responseText);
     if (state !== "queued") ended[state] += 1;

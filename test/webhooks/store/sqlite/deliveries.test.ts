@@ -10,28 +10,33 @@ import type { Clock } from "../../../../src/runtime/clock.ts";
 import { UNTRIED } from "../../../../src/webhooks/store/webhook-store.ts";
 import { tempDir } from "../../../support/program.ts";
 import { localStores } from "../../../support/state-stores.ts";
-import { type DeliveryFixture, deliveryStoresContract, MAX_QUEUED } from "../delivery-stores-contract.ts";
+import { type DeliveryFixture, MAX_QUEUED } from "../delivery-fixture.ts";
+import { deliveryStoresContract } from "../delivery-stores-contract.ts";
 
 const limits = { maxQueued: MAX_QUEUED };
 
 /** Reads use a separate connection beside the writer's, as in the node. */
-function openFiles(clock: Clock): DeliveryFixture {
+async function openFiles(clock: Clock): Promise<DeliveryFixture> {
   const dir = tempDir();
   const written = openState(statePath(dir.path));
   // These tests are not about the disk, and each of some hundred commits would wait for it.
   written.syncCommits = () => undefined;
   written.sqlite.exec("PRAGMA synchronous = OFF");
   const read = openStateReader(statePath(dir.path));
-  const writer = openWriterOf(written, { limits, clock, monotonicMs: () => clock.nowMs() });
-  const call = writer.call.bind(writer);
+  const openProcess = () => {
+    const writer = openWriterOf(written, { limits, clock, monotonicMs: () => clock.nowMs() });
+    return writer.call.bind(writer);
+  };
+  const call = openProcess();
   const { deliveryLog: log, ...stores } = createStateStores(read, call);
   return {
     ...stores,
     log,
     sweeps: createStateSweeps(call),
-    rows: (table) =>
+    nextProcess: async () => createStateStores(read, openProcess()).queue,
+    rows: async (table) =>
       read.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1,
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       expect(verifyState(written)).toEqual([]);
       for (const db of [read, written]) db[Symbol.dispose]();
       dir[Symbol.dispose]();
