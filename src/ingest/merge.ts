@@ -46,6 +46,10 @@ const proofOf = statement<
 
 const CONFLICT = rejection("bad_request.conflict", "message conflicts with a more recent one");
 const PRUNABLE = rejection("bad_request.prunable", "message would be pruned at once");
+const SECOND_IS_FULL = rejection(
+  "bad_request.prunable",
+  "the node stores at most 65,536 casts of one second",
+);
 
 /**
  * Merges an admitted message: resolves its conflicts, updates the read model, revokes what depended on the messages
@@ -56,6 +60,7 @@ export function mergeMessage(context: MergeContext, message: SignedMessage): Rej
   const messageSlot = slotOf(message);
   const refusal = resolveConflicts(context, message, messageSlot);
   if (refusal) return refusal;
+  if (!context.store.hasRoomFor(message)) return SECOND_IS_FULL;
   context.store.put(message, messageSlot);
   if (messageSlot.store === Store.StorageLends) dropEmptyLend(context, message, messageSlot);
   return prune(context, message, messageSlot.store);

@@ -1,7 +1,13 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { storedLinkType } from "../db/index/messages/link-type.ts";
 import { splitMessage } from "../db/index/messages/split.ts";
-import { findCast, oldestCastsOf, type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
+import {
+  findCast,
+  hasFreeCastId,
+  oldestCastsOf,
+  type ThreadRoot,
+  threadRootOf,
+} from "../db/index/project/casts.ts";
 import { findLink, linksOfType, oldestLinksOf } from "../db/index/project/links.ts";
 import {
   findOtherMessage,
@@ -83,8 +89,14 @@ export class MessageStore {
     return this.#deps.counts.get(fid, store);
   }
 
+  /** Returns whether the index can store a message. Ids limit the casts of one second to 65,536. */
+  hasRoomFor({ data, hash }: SignedMessage): boolean {
+    if (data.body?.$case !== "castAddBody") return true;
+    return hasFreeCastId(this.#deps.db, data.fid, toUnixSecs(data.timestamp), hash);
+  }
+
   /**
-   * Stores a message.
+   * Stores a message. The caller has called `hasRoomFor`.
    *
    * @throws Error if the hash is not that of the data, because the hash of most messages is not stored.
    */

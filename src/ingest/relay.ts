@@ -235,7 +235,8 @@ function merge(context: MergeContext, message: SignedMessage): void {
     : "replace";
   if (outcome === "replace") {
     if (current) context.store.remove(current);
-    if (!endsLend(message)) context.store.put(message, { store, slot, kind });
+    if (!endsLend(message) && context.store.hasRoomFor(message))
+      context.store.put(message, { store, slot, kind });
   }
   if (data.body?.$case === "linkCompactStateBody")
     applyCompactState(context, data.fid, data.body.value, data);
@@ -248,7 +249,7 @@ function put(context: MergeContext, message: SignedMessage): void {
   const current = context.store.get(fid, messageSlot.store, messageSlot.slot);
   if (current?.kind === messageSlot.kind && isSame(current, message)) return;
   if (current) context.store.remove(current);
-  if (!endsLend(message)) context.store.put(message, messageSlot);
+  if (!endsLend(message) && context.store.hasRoomFor(message)) context.store.put(message, messageSlot);
 }
 
 function remove(context: MergeContext, { fid, store, slot, hash }: MessageRef): void {

@@ -27,9 +27,6 @@ export interface CastRow {
   readonly envelopeId: number;
 }
 
-/** Ids of one second that are tried before it is known that one is free: counting them takes about as long. */
-const TRIES_BEFORE_COUNT = 1000;
-
 const COLUMNS = `id, hash, fid, text, parent_id AS parentId, parent_fid AS parentFid, parent_hash AS parentHash,
   parent_url_id AS parentUrlId, root_id AS rootId, root_hash AS rootHash, root_url_id AS rootUrlId, rest,
   envelope_id AS envelopeId`;
@@ -63,6 +60,10 @@ const idsOfSecond = statement<{ n: number }, [firstId: number, lastId: number]>(
   "project.casts.ids-of-second",
   `SELECT (SELECT count(*) FROM casts WHERE id BETWEEN ?1 AND ?2)
      + (SELECT count(*) FROM missing_casts WHERE id BETWEEN ?1 AND ?2) AS n`,
+);
+const isTaken = statement<{ one: number }, [id: number]>(
+  "project.casts.is-taken",
+  "SELECT 1 AS one FROM casts WHERE id = ?1 UNION ALL SELECT 1 FROM missing_casts WHERE id = ?1 LIMIT 1",
 );
 const dropMissing = statement<unknown, [id: number]>(
   "project.casts.drop-missing",
@@ -103,7 +104,8 @@ export function findCast(db: IndexDatabase, fid: number, hash: Uint8Array): Cast
 export function oldestCastsOf(db: IndexDatabase, fid: number, count: number): CastRow[] {
   return [0, 1].flatMap((isReply) => {
     const last = db.get(nthOldestCast, fid, isReply, count - 1)?.id;
-    const maxId = last === undefined ? Number.MAX_SAFE_INTEGER : lastIdOfSecond(last);
+    const maxId =
+      last === undefined ? Number.MAX_SAFE_INTEGER : firstCastIdAt(timestampOfCastId(last) + 1) - 1;
     return db.all(oldestCasts, fid, isReply, maxId);
   });
 }
@@ -191,24 +193,25 @@ function parentOf(db: IndexDatabase, fid: number, hash: Uint8Array): { id: numbe
   return { id, root: id < 0 ? { id, fid, hash, urlId: null } : threadOf(db, id) };
 }
 
-/** Inserts a cast under `first`, or another id of its second that neither a cast nor a missing cast has. Returns the id. */
+/**
+ * Inserts a cast under `first`, or another id of its second that neither a cast nor a missing cast has. The caller has
+ * called `hasFreeCastId`. Returns the id.
+ */
 function insertAtFreeId(db: IndexDatabase, first: number, values: CastValues): number {
   const [hash] = values;
   let id = first;
-  for (let tries = 1; db.run(insertCast, id, ...values) === 0; tries++) {
-    if (tries === TRIES_BEFORE_COUNT && isSecondFull(db, id)) throw new Error("no id is free in this second");
+  while (db.run(insertCast, id, ...values) === 0) {
     id = nextCastId(id, hash);
+    if (id === first) throw new Error("no id is free in this second");
   }
   return id;
 }
 
-function isSecondFull(db: IndexDatabase, id: number): boolean {
-  const ids = db.get(idsOfSecond, firstCastIdAt(timestampOfCastId(id)), lastIdOfSecond(id));
-  return ids?.n === IDS_PER_SECOND;
-}
-
-function lastIdOfSecond(id: number): number {
-  return firstCastIdAt(timestampOfCastId(id) + 1) - 1;
+/** Returns whether a cast can get an id: a second has 65,536 of them. A dropped cast that is still named has its own. */
+export function hasFreeCastId(db: IndexDatabase, fid: number, timestamp: number, hash: Uint8Array): boolean {
+  if (!db.get(isTaken, firstCastId(timestamp, hash))) return true;
+  const ids = db.get(idsOfSecond, firstCastIdAt(timestamp), firstCastIdAt(timestamp + 1) - 1);
+  return (ids?.n ?? 0) < IDS_PER_SECOND || (findMissingCastId(db, fid, hash) ?? 0) > 0;
 }
 
 /** The mentioned fids with their byte offsets, in text order. */

@@ -1,4 +1,4 @@
-import { nextCastId } from "../../cast-id.ts";
+import { nextCastId, timestampOfCastId } from "../../cast-id.ts";
 import type { IndexDatabase } from "../../database.ts";
 import { bulkStatement } from "../bulk-statement.ts";
 import { dropTable, weeksOf, weekTable } from "../spool-tables.ts";
@@ -32,6 +32,9 @@ const insertMoved = bulkStatement<unknown, [hash: Uint8Array, id: number]>(
   "INSERT INTO bulk_moved (hash, id) VALUES (?, ?)",
 );
 
+/** In place of the id of a cast that is left out, because its second has 65,536 others. No row has it. */
+const NO_ID = 0;
+
 interface CastRow {
   readonly id: number;
   readonly hash: Uint8Array;
@@ -43,18 +46,19 @@ interface CastRow {
 const castIds: BulkStage = {
   name: "ids of casts",
   weight: 2,
-  run({ db, state }) {
+  run(context) {
+    const { db, state } = context;
     const last = state.get("week of ids");
     if (last === undefined) for (const sql of TABLES) db.run({ name: "bulk.create ids", sql });
     const week = weeksOf(db).find((one) => last === undefined || one > last);
     if (week === undefined) return true;
-    addIdsOf(db, week);
+    addIdsOf(context, week);
     state.put("week of ids", week);
     return false;
   },
 };
 
-function addIdsOf(db: IndexDatabase, week: number): void {
+function addIdsOf({ db, state }: BuildContext, week: number): void {
   const table = weekTable(week);
   const added = db.run({
     name: "bulk.ids.week",
@@ -73,15 +77,28 @@ function addIdsOf(db: IndexDatabase, week: number): void {
           FROM ${table} s JOIN bulk_ids b ON b.id = s.first_id WHERE b.hash != s.hash
           GROUP BY s.hash ORDER BY s.first_id, s.hash`,
   });
+  let fullSecond: number | undefined;
   for (const { id: firstId, hash, fid, parentUrlId } of others) {
-    let id = nextCastId(firstId, hash);
-    while (db.get(hasId, id) !== undefined) {
-      if (id === firstId) throw new Error("no id is free in this second");
-      id = nextCastId(id, hash);
+    const second = timestampOfCastId(firstId);
+    const id = second === fullSecond ? undefined : freeId(db, firstId, hash);
+    if (id === undefined) {
+      fullSecond = second;
+      db.run(insertMoved, hash, NO_ID);
+      state.put("drops", 1);
+      continue;
     }
     db.run(insertId, id, hash, fid, parentUrlId);
     db.run(insertMoved, hash, id);
   }
+}
+
+function freeId(db: IndexDatabase, firstId: number, hash: Uint8Array): number | undefined {
+  let id = nextCastId(firstId, hash);
+  while (db.get(hasId, id) !== undefined) {
+    if (id === firstId) return undefined;
+    id = nextCastId(id, hash);
+  }
+  return id;
 }
 
 /**
