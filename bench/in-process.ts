@@ -55,6 +55,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
     // No client reads the bodies, so their reservations are never released.
     unsent: new UnsentBytes(undefined, Number.POSITIVE_INFINITY),
     version: "",
+    nodeId: "bench",
   });
   return {
     handle: server.handle,

@@ -32,6 +32,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
       const server = createHttpServer({
         common,
         version,
+        nodeId: common.config.node.id,
         ...apiPlugins({
           source: {
             db,

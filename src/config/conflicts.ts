@@ -26,6 +26,13 @@ export function findConflicts(config: Config): readonly Conflict[] {
       otherKey: "service.shutdown_deadline_secs",
       message: `must be less than service.shutdown_deadline_secs (${service.shutdown_deadline_secs})`,
     });
+  } else if (http.drain_delay_secs + http.shutdown_grace_secs >= service.shutdown_deadline_secs) {
+    const left = service.shutdown_deadline_secs - http.shutdown_grace_secs;
+    conflicts.push({
+      key: "http.drain_delay_secs",
+      otherKey: "service.shutdown_deadline_secs",
+      message: `must be less than ${left}, which http.shutdown_grace_secs leaves of service.shutdown_deadline_secs`,
+    });
   }
   if (hub.port > 0 && hub.port === http.port && sameAddress(hub.host, http.host)) {
     conflicts.push({

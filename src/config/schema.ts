@@ -51,6 +51,12 @@ export const configSchema = section({
     }),
     shutdown_deadline_secs: integer(1, 600),
   }),
+  node: section({
+    id: Type.String({
+      pattern: "^([a-z0-9][a-z0-9.-]{0,62})?$",
+      rule: "empty or a lower-case letter or digit, then up to 62 lower-case letters, digits, dots or hyphens",
+    }),
+  }),
   data: section({
     dir: Type.String({
       pattern: "^[^\\u0000-\\u001f\\u007f]+$",
@@ -72,6 +78,7 @@ export const configSchema = section({
     ),
     idle_timeout_secs: integer(1, 255),
     shutdown_grace_secs: integer(0, 599),
+    drain_delay_secs: integer(0, 598),
   }),
   hub: section({ host: host(), port: integer(-1, 65_535), admin: flag() }),
   upstream: section({

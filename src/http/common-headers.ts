@@ -17,10 +17,11 @@ export interface CommonHeaders {
   readonly addTo: (headers: Headers) => void;
 }
 
-export function createCommonHeaders(cors: Cors): CommonHeaders {
+/** @param node the header that names the node, which is the same in all its responses. */
+export function createCommonHeaders(cors: Cors, node: readonly [name: string, value: string]): CommonHeaders {
   const addTo = (headers: Headers) => {
     if (headers.has(NOSNIFF[0])) return;
-    for (const [name, value] of [...cors.headers, NOSNIFF]) headers.append(name, value);
+    for (const [name, value] of [...cors.headers, NOSNIFF, node]) headers.append(name, value);
   };
   const ofReads = new Headers({
     "content-type": "application/json",

@@ -59,7 +59,7 @@ export function createCors(options: {
       }),
 
     headers: [
-      ["access-control-expose-headers", exposedHeaders],
+      ["access-control-expose-headers", `${exposedHeaders}, ${prefix}node`],
       anyOrigin ? ["access-control-allow-origin", "*"] : ["vary", "origin"],
     ],
 

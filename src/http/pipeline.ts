@@ -26,8 +26,8 @@ export interface PipelineOptions {
   readonly log: Logger;
   /** Why the API cannot respond now, for clients; undefined while it can. */
   readonly unavailableReason: () => string | undefined;
-  /** True as soon as the server stops accepting. */
-  readonly isStopping: () => boolean;
+  /** True as soon as the server drains or stops. */
+  readonly closesConnections: () => boolean;
 }
 
 /** An id that a client may choose: safe in a log line and in a header. */
@@ -39,8 +39,18 @@ const clientRequestId = /^[\w=-]{1,128}$/;
  * response is cached, the router is not called.
  */
 export function createPipeline(options: PipelineOptions): (request: Request) => MaybePromise<Response> {
-  const { route, policyOf, cors, commonHeaders, cache, sender, observe, log, isStopping, unavailableReason } =
-    options;
+  const {
+    route,
+    policyOf,
+    cors,
+    commonHeaders,
+    cache,
+    sender,
+    observe,
+    log,
+    closesConnections,
+    unavailableReason,
+  } = options;
 
   function open(request: Request, { path }: CanonicalUrl): Exchange {
     const clientId = request.headers.get("x-request-id");
@@ -61,7 +71,7 @@ export function createPipeline(options: PipelineOptions): (request: Request) => 
     const { headers, status } = response;
     headers.set("x-request-id", requestId);
     cors.allowOrigin(request, headers);
-    if (isStopping()) headers.set("connection", "close");
+    if (closesConnections()) headers.set("connection", "close");
 
     const durationMs = performance.now() - exchange.startedAtMs;
     const template = exchange.route ?? "unmatched";

@@ -42,6 +42,8 @@ export interface HttpServerOptions {
   /** File descriptors of the process. If omitted, the number of connections is not limited. */
   readonly descriptors?: Descriptors | undefined;
   readonly version: string;
+  /** The id of the node, which every response names. */
+  readonly nodeId: string;
 }
 
 export interface HttpServer {
@@ -56,6 +58,8 @@ export interface HttpServer {
     readonly url: string;
     readonly port: number;
   };
+  /** Has clients close their connections after the next response, so that they open new ones at another node. */
+  readonly drain: () => void;
   /**
    * Stops accepting, waits for accepted requests, and closes connections whose requests have not finished after
    * `graceMs` (default: `http.shutdown_grace_secs`).
@@ -75,7 +79,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const log = common.log.child({ subsystem: "http" });
   const names = serviceNames(config.service.name);
   let listener: Listener | undefined;
-  let stopping = false;
+  let closesConnections = false;
   let document: Promise<OpenApiDocument> | undefined;
 
   const documented = new Elysia({ name: "documented" })
@@ -97,7 +101,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 
   const cors = createCors({ origins: config.http.cors_origins, names, isCompat: compatPrefixes.length > 0 });
-  const commonHeaders = createCommonHeaders(cors);
+  const commonHeaders = createCommonHeaders(cors, [`${names.headerPrefix}Node`, options.nodeId]);
   const sender = createBodySender({ unsent: options.unsent ?? new UnsentBytes(), log });
   let documentBody: Promise<TaggedBody> | undefined;
   const respondWithDocument = async (request: Request) => {
@@ -139,7 +143,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     observe: createHttpMetrics(metrics),
     log,
     unavailableReason: options.unavailableReason ?? (() => undefined),
-    isStopping: () => stopping,
+    closesConnections: () => closesConnections,
   });
 
   const serve = (port: number, sharesPort: boolean) => {
@@ -184,9 +188,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return { url: url.href.replace(/\/$/, ""), port };
     },
 
+    drain() {
+      closesConnections = true;
+    },
+
     async stop({ graceMs = config.http.shutdown_grace_secs * 1000 } = {}) {
       if (listener === undefined) return;
-      stopping = true;
+      closesConnections = true;
       const closing = listener;
       const deadline = Promise.withResolvers<"late">();
       const timer = setTimeout(() => deadline.resolve("late"), graceMs);

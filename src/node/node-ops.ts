@@ -29,6 +29,8 @@ export type WorkerMetrics = MetricObjectWithValues<MetricValue<string>>[];
 /** The methods of an HTTP worker. */
 export interface HttpWorkerRpc {
   metrics(): Promise<WorkerMetrics>;
+  /** See `HttpServer`. */
+  drain(): void;
 }
 
 /**

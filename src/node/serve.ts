@@ -1,3 +1,4 @@
+import { nodeIdOf } from "../cluster/node-id.ts";
 import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
 import { isBulkBuilding } from "../db/index/bulk/open-bulk-build.ts";
@@ -5,9 +6,10 @@ import { indexPath, openIndexReader, openIndexWriter } from "../db/index/databas
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
 import { openState, statePath } from "../db/state/database.ts";
+import { startSingleNode } from "../db/state/state-node.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
-import { EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
+import { EXIT_OK, EXIT_RETRYABLE, UserError } from "../lib/failure.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import { checkListenAddress } from "../net/listen-address.ts";
 import { networkOf } from "../protocol/network.ts";
@@ -57,10 +59,11 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
   checkListenAddress({ ...config.http, setting: "http.port (SVC_HTTP_PORT)" });
   checkListenAddress({ ...config.hub, setting: "hub.port (SVC_HUB_PORT)" });
+  const stateNode = startSingleNode(nodeIdOf(config.node.id, dataDir));
   await prepareDatabases(common, options);
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
-  const { channels, commits, start, crashed } = createNodeWorkers(common);
+  const { channels, commits, start, crashed } = createNodeWorkers(common, stateNode);
   const stateStarted = start("state");
 
   const upstream = watchUpstream(common, channels.upstream);
@@ -103,6 +106,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     fanOut: channels.fanOut,
     delivery: channels.delivery,
     state: channels.state,
+    stateNode,
     onCrash: crashed("http"),
   });
   shutdown.add("HTTP workers", () => http.stop());
@@ -125,6 +129,13 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     follow(),
   ]);
   shutdown.add("state watch", scheduleStateWatch(stateWatch));
+  shutdown.add("drain", async (exitCode) => {
+    const { drain_delay_secs: delaySecs } = config.http;
+    // A node with a fault does not serve on.
+    if (exitCode !== EXIT_OK || delaySecs === 0) return;
+    await http.drain();
+    await Bun.sleep(delaySecs * 1000);
+  });
   isStarted = true;
   return {
     httpUrl,

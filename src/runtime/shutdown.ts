@@ -1,8 +1,12 @@
 import { EXIT_OK, EXIT_RETRYABLE } from "../lib/failure.ts";
 import type { Logger } from "./logger.ts";
 
-/** Closes one part after its accepted work is done. It limits its own time. */
-export type Disposer = () => void | Promise<void>;
+/**
+ * Closes one part after its accepted work is done. It limits its own time.
+ *
+ * @param exitCode with which the shutdown was started.
+ */
+export type Disposer = (exitCode: number) => void | Promise<void>;
 
 /** The list of parts to close when the process ends. */
 export interface Shutdown {
@@ -50,10 +54,11 @@ export function createShutdown(options: {
   const inProgress = new Map<Promise<unknown>, string>();
   let isFinished = false;
 
+  let startedWith: number = EXIT_OK;
   /** Returns whether the disposer succeeded. */
   const attempt = async ({ name, dispose }: { name: string; dispose: Disposer }): Promise<boolean> => {
     try {
-      await dispose();
+      await dispose(startedWith);
       return true;
     } catch (err) {
       log.error({ err, part: name }, "Failed to close a part");
@@ -101,6 +106,7 @@ export function createShutdown(options: {
     },
     start(reason, exitCode = EXIT_OK) {
       if (!controller.signal.aborted) {
+        startedWith = exitCode;
         controller.abort(new Error(`shutting down: ${reason}`));
         void run(reason, exitCode).then((code) => {
           isFinished = true;

@@ -9,6 +9,7 @@ test("without any source the values are those that decisions section 11 names", 
   expect(file).toBeUndefined();
   expect(config).toEqual({
     service: { name: "svc", compat_prefixes: ["farcaster"], shutdown_deadline_secs: 9 },
+    node: { id: "" },
     data: { dir: "./data" },
     http: {
       host: "127.0.0.1",
@@ -18,6 +19,7 @@ test("without any source the values are those that decisions section 11 names", 
       cors_origins: ["*"],
       idle_timeout_secs: 30,
       shutdown_grace_secs: 5,
+      drain_delay_secs: 0,
     },
     hub: { host: "127.0.0.1", port: 3383, admin: false },
     upstream: {
@@ -226,6 +228,8 @@ const REFUSED: readonly [key: string, texts: readonly string[]][] = [
   ],
   ["http.idle_timeout_secs", ["0", "256"]],
   ["http.shutdown_grace_secs", ["-1", "600"]],
+  ["http.drain_delay_secs", ["-1", "599"]],
+  ["node.id", ["A", "-a", "a b", "a".repeat(64)]],
   ["hub.admin", ["yes", "1", "TRUE", ""]],
   [
     "upstream.url",
@@ -347,6 +351,9 @@ test("the message that rejects a secret setting never contains its value", () =>
 test("settings that do not go together are refused", () => {
   const refusedKeys = (...set: string[]) => problemsOf({ flags: { set } }).map(({ key }) => key);
   expect(refusedKeys("service.shutdown_deadline_secs=5")).toEqual(["http.shutdown_grace_secs"]);
+  expect(refusedKeys("service.shutdown_deadline_secs=10", "http.drain_delay_secs=5")).toEqual([
+    "http.drain_delay_secs",
+  ]);
   expect(refusedKeys("service.name=farcaster")).toEqual(["service.compat_prefixes"]);
   expect(refusedKeys("hub.port=8080")).toEqual(["hub.port"]);
   expect(refusedKeys("hub.port=8080", "hub.host=0.0.0.0")).toEqual(["hub.port"]);
@@ -362,6 +369,7 @@ test("settings that go together are accepted", () => {
   accepted("hub.port=8080", "hub.host=::1");
   accepted("hub.port=0", "http.port=0");
   accepted("hub.port=-1", "http.port=0");
+  accepted("service.shutdown_deadline_secs=11", "http.drain_delay_secs=5");
   accepted("upstream.username=u", "upstream.password=p:q");
   for (const host of ["127.0.0.1", "127.9.9.9", "::1", "0:0:0:0:0:0:0:1", "localhost"]) {
     accepted("hub.admin=true", `hub.host=${host}`);

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
-import { runHttp } from "../support/http.ts";
+import { ResponseCache } from "../../src/http/response-cache.ts";
+import { NODE_ID, runHttp } from "../support/http.ts";
+import { sampleRoutes } from "./sample-routes.ts";
 
 function pendingRoute() {
   const started = Promise.withResolvers<void>();
@@ -55,4 +57,30 @@ test("an idle keep-alive connection does not delay the stop, and stopping twice 
 test("a server that never listened stops", async () => {
   const http = runHttp();
   await http.server.stop();
+});
+
+test("draining serves on and has clients close their connections", async () => {
+  await using http = runHttp();
+  expect((await fetch(`${http.url}/health`)).headers.get("connection")).not.toBe("close");
+  http.server.drain();
+  const response = await fetch(`${http.url}/health`);
+  expect([response.status, response.headers.get("connection")]).toEqual([200, "close"]);
+});
+
+test("every response names the node, also errors, preflights and responses from the cache", async () => {
+  const cache = new ResponseCache({ dataVersion: () => 1, clock: { nowMs: () => 1_700_000_000_000 } });
+  await using http = runHttp({ plugins: sampleRoutes(), cache });
+  for (const [path, method] of [
+    ["/health", "GET"],
+    ["/nowhere", "GET"],
+    ["/v2/svc/user?fid=3", "GET"],
+    ["/v2/svc/user?fid=3", "GET"],
+    ["/v2/svc/user?fid=3", "HEAD"],
+    ["/v2/svc/user", "OPTIONS"],
+    ["/openapi.json", "GET"],
+  ] as const) {
+    const { headers } = await fetch(http.url + path, { method });
+    expect([path, headers.get("x-svc-node")]).toEqual([path, NODE_ID]);
+    expect(headers.get("access-control-expose-headers")).toContain("x-svc-node");
+  }
 });

@@ -52,7 +52,11 @@ export const httpSettings: Config["http"] = {
   cors_origins: ["*"],
   idle_timeout_secs: 30,
   shutdown_grace_secs: 5,
+  drain_delay_secs: 0,
 };
+
+/** The id that responses of these servers name. */
+export const NODE_ID = "test-node";
 
 const noDocumentation: ApiDocumentation = {
   examples: { native: {}, compat: {} },
@@ -90,6 +94,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     unsent: options.unsent,
     descriptors: options.descriptors,
     version: "1.2.3",
+    nodeId: NODE_ID,
   });
   return { server, logLines };
 }

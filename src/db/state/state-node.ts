@@ -12,6 +12,6 @@ export interface StateNode {
 }
 
 /** Returns a new boot of the only node of a state. */
-export function startSingleNode(): StateNode {
-  return { nodeId: "single", bootId: crypto.randomUUID(), slot: 0 };
+export function startSingleNode(nodeId = "single"): StateNode {
+  return { nodeId, bootId: crypto.randomUUID(), slot: 0 };
 }

@@ -1,6 +1,7 @@
 import { apiPlugins } from "../../api/shared/plugins.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
 import { ResponseCache } from "../../http/response-cache.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import type { UnsentBytes } from "../../http/unsent-bytes.ts";
@@ -26,6 +27,7 @@ export function createNodeHttp(deps: {
   readonly fanOut: FanOut;
   readonly delivery: DeliveryNode;
   readonly ops: NodeOps;
+  readonly stateNode: StateNode;
   /** The budget of unsent response bytes, shared by all HTTP workers. */
   readonly unsent: UnsentBytes;
   /** The process's file descriptors; undefined where the system does not report their limit. */
@@ -33,7 +35,8 @@ export function createNodeHttp(deps: {
   /** Aborts when the process starts to shut down. */
   readonly stopping: AbortSignal;
 }): HttpServer {
-  const { common, db, commits, state, fanOut, delivery, ops, unsent, descriptors, stopping } = deps;
+  const { common, db, commits, state, fanOut, delivery, ops, stateNode, unsent, descriptors, stopping } =
+    deps;
   const { config, clock } = common;
   // Only a node that follows an upstream can lag behind it.
   const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
@@ -41,6 +44,7 @@ export function createNodeHttp(deps: {
   return createHttpServer({
     common,
     version,
+    nodeId: stateNode.nodeId,
     ...apiPlugins({
       source: {
         db,

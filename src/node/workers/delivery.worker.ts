@@ -1,6 +1,7 @@
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
 import type { IngestRpc } from "../../ingest/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -20,6 +21,7 @@ export interface DeliveryWorkerInit {
   readonly ingest: MessagePort;
   /** Connects to the writer of the state. */
   readonly state: MessagePort;
+  readonly stateNode: StateNode;
   /** Connects to the thread that matches events against subscriptions. */
   readonly matching: MessagePort;
 }

@@ -1,6 +1,7 @@
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import type { FanOut } from "../../push/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -15,6 +16,7 @@ import { runWorker } from "./worker-entry.ts";
 export interface FanOutWorkerInit {
   readonly config: Config;
   readonly state: MessagePort;
+  readonly stateNode: StateNode;
 }
 
 /** The time that clients have left to respond after the process starts to shut down. */

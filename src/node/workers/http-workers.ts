@@ -2,8 +2,9 @@ import { availableParallelism } from "node:os";
 import { Gauge } from "prom-client";
 import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
-import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
+import { connectRpc, type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
 import {
   createMetricsPage,
@@ -21,6 +22,8 @@ import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.
 export interface HttpWorkers {
   /** Resolves when all workers accept connections. */
   readonly url: Promise<string>;
+  /** Has clients close their connections after their next response. */
+  drain(): Promise<void>;
   /** Stops accepting and waits for accepted requests. */
   stop(): Promise<void>;
 }
@@ -48,13 +51,15 @@ export function startHttpWorkers(
     readonly fanOut: WorkerChannels;
     readonly delivery: WorkerChannels;
     readonly state: WorkerChannels;
+    readonly stateNode: StateNode;
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
-  const { ops, metrics, partMetrics, commits, fanOut, delivery, state, onCrash } = deps;
+  const { ops, metrics, partMetrics, commits, fanOut, delivery, state, stateNode, onCrash } = deps;
   const count = config.http.workers || defaultWorkers(availableParallelism());
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
+  const clients: RpcClient<HttpWorkerRpc>[] = [];
   const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
   const unsent = new UnsentBytes();
@@ -81,6 +86,7 @@ export function startHttpWorkers(
       commits: commits.shared,
       unsent: unsent.shared,
       state: statePort,
+      stateNode,
       sharesPort,
     };
     const worker = startWorker({
@@ -92,6 +98,7 @@ export function startHttpWorkers(
     });
     const channels = new WorkerChannels();
     const client = connectRpc<HttpWorkerRpc>(channels.connect());
+    clients.push(client);
     stats.push(new PartStats(`http_${stats.length + 1}`, () => client.metrics()));
     return channels.attach(worker);
   };
@@ -106,6 +113,9 @@ export function startHttpWorkers(
   };
   return {
     url: openAll(),
+    async drain() {
+      await Promise.all(clients.map((client) => client.drain()));
+    },
     async stop() {
       await Promise.all(workers.map((worker) => worker.stop()));
     },

@@ -4,6 +4,7 @@ import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
 import { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import type { FanOut } from "../../push/fan-out.ts";
@@ -31,12 +32,14 @@ export interface HttpWorkerInit {
   readonly unsent: SharedArrayBuffer;
   /** Connects to the writer of the state. */
   readonly state: MessagePort;
+  readonly stateNode: StateNode;
   /** Whether other workers accept connections on the same port. */
   readonly sharesPort: boolean;
 }
 
 /** Serves the HTTP interface. Any number of these workers share one port. Their shared state is in the state database. */
-runWorker<HttpWorkerInit>(async ({ config, commits, node, fanOut, delivery, state, unsent, sharesPort }) => {
+runWorker<HttpWorkerInit>(async (init) => {
+  const { config, commits, node, fanOut, delivery, state, stateNode, unsent, sharesPort } = init;
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
   const db = openIndexReader(indexPath(config.data.dir));
@@ -50,6 +53,7 @@ runWorker<HttpWorkerInit>(async ({ config, commits, node, fanOut, delivery, stat
     fanOut: connectRpc<FanOut>(fanOut),
     delivery: connectRpc<DeliveryNode>(delivery),
     ops: connectNodeOps(node),
+    stateNode,
     unsent: new UnsentBytes(unsent),
     descriptors: processDescriptors(),
     stopping: stopping.signal,
@@ -57,7 +61,11 @@ runWorker<HttpWorkerInit>(async ({ config, commits, node, fanOut, delivery, stat
   const { url, port } = http.listen({ sharesPort });
   return {
     facts: { url, port },
-    connect: (port) => serveRpc<HttpWorkerRpc>(port, { metrics: () => metrics.registry.getMetricsAsJSON() }),
+    connect: (port) =>
+      serveRpc<HttpWorkerRpc>(port, {
+        metrics: () => metrics.registry.getMetricsAsJSON(),
+        drain: () => http.drain(),
+      }),
     async stop() {
       stopping.abort();
       await http.stop();

@@ -1,4 +1,5 @@
 import type { Config } from "../../config/schema.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
 import { createFaultLog } from "../../db/state/unavailable-log.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -14,6 +15,7 @@ import { runWorker } from "./worker-entry.ts";
 export interface MaintenanceWorkerInit {
   readonly config: Config;
   readonly state: MessagePort;
+  readonly stateNode: StateNode;
 }
 
 /** Deletes expired and orphaned rows from the state database. */

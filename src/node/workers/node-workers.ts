@@ -1,5 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
+import type { StateNode } from "../../db/state/state-node.ts";
 import { EXIT_RETRYABLE } from "../../lib/failure.ts";
 import type { Common } from "../../runtime/common.ts";
 import { workerUrls } from "../worker-urls.ts";
@@ -9,6 +10,7 @@ import type { HubWorkerInit } from "./hub.worker.ts";
 import type { IngestWorkerInit } from "./ingest.worker.ts";
 import type { MaintenanceWorkerInit } from "./maintenance.worker.ts";
 import type { RankingWorkerInit } from "./ranking.worker.ts";
+import type { StateWorkerInit } from "./state.worker.ts";
 import type { UpstreamWorkerInit } from "./upstream.worker.ts";
 import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
 
@@ -39,7 +41,7 @@ export interface NodeWorkers {
 }
 
 /** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
-export function createNodeWorkers({ config, log, shutdown }: Common): NodeWorkers {
+export function createNodeWorkers({ config, log, shutdown }: Common, stateNode: StateNode): NodeWorkers {
   const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
     WorkerName,
     WorkerChannels
@@ -56,7 +58,7 @@ export function createNodeWorkers({ config, log, shutdown }: Common): NodeWorker
     commits,
     crashed,
     start(name) {
-      const { init, transfer } = initOf(name, config, { channels, commits });
+      const { init, transfer } = initOf(name, { config, channels, commits, stateNode });
       const worker = startWorker({ name, url: workerUrls[name], init, transfer, onCrash: crashed(name) });
       running.set(name, worker);
       channels[name].attach(worker);
@@ -68,21 +70,27 @@ export function createNodeWorkers({ config, log, shutdown }: Common): NodeWorker
 /** Returns the initial message of a worker, and the ports in it to transfer. */
 function initOf(
   name: WorkerName,
-  config: Config,
-  { channels, commits }: Pick<NodeWorkers, "channels" | "commits">,
+  deps: Pick<NodeWorkers, "channels" | "commits"> & {
+    readonly config: Config;
+    readonly stateNode: StateNode;
+  },
 ) {
+  const { config, channels, commits, stateNode } = deps;
   switch (name) {
     case "ingest": {
       const init: IngestWorkerInit = { config, commits: commits.shared };
       return { init, transfer: [] };
     }
-    case "state":
+    case "state": {
+      const init: StateWorkerInit = { config, stateNode };
+      return { init, transfer: [] };
+    }
     case "matching":
       return { init: config, transfer: [] };
     case "maintenance":
     case "fanOut": {
       const state = channels.state.connect();
-      const init: MaintenanceWorkerInit & FanOutWorkerInit = { config, state };
+      const init: MaintenanceWorkerInit & FanOutWorkerInit = { config, state, stateNode };
       return { init, transfer: [state] };
     }
     case "delivery": {
@@ -91,7 +99,7 @@ function initOf(
         channels.state.connect(),
         channels.matching.connect(),
       ];
-      const init: DeliveryWorkerInit = { config, ingest, state, matching };
+      const init: DeliveryWorkerInit = { config, ingest, state, stateNode, matching };
       return { init, transfer: [ingest, state, matching] };
     }
     case "hub": {
