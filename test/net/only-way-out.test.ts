@@ -43,6 +43,16 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "the RPC URL is the operator's setting; the transport and the gateways are both given src/net's own fetch",
   },
   {
+    file: "src/db/postgres/driver.ts",
+    what: "a socket of Bun",
+    why: "state.url is the operator's setting, and nothing that the server says leads to another address",
+  },
+  {
+    file: "src/db/postgres/driver.ts",
+    what: "bun: SQL",
+    why: "the driver of the same server; it is handed host and port as they are in the setting",
+  },
+  {
     file: "src/upstream/connection.ts",
     what: "@grpc/grpc-js: Client, credentials",
     why: "upstream.url is the operator's setting, and nothing that the upstream says leads to another address",

@@ -21,6 +21,7 @@ export const LAYERS = [
   "http",
   "read",
   "db/index",
+  "db/postgres",
   "db/state",
   "db/sqlite",
   "runtime",

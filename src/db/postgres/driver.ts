@@ -1,0 +1,128 @@
+import { SQL } from "bun";
+import type { ConnectOptions } from "./connect-options.ts";
+import type { PgStatement, PgValue } from "./statement.ts";
+import { numberColumns, type ResultColumn, sentValue } from "./values.ts";
+
+/** What each connection is opened with. */
+export interface PgSession {
+  /** Names the connection in the server's views: `<service>/<node>/<part>`. */
+  readonly applicationName: string;
+  /** The schema of all objects. */
+  readonly schema: string;
+  readonly statementTimeoutMs: number;
+  readonly lockTimeoutMs: number;
+  /** Whether a commit waits for the disk. */
+  readonly syncsCommits: boolean;
+}
+
+export interface PgDriverOptions {
+  readonly connect: ConnectOptions;
+  /** PEM of own authorities. */
+  readonly tlsCa?: string;
+  readonly session: PgSession;
+  /** The most connections; they are opened when they are needed. */
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+}
+
+/** Runs statements on a connection. */
+export interface PgRunner {
+  run<Row>(
+    statement: PgStatement<Row, never>,
+    params: readonly PgValue[],
+  ): Promise<{ readonly rows: Row[]; readonly count: number }>;
+  /** Runs SQL text without parameters, also several statements of a migration. */
+  runText(sql: string): Promise<Record<string, unknown>[]>;
+}
+
+/**
+ * Connections to one server. Its promises may never settle while the server is frozen: the caller keeps a deadline of its
+ * own and closes the driver.
+ */
+export interface PgDriver extends PgRunner {
+  begin<T>(body: (runner: PgRunner) => Promise<T>): Promise<T>;
+  /** Closes all connections at once. Everything open fails with an unknown outcome. */
+  close(): void;
+}
+
+/** The interface of Bun's driver that is used here; its own types lack `columns`. */
+type SqlResult = Record<string, unknown>[] & {
+  readonly count: number | null;
+  readonly columns?: readonly ResultColumn[];
+};
+interface UnsafeSql {
+  unsafe(sql: string, params?: unknown[]): Promise<unknown>;
+}
+
+/** The time after which the server ends a transaction whose client is silent. */
+const IDLE_IN_TRANSACTION_MS = 5_000;
+
+/** Opens a driver. Connects with the first statement. This file alone uses Bun's driver. */
+export function openPgDriver(options: PgDriverOptions): PgDriver {
+  const { connect, session } = options;
+  const sql = new SQL({
+    adapter: "postgres",
+    hostname: connect.host,
+    port: connect.port,
+    ...(connect.socketPath ? { path: connect.socketPath } : {}),
+    username: connect.user,
+    password: connect.password,
+    database: connect.database,
+    tls: tlsOf(connect, options.tlsCa),
+    max: options.connections,
+    idleTimeout: 0,
+    maxLifetime: 0,
+    connectionTimeout: Math.max(1, Math.ceil(options.connectTimeoutMs / 1000)),
+    bigint: true,
+    connection: {
+      // Takes the place of PGOPTIONS of the environment.
+      options: "",
+      application_name: session.applicationName.slice(0, 63),
+      search_path: session.schema,
+      timezone: "UTC",
+      statement_timeout: `${session.statementTimeoutMs}`,
+      lock_timeout: `${session.lockTimeoutMs}`,
+      idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}`,
+      client_connection_check_interval: "1s",
+      tcp_keepalives_idle: "10",
+      tcp_keepalives_interval: "3",
+      tcp_keepalives_count: "3",
+      default_transaction_isolation: "read committed",
+      default_transaction_read_only: "off",
+      synchronous_commit: session.syncsCommits ? "on" : "off",
+    },
+  });
+  return {
+    ...runnerOf(sql),
+    begin: (body) => sql.begin((transaction) => body(runnerOf(transaction))) as Promise<never>,
+    close() {
+      sql.close({ timeout: 0 }).catch(() => {});
+    },
+  };
+}
+
+function runnerOf(sql: UnsafeSql): PgRunner {
+  return {
+    async run<Row>({ sql: text }: PgStatement<Row, never>, params: readonly PgValue[]) {
+      const result = (await sql.unsafe(text, params.map(sentValue))) as SqlResult;
+      if (result.length > 0) numberColumns(result, result.columns ?? []);
+      return { rows: result as Row[], count: result.count ?? 0 };
+    },
+    async runText(text) {
+      return (await sql.unsafe(text)) as Record<string, unknown>[];
+    },
+  };
+}
+
+function tlsOf({ host, sslMode }: ConnectOptions, ca: string | undefined) {
+  switch (sslMode) {
+    case "disable":
+      return false;
+    case "require":
+      return { rejectUnauthorized: false };
+    case "verify-ca":
+      return { rejectUnauthorized: true, ca, checkServerIdentity: () => undefined };
+    case "verify-full":
+      return { rejectUnauthorized: true, ca, serverName: host };
+  }
+}

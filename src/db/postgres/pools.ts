@@ -1,0 +1,101 @@
+import type { Logger } from "../../runtime/logger.ts";
+import { createBreaker } from "./breaker.ts";
+import type { ConnectOptions } from "./connect-options.ts";
+import { openPgDriver, type PgDriver } from "./driver.ts";
+import { openPgPool, type PgPool } from "./pool.ts";
+import { createPgStats, type PgStats } from "./pool-stats.ts";
+
+/**
+ * The pools of one thread. Commits of `queue` and `ledger` do not wait for the disk: they are for claims, settlements and the
+ * dedupe ledger alone, whose repetition after a power failure is harmless. Everything acknowledged goes through `main`.
+ */
+export interface PgPools extends AsyncDisposable {
+  readonly main: PgPool;
+  readonly queue: PgPool;
+  readonly ledger: PgPool;
+  readonly stats: PgStats;
+  /** Why and since when PostgreSQL does not answer; undefined while it does. */
+  readonly away: { readonly reason: string; readonly sinceMs: number } | undefined;
+}
+
+/** How PostgreSQL is reached, from the settings. */
+export interface PgSettings {
+  readonly connect: ConnectOptions;
+  /** PEM of own authorities. */
+  readonly tlsCa?: string;
+  readonly schema: string;
+  /** Of a statement. Locks get two fifths of it, and a caller waits seven fifths. */
+  readonly timeoutMs: number;
+}
+
+export interface PgPoolsDeps {
+  readonly settings: PgSettings;
+  readonly applicationName: string;
+  /** The most connections of each pool. */
+  readonly connections: { readonly main: number; readonly queue?: number; readonly ledger?: number };
+  readonly log: Logger;
+}
+
+/** The deadline of a probe. */
+const PROBE_TIMEOUT_MS = 2_000;
+/** A pool of which a thread has no use still works. */
+const FEWEST_CONNECTIONS = 1;
+
+/** Opens the pools of one thread. They connect when they are used. */
+export function openPgPools({ settings, applicationName, connections, log }: PgPoolsDeps): PgPools {
+  const stats = createPgStats();
+  const deadlineMs = (settings.timeoutMs * 7) / 5;
+  const driver = (syncsCommits: boolean, count: number): PgDriver =>
+    openPgDriver({
+      connect: settings.connect,
+      tlsCa: settings.tlsCa,
+      connections: count,
+      connectTimeoutMs: Math.min(settings.timeoutMs, deadlineMs),
+      session: {
+        applicationName,
+        schema: settings.schema,
+        statementTimeoutMs: settings.timeoutMs,
+        lockTimeoutMs: (settings.timeoutMs * 2) / 5,
+        syncsCommits,
+      },
+    });
+  const breaker = createBreaker({ probe: () => probe(driver(true, 1)), log });
+  const pool = (syncsCommits: boolean, count = FEWEST_CONNECTIONS) =>
+    openPgPool({
+      openDriver: () => driver(syncsCommits, count),
+      connections: count,
+      deadlineMs,
+      breaker,
+      stats,
+    });
+  const pools = {
+    main: pool(true, connections.main),
+    queue: pool(false, connections.queue),
+    ledger: pool(false, connections.ledger),
+  };
+  return {
+    ...pools,
+    stats,
+    get away() {
+      return breaker.open;
+    },
+    async [Symbol.asyncDispose]() {
+      breaker[Symbol.dispose]();
+      for (const opened of Object.values(pools)) await opened[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Succeeds when a new connection reaches a server that takes writes. */
+async function probe(driver: PgDriver): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("no answer")), PROBE_TIMEOUT_MS);
+  try {
+    const asked = driver.runText("SELECT pg_is_in_recovery() AS standby");
+    const [answer] = await Promise.race([asked, late.promise]);
+    if (answer?.standby !== false) throw new Error("the server is a standby");
+  } finally {
+    clearTimeout(timer);
+    driver.close();
+  }
+}

@@ -1,0 +1,103 @@
+import { SQL } from "bun";
+import { pino } from "pino";
+import { readConnectUrl } from "../../../src/db/postgres/connect-options.ts";
+import { migratePostgres } from "../../../src/db/postgres/migrate.ts";
+import { openPgPools, type PgPools, type PgSettings } from "../../../src/db/postgres/pools.ts";
+import type { StateNode } from "../../../src/db/state/state-node.ts";
+import { type PostgresAddress, sharedPostgres } from "./server.ts";
+
+/** An empty state in PostgreSQL, in a database of its own. */
+export interface PostgresDatabase extends AsyncDisposable {
+  readonly name: string;
+  /** The value of `state.url`. */
+  readonly url: string;
+  readonly settings: PgSettings;
+  /** A node of this state. Each has a boot and a slot of its own. */
+  node(): StateNode;
+  /** Opens the pools of a thread; they are closed with the database. */
+  pools(options?: { readonly main?: number; readonly queue?: number; readonly ledger?: number }): PgPools;
+  /** Runs SQL text past the pools, as an operator would. */
+  query(sql: string): Promise<Record<string, unknown>[]>;
+}
+
+export interface DatabaseOptions {
+  /** The server; without one, that of the process. */
+  readonly server?: PostgresAddress;
+  /** Without the schema: as an operator creates it. */
+  readonly isEmpty?: boolean;
+  readonly timeoutMs?: number;
+}
+
+/** Names the template of a server, also for test files that share no modules with the one that made it. */
+const TEMPLATE = "SVC_TEST_POSTGRES_TEMPLATE";
+
+/** Databases are created one after the other: a template in use cannot be copied. */
+let creating: Promise<unknown> = Promise.resolve();
+
+/** Creates a database with the current schema. It is dropped when the object is disposed. */
+export async function createDatabase(options: DatabaseOptions = {}): Promise<PostgresDatabase> {
+  const { url: server } = options.server ?? (await sharedPostgres());
+  const name = `svc_test_${crypto.randomUUID().replaceAll("-", "")}`;
+  const created = creating.then(async () => {
+    const from = options.isEmpty ? "template1" : await templateOf(server);
+    await administer(server, `CREATE DATABASE ${name} TEMPLATE ${from}`);
+  });
+  creating = created.catch(() => {});
+  await created;
+  const url = `${server}/${name}`;
+  const settings = settingsOf(url, options.timeoutMs);
+  const opened: PgPools[] = [];
+  let slots = 0;
+  const sql = new SQL(url, { max: 2, bigint: true, connection: { search_path: settings.schema } });
+  return {
+    name,
+    url,
+    settings,
+    node() {
+      slots += 1;
+      return { nodeId: `node-${slots}`, bootId: crypto.randomUUID(), slot: slots - 1 };
+    },
+    pools({ main = 4, queue = 2, ledger = 2 } = {}) {
+      const pools = openPgPools({
+        settings,
+        applicationName: "test",
+        connections: { main, queue, ledger },
+        log: pino({ level: "silent" }),
+      });
+      opened.push(pools);
+      return pools;
+    },
+    query: (text) => sql.unsafe(text),
+    async [Symbol.asyncDispose]() {
+      for (const pools of opened) await pools[Symbol.asyncDispose]();
+      await sql.close({ timeout: 0 });
+      await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+function settingsOf(url: string, timeoutMs = 5_000): PgSettings {
+  const connect = readConnectUrl(url);
+  if (!connect.ok) throw new Error(connect.error);
+  return { connect: connect.value, schema: "svc", timeoutMs };
+}
+
+/** A database with the current schema on a server, made once for each process. */
+async function templateOf(server: string): Promise<string> {
+  const [known, name] = process.env[TEMPLATE]?.split(" ") ?? [];
+  if (known === server && name !== undefined) return name;
+  const made = `svc_template_${process.pid}_${crypto.randomUUID().slice(0, 8)}`;
+  await administer(server, `CREATE DATABASE ${made}`);
+  await migratePostgres(settingsOf(`${server}/${made}`));
+  process.env[TEMPLATE] = `${server} ${made}`;
+  return made;
+}
+
+async function administer(server: string, command: string): Promise<void> {
+  const sql = new SQL(`${server}/postgres`, { max: 1 });
+  try {
+    await sql.unsafe(command);
+  } finally {
+    await sql.close({ timeout: 0 });
+  }
+}

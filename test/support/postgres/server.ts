@@ -1,0 +1,112 @@
+import { join } from "node:path";
+import { installedPostgres } from "./installed.ts";
+
+/** A server that tests may connect to. */
+export interface PostgresAddress {
+  /** Of the superuser, without a database. */
+  readonly url: string;
+}
+
+/** A server of one test, which the test may kill or freeze. */
+export interface PostgresServer extends PostgresAddress, AsyncDisposable {
+  readonly port: number;
+  /** Ends the server at once, as a crash does. */
+  kill(): Promise<void>;
+  /** Starts a killed server again, on the same port and files. */
+  restart(): Promise<void>;
+  /** Stops and continues every process of the server. */
+  freeze(): void;
+  thaw(): void;
+}
+
+interface Ready {
+  readonly port: number;
+  readonly pid: number;
+  readonly password: string;
+}
+
+/** Names the server of this process, also for test files that share no modules with the one that started it. */
+const SHARED = "SVC_TEST_POSTGRES_SHARED";
+/** Another server, where the platform has no binaries, or for another version. */
+const GIVEN = "SVC_TEST_POSTGRES_URL";
+
+/** Whether tests with PostgreSQL can run. They are skipped where the platform has no server; with `CI=true` that is an error. */
+export const HAS_POSTGRES = await hasPostgres();
+
+async function hasPostgres(): Promise<boolean> {
+  if (process.env[GIVEN] || (await installedPostgres())) return true;
+  const why = `there is no PostgreSQL for ${process.platform}-${process.arch}: set ${GIVEN} to test with one`;
+  if (process.env.CI === "true") throw new Error(why);
+  console.warn(`Tests with PostgreSQL are skipped: ${why}`);
+  return false;
+}
+
+/** The server that all tests of this process share. Each takes a database of its own. */
+export async function sharedPostgres(): Promise<PostgresAddress> {
+  const given = process.env[GIVEN] || process.env[SHARED];
+  if (given) return { url: given };
+  const { ready } = await keep("fast");
+  const url = urlOf(ready);
+  process.env[SHARED] = url;
+  return { url };
+}
+
+/** Starts a server of its own, for a test that kills it. What it acknowledged is on the disk. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const { ready, keeper, next } = await keep("durable");
+  let { pid } = ready;
+  const signalAll = (signal: NodeJS.Signals) => {
+    const { stdout } = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid="]);
+    const rows = stdout.toString().trim().split("\n");
+    for (const row of rows) {
+      const [child, parent] = row.trim().split(/\s+/).map(Number);
+      if (child !== undefined && (child === pid || parent === pid)) process.kill(child, signal);
+    }
+  };
+  return {
+    url: urlOf(ready),
+    port: ready.port,
+    async kill() {
+      signalAll("SIGKILL");
+    },
+    async restart() {
+      keeper.stdin.write("start\n");
+      await keeper.stdin.flush();
+      ({ pid } = await next());
+    },
+    freeze: () => signalAll("SIGSTOP"),
+    thaw: () => signalAll("SIGCONT"),
+    async [Symbol.asyncDispose]() {
+      keeper.kill("SIGTERM");
+      await keeper.exited;
+    },
+  };
+}
+
+function urlOf({ port, password }: Ready): string {
+  return `postgres://postgres:${password}@127.0.0.1:${port}`;
+}
+
+async function keep(durability: "durable" | "fast") {
+  const command = [process.execPath, join(import.meta.dir, "keeper.ts"), String(process.pid), durability];
+  const keeper = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
+  const lines = linesOf(keeper.stdout);
+  const next = async (): Promise<Ready> => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error("the PostgreSQL of the tests did not start");
+    return JSON.parse(value);
+  };
+  return { ready: await next(), keeper, next };
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n")) {
+      yield text.slice(0, end);
+      text = text.slice(end + 1);
+    }
+  }
+}
