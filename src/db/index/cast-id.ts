@@ -1,6 +1,8 @@
 const HASH_BITS = 16;
 /** The most casts of one second, missing ones included. */
 export const IDS_PER_SECOND = 2 ** HASH_BITS;
+/** Live and dropped casts have ids above this one. Missing casts that were never here and URLs have ids below. */
+export const BELOW_ALL_CASTS = 2 ** 46;
 
 /**
  * Ids of casts, missing casts and URLs share one number space, so that a reaction's target needs no type: a cast has the id

@@ -10,7 +10,7 @@ import {
   targetCursors,
 } from "../../../read/queries/users/links.ts";
 import {
-  MAX_FOLLOWING_OF_SOURCE,
+  MAX_LINKS,
   MAX_SOURCES,
   suggestedFollows,
   suggestedFollowsCursor,
@@ -100,8 +100,8 @@ export function followRoutes({ reads, describe }: ReadDeps) {
         "Follow suggestions for a user: friends of friends",
         "Ordered by the number of the user's follows that follow the candidate, then by number of followers, then by " +
           "fid. Excludes the user and the users that they follow, block or mute. Counts the newest " +
-          `${MAX_SOURCES} follows, without those who follow more than ${MAX_FOLLOWING_OF_SOURCE} users, and at most ` +
-          "as many as follow 100,000 users together.",
+          `${MAX_SOURCES} follows, and at most as many as follow ${MAX_LINKS} users together: those who follow the fewest ` +
+          "users first.",
       ),
     );
 }

@@ -1,5 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
+import { isLiveCast } from "../is-live-cast.ts";
 
 const exists = statement<{ one: number }, [fid: number]>(
   "skeleton.interactions.fid-exists",
@@ -11,8 +12,8 @@ const mentionCount = statement<{ n: number }, [fid: number, targetFid: number]>(
 );
 const reactionCount = statement<{ n: number }, [fid: number, targetFid: number]>(
   "skeleton.interactions.reactions",
-  `SELECT count(*) AS n FROM reactions r CROSS JOIN casts c ON c.id = r.target_id
-   WHERE r.fid = ? AND r.target_fid = ?`,
+  `SELECT count(*) AS n FROM reactions r
+   WHERE r.fid = ? AND r.target_fid = ? AND ${isLiveCast("r.target_id")}`,
 );
 const mutualFollow = statement<{ one: number }, [fid: number, otherFid: number]>(
   "skeleton.interactions.mutual-follow",

@@ -5,6 +5,7 @@ import { decodeRest } from "../../../db/index/messages/rest.ts";
 import { embedsOf } from "../../../db/index/project/casts.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { CastId, ReactionType } from "../../../protocol/wire/generated/message.ts";
+import { isLiveCast } from "../is-live-cast.ts";
 import { newestCasts, orderedPage } from "../ordered-page.ts";
 import { hashesOfReactions } from "./reaction-hashes.ts";
 
@@ -43,8 +44,8 @@ interface ReactionRow {
 const reactionRows = statement<ReactionRow, [...Pair, limit: number]>(
   "skeleton.pair-interactions.reactions",
   `SELECT r.type, r.timestamp, r.target_id AS castId
-   FROM reactions r CROSS JOIN casts c ON c.id = r.target_id
-   WHERE r.fid = ? AND r.target_fid = ?
+   FROM reactions r
+   WHERE r.fid = ? AND r.target_fid = ? AND ${isLiveCast("r.target_id")}
    ORDER BY r.timestamp DESC LIMIT ?`,
 );
 // `?3` is the start of an embed of a cast of the target. Bytes that only look like one are excluded when the rest is decoded.

@@ -4,6 +4,7 @@ import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { type CursorCodec, cursorCodec, cutPage, type Page } from "../../cursor.ts";
 import { castByHash } from "../../hydrate/cast-ids.ts";
 import type { Hash } from "../../hydrate/casts.ts";
+import { isLiveCast } from "../is-live-cast.ts";
 import { orderedPage } from "../ordered-page.ts";
 import { hashesOfReactions, type ReactionKey } from "./reaction-hashes.ts";
 
@@ -28,15 +29,15 @@ const onCast = statement<
    WHERE target_id = ? AND type = ? AND (timestamp, fid) < (?, ?)
    ORDER BY timestamp DESC, fid DESC LIMIT ?`,
 );
-// The join omits reactions to a deleted cast, and reactions that name another author's fid, which have other ids.
+// Omits reactions to a deleted cast, and reactions that name another author's fid, which have other ids.
 const ofUser = statement<
   { castId: number; targetFid: number; timestamp: number },
   [fid: number, type: number, maxTimestamp: number, limit: number]
 >(
   "skeleton.reactions.of-user",
   `SELECT r.target_id AS castId, r.target_fid AS targetFid, r.timestamp
-   FROM reactions r CROSS JOIN casts c ON c.id = r.target_id
-   WHERE r.fid = ? AND r.type = ? AND r.timestamp <= ?
+   FROM reactions r
+   WHERE r.fid = ? AND r.type = ? AND r.timestamp <= ? AND ${isLiveCast("r.target_id")}
    ORDER BY r.timestamp DESC LIMIT ?`,
 );
 

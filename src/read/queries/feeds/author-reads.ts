@@ -4,6 +4,7 @@ import { statement } from "../../../db/index/statement.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { CastRef } from "../../hydrate/cast-ids.ts";
 import type { ReactionKey } from "../casts/reaction-hashes.ts";
+import { isLiveCast } from "../is-live-cast.ts";
 import { mergeNewest, mergeNewestCasts } from "../merge-newest.ts";
 
 /** The type of the reactions in these feeds. */
@@ -58,15 +59,14 @@ function declareStatements<Param extends string | number>(
         below: "?2, -1, 0",
         limit: "?3",
       })}
-       SELECT below.source AS fid, below.timestamp, below.targetFid, below.targetId, c.id IS NOT NULL AS isLive
-       FROM merged below LEFT JOIN casts c ON c.id = below.targetId`,
+       SELECT below.source AS fid, below.timestamp, below.targetFid, below.targetId, ${isLiveCast("below.targetId")} AS isLive
+       FROM merged below`,
     ),
     recastsSince: statement<RecastRow, [authors: Param, before: number, limit: number, since: number]>(
       `skeleton.${name}.recasts-since`,
-      `SELECT r.fid, r.timestamp, r.target_fid AS targetFid, r.target_id AS targetId, c.id IS NOT NULL AS isLive
+      `SELECT r.fid, r.timestamp, r.target_fid AS targetFid, r.target_id AS targetId, ${isLiveCast("r.target_id")} AS isLive
        FROM (SELECT ${fid} AS fid FROM ${from}) below
        CROSS JOIN reactions r ON r.fid = below.fid AND r.type = ${RECAST} AND r.timestamp >= ?4 AND r.timestamp < ?2
-       LEFT JOIN casts c ON c.id = r.target_id
        LIMIT ?3`,
     ),
     // Those acts whose cast was recasted later by an author of the feed, or in the same second by another one, when the

@@ -3,6 +3,7 @@ import { LinkType } from "../../../db/index/messages/link-type.ts";
 import type { NotificationKind } from "../../../db/index/project/notifications.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { hashesOfAnyCasts } from "../../hydrate/cast-ids.ts";
+import { isLiveCast } from "../is-live-cast.ts";
 import type { RowPosition } from "./notification-cursor.ts";
 import type { NotificationRow } from "./notification-groups.ts";
 
@@ -37,8 +38,7 @@ const NEWEST_FIRST = "n.timestamp DESC, n.kind DESC, n.actor_fid DESC, n.ref DES
 
 // Rows of mentions, replies and follows exist only while these are live. A reaction outlives its target, and may name a
 // cast that does not exist or that has another author: these have other ids.
-const targetExists = (row: string) =>
-  `(${row}.kind NOT IN (3, 4) OR EXISTS (SELECT 1 FROM casts c WHERE c.id = ${row}.ref))`;
+const targetExists = (row: string) => `(${row}.kind NOT IN (3, 4) OR ${isLiveCast(`${row}.ref`)})`;
 const isVisible = (row: string) => `NOT ${isSilenced(`${row}.actor_fid`)} AND ${targetExists(row)}`;
 
 type Below = [fid: number, ...Position, limit: number];

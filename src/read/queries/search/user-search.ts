@@ -100,7 +100,9 @@ const named = statement<Match, [name: string]>(
    WHERE p.name = ?`,
 );
 const FIRST_CHUNK = 128;
-const CHUNK_GROWTH = 4;
+const MAX_CHUNK_GROWTH = 4;
+/** Users that a chunk has beyond those that would suffice at the share of matches found so far. */
+const CHUNK_RESERVE = 1.25;
 
 export const userSearchCursor = cursorCodec("user/search", ["int", "int", "int"]);
 
@@ -161,8 +163,9 @@ function mostFollowedMatches(
   let position: [followers: number, fid: number] =
     after[0] === tier ? [after[1], Number.MAX_SAFE_INTEGER] : [Number.MAX_SAFE_INTEGER, 0];
   let left = MAX_MOST_FOLLOWED - (after[0] === tier ? (db.get(rankOf, ...position)?.rank ?? 0) : 0);
-  for (let chunk = FIRST_CHUNK; left > 0; chunk *= CHUNK_GROWTH) {
-    const size = Math.min(chunk, left);
+  let scanned = 0;
+  let size = Math.min(FIRST_CHUNK, left);
+  while (left > 0) {
     const users = db.all(scans[tier], prefix, end, ...position, size);
     for (const { fid, followers, tier: matched } of users) {
       const match: Match = { fid, followers, tier };
@@ -176,6 +179,9 @@ function mostFollowedMatches(
       return sure.sort((a, b) => b.followers - a.followers || a.fid - b.fid).slice(0, limit);
     position = [last.followers, last.fid];
     left -= size;
+    scanned += size;
+    const missing = (limit - sure.length) * (scanned / Math.max(1, sure.length)) * CHUNK_RESERVE;
+    size = Math.min(left, MAX_CHUNK_GROWTH * size, Math.max(FIRST_CHUNK, Math.ceil(missing)));
   }
   return undefined;
 }

@@ -10,6 +10,7 @@ import {
 import { hashesOfCasts } from "../../hydrate/cast-ids.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
 import { hashesOfReactions } from "../casts/reaction-hashes.ts";
+import { isLiveCast } from "../is-live-cast.ts";
 import { orderedPage } from "../ordered-page.ts";
 import { newestFollowsSql } from "./newest-follows.ts";
 
@@ -32,6 +33,7 @@ const followRows = statement<{ fid: number; followedAt: number }, [fid: number]>
 interface ActRow {
   /** The cast that was acted on. */
   readonly castId: number;
+  /** The target of a reaction; 0 for a reply. */
   readonly targetFid: number;
   readonly timestamp: number;
   /** The type of a reaction; 0 for a reply. */
@@ -42,26 +44,29 @@ interface ActRow {
 
 const reactionsOf = (type: number, condition = "") =>
   `SELECT r.target_id AS castId, r.target_fid AS targetFid, r.timestamp AS timestamp, ${type} AS type, 0 AS replyId
-   FROM reactions r CROSS JOIN casts c ON c.id = r.target_id
-   WHERE r.fid = ?1 AND r.type = ${type}${condition}`;
-const reactionRows = statement<ActRow, [fid: number, limit: number]>(
+   FROM reactions r WHERE r.fid = ?1 AND r.type = ${type}${condition} AND ${isLiveCast("r.target_id")}`;
+type Acts = Statement<ActRow, [fid: number, limit: number]>;
+const reactionRows: Acts = statement(
   "skeleton.batch.reactions",
   `${reactionsOf(LIKE)} UNION ALL ${reactionsOf(RECAST)} ORDER BY timestamp DESC LIMIT ?2`,
 );
-// A cast appears once for each kind of act, so the limit is three times the number of casts. Of several replies to one
-// cast only the newest counts.
-const actedOnRows = statement<ActRow, [fid: number, limit: number]>(
-  "skeleton.batch.acted-on",
-  `${reactionsOf(LIKE, " AND r.target_fid != ?1")}
+const toOthers = (type: number) =>
+  `SELECT * FROM (${reactionsOf(type, " AND r.target_fid != ?1")} ORDER BY r.timestamp DESC LIMIT ?2) below`;
+// The newest acts of each kind. Each kind has a cast at most once: of several replies to one, the newest. The author's own
+// casts are one range of an index, so that no row of a cast is read.
+const actsOnOthers: Acts = statement(
+  "skeleton.batch.acts-on-others",
+  `${toOthers(LIKE)}
    UNION ALL
-   ${reactionsOf(RECAST, " AND r.target_fid != ?1")}
+   ${toOthers(RECAST)}
    UNION ALL
-   SELECT c.id, c.fid, a.id >> 16, 0, a.id
-   FROM casts a CROSS JOIN casts c ON c.id = a.parent_id
-   WHERE a.fid = ?1 AND (a.parent_id IS NOT NULL) = 1 AND a.parent_fid != ?1
-     AND NOT EXISTS (SELECT 1 FROM casts later
-       WHERE later.fid = ?1 AND later.parent_id = a.parent_id AND later.id > a.id)
-   ORDER BY timestamp DESC LIMIT ?2`,
+   SELECT * FROM
+     (SELECT below.parent_id AS castId, 0 AS targetFid, below.id >> 16 AS timestamp, 0 AS type, below.id AS replyId
+      FROM (SELECT parent_id, max(id) AS id FROM casts WHERE fid = ?1 AND parent_id IS NOT NULL
+            GROUP BY parent_id ORDER BY 2 DESC) below
+      WHERE ${isLiveCast("below.parent_id")} AND NOT EXISTS (SELECT 1 FROM casts own INDEXED BY casts_by_author
+        WHERE own.fid = ?1 AND (own.parent_id IS NOT NULL) IN (0, 1) AND own.id = below.parent_id)
+      LIMIT ?2) below`,
 );
 const actRows = statement<
   { hash: Uint8Array; liked: number; recasted: number; replied: number },
@@ -98,7 +103,8 @@ export function newestFollows(db: IndexDatabase, fid: number): { fid: number; fo
 
 /** Returns the authors of the live casts that an fid liked or recasted, newest reaction first. Times are unix seconds. */
 export function newestReactions(db: IndexDatabase, fid: number): { targetFid: number; timestamp: number }[] {
-  return newestActs(db, fid, reactionRows, MAX_REACTIONS).map(({ targetFid, timestamp }) => ({
+  const read = (maxRows: number) => db.all(reactionRows, fid, maxRows);
+  return newestActs(db, fid, { limit: MAX_REACTIONS, read }).rows.map(({ targetFid, timestamp }) => ({
     targetFid,
     timestamp,
   }));
@@ -108,14 +114,12 @@ export function newestReactions(db: IndexDatabase, fid: number): { targetFid: nu
 function newestActs(
   db: IndexDatabase,
   fid: number,
-  rows: Statement<ActRow, [fid: number, limit: number]>,
-  limit: number,
-): ActRow[] {
+  list: { readonly limit: number; readonly read: (maxRows: number) => ActRow[] },
+): { rows: ActRow[]; hasMore: boolean } {
   return orderedPage<ActRow>({
-    limit,
+    ...list,
     after: undefined,
     isTied: (a, b) => a.timestamp === b.timestamp,
-    read: (maxRows) => db.all(rows, fid, maxRows),
     hashesOf(acts) {
       const reactions = acts.filter(({ replyId }) => replyId === 0);
       const hashes = hashesOfReactions(
@@ -126,7 +130,7 @@ function newestActs(
       const replyHashes = replies.length === 0 ? [] : hashesOfCasts(db, replies);
       return acts.map(({ replyId }) => (replyId === 0 ? hashes.shift() : replyHashes.shift()) ?? "0x");
     },
-  }).rows;
+  });
 }
 
 /** The acts of an fid on a live cast of another user. */
@@ -138,9 +142,12 @@ export interface CastInteraction {
 }
 
 /** Returns the live casts of others that an fid liked, recasted or replied to, newest act first. */
-export function newestCastInteractions(db: IndexDatabase, fid: number): CastInteraction[] {
-  const acts = newestActs(db, fid, actedOnRows, 3 * MAX_INTERACTIONS);
-  const recent = [...new Set(acts.map(({ castId }) => castId))].slice(0, MAX_INTERACTIONS);
+export function newestCastInteractions(
+  db: IndexDatabase,
+  fid: number,
+  limit = MAX_INTERACTIONS,
+): CastInteraction[] {
+  const recent = newestActedOn(db, fid, limit);
   if (recent.length === 0) return [];
   return db.all(actRows, fid, JSON.stringify(recent)).map((row) => ({
     hash: hex(row.hash),
@@ -148,6 +155,32 @@ export function newestCastInteractions(db: IndexDatabase, fid: number): CastInte
     recasted: row.recasted === 1,
     replied: row.replied === 1,
   }));
+}
+
+/** Returns the ids of the live casts of others that an fid acted on, newest act first. */
+function newestActedOn(db: IndexDatabase, fid: number, limit: number): number[] {
+  const read = (maxRows: number) => newestOfEach(db, fid, maxRows);
+  for (let maxActs = limit; ; ) {
+    const { rows, hasMore } = newestActs(db, fid, { limit: maxActs, read });
+    const castIds = [...new Set(rows.map(({ castId }) => castId))];
+    if (!hasMore || castIds.length >= limit) return castIds.slice(0, limit);
+    // Some casts have several acts of one second.
+    maxActs += limit - castIds.length;
+  }
+}
+
+/** Returns the newest acts of an fid on casts of others, without the acts on a cast before the last second of such an act. */
+function newestOfEach(db: IndexDatabase, fid: number, maxRows: number): ActRow[] {
+  const newestAt = new Map<number, number>();
+  return db
+    .all(actsOnOthers, fid, maxRows)
+    .sort((a, b) => b.timestamp - a.timestamp)
+    .filter(({ castId, timestamp }) => {
+      const newest = newestAt.get(castId) ?? timestamp;
+      newestAt.set(castId, newest);
+      return timestamp === newest;
+    })
+    .slice(0, maxRows);
 }
 
 /** Returns the on-chain keys of an fid whose latest event is an add, oldest first. Times are unix seconds. */

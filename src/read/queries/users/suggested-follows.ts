@@ -6,10 +6,8 @@ import { newestFollowsSql } from "./newest-follows.ts";
 
 /** The most follows of the fid whose own follows are counted, newest first. */
 export const MAX_SOURCES = 1000;
-/** The most follows that one request reads, which takes some tens of milliseconds. */
-const MAX_LINKS = 100_000;
-/** A user with more follows than this is not counted: the selection carries no information. */
-export const MAX_FOLLOWING_OF_SOURCE = 10_000;
+/** The most follows that one request counts, which takes some milliseconds. */
+export const MAX_LINKS = 20_000;
 
 interface Candidate {
   readonly fid: number;
@@ -18,11 +16,19 @@ interface Candidate {
   readonly followers: number;
 }
 
-const sourceRows = statement<{ fid: number; following: number }, [fid: number]>(
+/** A user that the fid follows. */
+interface Follow {
+  readonly fid: number;
+  /** The number of users that it follows. */
+  readonly following: number;
+}
+
+const sourceRows = statement<Follow, [fid: number]>(
   "skeleton.suggested-follows.sources",
   `SELECT target_fid AS fid, n.following FROM
      (${newestFollowsSql(MAX_SOURCES)}) below
-   CROSS JOIN follow_counts n ON n.fid = target_fid`,
+   CROSS JOIN follow_counts n ON n.fid = target_fid
+   ORDER BY n.following, at DESC, target_fid DESC`,
 );
 // Returns all fids as one text: separate rows take 50 % longer.
 const followedBy = statement<{ fids: string }, [sourcesJson: string]>(
@@ -64,7 +70,11 @@ export function suggestedFollows(
 ): Page<Candidate> {
   const { fid, limit, after = [Number.MAX_SAFE_INTEGER, 0, 0] } = query;
   const rows: Candidate[] = [];
-  for (const counted of mostFollowedFirst(db, sourcesOf(db, fid), after[0])) {
+  const follows = db.all(sourceRows, fid);
+  const overlaps = overlapsOf(db, sourcesOf(follows));
+  // Most candidates that many follows follow are followed already.
+  for (const followed of follows) overlaps.delete(followed.fid);
+  for (const counted of mostFollowedFirst(overlaps, after[0])) {
     rows.push(...db.all(ranked, JSON.stringify(counted), fid, ...after, limit + 1 - rows.length));
     if (rows.length > limit) break;
   }
@@ -73,18 +83,19 @@ export function suggestedFollows(
   );
 }
 
-/**
- * Yields the users that the sources follow, with the number of sources that follow each, in growing portions. Every user
- * of a portion has a smaller number than every user of the previous portion.
- */
-function* mostFollowedFirst(
-  db: IndexDatabase,
-  sources: readonly number[],
-  maxOverlap: number,
-): Iterable<[fid: number, overlap: number][]> {
+/** Returns the users that the sources follow, with the number of sources that follow each. */
+function overlapsOf(db: IndexDatabase, sources: readonly number[]): Map<number, number> {
   const fids: number[] = JSON.parse(db.get(followedBy, JSON.stringify(sources))?.fids ?? "[]");
   const overlaps = new Map<number, number>();
   for (const fid of fids) overlaps.set(fid, (overlaps.get(fid) ?? 0) + 1);
+  return overlaps;
+}
+
+/** Yields users with their overlaps in growing portions. Each portion has smaller overlaps than the one before. */
+function* mostFollowedFirst(
+  overlaps: ReadonlyMap<number, number>,
+  maxOverlap: number,
+): Iterable<[fid: number, overlap: number][]> {
   const byOverlap: number[][] = [];
   for (const [fid, overlap] of overlaps) {
     byOverlap[overlap] ??= [];
@@ -101,15 +112,15 @@ function* mostFollowedFirst(
   }
 }
 
-/** Returns the newest follows of an fid, as many as one request can count the follows of. */
-function sourcesOf(db: IndexDatabase, fid: number): number[] {
-  const sources: number[] = [];
+/**
+ * Returns those of the newest follows of an fid whose follows are counted: the ones who follow the fewest users first, since their
+ * selection says the most, as many as one request can count the follows of.
+ */
+function sourcesOf(follows: readonly Follow[]): number[] {
   let links = 0;
-  for (const source of db.all(sourceRows, fid)) {
-    if (source.following > MAX_FOLLOWING_OF_SOURCE) continue;
-    links += source.following;
-    if (links > MAX_LINKS) break;
-    sources.push(source.fid);
-  }
-  return sources;
+  const end = follows.findIndex(({ following }) => {
+    links += following;
+    return links > MAX_LINKS;
+  });
+  return (end < 0 ? follows : follows.slice(0, end)).map(({ fid }) => fid);
 }
