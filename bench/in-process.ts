@@ -38,7 +38,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
   };
   const parts = { common, index: db, state: localStores(state) };
   const management = createManagement(parts);
-  const fanOut = await createFanOut(parts);
+  const fanOut = createFanOut(parts);
   // Nothing writes to the index while this runs.
   const cache = new HydrationCache(new CommitSequence());
   const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600 };

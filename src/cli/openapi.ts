@@ -28,7 +28,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
         clock: common.clock,
       });
       const management = createManagement({ common, index: db, state });
-      const fanOut = await createFanOut({ common, index: db, state });
+      const fanOut = createFanOut({ common, index: db, state });
       const server = createHttpServer({
         common,
         version,

@@ -200,7 +200,7 @@ async function nodeStatus(
       ? {
           campaigns_running: sends.campaignsRunning,
           campaigns_queued: sends.campaignsQueued,
-          oldest_queued_secs: Math.round(sends.oldestQueuedSecs),
+          oldest_queued_secs: sends.oldestQueuedSecs,
           calls_in_flight: sends.inFlight,
           batches_waiting: sends.waiting,
           hosts_down: sends.hostsDown,

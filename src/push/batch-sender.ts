@@ -5,7 +5,7 @@ import type { Batch } from "./batcher.ts";
 import { type ClientOutcome, failure, tokenOutcomes } from "./client-response.ts";
 import { distinct } from "./distinct.ts";
 import type { BatchOutcome, PostBatch } from "./post-batch.ts";
-import { createResultRecorder } from "./result-recorder.ts";
+import { type SendPermission, untilGranted } from "./send-permission.ts";
 import type { SendCounters } from "./send-stats.ts";
 import type { Slot, Slots } from "./slots.ts";
 import type { CampaignWork } from "./store/campaign-store.ts";
@@ -25,6 +25,8 @@ export interface BatchSenderDeps {
   readonly post: PostBatch;
   readonly slots: Slots;
   readonly stats: SendCounters;
+  /** No call starts without it. */
+  readonly permission: () => SendPermission;
   /** Measures leases; unaffected by jumps of the machine's clock. */
   readonly monotonicMs: () => number;
   readonly settings: BatchSendSettings;
@@ -51,9 +53,12 @@ export interface RunSignals {
   readonly cancelCalls: AbortSignal;
 }
 
-/** Number of batches of one host that wait for a retry. */
-export interface RetryCounter {
-  waiting: number;
+/** Progress of a run at one client host. */
+export interface HostProgress {
+  /** Batches that wait for a retry. */
+  retriesWaiting: number;
+  /** Tokens that the run has not attempted so far, by reason. */
+  readonly notAttempted: Record<string, number>;
 }
 
 /** Tokens that the campaign has claimed. */
@@ -66,14 +71,20 @@ export interface ClaimedTokens {
 /** Sends the batches of one campaign. */
 export interface BatchSender {
   /** Claims tokens that the campaign has not counted yet, and counts those that another campaign has claimed. */
-  claim(host: string, tokens: readonly LiveToken[]): Promise<ClaimedTokens>;
+  claim(host: string, tokens: readonly LiveToken[], progress: HostProgress): Promise<ClaimedTokens>;
+  /** Counts tokens that the run does not attempt, by reason. */
+  countNotAttempted(
+    host: string,
+    added: Readonly<Record<string, number>>,
+    progress: HostProgress,
+  ): Promise<void>;
   /**
    * Calls the client until it responds or the attempts are used up, and records the result of each token. A run that is
    * stopped leaves its claims to the next run of the campaign.
    *
    * @throws the reason of the signal that stopped it
    */
-  send(host: string, batch: Batch, first: Slot | "given-up", retries: RetryCounter): Promise<void>;
+  send(host: string, batch: Batch, first: Slot | "given-up", progress: HostProgress): Promise<void>;
 }
 
 export function createBatchSender(
@@ -81,7 +92,7 @@ export function createBatchSender(
   work: CampaignWork,
   signals: RunSignals,
 ): BatchSender {
-  const { tokens, ledger, post, slots, stats, settings, monotonicMs, onResults } = deps;
+  const { tokens, ledger, post, slots, stats, settings, permission, monotonicMs, onResults } = deps;
   const callSecs = Math.ceil(settings.timeoutMs / 1000);
   const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
 
@@ -106,10 +117,6 @@ export function createBatchSender(
     });
   }
 
-  const recordResults = createResultRecorder((host, results) =>
-    retryUntilStored(() => ledger.record(work, host, results, settings.dedupeTtlSecs)),
-  );
-
   /** @param outcomes one for each token, in the same order */
   async function record(
     host: string,
@@ -118,7 +125,7 @@ export function createBatchSender(
   ): Promise<void> {
     if (batchTokens.length === 0) return;
     const results = { tokens: batchTokens, outcomes };
-    await recordResults(host, results);
+    await retryUntilStored(() => ledger.record(work, host, results, settings.dedupeTtlSecs));
     stats.countTokens(host, outcomes);
     onResults(results);
     const gone = batchTokens.filter((_, at) => outcomes[at]?.isGone);
@@ -162,7 +169,33 @@ export function createBatchSender(
     return slots.acquire({ campaign: work.campaignId, host, signal: signals.stop });
   }
 
-  /** Claims again when a call could outlast the claim. */
+  async function countNotAttempted(
+    host: string,
+    added: Readonly<Record<string, number>>,
+    { notAttempted }: HostProgress,
+  ): Promise<void> {
+    const grown: Record<string, number> = {};
+    for (const [reason, count] of Object.entries(added)) {
+      if (count === 0) continue;
+      stats.countNotAttempted(host, count);
+      notAttempted[reason] = (notAttempted[reason] ?? 0) + count;
+      grown[reason] = notAttempted[reason];
+    }
+    if (Object.keys(grown).length > 0) {
+      await retryUntilStored(() => ledger.setNotAttempted(work, host, grown));
+    }
+  }
+
+  /** Waits for the permission to call, and claims again when a call could outlast the claim. */
+  async function prepare(host: string, batch: Batch): Promise<Batch> {
+    let renewed = await renew(host, batch);
+    while (permission() !== "granted") {
+      await untilGranted(permission, signals.stop);
+      renewed = await renew(host, renewed);
+    }
+    return renewed;
+  }
+
   async function renew(host: string, batch: Batch): Promise<Batch> {
     if (monotonicMs() + settings.timeoutMs < batch.leaseEndsAtMs) return batch;
     const { claimed, conflicting, leaseEndsAtMs } = await claimWithRetry(batch.tokens);
@@ -172,22 +205,21 @@ export function createBatchSender(
   }
 
   return {
-    async claim(host, candidates) {
+    countNotAttempted,
+
+    async claim(host, candidates, progress) {
       const { claimed, conflicting, leaseEndsAtMs } = await claimWithRetry(candidates);
-      if (conflicting.length > 0) {
-        stats.countNotAttempted(host, conflicting.length);
-        await ledger.countNotAttempted(work, host, { duplicate: conflicting.length });
-      }
+      await countNotAttempted(host, { duplicate: conflicting.length }, progress);
       return { tokens: claimed, leaseEndsAtMs };
     },
 
-    async send(host, claimed, first, retries) {
+    async send(host, claimed, first, progress) {
       let slot = first;
       let batch = claimed;
       let reason = "host_down";
       try {
         for (let attempt = 1; ; attempt++) {
-          batch = await renew(host, batch);
+          batch = await prepare(host, batch);
           const batchTokens = batch.tokens;
           if (batchTokens.length === 0) return;
           if (slot === "given-up") return await recordFailure(host, batchTokens, reason);
@@ -204,11 +236,11 @@ export function createBatchSender(
           if (!outcome.isRetryable || attempt === settings.maxAttempts) {
             return await recordFailure(host, batchTokens, reason);
           }
-          retries.waiting += 1;
+          progress.retriesWaiting += 1;
           try {
             slot = await waitForRetry(host, outcome, attempt);
           } finally {
-            retries.waiting -= 1;
+            progress.retriesWaiting -= 1;
           }
         }
       } finally {

@@ -5,11 +5,12 @@ import {
   type BatchSenderDeps,
   type ClaimedTokens,
   createBatchSender,
-  type RetryCounter,
+  type HostProgress,
   type RunSignals,
 } from "./batch-sender.ts";
 import { type Batch, Batcher } from "./batcher.ts";
 import type { FollowersAmong } from "./followers.ts";
+import { untilGranted } from "./send-permission.ts";
 import type { CampaignWork } from "./store/campaign-store.ts";
 
 /** Client hosts of one campaign that are served concurrently. */
@@ -35,7 +36,7 @@ export async function runCampaign(
   work: CampaignWork,
   signals: RunSignals,
 ): Promise<"completed" | "aborted"> {
-  const { apps, tokens, ledger, followersAmong, slots, stats, clock } = deps;
+  const { apps, tokens, followersAmong, slots, clock, permission } = deps;
   const { appId, audience, campaignId } = work;
   const fault = new AbortController();
   const appDeleted = new AbortController();
@@ -44,16 +45,16 @@ export async function runCampaign(
 
   async function sendToHost(reader: AudienceReader, host: string): Promise<void> {
     const batcher = new Batcher();
-    const retries: RetryCounter = { waiting: 0 };
+    const progress: HostProgress = { retriesWaiting: 0, notAttempted: {} };
     const sending = new Set<Promise<void>>();
 
     async function dispatch(batch: Batch): Promise<void> {
-      while (retries.waiting >= MAX_RETRIES_WAITING) await Promise.race(sending);
+      while (progress.retriesWaiting >= MAX_RETRIES_WAITING) await Promise.race(sending);
       const slot = await slots.acquire({ campaign: campaignId, host, signal: stop });
       // Without a slot nothing bounds their number, so they are handled one by one.
-      if (slot === "given-up") return delivery.send(host, batch, slot, retries);
+      if (slot === "given-up") return delivery.send(host, batch, slot, progress);
       const delivered = delivery
-        .send(host, batch, slot, retries)
+        .send(host, batch, slot, progress)
         .catch((cause) => fault.abort(cause))
         .finally(() => sending.delete(delivered));
       sending.add(delivered);
@@ -64,13 +65,14 @@ export async function runCampaign(
     async function claimPage(): Promise<ClaimedTokens | undefined> {
       const { value: page, done } = await pages.next();
       if (done) return undefined;
+      await untilGranted(permission, stop);
       stop.throwIfAborted();
       if (!(await apps.find(appId, nowSecs(clock)))) {
         appDeleted.abort();
         return undefined;
       }
-      await countNotAttempted(host, page.notAttempted);
-      return delivery.claim(host, page.tokens);
+      await delivery.countNotAttempted(host, page.notAttempted, progress);
+      return delivery.claim(host, page.tokens, progress);
     }
 
     let next = claimPage();
@@ -89,13 +91,6 @@ export async function runCampaign(
     } finally {
       await Promise.allSettled([next, ...sending]);
     }
-  }
-
-  async function countNotAttempted(host: string, reasons: Readonly<Record<string, number>>): Promise<void> {
-    const total = Object.values(reasons).reduce((sum, added) => sum + added, 0);
-    if (total === 0) return;
-    stats.countNotAttempted(host, total);
-    await ledger.countNotAttempted(work, host, reasons);
   }
 
   const reader = await createAudienceReader({ appId, audience, tokens, followersAmong });

@@ -1,196 +1,201 @@
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import { createFaultLog } from "../db/state/unavailable-log.ts";
+import { exponentialBackoffMs } from "../lib/backoff.ts";
+import { createCallGroups } from "../lib/call-groups.ts";
 import { nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { type RunDeps, runCampaign } from "./campaign-run.ts";
 import { ResultList } from "./result-list.ts";
+import { createSendCallers } from "./send-callers.ts";
 import type { SendStats } from "./send-stats.ts";
 import type { SlotStats } from "./slots.ts";
-import type { CampaignStore } from "./store/campaign-store.ts";
+import { type CampaignStore, type CampaignWork, RunLost } from "./store/campaign-store.ts";
 import type { BatchResults, TokenResult } from "./store/notification-ledger.ts";
 
-/** Limits of concurrent campaigns, in total and of one app; others wait, and the oldest runs first. */
-const MAX_RUNNING = 32;
-const MAX_RUNNING_OF_APP = 8;
-/** Runs of a campaign that faults of the node end before it is abandoned until the next start. */
-const MAX_RUNS = 5;
-/** How often the store is polled for campaigns that `run` did not announce. */
-const POLL_INTERVAL_MS = 30_000;
-
-export interface CampaignRef {
-  readonly campaignId: string;
-  readonly appId: string;
-}
+/** How often the store is asked for campaigns that no node runs. */
+const TAKE_INTERVAL_MS = 1_000;
+const MAX_RERUN_DELAY_MS = 300_000;
+/** The time that `stats` waits for the store. */
+const STATS_TIMEOUT_MS = 250;
 
 export interface FanOutStats extends SendStats, SlotStats {
+  /** On this node. */
   readonly campaignsRunning: number;
-  readonly campaignsQueued: number;
-  /** Age of the oldest queued campaign. */
-  readonly oldestQueuedSecs: number;
+  /** Campaigns that no node runs; null when the state does not respond. */
+  readonly campaignsQueued: number | null;
+  /** Age of the oldest of them. */
+  readonly oldestQueuedSecs: number | null;
 }
 
 /** Outcome of a campaign that is not stored. */
 export interface CampaignOutcome {
-  /** Result of each token; undefined when there were many. */
+  /** Result of each token; undefined when there were many, or when another run had sent to some of them. */
   readonly results: readonly TokenResult[] | undefined;
 }
 
 /** Runs campaigns. */
 export interface FanOut {
-  /** Runs a stored campaign and resolves when it has finished; further calls for it wait for the same run. */
-  run(campaign: CampaignRef): Promise<CampaignOutcome>;
+  /**
+   * Waits for the end of a stored campaign, on whichever node it runs. Undefined when waiting is pointless: sends are
+   * paused, the state has not responded for a while, or faults interrupt the campaign again and again. It goes on later.
+   */
+  run(campaignId: string): Promise<CampaignOutcome | undefined>;
   stats(): Promise<FanOutStats>;
 }
 
 export interface FanOutEngine extends FanOut {
-  /** Starts nothing new and waits `graceMs` for calls in flight. Unfinished campaigns resume after the next start. */
+  /** Starts nothing new, waits `graceMs` for calls in flight and leaves unfinished campaigns to the next run. */
   stop(graceMs: number): Promise<void>;
 }
 
 export interface FanOutDeps extends Omit<RunDeps, "onResults"> {
   readonly campaigns: CampaignStore;
   readonly log: Logger;
-  /** Delay before a campaign resumes after a fault of the node. */
+  /** Limits of concurrent campaigns of this node, in total and of one app; others wait, and the oldest runs first. */
+  readonly maxRunning: number;
+  readonly maxRunningOfApp: number;
+  /** Delay before a campaign resumes after a fault of the node; it doubles with each further run. */
   readonly rerunAfterMs: number;
 }
 
-interface Job extends CampaignRef {
-  readonly ended: PromiseWithResolvers<CampaignOutcome>;
-  readonly deliveries: ResultList;
-  readonly queuedAtMs: number;
-  runs: number;
+interface Run {
+  readonly work: CampaignWork;
+  /** Undefined when an earlier run was not on this node, or its results were not needed. */
+  readonly results: ResultList | undefined;
+  readonly ended: Promise<void>;
 }
 
-/** Starts the fan-out; unfinished campaigns of an earlier process come first. */
-export async function startFanOut(deps: FanOutDeps): Promise<FanOutEngine> {
-  const { campaigns, stats, slots, clock } = deps;
+/** Starts the fan-out. It takes campaigns of this node, and those of nodes that have ended. */
+export function startFanOut(deps: FanOutDeps): FanOutEngine {
+  const { campaigns, stats, slots, clock, permission, maxRunning, maxRunningOfApp } = deps;
   const log = deps.log.child({ subsystem: "send" });
   const logFault = createFaultLog({ log, clock });
   const stop = new AbortController();
   const cancelCalls = new AbortController();
-  const jobs = new Map<string, Job>();
-  const running = new Map<Job, Promise<void>>();
-  const queued: Job[] = [];
-  /** Campaigns that faults ended; they resume after the next start. */
-  const abandoned = new Set<string>();
+  const runs = new Map<string, Run>();
+  const callers = createSendCallers({
+    campaigns,
+    isRunning: (campaignId) => runs.has(campaignId),
+    isPaused: () => permission() === "paused",
+    onFault: (cause) => logFault(cause, {}, "The ends of campaigns could not be read"),
+  });
 
-  function enqueue(ref: CampaignRef): Job {
-    const known = jobs.get(ref.campaignId);
-    if (known) return known;
-    const job: Job = {
-      ...ref,
-      ended: Promise.withResolvers(),
-      deliveries: new ResultList(),
-      queuedAtMs: performance.now(),
-      runs: 0,
-    };
-    // A resumed campaign has no caller that handles its rejection.
-    job.ended.promise.catch(() => undefined);
-    jobs.set(job.campaignId, job);
-    queued.push(job);
-    startNext();
-    return job;
-  }
+  const takeCampaigns = createCallGroups<void, void>({
+    maxItems: Number.POSITIVE_INFINITY,
+    async call() {
+      if (stop.signal.aborted || permission() !== "granted" || runs.size >= maxRunning) return [];
+      const running = [...runs.values()].map(({ work: { seq, appId } }) => ({ seq, appId }));
+      const taken = await campaigns.take({ running, maxRunning, maxRunningOfApp }, nowSecs(clock));
+      for (const work of taken) start(work);
+      return [];
+    },
+  });
 
-  function startNext(): void {
-    while (running.size < MAX_RUNNING && !stop.signal.aborted) {
-      const at = queued.findIndex(({ appId }) => runningOf(appId) < MAX_RUNNING_OF_APP);
-      const [job] = at === -1 ? [] : queued.splice(at, 1);
-      if (!job) return;
-      const run = runJob(job).finally(() => {
-        running.delete(job);
-        startNext();
-      });
-      running.set(job, run);
+  /** Takes campaigns while there is room for them. */
+  async function takeSoon(): Promise<void> {
+    try {
+      await takeCampaigns("all");
+    } catch (cause) {
+      logFault(cause, {}, "Campaigns could not be taken");
     }
   }
 
-  function runningOf(appId: string): number {
-    let count = 0;
-    for (const job of running.keys()) if (job.appId === appId) count += 1;
-    return count;
+  function start(work: CampaignWork): void {
+    const { campaignId, appId, runs: nth } = work;
+    if (nth > 1) log.info({ campaignId, appId, runs: nth }, "Resumed an unfinished campaign");
+    const results = nth === 1 ? new ResultList() : callers.resultsBefore(work);
+    const ended = Promise.resolve().then(() => run(work, results));
+    runs.set(campaignId, { work, results, ended });
   }
 
-  async function runJob(job: Job): Promise<void> {
-    const { campaignId, appId } = job;
+  async function run(work: CampaignWork, results: ResultList | undefined): Promise<void> {
+    const { campaignId, appId } = work;
     const startedAt = performance.now();
     try {
-      await runOnce(job);
-      log.info(
-        { campaignId, appId, durationMs: Math.round(performance.now() - startedAt) },
-        "Finished a campaign",
-      );
-      jobs.delete(campaignId);
-      job.ended.resolve({ results: job.deliveries.all() });
+      await runOnce(work, results);
+      forget(campaignId);
+      const durationMs = Math.round(performance.now() - startedAt);
+      log.info({ campaignId, appId, durationMs }, "Finished a campaign");
+      callers.end(campaignId, { results: results?.all() });
     } catch (cause) {
-      if (stop.signal.aborted) return;
-      // An unavailable state does not count as a fault of the campaign, which is retried without a limit.
-      if (!(cause instanceof StateUnavailable)) job.runs += 1;
-      logFault(cause, { campaignId, appId, runs: job.runs }, "A campaign was interrupted by a fault");
-      if (job.runs >= MAX_RUNS) {
-        jobs.delete(campaignId);
-        abandoned.add(campaignId);
-        job.ended.reject(cause);
+      if (cause instanceof RunLost) {
+        forget(campaignId);
+        log.info({ campaignId, appId }, "Another run has taken over a campaign");
         return;
       }
-      setTimeout(() => {
-        queued.push(job);
-        startNext();
-      }, deps.rerunAfterMs);
+      if (!stop.signal.aborted) {
+        logFault(cause, { campaignId, appId, runs: work.runs }, "A campaign was interrupted by a fault");
+      }
+      const delayMs = stop.signal.aborted
+        ? 0
+        : exponentialBackoffMs(deps.rerunAfterMs, work.runs, MAX_RERUN_DELAY_MS);
+      await release(work, delayMs);
+      forget(campaignId);
+      // An unavailable state does not count as a fault of the campaign.
+      callers.interrupted(work, results, cause instanceof StateUnavailable ? "state" : "fault");
     }
   }
 
-  async function runOnce({ campaignId, deliveries }: Job): Promise<void> {
-    const work = await campaigns.start(campaignId, nowSecs(clock));
-    if (!work) return;
-    // The ledger has expired, so it is unknown which tokens got the notification.
-    const isTooOld = work.isLedgerExpired && isResumed.has(campaignId);
-    const onResults = (results: BatchResults) => deliveries.add(results);
-    const status = isTooOld
+  async function runOnce(work: CampaignWork, results: ResultList | undefined): Promise<void> {
+    const onResults = (batch: BatchResults) => results?.add(batch);
+    const status = work.isLedgerExpired
       ? "aborted"
       : await runCampaign({ ...deps, onResults }, work, {
           stop: stop.signal,
           cancelCalls: cancelCalls.signal,
         });
-    await campaigns.end(campaignId, status, nowSecs(clock));
+    if ((await campaigns.end(work, status, nowSecs(clock))) === "lost") throw new RunLost();
   }
 
-  /** Enqueues campaigns that were stored but not announced, because the response of the write came too late. */
-  async function pollCampaigns(): Promise<void> {
-    for (const campaign of await campaigns.listUnfinished()) {
-      if (!abandoned.has(campaign.campaignId)) enqueue(campaign);
+  /** Lets any node run it after the delay. If that fails, this node takes it again without a delay. */
+  async function release(work: CampaignWork, delayMs: number): Promise<void> {
+    try {
+      await campaigns.release(work, delayMs);
+    } catch (cause) {
+      logFault(cause, { campaignId: work.campaignId }, "A campaign could not be released");
     }
   }
 
-  const unfinished = await campaigns.listUnfinished();
-  const isResumed = new Set(unfinished.map(({ campaignId }) => campaignId));
-  for (const campaign of unfinished) enqueue(campaign);
-  if (unfinished.length > 0) log.info({ campaigns: unfinished.length }, "Resumed unfinished campaigns");
-  const polling = setInterval(() => {
-    pollCampaigns().catch((cause) => logFault(cause, {}, "The unfinished campaigns could not be read"));
-  }, POLL_INTERVAL_MS);
+  function forget(campaignId: string): void {
+    const appId = runs.get(campaignId)?.work.appId;
+    const ofApp = [...runs.values()].filter(({ work }) => work.appId === appId).length;
+    const mayHaveQueued = runs.size >= maxRunning || ofApp >= maxRunningOfApp;
+    runs.delete(campaignId);
+    if (mayHaveQueued) void takeSoon();
+  }
+
+  const taking = setInterval(takeSoon, TAKE_INTERVAL_MS);
+  void takeSoon();
 
   return {
-    run: (campaign) => enqueue(campaign).ended.promise,
+    run(campaignId) {
+      const outcome = callers.wait(campaignId);
+      if (!runs.has(campaignId)) void takeSoon();
+      return outcome;
+    },
 
     async stats() {
-      const nowMs = performance.now();
-      const oldestQueuedMs =
-        queued.length === 0 ? 0 : nowMs - Math.min(...queued.map((job) => job.queuedAtMs));
+      const late = Promise.withResolvers<undefined>();
+      const timer = setTimeout(() => late.resolve(undefined), STATS_TIMEOUT_MS);
+      const waiting = await Promise.race([campaigns.waiting().catch(() => undefined), late.promise]);
+      clearTimeout(timer);
+      const oldestAt = waiting?.oldestCreatedAt ?? undefined;
+      const oldestSecs = oldestAt === undefined ? 0 : Math.max(nowSecs(clock) - oldestAt, 0);
       return {
         ...stats.stats(),
         ...slots.stats(),
-        campaignsRunning: running.size,
-        campaignsQueued: queued.length,
-        oldestQueuedSecs: oldestQueuedMs / 1000,
+        campaignsRunning: runs.size,
+        campaignsQueued: waiting?.count ?? null,
+        oldestQueuedSecs: waiting ? oldestSecs : null,
       };
     },
 
     async stop(graceMs) {
-      clearInterval(polling);
+      clearInterval(taking);
+      callers.stop();
       stop.abort(new Error("the process is shutting down"));
       const timer = setTimeout(() => cancelCalls.abort(stop.signal.reason), graceMs);
-      await Promise.all(running.values());
+      await Promise.all([...runs.values()].map(({ ended }) => ended));
       clearTimeout(timer);
     },
   };

@@ -27,6 +27,10 @@ export function registerSendMetrics(metrics: Metrics, stats: () => Promise<FanOu
   gauge("send_batch_wait_seconds", "Age of the oldest waiting batch.", (now) => now.oldestWaitMs / 1000);
   gauge("send_hosts_down", "Client hosts that do not respond.", (now) => now.hostsDown);
   gauge("send_campaigns_running", "Running notification campaigns.", (now) => now.campaignsRunning);
-  gauge("send_campaigns_queued", "Queued campaigns.", (now) => now.campaignsQueued);
-  gauge("send_queue_age_seconds", "Age of the oldest queued campaign.", (now) => now.oldestQueuedSecs);
+  gauge("send_campaigns_queued", "Queued campaigns.", (now) => now.campaignsQueued ?? Number.NaN);
+  gauge(
+    "send_queue_age_seconds",
+    "Age of the oldest queued campaign.",
+    (now) => now.oldestQueuedSecs ?? Number.NaN,
+  );
 }

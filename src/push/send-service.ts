@@ -20,7 +20,7 @@ export interface SendResult extends CampaignOutcome {
 /** A stored campaign: it will run even if this process ends. */
 export interface StartedCampaign {
   readonly campaignId: string;
-  /** Resolves when it has finished; undefined when the process stops before: it resumes after the next start. */
+  /** Resolves when it has finished; undefined when it is not worth waiting for, for example because the process stops. */
   readonly result: Promise<SendResult | undefined>;
 }
 
@@ -49,10 +49,10 @@ export function createSendService(deps: SendServiceDeps): SendService {
 
   async function awaitResult(
     campaignId: string,
-    ended: Promise<CampaignOutcome>,
+    ended: Promise<CampaignOutcome | undefined>,
   ): Promise<SendResult | undefined> {
     const end = await Promise.race([ended, stopped]);
-    if (end === "stopped") return undefined;
+    if (end === "stopped" || end === undefined) return undefined;
     const campaign = await campaigns.find(campaignId);
     if (!campaign) throw new Error(`campaign ${campaignId} is missing after its end`);
     const retryableFids = await allRetryableFids(campaigns, campaignId);
@@ -85,7 +85,7 @@ export function createSendService(deps: SendServiceDeps): SendService {
       if (outcome === "too-many") {
         return refused("tooManyRequests", `an app may have at most ${MAX_UNFINISHED} campaigns under way`);
       }
-      const result = awaitResult(campaignId, fanOut.run({ campaignId, appId }));
+      const result = awaitResult(campaignId, fanOut.run(campaignId));
       // The fan-out logs a fault, so a caller that does not await the result needs no rejection.
       result.catch(() => undefined);
       return ok({ campaignId, result });

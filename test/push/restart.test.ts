@@ -4,6 +4,7 @@ import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/databa
 import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
 import { createFanOut } from "../../src/node/compose/fan-out.ts";
 import { configWith } from "../runtime/config.ts";
+import { takeCampaign } from "../support/campaigns.ts";
 import { ManualClock } from "../support/clock.ts";
 import { until } from "../support/manual-time.ts";
 import { tempDir } from "../support/program.ts";
@@ -87,7 +88,7 @@ test("stop aborts calls after the grace period, and the next process resumes the
   await store({ targetFids: [], excludeFids: [10], followingFid: null });
   const first = await startEngine({ timeoutMs: 60_000 });
   let hasEnded = false;
-  void first.run(campaign).then(() => {
+  void first.run("c").then(() => {
     hasEnded = true;
   });
   await hangs.promise;
@@ -102,7 +103,7 @@ test("stop aborts calls after the grace period, and the next process resumes the
 
   isWell = true;
   const second = await startEngine();
-  await second.run(campaign);
+  await second.run("c");
   expect(await found()).toMatchObject({
     status: "completed",
     counts: { success: 999, failure: 0, notAttempted: 1 },
@@ -123,7 +124,7 @@ test("counts calls that finish within the grace period", async () => {
   addTokens(client, 1);
   await store();
   const engine = await startEngine({ timeoutMs: 60_000 });
-  void engine.run(campaign);
+  void engine.run("c");
   await arrived.promise;
   const stopped = engine.stop(10_000);
   gate.resolve();
@@ -135,9 +136,10 @@ test("aborts an unfinished campaign whose ledger has expired", async () => {
   await using client = startPushClient();
   addTokens(client, 1);
   await store();
+  await takeCampaign(localStores(state).campaigns, "c");
   clock.advanceSecs(DAY_SECS);
   const engine = await startEngine();
-  await engine.run(campaign);
+  await engine.run("c");
   expect(await found()).toMatchObject({ status: "aborted", counts: { success: 0 } });
   expect(client.requests).toEqual([]);
   await engine.stop(0);
@@ -149,15 +151,17 @@ test("does not retry tokens that another campaign has claimed after the lease ex
     if (nth > 0) return allServed(request, nth);
     clock.advanceSecs(60);
     await store({ targetFids: [], excludeFids: [], followingFid: null }, "d");
-    const other = await campaigns.start("d", START);
-    if (!other) throw new Error("the campaign cannot be started");
+    const other = await takeCampaign(campaigns, "d", {
+      nowSecs: START,
+      running: [{ seq: 1, appId: APP_ID }],
+    });
     await localStores(state).ledger.claim(other, [{ fid: 10, clientFid: 9152 }], 30);
     return new Response("", { status: 500 });
   });
   addTokens(client, 2);
   await store();
   const engine = await startEngine();
-  await engine.run(campaign);
+  await engine.run("c");
   expect(client.requests.map(({ tokens }) => tokens)).toEqual([["t0", "t1"], ["t1"]]);
   expect((await found())?.counts).toEqual({ success: 1, failure: 1, notAttempted: 0 });
   const { byReason } = await campaigns.breakdown("c", 1);
@@ -177,7 +181,7 @@ test("resumes a campaign after a fault of the database and counts every token on
   const engine = await startEngine({
     onLog: (line) => line.includes("was interrupted") && interrupted.resolve(),
   });
-  const ended = engine.run(campaign);
+  const ended = engine.run("c");
   await interrupted.promise;
   state.sqlite.run("ALTER TABLE away RENAME TO campaign_counts");
   await ended;
@@ -193,8 +197,8 @@ test("runs a campaign once for two calls, and resolves for a finished one", asyn
   addTokens(client, 250);
   await store();
   const engine = await startEngine();
-  await Promise.all([engine.run(campaign), engine.run(campaign)]);
-  await engine.run(campaign);
+  await Promise.all([engine.run("c"), engine.run("c")]);
+  await engine.run("c");
   expect(client.requests).toHaveLength(3);
   await engine.stop(0);
 });

@@ -83,7 +83,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     staleReason: options.staleReason,
   };
   const management = createManagement(parts);
-  const fanOut = await createFanOut({ common, index: db, state: stores, client, timings });
+  const fanOut = createFanOut({ common, index: db, state: stores, client, timings });
   registerSendMetrics(common.metrics, async () => fanOut.stats());
   const cache = new HydrationCache();
   const responses = new ResponseCache({ dataVersion: () => db.dataVersion(), clock: node.clock });

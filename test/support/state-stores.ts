@@ -1,4 +1,5 @@
 import type { StateDatabase } from "../../src/db/state/database.ts";
+import type { StateNode } from "../../src/db/state/state-node.ts";
 import { createLocalStores } from "../../src/node/state/local-stores.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
@@ -13,6 +14,8 @@ export interface LocalOptions {
   readonly maxQueued?: number;
   /** Also the monotonic time: it does not jump, it is advanced. */
   readonly clock?: Clock;
+  /** Default: a new boot. */
+  readonly node?: StateNode;
 }
 
 const opened = new WeakMap<StateDatabase, ReturnType<typeof createLocalStores>>();
@@ -23,10 +26,10 @@ const opened = new WeakMap<StateDatabase, ReturnType<typeof createLocalStores>>(
  */
 export function localStores(
   db: StateDatabase,
-  { maxQueued = MAX_QUEUED, clock = systemClock }: LocalOptions = {},
+  { maxQueued = MAX_QUEUED, clock = systemClock, node }: LocalOptions = {},
 ): ReturnType<typeof createLocalStores> {
   const made = () =>
-    createLocalStores(db, { limits: { maxQueued }, clock, monotonicMs: () => clock.nowMs() });
+    createLocalStores(db, { limits: { maxQueued }, clock, monotonicMs: () => clock.nowMs(), node });
   const known = opened.get(db) ?? made();
   opened.set(db, known);
   return known;

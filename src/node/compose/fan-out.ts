@@ -5,6 +5,7 @@ import { type CircuitBreakerSettings, DEFAULT_CIRCUIT_BREAKER } from "../../push
 import { type FanOutEngine, startFanOut } from "../../push/fan-out.ts";
 import { followersFromIndex } from "../../push/followers.ts";
 import { createPostBatch } from "../../push/post-batch.ts";
+import type { SendPermission } from "../../push/send-permission.ts";
 import { SendCounters } from "../../push/send-stats.ts";
 import { createSlots } from "../../push/slots.ts";
 import type { Common } from "../../runtime/common.ts";
@@ -14,6 +15,8 @@ import type { StateStores } from "../state/state-stores.ts";
 const MAX_ATTEMPTS = 3;
 const BACKOFF_MS = 500;
 const RERUN_AFTER_MS = 5_000;
+const MAX_RUNNING = 32;
+const MAX_RUNNING_OF_APP = 8;
 
 /** The timeouts and backoffs of batches and hosts. Each has the service's default. */
 export interface FanOutTimings {
@@ -31,9 +34,11 @@ export function createFanOut(options: {
   /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;
   readonly timings?: Partial<FanOutTimings>;
+  /** Default: always granted. */
+  readonly permission?: () => SendPermission;
   /** Default: `performance.now()`. */
   readonly monotonicMs?: () => number;
-}): Promise<FanOutEngine> {
+}): FanOutEngine {
   const { index, state, timings = {} } = options;
   const { config, clock, log } = options.common;
   const { net, send } = config;
@@ -54,6 +59,9 @@ export function createFanOut(options: {
     log,
     stats: new SendCounters(),
     monotonicMs: options.monotonicMs ?? (() => performance.now()),
+    permission: options.permission ?? (() => "granted"),
+    maxRunning: MAX_RUNNING,
+    maxRunningOfApp: MAX_RUNNING_OF_APP,
     rerunAfterMs: timings.rerunAfterMs ?? RERUN_AFTER_MS,
     settings: {
       dedupeTtlSecs: send.dedupe_ttl_secs,

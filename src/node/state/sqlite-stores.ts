@@ -5,7 +5,7 @@ import type { StateClock } from "../../db/state/state-clock.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
 import type { CallWriter } from "../../db/state/store-writes.ts";
 import type { Sweep, Swept } from "../../db/state/sweep.ts";
-import { campaignReads, campaignWrites } from "../../push/store/sqlite/campaign-store.ts";
+import { campaignReads, campaignWrites, hasUnfinished } from "../../push/store/sqlite/campaign-store.ts";
 import { ledgerWrites } from "../../push/store/sqlite/notification-ledger.ts";
 import { ledgerClient, type PackedLedger } from "../../push/store/sqlite/packed-ledger.ts";
 import { tokenReads, tokenWrites } from "../../push/store/sqlite/token-store.ts";
@@ -33,12 +33,16 @@ export function createStateStores(db: StateDatabase, callWriter: CallWriter): St
       ]),
     ) as unknown as Pick<StateStores[S], WriteMethod<S>>;
 
+  const campaigns = { ...campaignReads(db), ...writes("campaigns") };
   return {
     nonces: { ...nonceReads(db), ...writes("nonces") },
     apps: { ...appReads(db), ...writes("apps") },
     webhooks: { ...webhookReads(db), ...writes("webhooks") },
     tokens: { ...tokenReads(db), ...writes("tokens") },
-    campaigns: { ...campaignReads(db), ...writes("campaigns") },
+    campaigns: {
+      ...campaigns,
+      take: async (room, nowSecs) => (hasUnfinished(db) ? campaigns.take(room, nowSecs) : []),
+    },
     ledger: ledgerClient(callWriter),
     publications: { ...publicationReads(db), ...writes("publications") },
     queue: { ...queueReads(db), ...writes("queue") },
@@ -71,8 +75,8 @@ export function stateWrites(
     apps: appWrites(db, clock),
     webhooks: webhookWrites(db, clock),
     tokens: tokenWrites(db, clock),
-    campaigns: campaignWrites(db, clock),
-    ledger: ledgerWrites(db, clock),
+    campaigns: campaignWrites(db, clock, node),
+    ledger: ledgerWrites(db, clock, node),
     publications: publicationWrites(db, limits),
     queue: queueWrites(db, clock, node),
     deliveryLog: deliveryLogWrites(db, limits),

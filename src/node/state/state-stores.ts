@@ -36,7 +36,7 @@ export const writeMethods = {
   apps: ["create", "update", "delete", "rotateSecret"],
   webhooks: ["create", "update", "delete", "rotateSecret"],
   tokens: ["apply", "countRefused", "deleteMatching"],
-  campaigns: ["create", "start", "end"],
+  campaigns: ["create", "take", "release", "end"],
   publications: ["publish", "deactivate"],
   queue: ["endLeasesOfTheDead", "claim", "settle", "unclaim", "release"],
   deliveryLog: ["replay", "replayRange", "queueTests"],

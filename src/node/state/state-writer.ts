@@ -21,17 +21,22 @@ const LOCK_RETRY_MS = 10;
  * Writes that a power failure may undo, so their commits are not synced to the disk. Undone work is repeated: a delivery
  * is sent again under its id, a batch under its notification id, a sweep deletes the rows again.
  */
-const UNSYNCED: ReadonlySet<string> = new Set([
+const UNSYNCED: ReadonlySet<string> = new Set<WriteName>([
   "tokens.deleteMatching",
   "ledger.claim",
-  "ledger.settle",
-  "ledger.countNotAttempted",
+  "ledger.record",
+  "ledger.setNotAttempted",
   "queue.endLeasesOfTheDead",
   "queue.claim",
   "queue.settle",
   "queue.unclaim",
   "queue.release",
 ]);
+
+/** A write as `<store>.<method>`. */
+type WriteName = {
+  [Store in keyof AllWrites]: `${Store}.${string & keyof AllWrites[Store]}`;
+}[keyof AllWrites];
 
 interface Waiting {
   readonly run: () => unknown;

@@ -27,7 +27,7 @@ runWorker<FanOutWorkerInit>(async ({ config, state }) => {
   const log = createLogger(config, {});
   const index = openIndexReader(indexPath(config.data.dir));
   const stateReader = openStateReader(statePath(config.data.dir));
-  const fanOut = await createFanOut({
+  const fanOut = createFanOut({
     common: { config, clock: systemClock, log },
     index,
     state: createStateStores(stateReader, createStateWriterClient(connectRpc<StateWriterRpc>(state))),

@@ -47,14 +47,48 @@ export interface NewCampaign extends Pick<Campaign, "campaignId" | "appId" | "no
   readonly ledgerSecs: number;
 }
 
-/** A campaign that is to be run. */
-export interface CampaignWork extends Pick<Campaign, "seq" | "campaignId" | "appId" | "notification"> {
-  readonly audience: Audience;
+/** A run of a campaign by one node. Everything that the run writes names it. */
+export interface CampaignRun {
+  /** The campaign's `seq`. */
+  readonly seq: number;
+  /** Raised by each `take`; a run with a former epoch writes nothing. */
+  readonly epoch: number;
   /** Key of the notification in the ledger. */
   readonly ledgerKey: number;
-  /** Whether the ledger may have expired, so that it is unknown which tokens got the notification. */
+}
+
+/** A campaign that this node has taken. */
+export interface CampaignWork
+  extends CampaignRun,
+    Pick<Campaign, "campaignId" | "appId" | "notification" | "createdAt"> {
+  readonly audience: Audience;
+  /** Number of runs of the campaign on all nodes, including this one. */
+  readonly runs: number;
+  /** An earlier run may have sent it, and the ledger of the tokens that got it may have expired. */
   readonly isLedgerExpired: boolean;
-  readonly createdAt: number;
+}
+
+/** Another node has taken the campaign, or it has ended. The run must stop, and what it wrote last is not stored. */
+export class RunLost extends Error {
+  override name = "RunLost";
+
+  constructor() {
+    super("the campaign has been taken by another run");
+  }
+}
+
+/** What a node already runs, and the limits of concurrent runs. */
+export interface CampaignRoom {
+  readonly running: readonly Pick<CampaignWork, "seq" | "appId">[];
+  readonly maxRunning: number;
+  readonly maxRunningOfApp: number;
+}
+
+/** Campaigns that wait for a node to run them. */
+export interface WaitingCampaigns {
+  readonly count: number;
+  /** Of the oldest; null when there is none. */
+  readonly oldestCreatedAt: number | null;
 }
 
 export type OutcomeKind = "success" | "failure" | "not_attempted";
@@ -93,8 +127,8 @@ export interface CampaignTotals {
 
 /**
  * The notification campaigns. Every method is atomic, also against concurrent calls of other processes. Times are unix
- * seconds and come from the caller; the ledger expires by the state's clock, which is unaffected by jumps of the
- * machine's clock.
+ * seconds and come from the caller; the ledger and the delays of runs go by the state's clock, which is unaffected by
+ * jumps of the machine's clock.
  */
 export interface CampaignStore {
   /** Stores a campaign as queued, unless its app has `maxUnfinished` unfinished ones. */
@@ -102,14 +136,19 @@ export interface CampaignStore {
   find(campaignId: string): Promise<Campaign | undefined>;
   /** Newest first, those before `before` (a `seq`). */
   list(page: { readonly appId: string; readonly before: number; readonly max: number }): Promise<Campaign[]>;
-  /** Returns all unfinished campaigns, oldest first. */
-  listUnfinished(): Promise<Pick<Campaign, "campaignId" | "appId" | "createdAt">[]>;
   /**
-   * Starts a campaign, for the first time or again after a crash. It resets the counts of tokens that an earlier run did
-   * not attempt, because the next run counts them again. Undefined for a finished campaign.
+   * Takes campaigns for this node, oldest first, as far as there is room: those without a runner, those whose runner is
+   * no longer alive, and those of this node that are not in `room.running` because the response of an earlier call was
+   * lost. It resets the counts of tokens that an earlier run did not attempt, because the next run counts them again.
    */
-  start(campaignId: string, nowSecs: number): Promise<CampaignWork | undefined>;
-  end(campaignId: string, status: "completed" | "aborted", nowSecs: number): Promise<void>;
+  take(room: CampaignRoom, nowSecs: number): Promise<CampaignWork[]>;
+  /** Gives a run up, so that any node may take its campaign after `delayMs`. Does nothing if the run is over. */
+  release(run: CampaignRun, delayMs: number): Promise<void>;
+  /** `lost`: another run has started, and nothing was changed. A repeated call changes nothing. */
+  end(run: CampaignRun, status: "completed" | "aborted", nowSecs: number): Promise<"ended" | "lost">;
+  /** Returns those of the campaigns that have ended or do not exist. */
+  ended(campaignIds: readonly string[]): Promise<string[]>;
+  waiting(): Promise<WaitingCampaigns>;
   breakdown(campaignId: string, maxHosts: number): Promise<CampaignBreakdown>;
   totals(campaignId: string, maxClients: number): Promise<CampaignTotals>;
   /** Returns fids above `after` with a rate-limited token, ascending. */

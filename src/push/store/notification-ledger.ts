@@ -1,4 +1,4 @@
-import type { CampaignWork } from "./campaign-store.ts";
+import type { CampaignRun } from "./campaign-store.ts";
 import type { TokenPosition } from "./token-store.ts";
 
 /** Result of a claim. */
@@ -33,28 +33,25 @@ export interface BatchResults {
 /**
  * Records which token got which notification, so that a notification reaches a token once. A claim is atomic across
  * concurrent campaigns, threads and processes. Claims and retention expire by the state's clock, which is unaffected by
- * jumps of the machine's clock.
+ * jumps of the machine's clock. Every method may be repeated after its response was lost.
+ *
+ * @throws RunLost from every method when another run of the campaign has started; nothing is stored then
  */
 export interface NotificationLedger {
   /** Claims tokens for `leaseSecs`, or extends existing claims of the campaign. */
   claim<Token extends TokenPosition>(
-    campaign: Pick<CampaignWork, "seq" | "ledgerKey">,
+    run: CampaignRun,
     tokens: readonly Token[],
     leaseSecs: number,
   ): Promise<ClaimResult<Token>>;
   /**
-   * Records the results of claimed tokens of one host, in one transaction with the counts. A success is stored for
-   * `retentionSecs`; other results release the claim. Idempotent.
+   * Records the results of claimed tokens of one host, in one transaction with the counts. Calls that wait share a
+   * transaction. A success is stored for `retentionSecs`; other results release the claim.
    */
-  record(
-    campaign: Pick<CampaignWork, "seq" | "ledgerKey">,
-    host: string,
-    results: readonly BatchResults[],
-    retentionSecs: number,
-  ): Promise<void>;
-  countNotAttempted(
-    campaign: Pick<CampaignWork, "seq">,
-    host: string,
-    reasons: Readonly<Record<string, number>>,
-  ): Promise<void>;
+  record(run: CampaignRun, host: string, results: BatchResults, retentionSecs: number): Promise<void>;
+  /**
+   * Sets how many tokens of a host the run has not attempted so far, by reason. The number of a reason only grows: a
+   * smaller one than before is ignored.
+   */
+  setNotAttempted(run: CampaignRun, host: string, totals: Readonly<Record<string, number>>): Promise<void>;
 }

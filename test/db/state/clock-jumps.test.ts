@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
 import { createLocalStores } from "../../../src/node/state/local-stores.ts";
+import type { CampaignWork } from "../../../src/push/store/campaign-store.ts";
 import type { Verdict } from "../../../src/webhooks/store/delivery-queue.ts";
 import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
+import { takeCampaign } from "../../support/campaigns.ts";
 import { JumpingClock } from "../../support/jumping-clock.ts";
 import { tempDir } from "../../support/program.ts";
 
@@ -147,6 +149,11 @@ describe("a notification", () => {
   const tokens = [{ fid: 1, clientFid: 9 }];
   const success = [{ fid: 1, clientFid: 9, kind: "success", reason: "", isRetryable: false }] as const;
 
+  let running: CampaignWork[] = [];
+  beforeEach(() => {
+    running = [];
+  });
+
   async function campaign(campaignId: string) {
     await stores.campaigns.create(
       {
@@ -159,26 +166,26 @@ describe("a notification", () => {
       },
       100,
     );
-    const work = await stores.campaigns.start(campaignId, clock.nowSecs());
-    if (!work) throw new Error("the campaign cannot be started");
+    const work = await takeCampaign(stores.campaigns, campaignId, { nowSecs: clock.nowSecs(), running });
+    running.push(work);
     return work;
   }
 
   test.each(EXCURSIONS)("is sent once when the clock goes %s", async (_what, jumpSecs, pass) => {
     const first = await campaign("first");
     await stores.ledger.claim(first, tokens, 30);
-    await stores.ledger.record(first, "host", [{ tokens, outcomes: success }], DAY);
-    await stores.campaigns.end("first", "completed", clock.nowSecs());
+    await stores.ledger.record(first, "host", { tokens, outcomes: success }, DAY);
+    await stores.campaigns.end(first, "completed", clock.nowSecs());
     // Neither while the clock is wrong nor afterwards.
     clock.jump(jumpSecs);
     const meanwhile = await campaign("meanwhile");
     expect((await stores.ledger.claim(meanwhile, tokens, 30)).conflicting).toHaveLength(1);
-    await stores.campaigns.end("meanwhile", "completed", clock.nowSecs());
+    await stores.campaigns.end(meanwhile, "completed", clock.nowSecs());
     clock.jump(-jumpSecs);
     await excursion(jumpSecs, pass);
     const second = await campaign("second");
     expect((await stores.ledger.claim(second, tokens, 30)).conflicting).toHaveLength(1);
-    await stores.campaigns.end("second", "completed", clock.nowSecs());
+    await stores.campaigns.end(second, "completed", clock.nowSecs());
     await passWithSweeps(DAY + HOUR);
     expect((await stores.ledger.claim(await campaign("third"), tokens, 30)).claimed).toHaveLength(1);
   });
@@ -200,9 +207,11 @@ describe("a notification", () => {
     await campaign("left behind");
     clock.jump(JUMP);
     restart();
-    expect((await stores.campaigns.start("left behind", clock.nowSecs()))?.isLedgerExpired).toBe(false);
+    const isLedgerExpired = async () =>
+      (await takeCampaign(stores.campaigns, "left behind", { nowSecs: clock.nowSecs() })).isLedgerExpired;
+    expect(await isLedgerExpired()).toBe(false);
     await passWithSweeps(DAY);
-    expect((await stores.campaigns.start("left behind", clock.nowSecs()))?.isLedgerExpired).toBe(true);
+    expect(await isLedgerExpired()).toBe(true);
   });
 });
 

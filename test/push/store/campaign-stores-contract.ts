@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { CampaignStore, CampaignWork } from "../../../src/push/store/campaign-store.ts";
-import type {
-  BatchResults,
-  NotificationLedger,
-  TokenResult,
-} from "../../../src/push/store/notification-ledger.ts";
+import {
+  type CampaignRun,
+  type CampaignStore,
+  type CampaignWork,
+  RunLost,
+} from "../../../src/push/store/campaign-store.ts";
+import type { NotificationLedger, TokenResult } from "../../../src/push/store/notification-ledger.ts";
+import { roomBeside, takeCampaign } from "../../support/campaigns.ts";
 import { ManualClock } from "../../support/clock.ts";
 
 export interface LedgerFixture extends Disposable {
@@ -29,10 +31,20 @@ const failed = (fid: number, reason = "timeout", isRetryable = false): TokenResu
   isRetryable,
 });
 
-/** Results as those of two calls. */
-export function asBatches(results: readonly TokenResult[]): BatchResults[] {
+/** Records results of a host, as those of two concurrent calls. */
+export async function record(
+  ledger: NotificationLedger,
+  run: CampaignRun,
+  host: string,
+  results: readonly TokenResult[],
+  retentionSecs = 1_000,
+): Promise<void> {
   const half = results.length >> 1;
-  return [results.slice(0, half), results.slice(half)].map((part) => ({ tokens: part, outcomes: part }));
+  await Promise.all(
+    [results.slice(0, half), results.slice(half)].map((part) =>
+      ledger.record(run, host, { tokens: part, outcomes: part }, retentionSecs),
+    ),
+  );
 }
 
 /** The guarantees of every implementation of the campaign store and the notification ledger. */
@@ -48,11 +60,12 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       opened.push(fixture);
       const { campaigns, ledger } = fixture;
       let made = 0;
+      const running: CampaignWork[] = [];
       async function campaign(notificationId = "n", appId = "app", at = 100): Promise<CampaignWork> {
         made += 1;
         await create(campaigns, `c${made}`, { notificationId, appId, at });
-        const work = await campaigns.start(`c${made}`, at);
-        if (!work) throw new Error("the campaign cannot be started");
+        const work = await takeCampaign(campaigns, `c${made}`, { nowSecs: at, running });
+        running.push(work);
         return work;
       }
       const claim = async (work: CampaignWork, fids: readonly number[], nowSecs = 100) => {
@@ -67,9 +80,9 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       };
       const settle = (work: CampaignWork, settlements: readonly TokenResult[], nowSecs = 100) => {
         clock.setSecs(nowSecs);
-        return ledger.record(work, "host", asBatches(settlements), TTL_SECS);
+        return record(ledger, work, "host", settlements, TTL_SECS);
       };
-      return { ...fixture, campaign, claim, settle };
+      return { ...fixture, clock, campaign, claim, settle };
     };
 
     test("of two campaigns with one notification, the first one has a claim until its lease expires", async () => {
@@ -129,12 +142,11 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       const work = await campaign();
       await claim(work, [1, 2, 3]);
       await settle(work, [served(1), failed(2)]);
-      await ledger.countNotAttempted(work, "host", { excluded: 4, not_following: 0 });
-      const again = await campaigns.start(work.campaignId, 200);
-      expect(again).toEqual(work);
-      if (!again) return;
+      await ledger.setNotAttempted(work, "host", { excluded: 4, not_following: 0 });
+      const again = await takeCampaign(campaigns, work.campaignId, { nowSecs: 200 });
+      expect(again).toEqual({ ...work, epoch: work.epoch + 1, runs: 2 });
       expect(await claim(again, [1, 2, 3, 4])).toEqual({ taken: [3, 4], counted: [1, 2], refused: [] });
-      await ledger.countNotAttempted(again, "host", { excluded: 4 });
+      await ledger.setNotAttempted(again, "host", { excluded: 4 });
       await settle(again, [served(3), served(4)]);
       expect((await campaigns.find(work.campaignId))?.counts).toEqual({
         success: 3,
@@ -179,15 +191,10 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
     test("adds up counts by host and by reason, hosts with the most tokens first", async () => {
       const { campaigns, campaign, ledger } = start();
       const work = await campaign();
-      await ledger.record(
-        work,
-        "b",
-        asBatches([served(1), failed(2, "timeout"), failed(3, "timeout")]),
-        1_000,
-      );
-      await ledger.record(work, "a", asBatches([failed(4, "http_500")]), 1_000);
-      await ledger.countNotAttempted(work, "a", { excluded: 1 });
-      await ledger.countNotAttempted(work, "c", { duplicate: 1 });
+      await record(ledger, work, "b", [served(1), failed(2, "timeout"), failed(3, "timeout")]);
+      await record(ledger, work, "a", [failed(4, "http_500")]);
+      await ledger.setNotAttempted(work, "a", { excluded: 1 });
+      await ledger.setNotAttempted(work, "c", { duplicate: 1 });
       expect(await campaigns.breakdown(work.campaignId, 2)).toEqual({
         byHost: [
           { host: "b", kind: "failure", reason: "timeout", count: 2 },
@@ -215,13 +222,8 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       const { campaigns, campaign, ledger } = start();
       const work = await campaign();
       const limited = [30, 10, 20].map((fid) => failed(fid, "rate_limited", true));
-      await ledger.record(
-        work,
-        "h",
-        asBatches([...limited, { ...failed(10, "rate_limited", true), clientFid: 8 }]),
-        1_000,
-      );
-      await ledger.record(work, "h", asBatches([failed(5)]), 1_000);
+      await record(ledger, work, "h", [...limited, { ...failed(10, "rate_limited", true), clientFid: 8 }]);
+      await record(ledger, work, "h", [failed(5)]);
       expect(await campaigns.retryableFids(work.campaignId, -1, 2)).toEqual([10, 20]);
       expect(await campaigns.retryableFids(work.campaignId, 20, 2)).toEqual([30]);
     });
@@ -233,19 +235,108 @@ export function campaignStoresContract(name: string, open: (clock: ManualClock) 
       );
       expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(3);
       expect(await create(campaigns, "other", { appId: "app2", maxUnderWay: 3 })).toBe("created");
-      await campaigns.end("c0", "completed", 200);
+      const [first, ...running] = await campaigns.take(roomBeside(), 200);
+      if (!first) throw new Error("there is no campaign");
+      await campaigns.end(first, "completed", 200);
       expect(await create(campaigns, "next", { maxUnderWay: 3 })).toBe("created");
-      const underWay = await campaigns.listUnfinished();
-      expect(underWay.map(({ campaignId }) => campaignId)).toEqual(["c1", "c2", "other", "next"]);
+      const next = await campaigns.take(roomBeside(running), 200);
+      expect([first, ...running, ...next].map(({ campaignId }) => campaignId)).toEqual([
+        ...outcomes.flatMap((outcome, at) => (outcome === "created" ? [`c${at}`] : [])),
+        "other",
+        "next",
+      ]);
     });
 
-    test("a finished campaign can neither be started nor finished again", async () => {
+    test("a finished campaign can neither be taken nor finished again", async () => {
+      const { campaigns, campaign } = start();
+      const work = await campaign();
+      expect(await campaigns.end(work, "aborted", 200)).toBe("ended");
+      // As after a lost response.
+      expect(await campaigns.end(work, "completed", 300)).toBe("ended");
+      await campaigns.release(work, 0);
+      expect(await campaigns.take(roomBeside(), 300)).toEqual([]);
+      expect(await campaigns.find(work.campaignId)).toMatchObject({
+        status: "aborted",
+        startedAt: 100,
+        endedAt: 200,
+      });
+    });
+
+    test("takes the oldest free campaigns, within the limits in total and of one app", async () => {
       const { campaigns } = start();
-      await create(campaigns, "c", {});
-      await campaigns.end("c", "aborted", 200);
-      await campaigns.end("c", "completed", 300);
-      expect(await campaigns.start("c", 300)).toBeUndefined();
-      expect(await campaigns.find("c")).toMatchObject({ status: "aborted", startedAt: null, endedAt: 200 });
+      for (const [id, appId] of ["a1 a", "a2 a", "a3 a", "b1 b", "c1 c", "a4 a"].map((at) => at.split(" "))) {
+        await create(campaigns, id ?? "", { appId });
+      }
+      const limits = { maxRunning: 4, maxRunningOfApp: 2 };
+      const ids = (works: readonly CampaignWork[]) => works.map(({ campaignId }) => campaignId);
+      const first = await campaigns.take({ running: [], ...limits }, 100);
+      expect(ids(first)).toEqual(["a1", "a2", "b1", "c1"]);
+      expect(await campaigns.take({ running: first, ...limits }, 100)).toEqual([]);
+      const running = first.filter(({ campaignId }) => !["a1", "c1"].includes(campaignId));
+      for (const work of first) {
+        if (!running.includes(work)) await campaigns.end(work, "completed", 100);
+      }
+      expect(ids(await campaigns.take({ running, ...limits }, 100))).toEqual(["a3"]);
+    });
+
+    test("a campaign whose taking was not answered is taken again, and the former run writes nothing", async () => {
+      const { campaigns, campaign, claim, settle, ledger } = start();
+      const former = await campaign();
+      await claim(former, [1, 2]);
+      await settle(former, [served(1)]);
+      const before = await campaigns.find(former.campaignId);
+      const current = await takeCampaign(campaigns, former.campaignId);
+      expect(current).toMatchObject({ seq: former.seq, epoch: former.epoch + 1, runs: 2 });
+
+      const attempts = [
+        () => claim(former, [3]),
+        () => settle(former, [served(2)]),
+        () => ledger.setNotAttempted(former, "host", { excluded: 4 }),
+      ];
+      for (const attempt of attempts) await expect(attempt()).rejects.toBeInstanceOf(RunLost);
+      expect(await campaigns.end(former, "completed", 100)).toBe("lost");
+      await campaigns.release(former, 1_000_000);
+      expect(await campaigns.find(former.campaignId)).toEqual(before);
+      expect(await claim(current, [1, 2, 3])).toEqual({ taken: [2, 3], counted: [1], refused: [] });
+      expect(await campaigns.end(current, "completed", 100)).toBe("ended");
+    });
+
+    test("a released campaign is free after its delay", async () => {
+      const { campaigns, campaign, claim, clock } = start();
+      const work = await campaign();
+      await campaigns.release(work, 5_000);
+      await expect(claim(work, [1])).rejects.toBeInstanceOf(RunLost);
+      expect(await campaigns.waiting()).toEqual({ count: 1, oldestCreatedAt: 100 });
+      clock.setSecs(104);
+      expect(await campaigns.take(roomBeside(), 104)).toEqual([]);
+      clock.setSecs(105);
+      const again = await takeCampaign(campaigns, work.campaignId, { nowSecs: 105 });
+      expect(again).toMatchObject({ epoch: work.epoch + 1, runs: 2 });
+      expect((await campaigns.find(work.campaignId))?.startedAt).toBe(100);
+      expect(await campaigns.waiting()).toEqual({ count: 0, oldestCreatedAt: null });
+    });
+
+    test("returns which of some campaigns have ended or do not exist", async () => {
+      const { campaigns, campaign } = start();
+      const [first, second] = [await campaign("n"), await campaign("m")];
+      await campaigns.end(first, "completed", 200);
+      const asked = ["unknown", second.campaignId, first.campaignId];
+      expect((await campaigns.ended(asked)).sort()).toEqual([first.campaignId, "unknown"].sort());
+      expect(await campaigns.ended([])).toEqual([]);
+    });
+
+    test("the number of tokens that were not attempted only grows, whatever the order of its writes", async () => {
+      const { campaigns, campaign, ledger } = start();
+      const work = await campaign();
+      await ledger.setNotAttempted(work, "h", { excluded: 5, duplicate: 1 });
+      await ledger.setNotAttempted(work, "h", { excluded: 3 });
+      await ledger.setNotAttempted(work, "h", { excluded: 5, duplicate: 2 });
+      await ledger.setNotAttempted(work, "g", { excluded: 1 });
+      expect((await campaigns.find(work.campaignId))?.counts).toMatchObject({ notAttempted: 8 });
+      expect((await campaigns.breakdown(work.campaignId, 9)).byReason).toEqual([
+        { kind: "not_attempted", reason: "duplicate", count: 2 },
+        { kind: "not_attempted", reason: "excluded", count: 6 },
+      ]);
     });
 
     test("lists the campaigns of an app, newest first", async () => {

@@ -22,10 +22,19 @@ export const campaigns = sqliteTable(
     createdAt: integer("created_at").notNull(),
     startedAt: integer("started_at"),
     endedAt: integer("ended_at"),
+    /** The boot of the node that runs it; null when any node may take it. */
+    runner: text(),
+    /** Raised by each run; a former run can write nothing. */
+    epoch: integer().notNull().default(0),
+    /** Runs, including the current one. */
+    runs: integer().notNull().default(0),
+    /** No run starts before this time, unix ms. */
+    notBeforeMs: integer("not_before_ms").notNull().default(0),
   },
   (t) => [
     index("campaigns_by_app").on(t.appId, t.seq),
     index("campaigns_under_way").on(t.appId, t.seq).where(sql`ended_at IS NULL`),
+    index("campaigns_unfinished").on(t.seq).where(sql`ended_at IS NULL`),
     index("campaigns_by_creation").on(t.createdAt),
   ],
 );

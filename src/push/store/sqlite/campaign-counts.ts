@@ -17,6 +17,11 @@ const addCount = statement<
   `INSERT INTO campaign_counts (campaign, host, kind, reason, count) VALUES (?1, ?2, ?3, ?4, ?5)
    ON CONFLICT (campaign, host, kind, reason) DO UPDATE SET count = count + ?5`,
 );
+const notAttemptedCount = statement<{ count: number }, [campaign: number, host: string, reason: string]>(
+  "campaign-counts.not-attempted",
+  `SELECT count FROM campaign_counts
+   WHERE campaign = ? AND host = ? AND kind = 'not_attempted' AND reason = ?`,
+);
 const addTotals = statement<
   unknown,
   [success: number, failure: number, notAttempted: number, campaign: number]
@@ -87,6 +92,24 @@ function withCurrentReasons<Count extends Omit<OutcomeCount, "host"> & { readonl
 /** Adds tokens to the counts by host and reason, within the caller's transaction. */
 export function addToCampaignCounts(db: StateDatabase, campaign: number, added: OutcomeCount): void {
   db.run(addCount, campaign, added.host, added.kind, added.reason, added.count);
+}
+
+/**
+ * Raises a count of tokens that were not attempted to `total`, within the caller's transaction.
+ *
+ * @returns by how much it grew; 0 when it was not smaller
+ */
+export function growNotAttempted(
+  db: StateDatabase,
+  campaign: number,
+  host: string,
+  reason: string,
+  total: number,
+): number {
+  const grown = total - (db.get(notAttemptedCount, campaign, host, reason)?.count ?? 0);
+  if (grown <= 0) return 0;
+  addToCampaignCounts(db, campaign, { host, kind: "not_attempted", reason, count: grown });
+  return grown;
 }
 
 /** Adds tokens to the counts by client app, within the caller's transaction. */

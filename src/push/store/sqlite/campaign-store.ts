@@ -1,8 +1,9 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
+import type { StateNode } from "../../../db/state/state-node.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
-import type { Audience, Campaign, CampaignStatus, CampaignStore } from "../campaign-store.ts";
+import type { Audience, Campaign, CampaignStatus, CampaignStore, CampaignWork } from "../campaign-store.ts";
 import { readBreakdown, readTotals, resetNotAttemptedCounts } from "./campaign-counts.ts";
 
 interface CampaignRow {
@@ -26,13 +27,9 @@ interface WorkRow extends CampaignRow {
   readonly dedupe_key: number;
   readonly audience: string;
   readonly ledger_ends_at: number;
-}
-
-interface UnderWayRow {
-  readonly seq: number;
-  readonly campaign_id: string;
-  readonly app_id: string;
-  readonly created_at: number;
+  readonly runner: string | null;
+  readonly epoch: number;
+  readonly runs: number;
 }
 
 const columns = `seq, campaign_id, app_id, notification_id, title, body, target_url, status, success_count,
@@ -58,20 +55,21 @@ const insertCampaign = statement<
     body: string,
     targetUrl: string,
     createdAt: number,
+    runner: string,
   ]
 >(
   "campaigns.insert",
   `INSERT INTO campaigns (campaign_id, app_id, dedupe_key, notification_id, title, body, target_url,
-     status, success_count, failure_count, not_attempted_count, created_at)
-   VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', 0, 0, 0, ?)`,
+     status, success_count, failure_count, not_attempted_count, created_at, runner)
+   VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', 0, 0, 0, ?, ?)`,
 );
 const putAudience = statement<unknown, [audience: string, campaignId: string]>(
   "campaign-audiences.put",
   "INSERT INTO campaign_audiences (campaign, audience) SELECT seq, ? FROM campaigns WHERE campaign_id = ?",
 );
-const deleteAudience = statement<unknown, [campaignId: string]>(
+const deleteAudience = statement<unknown, [seq: number]>(
   "campaign-audiences.delete",
-  "DELETE FROM campaign_audiences WHERE campaign = (SELECT seq FROM campaigns WHERE campaign_id = ?)",
+  "DELETE FROM campaign_audiences WHERE campaign = ?",
 );
 const campaignById = statement<CampaignRow, [campaignId: string]>(
   "campaigns.find",
@@ -81,26 +79,49 @@ const pageOfApp = statement<CampaignRow, [appId: string, before: number, max: nu
   "campaigns.page",
   `SELECT ${columns} FROM campaigns WHERE app_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
 );
-const pageUnderWay = statement<UnderWayRow, [appId: string, seq: number, max: number]>(
-  "campaigns.under-way",
-  `SELECT seq, campaign_id, app_id, created_at FROM campaigns
-   WHERE ended_at IS NULL AND (app_id, seq) > (?, ?) ORDER BY app_id, seq LIMIT ?`,
+const isAnyUnfinished = statement<{ one: number }>(
+  "campaigns.is-any-unfinished",
+  "SELECT 1 AS one FROM campaigns WHERE ended_at IS NULL LIMIT 1",
 );
-const workById = statement<WorkRow, [campaignId: string]>(
+const pageToTake = statement<{ seq: number; app_id: string }, [nowMs: number, after: number, max: number]>(
+  "campaigns.page-to-take",
+  `SELECT seq, app_id FROM campaigns
+   WHERE ended_at IS NULL AND not_before_ms <= ? AND seq > ? ORDER BY seq LIMIT ?`,
+);
+const workOf = statement<WorkRow, [seq: number]>(
   "campaigns.work",
-  `SELECT ${columns}, dedupe_key, audience,
+  `SELECT ${columns}, dedupe_key, audience, runner, epoch, runs,
      (SELECT expires_at FROM dedupe_keys k WHERE k.key = dedupe_key) AS ledger_ends_at
-   FROM campaigns JOIN campaign_audiences a ON a.campaign = seq
-   WHERE campaign_id = ? AND ended_at IS NULL`,
+   FROM campaigns JOIN campaign_audiences a ON a.campaign = seq WHERE seq = ?`,
 );
-const startCampaign = statement<unknown, [nowSecs: number, seq: number]>(
-  "campaigns.start",
-  `UPDATE campaigns SET status = 'running', started_at = coalesce(started_at, ?), not_attempted_count = 0
+const startRun = statement<unknown, [bootId: string, nowSecs: number, seq: number]>(
+  "campaigns.start-run",
+  `UPDATE campaigns SET runner = ?, epoch = epoch + 1, runs = runs + 1, status = 'running',
+     started_at = coalesce(started_at, ?), not_attempted_count = 0
    WHERE seq = ?`,
 );
-const endCampaign = statement<unknown, [status: CampaignStatus, nowSecs: number, campaignId: string]>(
-  "campaigns.end",
-  "UPDATE campaigns SET status = ?, ended_at = ? WHERE campaign_id = ? AND ended_at IS NULL",
+const releaseRun = statement<unknown, [notBeforeMs: number, seq: number, epoch: number, bootId: string]>(
+  "campaigns.release-run",
+  `UPDATE campaigns SET runner = NULL, not_before_ms = ?
+   WHERE seq = ? AND epoch = ? AND runner = ? AND ended_at IS NULL`,
+);
+const endRun = statement<
+  unknown,
+  [status: CampaignStatus, nowSecs: number, seq: number, epoch: number, bootId: string]
+>(
+  "campaigns.end-run",
+  `UPDATE campaigns SET status = iif(ended_at IS NULL, ?, status), ended_at = coalesce(ended_at, ?)
+   WHERE seq = ? AND epoch = ? AND runner = ?`,
+);
+const endedOf = statement<{ id: string }, [campaignIds: string]>(
+  "campaigns.ended-of",
+  `SELECT value AS id FROM json_each(?) WHERE NOT EXISTS
+     (SELECT 1 FROM campaigns WHERE campaign_id = value AND ended_at IS NULL)`,
+);
+const waitingNow = statement<{ count: number; oldest: number | null }>(
+  "campaigns.waiting",
+  `SELECT count(*) AS count, min(created_at) AS oldest FROM campaigns
+   WHERE ended_at IS NULL AND (status = 'queued' OR runner IS NULL)`,
 );
 const retryableFids = statement<{ fid: number }, [campaignId: string, after: number, max: number]>(
   "campaign-retryable.page",
@@ -108,11 +129,11 @@ const retryableFids = statement<{ fid: number }, [campaignId: string, after: num
    WHERE campaign = (SELECT seq FROM campaigns WHERE campaign_id = ?) AND fid > ? ORDER BY fid LIMIT ?`,
 );
 
-const UNDER_WAY_PAGE = 1000;
+const TAKE_PAGE = 1000;
 
 export function campaignReads(
   db: StateDatabase,
-): Pick<CampaignStore, "find" | "list" | "listUnfinished" | "breakdown" | "totals" | "retryableFids"> {
+): Pick<CampaignStore, "find" | "list" | "ended" | "waiting" | "breakdown" | "totals" | "retryableFids"> {
   return {
     async find(campaignId) {
       const row = db.get(campaignById, campaignId);
@@ -121,19 +142,12 @@ export function campaignReads(
 
     list: async ({ appId, before, max }) => db.all(pageOfApp, appId, before, max).map(toCampaign),
 
-    listUnfinished: async () =>
-      db.snapshot(() => {
-        const rows: UnderWayRow[] = [];
-        for (;;) {
-          const last = rows.at(-1);
-          const page = db.all(pageUnderWay, last?.app_id ?? "", last?.seq ?? 0, UNDER_WAY_PAGE);
-          rows.push(...page);
-          if (page.length < UNDER_WAY_PAGE) break;
-        }
-        return rows
-          .sort((a, b) => a.seq - b.seq)
-          .map((row) => ({ campaignId: row.campaign_id, appId: row.app_id, createdAt: row.created_at }));
-      }),
+    ended: async (campaignIds) => db.all(endedOf, JSON.stringify(campaignIds)).map(({ id }) => id),
+
+    async waiting() {
+      const { count, oldest } = db.get(waitingNow) ?? { count: 0, oldest: null };
+      return { count, oldestCreatedAt: oldest };
+    },
 
     breakdown: async (campaignId, maxHosts) =>
       db.snapshot(() => readBreakdown(db, db.get(campaignById, campaignId)?.seq ?? -1, maxHosts)),
@@ -146,47 +160,97 @@ export function campaignReads(
   };
 }
 
+/** Whether `take` might find a campaign: reading that costs less than a write that finds none. */
+export function hasUnfinished(db: StateDatabase): boolean {
+  return db.get(isAnyUnfinished) !== undefined;
+}
+
+/**
+ * The writes of the only node of a state: every runner but this process has ended.
+ */
 export function campaignWrites(
   db: StateDatabase,
   clock: StateClock,
-): StoreWrites<CampaignStore, "create" | "start" | "end"> {
+  { bootId }: StateNode,
+): StoreWrites<CampaignStore, "create" | "take" | "release" | "end"> {
   return {
     create({ campaignId, appId, notification, audience, createdAt, ledgerSecs }, maxUnderWay) {
       if ((db.get(countUnderWay, appId)?.count ?? 0) >= maxUnderWay) return "too-many";
       const { notificationId, title, body, targetUrl } = notification;
       const key = db.all(putKey, appId, notificationId, stateSecs(clock) + ledgerSecs)[0]?.key;
       if (key === undefined) throw new Error("a row that was just written is missing");
-      db.run(insertCampaign, campaignId, appId, key, notificationId, title, body, targetUrl, createdAt);
+      db.run(
+        insertCampaign,
+        campaignId,
+        appId,
+        key,
+        notificationId,
+        title,
+        body,
+        targetUrl,
+        createdAt,
+        bootId,
+      );
       db.run(putAudience, JSON.stringify(audience), campaignId);
       return "created";
     },
 
-    start(campaignId, nowSecs) {
-      const row = db.get(workById, campaignId);
-      if (!row) return undefined;
-      db.run(startCampaign, nowSecs, row.seq);
-      resetNotAttemptedCounts(db, row.seq);
-      const { seq, appId, notification, createdAt } = toCampaign(row);
-      const audience: Audience = JSON.parse(row.audience);
-      const isLedgerExpired = row.ledger_ends_at <= stateSecs(clock);
-      const ledgerKey = row.dedupe_key;
-      return {
-        seq,
-        campaignId,
-        appId,
-        notification,
-        createdAt,
-        audience,
-        ledgerKey,
-        isLedgerExpired,
-      };
+    take(room, nowSecs) {
+      const running = new Set(room.running.map(({ seq }) => seq));
+      const runningOfApp = new Map<string, number>();
+      for (const { appId } of room.running) runningOfApp.set(appId, (runningOfApp.get(appId) ?? 0) + 1);
+      const taken: CampaignWork[] = [];
+      let after = 0;
+      for (;;) {
+        const page = db.all(pageToTake, clock.nowMs(), after, TAKE_PAGE);
+        for (const { seq, app_id } of page) {
+          if (running.size >= room.maxRunning) return taken;
+          const ofApp = runningOfApp.get(app_id) ?? 0;
+          if (running.has(seq) || ofApp >= room.maxRunningOfApp) continue;
+          const work = startOne(seq, nowSecs);
+          if (!work) continue;
+          running.add(seq);
+          runningOfApp.set(app_id, ofApp + 1);
+          taken.push(work);
+        }
+        after = page.at(-1)?.seq ?? after;
+        if (page.length < TAKE_PAGE) return taken;
+      }
     },
 
-    end(campaignId, status, nowSecs) {
-      db.run(endCampaign, status, nowSecs, campaignId);
-      db.run(deleteAudience, campaignId);
+    release({ seq, epoch }, delayMs) {
+      db.run(releaseRun, clock.nowMs() + delayMs, seq, epoch, bootId);
+    },
+
+    end({ seq, epoch }, status, nowSecs) {
+      if (db.run(endRun, status, nowSecs, seq, epoch, bootId) === 0) return "lost";
+      db.run(deleteAudience, seq);
+      return "ended";
     },
   };
+
+  /** Undefined for a campaign without an audience, which only a damaged database has. */
+  function startOne(seq: number, nowSecs: number): CampaignWork | undefined {
+    const row = db.get(workOf, seq);
+    if (!row) return undefined;
+    db.run(startRun, bootId, nowSecs, seq);
+    resetNotAttemptedCounts(db, seq);
+    const { campaignId, appId, notification, createdAt } = toCampaign(row);
+    const audience: Audience = JSON.parse(row.audience);
+    const wasElsewhere = row.started_at !== null || row.runner !== bootId;
+    return {
+      seq,
+      epoch: row.epoch + 1,
+      runs: row.runs + 1,
+      campaignId,
+      appId,
+      notification,
+      createdAt,
+      audience,
+      ledgerKey: row.dedupe_key,
+      isLedgerExpired: wasElsewhere && row.ledger_ends_at <= stateSecs(clock),
+    };
+  }
 }
 
 function toCampaign(row: CampaignRow): Campaign {

@@ -1,19 +1,10 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { statement } from "../../../db/state/statement.ts";
-import type { CampaignWork } from "../campaign-store.ts";
-import { blockOf, FidBlock } from "../fid-block.ts";
+import type { CampaignRun } from "../campaign-store.ts";
+import { type BlockTokens, LedgerBlock } from "../ledger-block.ts";
 import type { TokenPosition } from "../token-store.ts";
 
-type Campaign = Pick<CampaignWork, "seq" | "ledgerKey">;
-
-/** Tokens of one client in one block of fids. */
-export interface BlockTokens<Token extends TokenPosition> {
-  readonly clientFid: number;
-  readonly block: number;
-  readonly tokens: Token[];
-}
-
-interface LedgerRow {
+interface StoredRow {
   readonly campaign: number;
   readonly sent: number;
   readonly fids: Uint8Array;
@@ -21,8 +12,9 @@ interface LedgerRow {
 }
 
 type BlockKey = [key: number, clientFid: number, block: number];
+type BlockOf = Omit<BlockTokens<TokenPosition>, "tokens">;
 
-const rowsOfBlock = statement<LedgerRow, BlockKey>(
+const rowsOfBlock = statement<StoredRow, BlockKey>(
   "dedupe.of-block",
   "SELECT campaign, sent, fids, expires_at FROM dedupe WHERE key = ? AND client_fid = ? AND block = ?",
 );
@@ -39,7 +31,7 @@ const deleteRow = statement<unknown, [...BlockKey, campaign: number, sent: numbe
   "DELETE FROM dedupe WHERE key = ? AND client_fid = ? AND block = ? AND campaign = ? AND sent = ?",
 );
 const failuresOfBlock = statement<
-  Pick<LedgerRow, "fids">,
+  Pick<StoredRow, "fids">,
   [campaign: number, clientFid: number, block: number]
 >(
   "campaign-failures.of-block",
@@ -54,94 +46,27 @@ const putFailures = statement<
    ON CONFLICT (campaign, client_fid, block) DO UPDATE SET fids = ?4`,
 );
 
-/** Groups tokens by their row of the ledger. */
-export function groupByBlock<Token extends TokenPosition>(tokens: readonly Token[]): BlockTokens<Token>[] {
-  const parts: BlockTokens<Token>[] = [];
-  let last: BlockTokens<Token> | undefined;
-  for (const token of tokens) {
-    const { clientFid } = token;
-    const block = blockOf(token.fid);
-    // Tokens are ordered by fid, so it is nearly always the last one.
-    if (last?.block !== block || last.clientFid !== clientFid) {
-      last = parts.find((part) => part.block === block && part.clientFid === clientFid);
-      if (!last) {
-        last = { clientFid, block, tokens: [] };
-        parts.push(last);
-      }
-    }
-    last.tokens.push(token);
+/** Reads the rows of a block, decides on them and writes the changes, within the caller's transaction. */
+export function changeBlock<Result>(
+  db: StateDatabase,
+  { seq, ledgerKey }: CampaignRun,
+  { clientFid, block }: BlockOf,
+  decide: (ledger: LedgerBlock) => Result,
+): Result {
+  const rows = db.all(rowsOfBlock, ledgerKey, clientFid, block).map((row) => ({
+    campaign: row.campaign,
+    isSent: row.sent === 1,
+    fids: row.fids,
+    expiresAt: row.expires_at,
+  }));
+  const ledger = new LedgerBlock(seq, rows, db.get(failuresOfBlock, seq, clientFid, block)?.fids);
+  const result = decide(ledger);
+  for (const { campaign, isSent, fids, expiresAt } of ledger.changedRows()) {
+    const sent = isSent ? 1 : 0;
+    if (fids) db.run(putRow, ledgerKey, clientFid, block, campaign, sent, fids, expiresAt);
+    else db.run(deleteRow, ledgerKey, clientFid, block, campaign, sent);
   }
-  return parts;
-}
-
-/** The ledger's rows of one block, for one campaign, within the caller's transaction. */
-export class LedgerBlock {
-  readonly #db: StateDatabase;
-  readonly #campaign: Campaign;
-  readonly #of: Omit<BlockTokens<TokenPosition>, "tokens">;
-  readonly #rows: { readonly row: LedgerRow; readonly fids: FidBlock }[];
-
-  constructor(db: StateDatabase, campaign: Campaign, of: Omit<BlockTokens<TokenPosition>, "tokens">) {
-    this.#db = db;
-    this.#campaign = campaign;
-    this.#of = of;
-    this.#rows = db
-      .all(rowsOfBlock, campaign.ledgerKey, of.clientFid, of.block)
-      .map((row) => ({ row, fids: new FidBlock(row.fids) }));
-  }
-
-  /** Returns the fids that the campaign has claimed (0) or sent to (1). */
-  own(sent: 0 | 1): FidBlock {
-    return (
-      this.#rows.find(({ row }) => row.campaign === this.#campaign.seq && row.sent === sent)?.fids ??
-      new FidBlock()
-    );
-  }
-
-  /** Returns the fids that failed in the campaign. */
-  failures(): FidBlock {
-    const { clientFid, block } = this.#of;
-    return new FidBlock(this.#db.get(failuresOfBlock, this.#campaign.seq, clientFid, block)?.fids);
-  }
-
-  /** Returns the fids that other campaigns have claimed or sent to, without expired ones. */
-  claimedByOthers(nowSecs: number): readonly FidBlock[] {
-    return this.#others()
-      .filter(({ row }) => row.expires_at > nowSecs)
-      .map(({ fids }) => fids);
-  }
-
-  /** Removes fids from the rows of other campaigns, which have expired for them. */
-  removeFromOthers(fids: readonly number[]): void {
-    for (const { row, fids: theirs } of this.#others()) {
-      if (!fids.some((fid) => theirs.has(fid))) continue;
-      for (const fid of fids) theirs.delete(fid);
-      this.#put(row.campaign, row.sent, theirs, row.expires_at);
-    }
-  }
-
-  /** Stores a set that `own` returned; the expiry of a row never moves back. */
-  putOwn(sent: 0 | 1, fids: FidBlock, expiresAt: number): void {
-    const { seq } = this.#campaign;
-    const before = this.#rows.find(({ row }) => row.campaign === seq && row.sent === sent);
-    this.#put(seq, sent, fids, Math.max(expiresAt, before?.row.expires_at ?? 0));
-  }
-
-  putFailures(fids: FidBlock): void {
-    const { clientFid, block } = this.#of;
-    const stored = fids.toStored();
-    if (stored) this.#db.run(putFailures, this.#campaign.seq, clientFid, block, stored);
-  }
-
-  #others() {
-    return this.#rows.filter(({ row }) => row.campaign !== this.#campaign.seq);
-  }
-
-  #put(campaign: number, sent: number, fids: FidBlock, expiresAt: number): void {
-    const { clientFid, block } = this.#of;
-    const { ledgerKey } = this.#campaign;
-    const stored = fids.toStored();
-    if (stored) this.#db.run(putRow, ledgerKey, clientFid, block, campaign, sent, stored, expiresAt);
-    else this.#db.run(deleteRow, ledgerKey, clientFid, block, campaign, sent);
-  }
+  const failures = ledger.changedFailures();
+  if (failures) db.run(putFailures, seq, clientFid, block, failures);
+  return result;
 }

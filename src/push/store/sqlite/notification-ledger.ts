@@ -1,14 +1,24 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
+import type { StateNode } from "../../../db/state/state-node.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { SweepStep } from "../../../db/state/sweep.ts";
-import type { CampaignWork } from "../campaign-store.ts";
-import type { ClaimResult, TokenResult } from "../notification-ledger.ts";
-import type { TokenPosition } from "../token-store.ts";
-import { addToCampaignClients, addToCampaignCounts, addToCampaignTotals } from "./campaign-counts.ts";
-import { groupByBlock, LedgerBlock } from "./ledger-blocks.ts";
+import type { CampaignRun } from "../campaign-store.ts";
+import { countResults } from "../count-results.ts";
+import { groupByBlock } from "../ledger-block.ts";
+import {
+  addToCampaignClients,
+  addToCampaignCounts,
+  addToCampaignTotals,
+  growNotAttempted,
+} from "./campaign-counts.ts";
+import { changeBlock } from "./ledger-blocks.ts";
 import { type PackedLedger, packClaims, unpackResults, unpackTokens } from "./packed-ledger.ts";
 
+const isCurrentRun = statement<{ one: number }, [seq: number, epoch: number, bootId: string]>(
+  "campaigns.is-current-run",
+  "SELECT 1 AS one FROM campaigns WHERE seq = ? AND epoch = ? AND runner = ?",
+);
 const addRetryable = statement<unknown, [fids: string, campaign: number]>(
   "campaign-retryable.add",
   `INSERT INTO campaign_retryable (campaign, fid)
@@ -36,14 +46,16 @@ const deleteKey = statement<unknown, [key: number]>(
   "DELETE FROM dedupe_keys WHERE key = ?",
 );
 
-export function ledgerWrites(db: StateDatabase, clock: StateClock): PackedLedger {
+export function ledgerWrites(db: StateDatabase, clock: StateClock, { bootId }: StateNode): PackedLedger {
+  const isLost = ({ seq, epoch }: CampaignRun) => db.get(isCurrentRun, seq, epoch, bootId) === undefined;
   return {
-    claim(campaign, packed, leaseSecs) {
+    claim(run, packed, leaseSecs) {
+      if (isLost(run)) return "lost";
       const tokens = unpackTokens(packed);
       const nowSecs = stateSecs(clock);
       const lease = { nowSecs, endsAt: nowSecs + leaseSecs };
       const parts = groupByBlock(tokens).map((part) =>
-        claimInBlock(new LedgerBlock(db, campaign, part), part.tokens, lease),
+        changeBlock(db, run, part, (ledger) => ledger.claim(part.tokens, lease)),
       );
       return packClaims(tokens, {
         claimed: parts.flatMap(({ claimed }) => claimed),
@@ -52,30 +64,36 @@ export function ledgerWrites(db: StateDatabase, clock: StateClock): PackedLedger
       });
     },
 
-    record(campaign, host, packed, keptSecs) {
+    record(run, host, packed, keptSecs) {
+      if (isLost(run)) return "lost";
+      const { seq, ledgerKey } = run;
       const results = unpackResults(packed);
-      const { seq, ledgerKey } = campaign;
       const keptUntil = stateSecs(clock) + keptSecs;
       // A repeated call, after a lost response, is counted once.
       const fresh = groupByBlock(results).flatMap((part) =>
-        recordInBlock(new LedgerBlock(db, campaign, part), part.tokens, keptUntil),
+        changeBlock(db, run, part, (ledger) => ledger.record(part.tokens, keptUntil)),
       );
       if (results.some(({ kind }) => kind === "success")) db.run(prolongKey, ledgerKey, keptUntil);
       const retryable = results.filter(({ isRetryable }) => isRetryable);
       if (retryable.length > 0) {
         db.run(addRetryable, JSON.stringify(retryable.map(({ fid }) => fid)), seq);
       }
-      count(db, seq, host, fresh);
+      if (fresh.length === 0) return "recorded";
+      const { totals, byReason, byClient } = countResults(fresh);
+      for (const counted of byReason) addToCampaignCounts(db, seq, { host, ...counted });
+      for (const counted of byClient) addToCampaignClients(db, seq, counted);
+      addToCampaignTotals(db, seq, totals);
+      return "recorded";
     },
 
-    countNotAttempted({ seq }, host, reasons) {
-      let total = 0;
-      for (const [reason, added] of Object.entries(reasons)) {
-        if (added === 0) continue;
-        addToCampaignCounts(db, seq, { host, kind: "not_attempted", reason, count: added });
-        total += added;
+    setNotAttempted(run, host, totals) {
+      if (isLost(run)) return "lost";
+      let grown = 0;
+      for (const [reason, total] of Object.entries(totals)) {
+        grown += growNotAttempted(db, run.seq, host, reason, total);
       }
-      if (total > 0) addToCampaignTotals(db, seq, { success: 0, failure: 0, notAttempted: total });
+      if (grown > 0) addToCampaignTotals(db, run.seq, { success: 0, failure: 0, notAttempted: grown });
+      return "recorded";
     },
   };
 }
@@ -89,89 +107,4 @@ export function dedupeSweep(db: StateDatabase, clock: StateClock): SweepStep {
     if (deleted < maxRows) db.run(deleteKey, expired.key);
     return { deleted, more: true };
   };
-}
-
-function count(
-  db: StateDatabase,
-  seq: CampaignWork["seq"],
-  host: string,
-  results: readonly TokenResult[],
-): void {
-  if (results.length === 0) return;
-  const byReason = new Map<string, number>();
-  const byClient = new Map<number, { tokens: number; successes: number }>();
-  let success = 0;
-  for (const { clientFid, kind, reason } of results) {
-    byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
-    let client = byClient.get(clientFid);
-    if (!client) {
-      client = { tokens: 0, successes: 0 };
-      byClient.set(clientFid, client);
-    }
-    client.tokens += 1;
-    if (kind !== "success") continue;
-    client.successes += 1;
-    success += 1;
-  }
-  for (const [reason, added] of byReason) {
-    // Only a success has an empty reason.
-    const kind = reason === "" ? "success" : "failure";
-    addToCampaignCounts(db, seq, { host, kind, reason, count: added });
-  }
-  for (const [clientFid, counts] of byClient) addToCampaignClients(db, seq, { clientFid, ...counts });
-  addToCampaignTotals(db, seq, { success, failure: results.length - success, notAttempted: 0 });
-}
-
-/** By the state's clock, unix seconds. */
-interface Lease {
-  readonly nowSecs: number;
-  readonly endsAt: number;
-}
-
-function claimInBlock<Token extends TokenPosition>(
-  ledger: LedgerBlock,
-  tokens: readonly Token[],
-  { nowSecs, endsAt }: Lease,
-): ClaimResult<Token> {
-  const own = ledger.own(0);
-  const sent = ledger.own(1);
-  const failed = ledger.failures();
-  const claimedByOthers = ledger.claimedByOthers(nowSecs);
-  const result = { claimed: [] as Token[], alreadyCounted: [] as Token[], conflicting: [] as Token[] };
-  for (const token of tokens) {
-    const { fid } = token;
-    if (sent.has(fid) || failed.has(fid)) result.alreadyCounted.push(token);
-    else if (own.has(fid) || !claimedByOthers.some((fids) => fids.has(fid))) result.claimed.push(token);
-    else result.conflicting.push(token);
-  }
-  if (result.claimed.length > 0) {
-    ledger.removeFromOthers(result.claimed.map(({ fid }) => fid));
-    for (const { fid } of result.claimed) own.add(fid);
-    ledger.putOwn(0, own, endsAt);
-  }
-  return result;
-}
-
-/** Returns the results of tokens that the campaign had not counted yet. */
-function recordInBlock(
-  ledger: LedgerBlock,
-  results: readonly TokenResult[],
-  keptUntil: number,
-): readonly TokenResult[] {
-  const own = ledger.own(0);
-  const sent = ledger.own(1);
-  const failed = ledger.failures();
-  const fresh = results.filter(({ fid }) => !sent.has(fid) && !failed.has(fid));
-  for (const { fid, kind } of results) {
-    own.delete(fid);
-    if (kind === "success") sent.add(fid);
-  }
-  ledger.putOwn(0, own, 0);
-  ledger.putOwn(1, sent, keptUntil);
-  const failures = results.filter(({ kind }) => kind === "failure");
-  if (failures.length > 0) {
-    for (const { fid } of failures) failed.add(fid);
-    ledger.putFailures(failed);
-  }
-  return fresh;
 }

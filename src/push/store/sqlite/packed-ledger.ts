@@ -1,5 +1,6 @@
 import type { CallWriter } from "../../../db/state/store-writes.ts";
-import type { CampaignWork } from "../campaign-store.ts";
+import { createCallGroups } from "../../../lib/call-groups.ts";
+import { type CampaignRun, RunLost } from "../campaign-store.ts";
 import type {
   BatchResults,
   ClaimResult,
@@ -31,28 +32,52 @@ const CONFLICTING = 2;
 /** More distinct outcomes than a byte can index are sent in several calls. */
 const MAX_OUTCOMES = 256;
 
-type CampaignKey = Pick<CampaignWork, "seq" | "ledgerKey">;
+/** Limit of batches in one write. */
+const MAX_BATCHES = 10;
 
-/** The ledger's writes as the state writer executes them. */
+/** The ledger's writes as the state writer executes them; `lost` stands for `RunLost`. */
 export interface PackedLedger {
   /** Returns for each token whether it is claimed (0), already counted (1) or conflicting (2). */
-  claim(campaign: CampaignKey, tokens: PackedTokens, leaseSecs: number): Uint8Array;
-  record(campaign: CampaignKey, host: string, results: PackedResults, keptSecs: number): void;
-  countNotAttempted(
-    campaign: Pick<CampaignWork, "seq">,
+  claim(run: CampaignRun, tokens: PackedTokens, leaseSecs: number): Uint8Array | "lost";
+  record(run: CampaignRun, host: string, results: PackedResults, keptSecs: number): "recorded" | "lost";
+  setNotAttempted(
+    run: CampaignRun,
     host: string,
-    reasons: Readonly<Record<string, number>>,
-  ): void;
+    totals: Readonly<Record<string, number>>,
+  ): "recorded" | "lost";
+}
+
+/** A batch that waits for its write. */
+interface WaitingBatch {
+  readonly run: CampaignRun;
+  readonly host: string;
+  readonly results: BatchResults;
+  readonly keptSecs: number;
 }
 
 /** Returns a ledger that sends its writes to the state writer. */
 export function ledgerClient(callWriter: CallWriter): NotificationLedger {
-  const call = (method: keyof PackedLedger, ...args: readonly unknown[]) =>
-    callWriter({ store: "ledger", method, args });
+  async function call<Method extends keyof PackedLedger>(method: Method, ...args: readonly unknown[]) {
+    const result = await callWriter({ store: "ledger", method, args });
+    if (result === "lost") throw new RunLost();
+    return result as Exclude<ReturnType<PackedLedger[Method]>, "lost">;
+  }
+
+  const recordBatches = createCallGroups<WaitingBatch, undefined>({
+    maxItems: MAX_BATCHES,
+    async call(_, batches) {
+      const [first] = batches;
+      if (!first) return [];
+      for (const packed of packResults(batches.map(({ results }) => results))) {
+        await call("record", runOf(first.run), first.host, packed, first.keptSecs);
+      }
+      return [];
+    },
+  });
+
   return {
-    async claim(campaign, tokens, leaseSecs) {
-      const { seq, ledgerKey } = campaign;
-      const claims = (await call("claim", { seq, ledgerKey }, packTokens(tokens), leaseSecs)) as Uint8Array;
+    async claim(run, tokens, leaseSecs) {
+      const claims = await call("claim", runOf(run), packTokens(tokens), leaseSecs);
       // The usual case, without another pass over the tokens.
       if (claims.every((claim) => claim === CLAIMED)) {
         return { claimed: tokens, alreadyCounted: [], conflicting: [] };
@@ -65,17 +90,18 @@ export function ledgerClient(callWriter: CallWriter): NotificationLedger {
       };
     },
 
-    async record(campaign, host, results, keptSecs) {
-      const { seq, ledgerKey } = campaign;
-      for (const packed of packResults(results)) {
-        await call("record", { seq, ledgerKey }, host, packed, keptSecs);
-      }
-    },
+    record: (run, host, results, keptSecs) =>
+      recordBatches(`${run.seq} ${run.epoch} ${keptSecs} ${host}`, { run, host, results, keptSecs }),
 
-    async countNotAttempted({ seq }, host, reasons) {
-      await call("countNotAttempted", { seq }, host, reasons);
+    async setNotAttempted(run, host, totals) {
+      await call("setNotAttempted", runOf(run), host, totals);
     },
   };
+}
+
+/** Without the other fields of the work, which would be copied to the writer with each call. */
+function runOf({ seq, epoch, ledgerKey }: CampaignRun): CampaignRun {
+  return { seq, epoch, ledgerKey };
 }
 
 function packTokens(tokens: readonly TokenPosition[]): PackedTokens {

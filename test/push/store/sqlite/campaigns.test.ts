@@ -7,12 +7,14 @@ import {
   statePath,
 } from "../../../../src/db/state/database.ts";
 import { verifyState } from "../../../../src/node/state/verify.ts";
+import type { CampaignWork } from "../../../../src/push/store/campaign-store.ts";
 import { BLOCK_FIDS } from "../../../../src/push/store/fid-block.ts";
 import { CAMPAIGN_RETENTION_SECS } from "../../../../src/push/store/sqlite/campaign-sweep.ts";
+import { takeCampaign } from "../../../support/campaigns.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { tempDir } from "../../../support/program.ts";
 import { localStores, SWEEP_MARGIN_SECS } from "../../../support/state-stores.ts";
-import { asBatches, campaignStoresContract } from "../campaign-stores-contract.ts";
+import { campaignStoresContract, record } from "../campaign-stores-contract.ts";
 
 campaignStoresContract("campaigns in SQLite", (clock) => {
   const dir = tempDir();
@@ -31,7 +33,11 @@ campaignStoresContract("campaigns in SQLite", (clock) => {
 const rows = (db: StateDatabase, table: string) =>
   db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
 
-async function makeCampaign(db: StateDatabase, campaignId: string, createdAt = 100) {
+async function makeCampaign(
+  db: StateDatabase,
+  campaignId: string,
+  { createdAt = 100, running = [] }: { createdAt?: number; running?: readonly CampaignWork[] } = {},
+) {
   const campaigns = localStores(db).campaigns;
   await campaigns.create(
     {
@@ -44,9 +50,7 @@ async function makeCampaign(db: StateDatabase, campaignId: string, createdAt = 1
     },
     100,
   );
-  const work = await campaigns.start(campaignId, createdAt);
-  if (!work) throw new Error("the campaign cannot be started");
-  return work;
+  return takeCampaign(campaigns, campaignId, { nowSecs: createdAt, running });
 }
 
 /** Fails when a step deletes more than its limit. */
@@ -65,12 +69,16 @@ async function sweepAll(db: StateDatabase, name: string, maxRows: number): Promi
 test("no token is claimed by both of two concurrent processes", async () => {
   using dir = tempDir();
   using db = openState(statePath(dir.path));
-  await makeCampaign(db, "c1");
-  await makeCampaign(db, "c2");
+  const first = await makeCampaign(db, "c1");
+  const works = [first, await makeCampaign(db, "c2", { running: [first] })];
+  const bootId = db.sqlite.query<{ runner: string }, []>("SELECT runner FROM campaigns").get()?.runner ?? "";
   const count = 3_000;
   const script = join(import.meta.dir, "processes/claim-tokens.ts");
-  const children = ["c1", "c2"].map((id) =>
-    Bun.spawn([process.execPath, script, dir.path, id, String(count)], { stdin: "pipe", stdout: "pipe" }),
+  const children = works.map((work) =>
+    Bun.spawn([process.execPath, script, dir.path, bootId, JSON.stringify(work), String(count)], {
+      stdin: "pipe",
+      stdout: "pipe",
+    }),
   );
   const outputs = children.map((child) => child.stdout.getReader());
   const decoder = new TextDecoder();
@@ -81,16 +89,16 @@ test("no token is claimed by both of two concurrent processes", async () => {
     child.stdin.write("go\n");
     child.stdin.end();
   }
-  const taken: number[][] = [];
+  const claimed: number[][] = [];
   for (const output of outputs) {
     let text = "";
     for (let part = await output.read(); !part.done; part = await output.read())
       text += decoder.decode(part.value);
-    taken.push(JSON.parse(text));
+    claimed.push(JSON.parse(text));
   }
-  const [first = [], second = []] = taken;
-  expect(first.length + second.length).toBe(count);
-  expect(new Set([...first, ...second]).size).toBe(count);
+  const all = claimed.flat();
+  expect(all).toHaveLength(count);
+  expect(new Set(all).size).toBe(count);
 }, 20_000);
 
 test("the ledger of a notification is swept in small steps when all of it has expired", async () => {
@@ -101,16 +109,17 @@ test("the ledger of a notification is swept in small steps when all of it has ex
   // Each in its own row.
   const tokens = Array.from({ length: 95 }, (_, at) => ({ fid: at * BLOCK_FIDS, clientFid: 1 }));
   await ledger.claim(work, tokens, 30);
-  await ledger.record(
+  await record(
+    ledger,
     work,
     "h",
-    asBatches(tokens.map((token) => ({ ...token, kind: "success", reason: "", isRetryable: false }))),
+    tokens.map((token) => ({ ...token, kind: "success", reason: "", isRetryable: false })),
     5_000_000,
   );
   clock.setSecs(5_000_100);
   // The ledger of an unfinished campaign stays, however old it is.
   expect(await sweepAll(db, "dedupe", 10)).toBe(0);
-  await localStores(db).campaigns.end("c1", "completed", 200);
+  await localStores(db).campaigns.end(work, "completed", 200);
   expect(await sweepAll(db, "dedupe", 10)).toBe(95);
   expect([rows(db, "dedupe"), rows(db, "dedupe_keys")]).toEqual([0, 0]);
 });
@@ -119,11 +128,9 @@ test("a finished campaign and its rows are deleted 30 days after its creation", 
   using db = openStateInMemory();
   const clock = new ManualClock(100);
   const { ledger, campaigns } = localStores(db, { clock });
-  const [old, running, young] = [
-    await makeCampaign(db, "old"),
-    await makeCampaign(db, "running"),
-    await makeCampaign(db, "young", 200),
-  ];
+  const old = await makeCampaign(db, "old");
+  const running = await makeCampaign(db, "running", { running: [old] });
+  const young = await makeCampaign(db, "young", { createdAt: 200, running: [old, running] });
   for (const work of [old, running, young]) {
     const settlements = Array.from({ length: 25 }, (_, at) => ({ fid: at * BLOCK_FIDS, clientFid: 1 })).map(
       (token) => ({
@@ -133,10 +140,10 @@ test("a finished campaign and its rows are deleted 30 days after its creation", 
         isRetryable: true,
       }),
     );
-    await ledger.record(work, "h", asBatches(settlements), 1);
+    await record(ledger, work, "h", settlements, 1);
   }
-  await campaigns.end("old", "completed", 150);
-  await campaigns.end("young", "completed", 250);
+  await campaigns.end(old, "completed", 150);
+  await campaigns.end(young, "completed", 250);
 
   expect(await sweepAll(db, "campaign_progress", 10)).toBe(50);
   expect(rows(db, "campaign_failures")).toBe(25);
