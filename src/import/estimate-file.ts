@@ -51,7 +51,7 @@ export async function estimateFile(
     for (const frame of decoder.push(isWhole || from === 0 ? chunk : chunk.subarray(startOfRecord(chunk)))) {
       count(counter, frame);
       records++;
-      readBytes += frame.raw.length;
+      readBytes += frame.endOffset - frame.offset;
     }
   }
   const share = size === 0 ? 1 : readBytes / size;

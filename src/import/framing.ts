@@ -3,12 +3,31 @@ export const MAX_RECORD_BYTES = 256 * 1024;
 /** Enough for a length of 2^35 - 1. */
 const MAX_LENGTH_BYTES = 5;
 
-/** A record in a file. `raw` is its length prefix and its payload, `payload` only the payload. Both are views. */
+/** Bytes of a file that hold whole records. */
+export interface FrameBlock {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+/** A record in a file: its length prefix and its payload. `payload` is a view. */
 export interface Frame {
   readonly offset: number;
   readonly endOffset: number;
-  readonly raw: Uint8Array;
   readonly payload: Uint8Array;
+  /** Where its bytes are. */
+  readonly block: FrameBlock;
+}
+
+/** Returns the bytes of consecutive records, in as few pieces as possible. */
+export function bytesOf(frames: readonly Pick<Frame, "offset" | "endOffset" | "block">[]): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < frames.length; ) {
+    const { offset, block } = frames[at] as Frame;
+    let endOffset = offset;
+    for (; frames[at]?.block === block; at++) endOffset = frames[at]?.endOffset ?? endOffset;
+    pieces.push(block.bytes.subarray(offset - block.offset, endOffset - block.offset));
+  }
+  return pieces;
 }
 
 /**
@@ -44,6 +63,7 @@ export class FrameDecoder {
   /** Adds the next bytes and returns the records that they complete, as views that stay valid. */
   push(chunk: Uint8Array): Frame[] {
     const bytes = this.#rest.length === 0 ? chunk : concatenate(this.#rest, chunk);
+    const block: FrameBlock = { offset: this.#restOffset, bytes };
     const frames: Frame[] = [];
     let start = 0;
     while (this.#fault === undefined) {
@@ -53,8 +73,8 @@ export class FrameDecoder {
       frames.push({
         offset: this.#restOffset + start,
         endOffset: this.#restOffset + end,
-        raw: bytes.subarray(start, end),
         payload: bytes.subarray(length.end, end),
+        block,
       });
       start = end;
     }

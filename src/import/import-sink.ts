@@ -37,15 +37,20 @@ export function createImportSink(options: ImportSinkOptions): ImportSink {
   }
 
   return {
-    validate: (records) => verifier.validateRecords(records),
-    async apply(records, positions) {
-      if (isSpooling()) return engine.spoolImport(records, positions, expectedMessages);
-      const decoded = records.map(({ record }) => {
-        const result = decodeRecord(record);
-        if (!result.ok) throw new Error(`a valid record cannot be decoded: ${result.error.reason}`);
-        return result.value;
-      });
-      return engine.applyResumable(decoded, positions, { isHistory: true });
+    validate: (records) => verifier.validateRecords(records, { collectsCandidates: isSpooling() }),
+    async apply(batch, positions) {
+      if (isSpooling()) return engine.spoolImport(batch, positions, expectedMessages);
+      const { records, validated } = batch;
+      const decoded = records
+        .filter((_, at) => !validated.refusals.has(at))
+        .map(({ record }) => {
+          const result = decodeRecord(record);
+          if (!result.ok) throw new Error(`a valid record cannot be decoded: ${result.error.reason}`);
+          return result.value;
+        });
+      const outcomes = engine.applyResumable(decoded, positions, { isHistory: true });
+      let applied = 0;
+      return records.map((_, at) => validated.refusals.get(at) ?? outcomes[applied++]);
     },
     isToFinish: (isAtEnd) =>
       isAtEnd || !isSpooling() ? bulkPhaseOf(db) !== undefined || areDeferred(db) : false,

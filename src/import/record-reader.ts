@@ -3,14 +3,14 @@ import type { EncodedRecord } from "../ingest/record.ts";
 import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import { decodeEnvelope } from "./envelope.ts";
-import { FrameDecoder, MAX_RECORD_BYTES } from "./framing.ts";
+import { type FrameBlock, FrameDecoder, MAX_RECORD_BYTES } from "./framing.ts";
 
-/** One record of a file, or why its bytes cannot be read. `raw` is a view that stays valid. */
+/** One record of a file, or why its bytes cannot be read. */
 export interface FileRecord {
   readonly kind: "record";
   readonly offset: number;
   readonly endOffset: number;
-  readonly raw: Uint8Array;
+  readonly block: FrameBlock;
   readonly content: Result<EncodedRecord, Rejection>;
 }
 
@@ -40,8 +40,8 @@ export async function* readRecords(
   const { fromOffset = 0, maxRecordBytes = MAX_RECORD_BYTES } = options;
   const cutter = new FrameDecoder(fromOffset, maxRecordBytes);
   for await (const chunk of readChunks(path, fromOffset)) {
-    for (const { offset, endOffset, raw, payload } of cutter.push(chunk)) {
-      yield { kind: "record", offset, endOffset, raw, content: decodeEnvelope(payload) };
+    for (const { offset, endOffset, payload, block } of cutter.push(chunk)) {
+      yield { kind: "record", offset, endOffset, block, content: decodeEnvelope(payload) };
     }
     if (cutter.fault !== undefined) break;
   }

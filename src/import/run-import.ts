@@ -1,10 +1,12 @@
 import { stat } from "node:fs/promises";
 import type { BulkProgress } from "../db/index/bulk/bulk-build.ts";
-import type { DeferredOutcome, ImportedRecord, MergeOutcome, PositionUpdate } from "../ingest/engine.ts";
+import type { DeferredOutcome, PositionUpdate } from "../ingest/engine.ts";
+import type { ImportedBatch, ImportedRecord, SpoolOutcome } from "../ingest/import-spool.ts";
 import type { EncodedRecord } from "../ingest/record.ts";
+import type { ValidatedRecords } from "../ingest/verify/verifier.ts";
 import { reasonOf } from "../lib/failure.ts";
-import type { Rejection } from "../protocol/rejection.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { bytesOf } from "./framing.ts";
 import type { ImportProgress } from "./progress.ts";
 import { type FileEnd, type FileRecord, readRecords } from "./record-reader.ts";
 import { type ImportPositions, ResumePoint } from "./resume.ts";
@@ -12,20 +14,14 @@ import { ImportSummary, type SummaryReport } from "./summary.ts";
 
 /** Validates and stores the records of a file. */
 export interface ImportSink {
+  /** Validates records. Later batches are validated while earlier ones are applied. */
+  validate(records: readonly EncodedRecord[]): Promise<ValidatedRecords>;
   /**
-   * Validates records. Returns, in order, why each was refused; undefined for a valid one. Later batches are validated
-   * while earlier ones are applied.
+   * Merges the valid records of a batch. Resolves with the outcomes of all, in order, once they are durable. The positions are
+   * written in the transaction of the records. They are not written if the outcome of a record is `unavailable`: that record is not
+   * stored. The batch may be empty. A record that is "deferred" is stored to be merged by `applyDeferred`.
    */
-  validate(records: readonly EncodedRecord[]): Promise<readonly (Rejection | undefined)[]>;
-  /**
-   * Merges valid records. Resolves with their outcomes, in order, once they are durable. The positions are written in
-   * the transaction of the records. They are not written if the outcome of a record is `unavailable`: that record is not
-   * stored. `records` may be empty. A record that is "deferred" is stored to be merged by `applyDeferred`.
-   */
-  apply(
-    records: readonly ImportedRecord[],
-    positions: readonly PositionUpdate[],
-  ): Promise<readonly (MergeOutcome | "deferred")[]>;
+  apply(batch: ImportedBatch, positions: readonly PositionUpdate[]): Promise<readonly SpoolOutcome[]>;
   /** Whether `buildStep` and `applyDeferred` must run, before the next batch or, if `isAtEnd`, after the last. */
   isToFinish(isAtEnd: boolean): boolean;
   /** Makes durable what `apply` has stored. */
@@ -73,7 +69,7 @@ export class ImportInterrupted extends Error {
   }
 }
 
-const MAX_BATCH_RECORDS = 500;
+const MAX_BATCH_RECORDS = 1000;
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 /** Batches that are validated while earlier ones are applied. */
 const MAX_BATCHES_AHEAD = 8;
@@ -81,8 +77,9 @@ const MAX_BATCHES_AHEAD = 8;
 /** A batch whose records are being validated. */
 interface ValidatedBatch {
   readonly batch: readonly FileRecord[];
-  /** The refusals of the readable records, in order. */
-  readonly refusals: Promise<readonly (Rejection | undefined)[]>;
+  /** The readable records. */
+  readonly records: readonly ImportedRecord[];
+  readonly validated: Promise<ValidatedRecords>;
 }
 
 /**
@@ -99,6 +96,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   const summary = new ImportSummary();
   const point = await ResumePoint.find(path, positions);
   const fromOffset = point.offset;
+  const { size } = await stat(path);
   let toOffset = fromOffset;
   let hasUnstored = false;
   const ahead: ValidatedBatch[] = [];
@@ -107,10 +105,13 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
 
   const validate = () => {
     if (batch.length === 0) return;
-    const refusals = sink.validate(recordsOf(batch));
+    const records = batch.flatMap(({ content, offset }) =>
+      content.ok ? [{ record: content.value, offset }] : [],
+    );
+    const validated = sink.validate(records.map(({ record }) => record));
     // The error is thrown when the batch is committed.
-    refusals.catch(() => {});
-    ahead.push({ batch, refusals });
+    validated.catch(() => {});
+    ahead.push({ batch, records, validated });
     batch = [];
     batchBytes = 0;
   };
@@ -118,20 +119,20 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   const commitOldest = async (): Promise<boolean> => {
     const oldest = ahead.shift();
     if (!oldest) return true;
-    const refusals = await oldest.refusals;
-    for (const { raw } of oldest.batch) point.advance(raw);
-    const moves = hasUnstored ? [] : point.positionUpdates();
-    const isStored = await applyBatch(oldest.batch, refusals, sink, moves, summary);
-    hasUnstored ||= !isStored;
+    const { batch, records } = oldest;
+    const validated = await oldest.validated;
+    for (const bytes of bytesOf(batch)) point.advance(bytes);
+    const outcomes = await sink.apply({ records, validated }, hasUnstored ? [] : point.positionUpdates());
+    hasUnstored ||= countOutcomes(summary, batch, outcomes);
     if (!hasUnstored) toOffset = point.offset;
-    await report();
+    report();
     return await finish(false);
   };
-  const report = async (stage?: BulkProgress) => {
+  const report = (stage?: BulkProgress) => {
     onProgress?.({
       ...(stage && { stage }),
       doneBytes: point.offset,
-      totalBytes: Math.max(point.offset, (await stat(path)).size),
+      totalBytes: Math.max(point.offset, size),
       startedAtBytes: fromOffset,
       records: summary.records,
       elapsedMs: clock.nowMs() - startedAtMs,
@@ -140,8 +141,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   /** Builds the index and merges what waits for that. Returns whether it has ended. */
   const finish = async (isAtEnd: boolean): Promise<boolean> => {
     if (!sink.isToFinish(isAtEnd)) return true;
-    for (let stage = sink.buildStep(); stage && !signal?.aborted; stage = sink.buildStep())
-      await report(stage);
+    for (let stage = sink.buildStep(); stage && !signal?.aborted; stage = sink.buildStep()) report(stage);
     while (!signal?.aborted) {
       const outcomes = sink.applyDeferred();
       if (!outcomes) return true;
@@ -149,7 +149,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
         if (outcome) summary.refuse(offset, outcome);
         else summary.accept(kind);
       }
-      await report();
+      report();
       if (outcomes.some(({ outcome }) => outcome?.code === "unavailable")) {
         hasUnstored = true;
         return false;
@@ -181,7 +181,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
         return { ...currentReport(), outcome: "unstored", detail };
       }
       batch.push(step);
-      batchBytes += step.raw.length;
+      batchBytes += step.endOffset - step.offset;
       if (batch.length < batchRecords && batchBytes < MAX_BATCH_BYTES) continue;
       validate();
       if (ahead.length > MAX_BATCHES_AHEAD && !(await commitOldest())) return unfinished();
@@ -197,29 +197,20 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   };
 }
 
-function recordsOf(batch: readonly FileRecord[]): EncodedRecord[] {
-  return batch.flatMap(({ content }) => (content.ok ? [content.value] : []));
-}
-
-/** Applies the valid records of a batch. Returns whether every record was stored or refused permanently. */
-async function applyBatch(
-  batch: readonly FileRecord[],
-  refusals: readonly (Rejection | undefined)[],
-  sink: ImportSink,
-  positions: readonly PositionUpdate[],
+/** Counts the outcomes of the readable records of a batch, and the unreadable ones. Returns whether a record could not be stored. */
+function countOutcomes(
   summary: ImportSummary,
-): Promise<boolean> {
-  const valid = batch
-    .flatMap(({ content, offset }) => (content.ok ? [{ record: content.value, offset }] : []))
-    .filter((_, at) => refusals[at] === undefined);
-  const outcomes = await sink.apply(valid, positions);
+  batch: readonly FileRecord[],
+  outcomes: readonly SpoolOutcome[],
+): boolean {
+  let hasUnstored = false;
   let readable = 0;
-  let applied = 0;
   for (const { offset, content } of batch) {
-    const outcome = content.ok ? (refusals[readable++] ?? outcomes[applied++]) : content.error;
+    const outcome = content.ok ? outcomes[readable++] : content.error;
     if (outcome === "deferred") continue;
     if (outcome) summary.refuse(offset, outcome);
     else if (content.ok) summary.accept(content.value.kind);
+    hasUnstored ||= content.ok && outcome?.code === "unavailable";
   }
-  return !outcomes.some((outcome) => outcome !== "deferred" && outcome?.code === "unavailable");
+  return hasUnstored;
 }

@@ -1,6 +1,5 @@
 import type { BulkBuild, BulkProgress, PackedMessages } from "../db/index/bulk/bulk-build.ts";
 import { isBulkBuilding, openBulkBuild } from "../db/index/bulk/open-bulk-build.ts";
-import { MessagePacker } from "../db/index/bulk/packed-messages.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { putPosition } from "../db/index/positions.ts";
 import { continueRepoints } from "../db/index/project/repoints.ts";
@@ -11,15 +10,15 @@ import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { admit, admitByMessages, admitByRegistry } from "./admit.ts";
+import { admit, admitByMessages } from "./admit.ts";
 import { ChangeTracker } from "./change-tracker.ts";
 import { deferredAfter, dropDeferred } from "./deferred-records.ts";
 import { causeOf, type EventCause, isHistory, writeEvents } from "./events.ts";
 import { applyKeyMessage, renewGaslessSigner } from "./gasless-keys.ts";
-import { ImportSpool } from "./import-spool.ts";
+import { type ImportedBatch, ImportSpool, type SpoolOutcome } from "./import-spool.ts";
 import { type MergeContext, mergeMessage } from "./merge.ts";
 import { MessageStore } from "./message-store.ts";
-import { decodeRecord, type EncodedRecord, type IngestRecord, type RecordKind } from "./record.ts";
+import { decodeRecord, type IngestRecord, type RecordKind } from "./record.ts";
 import { mergeFnameProof, mergeOnChainEvent } from "./registry.ts";
 import {
   applyRelayedOp,
@@ -52,12 +51,6 @@ export interface ApplyOptions {
   readonly isAdmitted?: boolean;
   /** Runs in the transaction that stores all of the records. */
   readonly alongside?: (() => void) | undefined;
-}
-
-/** A record of an import with its place in the file. */
-export interface ImportedRecord {
-  readonly record: EncodedRecord;
-  readonly offset: number;
 }
 
 /** The outcome of a record that was deferred. */
@@ -116,10 +109,10 @@ export interface IngestEngine {
    * @throws StorageError if nothing was written. The same batch can be applied again.
    */
   spoolImport(
-    records: readonly ImportedRecord[],
+    batch: ImportedBatch,
     positions: readonly PositionUpdate[],
     expectedMessages: number,
-  ): (MergeOutcome | "deferred")[];
+  ): SpoolOutcome[];
 
   /** Whether the spool of an import takes no more messages: every further record would be deferred. */
   readonly hasSpoolEnded: boolean;
@@ -249,31 +242,35 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   }
 
   function spoolImport(
-    records: readonly ImportedRecord[],
+    batch: ImportedBatch,
     positions: readonly PositionUpdate[],
     expectedMessages: number,
-  ): (MergeOutcome | "deferred")[] {
+  ): SpoolOutcome[] {
     bulk ??= openBulkBuild(db);
     const faults = new Map<number, Rejection>();
     for (;;) {
       importSpool ??= new ImportSpool({ db, network, counts, expectedMessages });
       const spooling = importSpool;
       let current: number | undefined;
-      const outcomes: (MergeOutcome | "deferred")[] = [];
+      let outcomes: SpoolOutcome[] = [];
       try {
         bulk.append(() => {
           const context = newContext();
-          const packer = new MessagePacker();
-          for (const [at, { record, offset }] of records.entries()) {
-            const fault = faults.get(at);
-            current = at;
-            outcomes.push(fault ?? spoolOne(context, spooling, packer, record, offset));
-          }
+          const taken = spooling.take(batch, {
+            context,
+            known: faults,
+            onRecord: (at) => {
+              current = at;
+            },
+            merge: (record) =>
+              withEvents(context, causeOf(record), () => applyOne(context, record, { isHistory: true })),
+          });
           current = undefined;
+          outcomes = taken.outcomes;
           counts.flush();
           totals.flush(db);
           if (faults.size === 0) for (const { key, position } of positions) putPosition(db, key, position);
-          return [packer.finish()];
+          return taken.rows;
         });
         return outcomes;
       } catch (cause) {
@@ -283,37 +280,6 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
         if (cause instanceof StorageError || current === undefined) throw cause;
         faults.set(current, unstored(cause));
       }
-    }
-  }
-
-  function spoolOne(
-    context: MergeContext,
-    spooling: ImportSpool,
-    packer: MessagePacker,
-    encoded: EncodedRecord,
-    offset: number,
-  ): MergeOutcome | "deferred" {
-    const decoded = decodeRecord(encoded);
-    if (!decoded.ok) throw new Error(`a valid record cannot be decoded: ${decoded.error.reason}`);
-    const record = decoded.value;
-    if (record.kind === "message" && !spooling.allWait) {
-      const { message } = record;
-      const admittedAtSecs = Math.min(toUnixSecs(message.data.timestamp), context.nowSecs);
-      const refusal = admitByRegistry({ db, network, nowSecs: admittedAtSecs, signers }, message);
-      if (refusal) return refusal;
-      const name = message.data.body?.$case;
-      if (name === "keyAddBody" || name === "keyRemoveBody") spooling.waitForAll();
-    }
-    const wasAdmitted = !spooling.allWait;
-    switch (spooling.decide(context, record, isHistory(causeOf(record), context.nowSecs))) {
-      case "defer":
-        spooling.defer(record, encoded, offset, wasAdmitted);
-        return "deferred";
-      case "spool":
-        if (record.kind === "message") spooling.pack(packer, record.message);
-        return undefined;
-      case "merge":
-        return withEvents(context, causeOf(record), () => applyOne(context, record, { isHistory: true }));
     }
   }
 

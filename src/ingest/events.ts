@@ -23,7 +23,7 @@ export interface EventCause {
   readonly reference: () => Uint8Array;
 }
 
-export function isHistory(cause: EventCause, nowSecs: number): boolean {
+export function isHistory(cause: Pick<EventCause, "happenedAt">, nowSecs: number): boolean {
   return nowSecs - cause.happenedAt > MAX_EVENT_AGE_SECS;
 }
 

@@ -4,6 +4,17 @@ const MIN_BITS = 2 ** 20;
 /** 256 MB. Beyond some 130 million slots more and more of them are reported in error. */
 const MAX_BITS = 2 ** 31;
 
+/** 64 bits that stand for a slot. */
+export interface SlotHash {
+  readonly low: number;
+  readonly high: number;
+}
+
+export function slotHash(fid: number, store: number, slot: Uint8Array): SlotHash {
+  const hash = Bun.hash(slot, BigInt(fid) * 128n + BigInt(store)) as bigint;
+  return { low: Number(hash & 0xffff_ffffn), high: Number(hash >> 32n) };
+}
+
 /** A Bloom filter of slots: it never misses one that was added, and rarely reports one that was not. */
 export class SlotFilter {
   readonly #words: Uint32Array;
@@ -15,13 +26,11 @@ export class SlotFilter {
   }
 
   /** Adds a slot. Returns whether it may have been there. */
-  add(fid: number, store: number, slot: Uint8Array): boolean {
-    const hash = Bun.hash(slot, BigInt(fid) * 128n + BigInt(store)) as bigint;
-    const first = Number(hash & 0xffff_ffffn);
-    const step = Number(hash >> 32n) | 1;
+  add({ low, high }: SlotHash): boolean {
+    const step = (high | 1) >>> 0;
     let isPresent = true;
     for (let n = 0; n < HASHES; n++) {
-      const bit = (first + n * (step >>> 0)) % this.#bits;
+      const bit = (low + n * step) % this.#bits;
       const word = bit >>> 5;
       const mask = 1 << (bit & 31);
       const before = this.#words[word] ?? 0;

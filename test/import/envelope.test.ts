@@ -50,11 +50,14 @@ describe("ImportRecord", () => {
     }
   });
 
-  test("the decoded record is a copy that later reads do not change", () => {
-    const payload = field(1, Uint8Array.of(5, 6, 7));
-    const opened = decodeEnvelope(payload);
-    payload.fill(0);
-    expect(opened).toEqual(ok({ kind: "message", bytes: Uint8Array.of(5, 6, 7) }));
+  test("decodes a record whose tag or length is encoded at length, and one of more than 2 MiB", () => {
+    const bytes = Uint8Array.of(5, 6);
+    expect(decodeEnvelope(Uint8Array.of(0x8a, 0, 0x82, 0, 5, 6))).toEqual(ok({ kind: "message", bytes }));
+    expect(decodeEnvelope(Uint8Array.of(0x0a, 0x82, 0x80, 0x80, 0, 5, 6))).toEqual(
+      ok({ kind: "message", bytes }),
+    );
+    const large = new Uint8Array(2 ** 21 + 1);
+    expect(decodeEnvelope(field(2, large))).toEqual(ok({ kind: "onChainEvent", bytes: large }));
   });
 
   test("skips unknown fields", () => {

@@ -113,14 +113,16 @@ describe("runImport", () => {
       let left = commits;
       const dying: ImportSink = {
         ...target.sink,
-        apply: async (records, moves) => {
-          if (left-- > 0) return target.sink.apply(records, moves);
-          if (isLastWritten) await target.sink.apply(records, moves);
+        apply: async (batch, moves) => {
+          if (left-- > 0) return target.sink.apply(batch, moves);
+          if (isLastWritten) await target.sink.apply(batch, moves);
           throw new Error("the process dies here");
         },
       };
       const onProgress = ({ startedAtBytes }: ImportProgress) => starts.push(startedAtBytes);
-      await expect(target.import(path, { sink: dying, onProgress })).rejects.toThrow("dies here");
+      await expect(target.import(path, { sink: dying, onProgress, batchRecords: 500 })).rejects.toThrow(
+        "dies here",
+      );
     }
     expect(new Set(starts).size).toBe(3);
     using target = openTarget(`${dir.path}/broken`);

@@ -172,15 +172,14 @@ test("admits history as of its own time: a message of a key that has expired sin
   const sink = createImportSink({ db: node.db, engine, verifier, fileBytes: 0 });
   const addedAt = DEFAULT_TIMESTAMP - 100 * TTL_SECS;
   const castAt = (timestamp: number) => signedCast(1, `at ${timestamp}`, first, { timestamp });
-  const verdicts = await sink.apply(
-    [
-      add(1, first, 1, addedAt),
-      castAt(addedAt + TTL_SECS),
-      castAt(addedAt + 2 * TTL_SECS),
-      castAt(addedAt + 3 * TTL_SECS + 1),
-    ].map((bytes, offset) => ({ record: { kind: "message", bytes }, offset })),
-    [],
-  );
+  const records = [
+    add(1, first, 1, addedAt),
+    castAt(addedAt + TTL_SECS),
+    castAt(addedAt + 2 * TTL_SECS),
+    castAt(addedAt + 3 * TTL_SECS + 1),
+  ].map((bytes, offset) => ({ record: { kind: "message" as const, bytes }, offset }));
+  const validated = await sink.validate(records.map(({ record }) => record));
+  const verdicts = await sink.apply({ records, validated }, []);
   expect(verdicts.map((one) => (one === "deferred" ? one : (one?.code ?? "ok")))).toEqual([
     "ok",
     "ok",

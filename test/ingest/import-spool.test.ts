@@ -5,7 +5,7 @@ import { seededRandom } from "../../src/demo/random.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
 import { encodeMessage } from "../../src/protocol/signed-message.ts";
-import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { FarcasterNetwork, UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "../support/events.ts";
@@ -20,7 +20,19 @@ import {
   signedCast,
 } from "../support/messages.ts";
 import { accountRecords, accountSigner, eventRecord, proofRecord } from "../support/node.ts";
-import { bio, cast, compact, ensProof, link, uncast, unlink, unverify, verify } from "../support/records.ts";
+import {
+  bio,
+  cast,
+  compact,
+  ensProof,
+  link,
+  uncast,
+  unlink,
+  unverify,
+  userData,
+  verify,
+} from "../support/records.ts";
+import { unverifiedRecords } from "../support/unverified-records.ts";
 import { wildMessages } from "../support/wild-network.ts";
 
 /** Half of the messages are older than what events are written for. */
@@ -71,7 +83,11 @@ function inBulk(records: readonly EncodedRecord[], random: () => number) {
   };
   for (let from = 0; from < records.length; from += 7) {
     restart();
-    const batch = records.slice(from, from + 7).map((record, at) => ({ record, offset: from + at }));
+    const some = records.slice(from, from + 7);
+    const batch = {
+      records: some.map((record, at) => ({ record, offset: from + at })),
+      validated: unverifiedRecords(some),
+    };
     for (const [at, outcome] of engine.spoolImport(batch, [], 100).entries()) {
       if (outcome === "deferred") deferred++;
       else outcomes[from + at] = outcome?.code ?? "ok";
@@ -214,4 +230,26 @@ describe("an import with the bulk build", () => {
       expect(seen.get(code)).toBeGreaterThan(20);
     expect(waited).toBeLessThan(all * 0.7);
   }, 120_000);
+
+  test("spools user data at once, but what depends on names and a second value of one field", () => {
+    const username = userData(1, UserDataType.USER_DATA_TYPE_USERNAME, "", DEFAULT_TIMESTAMP);
+    const records = [
+      ...accountRecords(1),
+      username,
+      bio(1, "first", DEFAULT_TIMESTAMP),
+      userData(1, UserDataType.USER_DATA_TYPE_URL, "https://a.example", DEFAULT_TIMESTAMP),
+      bio(1, "second", DEFAULT_TIMESTAMP + 1),
+    ];
+    const { db, engine } = target();
+    const outcomes = engine.spoolImport(
+      {
+        records: records.map((record, offset) => ({ record, offset })),
+        validated: unverifiedRecords(records),
+      },
+      [],
+      100,
+    );
+    expect(outcomes.slice(-4)).toEqual(["deferred", undefined, undefined, "deferred"]);
+    db[Symbol.dispose]();
+  });
 });

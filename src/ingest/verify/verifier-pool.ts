@@ -1,5 +1,7 @@
 import { packBytes, unpackBytes } from "../../lib/byte-list.ts";
+import type { Rejection } from "../../protocol/rejection.ts";
 import type { ValidationContext } from "../../protocol/validate/envelope.ts";
+import type { SpoolCandidates } from "../spool-candidates.ts";
 import type { MessagePage, VerifiedPage, Verifier } from "./verifier.ts";
 import { bufferOf, type VerifierJob, type VerifierReply, type VerifierResult } from "./verifier-thread.ts";
 
@@ -149,15 +151,23 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
       const results = await run(partsOf(page).map((part): VerifierJob => ({ type: "page", page: part })));
       return results.flatMap((result): VerifiedPage[] => (result.type === "page" ? [result.page] : []));
     },
-    async validateRecords(records) {
+    async validateRecords(records, { collectsCandidates }) {
       const jobs: VerifierJob[] = [];
       for (let at = 0; at < records.length; at += MESSAGES_PER_PART) {
         const part = records.slice(at, at + MESSAGES_PER_PART);
         const kinds = part.map(({ kind }) => kind);
-        jobs.push({ type: "records", kinds, records: packBytes(part.map(({ bytes }) => bytes)) });
+        const packed = packBytes(part.map(({ bytes }) => bytes));
+        jobs.push({ type: "records", kinds, records: packed, collectsCandidates });
       }
-      const results = await run(jobs);
-      return results.flatMap((result) => (result.type === "records" ? result.refusals : []));
+      const refusals = new Map<number, Rejection>();
+      const candidates: SpoolCandidates[] = [];
+      for (const [part, result] of (await run(jobs)).entries()) {
+        if (result.type !== "records") continue;
+        candidates.push(...result.validated.candidates);
+        for (const [at, refusal] of result.validated.refusals)
+          refusals.set(part * MESSAGES_PER_PART + at, refusal);
+      }
+      return { refusals, candidates };
     },
     async stop() {
       if (!fault) rejectAll(new Error("the verifier threads were stopped"));

@@ -1,18 +1,28 @@
 import { type ByteList, unpackBytes } from "../../lib/byte-list.ts";
-import type { Rejection } from "../../protocol/rejection.ts";
 import type { ValidationContext } from "../../protocol/validate/envelope.ts";
 import type { RecordKind } from "../record.ts";
-import { type MessagePage, type VerifiedPage, validateEncoded, verifyPage } from "./verifier.ts";
+import {
+  type MessagePage,
+  type ValidatedRecords,
+  type VerifiedPage,
+  validateRecords,
+  verifyPage,
+} from "./verifier.ts";
 
 /** A unit of work of a verifier thread. */
 export type VerifierJob =
   | { readonly type: "page"; readonly page: MessagePage }
-  | { readonly type: "records"; readonly kinds: readonly RecordKind[]; readonly records: ByteList };
+  | {
+      readonly type: "records";
+      readonly kinds: readonly RecordKind[];
+      readonly records: ByteList;
+      readonly collectsCandidates: boolean;
+    };
 
 /** The result of a job of the same type. */
 export type VerifierResult =
   | { readonly type: "page"; readonly page: VerifiedPage }
-  | { readonly type: "records"; readonly refusals: readonly (Rejection | undefined)[] };
+  | { readonly type: "records"; readonly validated: ValidatedRecords };
 
 /** Jobs in one message to a thread. Their buffers are transferred. */
 export interface VerifierRequest {
@@ -41,14 +51,16 @@ export function serveVerifier(scope: VerifierScope): void {
 
 function runJob(job: VerifierJob, context: ValidationContext): VerifierResult {
   if (job.type === "page") return { type: "page", page: verifyPage(job.page, context) };
-  const refusals = unpackBytes(job.records).map((bytes, at) =>
-    validateEncoded({ kind: job.kinds[at] as RecordKind, bytes }, context),
-  );
-  return { type: "records", refusals };
+  const records = unpackBytes(job.records).map((bytes, at) => ({ kind: job.kinds[at] as RecordKind, bytes }));
+  return { type: "records", validated: validateRecords(records, context, job) };
 }
 
 function buffersOf(result: VerifierResult): ArrayBuffer[] {
-  if (result.type !== "page") return [];
+  if (result.type === "records")
+    return result.validated.candidates.flatMap(({ facts, rows }) => [
+      facts.buffer as ArrayBuffer,
+      rows.buffer as ArrayBuffer,
+    ]);
   const { messages, packed } = result.page;
   return packed ? [bufferOf(messages), bufferOf(packed)] : [bufferOf(messages)];
 }

@@ -9,6 +9,7 @@ import { decodeMessage, type SignedMessage } from "../../protocol/signed-message
 import type { ValidationContext } from "../../protocol/validate/envelope.ts";
 import { validateMessage } from "../../protocol/validate/message.ts";
 import { decodeRecord, type EncodedRecord, validateRecord } from "../record.ts";
+import { CandidatePacker, type SpoolCandidates } from "../spool-candidates.ts";
 
 /** Messages of one fid and store as another node sent them. None of them has been verified. */
 export interface MessagePage {
@@ -43,8 +44,19 @@ export interface Verifier {
    * Returns the page in parts, in order; parts are verified concurrently.
    */
   verifyPage(page: MessagePage): Promise<readonly VerifiedPage[]>;
-  /** Validates records. Returns, in order, why each was refused; undefined for a valid one. */
-  validateRecords(records: readonly EncodedRecord[]): Promise<readonly (Rejection | undefined)[]>;
+  /** Validates records. If `collectsCandidates`, the valid ones that may go to the spool of an import are packed for it. */
+  validateRecords(
+    records: readonly EncodedRecord[],
+    options: { readonly collectsCandidates: boolean },
+  ): Promise<ValidatedRecords>;
+}
+
+/** What validating records has found. */
+export interface ValidatedRecords {
+  /** Why records were refused, by their place. The others are valid. */
+  readonly refusals: ReadonlyMap<number, Rejection>;
+  /** Of parts of the records, in order; empty unless requested. */
+  readonly candidates: readonly SpoolCandidates[];
 }
 
 /** Verifies a page on the calling thread. */
@@ -69,10 +81,22 @@ export function verifyPage(page: MessagePage, context: ValidationContext): Verif
   return { messages: packBytes(valid), packed: packer?.finish(), refusals, mentioned: [...mentioned] };
 }
 
-/** Validates one record on the calling thread. */
-export function validateEncoded(record: EncodedRecord, context: ValidationContext): Rejection | undefined {
-  const decoded = decodeRecord(record);
-  return decoded.ok ? validateRecord(decoded.value, context) : decoded.error;
+/** Validates records on the calling thread. */
+export function validateRecords(
+  records: readonly EncodedRecord[],
+  context: ValidationContext,
+  { collectsCandidates }: { readonly collectsCandidates: boolean },
+): ValidatedRecords {
+  const refusals = new Map<number, Rejection>();
+  const candidates = collectsCandidates ? new CandidatePacker(context.network, records.length) : undefined;
+  for (const [at, record] of records.entries()) {
+    const decoded = decodeRecord(record);
+    const refusal = decoded.ok ? validateRecord(decoded.value, context) : decoded.error;
+    if (refusal) refusals.set(at, refusal);
+    const isValidMessage = !refusal && decoded.ok && decoded.value.kind === "message";
+    candidates?.add(isValidMessage ? decoded.value.message : undefined);
+  }
+  return { refusals, candidates: candidates ? [candidates.finish()] : [] };
 }
 
 function isOfPage({ fid, store }: MessagePage, message: SignedMessage): boolean {
@@ -85,6 +109,6 @@ function isOfPage({ fid, store }: MessagePage, message: SignedMessage): boolean 
 export function createInlineVerifier(context: () => ValidationContext): Verifier {
   return {
     verifyPage: async (page) => [verifyPage(page, context())],
-    validateRecords: async (records) => records.map((record) => validateEncoded(record, context())),
+    validateRecords: async (records, options) => validateRecords(records, context(), options),
   };
 }

@@ -5,9 +5,11 @@ import { getPosition } from "../../../src/db/index/positions.ts";
 import { createImportSink } from "../../../src/import/import-sink.ts";
 import { runImport } from "../../../src/import/run-import.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
+import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS } from "../../demo/records.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { unverifiedRecords } from "../../support/unverified-records.ts";
 
 /** Imports a file in bulk, without validation, from wherever an earlier process was killed. Arguments: the index, the file. */
 const [index = "", path = ""] = process.argv.slice(2);
@@ -25,7 +27,7 @@ const engine = createIngestEngine({
 });
 const verifier = {
   verifyPage: async () => [],
-  validateRecords: async (records: readonly unknown[]) => records.map(() => undefined),
+  validateRecords: async (records: readonly EncodedRecord[]) => unverifiedRecords(records),
 };
 const { outcome } = await runImport({
   path,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { packMessages } from "../../../src/db/index/bulk/packed-messages.ts";
 import { splitEncoded } from "../../../src/db/index/messages/split-encoded.ts";
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
+import { candidateAt } from "../../../src/ingest/spool-candidates.ts";
 import type { MessagePage, VerifiedPage } from "../../../src/ingest/verify/verifier.ts";
 import { startVerifierPool, type VerifierPool } from "../../../src/ingest/verify/verifier-pool.ts";
 import { packBytes, unpackBytes } from "../../../src/lib/byte-list.ts";
@@ -9,6 +10,7 @@ import { Store } from "../../../src/protocol/merge-rules.ts";
 import { Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { DEFAULT_NOW_SECS, signMessage } from "../../support/messages.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
+import { unverifiedRecords } from "../../support/unverified-records.ts";
 
 const VERIFIER = new URL("../../../src/node/workers/verifier.worker.ts", import.meta.url).href;
 
@@ -125,16 +127,33 @@ describe("verifyPage", () => {
   });
 });
 
-test("validateRecords returns an outcome for each record in order", async () => {
+test("validateRecords returns the refusals by place, and the valid messages packed if requested", async () => {
   const records = accountRecords(1);
   const broken: EncodedRecord = { kind: "onChainEvent", bytes: Uint8Array.of(1) };
   const all = [...records, broken, { kind: "message" as const, bytes: cast(1, "a") }];
-  const outcomes = await startPool().validateRecords(all);
-  expect(outcomes.map((refusal) => refusal?.code)).toEqual([
-    ...records.map(() => undefined),
-    "bad_request.parse_failure",
-    undefined,
+  const verifier = startPool();
+  const plain = await verifier.validateRecords(all, { collectsCandidates: false });
+  expect([...plain.refusals].map(([at, { code }]) => [at, code])).toEqual([
+    [records.length, "bad_request.parse_failure"],
   ]);
+  expect(plain.candidates).toEqual([]);
+  const packed = await verifier.validateRecords(all, { collectsCandidates: true });
+  expect(packed.refusals).toEqual(plain.refusals);
+  expect(packed.candidates).toEqual(unverifiedRecords(all).candidates);
+});
+
+test("validateRecords finds each refusal of many parts at its place", async () => {
+  const forged = changed(cast(1, "c"), ({ signature }) => signature.fill(7, 0, 8));
+  const all = Array.from({ length: 600 }, (_, n) => ({
+    kind: "message" as const,
+    bytes: n === 10 || n === 510 ? forged : cast(1, `${n}`),
+  }));
+  const { refusals, candidates } = await startPool().validateRecords(all, { collectsCandidates: true });
+  expect([...refusals.keys()]).toEqual([10, 510]);
+  const fids = candidates.flatMap((part) =>
+    Array.from({ length: part.count }, (_, n) => candidateAt(part, n)?.fid),
+  );
+  expect(fids).toEqual(all.map((_, n) => (n === 10 || n === 510 ? undefined : 1)));
 });
 
 describe("a pool whose threads do not reply", () => {

@@ -6,6 +6,11 @@ export class ByteWriter {
   #buffer = Buffer.allocUnsafe(FIRST_CAPACITY);
   #at = 0;
 
+  /** Bytes written so far. */
+  get size(): number {
+    return this.#at;
+  }
+
   byte(value: number): void {
     this.#reserve(1);
     this.#buffer[this.#at++] = value;

@@ -43,6 +43,11 @@ export class MessagePacker {
     this.#count += 1;
   }
 
+  /** The bytes of the messages so far. */
+  get size(): number {
+    return this.#writer.size;
+  }
+
   finish(): PackedMessages {
     return { count: this.#count, bytes: this.#writer.finish() };
   }
@@ -52,6 +57,15 @@ export function packMessages(messages: readonly SplitMessage[]): PackedMessages 
   const packer = new MessagePacker();
   for (const message of messages) packer.add(message);
   return packer.finish();
+}
+
+/** The kind of the row and the length of the key are in front of the key. */
+const SIGNER_AT = 1 + 4;
+const SIGNER_BYTES = 32;
+
+/** Returns the signer of the message whose rows start at a place, as a view. */
+export function signerOfRow(rows: Uint8Array, at: number): Uint8Array {
+  return rows.subarray(at + SIGNER_AT, at + SIGNER_AT + SIGNER_BYTES);
 }
 
 function packMessage(writer: ByteWriter, { columns, envelope, hash }: SplitMessage): void {

@@ -28,6 +28,10 @@ const links = bulkStatement<{ fid: number; type: number | string; targetFid: num
   "bulk.slots.links",
   "SELECT fid, type, target_fid AS targetFid FROM bulk_links",
 );
+const userData = bulkStatement<{ fid: number; type: number }>(
+  "bulk.slots.user-data",
+  "SELECT fid, type FROM bulk_user_data",
+);
 
 /** Yields the slots of the messages in the spool. */
 export function* spooledSlots(db: IndexDatabase): Generator<SpooledSlot> {
@@ -48,6 +52,8 @@ export function* spooledSlots(db: IndexDatabase): Generator<SpooledSlot> {
     const { slot } = slotOf({ data: { body } as never, hash: new Uint8Array() });
     yield { fid, store: Store.Reactions, slot };
   }
+  for (const { fid, type } of db.iterate(userData))
+    yield { fid, store: Store.UserData, slot: Uint8Array.of(type) };
   for (const { fid, type, targetFid } of db.iterate(links))
     yield { fid, store: Store.Links, slot: linkSlot(linkTypeOf(type), targetFid) };
 }
