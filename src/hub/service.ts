@@ -1,22 +1,23 @@
 import type { IndexDatabase } from "../db/index/database.ts";
-import { readTotals } from "../db/index/totals.ts";
 import { admit } from "../ingest/admit.ts";
 import { err, mapOk, ok } from "../lib/result.ts";
 import { rejection } from "../protocol/rejection.ts";
 import {
-  AdminServiceService,
   GetInfoResponse,
-  HubServiceService,
   SubmitBulkMessagesResponse,
   ValidationResponse,
 } from "../protocol/wire/generated/hub.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
+import type { HubReads } from "../read/hub/hub-reads.ts";
 import { nowSecs } from "../runtime/clock.ts";
 import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
+import { type FollowedShard, readInfo } from "./info.ts";
 import type { Intake, IntakeDeps } from "./intake.ts";
 import { encodeResponse, splitBulkRequest, toResponse } from "./message-responses.ts";
 import { type RawMethod, rawService } from "./raw-service.ts";
+import { readMethods } from "./reads/methods.ts";
+import { unservedMethods } from "./reads/unserved.ts";
 import type { SubmissionCheck } from "./submission-check.ts";
 import type { WriteThrough } from "./write-through.ts";
 
@@ -31,6 +32,8 @@ export interface HubDeps extends IntakeDeps {
   readonly upstream?: HubUpstream;
   /** Why the index cannot be read now; undefined while it can. Default: it always can. */
   readonly unavailableReason?: (() => string | undefined) | undefined;
+  /** The reads; undefined while they are off. */
+  readonly reads?: HubReads | undefined;
   /** Called for a fault that the caller did not cause. */
   readonly onFault: (method: string, cause: unknown) => void;
 }
@@ -42,22 +45,17 @@ export interface HubUpstream {
   readonly shards: () => Promise<readonly FollowedShard[]>;
 }
 
-interface FollowedShard {
-  /** 0 is the shard of the block chain. */
-  readonly shard: number;
-  readonly appliedBlock: number;
-  readonly lagSecs: number | undefined;
-}
-
 /** The methods of HubService that this node serves. The others are UNIMPLEMENTED. */
 export function hubService(context: HubDeps, intake: Intake) {
   const { upstream } = context;
-  return rawService(context.onFault, HubServiceService, {
-    submitMessage: async (request) => {
+  return rawService(context.onFault, "HubService", {
+    ...unservedMethods(),
+    ...(context.reads === undefined ? {} : readMethods(context.reads)),
+    SubmitMessage: async (request) => {
       const message = upstream ? await upstream.submits.submit(request) : await intake.merge(request);
       return mapOk(message, encodeResponse);
     },
-    submitBulkMessages: async (request) => {
+    SubmitBulkMessages: async (request) => {
       const received = splitBulkRequest(request, context.check.maxMessages);
       if (!received.ok) return received;
       const results = upstream
@@ -65,7 +63,7 @@ export function hubService(context: HubDeps, intake: Intake) {
         : await intake.mergeBulk(received.value);
       return mapOk(results, (messages) => SubmitBulkMessagesResponse.encode({ messages }).finish());
     },
-    validateMessage: async (request) => {
+    ValidateMessage: async (request) => {
       const message = await intake.validate(request);
       if (!message.ok) return message;
       const { db, network, clock } = context;
@@ -75,7 +73,7 @@ export function hubService(context: HubDeps, intake: Intake) {
       if (refusal) return err(refusal);
       return ok(ValidationResponse.encode({ valid: true, message: toResponse(message.value) }).finish());
     },
-    getInfo: async () => ok(GetInfoResponse.encode(await nodeInfo(context)).finish()),
+    GetInfo: async () => ok(GetInfoResponse.encode(await readInfo(context)).finish()),
   });
 }
 
@@ -85,23 +83,24 @@ export function hubService(context: HubDeps, intake: Intake) {
  */
 export function adminService(context: HubDeps, intake: Intake) {
   const guarded = (method: RawMethod): RawMethod => {
-    return async (request, peer) => {
+    return async (request, call) => {
       if (!context.admin)
         return err(permissionDenied("AdminService is off; it is turned on by [hub] admin = true"));
       if (context.upstream)
         return err(
           refusedWhileFollowing("the node follows an upstream, which decides about on-chain events"),
         );
-      if (!isLoopback(peer)) return err(permissionDenied("AdminService accepts the loopback address only"));
-      return method(request, peer);
+      if (!isLoopback(call.peer))
+        return err(permissionDenied("AdminService accepts the loopback address only"));
+      return method(request, call);
     };
   };
-  return rawService(context.onFault, AdminServiceService, {
-    submitOnChainEvent: guarded(async (request) => {
+  return rawService(context.onFault, "AdminService", {
+    SubmitOnChainEvent: guarded(async (request) => {
       const record = await intake.mergeAdminRecord("onChainEvent", request);
       return mapOk(record, ({ event }) => OnChainEvent.encode(event).finish());
     }),
-    submitUserNameProof: guarded(async (request) => {
+    SubmitUserNameProof: guarded(async (request) => {
       const record = await intake.mergeAdminRecord("usernameProof", request);
       return mapOk(record, ({ proof }) => UserNameProof.encode(proof).finish());
     }),
@@ -112,36 +111,4 @@ export function adminService(context: HubDeps, intake: Intake) {
 function isLoopback(peer: string): boolean {
   const address = peer.slice(0, peer.lastIndexOf(":")).replace(/^\[|\]$/g, "");
   return address === "::1" || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address);
-}
-
-/**
- * Without an upstream, the node is one shard of height 0, since it has no blocks. With an upstream, it reports the
- * upstream's shards and its progress in each. Counts are always those of the whole index.
- */
-async function nodeInfo({ db, version, upstream }: HubDeps): Promise<GetInfoResponse> {
-  const totals = readTotals(db);
-  const stats = {
-    numMessages: totals.messages,
-    numFidRegistrations: totals.fids,
-    approxSize: db.sizeBytes(),
-  };
-  if (upstream) {
-    const shards = await upstream.shards();
-    return GetInfoResponse.fromPartial({
-      version,
-      dbStats: stats,
-      numShards: shards.filter(({ shard }) => shard > 0).length,
-      shardInfos: shards.map(({ shard, appliedBlock, lagSecs }) => ({
-        shardId: shard,
-        maxHeight: appliedBlock,
-        blockDelay: lagSecs ?? 0,
-      })),
-    });
-  }
-  return GetInfoResponse.fromPartial({
-    version,
-    dbStats: stats,
-    numShards: 1,
-    shardInfos: [{ shardId: 1, ...stats, numOnchainEvents: totals.on_chain_events }],
-  });
 }

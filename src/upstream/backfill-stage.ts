@@ -10,7 +10,7 @@ import { CAUGHT_UP, type ChainPosition, chainBlocks, numberOf, seqnumOf } from "
 import type { GapError } from "./gap-error.ts";
 import { chainBlockToJournal, toJournal } from "./journal.ts";
 import { OpBatcher } from "./op-batcher.ts";
-import { journaledPosition, Stage, seqnumPosition, stagePosition } from "./positions.ts";
+import { FILLED_POSITION, journaledPosition, Stage, seqnumPosition, stagePosition } from "./positions.ts";
 import { shardBlocks } from "./shard-blocks.ts";
 import { BLOCK_SHARD } from "./shards.ts";
 import { SpoolBatcher } from "./spool-batcher.ts";
@@ -38,7 +38,8 @@ export async function runBackfillStage(deps: StageDeps): Promise<GapError | unde
     const batcher = new OpBatcher(writer);
     if (!signal.aborted) await runBackfill({ ...deps, reader: { ...deps, verifier }, batcher });
     if (positions.isFull && !signal.aborted) await readAppNonces({ ...deps, batcher });
-    if (!signal.aborted) await writer.apply({ ops: [], positions: [stagePosition(Stage.Applying)] });
+    if (!signal.aborted)
+      await writer.apply({ ops: [], positions: [stagePosition(Stage.Applying), FILLED_POSITION] });
   };
   try {
     return await runParts(deps, backfill(), parts);

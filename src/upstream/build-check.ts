@@ -16,3 +16,16 @@ export function createBuildCheck(db: IndexDatabase): () => string | undefined {
     return undefined;
   };
 }
+
+/**
+ * Returns a function that returns whether the index of a node that follows an upstream has been filled once. The function
+ * reads the index until it has.
+ */
+export function createFillCheck(db: IndexDatabase): () => boolean {
+  const positions = new UpstreamPositions(db);
+  let isFilled = false;
+  return () => {
+    isFilled ||= positions.isFilled;
+    return isFilled;
+  };
+}

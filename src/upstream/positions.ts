@@ -19,6 +19,7 @@ const SHARDS = "upstream shards";
 const SCOPE = "upstream scope";
 const LISTED = "upstream listed";
 const IS_FULL = "upstream is full pass";
+const FILLED = "upstream filled";
 
 /** Reads the positions of following, which are written in the transactions of the work itself. */
 export class UpstreamPositions {
@@ -30,6 +31,11 @@ export class UpstreamPositions {
 
   get stage(): Stage | undefined {
     return getPosition(this.#db, STAGE) as Stage | undefined;
+  }
+
+  /** Whether every fid has been read once. An index of an earlier version says it by its stage only. */
+  get isFilled(): boolean {
+    return getPosition(this.#db, FILLED) === 1 || this.stage === Stage.Applying;
   }
 
   /** Number of data shards. */
@@ -80,6 +86,8 @@ export class UpstreamPositions {
   }
 }
 
+/** Marks that the index has been filled once: every later sync keeps it complete. */
+export const FILLED_POSITION: PositionUpdate = { key: FILLED, position: 1 };
 export const stagePosition = (stage: Stage): PositionUpdate => ({ key: STAGE, position: stage });
 export const shardsPosition = (shards: number): PositionUpdate => ({ key: SHARDS, position: shards });
 export const scopePosition = (fingerprint: number): PositionUpdate => ({ key: SCOPE, position: fingerprint });

@@ -16,6 +16,7 @@ import { createBuildCheck } from "../../upstream/build-check.ts";
 import { connectUpstream } from "../../upstream/connection.ts";
 import type { UpstreamRpc } from "../../upstream/rpc.ts";
 import { version } from "../../version.ts";
+import { createNodeHubReads } from "../compose/hub-reads.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the hub worker; `ingest` connects to the writer of the index, `upstream` to the follower, if any. */
@@ -50,6 +51,7 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
       submit: (records) => submitter.submit(records),
       onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
       upstream: following,
+      reads: config.hub.reads ? createNodeHubReads(db, config) : undefined,
       unavailableReason: following && createBuildCheck(db),
     },
     // -1 means any free port, because 0 disables the hub.

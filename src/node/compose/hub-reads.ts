@@ -1,0 +1,19 @@
+import { followedFids } from "../../config/fid-file.ts";
+import type { Config } from "../../config/schema.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { networkOf } from "../../protocol/network.ts";
+import { createHubReads, type HubReads } from "../../read/hub/hub-reads.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { createFillCheck } from "../../upstream/build-check.ts";
+
+/** Creates the reads of the hub for one thread. */
+export function createNodeHubReads(db: IndexDatabase, config: Config): HubReads {
+  const isFollowing = config.upstream.url !== "";
+  return createHubReads({
+    db,
+    network: networkOf(config.protocol.network),
+    clock: systemClock,
+    followed: isFollowing ? followedFids(config.upstream) : undefined,
+    isFilled: isFollowing ? createFillCheck(db) : undefined,
+  });
+}

@@ -1,0 +1,47 @@
+import { err, type Result } from "../../lib/result.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { MessageDb } from "./message-sources.ts";
+import { EMPTY_PAGE, type Page } from "./page.ts";
+import { BEING_FILLED, invalidParam, type Refusal } from "./refusal.ts";
+import type { Needed, ReadScope } from "./scope.ts";
+import type { ListRunner, Turns } from "./turns.ts";
+
+/** What the reads of this folder share. */
+export interface ReadContext extends MessageDb {
+  readonly scope: ReadScope;
+  readonly clock: Clock;
+  readonly lists: ListRunner;
+  /** Whether the index has been filled once from the upstream; true for a node of its own. */
+  readonly isFilled: () => boolean;
+}
+
+/** Runs a read by an fid that returns one thing. */
+export function readOne<T>(
+  { scope, isFilled }: ReadContext,
+  fid: number,
+  needed: Needed,
+  read: () => Result<T, Refusal>,
+): Result<T, Refusal> {
+  if (!isFilled()) return err(BEING_FILLED);
+  if (fid === 0) return invalidParam("fid is required");
+  return scope.refusalOf(fid, needed) ?? read();
+}
+
+/** Runs a list over the state of one fid. fid 0 has none. */
+export async function readListOf<Item>(
+  context: ReadContext,
+  { fid, needed, signal }: { fid: number; needed: Needed; signal: AbortSignal | undefined },
+  read: (turns: Turns) => Promise<Result<Page<Item>, Refusal>>,
+): Promise<Result<Page<Item>, Refusal>> {
+  if (context.isFilled() && fid === 0) return { ok: true, value: EMPTY_PAGE };
+  return context.scope.refusalOf(fid, needed) ?? readList(context, signal, read);
+}
+
+/** Runs a list over the state of all fids that the index has. */
+export async function readList<Item>(
+  { lists, isFilled }: ReadContext,
+  signal: AbortSignal | undefined,
+  read: (turns: Turns) => Promise<Result<Page<Item>, Refusal>>,
+): Promise<Result<Page<Item>, Refusal>> {
+  return isFilled() ? lists.run(read, signal) : err(BEING_FILLED);
+}

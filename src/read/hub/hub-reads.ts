@@ -1,0 +1,46 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { type AccountReads, createAccountReads } from "./account-reads.ts";
+import { type ChainReads, createChainReads } from "./chain-reads.ts";
+import type { ReadContext } from "./context.ts";
+import { createKeyReads, type KeyReads } from "./key-reads.ts";
+import { createMessageLists, type MessageLists } from "./message-lists.ts";
+import { createMessageReads, type MessageReads } from "./message-reads.ts";
+import { createReadScope } from "./scope.ts";
+import { createListRunner } from "./turns.ts";
+
+export interface HubReadDeps {
+  readonly db: IndexDatabase;
+  readonly network: FarcasterNetwork;
+  readonly clock: Clock;
+  /** The fids that the node follows; undefined for all. */
+  readonly followed?: ReadonlySet<number> | undefined;
+  /** Whether the index has been filled once from the upstream. Default: the node follows none. */
+  readonly isFilled?: (() => boolean) | undefined;
+}
+
+/** The reads of a hub. Messages and events are those that were received, byte for byte. */
+export interface HubReads extends MessageReads, MessageLists, ChainReads, KeyReads, AccountReads {
+  /** Whether lists over all fids hold only those of the fids that the node follows. */
+  readonly isPartial: boolean;
+}
+
+export function createHubReads({ db, network, clock, followed, isFilled }: HubReadDeps): HubReads {
+  const context: ReadContext = {
+    db,
+    network,
+    clock,
+    scope: createReadScope(db, followed),
+    lists: createListRunner(),
+    isFilled: isFilled ?? (() => true),
+  };
+  return {
+    isPartial: context.scope.isPartial,
+    ...createMessageReads(context),
+    ...createMessageLists(context),
+    ...createChainReads(context),
+    ...createKeyReads(context),
+    ...createAccountReads(context),
+  };
+}

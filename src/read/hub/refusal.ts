@@ -1,0 +1,28 @@
+import { type Err, err } from "../../lib/result.ts";
+
+/** The code of a refused read. gRPC clients receive it in the `x-err-code` trailer, HTTP clients as `errCode`. */
+export type RefusalCode =
+  | "not_found"
+  | "bad_request"
+  | "bad_request.invalid_param"
+  | "rate_limited"
+  | "unavailable"
+  | "unimplemented";
+
+/** Why a read is refused. */
+export interface Refusal {
+  readonly code: RefusalCode;
+  /** For people; a part of the interface. */
+  readonly reason: string;
+}
+
+/** Returns a refused result. */
+export function refuse(code: RefusalCode, reason: string): Err<Refusal> {
+  return err({ code, reason });
+}
+
+export const notFound = (what: string): Err<Refusal> => refuse("not_found", `${what} not found`);
+export const invalidParam = (reason: string): Err<Refusal> => refuse("bad_request.invalid_param", reason);
+
+/** The refusal of reads while a node that follows an upstream reads it for the first time. */
+export const BEING_FILLED: Refusal = { code: "unavailable", reason: "the index is being filled" };

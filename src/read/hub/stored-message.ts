@@ -1,0 +1,64 @@
+import type { MessageColumns, MessageEnvelope } from "../../db/index/messages/columns.ts";
+import { rebuildData } from "../../db/index/messages/rebuild.ts";
+import { messageHash } from "../../protocol/message-hash.ts";
+import { type FarcasterNetwork, HashScheme, SignatureScheme } from "../../protocol/wire/generated/message.ts";
+import { encodeFields } from "./wire-bytes.ts";
+
+/** A row of a live message with its envelope, as the statements of this folder select it. */
+export type RowOf<Columns extends MessageColumns> = Omit<Columns, "table"> & MessageEnvelope;
+
+/** A live message of a read. It is rebuilt once, when its hash or its wire form is first needed. */
+export class StoredMessage {
+  readonly fid: number;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly columns: MessageColumns;
+  readonly #network: FarcasterNetwork;
+  readonly #envelope: MessageEnvelope;
+  #data: Uint8Array | undefined;
+  #hash: Uint8Array | undefined;
+
+  /** @param hash the hash, if the row has it. */
+  constructor(
+    columns: MessageColumns,
+    at: number,
+    envelope: MessageEnvelope,
+    network: FarcasterNetwork,
+    hash?: Uint8Array,
+  ) {
+    this.fid = columns.fid;
+    this.at = at;
+    this.columns = columns;
+    this.#envelope = envelope;
+    this.#network = network;
+    this.#hash = hash;
+  }
+
+  get data(): Uint8Array {
+    this.#data ??= rebuildData(this.columns, this.#envelope, this.#network);
+    return this.#data;
+  }
+
+  get hash(): Uint8Array {
+    this.#hash ??= messageHash(this.data);
+    return this.#hash;
+  }
+
+  /**
+   * Returns the message in the wire form of responses: its signed bytes are `data_bytes` and, because readers use
+   * that, also `data`.
+   */
+  encode(): Uint8Array {
+    const { data, hash } = this;
+    const { signature, signer } = this.#envelope;
+    return encodeFields([
+      { field: 1, bytes: data },
+      { field: 2, bytes: hash },
+      { field: 3, value: HashScheme.HASH_SCHEME_BLAKE3 },
+      { field: 4, bytes: signature },
+      { field: 5, value: SignatureScheme.SIGNATURE_SCHEME_ED25519 },
+      { field: 6, bytes: signer },
+      { field: 7, bytes: data },
+    ]);
+  }
+}

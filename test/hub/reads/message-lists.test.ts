@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  type CastId,
+  type HubResult,
+  Message,
+  type MessagesResponse,
+  MessageType,
+  ReactionType,
+} from "@farcaster/hub-nodejs";
+import { blake3 } from "@noble/hashes/blake3.js";
+import type { SignedMessage } from "../../../src/protocol/signed-message.ts";
+import { mergeAdmitted, startTestHub, type TestHub } from "../../support/hub.ts";
+import { liveHashes } from "../../support/live-messages.ts";
+import { type TemporaryIndex, temporaryIndex } from "../../support/temporary-index.ts";
+import { wildMessages } from "../../support/wild-network.ts";
+
+const FIDS = [1, 2, 3, 4, 5, 6, 7];
+const PAGE_SIZES = [undefined, 1, 2, 7];
+
+let index: TemporaryIndex;
+let hub: TestHub;
+/** The submitted messages that are live, by the index's own account of hashes; their contents are those submitted. */
+let live: SignedMessage[];
+
+beforeAll(async () => {
+  index = temporaryIndex();
+  const messages = wildMessages("hub lists", 320);
+  mergeAdmitted(index.db, messages);
+  const hashes = new Set(liveHashes(index.db));
+  const byHash = new Map(messages.map((message) => [message.hash.toHex(), message]));
+  live = [...byHash].flatMap(([hash, message]) => (hashes.has(hash) ? [message] : []));
+  expect(live.length).toBe(hashes.size);
+  hub = await startTestHub(index.path);
+});
+
+afterAll(async () => {
+  await hub[Symbol.asyncDispose]();
+  index[Symbol.dispose]();
+});
+
+type PageFields = { pageSize?: number; pageToken?: Uint8Array; reverse?: boolean };
+type List = (page: PageFields) => Promise<HubResult<MessagesResponse>>;
+
+async function walk(list: List, page: PageFields): Promise<Message[]> {
+  const found: Message[] = [];
+  let pageToken: Uint8Array | undefined;
+  for (let pages = 0; pages < 2000; pages++) {
+    const { messages, nextPageToken } = (
+      await list({ ...page, ...(pageToken === undefined ? {} : { pageToken }) })
+    )._unsafeUnwrap();
+    if (page.pageSize !== undefined) expect(messages.length).toBeLessThanOrEqual(page.pageSize);
+    expect(messages.length > 0 || nextPageToken === undefined).toBe(true);
+    found.push(...messages);
+    if (nextPageToken === undefined) return found;
+    pageToken = nextPageToken;
+  }
+  throw new Error("the walk does not end");
+}
+
+const hashOf = ({ hash }: { hash: Uint8Array }) => Buffer.from(hash).toString("hex");
+type Order = (a: SignedMessage, b: SignedMessage) => number;
+const byTime: Order = (a, b) => a.data.timestamp - b.data.timestamp || Buffer.compare(a.hash, b.hash);
+const bySender: Order = (a, b) =>
+  a.data.timestamp - b.data.timestamp || a.data.fid - b.data.fid || reactionTypeOf(a) - reactionTypeOf(b);
+
+function reactionTypeOf({ data: { body } }: SignedMessage): number {
+  return body?.$case === "reactionBody" ? body.value.type : 0;
+}
+
+async function expectList(list: List, wanted: (message: SignedMessage) => boolean, order = byTime) {
+  const expected = live.filter(wanted).sort(order);
+  for (const reverse of [false, true]) {
+    const hashes = (reverse ? expected.toReversed() : expected).map(hashOf);
+    for (const pageSize of PAGE_SIZES) {
+      if (pageSize === 1 && expected.length > 25) continue;
+      const found = await walk(list, { reverse, ...(pageSize === undefined ? {} : { pageSize }) });
+      expect(found.map(hashOf)).toEqual(hashes);
+    }
+  }
+  return expected.length;
+}
+
+const isType = (type: MessageType, fid: number) => (message: SignedMessage) =>
+  message.data.fid === fid && (message.data.type as number) === type;
+const either =
+  (...tests: ((message: SignedMessage) => boolean)[]) =>
+  (message: SignedMessage) =>
+    tests.some((one) => one(message));
+
+/** The casts and URLs that live messages name as parent or target. */
+function targets(): { casts: CastId[]; urls: string[] } {
+  const casts = new Map<string, CastId>();
+  const urls = new Set<string>();
+  for (const { data } of live) {
+    const { body } = data;
+    const target =
+      body?.$case === "reactionBody"
+        ? body.value.target
+        : body?.$case === "castAddBody"
+          ? body.value.parent
+          : undefined;
+    if (target === undefined) continue;
+    if (typeof target.value === "string") urls.add(target.value);
+    else casts.set(`${target.value.fid} ${target.value.hash.toHex()}`, target.value as CastId);
+  }
+  return { casts: [...casts.values()], urls: [...urls] };
+}
+
+const sameCast = (a: CastId | undefined, b: CastId) =>
+  a !== undefined && a.fid === b.fid && Buffer.compare(a.hash, b.hash) === 0;
+
+describe("each list has exactly its messages in order, whatever the page size, forwards and reversed:", () => {
+  test("casts, reactions, links, user data, verifications and lends by fid", async () => {
+    let rows = 0;
+    for (const fid of FIDS) {
+      const { client } = hub;
+      const adds = (type: MessageType) => isType(type, fid);
+      rows += await expectList((page) => client.getCastsByFid({ fid, ...page }), adds(MessageType.CAST_ADD));
+      rows += await expectList(
+        (page) => client.getAllCastMessagesByFid({ fid, ...page }),
+        either(adds(MessageType.CAST_ADD), adds(MessageType.CAST_REMOVE)),
+      );
+      for (const type of [0, 1, 2])
+        rows += await expectList(
+          (page) => client.getReactionsByFid({ fid, reactionType: type, ...page }),
+          (one) => adds(MessageType.REACTION_ADD)(one) && (type === 0 || reactionTypeOf(one) === type),
+        );
+      rows += await expectList(
+        (page) => client.getAllReactionMessagesByFid({ fid, ...page }),
+        either(adds(MessageType.REACTION_ADD), adds(MessageType.REACTION_REMOVE)),
+      );
+      for (const linkType of ["", "follow", "block", "mute"])
+        rows += await expectList(
+          (page) => client.getLinksByFid({ fid, linkType, ...page }),
+          (one) =>
+            adds(MessageType.LINK_ADD)(one) &&
+            (linkType === "" ||
+              (one.data.body?.$case === "linkBody" && one.data.body.value.type === linkType)),
+        );
+      rows += await expectList(
+        (page) => client.getAllLinkMessagesByFid({ fid, ...page }),
+        either(adds(MessageType.LINK_ADD), adds(MessageType.LINK_REMOVE)),
+      );
+      rows += await expectList(
+        (page) => client.getUserDataByFid({ fid, ...page }),
+        adds(MessageType.USER_DATA_ADD),
+      );
+      rows += await expectList(
+        (page) => client.getAllUserDataMessagesByFid({ fid, ...page }),
+        adds(MessageType.USER_DATA_ADD),
+      );
+      rows += await expectList(
+        (page) => client.getVerificationsByFid({ fid, ...page }),
+        adds(MessageType.VERIFICATION_ADD_ETH_ADDRESS),
+      );
+      rows += await expectList(
+        (page) => client.getAllVerificationMessagesByFid({ fid, ...page }),
+        either(adds(MessageType.VERIFICATION_ADD_ETH_ADDRESS), adds(MessageType.VERIFICATION_REMOVE)),
+      );
+      rows += await expectList(
+        (page) => client.getAllLendStorageMessagesByFid({ fid, ...page }),
+        adds(MessageType.LEND_STORAGE),
+      );
+    }
+    expect(rows).toBeGreaterThan(300);
+  });
+
+  test("casts by parent and by mention", async () => {
+    const { casts, urls } = targets();
+    const { client } = hub;
+    let rows = 0;
+    for (const parentCastId of casts.slice(0, 25))
+      rows += await expectList(
+        (page) => client.getCastsByParent({ parentCastId, ...page }),
+        ({ data: { body } }) =>
+          body?.$case === "castAddBody" &&
+          body.value.parent?.$case === "parentCastId" &&
+          sameCast(body.value.parent.value as CastId, parentCastId),
+      );
+    for (const parentUrl of [...urls, "https://a.example/"])
+      rows += await expectList(
+        (page) => client.getCastsByParent({ parentUrl, ...page }),
+        ({ data: { body } }) =>
+          body?.$case === "castAddBody" &&
+          body.value.parent?.$case === "parentUrl" &&
+          body.value.parent.value === parentUrl,
+      );
+    for (const fid of FIDS)
+      rows += await expectList(
+        (page) => client.getCastsByMention({ fid, ...page }),
+        ({ data: { body } }) => body?.$case === "castAddBody" && body.value.mentions.includes(fid),
+      );
+    expect(rows).toBeGreaterThan(40);
+  });
+
+  test("reactions by target and by cast, and links by target, in the order of time and sender", async () => {
+    const { casts, urls } = targets();
+    const { client } = hub;
+    let rows = 0;
+    const isReaction = (one: SignedMessage, type: number, isTarget: (target: unknown) => boolean) => {
+      const { body } = one.data;
+      return (
+        (one.data.type as number) === MessageType.REACTION_ADD &&
+        body?.$case === "reactionBody" &&
+        (type === 0 || body.value.type === type) &&
+        isTarget(body.value.target?.value)
+      );
+    };
+    for (const targetCastId of casts.slice(0, 25))
+      for (const type of [0, 1, 2]) {
+        const isTarget = (target: unknown) =>
+          typeof target === "object" && sameCast(target as CastId, targetCastId);
+        const list: List = (page) =>
+          client.getReactionsByTarget({ targetCastId, reactionType: type, ...page });
+        rows += await expectList(list, (one) => isReaction(one, type, isTarget), bySender);
+        if (type === 0) continue;
+        await expectList(
+          (page) => client.getReactionsByCast({ targetCastId, reactionType: type, ...page }),
+          (one) => isReaction(one, type, isTarget),
+          bySender,
+        );
+      }
+    for (const targetUrl of [...urls, "https://a.example/"])
+      rows += await expectList(
+        (page) => client.getReactionsByTarget({ targetUrl, reactionType: ReactionType.NONE, ...page }),
+        (one) => isReaction(one, 0, (target) => target === targetUrl),
+        bySender,
+      );
+    for (const targetFid of FIDS)
+      for (const linkType of ["follow", "block", "mute"])
+        rows += await expectList(
+          (page) => client.getLinksByTarget({ targetFid, linkType, ...page }),
+          ({ data: { type, body } }) =>
+            (type as number) === MessageType.LINK_ADD &&
+            body?.$case === "linkBody" &&
+            body.value.type === linkType &&
+            body.value.target?.value === targetFid,
+          bySender,
+        );
+    expect(rows).toBeGreaterThan(40);
+  });
+});
+
+test("each message has its data twice, and its hash is that of the bytes", async () => {
+  const bySubmitted = new Map(live.map((message) => [hashOf(message), message]));
+  let odd = 0;
+  for (const fid of FIDS) {
+    for (const message of await walk((page) => hub.client.getAllCastMessagesByFid({ fid, ...page }), {})) {
+      const submitted = bySubmitted.get(hashOf(message));
+      const { dataBytes = new Uint8Array() } = message;
+      expect(Buffer.from(dataBytes).equals(Buffer.from(submitted?.dataBytes ?? []))).toBe(true);
+      expect(Buffer.from(message.signature).equals(Buffer.from(submitted?.signature ?? []))).toBe(true);
+      expect(Buffer.from(blake3(dataBytes, { dkLen: 20 })).toString("hex")).toBe(hashOf(message));
+      expect(message.data).toBeDefined();
+      const canonical = Message.encode({ ...message, dataBytes: undefined, data: message.data }).finish();
+      if (!Buffer.from(canonical).includes(Buffer.from(dataBytes))) odd += 1;
+    }
+  }
+  expect(odd).toBeGreaterThan(0);
+});
+
+test("a time range has both its ends, and a range that ends before it starts has nothing", async () => {
+  const fid = 1;
+  const own = live.filter(either(isType(MessageType.CAST_ADD, fid), isType(MessageType.CAST_REMOVE, fid)));
+  const times = own.map(({ data }) => data.timestamp).sort((a, b) => a - b);
+  const startTimestamp = times[Math.floor(times.length / 4)] ?? 0;
+  const stopTimestamp = times[Math.floor(times.length / 2)] ?? 0;
+  const within = own
+    .filter(({ data }) => data.timestamp >= startTimestamp && data.timestamp <= stopTimestamp)
+    .sort(byTime)
+    .map(hashOf);
+  const list: List = (page) =>
+    hub.client.getAllCastMessagesByFid({ fid, startTimestamp, stopTimestamp, ...page });
+  expect((await walk(list, { pageSize: 3 })).map(hashOf)).toEqual(within);
+  expect((await walk(list, { pageSize: 3, reverse: true })).map(hashOf)).toEqual(within.toReversed());
+  const none: List = (page) =>
+    hub.client.getAllCastMessagesByFid({ fid, startTimestamp: 10, stopTimestamp: 5, ...page });
+  expect(await walk(none, {})).toEqual([]);
+});

@@ -1,0 +1,83 @@
+import { getInsecureHubRpcClient, type HubRpcClient } from "@farcaster/hub-nodejs";
+import { type IndexDatabase, openIndexReader } from "../../src/db/index/database.ts";
+import { createChainChecker } from "../../src/hub/chain/chain-checker.ts";
+import { type HubServer, startHubServer } from "../../src/hub/server.ts";
+import type { HubDeps } from "../../src/hub/service.ts";
+import { SubmissionCheck } from "../../src/hub/submission-check.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
+import { encodeMessage, type SignedMessage } from "../../src/protocol/signed-message.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
+import { ManualClock } from "./clock.ts";
+import { DEFAULT_NOW_SECS } from "./messages.ts";
+
+const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+
+/** The hub over an index, and the official client of its port. */
+export interface TestHub extends AsyncDisposable {
+  readonly server: HubServer;
+  readonly address: string;
+  readonly client: HubRpcClient;
+}
+
+export async function startTestHub(
+  indexFile: string,
+  options: {
+    readonly clock?: Clock;
+    readonly reads?: Partial<HubReadDeps>;
+    readonly submit?: HubDeps["submit"];
+    readonly deps?: Partial<HubDeps>;
+  } = {},
+): Promise<TestHub> {
+  const { clock = new ManualClock(DEFAULT_NOW_SECS), reads, deps } = options;
+  const db = openIndexReader(indexFile);
+  const faults: unknown[] = [];
+  const server = await startHubServer(
+    {
+      db,
+      network: NETWORK,
+      clock,
+      version: "1.2.3",
+      admin: false,
+      check: new SubmissionCheck({ db, network: NETWORK, clock, upstreamDecides: false }),
+      chain: createChainChecker({ db, l1RpcUrl: "" }),
+      submit: options.submit ?? (async () => []),
+      reads: createHubReads({ db, network: NETWORK, clock, ...reads }),
+      onFault: (_, cause) => faults.push(cause),
+      ...deps,
+    },
+    { host: "127.0.0.1", port: 0 },
+  );
+  const address = `127.0.0.1:${server.port}`;
+  const client = getInsecureHubRpcClient(address);
+  return {
+    server,
+    address,
+    client,
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await server.stop(0);
+      db[Symbol.dispose]();
+      if (faults.length > 0) throw new AggregateError(faults, "the hub had faults");
+    },
+  };
+}
+
+/** Merges messages that another node has admitted, by the rules of the protocol. */
+export function mergeAdmitted(db: IndexDatabase, messages: readonly SignedMessage[]): void {
+  const onFault = (cause: unknown) => {
+    throw cause;
+  };
+  const engine = createIngestEngine({
+    db,
+    network: NETWORK,
+    clock: new ManualClock(DEFAULT_NOW_SECS),
+    onFault,
+  });
+  const ops = messages.map(
+    (message) => ({ kind: "merge", message: encodeMessage(message), deleted: [], happenedAt: 0 }) as const,
+  );
+  for (let at = 0; at < ops.length; at += 50)
+    engine.applyRelayed({ ops: ops.slice(at, at + 50), positions: [] });
+}
