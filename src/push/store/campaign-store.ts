@@ -26,6 +26,9 @@ export interface OutcomeCounts {
   readonly notAttempted: number;
 }
 
+/** How long campaigns are stored. */
+export const CAMPAIGN_RETENTION_SECS = 30 * 86_400;
+
 /** One send. */
 export interface Campaign {
   /** Order of creation. */

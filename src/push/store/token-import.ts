@@ -20,6 +20,8 @@ export type ImportOutcome = "added" | "updated" | "unchanged" | "newer_here" | "
 
 /** An open import. */
 export interface TokenImport extends Disposable {
-  /** Imports tokens in one transaction, each independently; returns the outcome of each. */
-  put(tokens: readonly ImportedToken[], nowSecs: number): ImportOutcome[];
+  /**
+   * Imports tokens of one app in few transactions, each token independently; returns the outcome of each. Idempotent.
+   */
+  put(tokens: readonly ImportedToken[], nowSecs: number): Promise<ImportOutcome[]>;
 }

@@ -8,6 +8,7 @@ import type {
   OutcomeCounts,
   OutcomeKind,
 } from "../campaign-store.ts";
+import { withCurrentReasons } from "../renamed-reasons.ts";
 
 const addCount = statement<
   unknown,
@@ -67,27 +68,6 @@ const byClient = statement<ClientCount, [campaign: number, max: number]>(
   `SELECT client_fid AS clientFid, tokens, successes FROM campaign_clients
    WHERE campaign = ? ORDER BY client_fid LIMIT ?`,
 );
-
-/** Reasons that were renamed: campaigns that were stored before have the former ones, until their retention ends. */
-const RENAMED_REASONS: ReadonlyMap<string, string> = new Map([
-  ["answer_too_large", "response_too_large"],
-  ["malformed_answer", "malformed_response"],
-  ["not_in_answer", "missing_from_response"],
-]);
-
-/** Renames former reasons; counts of a campaign that has both names of a reason are added up. */
-function withCurrentReasons<Count extends Omit<OutcomeCount, "host"> & { readonly host?: string }>(
-  counts: readonly Count[],
-): Count[] {
-  const merged = new Map<string, Count>();
-  for (const stored of counts) {
-    const reason = RENAMED_REASONS.get(stored.reason) ?? stored.reason;
-    const key = JSON.stringify([stored.host, stored.kind, reason]);
-    const count = stored.count + (merged.get(key)?.count ?? 0);
-    merged.set(key, { ...stored, reason, count });
-  }
-  return [...merged.values()];
-}
 
 /** Adds tokens to the counts by host and reason, within the caller's transaction. */
 export function addToCampaignCounts(db: StateDatabase, campaign: number, added: OutcomeCount): void {

@@ -3,37 +3,9 @@ import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateNode } from "../../../db/state/state-node.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
-import type { Audience, Campaign, CampaignStatus, CampaignStore, CampaignWork } from "../campaign-store.ts";
+import { type CampaignRow, campaignColumns, toCampaign, toWork, type WorkRow } from "../campaign-row.ts";
+import type { CampaignStatus, CampaignStore, CampaignWork } from "../campaign-store.ts";
 import { readBreakdown, readTotals, resetNotAttemptedCounts } from "./campaign-counts.ts";
-
-interface CampaignRow {
-  readonly seq: number;
-  readonly campaign_id: string;
-  readonly app_id: string;
-  readonly notification_id: string;
-  readonly title: string;
-  readonly body: string;
-  readonly target_url: string;
-  readonly status: CampaignStatus;
-  readonly success_count: number;
-  readonly failure_count: number;
-  readonly not_attempted_count: number;
-  readonly created_at: number;
-  readonly started_at: number | null;
-  readonly ended_at: number | null;
-}
-
-interface WorkRow extends CampaignRow {
-  readonly dedupe_key: number;
-  readonly audience: string;
-  readonly ledger_ends_at: number;
-  readonly runner: string | null;
-  readonly epoch: number;
-  readonly runs: number;
-}
-
-const columns = `seq, campaign_id, app_id, notification_id, title, body, target_url, status, success_count,
-  failure_count, not_attempted_count, created_at, started_at, ended_at`;
 
 const countUnderWay = statement<{ count: number }, [appId: string]>(
   "campaigns.count-under-way",
@@ -73,11 +45,11 @@ const deleteAudience = statement<unknown, [seq: number]>(
 );
 const campaignById = statement<CampaignRow, [campaignId: string]>(
   "campaigns.find",
-  `SELECT ${columns} FROM campaigns WHERE campaign_id = ?`,
+  `SELECT ${campaignColumns} FROM campaigns WHERE campaign_id = ?`,
 );
 const pageOfApp = statement<CampaignRow, [appId: string, before: number, max: number]>(
   "campaigns.page",
-  `SELECT ${columns} FROM campaigns WHERE app_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  `SELECT ${campaignColumns} FROM campaigns WHERE app_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
 );
 const isAnyUnfinished = statement<{ one: number }>(
   "campaigns.is-any-unfinished",
@@ -90,7 +62,7 @@ const pageToTake = statement<{ seq: number; app_id: string }, [nowMs: number, af
 );
 const workOf = statement<WorkRow, [seq: number]>(
   "campaigns.work",
-  `SELECT ${columns}, dedupe_key, audience, runner, epoch, runs,
+  `SELECT ${campaignColumns}, dedupe_key, audience, runner, epoch, runs,
      (SELECT expires_at FROM dedupe_keys k WHERE k.key = dedupe_key) AS ledger_ends_at
    FROM campaigns JOIN campaign_audiences a ON a.campaign = seq WHERE seq = ?`,
 );
@@ -235,43 +207,6 @@ export function campaignWrites(
     if (!row) return undefined;
     db.run(startRun, bootId, nowSecs, seq);
     resetNotAttemptedCounts(db, seq);
-    const { campaignId, appId, notification, createdAt } = toCampaign(row);
-    const audience: Audience = JSON.parse(row.audience);
-    const wasElsewhere = row.started_at !== null || row.runner !== bootId;
-    return {
-      seq,
-      epoch: row.epoch + 1,
-      runs: row.runs + 1,
-      campaignId,
-      appId,
-      notification,
-      createdAt,
-      audience,
-      ledgerKey: row.dedupe_key,
-      isLedgerExpired: wasElsewhere && row.ledger_ends_at <= stateSecs(clock),
-    };
+    return toWork(row, bootId, stateSecs(clock));
   }
-}
-
-function toCampaign(row: CampaignRow): Campaign {
-  return {
-    seq: row.seq,
-    campaignId: row.campaign_id,
-    appId: row.app_id,
-    notification: {
-      notificationId: row.notification_id,
-      title: row.title,
-      body: row.body,
-      targetUrl: row.target_url,
-    },
-    status: row.status,
-    counts: {
-      success: row.success_count,
-      failure: row.failure_count,
-      notAttempted: row.not_attempted_count,
-    },
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-  };
 }

@@ -2,9 +2,7 @@ import type { StateDatabase } from "../../../db/state/database.ts";
 import type { StateClock } from "../../../db/state/state-clock.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { SweepStep } from "../../../db/state/sweep.ts";
-
-/** How long campaigns are stored. */
-export const CAMPAIGN_RETENTION_SECS = 30 * 86_400;
+import { CAMPAIGN_RETENTION_SECS } from "../campaign-store.ts";
 
 const oldCampaign = statement<{ seq: number }, [createdUntil: number]>(
   "campaigns.old",

@@ -1,7 +1,8 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { statement } from "../../../db/state/statement.ts";
+import { countStates, type StateRow } from "../token-counts.ts";
 import type { TokenChange, TokenEventName } from "../token-store.ts";
-import { addToTotals, countStates, type StateRow } from "./token-totals.ts";
+import { addToTotals } from "./token-totals.ts";
 
 /**
  * A row that was imported without its client's fid (`client_fid` 0) belongs to an unknown client until that client

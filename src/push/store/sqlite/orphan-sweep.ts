@@ -1,8 +1,9 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { SweepStep } from "../../../db/state/sweep.ts";
+import { countStates, type StateRow } from "../token-counts.ts";
 import { appExists } from "./token-store.ts";
-import { addToTotals, countStates, type StateRow } from "./token-totals.ts";
+import { addToTotals } from "./token-totals.ts";
 
 const nextApp = statement<{ app_id: string | null }, [after: string]>(
   "tokens.next-app",

@@ -2,9 +2,8 @@ import type { StateDatabase } from "../../../db/state/database.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { SweepStep } from "../../../db/state/sweep.ts";
+import { changesInWindow, limitReached } from "../change-window.ts";
 import type { ChangeLimit, ChangesExhausted, TokenChange } from "../token-store.ts";
-
-/** Sliding-window limit of token changes: exact for every window of its length. */
 
 interface Subject extends Pick<TokenChange, "appId" | "fid"> {
   /** By the state's clock. */
@@ -32,7 +31,7 @@ export function changesExhausted(
   subject: Subject,
   limit: ChangeLimit,
 ): ChangesExhausted | undefined {
-  return checkLimit(recentChanges(db, subject, limit), subject, limit);
+  return limitReached(recentChanges(db, subject, limit), subject.nowSecs, limit);
 }
 
 /** Counts a change within the caller's transaction, unless the limit is reached. */
@@ -42,7 +41,7 @@ export function countChange(
   limit: ChangeLimit,
 ): ChangesExhausted | undefined {
   const recent = recentChanges(db, subject, limit);
-  const exhausted = checkLimit(recent, subject, limit);
+  const exhausted = limitReached(recent, subject.nowSecs, limit);
   if (exhausted) return exhausted;
   const { appId, fid, nowSecs } = subject;
   const changedAt = JSON.stringify([...recent, nowSecs]);
@@ -53,18 +52,7 @@ export function countChange(
 /** Returns the times of the changes within the window, oldest first. */
 function recentChanges(db: StateDatabase, { appId, fid, nowSecs }: Subject, limit: ChangeLimit): number[] {
   const row = db.get(readChanges, appId, fid);
-  const times: number[] = row ? JSON.parse(row.changed_at) : [];
-  return times.map((time) => Math.min(time, nowSecs)).filter((time) => time > nowSecs - limit.windowSecs);
-}
-
-function checkLimit(
-  recent: readonly number[],
-  { nowSecs }: Subject,
-  limit: ChangeLimit,
-): ChangesExhausted | undefined {
-  // If the limit was lowered meanwhile, more than the oldest of them must leave the window.
-  const blocking = recent.at(-limit.maxChanges);
-  return blocking === undefined ? undefined : { retryAfterSecs: blocking + limit.windowSecs - nowSecs };
+  return changesInWindow(row ? JSON.parse(row.changed_at) : [], nowSecs, limit);
 }
 
 /** Deletes counts outside every window. */

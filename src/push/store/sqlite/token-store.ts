@@ -3,6 +3,15 @@ import { savedClockSecs } from "../../../db/state/saved-clock.ts";
 import { type StateClock, stateSecs } from "../../../db/state/state-clock.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { StoreWrites } from "../../../db/state/store-writes.ts";
+import { countStates, type StateRow } from "../token-counts.ts";
+import {
+  tokenColumns as columns,
+  type LiveRow,
+  liveColumns,
+  type TokenRow,
+  toLiveToken,
+  toRecord,
+} from "../token-row.ts";
 import type {
   TokenChange,
   TokenDetails,
@@ -13,15 +22,7 @@ import type {
 } from "../token-store.ts";
 import { disableImported, replaceImported } from "./imported-tokens.ts";
 import { changesExhausted, countChange } from "./token-limit.ts";
-import {
-  tokenColumns as columns,
-  type LiveRow,
-  liveColumns,
-  type TokenRow,
-  toLiveToken,
-  toRecord,
-} from "./token-row.ts";
-import { addToTotals, countStates, readTotals, type StateRow } from "./token-totals.ts";
+import { addToTotals, readTotals } from "./token-totals.ts";
 
 export const appExists = statement<{ one: number }, [appId: string]>(
   "tokens.app-exists",

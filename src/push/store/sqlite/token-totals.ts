@@ -1,27 +1,7 @@
 import type { StateDatabase } from "../../../db/state/database.ts";
 import { statement } from "../../../db/state/statement.ts";
+import type { StateCounts } from "../token-counts.ts";
 import { type TokenState, tokenStates } from "../token-store.ts";
-
-/** Change of the number of rows by state. */
-export type StateCounts = { readonly [state in TokenState]?: number };
-
-/** Columns that determine the state of a row; 1 for true. */
-export interface StateRow {
-  readonly enabled: number;
-  readonly has_token: number;
-}
-
-export function stateOf(row: StateRow): TokenState {
-  if (row.has_token !== 1) return "no_token";
-  return row.enabled === 1 ? "enabled" : "disabled";
-}
-
-/** Returns the change of the totals when rows are added (`by` 1) or deleted (-1). */
-export function countStates(rows: readonly StateRow[], by: 1 | -1): StateCounts {
-  const counts: { [state in TokenState]?: number } = {};
-  for (const row of rows) counts[stateOf(row)] = (counts[stateOf(row)] ?? 0) + by;
-  return counts;
-}
 
 const add = statement<unknown, [state: TokenState, count: number]>(
   "token-totals.add",

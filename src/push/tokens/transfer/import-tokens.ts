@@ -34,8 +34,8 @@ export async function importTokens(options: TokenImportOptions): Promise<ImportR
   const report = new ImportReport();
   let batch: ImportedToken[] = [];
   let read = 0;
-  const flush = () => {
-    const outcomes = into.put(batch, nowSecs(clock));
+  const flush = async () => {
+    const outcomes = await into.put(batch, nowSecs(clock));
     for (const [at, token] of batch.entries()) report.count(token, outcomes[at] ?? "unchanged");
     batch = [];
     onProgress?.(report.tokens);
@@ -46,9 +46,9 @@ export async function importTokens(options: TokenImportOptions): Promise<ImportR
     if (token.ok) batch.push(token.value);
     else report.refuse(token.error.message);
     read += 1;
-    if (read % BATCH_TOKENS === 0) flush();
+    if (read % BATCH_TOKENS === 0) await flush();
   }
-  flush();
+  await flush();
   return report;
 }
 

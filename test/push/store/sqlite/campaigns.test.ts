@@ -7,9 +7,8 @@ import {
   statePath,
 } from "../../../../src/db/state/database.ts";
 import { verifyState } from "../../../../src/node/state/verify.ts";
-import type { CampaignWork } from "../../../../src/push/store/campaign-store.ts";
+import { CAMPAIGN_RETENTION_SECS, type CampaignWork } from "../../../../src/push/store/campaign-store.ts";
 import { BLOCK_FIDS } from "../../../../src/push/store/fid-block.ts";
-import { CAMPAIGN_RETENTION_SECS } from "../../../../src/push/store/sqlite/campaign-sweep.ts";
 import { takeCampaign } from "../../../support/campaigns.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { tempDir } from "../../../support/program.ts";

@@ -1,5 +1,5 @@
-import type { LiveToken, TokenDetails, TokenKey, TokenOrigin, TokenRecord } from "../token-store.ts";
-import { stateOf } from "./token-totals.ts";
+import { stateOf } from "./token-counts.ts";
+import type { LiveToken, TokenDetails, TokenKey, TokenOrigin, TokenRecord } from "./token-store.ts";
 
 /** A row of `tokens` with the columns of `tokenColumns`. */
 export interface TokenRow {
@@ -9,7 +9,8 @@ export interface TokenRow {
   readonly url: string | null;
   readonly host: string | null;
   readonly token: string | null;
-  readonly enabled: number;
+  /** SQLite has 1 for true. */
+  readonly enabled: number | boolean;
   readonly last_event: TokenOrigin;
   readonly created_at: number;
   readonly updated_at: number;
@@ -30,7 +31,7 @@ export function toRecord(row: TokenRow): TokenRecord {
   const details = detailsOf(row);
   return {
     ...keyOf(row),
-    state: stateOf({ enabled: row.enabled, has_token: details ? 1 : 0 }),
+    state: stateOf({ enabled: row.enabled, has_token: details !== null }),
     details,
     lastEvent: row.last_event,
     createdAt: row.created_at,
