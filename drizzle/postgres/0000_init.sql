@@ -178,7 +178,6 @@ CREATE TABLE "cluster" (
 	"id" integer PRIMARY KEY NOT NULL,
 	"settings" text COLLATE "C" NOT NULL,
 	"min_reader" bigint DEFAULT 0 NOT NULL,
-	"nonce_floor" bigint DEFAULT 0 NOT NULL,
 	"system_identifier" text COLLATE "C",
 	"timeline" text COLLATE "C",
 	"moved_to" text COLLATE "C"
@@ -203,6 +202,12 @@ CREATE TABLE "nodes" (
 	"settings" text COLLATE "C" NOT NULL,
 	"live_since" bigint,
 	"positions" text COLLATE "C"
+);
+--> statement-breakpoint
+CREATE TABLE "state_clock" (
+	"id" integer PRIMARY KEY NOT NULL,
+	"now_secs" bigint NOT NULL,
+	"nonce_floor" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "switches" (
@@ -269,6 +274,8 @@ CREATE INDEX "webhooks_by_owner" ON "webhooks" USING btree ("owner_fid","seq");-
 CREATE INDEX "nonces_by_expiry" ON "nonces" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "token_changes_by_expiry" ON "token_changes" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "tokens_by_host" ON "tokens" USING btree ("app_id","host","fid","client_fid") WHERE enabled;
+--> statement-breakpoint
+INSERT INTO "state_clock" ("id", "now_secs", "nonce_floor") VALUES (1, 0, 0);
 --> statement-breakpoint
 CREATE SEQUENCE "delivery_attempts_seq";
 --> statement-breakpoint

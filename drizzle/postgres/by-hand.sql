@@ -1,3 +1,5 @@
+INSERT INTO "state_clock" ("id", "now_secs", "nonce_floor") VALUES (1, 0, 0);
+--> statement-breakpoint
 CREATE SEQUENCE "delivery_attempts_seq";
 --> statement-breakpoint
 -- The outcome of each attempt. An identity column is refused on a partitioned table before PostgreSQL 17.

@@ -11,16 +11,20 @@ interface AnyItem {
   readonly updatedAt: number;
 }
 
-/** A store under test, and functions that create its items. */
-export interface OwnedFixture<Item, Changes> extends Disposable {
-  readonly store: OwnedStore<Item, Changes>;
+/** Items of a kind of record. */
+export interface OwnedItems<Item, Changes> {
   idOf(item: Item): string;
   /** A new item, different for each number. */
   makeItem(n: number, base: Omit<AnyItem, "description">): Item;
   /** A change of every field that can change, and the resulting fields. */
   readonly allChanges: Changes & Partial<Item>;
+}
+
+/** A store under test. */
+export interface OwnedFixture<Item, Changes> extends OwnedItems<Item, Changes>, AsyncDisposable {
+  readonly store: OwnedStore<Item, Changes>;
   /** Rows of secrets in the whole store, expired ones included. */
-  secretRows(): number;
+  secretRows(): Promise<number>;
 }
 
 export function makeSecret(n: number, createdAt = 100): Secret {
@@ -30,17 +34,17 @@ export function makeSecret(n: number, createdAt = 100): Secret {
 /** The guarantees of every implementation of a store of owned records. */
 export function ownedStoreContract<Item extends AnyItem, Changes extends { description?: string | null }>(
   name: string,
-  open: (clock: ManualClock) => OwnedFixture<Item, Changes>,
+  open: (clock: ManualClock) => Promise<OwnedFixture<Item, Changes>>,
 ): void {
   describe(`${name}: store of owned records`, () => {
-    const opened: Disposable[] = [];
-    afterEach(() => {
-      for (const fixture of opened.splice(0)) fixture[Symbol.dispose]();
+    const opened: AsyncDisposable[] = [];
+    afterEach(async () => {
+      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
     });
     let clock: ManualClock;
-    const start = () => {
+    const start = async () => {
       clock = new ManualClock(100);
-      const fixture = open(clock);
+      const fixture = await open(clock);
       opened.push(fixture);
       const item = (n: number, ownerFid = 3) =>
         fixture.makeItem(n, { ownerFid, secrets: [makeSecret(n)], createdAt: 100, updatedAt: 100 });
@@ -53,7 +57,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
     });
 
     test("finds a created record with all fields, and no other", async () => {
-      const { store, item, idOf } = start();
+      const { store, item, idOf } = await start();
       const created = item(1);
       expect(await store.create(created, 25)).toEqual(created);
       expect(await store.find(idOf(created), 100)).toEqual(created);
@@ -62,7 +66,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
     });
 
     test("lists all records of the owner in the order of creation, also within one second", async () => {
-      const { store, item } = start();
+      const { store, item } = await start();
       for (const n of [5, 1, 9, 3]) await store.create(item(n), 25);
       await store.create(item(7, 4), 25);
       expect(await store.listByOwner(3, 100)).toEqual([item(5), item(1), item(9), item(3)]);
@@ -71,7 +75,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
     });
 
     test("the cap counts the existing records of one owner, and holds for concurrent creations", async () => {
-      const { store, item, idOf } = start();
+      const { store, item, idOf } = await start();
       await store.create(item(99, 4), 3);
       const outcomes = await Promise.all([...Array(10).keys()].map((n) => store.create(item(n), 3)));
       expect(outcomes.filter((outcome) => outcome === "cap-reached")).toHaveLength(7);
@@ -83,13 +87,13 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
     });
 
     test("a refused creation leaves no secret", async () => {
-      const { store, item, secretRows } = start();
+      const { store, item, secretRows } = await start();
       expect(await store.create(item(1), 0)).toBe("cap-reached");
-      expect(secretRows()).toBe(0);
+      expect(await secretRows()).toBe(0);
     });
 
     test("an update changes the provided fields and the time", async () => {
-      const { store, item, idOf, allChanges } = start();
+      const { store, item, idOf, allChanges } = await start();
       const created = item(1);
       await store.create(created, 25);
       const claim = { id: idOf(created), ownerFid: 3, nowSecs: 200 };
@@ -104,7 +108,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
     });
 
     test("concurrent updates undo neither each other nor a rotation", async () => {
-      const { store, item, idOf, allChanges } = start();
+      const { store, item, idOf, allChanges } = await start();
       const created = item(1);
       await store.create(created, 25);
       const claim = { id: idOf(created), ownerFid: 3, nowSecs: 200 };
@@ -120,7 +124,7 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
     });
 
     test("a deleted record or another owner's is not changed", async () => {
-      const { store, item, idOf } = start();
+      const { store, item, idOf } = await start();
       const created = item(1);
       await store.create(created, 25);
       const foreign = { id: idOf(created), ownerFid: 4, nowSecs: 200 };
@@ -137,18 +141,18 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
     });
 
     test("a record is deleted with its secrets", async () => {
-      const { store, item, idOf, secretRows } = start();
+      const { store, item, idOf, secretRows } = await start();
       await store.create(item(1), 25);
       await store.create(item(2), 25);
       const claim = { id: idOf(item(1)), ownerFid: 3, nowSecs: 200 };
       expect(await store.delete(claim)).toBeUndefined();
       expect(await store.delete(claim)).toBe("not-found");
       expect(await store.listByOwner(3, 200)).toEqual([item(2)]);
-      expect(secretRows()).toBe(1);
+      expect(await secretRows()).toBe(1);
     });
 
     test("a rotated secret is valid to the end of its grace period, and an earlier expiry stays", async () => {
-      const { store, item, idOf, secretRows } = start();
+      const { store, item, idOf, secretRows } = await start();
       await store.create(item(1), 25);
       const id = idOf(item(1));
       const at = (nowSecs: number) => {
@@ -173,30 +177,30 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends { descr
       expect(await secretsAt(260)).toEqual(all.slice(1));
       expect(await secretsAt(270)).toEqual(all.slice(2));
       expect((await store.listByOwner(3, 260))[0]?.secrets).toHaveLength(2);
-      expect(secretRows()).toBe(3);
+      expect(await secretRows()).toBe(3);
       await store.rotateSecret(at(300), rotation(4, 300, 0));
       expect(await secretsAt(300)).toEqual([["uid-4", null]]);
       // Rows of expired secrets are deleted later, when a jump of the clock cannot be the reason.
-      expect(secretRows()).toBe(4);
+      expect(await secretRows()).toBe(4);
       await store.rotateSecret(at(500), rotation(5, 500, 0));
-      expect(secretRows()).toBe(2);
+      expect(await secretRows()).toBe(2);
     });
 
     test("the number of expired secrets that are not deleted yet is bounded", async () => {
-      const { store, item, idOf, secretRows } = start();
+      const { store, item, idOf, secretRows } = await start();
       await store.create(item(1), 25);
       const claim = { id: idOf(item(1)), ownerFid: 3, nowSecs: 200 };
       const outcomes: unknown[] = [];
       for (let n = 2; n <= 25; n += 1) outcomes.push(await store.rotateSecret(claim, rotation(n, 200, 0, 2)));
       expect(outcomes.filter((outcome) => outcome === "too-many-secrets")).toHaveLength(5);
-      expect(secretRows()).toBe(20);
+      expect(await secretRows()).toBe(20);
       clock.setSecs(1_000);
       const later = { ...claim, nowSecs: 1_000 };
       expect(await store.rotateSecret(later, rotation(30, 1_000, 0, 2))).toMatchObject({ ownerFid: 3 });
     });
 
     test("rotations are limited while nothing expires", async () => {
-      const { store, item, idOf } = start();
+      const { store, item, idOf } = await start();
       await store.create(item(1), 25);
       const claim = { id: idOf(item(1)), ownerFid: 3, nowSecs: 200 };
       expect(await store.rotateSecret(claim, rotation(2, 200, 60, 2))).toMatchObject({ ownerFid: 3 });

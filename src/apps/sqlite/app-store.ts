@@ -4,20 +4,8 @@ import type { StateClock } from "../../db/state/state-clock.ts";
 import { statement } from "../../db/state/statement.ts";
 import type { StoreWrites } from "../../db/state/store-writes.ts";
 import { type OwnedTable, ownedReads, ownedRows, ownedWrites } from "../../management/sqlite/owned-store.ts";
+import { APP_COLUMNS, type AppRow, toApp } from "../app-row.ts";
 import type { App, AppChanges, AppStore } from "../app-store.ts";
-
-interface AppRow {
-  readonly app_id: string;
-  readonly owner_fid: number;
-  readonly name: string;
-  readonly app_url: string;
-  readonly description: string | null;
-  readonly signer_fid_allowlist: string;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
-const columns = "app_id, owner_fid, name, app_url, description, signer_fid_allowlist, created_at, updated_at";
 
 const insertApp = statement<
   unknown,
@@ -31,7 +19,7 @@ const insertApp = statement<
     createdAt: number,
     updatedAt: number,
   ]
->("apps.insert", `INSERT INTO apps (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+>("apps.insert", `INSERT INTO apps (${APP_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
 const updateApp = statement<
   unknown,
   [
@@ -48,24 +36,11 @@ const updateApp = statement<
    WHERE app_id = ?`,
 );
 
-function toApp(row: AppRow): Omit<App, "secrets"> {
-  return {
-    appId: row.app_id,
-    ownerFid: row.owner_fid,
-    name: row.name,
-    appUrl: row.app_url,
-    description: row.description,
-    signerFidAllowlist: JSON.parse(row.signer_fid_allowlist),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
 const table: OwnedTable<App> = {
   ...ownedRows<App, AppRow>({
     table: "apps",
     idColumn: "app_id",
-    select: `SELECT ${columns} FROM apps`,
+    select: `SELECT ${APP_COLUMNS} FROM apps`,
     toItem: toApp,
   }),
   idOf: (app) => app.appId,

@@ -19,9 +19,13 @@ export interface PgQueries {
 
 /** A READ COMMITTED transaction: each statement sees what was committed before it began. */
 export interface PgTransaction extends PgQueries {
-  /** Takes an advisory lock until the end of the transaction, ahead of the reads that it guards. */
-  lock(lockClass: LockClass, name: string): Promise<void>;
-  lockShared(lockClass: LockClass, name: string): Promise<void>;
+  /**
+   * Takes an advisory lock until the end of the transaction, ahead of the reads that it guards.
+   *
+   * @param name none where the class is one lock.
+   */
+  lock(lockClass: LockClass, name?: string): Promise<void>;
+  lockShared(lockClass: LockClass, name?: string): Promise<void>;
 }
 
 /**
@@ -237,10 +241,10 @@ function transactionOf(runner: PgRunner): PgTransaction {
   const queries = queriesOf(runner);
   return {
     ...queries,
-    async lock(lockClass, name) {
+    async lock(lockClass, name = "") {
       await queries.run(takeLock, lockKey(lockClass), name);
     },
-    async lockShared(lockClass, name) {
+    async lockShared(lockClass, name = "") {
       await queries.run(takeSharedLock, lockKey(lockClass), name);
     },
   };

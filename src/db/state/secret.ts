@@ -14,3 +14,6 @@ export interface Rotation {
   readonly graceEndsAt: number;
   readonly maxSecrets: number;
 }
+
+/** Expired secrets are stored until the clock is trusted. A holder may store this multiple of its limit of live secrets. */
+export const STORED_PER_LIVE = 10;

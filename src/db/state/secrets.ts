@@ -1,5 +1,5 @@
 import type { StateDatabase } from "./database.ts";
-import type { Rotation, Secret } from "./secret.ts";
+import { type Rotation, type Secret, STORED_PER_LIVE } from "./secret.ts";
 import { secretDigest } from "./secret-digest.ts";
 import type { StateClock } from "./state-clock.ts";
 import { statement } from "./statement.ts";
@@ -101,9 +101,6 @@ export function readSecrets(
   }
   return byHolder;
 }
-
-/** Expired secrets are stored until the clock is trusted. A holder may store this multiple of its limit of live secrets. */
-const STORED_PER_LIVE = 10;
 
 /** Rotates a secret within the caller's transaction. Returns false, without a change, when there are too many secrets. */
 export function rotate(

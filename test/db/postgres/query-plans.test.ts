@@ -41,11 +41,22 @@ function walks(node: PlanNode): string[] {
   return [...own, ...(node.Plans ?? []).flatMap(walks)];
 }
 
+/**
+ * What a planner chooses for large tables: of an empty one it would rather read all than search its index, whatever the
+ * statement is.
+ */
+const PLANNER = {
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  plan_cache_mode: "force_generic_plan",
+};
+
 /** Explains statements as they are planned without knowledge of their parameters. */
 async function createExplainer(url: string) {
   const sql = new SQL(url, {
     max: 1,
-    connection: { search_path: "svc", enable_seqscan: "off", plan_cache_mode: "force_generic_plan" },
+    connection: { search_path: "svc", ...PLANNER },
   });
   let prepared = 0;
   return {

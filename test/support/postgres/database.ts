@@ -1,3 +1,4 @@
+import { afterAll } from "bun:test";
 import { SQL } from "bun";
 import { pino } from "pino";
 import { readConnectUrl } from "../../../src/db/postgres/connect-options.ts";
@@ -18,6 +19,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   pools(options?: { readonly main?: number; readonly queue?: number; readonly ledger?: number }): PgPools;
   /** Runs SQL text past the pools, as an operator would. */
   query(sql: string): Promise<Record<string, unknown>[]>;
+  rows(table: string): Promise<number>;
 }
 
 export interface DatabaseOptions {
@@ -68,12 +70,54 @@ export async function createDatabase(options: DatabaseOptions = {}): Promise<Pos
       return pools;
     },
     query: (text) => sql.unsafe(text),
+    rows: async (table) => Number((await sql.unsafe(`SELECT count(*) AS n FROM ${table}`))[0].n),
     async [Symbol.asyncDispose]() {
       for (const pools of opened) await pools[Symbol.asyncDispose]();
       await sql.close({ timeout: 0 });
       await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
+}
+
+/**
+ * Returns a function that opens an empty state, for a contract of many short tests: a disposed database is emptied and used
+ * again, with its pools. They are dropped after the last test of the file.
+ */
+export function reuseDatabases(): () => Promise<EmptiedDatabase> {
+  const made: PostgresDatabase[] = [];
+  const idle: EmptiedDatabase[] = [];
+  afterAll(async () => {
+    for (const database of made) await database[Symbol.asyncDispose]();
+  });
+  return async () => {
+    const database = idle.pop() ?? (await make());
+    await database.query(await emptying(database));
+    return database;
+  };
+  async function make(): Promise<EmptiedDatabase> {
+    const database = await createDatabase();
+    made.push(database);
+    const emptied: EmptiedDatabase = {
+      ...database,
+      opened: database.pools(),
+      [Symbol.asyncDispose]: async () => void idle.push(emptied),
+    };
+    return emptied;
+  }
+}
+
+/** A database that other tests have used before. */
+export interface EmptiedDatabase extends PostgresDatabase {
+  readonly opened: PgPools;
+}
+
+async function emptying({ query }: PostgresDatabase): Promise<string> {
+  const tables = await query(
+    `SELECT format('DELETE FROM %I;', tablename) AS text FROM pg_tables WHERE schemaname = 'svc' AND tablename NOT IN
+     ('__drizzle_migrations', 'schema_functions', 'state_clock', 'cluster')`,
+  );
+  const reset = "UPDATE state_clock SET now_secs = 0, nonce_floor = 0; DELETE FROM cluster;";
+  return tables.map(({ text }) => text).join("") + reset;
 }
 
 function settingsOf(url: string, timeoutMs = 5_000): PgSettings {

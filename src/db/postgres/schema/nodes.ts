@@ -34,8 +34,6 @@ export const cluster = pgTable("cluster", {
   settings: text("settings").notNull(),
   /** The oldest schema that may read: the creation time of a migration, unix ms. */
   minReader: whole("min_reader").notNull().default(0),
-  /** Requests signed up to this time are refused. */
-  nonceFloor: whole("nonce_floor").notNull().default(0),
   /** Of the server that had the last beat; a different one may be older. */
   systemIdentifier: text("system_identifier"),
   timeline: text("timeline"),
@@ -57,4 +55,13 @@ export const leases = pgTable("leases", {
   /** The boot of the node that holds it. */
   holder: uuid("holder").notNull(),
   endsAtMs: whole("ends_at_ms").notNull(),
+});
+
+/** One row, `id` 1. The times that nodes and restores agree on; unix seconds. */
+export const stateClock = pgTable("state_clock", {
+  id: integer("id").primaryKey(),
+  /** The time of a state that was copied from a single node; no decision reads it. */
+  nowSecs: whole("now_secs").notNull(),
+  /** The largest `expires_at` of a nonce that was deleted. A request that was valid until then is refused. */
+  nonceFloor: whole("nonce_floor").notNull(),
 });

@@ -3,9 +3,7 @@ import type { StateClock } from "../../../db/state/state-clock.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { SweepStep } from "../../../db/state/sweep.ts";
 import type { SubscriptionChanges } from "../delivery-publications.ts";
-
-/** A reader that reads the changes less often has to read all webhooks again. */
-const TOMBSTONE_SECS = 86_400;
+import { type ChangeRow, TOMBSTONE_SECS, toChanges } from "../webhook-change-row.ts";
 
 const noteChanged = statement<unknown, [webhookId: string]>(
   "webhook-changes.changed",
@@ -15,17 +13,7 @@ const noteDeleted = statement<unknown, [webhookId: string, nowSecs: number]>(
   "webhook-changes.deleted",
   "INSERT OR REPLACE INTO webhook_changes (webhook_id, deleted_at) VALUES (?, ?)",
 );
-const changesSince = statement<
-  {
-    version: number;
-    webhook_id: string;
-    owner_fid: number | null;
-    active: number | null;
-    subscription: string | null;
-    created_at: number | null;
-  },
-  [sinceVersion: number]
->(
+const changesSince = statement<ChangeRow, [sinceVersion: number]>(
   "webhook-changes.since",
   `SELECT c.version, c.webhook_id, w.owner_fid, w.active, w.subscription, w.created_at FROM webhook_changes c
    LEFT JOIN webhooks w ON w.webhook_id = c.webhook_id WHERE c.version > ? ORDER BY c.version`,
@@ -50,24 +38,7 @@ export function recordWebhookDeletion(db: StateDatabase, webhookId: string, nowS
 }
 
 export function readWebhookChanges(db: StateDatabase, sinceVersion: number): SubscriptionChanges {
-  const rows = db.all(changesSince, sinceVersion);
-  return {
-    version: rows.at(-1)?.version ?? sinceVersion,
-    changed: rows.flatMap(({ webhook_id, owner_fid, active, subscription, created_at }) =>
-      subscription === null
-        ? []
-        : [
-            {
-              webhookId: webhook_id,
-              ownerFid: owner_fid ?? 0,
-              active: active === 1,
-              subscription: JSON.parse(subscription),
-              createdAt: created_at ?? 0,
-            },
-          ],
-    ),
-    deleted: rows.filter(({ subscription }) => subscription === null).map(({ webhook_id }) => webhook_id),
-  };
+  return toChanges(db.all(changesSince, sinceVersion), sinceVersion);
 }
 
 /** Returns whether any webhook has changed since a version. */

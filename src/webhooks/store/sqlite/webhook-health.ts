@@ -2,7 +2,6 @@ import type { StateDatabase } from "../../../db/state/database.ts";
 import { statement } from "../../../db/state/statement.ts";
 import type { Deactivation } from "../delivery-publications.ts";
 import type { FailureRule } from "../delivery-queue.ts";
-import type { WebhookHealth } from "../webhook-store.ts";
 import { recordWebhookChange } from "./webhook-changes.ts";
 
 /** Reason of a deactivation, for the owner. */
@@ -54,35 +53,6 @@ const hold = statement<unknown, [heldUntilMs: number, webhook: number]>(
   "webhook-health.hold",
   "UPDATE webhook_health SET held_until_ms = ? WHERE webhook = ?",
 );
-
-/** Columns of `webhook_health` as `h`, for a join. */
-export const HEALTH_COLUMNS =
-  "h.queued, h.last_success_at, h.last_failure_at, h.consecutive_failures, h.failing_since, h.dropped, h.deactivated_at, " +
-  "h.deactivation_reason";
-
-export interface HealthRow {
-  readonly queued: number;
-  readonly last_success_at: number | null;
-  readonly last_failure_at: number | null;
-  readonly consecutive_failures: number;
-  readonly failing_since: number | null;
-  readonly dropped: number;
-  readonly deactivated_at: number | null;
-  readonly deactivation_reason: string | null;
-}
-
-export function toHealth(row: HealthRow): WebhookHealth {
-  return {
-    queued: row.queued,
-    lastSuccessAt: row.last_success_at,
-    lastFailureAt: row.last_failure_at,
-    consecutiveFailures: row.consecutive_failures,
-    failingSince: row.failing_since,
-    dropped: row.dropped,
-    deactivatedAt: row.deactivated_at,
-    deactivationReason: row.deactivation_reason,
-  };
-}
 
 /** Creates the health row of a new webhook. */
 export function insertHealth(db: StateDatabase, webhookId: string): void {

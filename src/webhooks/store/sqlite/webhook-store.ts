@@ -8,25 +8,10 @@ import {
   ownedRows,
   ownedWrites,
 } from "../../../management/sqlite/owned-store.ts";
+import { HEALTH_COLUMNS, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from "../webhook-row.ts";
 import type { Webhook, WebhookChanges, WebhookStore } from "../webhook-store.ts";
 import { recordWebhookChange, recordWebhookDeletion } from "./webhook-changes.ts";
-import { HEALTH_COLUMNS, type HealthRow, insertHealth, resetFailures, toHealth } from "./webhook-health.ts";
-
-interface WebhookRow extends HealthRow {
-  readonly webhook_id: string;
-  readonly owner_fid: number;
-  readonly title: string;
-  readonly target_url: string;
-  readonly description: string | null;
-  readonly active: number;
-  readonly subscription: string;
-  readonly compat_prefix: string | null;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
-const columns =
-  "webhook_id, owner_fid, title, target_url, description, active, subscription, compat_prefix, created_at, updated_at";
+import { insertHealth, resetFailures } from "./webhook-health.ts";
 
 const insertWebhook = statement<
   unknown,
@@ -42,7 +27,7 @@ const insertWebhook = statement<
     createdAt: number,
     updatedAt: number,
   ]
->("webhooks.insert", `INSERT INTO webhooks (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+>("webhooks.insert", `INSERT INTO webhooks (${WEBHOOK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
 const updateWebhook = statement<
   unknown,
   [
@@ -60,26 +45,10 @@ const updateWebhook = statement<
    WHERE webhook_id = ?`,
 );
 
-function toWebhook(row: WebhookRow): Omit<Webhook, "secrets"> {
-  return {
-    webhookId: row.webhook_id,
-    ownerFid: row.owner_fid,
-    title: row.title,
-    targetUrl: row.target_url,
-    description: row.description,
-    active: row.active === 1,
-    subscription: JSON.parse(row.subscription),
-    compatPrefix: row.compat_prefix,
-    health: toHealth(row),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
 const rows = ownedRows<Webhook, WebhookRow>({
   table: "webhooks",
   idColumn: "webhook_id",
-  select: `SELECT ${columns}, ${HEALTH_COLUMNS} FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq`,
+  select: `SELECT ${WEBHOOK_COLUMNS}, ${HEALTH_COLUMNS} FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq`,
   toItem: toWebhook,
 });
 
