@@ -23,7 +23,7 @@ export interface PostgresDatabase extends AsyncDisposable {
 }
 
 export interface DatabaseOptions {
-  /** The server; without one, that of the process. */
+  /** A server of the test's own; without one, that of the process. */
   readonly server?: PostgresAddress;
   /** Without the schema: as an operator creates it. */
   readonly isEmpty?: boolean;
@@ -40,14 +40,16 @@ let creating: Promise<unknown> = Promise.resolve();
 export async function createDatabase(options: DatabaseOptions = {}): Promise<PostgresDatabase> {
   const { url: server } = options.server ?? (await sharedPostgres());
   const name = `svc_test_${crypto.randomUUID().replaceAll("-", "")}`;
+  const url = `${server}/${name}`;
+  const settings = settingsOf(url, options.timeoutMs);
+  const isCopied = !options.isEmpty && !options.server;
   const created = creating.then(async () => {
-    const from = options.isEmpty ? "template1" : await templateOf(server);
+    const from = isCopied ? await templateOf(server) : "template1";
     await administer(server, `CREATE DATABASE ${name} TEMPLATE ${from}`);
+    if (!isCopied && !options.isEmpty) await migratePostgres(settings);
   });
   creating = created.catch(() => {});
   await created;
-  const url = `${server}/${name}`;
-  const settings = settingsOf(url, options.timeoutMs);
   const opened: PgPools[] = [];
   let slots = 0;
   const sql = new SQL(url, { max: 2, bigint: true, connection: { search_path: settings.schema } });
@@ -74,7 +76,8 @@ export async function createDatabase(options: DatabaseOptions = {}): Promise<Pos
     async [Symbol.asyncDispose]() {
       for (const pools of opened) await pools[Symbol.asyncDispose]();
       await sql.close({ timeout: 0 });
-      await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      // A server of its own goes as a whole.
+      if (!options.server) await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 }
