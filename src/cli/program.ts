@@ -5,6 +5,7 @@ import { registerApp } from "./app.ts";
 import { registerChannels } from "./channels.ts";
 import { registerConfig } from "./config.ts";
 import { type CommandContext, collect, flagsOf } from "./context.ts";
+import { registerDatabaseTask } from "./database-task.ts";
 import { registerDemo } from "./demo.ts";
 import { registerDemoClient } from "./demo-client.ts";
 import { addExamples } from "./examples.ts";
@@ -14,8 +15,10 @@ import { registerListen } from "./listen/listen.ts";
 import { registerMigrate } from "./migrate.ts";
 import { registerOpenApi } from "./openapi.ts";
 import { flushOutput, printError } from "./output.ts";
+import { registerRestore } from "./restore.ts";
 import { registerServe } from "./serve.ts";
 import { registerSign } from "./sign.ts";
+import { registerSnapshot } from "./snapshot.ts";
 import { toExit } from "./to-exit.ts";
 import { registerTokens } from "./tokens.ts";
 import { registerUpstream } from "./upstream.ts";
@@ -30,6 +33,8 @@ const COMMANDS = [
   registerMigrate,
   registerVerify,
   registerUpstream,
+  registerSnapshot,
+  registerRestore,
   registerChannels,
   registerConfig,
   registerApp,
@@ -42,6 +47,7 @@ const COMMANDS = [
   registerDemoClient,
   registerListen,
   registerVersion,
+  registerDatabaseTask,
 ];
 
 /**

@@ -1,5 +1,5 @@
 import { Database, SQLiteError } from "bun:sqlite";
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isTransient, RetryableError, reasonOf, UserError } from "../lib/failure.ts";
 import { createPrivateFile } from "../lib/private-file.ts";
@@ -30,21 +30,62 @@ const openLocks = new Set<Database>();
 /**
  * Creates the directory (mode 0700) when it is missing, and locks it against other processes.
  *
+ * @throws RetryableError when another process has locked the directory, or its disk is full or fails; UserError when it
+ *   cannot be created or written, or when a restore has not finished and `isRestore` is not set.
+ */
+export function openDataDir(
+  dir: string,
+  { isRestore = false }: { readonly isRestore?: boolean } = {},
+): DataDir {
+  const path = resolve(dir);
+  const release = lockDirectory(path, {
+    what: "data directory",
+    inUse: (holder) =>
+      `data directory ${path} is in use by ${holder}; stop it, or name another one with --data-dir`,
+  });
+  if (isRestoring(path) && !isRestore) {
+    release();
+    throw new UserError(
+      `data directory ${path}: restoring a snapshot was interrupted. Run the same command again, which completes it`,
+    );
+  }
+  return { path, lockFile: join(path, LOCK_FILE), file: (name) => join(path, name), release };
+}
+
+/** The folder in which databases are restored before they are moved. */
+export const RESTORING_FOLDER = "restoring";
+/** A file in it. Its presence means that the databases beside it are whole and only have to be moved. */
+export const RESTORED_MARK = "complete";
+
+/** Whether a restore was interrupted while it moved the databases. */
+export function isRestoring(dataDir: string): boolean {
+  return existsSync(join(dataDir, RESTORING_FOLDER, RESTORED_MARK));
+}
+
+/** The files in a locked directory that belong to its lock. */
+export const LOCK_FILES = [LOCK_FILE, `${LOCK_FILE}-journal`, PID_FILE] as const;
+
+/**
+ * Creates a directory (mode 0700) when it is missing, and locks it against other processes. Returns a function that releases the
+ * lock, which may be called twice.
+ *
  * The lock is an exclusive transaction on an empty SQLite database. The operating system releases it with the process, so
  * nothing needs a cleanup after kill -9.
  *
  * @throws RetryableError when another process has locked the directory, or its disk is full or fails; UserError when it
  *   cannot be created or written.
  */
-export function openDataDir(dir: string): DataDir {
-  const path = resolve(dir);
+export function lockDirectory(
+  path: string,
+  { what, inUse }: { readonly what: string; readonly inUse: (holder: string) => string },
+): () => void {
   const pidFile = join(path, PID_FILE);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw faultOf(`data directory ${path} cannot be created`, cause);
+    throw faultOf(`${what} ${path} cannot be created`, cause);
   }
-  const database = lock(path, pidFile);
+  const database = lock(path, what, () => inUse(describeHolder(pidFile)));
   openLocks.add(database);
   try {
     // For error messages of other processes. The lock does not need the pid.
@@ -52,20 +93,15 @@ export function openDataDir(dir: string): DataDir {
     writeFileSync(pidFile, `${process.pid}\n`);
   } catch (cause) {
     closeLock(database);
-    throw faultOf(`data directory ${path} cannot be written to`, cause);
+    throw faultOf(`${what} ${path} cannot be written to`, cause);
   }
   const opened = identityOf(path);
-  return {
-    path,
-    lockFile: join(path, LOCK_FILE),
-    file: (name) => join(path, name),
-    release() {
-      if (!openLocks.has(database)) return;
-      // Deletes the pid first, because after the release the file belongs to the next process. The same holds when the
-      // directory at this path was replaced.
-      if (identityOf(path) === opened) rmSync(pidFile, { force: true });
-      closeLock(database);
-    },
+  return () => {
+    if (!openLocks.has(database)) return;
+    // Deletes the pid first, because after the release the file belongs to the next process. The same holds when the
+    // directory at this path was replaced.
+    if (identityOf(path) === opened) rmSync(pidFile, { force: true });
+    closeLock(database);
   };
 }
 
@@ -75,7 +111,7 @@ function identityOf(path: string): string {
   return found ? `${found.dev} ${found.ino}` : "";
 }
 
-function lock(path: string, pidFile: string): Database {
+function lock(path: string, what: string, inUse: () => string): Database {
   let database: Database | undefined;
   try {
     createPrivateFile(join(path, LOCK_FILE));
@@ -88,12 +124,9 @@ function lock(path: string, pidFile: string): Database {
   } catch (cause) {
     database?.close();
     if (cause instanceof SQLiteError && cause.code === "SQLITE_BUSY") {
-      throw new RetryableError(
-        `data directory ${path} is in use by ${describeHolder(pidFile)}; stop it, or name another one with --data-dir`,
-        { cause },
-      );
+      throw new RetryableError(inUse(), { cause });
     }
-    throw faultOf(`data directory ${path} cannot be locked by its file ${LOCK_FILE}`, cause);
+    throw faultOf(`${what} ${path} cannot be locked by its file ${LOCK_FILE}`, cause);
   }
 }
 

@@ -13,6 +13,9 @@ import { SignerIds } from "./signer-ids.ts";
 
 const migrations = embeddedMigrations("index");
 
+/** The creation time of the newest migration of the index, unix ms. */
+export const INDEX_SCHEMA: number = migrations.at(-1)?.folderMillis ?? 0;
+
 /** The path of the index inside a data directory. */
 export function indexPath(dataDir: string): string {
   return join(dataDir, "index.db");

@@ -130,6 +130,11 @@ export function markPublished(db: IndexDatabase, seq: number): void {
   if (seq > publishedSeq(db)) putPosition(db, PUBLISHED, seq);
 }
 
+/** Counts all events up to now as published. */
+export function markAllPublished(db: IndexDatabase): void {
+  markPublished(db, db.get(newestEvent, 0)?.seq ?? 0);
+}
+
 /** Deletes events, always from the front. */
 export function deleteEventsUpTo(db: IndexDatabase, seq: number): void {
   db.run(deleteUpTo, seq);

@@ -9,6 +9,9 @@ const READER_BUSY_TIMEOUT_MS = 250;
 
 const migrations = embeddedMigrations("state");
 
+/** The creation time of the newest migration of the state, unix ms. */
+export const STATE_SCHEMA: number = migrations.at(-1)?.folderMillis ?? 0;
+
 /** The path of the state database inside a data directory. */
 export function statePath(dataDir: string): string {
   return join(dataDir, "state.db");

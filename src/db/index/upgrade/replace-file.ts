@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../../lib/failure.ts";
+import { syncPath } from "../../../lib/sync-path.ts";
 import { isFormerIndex } from "./former-index.ts";
 
 /** The file that a migration builds. */
@@ -19,7 +20,7 @@ export function oldFileOf(path: string): string {
  */
 export function replaceIndex(path: string): void {
   for (const file of [path, newFileOf(path)]) dropEmptyLog(file);
-  syncFile(newFileOf(path));
+  syncPath(newFileOf(path));
   const old = oldFileOf(path);
   if (existsSync(old) && !isReadableFormerIndex(old))
     throw new UserError(`${old} is in the way of the former index: move it away, and run the command again.`);
@@ -31,7 +32,7 @@ export function replaceIndex(path: string): void {
     renameSync(path, old);
   }
   renameSync(newFileOf(path), path);
-  syncFile(dirname(path));
+  syncPath(dirname(path));
 }
 
 /** Deletes the write-ahead log of a closed database, which SQLite leaves behind in some cases. */
@@ -69,13 +70,4 @@ function isReadableFormerIndex(file: string): boolean {
 /** Deletes the file that a migration builds. */
 export function dropNewFile(path: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(newFileOf(path) + suffix, { force: true });
-}
-
-function syncFile(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

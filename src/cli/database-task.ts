@@ -1,0 +1,21 @@
+import type { Command } from "commander";
+import type { DatabaseTask, DatabaseTaskResult } from "../node/snapshot/database-task.ts";
+import { print } from "./output.ts";
+
+/** Copying yields to the node that serves from the same disk and cores. */
+const LOW_PRIORITY = 10;
+
+/** `database-task`: the process of `copyDatabase` and `checkDatabase`; not for people. */
+export function registerDatabaseTask(program: Command): void {
+  program
+    .command("database-task", { hidden: true })
+    .description("copy or check a database file, for `snapshot` and `backup`")
+    .argument("<task>", "JSON")
+    .action(async (json: string) => {
+      const { setPriority } = await import("node:os");
+      const { runDatabaseTask } = await import("../node/snapshot/run-database-task.ts");
+      setPriority(LOW_PRIORITY);
+      const result: DatabaseTaskResult = runDatabaseTask(JSON.parse(json) as DatabaseTask);
+      print(`${JSON.stringify(result)}\n`);
+    });
+}

@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import type { SnapshotPart } from "../node/snapshot/manifest.ts";
+import type { CommandContext } from "./context.ts";
+import { print } from "./output.ts";
+
+export interface RestoreOptions {
+  readonly indexOnly?: boolean;
+  readonly stateOnly?: boolean;
+}
+
+/** `restore`: restores a backup or a snapshot. */
+export function registerRestore(program: Command, context: CommandContext): void {
+  program
+    .command("restore")
+    .description(
+      "restore a backup or snapshot into a data directory that lacks what it holds. The node must be stopped",
+    )
+    .argument("<dir>", "directory of the backup")
+    .option("--index-only", "leave the state")
+    .option("--state-only", "leave the index")
+    .action((dir: string, options: RestoreOptions) => restoreInto(context, dir, options));
+}
+
+/** Restores a snapshot into the data directory of the settings. */
+export async function restoreInto(
+  context: CommandContext,
+  dir: string,
+  { indexOnly = false, stateOnly = false }: RestoreOptions,
+): Promise<void> {
+  const { createCommon, runTask } = await import("./common.ts");
+  const { UserError } = await import("../lib/failure.ts");
+  const { openDataDir } = await import("../runtime/data-dir.ts");
+  const { restoreSnapshot } = await import("../node/snapshot/restore-snapshot.ts");
+  const { startSnapshotProgress, summaryOf } = await import("./snapshot-output.ts");
+  if (indexOnly && stateOnly) throw new UserError("--index-only and --state-only exclude each other");
+  const only: SnapshotPart | undefined = indexOnly ? "index" : stateOnly ? "state" : undefined;
+  const common = createCommon(context);
+  context.exitCode = await runTask(common, async () => {
+    const dataDir = openDataDir(common.config.data.dir, { isRestore: true });
+    common.shutdown.add("data directory", () => dataDir.release());
+    const progress = startSnapshotProgress(common);
+    const { manifest, parts } = await restoreSnapshot({
+      dir,
+      dataDir: dataDir.path,
+      config: common.config,
+      parts: only && [only],
+      clock: common.clock,
+      signal: common.shutdown.signal,
+      onProgress: progress.update,
+    });
+    progress.finish();
+    print(`Restored ${parts.join(" and ")} into ${dataDir.path}\n${summaryOf(manifest)}`);
+    if (parts.includes("state")) print(AFTER_STATE);
+  });
+}
+
+const AFTER_STATE = `Requests that were signed before now are refused: clients sign again.
+Apps, webhooks and secrets that were deleted after the backup are back: list them, and delete them again.
+`;

@@ -1,0 +1,58 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { clearMeta } from "../../db/index/meta.ts";
+import { markAllPublished } from "../../db/index/outbox.ts";
+import type { COPIED_TABLES, OTHER_TABLES } from "../../db/index/upgrade/copied-tables.ts";
+
+type Treatment =
+  /** The copy has all rows. */
+  | "whole"
+  /** Some rows are changed or removed. */
+  | "adjusted"
+  | "emptied";
+
+/**
+ * What happens to the tables of an index in a copy for another node or a later time. Tables that are derived from messages are
+ * whole in it. The type fails for a new table that is not listed.
+ */
+export const COPY_TREATMENT: Readonly<
+  Record<(typeof COPIED_TABLES)[number] | (typeof OTHER_TABLES)[number], Treatment>
+> = {
+  on_chain_events: "whole",
+  username_proofs: "whole",
+  username_proof_rivals: "whole",
+  gasless_keys: "whole",
+  key_nonces: "whole",
+  key_removals: "whole",
+  channel_registry: "whole",
+  rankings: "whole",
+  // The stream shows events for a while after their publication.
+  event_outbox: "whole",
+  upstream_journal: "whole",
+  upstream_mentioned: "whole",
+  upstream_todo: "whole",
+  cast_repoints: "whole",
+  // The position of publication.
+  positions: "adjusted",
+  meta: "adjusted",
+  // It invalidates the caches of running processes.
+  touched: "emptied",
+};
+
+/** Properties of one file. A copy with them would give its own events the numbers of other events. */
+const META_OF_ONE_FILE = ["log id", "log reserved height"] as const;
+
+/**
+ * Makes a copy of an index independent of the original.
+ *
+ * @param options.hasState whether the copy is used with a state of the same moment or a later one. It then publishes the events
+ *   that the original had not published yet: that state has the ids of those that it had. Otherwise it publishes none of them,
+ *   because the original or other nodes do.
+ */
+export function detachIndex(db: IndexDatabase, { hasState }: { readonly hasState: boolean }): void {
+  db.transaction(() => {
+    if (!hasState) markAllPublished(db);
+    for (const key of META_OF_ONE_FILE) clearMeta(db, key);
+  });
+  for (const [table, treatment] of Object.entries(COPY_TREATMENT))
+    if (treatment === "emptied") db.sqlite.run(`DELETE FROM ${table}`);
+}

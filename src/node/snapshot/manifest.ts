@@ -1,0 +1,128 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { isTransient, reasonOf, UserError } from "../../lib/failure.ts";
+
+/** The version of the layout of a snapshot. A program refuses later ones. */
+export const SNAPSHOT_FORMAT = 1;
+export const MANIFEST_FILE = "manifest.json";
+const MAX_MANIFEST_BYTES = 1024 * 1024;
+const MAX_SHARDS = 1024;
+const MAX_DATE_MS = 8_640_000_000_000_000;
+
+const count = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const digest = () => Type.String({ pattern: "^[0-9a-f]{64}$" });
+const text = () => Type.String({ maxLength: 256, pattern: "^[\\x20-\\x7e]*$" });
+
+const file = Type.Object({
+  /** Creation time of the last migration, unix ms. */
+  schema: Type.Integer({ minimum: 0, maximum: MAX_DATE_MS }),
+  /** The database itself. */
+  bytes: count(),
+  sha256: digest(),
+  /** The compressed file of the snapshot. */
+  compressed_bytes: count(),
+  compressed_sha256: digest(),
+});
+
+/** How far an index that follows an upstream has come. */
+const following = Type.Object({
+  /** Identifies the set of followed fids; 0 for all. */
+  fids: count(),
+  stage: Type.Union([Type.Literal("listing"), Type.Literal("filling"), Type.Literal("applying")]),
+  shards: Type.Integer({ minimum: 0, maximum: MAX_SHARDS }),
+  /** The last applied block by shard. */
+  applied_blocks: Type.Record(Type.String({ pattern: "^\\d{1,4}$" }), count()),
+  /** The number of the last event of shard 0; null when it is not known. */
+  seqnum: Type.Union([count(), Type.Null()]),
+});
+
+const index = Type.Composite([
+  file,
+  Type.Object({
+    network: Type.Union([Type.Literal("mainnet"), Type.Literal("testnet"), Type.Literal("devnet")]),
+    demo: Type.Boolean(),
+    /** Null for an index that follows no upstream. */
+    upstream: Type.Union([following, Type.Null()]),
+    rows: Type.Record(Type.String({ pattern: "^[a-z_]{1,64}$" }), count()),
+  }),
+]);
+
+const manifestSchema = Type.Object({
+  format: Type.Literal(SNAPSHOT_FORMAT),
+  /** ISO 8601. */
+  created_at: Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$" }),
+  /** The release that made it. */
+  version: text(),
+  /** The host on which it was made. */
+  node: text(),
+  /** Null in a backup of the state alone. */
+  index: Type.Union([index, Type.Null()]),
+  /** Null in a snapshot of the index alone. */
+  state: Type.Union([file, Type.Null()]),
+});
+
+/** What a snapshot holds. It is written last, so a directory with a manifest is complete. */
+export type Manifest = Static<typeof manifestSchema>;
+export type IndexManifest = Static<typeof index>;
+export type FileManifest = Static<typeof file>;
+export type FollowingManifest = Static<typeof following>;
+
+/** The databases that a snapshot can hold, in the order in which they are copied. */
+export const SNAPSHOT_PARTS = ["index", "state"] as const;
+export type SnapshotPart = (typeof SNAPSHOT_PARTS)[number];
+
+/** The compressed file of a database in a snapshot. The names are fixed, so a manifest cannot name other files. */
+export function compressedFile(dir: string, part: SnapshotPart): string {
+  return join(dir, `${part}.db.zst`);
+}
+
+/**
+ * Reads the manifest of a snapshot.
+ *
+ * @throws UserError when the directory holds no snapshot, or one that this version cannot read.
+ */
+export function readManifest(dir: string): Manifest {
+  const value = parse(dir, readBounded(dir));
+  const format = typeof value === "object" && value !== null && "format" in value ? value.format : undefined;
+  if (typeof format === "number" && format > SNAPSHOT_FORMAT)
+    throw new UserError(
+      `${dir}: the snapshot has format ${format}; this program knows ${SNAPSHOT_FORMAT}. Use the version that made it.`,
+    );
+  if (Value.Check(manifestSchema, value)) return value;
+  const [problem] = Value.Errors(manifestSchema, value);
+  throw new UserError(
+    `${dir}: ${MANIFEST_FILE} is damaged: ${problem?.path ?? ""} ${problem?.message ?? ""}`,
+  );
+}
+
+function parse(dir: string, json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new UserError(`${dir}: ${MANIFEST_FILE} is damaged: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+function readBounded(dir: string): string {
+  const path = join(dir, MANIFEST_FILE);
+  try {
+    const handle = openSync(path, "r");
+    try {
+      const buffer = Buffer.alloc(MAX_MANIFEST_BYTES + 1);
+      let length = 0;
+      for (let read = -1; read !== 0; length += read)
+        read = readSync(handle, buffer, length, buffer.length - length, null);
+      if (length > MAX_MANIFEST_BYTES) throw new Error("it is too large");
+      return buffer.toString("utf8", 0, length);
+    } finally {
+      closeSync(handle);
+    }
+  } catch (cause) {
+    if (isTransient(cause)) throw cause;
+    throw new UserError(`${dir} holds no snapshot: ${MANIFEST_FILE} cannot be read: ${reasonOf(cause)}`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,138 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../config/schema.ts";
+import { indexPath, openIndexWriter } from "../../db/index/database.ts";
+import { openState, statePath } from "../../db/state/database.ts";
+import { raiseNonceFloor } from "../../db/state/saved-clock.ts";
+import { UserError } from "../../lib/failure.ts";
+import { syncPath } from "../../lib/sync-path.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { isRestoring, RESTORED_MARK, RESTORING_FOLDER } from "../../runtime/data-dir.ts";
+import { checkDatabase } from "./database-task.ts";
+import { detachIndex } from "./detach-index.ts";
+import { requireFreeSpace } from "./free-space.ts";
+import { type Manifest, SNAPSHOT_PARTS, type SnapshotPart } from "./manifest.ts";
+import type { SnapshotProgress } from "./progress.ts";
+import { extractPart, partsOf, readUsable } from "./verify-snapshot.ts";
+
+export interface RestoreSnapshotOptions {
+  readonly dir: string;
+  /** The data directory, which this process has locked. */
+  readonly dataDir: string;
+  readonly config: Pick<Config, "protocol" | "upstream" | "auth">;
+  /** Default: all that the snapshot holds. */
+  readonly parts?: readonly SnapshotPart[] | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: SnapshotProgress) => void;
+}
+
+export interface RestoreReport {
+  readonly manifest: Manifest;
+  readonly parts: readonly SnapshotPart[];
+}
+
+/** For migrations and the write-ahead logs of the restored databases. */
+const MARGIN_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Restores the databases of a snapshot into a data directory that lacks them. They are written and checked in the folder
+ * `restoring` and moved when all are whole: a process that is killed before leaves the data directory as it was, and one that is
+ * killed while it moves them is completed by the next call.
+ *
+ * @throws UserError when the snapshot is damaged or does not fit, when a database is in the way, or without free space; the
+ *   reason of `signal` when it aborts.
+ */
+export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<RestoreReport> {
+  const { dir, dataDir, config, signal, onProgress } = options;
+  const folder = join(dataDir, RESTORING_FOLDER);
+  if (isRestoring(dataDir)) return completeRestore(dataDir);
+  rmSync(folder, { recursive: true, force: true });
+  const manifest = readUsable(dir, config, options.parts);
+  const parts = partsOf(manifest, options.parts);
+  for (const part of parts) refuseExisting(dataDir, part);
+  const bytes = parts.reduce((sum, part) => sum + (manifest[part]?.bytes ?? 0), MARGIN_BYTES);
+  requireFreeSpace(dataDir, bytes, "restoring the snapshot");
+  mkdirSync(folder, { mode: 0o700 });
+  try {
+    for (const part of parts) {
+      const to = join(folder, fileName(part));
+      await extractPart({ dir, manifest, part, to, signal, ...(onProgress ? { onProgress } : {}) });
+      onProgress?.({ part, step: "check", share: 0 });
+      await refuseDamage(part, to, signal);
+      prepare(part, to, parts, options);
+      syncPath(to);
+    }
+    signal.throwIfAborted();
+    markRestored(folder, { manifest, parts });
+    syncPath(dataDir);
+  } catch (cause) {
+    rmSync(folder, { recursive: true, force: true });
+    throw cause;
+  }
+  return completeRestore(dataDir);
+}
+
+/** From here on the restore is only completed, never undone. */
+function markRestored(folder: string, report: RestoreReport): void {
+  const mark = join(folder, RESTORED_MARK);
+  writeFileSync(`${mark}.new`, JSON.stringify(report), { mode: 0o600 });
+  syncPath(`${mark}.new`);
+  renameSync(`${mark}.new`, mark);
+  syncPath(folder);
+}
+
+/** Moves the databases that are not moved yet. */
+function completeRestore(dataDir: string): RestoreReport {
+  const folder = join(dataDir, RESTORING_FOLDER);
+  const report = JSON.parse(readFileSync(join(folder, RESTORED_MARK), "utf8")) as RestoreReport;
+  for (const part of SNAPSHOT_PARTS) {
+    const from = join(folder, fileName(part));
+    if (existsSync(from)) renameSync(from, join(dataDir, fileName(part)));
+  }
+  syncPath(dataDir);
+  // The mark goes first: without it, the rest is what a restore leaves that was killed before it.
+  rmSync(join(folder, RESTORED_MARK));
+  rmSync(folder, { recursive: true, force: true });
+  return report;
+}
+
+function fileName(part: SnapshotPart): string {
+  return `${part}.db`;
+}
+
+function refuseExisting(dataDir: string, part: SnapshotPart): void {
+  const path = part === "index" ? indexPath(dataDir) : statePath(dataDir);
+  const found = [path, `${path}-wal`].filter(existsSync);
+  if (found.length > 0)
+    throw new UserError(
+      `${found.join(" and ")} ${found.length > 1 ? "are" : "is"} in the way of the ${part} of the snapshot. Move ${path}, ${path}-wal and ${path}-shm away, as far as they are there, and run the command again.`,
+    );
+}
+
+async function refuseDamage(part: SnapshotPart, file: string, signal: AbortSignal): Promise<void> {
+  const { damage } = await checkDatabase({ database: part, file }, signal);
+  if (damage.length > 0)
+    throw new UserError(
+      `the ${part} of the snapshot is damaged:\n${damage.map((line) => `  ${line}`).join("\n")}`,
+    );
+}
+
+/** Migrates a restored database, and makes it safe to use a second time. */
+function prepare(
+  part: SnapshotPart,
+  file: string,
+  parts: readonly SnapshotPart[],
+  { config, clock }: Pick<RestoreSnapshotOptions, "config" | "clock">,
+): void {
+  if (part === "index") {
+    using index = openIndexWriter(file);
+    detachIndex(index, { hasState: parts.includes("state") });
+    index.checkpoint();
+    return;
+  }
+  using state = openState(file, { mayCreate: false });
+  // A request that was signed before now may have been carried out after the copy was made.
+  raiseNonceFloor(state, nowSecs(clock) + config.auth.signed_at_window_secs);
+  state.checkpoint();
+}

@@ -1,0 +1,86 @@
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { UserError } from "../../lib/failure.ts";
+import { syncPath } from "../../lib/sync-path.ts";
+import { LOCK_FILES, lockDirectory } from "../../runtime/data-dir.ts";
+import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS, type SnapshotPart } from "./manifest.ts";
+
+/** A snapshot that is being made, in a directory that no other process uses. */
+export interface SnapshotDirectory extends Disposable {
+  readonly path: string;
+  /** The uncompressed copy of a database. */
+  plainFile(part: SnapshotPart): string;
+  /** Gives the directory its final name. The files in it must be synced. */
+  complete(): void;
+}
+
+const PARTIAL = ".partial";
+
+/**
+ * Creates the directory `<dir>.partial`, which becomes `dir` when the snapshot is complete. What a killed process left there is
+ * deleted. Disposing deletes it unless it is complete.
+ *
+ * @throws UserError when `dir` exists or cannot be created; RetryableError when another process makes the same snapshot.
+ */
+export function createSnapshotDirectory(dir: string): SnapshotDirectory {
+  const target = resolve(dir);
+  if (existsSync(target)) throw new UserError(`${target} exists already. Name a directory that does not.`);
+  const path = `${target}${PARTIAL}`;
+  const release = lockPartial(path);
+  let isComplete = false;
+  deleteFiles(path);
+  return {
+    path,
+    plainFile: (part) => plainFile(path, part),
+    complete() {
+      syncPath(path);
+      renameSync(path, target);
+      isComplete = true;
+      syncPath(dirname(target));
+      release();
+      for (const name of LOCK_FILES) rmSync(join(target, name), { force: true });
+    },
+    [Symbol.dispose]() {
+      if (isComplete) return;
+      deleteFiles(path);
+      deleteDirectory(path, release);
+    },
+  };
+}
+
+function lockPartial(path: string): () => void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  return lockDirectory(path, {
+    what: "directory",
+    inUse: (holder) => `${path} is in use by ${holder}, which makes the same snapshot`,
+  });
+}
+
+function plainFile(path: string, part: SnapshotPart): string {
+  return join(path, `${part}.db`);
+}
+
+function deleteFiles(path: string): void {
+  rmSync(join(path, MANIFEST_FILE), { force: true });
+  for (const part of SNAPSHOT_PARTS) {
+    const plain = plainFile(path, part);
+    for (const file of [
+      plain,
+      `${plain}-wal`,
+      `${plain}-shm`,
+      `${plain}-journal`,
+      compressedFile(path, part),
+    ])
+      rmSync(file, { force: true });
+  }
+}
+
+function deleteDirectory(path: string, release: () => void): void {
+  for (const name of LOCK_FILES) rmSync(join(path, name), { force: true });
+  release();
+  try {
+    rmdirSync(path);
+  } catch {
+    // It has foreign files.
+  }
+}

@@ -1,0 +1,307 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { indexPath, openIndexWriter } from "../../../src/db/index/database.ts";
+import { writeMeta } from "../../../src/db/index/meta.ts";
+import { eventsAfter, publishedSeq } from "../../../src/db/index/outbox.ts";
+import { putPosition } from "../../../src/db/index/positions.ts";
+import { openState, statePath } from "../../../src/db/state/database.ts";
+import { nonceFloor } from "../../../src/db/state/saved-clock.ts";
+import { COPY_TREATMENT } from "../../../src/node/snapshot/detach-index.ts";
+import { openDataDir } from "../../../src/runtime/data-dir.ts";
+import { Scope } from "../../../src/upstream/scope.ts";
+import { cast } from "../../support/records.ts";
+import { openSnapshotNode, tablesOf } from "./snapshot-node.ts";
+
+const UPSTREAM = "upstream.url=http://127.0.0.1:1";
+const SIGNED_AT_WINDOW_SECS = 300;
+
+describe("a snapshot of a node that runs", () => {
+  test("holds every table, and its manifest says what it holds", async () => {
+    using fixture = await openSnapshotNode();
+    const { node, create, restore, path, names } = fixture;
+    node.merge([cast(7, "first"), cast(7, "second")]);
+    const manifest = await create("a");
+    expect(manifest).toMatchObject({
+      format: 1,
+      created_at: "2025-06-15T15:06:40Z",
+      index: { network: "mainnet", demo: false, upstream: null, rows: { fids: 1 } },
+    });
+    expect(names("a")).toEqual(["index.db.zst", "manifest.json", "state.db.zst"]);
+    await restore("a", "b");
+    expect(names("b")).toEqual(["index.db", "state.db"]);
+    for (const pathOf of [indexPath, statePath]) {
+      const [before, after] = [tablesOf(pathOf(node.dir)), tablesOf(pathOf(path("b")))];
+      expect([...after.keys()]).toEqual([...before.keys()]);
+      const changed = [...before.keys()].filter((table) => before.get(table) !== after.get(table));
+      const mayChange = ["state_clock", "sqlite_sequence", ...Object.keys(COPY_TREATMENT)];
+      expect(changed.filter((table) => !mayChange.includes(table))).toEqual([]);
+      expect(changed.filter((table) => COPY_TREATMENT[table as "meta"] === "whole")).toEqual([]);
+    }
+  });
+
+  test("has files that only their owner can read", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, restore, path } = fixture;
+    await create("a");
+    await restore("a", "b");
+    const files = ["a/index.db.zst", "a/state.db.zst", "a/manifest.json", "b/index.db", "b/state.db"];
+    expect(files.map((file) => statSync(path(file)).mode & 0o777)).toEqual(files.map(() => 0o600));
+    expect(statSync(path("a")).mode & 0o777).toBe(0o700);
+  });
+
+  test("publishes nothing that waits in the outbox when it has no state, and all of it when it has one", async () => {
+    using fixture = await openSnapshotNode();
+    const { node, create, restore, path } = fixture;
+    node.merge([cast(7, "first"), cast(7, "second")]);
+    const events = eventsAfter(node.db, 0, 10).length;
+    expect(events).toBeGreaterThan(0);
+    await create("whole");
+    await create("index-alone", { parts: ["index"] });
+    const waiting = async (name: string, into: string, parts?: readonly ["index"]) => {
+      await restore(name, into, { parts });
+      using index = openIndexWriter(indexPath(path(into)));
+      return eventsAfter(index, publishedSeq(index), 10).length;
+    };
+    expect(await waiting("whole", "b")).toBe(events);
+    expect(await waiting("index-alone", "c")).toBe(0);
+    // The events of a state that is not restored belong to the node that has it.
+    expect(await waiting("whole", "d", ["index"])).toBe(0);
+  });
+
+  test("refuses requests that were signed before the state was restored", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, restore, path } = fixture;
+    await create("a", { parts: ["state"] });
+    await restore("a", "b");
+    using state = openState(statePath(path("b")));
+    expect(nonceFloor(state)).toBe(1_750_000_000 + SIGNED_AT_WINDOW_SECS);
+  });
+
+  test("numbers the events of a log of its own", async () => {
+    using fixture = await openSnapshotNode();
+    const { node, create, restore, path } = fixture;
+    writeMeta(node.db, "log id", "1");
+    await create("a");
+    await restore("a", "b");
+    expect(tablesOf(indexPath(path("b"))).get("meta")).not.toContain("log id");
+  });
+});
+
+describe("a snapshot is not made", () => {
+  test("over a directory that exists", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, path } = fixture;
+    mkdirSync(path("a"));
+    await expect(create("a")).rejects.toThrow("exists already");
+  });
+
+  test("of an index that is being filled, unless that is asked for", async () => {
+    using fixture = await openSnapshotNode();
+    const { node, create, verify } = fixture;
+    writeMeta(node.db, "follows", "true");
+    putPosition(node.db, "upstream stage", 2);
+    putPosition(node.db, "upstream shards", 2);
+    putPosition(node.db, "upstream 1 applied", 41);
+    await expect(create("a", { parts: ["index"] })).rejects.toThrow("--any-stage");
+    const { index } = await create("a", { parts: ["index"], anyStage: true });
+    expect(index?.upstream).toEqual({
+      fids: 0,
+      stage: "filling",
+      shards: 2,
+      applied_blocks: { "1": 41 },
+      seqnum: null,
+    });
+    expect((await verify("a", UPSTREAM)).index).toEqual(index);
+  });
+
+  test("when the write-ahead log grows too large meanwhile, and leaves nothing", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, path } = fixture;
+    await expect(create("a", { logLimitBytes: 0 })).rejects.toThrow("write-ahead log passed 0 MB");
+    expect([existsSync(path("a")), existsSync(path("a.partial"))]).toEqual([false, false]);
+  });
+
+  test("while another process makes it", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, path } = fixture;
+    const other = openDataDir(path("a.partial"));
+    await expect(create("a")).rejects.toThrow(`is in use by process ${process.pid}`);
+    other.release();
+    await create("a");
+  });
+
+  test("after it was stopped, and leaves nothing", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, path } = fixture;
+    const stop = new AbortController();
+    const creating = create("a", { signal: stop.signal, onProgress: () => stop.abort(new Error("stopped")) });
+    await expect(creating).rejects.toThrow("stopped");
+    expect([existsSync(path("a")), existsSync(path("a.partial"))]).toEqual([false, false]);
+  });
+});
+
+describe("a snapshot is not restored", () => {
+  test.each([
+    [
+      "of another network",
+      ["protocol.network=testnet"],
+      "the index holds mainnet; protocol.network is testnet",
+    ],
+    ["of a node that follows none, where upstream.url is set", [UPSTREAM], "was filled without an upstream"],
+  ])("%s", async (_name, settings, message) => {
+    using fixture = await openSnapshotNode();
+    const { create, verify } = fixture;
+    await create("a");
+    await expect(verify("a", ...settings)).rejects.toThrow(message);
+  });
+
+  test.each([
+    ["without upstream.url", [], "upstream.url is empty"],
+    ["for other fids", [UPSTREAM, "upstream.fids=3,5"], "the index follows other fids"],
+    ["for all fids", [UPSTREAM], "the index follows other fids"],
+  ])("of a node that follows some fids: %s", async (_name, settings, message) => {
+    using fixture = await openSnapshotNode();
+    const { node, create, verify } = fixture;
+    writeMeta(node.db, "follows", "true");
+    putPosition(node.db, "upstream stage", 3);
+    putPosition(node.db, "upstream scope", new Scope(new Set([3, 4]), []).fingerprint);
+    await create("a");
+    await expect(verify("a", ...settings)).rejects.toThrow(message);
+    await verify("a", UPSTREAM, "upstream.fids=4,3");
+  });
+
+  test.each([
+    ["an index", "index.db"],
+    ["a state", "state.db"],
+    ["a log that belongs to no file", "index.db-wal"],
+  ])("over %s", async (_name, file) => {
+    using fixture = await openSnapshotNode();
+    const { create, restore, path, names } = fixture;
+    await create("a");
+    mkdirSync(path("b"));
+    writeFileSync(path(`b/${file}`), "data");
+    await expect(restore("a", "b")).rejects.toThrow(`${path(`b/${file}`)} is in the way`);
+    expect([names("b"), readFileSync(path(`b/${file}`), "utf8")]).toEqual([[file], "data"]);
+  });
+
+  test("with a newer schema or format, or a manifest that is damaged, missing or huge", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, verify, path } = fixture;
+    const manifest = await create("a");
+    const file = path("a/manifest.json");
+    const index = manifest.index;
+    for (const [content, message] of [
+      [{ ...manifest, index: { ...index, schema: 9e15 } }, "is damaged: /index"],
+      [{ ...manifest, index: { ...index, schema: 2e12 } }, "newer version"],
+      [{ ...manifest, format: 2 }, "has format 2; this program knows 1"],
+      [{ ...manifest, index: { ...index, sha256: "../../x" } }, "is damaged: /index"],
+      [{ ...manifest, index: null, state: null }, "neither an index nor a state"],
+      [[], "is damaged"],
+      ["x".repeat(2 ** 20), "it is too large"],
+    ] as const) {
+      writeFileSync(file, JSON.stringify(content));
+      await expect(verify("a")).rejects.toThrow(message);
+    }
+    writeFileSync(file, "{");
+    await expect(verify("a")).rejects.toThrow("is damaged");
+    await expect(verify("nowhere")).rejects.toThrow("holds no snapshot");
+  });
+
+  test("from a directory that holds several: the newest is named", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, verify, path } = fixture;
+    await create("all/1", { parts: ["state"] });
+    await create("all/2", { parts: ["state"] });
+    await expect(verify("all")).rejects.toThrow(`the newest: ${path("all/2")}`);
+  });
+
+  test("after any byte of a file has changed, or the file was cut or made longer", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, verify, path } = fixture;
+    await create("a");
+    const files = ["index.db.zst", "state.db.zst"].map((name) => path(`a/${name}`));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...files),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        fc.integer({ min: 0, max: 9 }),
+        async (file, at, bit) => {
+          const before = readFileSync(file);
+          const changed = Buffer.from(before);
+          const offset = Math.floor(at * before.length);
+          if (bit < 8) changed[offset] = (before[offset] ?? 0) ^ (1 << bit);
+          writeFileSync(
+            file,
+            bit === 8 ? before.subarray(0, offset) : bit === 9 ? Buffer.concat([before, before]) : changed,
+          );
+          const outcome = await verify("a").then(
+            () => "accepted",
+            (cause: Error) => cause.message,
+          );
+          writeFileSync(file, before);
+          expect(outcome).toContain(`${file} is not the file that was written`);
+        },
+      ),
+      { numRuns: 40 },
+    );
+    await verify("a");
+  });
+
+  test("when a file holds more than the manifest says", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, restore, path, names } = fixture;
+    await create("a", { parts: ["index"] });
+    writeFileSync(path("a/index.db.zst"), Bun.zstdCompressSync(Buffer.alloc(64 * 2 ** 20)));
+    await expect(restore("a", "b")).rejects.toThrow("it holds more than");
+    expect(names("b")).toEqual([]);
+  });
+
+  test("without enough free space", async () => {
+    using fixture = await openSnapshotNode();
+    const { node, create, path, restore } = fixture;
+    const manifest = await create("a");
+    const huge = { ...manifest, index: { ...manifest.index, bytes: 2 ** 50 } };
+    writeFileSync(path("a/manifest.json"), JSON.stringify(huge));
+    await expect(restore("a", "b")).rejects.toThrow("of free space");
+    expect(existsSync(join(node.dir, "index.db"))).toBe(true);
+  });
+});
+
+test("a restore that was killed between two moves is completed by the next, and no other command uses the directory", async () => {
+  using fixture = await openSnapshotNode();
+  const { create, restore, path, names } = fixture;
+  const manifest = await create("a");
+  await restore("a", "b");
+  const expected = [indexPath, statePath].map((pathOf) => tablesOf(pathOf(path("b"))));
+  // The state as the kill leaves it: one database is moved, the other is not.
+  mkdirSync(path("b/restoring"));
+  renameSync(path("b/index.db"), path("b/restoring/index.db"));
+  writeFileSync(path("b/restoring/complete"), JSON.stringify({ manifest, parts: ["index", "state"] }));
+  expect(() => openDataDir(path("b"))).toThrow("restoring a snapshot was interrupted");
+  expect(await restore("a", "b")).toEqual({ manifest, parts: ["index", "state"] });
+  expect(names("b")).toEqual(expect.arrayContaining(["index.db", "state.db"]));
+  expect(existsSync(path("b/restoring"))).toBe(false);
+  expect([indexPath, statePath].map((pathOf) => tablesOf(pathOf(path("b"))))).toEqual(expected);
+  openDataDir(path("b")).release();
+});
+
+test("a damaged database is not copied", async () => {
+  using fixture = await openSnapshotNode();
+  const { node, create } = fixture;
+  node.db.checkpoint();
+  const file = indexPath(node.dir);
+  const bytes = readFileSync(file);
+  const root = (() => {
+    using sqlite = new Database(file, { readonly: true });
+    return sqlite
+      .query<{ rootpage: number }, []>("SELECT rootpage FROM sqlite_master WHERE name = 'casts'")
+      .get();
+  })();
+  bytes.fill(0xff, ((root?.rootpage ?? 1) - 1) * 4096, (root?.rootpage ?? 1) * 4096);
+  mkdirSync(fixture.path("data"));
+  writeFileSync(fixture.path("data/index.db"), bytes);
+  await expect(create("a", { dataDir: fixture.path("data"), parts: ["index"] })).rejects.toThrow("malformed");
+});
