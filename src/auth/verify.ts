@@ -1,6 +1,7 @@
 import type { ServiceNames } from "../config/names.ts";
 import { ApiError } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../http/params.ts";
+import { pausedByOperator } from "../http/paused.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { CustodyOf } from "./custody.ts";
@@ -20,6 +21,8 @@ export interface AuthDeps {
   readonly custodyOf: CustodyOf;
   /** While this returns a reason, a custody address in the index may be outdated. */
   readonly staleReason: StaleReason;
+  /** Whether the operator has paused signed operations. */
+  readonly isPaused: () => boolean;
   readonly log: Logger;
 }
 
@@ -46,11 +49,12 @@ const unauthorized = (message: string) => new ApiError("unauthorized", message);
  * does not cover the query, so the same headers would otherwise be valid for another query.
  */
 export function createVerify(deps: AuthDeps): Verify {
-  const { names, clock, windowSecs, nonces, custodyOf, staleReason } = deps;
+  const { names, clock, windowSecs, nonces, custodyOf, staleReason, isPaused } = deps;
   const readHeaders = createSignedHeadersReader(names);
   let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;
 
   return async ({ headers, bodyHash, op }) => {
+    if (isPaused()) throw pausedByOperator("signed operations");
     const { signature, ...signed } = readHeaders(headers);
     const { fid, nonce } = signed;
     const now = nowSecs(clock);

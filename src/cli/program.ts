@@ -19,6 +19,7 @@ import { registerRestore } from "./restore.ts";
 import { registerServe } from "./serve.ts";
 import { registerSign } from "./sign.ts";
 import { registerSnapshot } from "./snapshot.ts";
+import { registerState } from "./state.ts";
 import { toExit } from "./to-exit.ts";
 import { registerTokens } from "./tokens.ts";
 import { registerUpstream } from "./upstream.ts";
@@ -40,6 +41,7 @@ const COMMANDS = [
   registerApp,
   registerWebhook,
   registerTokens,
+  registerState,
   registerSign,
   registerOpenApi,
   registerHealthcheck,

@@ -1,11 +1,14 @@
 import { nodeIdOf } from "../cluster/node-id.ts";
+import { NodeSignals } from "../cluster/node-signals.ts";
+import { createPauses, watchSwitches } from "../cluster/pauses.ts";
+import { createSwitches } from "../cluster/sqlite/switch-store.ts";
 import { findRisks } from "../config/risks.ts";
 import type { Config } from "../config/schema.ts";
 import { isBulkBuilding } from "../db/index/bulk/open-bulk-build.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../db/index/identity.ts";
 import { newestSnapshot } from "../db/index/rankings.ts";
-import { openState, statePath } from "../db/state/database.ts";
+import { openState, openStateReader, statePath } from "../db/state/database.ts";
 import { startSingleNode } from "../db/state/state-node.ts";
 import { areDeferred } from "../ingest/deferred-records.ts";
 import type { IngestRpc } from "../ingest/rpc.ts";
@@ -63,7 +66,12 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   await prepareDatabases(common, options);
   const db = openIndexReader(indexPath(config.data.dir));
   shutdown.add("index reader", () => db[Symbol.dispose]());
-  const { channels, commits, start, crashed } = createNodeWorkers(common, stateNode);
+  const signals = new NodeSignals();
+  const pauses = createPauses({ signals, log: common.log });
+  const state = openStateReader(statePath(config.data.dir));
+  shutdown.add("state reader", () => state[Symbol.dispose]());
+  shutdown.add("switches", await watchSwitches({ switches: createSwitches(state), pauses, log: common.log }));
+  const { channels, commits, start, crashed } = createNodeWorkers(common, { stateNode, signals });
   const stateStarted = start("state");
 
   const upstream = watchUpstream(common, channels.upstream);
@@ -84,6 +92,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     state: connectRpc<StateWriterRpc>(channels.state.connect()),
     matching: connectRpc<MatchRpc>(channels.matching.connect()),
     upstream,
+    pauses,
     isStarted: () => isStarted,
     storage: {
       replaced,
@@ -107,6 +116,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     delivery: channels.delivery,
     state: channels.state,
     stateNode,
+    signals,
     onCrash: crashed("http"),
   });
   shutdown.add("HTTP workers", () => http.stop());

@@ -1,4 +1,5 @@
 import { Registry } from "prom-client";
+import type { Pauses } from "../cluster/pauses.ts";
 import type { Config } from "../config/schema.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { isDemo } from "../db/index/identity.ts";
@@ -45,6 +46,7 @@ interface NodeOpsDeps {
   readonly state: StatsClient<StateWriterRpc>;
   /** The watch of the upstream; undefined when the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
+  readonly pauses: Pick<Pauses, "latest">;
   /** Whether every part has started. */
   readonly isStarted: () => boolean;
   readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced">;
@@ -66,8 +68,20 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
   readonly stateWatch: StateWatch;
   readonly storageWatch: StorageWatch;
 } {
-  const { common, db, ingest, maintenance, fanOut, delivery, matching, state, upstream, isStarted, storage } =
-    deps;
+  const {
+    common,
+    db,
+    ingest,
+    maintenance,
+    fanOut,
+    delivery,
+    matching,
+    state,
+    upstream,
+    pauses,
+    isStarted,
+    storage,
+  } = deps;
   const { config, log, metrics, shutdown } = common;
   const stats: NodeStats = {
     ingest: new PartStats("ingest", () => ingest.stats()),
@@ -113,7 +127,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
       );
     },
     staleReason: async () => upstream?.behindReason(),
-    status: () => nodeStatus(config, { db, upstream, stats, storageWatch }),
+    status: () => nodeStatus(config, { db, upstream, stats, storageWatch, pauses }),
   };
 }
 
@@ -131,12 +145,12 @@ function partMetricsOf<Stats>(
 /** Builds the status. The section of a part that does not respond in time is null, and `unavailable` names the part. */
 async function nodeStatus(
   config: Config,
-  deps: Pick<NodeOpsDeps, "db" | "upstream"> & {
+  deps: Pick<NodeOpsDeps, "db" | "upstream" | "pauses"> & {
     readonly stats: NodeStats;
     readonly storageWatch: StorageWatch;
   },
 ) {
-  const { db, upstream, stats, storageWatch } = deps;
+  const { db, upstream, stats, storageWatch, pauses } = deps;
   const space = storageWatch.diskSpace();
   const [writer, swept, sends, deliveries, matching, state] = await Promise.all([
     stats.ingest.request(),
@@ -186,6 +200,12 @@ async function nodeStatus(
           failure: state.failure,
         }
       : null,
+    switches: pauses.latest().map(({ name, reason, pausedBy, pausedAt }) => ({
+      name,
+      reason,
+      paused_by: pausedBy,
+      paused_at: pausedAt,
+    })),
     maintenance: swept
       ? {
           runs: swept.runs,

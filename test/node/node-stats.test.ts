@@ -128,6 +128,7 @@ test("the status and the metrics respond while no part does", async () => {
     matching: stuck(),
     state: stuck(),
     upstream: undefined,
+    pauses: { latest: () => [] },
     isStarted: () => true,
     storage: { replaced: async () => undefined, onReplaced: () => {} },
   });

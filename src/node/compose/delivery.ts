@@ -1,5 +1,6 @@
 import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { type Gate, OPEN_GATE } from "../../lib/gate.ts";
 import type { OutboundClient } from "../../net/client.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
 import type { Common } from "../../runtime/common.ts";
@@ -41,6 +42,8 @@ export async function startDelivery(options: {
   readonly matching: MatchClient;
   /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;
+  /** Closed while no delivery may be claimed. Default: never. */
+  readonly gate?: Gate;
   readonly after?: SetTimer;
   readonly random?: () => number;
 }): Promise<RunningDelivery> {
@@ -65,6 +68,7 @@ export async function startDelivery(options: {
       userAgent: `${service.name}/${version}`,
       signatureHeader: `${serviceNames(service.name).headerPrefix}Signature`,
     }),
+    gate: options.gate ?? OPEN_GATE,
     stats,
     clock,
     setTimer: after,

@@ -1,4 +1,5 @@
 import { apiPlugins } from "../../api/shared/plugins.ts";
+import type { Pausable } from "../../cluster/switch-store.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
@@ -28,6 +29,7 @@ export function createNodeHttp(deps: {
   readonly delivery: DeliveryNode;
   readonly ops: NodeOps;
   readonly stateNode: StateNode;
+  readonly isPaused: (name: Pausable) => boolean;
   /** The budget of unsent response bytes, shared by all HTTP workers. */
   readonly unsent: UnsentBytes;
   /** The process's file descriptors; undefined where the system does not report their limit. */
@@ -35,12 +37,24 @@ export function createNodeHttp(deps: {
   /** Aborts when the process starts to shut down. */
   readonly stopping: AbortSignal;
 }): HttpServer {
-  const { common, db, commits, state, fanOut, delivery, ops, stateNode, unsent, descriptors, stopping } =
-    deps;
+  const {
+    common,
+    db,
+    commits,
+    state,
+    fanOut,
+    delivery,
+    ops,
+    stateNode,
+    isPaused,
+    unsent,
+    descriptors,
+    stopping,
+  } = deps;
   const { config, clock } = common;
   // Only a node that follows an upstream can lag behind it.
   const staleReason = config.upstream.url === "" ? undefined : ops.staleReason;
-  const management = createManagement({ common, index: db, state, delivery, staleReason });
+  const management = createManagement({ common, index: db, state, delivery, staleReason, isPaused });
   return createHttpServer({
     common,
     version,
@@ -54,7 +68,7 @@ export function createNodeHttp(deps: {
         notificationWindowSecs: config.notifications.aggregation_window_secs,
       },
       management,
-      push: createPush({ common, index: db, state, management, fanOut, stopping }),
+      push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused }),
     }),
     ops,
     unavailableReason: config.upstream.url === "" ? undefined : createBuildCheck(db),

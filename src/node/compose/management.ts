@@ -2,6 +2,7 @@ import type { ManagementDeps } from "../../api/shared/management.ts";
 import { createAppService } from "../../apps/app-service.ts";
 import { custodyFromIndex } from "../../auth/custody.ts";
 import { neverStale, type StaleReason } from "../../auth/staleness.ts";
+import type { Pausable } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
@@ -23,6 +24,8 @@ export function createManagement(options: {
   readonly guard?: UrlGuard;
   /** Default: never stale. */
   readonly staleReason?: StaleReason;
+  /** Default: nothing is paused. */
+  readonly isPaused?: (name: Pausable) => boolean;
 }): ManagementDeps {
   const { index, state } = options;
   const { config, clock, log } = options.common;
@@ -45,6 +48,7 @@ export function createManagement(options: {
       nonces: state.nonces,
       custodyOf: custodyFromIndex(index),
       staleReason: options.staleReason ?? neverStale,
+      isPaused: () => options.isPaused?.("signed") ?? false,
     },
     apps: createAppService({
       store: state.apps,

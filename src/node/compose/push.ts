@@ -3,6 +3,7 @@ import type { PushDeps } from "../../api/shared/push.ts";
 import { createSendKeyLookup } from "../../apps/app-of-send-key.ts";
 import { activeKeysFromIndex } from "../../auth/app-keys.ts";
 import { createEnvelopeVerifier } from "../../auth/jfs.ts";
+import type { Pausable } from "../../cluster/switch-store.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import type { UrlGuard } from "../../net/guard.ts";
@@ -28,8 +29,10 @@ export function createPush(options: {
   readonly stopping?: AbortSignal;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
+  /** Default: nothing is paused. */
+  readonly isPaused?: (name: Pausable) => boolean;
 }): PushDeps {
-  const { index, state, management, fanOut } = options;
+  const { index, state, management, fanOut, isPaused = () => false } = options;
   const { config, clock, log, metrics } = options.common;
   const { net } = config;
   const guard = options.guard ?? createConfiguredGuard(net);
@@ -41,6 +44,7 @@ export function createPush(options: {
     tokenWebhook: {
       verify: createEnvelopeVerifier({ activeKeyOf: activeKeysFromIndex(index), clock }),
       staleReason: management.auth.staleReason,
+      isPaused: () => isPaused("tokens"),
       events: createTokenEvents({ apps, tokens, guard, clock, log, count }),
       count,
     },

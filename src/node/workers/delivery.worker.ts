@@ -1,3 +1,4 @@
+import { deliveryGate, NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
@@ -22,6 +23,8 @@ export interface DeliveryWorkerInit {
   /** Connects to the writer of the state. */
   readonly state: MessagePort;
   readonly stateNode: StateNode;
+  /** See `NodeSignals`. */
+  readonly signals: SharedArrayBuffer;
   /** Connects to the thread that matches events against subscriptions. */
   readonly matching: MessagePort;
 }
@@ -30,12 +33,13 @@ export interface DeliveryWorkerInit {
 const STOP_GRACE_MS = 1_500;
 
 /** Publishes the events of the index as webhook deliveries and sends them. */
-runWorker<DeliveryWorkerInit>(async ({ config, ingest, state, matching }) => {
+runWorker<DeliveryWorkerInit>(async ({ config, ingest, state, signals, matching }) => {
   const log = createLogger(config, {});
   const index = openIndexReader(indexPath(config.data.dir));
   const stateReader = openStateReader(statePath(config.data.dir));
   const delivery = await startDelivery({
     common: { config, clock: systemClock, log },
+    gate: deliveryGate(new NodeSignals(signals)),
     index,
     state: createStateStores(stateReader, createStateWriterClient(connectRpc<StateWriterRpc>(state))),
     outbox: connectRpc<IngestRpc>(ingest),

@@ -1,3 +1,4 @@
+import { NodeSignals, sendPermissionOf } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
@@ -17,18 +18,21 @@ export interface FanOutWorkerInit {
   readonly config: Config;
   readonly state: MessagePort;
   readonly stateNode: StateNode;
+  /** See `NodeSignals`. */
+  readonly signals: SharedArrayBuffer;
 }
 
 /** The time that clients have left to respond after the process starts to shut down. */
 const STOP_GRACE_MS = 1_500;
 
 /** Runs notification campaigns, off the threads that serve reads. */
-runWorker<FanOutWorkerInit>(async ({ config, state }) => {
+runWorker<FanOutWorkerInit>(async ({ config, state, signals }) => {
   const log = createLogger(config, {});
   const index = openIndexReader(indexPath(config.data.dir));
   const stateReader = openStateReader(statePath(config.data.dir));
   const fanOut = createFanOut({
     common: { config, clock: systemClock, log },
+    permission: sendPermissionOf(new NodeSignals(signals)),
     index,
     state: createStateStores(stateReader, createStateWriterClient(connectRpc<StateWriterRpc>(state))),
   });

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Gauge } from "prom-client";
+import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import type { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
@@ -52,10 +53,11 @@ export function startHttpWorkers(
     readonly delivery: WorkerChannels;
     readonly state: WorkerChannels;
     readonly stateNode: StateNode;
+    readonly signals: NodeSignals;
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
-  const { ops, metrics, partMetrics, commits, fanOut, delivery, state, stateNode, onCrash } = deps;
+  const { ops, metrics, partMetrics, commits, fanOut, delivery, state, stateNode, signals, onCrash } = deps;
   const count = config.http.workers || defaultWorkers(availableParallelism());
   const sharesPort = count > 1;
   const stats: PartStats<WorkerMetrics>[] = [];
@@ -87,6 +89,7 @@ export function startHttpWorkers(
       unsent: unsent.shared,
       state: statePort,
       stateNode,
+      signals: signals.shared,
       sharesPort,
     };
     const worker = startWorker({

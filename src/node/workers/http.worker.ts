@@ -1,4 +1,5 @@
 import { Registry } from "prom-client";
+import { NodeSignals } from "../../cluster/node-signals.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
@@ -33,6 +34,8 @@ export interface HttpWorkerInit {
   /** Connects to the writer of the state. */
   readonly state: MessagePort;
   readonly stateNode: StateNode;
+  /** See `NodeSignals`. */
+  readonly signals: SharedArrayBuffer;
   /** Whether other workers accept connections on the same port. */
   readonly sharesPort: boolean;
 }
@@ -40,6 +43,7 @@ export interface HttpWorkerInit {
 /** Serves the HTTP interface. Any number of these workers share one port. Their shared state is in the state database. */
 runWorker<HttpWorkerInit>(async (init) => {
   const { config, commits, node, fanOut, delivery, state, stateNode, unsent, sharesPort } = init;
+  const signals = new NodeSignals(init.signals);
   const log = createLogger(config, {});
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
   const db = openIndexReader(indexPath(config.data.dir));
@@ -54,6 +58,7 @@ runWorker<HttpWorkerInit>(async (init) => {
     delivery: connectRpc<DeliveryNode>(delivery),
     ops: connectNodeOps(node),
     stateNode,
+    isPaused: (name) => signals.isPaused(name),
     unsent: new UnsentBytes(unsent),
     descriptors: processDescriptors(),
     stopping: stopping.signal,

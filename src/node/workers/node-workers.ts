@@ -1,3 +1,4 @@
+import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { CommitSequence } from "../../db/index/commit-sequence.ts";
 import type { StateNode } from "../../db/state/state-node.ts";
@@ -41,7 +42,10 @@ export interface NodeWorkers {
 }
 
 /** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
-export function createNodeWorkers({ config, log, shutdown }: Common, stateNode: StateNode): NodeWorkers {
+export function createNodeWorkers(
+  { config, log, shutdown }: Common,
+  { stateNode, signals }: { readonly stateNode: StateNode; readonly signals: NodeSignals },
+): NodeWorkers {
   const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
     WorkerName,
     WorkerChannels
@@ -58,7 +62,7 @@ export function createNodeWorkers({ config, log, shutdown }: Common, stateNode: 
     commits,
     crashed,
     start(name) {
-      const { init, transfer } = initOf(name, { config, channels, commits, stateNode });
+      const { init, transfer } = initOf(name, { config, channels, commits, stateNode, signals });
       const worker = startWorker({ name, url: workerUrls[name], init, transfer, onCrash: crashed(name) });
       running.set(name, worker);
       channels[name].attach(worker);
@@ -73,9 +77,11 @@ function initOf(
   deps: Pick<NodeWorkers, "channels" | "commits"> & {
     readonly config: Config;
     readonly stateNode: StateNode;
+    readonly signals: NodeSignals;
   },
 ) {
   const { config, channels, commits, stateNode } = deps;
+  const signals = deps.signals.shared;
   switch (name) {
     case "ingest": {
       const init: IngestWorkerInit = { config, commits: commits.shared };
@@ -90,7 +96,7 @@ function initOf(
     case "maintenance":
     case "fanOut": {
       const state = channels.state.connect();
-      const init: MaintenanceWorkerInit & FanOutWorkerInit = { config, state, stateNode };
+      const init: MaintenanceWorkerInit & FanOutWorkerInit = { config, state, stateNode, signals };
       return { init, transfer: [state] };
     }
     case "delivery": {
@@ -99,7 +105,7 @@ function initOf(
         channels.state.connect(),
         channels.matching.connect(),
       ];
-      const init: DeliveryWorkerInit = { config, ingest, state, stateNode, matching };
+      const init: DeliveryWorkerInit = { config, ingest, state, stateNode, signals, matching };
       return { init, transfer: [ingest, state, matching] };
     }
     case "hub": {

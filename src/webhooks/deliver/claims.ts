@@ -32,6 +32,10 @@ export interface Claims {
   next(slot: SchedulerSlot): Promise<ClaimedDelivery | undefined>;
   /** Undoes the claims of the webhook's deliveries that wait for a slot. */
   giveBack(webhookId: string): void;
+  /** Undoes all such claims. */
+  giveBackAll(): void;
+  /** Undoes claims of deliveries that `next` returned and that were not called. */
+  undo(webhookId: string, deliveries: readonly ClaimedDelivery[]): void;
   /** Undoes all such claims, now and when a claim under way returns. */
   stop(): void;
 }
@@ -178,6 +182,10 @@ export function createClaims(deps: ClaimsDeps): Claims {
     unclaim(webhookId, claimed.waiting);
   }
 
+  function giveBackAll(): void {
+    for (const webhookId of [...ahead.keys()]) giveBack(webhookId);
+  }
+
   function unclaim(webhookId: string, deliveries: readonly ClaimedDelivery[]): void {
     // If that fails, their leases expire, and then they are sent.
     const undone = queue
@@ -195,9 +203,11 @@ export function createClaims(deps: ClaimsDeps): Claims {
       return takeAhead(slot) ?? claim(slot);
     },
     giveBack,
+    giveBackAll,
+    undo: unclaim,
     stop() {
       isStopped = true;
-      for (const webhookId of [...ahead.keys()]) giveBack(webhookId);
+      giveBackAll();
     },
   };
 }

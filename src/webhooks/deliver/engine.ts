@@ -1,5 +1,6 @@
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { createFaultLog } from "../../db/state/unavailable-log.ts";
+import type { Gate } from "../../lib/gate.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { SetTimer } from "../../runtime/set-timer.ts";
@@ -40,6 +41,8 @@ export interface EngineSettings {
 export interface EngineDeps {
   readonly queue: DeliveryQueue;
   readonly call: CallReceiver;
+  /** Closed while no delivery may be claimed or called. */
+  readonly gate: Gate;
   readonly stats: DeliveryCounters;
   readonly clock: Clock;
   readonly setTimer: SetTimer;
@@ -68,9 +71,11 @@ export interface DeliveryEngine {
  * groups.
  */
 export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEngine> {
-  const { queue, call, stats, clock, setTimer, random, log, settings } = deps;
+  const { queue, call, gate, stats, clock, setTimer, random, log, settings } = deps;
   const scheduler = new FairScheduler(settings.scheduler);
   const aborter = new AbortController();
+  const stopping = new AbortController();
+  let waitsForGate = false;
   const running = new Set<Promise<void>>();
   let unrecorded = 0;
   let isStopping = false;
@@ -103,6 +108,10 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
   /** Starts as many calls as the scheduler allows, and sets a timer for the next due time. */
   function pump(): void {
     if (isStopping) return;
+    if (!gate.isOpen()) {
+      waitForGate();
+      return;
+    }
     while (unrecorded < MAX_UNRECORDED) {
       const slot = scheduler.acquire(clock.nowMs());
       if (!slot) break;
@@ -112,6 +121,20 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     if (atMs === timer?.atMs) return;
     timer?.cancel();
     timer = atMs === undefined ? undefined : { atMs, cancel: setTimer(waitUntil(atMs), onTimer) };
+  }
+
+  /** Gives back what is claimed and not called, and continues when the gate opens. */
+  function waitForGate(): void {
+    claims.giveBackAll();
+    if (waitsForGate) return;
+    waitsForGate = true;
+    gate.opened(stopping.signal).then(
+      () => {
+        waitsForGate = false;
+        pump();
+      },
+      () => undefined,
+    );
   }
 
   function onTimer(): void {
@@ -147,6 +170,13 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     const delivery = await claims.next(slot);
     if (!delivery) {
       slot.release(clock.nowMs());
+      return pump();
+    }
+    if (!gate.isOpen()) {
+      claims.undo(webhookId, [delivery]);
+      slot.release(clock.nowMs());
+      // It is due again, and nothing else announces it.
+      scheduler.wake(webhookId, clock.nowMs(), clock.nowMs());
       return pump();
     }
     // The webhook may have more due deliveries and a free slot for them.
@@ -262,6 +292,7 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
 
     async stop(graceMs) {
       isStopping = true;
+      stopping.abort();
       timer?.cancel();
       cancelPoll?.();
       for (const end of sleeping) end();

@@ -6,6 +6,7 @@ import { jsonBodyDecoder, rawBody } from "../../../http/body.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import { operation } from "../../../http/operation.ts";
+import { pausedByOperator } from "../../../http/paused.ts";
 import type { TokenEvents } from "../../../push/tokens/token-events.ts";
 import type { CountTokenEvent } from "../../../push/tokens/token-metrics.ts";
 import { unwrapOrThrow } from "../../shared/management.ts";
@@ -36,12 +37,15 @@ const Refused = Type.Object(
 export interface TokenWebhookDeps {
   readonly verify: VerifyEnvelope;
   readonly staleReason: StaleReason;
+  /** Whether the operator has paused token events. */
+  readonly isPaused: () => boolean;
   readonly events: TokenEvents;
   readonly count: CountTokenEvent;
 }
 
 /** `/frame/webhook/<app_id>`: receives reports of clients about what their users do with a mini app. */
-export function tokenWebhookRoutes({ verify, staleReason, events, count }: TokenWebhookDeps): AnyElysia {
+export function tokenWebhookRoutes(deps: TokenWebhookDeps): AnyElysia {
+  const { verify, staleReason, isPaused, events, count } = deps;
   const decodeEnvelope = jsonBodyDecoder(SignedEnvelope);
   // Has no hook that decodes the body, because an unknown app is reported before an invalid body.
   const { transform: _, ...hook } = operation({
@@ -62,6 +66,7 @@ export function tokenWebhookRoutes({ verify, staleReason, events, count }: Token
   return new Elysia({ name: "token-webhook" }).post(
     "/frame/webhook/:app_id",
     async ({ params, request }) => {
+      if (isPaused()) throw pausedByOperator("token events");
       const app = unwrapOrThrow(await events.findApp(params.app_id));
       const sender = verify(decodeEnvelope(rawBody(request)), app.signerFidAllowlist);
       if (!sender.ok) {

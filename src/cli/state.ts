@@ -1,0 +1,65 @@
+import { hostname, userInfo } from "node:os";
+import { Argument, type Command } from "commander";
+import type { SwitchStore } from "../cluster/switch-store.ts";
+import { PAUSABLE, type Pausable } from "../cluster/switch-store.ts";
+import type { CommandContext } from "./context.ts";
+import { print } from "./output.ts";
+
+const MAX_REASON_CHARS = 200;
+
+const what = () => new Argument("<what...>", "what to pause").choices([...PAUSABLE, "all"]);
+
+/** `state pause|resume`: stops and continues parts of the service, on all nodes. */
+export function registerState(program: Command, context: CommandContext): void {
+  const state = program.command("state").description("work on the state while nodes run");
+
+  state
+    .command("pause")
+    .description("pause parts of the service on all nodes, within 3 seconds and until they are resumed")
+    .addArgument(what())
+    .requiredOption("--reason <text>", "why, for /status")
+    .action(async (names: string[], { reason }: { reason: string }) => {
+      const { nowSecs } = await import("../runtime/clock.ts");
+      const { UserError } = await import("../lib/failure.ts");
+      if (!/^[^\p{Cc}]+$/u.test(reason) || reason.length > MAX_REASON_CHARS)
+        throw new UserError(
+          `--reason must have 1 to ${MAX_REASON_CHARS} characters, without control characters`,
+        );
+      await onSwitches(context, async (switches, { clock }) => {
+        const paused = pausableOf(names);
+        const pausedBy = `${userInfo().username}@${hostname()}`;
+        await switches.pause(paused, { reason, pausedBy, pausedAt: nowSecs(clock) });
+        print(`paused: ${paused.join(", ")}\n`);
+      });
+    });
+
+  state
+    .command("resume")
+    .description("continue what was paused")
+    .addArgument(what())
+    .action(async (names: string[]) => {
+      await onSwitches(context, async (switches) => {
+        const resumed = await switches.resume(pausableOf(names));
+        print(resumed.length === 0 ? "nothing was paused\n" : `resumed: ${resumed.join(", ")}\n`);
+      });
+    });
+}
+
+function pausableOf(names: readonly string[]): readonly Pausable[] {
+  return PAUSABLE.filter((name) => names.includes(name) || names.includes("all"));
+}
+
+/** Runs `work` on the switches of the state, whether a node runs or not. */
+async function onSwitches(
+  context: CommandContext,
+  work: (switches: SwitchStore, common: import("../runtime/common.ts").Common) => Promise<void>,
+): Promise<void> {
+  const { createCommon, runTask } = await import("./common.ts");
+  const { openState, statePath } = await import("../db/state/database.ts");
+  const { createSwitches } = await import("../cluster/sqlite/switch-store.ts");
+  const common = createCommon(context);
+  context.exitCode = await runTask(common, async () => {
+    using db = openState(statePath(common.config.data.dir), { mayCreate: false });
+    await work(createSwitches(db), common);
+  });
+}

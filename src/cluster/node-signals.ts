@@ -1,0 +1,90 @@
+import { createGate, type Gate } from "../lib/gate.ts";
+import type { SendPermission } from "../push/send-permission.ts";
+import { PAUSABLE, type Pausable } from "./switch-store.ts";
+
+const BYTES = 32;
+const NS_PER_MS = 1_000_000n;
+
+/**
+ * What every thread of a node must know at each step, in memory that the threads share: what is paused, whether the node may
+ * act, and the offset of the state's clock. The main thread writes it.
+ */
+export class NodeSignals {
+  readonly shared: SharedArrayBuffer;
+  /** The paused parts, one bit each. */
+  readonly #paused: Int32Array<SharedArrayBuffer>;
+  /** At 0: until when the node may act; 0 is without an end. At 1: the time of the last tick. At 2: the clock's offset in ms. */
+  readonly #times: BigInt64Array<SharedArrayBuffer>;
+  /** What to add to this thread's monotonic clock to get that of the main thread, at least; each thread's starts with it. */
+  #toMainNs: bigint | undefined;
+
+  /** @param shared that of another thread; omitted in the thread that creates it. */
+  constructor(shared = new SharedArrayBuffer(BYTES)) {
+    this.shared = shared;
+    this.#times = new BigInt64Array(shared, 0, 3);
+    this.#paused = new Int32Array(shared, 24, 1);
+  }
+
+  isPaused(name: Pausable): boolean {
+    return (Atomics.load(this.#paused, 0) & bitOf(name)) !== 0;
+  }
+
+  setPaused(names: readonly Pausable[]): void {
+    Atomics.store(
+      this.#paused,
+      0,
+      names.reduce((bits, name) => bits | bitOf(name), 0),
+    );
+  }
+
+  /**
+   * Whether the node has not renewed its lease for too long, so that another one may have taken its work. It then starts no
+   * call, post or claim.
+   */
+  isFenced(): boolean {
+    const until = Atomics.load(this.#times, 0);
+    if (until === 0n) return false;
+    const ownNs = process.hrtime.bigint();
+    // A tick is in the past, so each look gives a lower bound. The highest is late by less than the interval of ticks.
+    const bound = Atomics.load(this.#times, 1) - ownNs;
+    if (this.#toMainNs === undefined || bound > this.#toMainNs) this.#toMainNs = bound;
+    return ownNs + this.#toMainNs >= until;
+  }
+
+  /** Lets the node act for `ms` from `since` on, a time of `process.hrtime.bigint()` of the main thread. */
+  actFor(ms: number, since: bigint): void {
+    this.tick();
+    Atomics.store(this.#times, 0, since + BigInt(ms) * NS_PER_MS);
+  }
+
+  /** Lets other threads compare their clocks. The main thread calls it several times a second. */
+  tick(): void {
+    Atomics.store(this.#times, 1, process.hrtime.bigint());
+  }
+
+  /** What to add to this machine's clock to get the clock of the state, ms. */
+  get clockOffsetMs(): number {
+    return Number(Atomics.load(this.#times, 2));
+  }
+
+  set clockOffsetMs(ms: number) {
+    Atomics.store(this.#times, 2, BigInt(Math.round(ms)));
+  }
+}
+
+/** A gate that is open while deliveries are not paused and the node may act. */
+export function deliveryGate(signals: NodeSignals): Gate {
+  return createGate(() => !signals.isPaused("deliveries") && !signals.isFenced());
+}
+
+/** Whether the node may begin calls of campaigns. */
+export function sendPermissionOf(signals: NodeSignals): () => SendPermission {
+  return () => {
+    if (signals.isPaused("sends")) return "paused";
+    return signals.isFenced() ? "isolated" : "granted";
+  };
+}
+
+function bitOf(name: Pausable): number {
+  return 1 << PAUSABLE.indexOf(name);
+}

@@ -1,0 +1,64 @@
+import type { Logger } from "../runtime/logger.ts";
+import type { NodeSignals } from "./node-signals.ts";
+import type { Pause, SwitchStore } from "./switch-store.ts";
+
+/** The pauses that this node obeys. */
+export interface Pauses {
+  latest(): readonly Pause[];
+  /** Obeys a newly read list, on all threads, and logs what it changes. */
+  apply(pauses: readonly Pause[]): void;
+}
+
+export function createPauses({
+  signals,
+  log,
+}: {
+  readonly signals: NodeSignals;
+  readonly log: Logger;
+}): Pauses {
+  let latest: readonly Pause[] = [];
+  return {
+    latest: () => latest,
+    apply(pauses) {
+      const before = latest;
+      latest = pauses;
+      signals.setPaused(pauses.map(({ name }) => name));
+      for (const { name, reason, pausedBy } of pauses)
+        if (!before.some((pause) => pause.name === name)) log.warn({ name, reason, pausedBy }, "Paused");
+      for (const { name } of before)
+        if (!pauses.some((pause) => pause.name === name)) log.info({ name }, "Resumed");
+    },
+  };
+}
+
+/** How often a single node reads its switches. */
+const POLL_INTERVAL_MS = 1_000;
+
+/**
+ * Reads the switches now and then every second. Resolves after the first time.
+ *
+ * @returns stops reading.
+ */
+export async function watchSwitches(options: {
+  readonly switches: SwitchStore;
+  readonly pauses: Pauses;
+  readonly log: Logger;
+}): Promise<() => void> {
+  const { switches, pauses, log } = options;
+  const poll = async () => pauses.apply(await switches.list());
+  await poll();
+  let hasFailed = false;
+  const timer = setInterval(() => {
+    poll().then(
+      () => {
+        hasFailed = false;
+      },
+      (err) => {
+        // The last state of the switches stays in force.
+        if (!hasFailed) log.error({ err }, "The switches could not be read");
+        hasFailed = true;
+      },
+    );
+  }, POLL_INTERVAL_MS);
+  return () => clearInterval(timer);
+}

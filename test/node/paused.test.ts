@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openState, statePath } from "../../src/db/state/database.ts";
+import { run } from "../cli/run.ts";
+import {
+  allDelivered,
+  castNow,
+  deliveryArgs,
+  hubClient,
+  prepareDeliveries,
+} from "../support/delivery-network.ts";
+import { type DeliveryReceiver, startDeliveryReceiver } from "../support/delivery-receiver.ts";
+import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { allServed, type PushClient, startPushClient } from "../support/push-client.ts";
+import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
+import { signedHeaders } from "../support/signing.ts";
+import { localStores } from "../support/state-stores.ts";
+
+/** What `svc state pause` stops on a running node, and that `resume` continues it without a loss. */
+
+const FID = 3;
+const dir = tempDir();
+let node: RunningNode;
+let receiver: DeliveryReceiver;
+let client: PushClient;
+
+beforeAll(async () => {
+  receiver = await startDeliveryReceiver();
+  client = startPushClient(allServed);
+  const webhook = receiver.webhook("/all", { subscription: { "cast.created": {} } });
+  await prepareDeliveries(dir.path, { fids: [FID], webhooks: [webhook] });
+  using state = openState(statePath(dir.path));
+  await localStores(state).apps.create(testApp(), 10);
+  insertTokens(state, [{ fid: 10, url: `http://127.0.0.1:${client.port}/notify`, token: "t" }]);
+  node = await startNode({ command: fromSources, dataDir: dir.path, args: deliveryArgs });
+}, 60_000);
+
+afterAll(async () => {
+  await node.stop();
+  await receiver[Symbol.asyncDispose]();
+  await client[Symbol.asyncDispose]();
+  dir[Symbol.dispose]();
+});
+
+const command = async (...args: string[]) => {
+  const ended = await run(["--data-dir", dir.path, "state", ...args]);
+  expect([ended.exitCode, ended.errors]).toEqual([0, ""]);
+  return ended.out;
+};
+
+const signedList = async () => {
+  const call = {
+    method: "GET" as const,
+    path: "/frame/app/list",
+    fid: FID,
+    signedAt: Math.floor(Date.now() / 1000),
+  };
+  return fetch(`${node.url}/v2/svc${call.path}`, { headers: await signedHeaders(call) });
+};
+
+const reportToken = () => fetch(`${node.url}/v2/svc/frame/webhook/${APP_ID}`, { method: "POST", body: "{}" });
+
+const send = (uuid: string, headers: Record<string, string> = {}) =>
+  fetch(`${node.url}/v2/svc/frame/notifications/${APP_ID}`, {
+    method: "POST",
+    headers: { "x-api-key": SECRET, ...headers },
+    body: JSON.stringify({ notification: { ...notification, uuid } }),
+  });
+
+async function until(condition: () => Promise<boolean> | boolean, withinMs = 3_000): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error("the condition did not hold in time");
+    await Bun.sleep(20);
+  }
+}
+
+test("a pause of everything is obeyed within 3 seconds, is shown with its reason, and loses nothing", async () => {
+  using hub = hubClient(node.hubAddress);
+  expect((await signedList()).status).toBe(200);
+  expect(await command("pause", "all", "--reason", "moving the database")).toBe(
+    "paused: signed, tokens, sends, deliveries\n",
+  );
+  await until(async () => (await signedList()).status === 503);
+  const refused = await signedList();
+  expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([
+    503,
+    "60",
+    { message: "signed operations are paused by the operator" },
+  ]);
+  const token = await reportToken();
+  expect([token.status, token.headers.get("retry-after"), await token.json()]).toEqual([
+    503,
+    "60",
+    { success: false, message: "token events are paused by the operator" },
+  ]);
+  const status = (await (await fetch(`${node.url}/status`)).json()) as {
+    switches: { name: string; reason: string; paused_by: string; paused_at: number }[];
+  };
+  expect(status.switches.map(({ name, reason }) => [name, reason])).toEqual(
+    ["deliveries", "sends", "signed", "tokens"].map((name) => [name, "moving the database"]),
+  );
+  expect(status.switches[0]?.paused_by).toMatch(/^.+@.+$/);
+  expect((await fetch(`${node.url}/ready?for=state`)).status).toBe(200);
+
+  expect((await send(crypto.randomUUID())).status).toBe(202);
+  expect(await hub.submit(Array.from({ length: 20 }, (_, n) => castNow(FID, `cast ${n}`)))).not.toContain(
+    false,
+  );
+  await until(async () => {
+    const { webhooks } = (await (await fetch(`${node.url}/status`)).json()) as {
+      webhooks: { deliveries: { queued: number } };
+    };
+    return webhooks.deliveries.queued === 20;
+  });
+  expect([receiver.received.length, client.requests.length]).toEqual([0, 0]);
+
+  expect(await command("resume", "sends", "deliveries")).toBe("resumed: sends, deliveries\n");
+  await allDelivered(node.url, 10_000);
+  await until(() => client.requests.length === 1);
+  expect(new Set(receiver.accepted.map(({ event }) => event)).size).toBe(20);
+  expect(receiver.accepted).toHaveLength(20);
+  expect((await signedList()).status).toBe(503);
+  expect(await command("resume", "all")).toBe("resumed: signed, tokens\n");
+  await until(async () => (await signedList()).status === 200);
+  expect(await command("resume", "all")).toBe("nothing was paused\n");
+}, 60_000);
+
+test("a pause lasts over a restart", async () => {
+  await command("pause", "deliveries", "--reason", "night");
+  await node.stop();
+  node = await startNode({ command: fromSources, dataDir: dir.path, args: deliveryArgs });
+  using hub = hubClient(node.hubAddress);
+  const before = receiver.received.length;
+  expect(await hub.submit([castNow(FID, "at night")])).toEqual([true]);
+  await until(async () => {
+    const { webhooks } = (await (await fetch(`${node.url}/status`)).json()) as {
+      webhooks: { deliveries: { queued: number } };
+    };
+    return webhooks.deliveries.queued === 1;
+  });
+  expect(receiver.received).toHaveLength(before);
+  await command("resume", "deliveries");
+  await allDelivered(node.url, 10_000);
+  expect(receiver.received).toHaveLength(before + 1);
+}, 60_000);
+
+test("a reason with a control character and an unknown part are refused", async () => {
+  const place = ["--data-dir", dir.path, "state", "pause"];
+  const [odd, unknown, missing] = await Promise.all([
+    run([...place, "sends", "--reason", "a\u001bb"]),
+    run([...place, "reads", "--reason", "x"]),
+    run([...place, "sends"]),
+  ]);
+  expect([odd.exitCode, unknown.exitCode, missing.exitCode]).toEqual([1, 1, 1]);
+  expect(unknown.errors).toContain("signed, tokens, sends, deliveries, all");
+});
