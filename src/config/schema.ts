@@ -80,7 +80,13 @@ export const configSchema = section({
     shutdown_grace_secs: integer(0, 599),
     drain_delay_secs: integer(0, 598),
   }),
-  hub: section({ host: host(), port: integer(-1, 65_535), reads: flag(), admin: flag() }),
+  hub: section({
+    host: host(),
+    port: integer(-1, 65_535),
+    reads: flag(),
+    relay_blocks: flag(),
+    admin: flag(),
+  }),
   upstream: section({
     url: Type.String({
       format: "config-node-url",

@@ -66,6 +66,24 @@ export function relayedFault({ code, details, metadata }: ServiceError): Service
   }
 }
 
+/** Converts an error of a read that the upstream answers. Its own errors are passed on; transport errors are reworded. */
+export function relayedReadFault({ code, details, metadata }: ServiceError): ServiceError {
+  switch (code) {
+    case status.UNAUTHENTICATED:
+    case status.PERMISSION_DENIED:
+    case status.DEADLINE_EXCEEDED:
+    case status.UNAVAILABLE:
+    case status.CANCELLED:
+      return serviceError(status.UNAVAILABLE, "unavailable", "the upstream cannot be reached; try again");
+    default:
+      return serviceError(
+        code,
+        shownText(String(metadata.get("x-err-code")[0] ?? "unknown")),
+        shownText(details),
+      );
+  }
+}
+
 /** Text of another node in a form that may be passed on: bounded, on one line, and valid in a header. */
 export function shownText(text: string): string {
   return text.slice(0, MAX_RELAYED_CHARS).replace(NOT_FOR_HEADERS, "?");

@@ -64,16 +64,16 @@ export class Intake {
   /** Merges a message. Returns the decoded message, or why it was refused. */
   merge(bytes: Uint8Array): Promise<Checked> {
     return this.#check.withinLimits([bytes], async () => {
-      const message = await this.#checkOne(bytes);
+      const message = await this.#checkOne(bytes, false);
       if (!message.ok) return message;
       const [outcome] = await this.#context.submit([toRecord(message.value)]);
       return outcome ? err(outcome) : message;
     });
   }
 
-  /** Checks a message, on the chain too if it needs that. */
+  /** Checks a message or a frame action, on the chain too if it needs that. */
   validate(bytes: Uint8Array): Promise<Checked> {
-    return this.#check.withinLimits([bytes], () => this.#checkOne(bytes));
+    return this.#check.withinLimits([bytes], () => this.#checkOne(bytes, true));
   }
 
   /** Merges the valid messages. Returns the results in the order of the request. */
@@ -98,8 +98,8 @@ export class Intake {
     });
   }
 
-  async #checkOne(bytes: Uint8Array): Promise<Checked> {
-    const message = this.#check.check(bytes);
+  async #checkOne(bytes: Uint8Array, acceptsFrameActions: boolean): Promise<Checked> {
+    const message = this.#check.check(bytes, acceptsFrameActions);
     const refusal = message.ok ? await this.#context.chain.check(message.value) : undefined;
     return refusal ? err(refusal) : message;
   }

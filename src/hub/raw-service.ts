@@ -2,6 +2,7 @@ import {
   Metadata,
   type MethodDefinition,
   type ServerUnaryCall,
+  type ServerWritableStream,
   type ServiceDefinition,
   type ServiceError,
   type sendUnaryData,
@@ -28,6 +29,15 @@ export type RawMethod = (
   call: RawCall,
 ) => Promise<Result<Uint8Array, Rejection | Refusal | ServiceError>>;
 
+/**
+ * A method over bytes with a stream of responses, which is read as fast as the client reads. A ServiceError that the stream throws
+ * is the end of the call for the client.
+ */
+export type RawStreamMethod = (
+  request: Buffer,
+  call: RawCall,
+) => Promise<Result<AsyncIterable<Uint8Array>, Rejection | Refusal | ServiceError>>;
+
 /** A service as `Server.addService` accepts it. */
 export interface RawService {
   readonly definition: ServiceDefinition;
@@ -40,31 +50,37 @@ const unchanged = (bytes: Buffer): Buffer => bytes;
  * Creates a service whose requests and responses are bytes for the transport, so that a malformed message of a client
  * gets an error with its own code instead of a transport error. Methods that are not provided are UNIMPLEMENTED.
  *
- * @param methods by their names in the service.
+ * @param methods by their names in the service; so are `streams`, which come before a method of the same name.
  */
 export function rawService(
   onFault: (method: string, cause: unknown) => void,
   service: string,
   methods: Readonly<Record<string, RawMethod>>,
+  streams: Readonly<Record<string, RawStreamMethod>> = {},
 ): RawService {
   const definition: Record<string, MethodDefinition<Buffer, Buffer>> = {};
   const implementation: UntypedServiceImplementation = {};
-  for (const [name, method] of Object.entries(methods)) {
+  const define = (name: string, responseStream: boolean): string => {
     const path = `/${service}/${name}`;
     definition[name] = {
       path,
       requestStream: false,
-      responseStream: false,
+      responseStream,
       requestSerialize: unchanged,
       requestDeserialize: unchanged,
       responseSerialize: unchanged,
       responseDeserialize: unchanged,
     };
+    return path;
+  };
+  for (const [name, method] of Object.entries(methods)) {
+    if (name in streams) continue;
+    const path = define(name, false);
     implementation[name] = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
-      method(call.request, new UnaryCall(call)).then(
+      method(call.request, new RunningCall(call)).then(
         (result) => {
           if (result.ok) callback(null, asBuffer(result.value));
-          else callback(result.error instanceof Error ? result.error : toServiceError(result.error));
+          else callback(asServiceError(result.error));
         },
         (cause: unknown) => {
           onFault(path, cause);
@@ -73,14 +89,60 @@ export function rawService(
       );
     };
   }
+  for (const [name, method] of Object.entries(streams)) {
+    const path = define(name, true);
+    implementation[name] = async (call: ServerWritableStream<Buffer, Buffer>) => {
+      try {
+        const opened = await method(call.request, new RunningCall(call));
+        if (!opened.ok) throw asServiceError(opened.error);
+        await sendAll(call, opened.value);
+        call.end();
+      } catch (cause) {
+        const known = isServiceError(cause) ? cause : undefined;
+        if (known === undefined) onFault(path, cause);
+        call.emit("error", known ?? internalFault());
+      }
+    };
+  }
   return { definition, implementation };
 }
 
-class UnaryCall implements RawCall {
-  readonly #call: ServerUnaryCall<Buffer, Buffer>;
+/** Sends each response when the client has taken those before it. Ends early if the client is gone. */
+async function sendAll(
+  call: ServerWritableStream<Buffer, Buffer>,
+  responses: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const gone = new Promise<void>((resolve) => {
+    call.once("cancelled", resolve);
+    call.once("close", resolve);
+  });
+  for await (const response of responses) {
+    if (call.cancelled || call.destroyed) return;
+    if (call.write(asBuffer(response))) continue;
+    await Promise.race([new Promise<void>((resolve) => call.once("drain", resolve)), gone]);
+  }
+}
+
+function isServiceError(cause: unknown): cause is ServiceError {
+  return (
+    cause instanceof Error && "code" in cause && "metadata" in cause && cause.metadata instanceof Metadata
+  );
+}
+
+function asServiceError(error: Rejection | Refusal | ServiceError): ServiceError {
+  return error instanceof Error ? error : toServiceError(error);
+}
+
+/** What the calls of both kinds of method share. */
+type AnyCall = Pick<ServerUnaryCall<Buffer, Buffer>, "getPeer" | "sendMetadata" | "cancelled"> & {
+  once(event: "cancelled", listener: () => void): unknown;
+};
+
+class RunningCall implements RawCall {
+  readonly #call: AnyCall;
   #abort: AbortController | undefined;
 
-  constructor(call: ServerUnaryCall<Buffer, Buffer>) {
+  constructor(call: AnyCall) {
     this.#call = call;
   }
 

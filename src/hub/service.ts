@@ -15,7 +15,8 @@ import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
 import { type FollowedShard, readInfo } from "./info.ts";
 import type { Intake, IntakeDeps } from "./intake.ts";
 import { encodeResponse, splitBulkRequest, toResponse } from "./message-responses.ts";
-import { type RawMethod, rawService } from "./raw-service.ts";
+import { type RawMethod, type RawStreamMethod, rawService } from "./raw-service.ts";
+import type { BlockRelay } from "./reads/block-relay.ts";
 import { readMethods } from "./reads/methods.ts";
 import { unservedMethods } from "./reads/unserved.ts";
 import type { SubmissionCheck } from "./submission-check.ts";
@@ -34,6 +35,8 @@ export interface HubDeps extends IntakeDeps {
   readonly unavailableReason?: (() => string | undefined) | undefined;
   /** The reads; undefined while they are off. */
   readonly reads?: HubReads | undefined;
+  /** The blocks of the upstream; undefined if the node does not relay them. */
+  readonly blocks?: BlockRelay | undefined;
   /** Called for a fault that the caller did not cause. */
   readonly onFault: (method: string, cause: unknown) => void;
 }
@@ -47,9 +50,10 @@ export interface HubUpstream {
 
 /** The methods of HubService that this node serves. The others are UNIMPLEMENTED. */
 export function hubService(context: HubDeps, intake: Intake) {
-  const { upstream } = context;
-  return rawService(context.onFault, "HubService", {
+  const { upstream, blocks } = context;
+  const methods: Record<string, RawMethod> = {
     ...unservedMethods(),
+    ...(blocks === undefined ? {} : { GetShardChunks: blocks.getShardChunks }),
     ...(context.reads === undefined ? {} : readMethods(context.reads)),
     SubmitMessage: async (request) => {
       const message = upstream ? await upstream.submits.submit(request) : await intake.merge(request);
@@ -74,7 +78,10 @@ export function hubService(context: HubDeps, intake: Intake) {
       return ok(ValidationResponse.encode({ valid: true, message: toResponse(message.value) }).finish());
     },
     GetInfo: async () => ok(GetInfoResponse.encode(await readInfo(context)).finish()),
-  });
+  };
+  const streams: Record<string, RawStreamMethod> =
+    blocks === undefined ? {} : { GetBlocks: blocks.getBlocks };
+  return rawService(context.onFault, "HubService", methods, streams);
 }
 
 /**

@@ -89,14 +89,16 @@ export class SubmissionCheck {
   /**
    * Checks one message: first its form and its own signature, then, if more is needed, its author, and only then the
    * costly claim. If an upstream decides and the index does not know the author, the upstream makes the costly check.
+   *
+   * @param acceptsFrameActions whether the message is only asked about.
    */
-  check(bytes: Uint8Array): Checked {
+  check(bytes: Uint8Array, acceptsFrameActions = false): Checked {
     const decoded = decodeMessage(bytes);
     if (!decoded.ok) return decoded;
     const message = decoded.value;
     const { db, network, clock, upstreamDecides } = this.#context;
     const now = nowSecs(clock);
-    const refusal = validateForm(message, { network, nowUnixSecs: now });
+    const refusal = validateForm(message, { network, nowUnixSecs: now, acceptsFrameActions });
     if (refusal) return err(refusal);
     if (!isCostly(message)) return decoded;
     const admission = { db, network, nowSecs: now };

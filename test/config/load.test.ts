@@ -21,7 +21,7 @@ test("without any source the values are those that decisions section 11 names", 
       shutdown_grace_secs: 5,
       drain_delay_secs: 0,
     },
-    hub: { host: "127.0.0.1", port: 3383, reads: true, admin: false },
+    hub: { host: "127.0.0.1", port: 3383, reads: true, relay_blocks: true, admin: false },
     upstream: {
       url: "",
       username: "",

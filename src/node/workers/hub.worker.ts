@@ -1,6 +1,9 @@
+import type { Client } from "@grpc/grpc-js";
+import { followedFids } from "../../config/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { createChainChecker } from "../../hub/chain/chain-checker.ts";
+import { createBlockRelay } from "../../hub/reads/block-relay.ts";
 import { startHubServer } from "../../hub/server.ts";
 import type { HubUpstream } from "../../hub/service.ts";
 import { SubmissionCheck } from "../../hub/submission-check.ts";
@@ -39,6 +42,8 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
     upstreamDecides: upstream !== undefined,
   });
   const following = upstream && forwardTo(upstream, check, config, log);
+  const relaysBlocks =
+    config.hub.reads && config.hub.relay_blocks && followedFids(config.upstream) === undefined;
   const server = await startHubServer(
     {
       db,
@@ -51,6 +56,7 @@ runWorker<HubWorkerInit>(async ({ config, ingest, upstream }) => {
       submit: (records) => submitter.submit(records),
       onFault: (method, err) => log.error({ err, method }, "a gRPC call failed"),
       upstream: following,
+      blocks: following && relaysBlocks ? createBlockRelay(following.connection) : undefined,
       reads: config.hub.reads ? createNodeHubReads(db, config) : undefined,
       unavailableReason: following && createBuildCheck(db),
     },
@@ -74,11 +80,12 @@ function forwardTo(
   check: SubmissionCheck,
   config: Config,
   log: Logger,
-): HubUpstream & { close(): void } {
+): HubUpstream & { readonly connection: Client; close(): void } {
   const { url, username, password } = config.upstream;
   const connection = connectUpstream(url);
   const follower = connectRpc<UpstreamRpc>(port);
   return {
+    connection,
     submits: new WriteThrough({
       client: connection,
       username,

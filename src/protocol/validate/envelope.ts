@@ -9,7 +9,7 @@ import { equalBytes } from "./fields.ts";
 
 /** The limit for messages without a larger limit of their own, and for casts of authors without Pro. */
 export const MAX_DATA_BYTES = 2048;
-const MAX_DATA_BYTES_OF_CAST_OR_PROOF = 16_384;
+const MAX_DATA_BYTES_OF_LARGE_TYPES = 16_384;
 
 const MAX_CLOCK_SKEW_SECS = 600;
 
@@ -21,6 +21,8 @@ export interface ValidationContext {
   readonly nowUnixSecs: number;
   /** The network accepted the message before, for example a message of an import. A lend in it need not be recent. */
   readonly isHistory?: boolean;
+  /** Whether a frame action is valid. It can be asked about, but not stored. */
+  readonly acceptsFrameActions?: boolean;
 }
 
 /** Checks the envelope in the order of the reference node: size, network, hash, signature, time. */
@@ -50,7 +52,8 @@ function maxDataBytes(type: MessageType): number {
   switch (type) {
     case MessageType.MESSAGE_TYPE_CAST_ADD:
     case MessageType.MESSAGE_TYPE_USERNAME_PROOF:
-      return MAX_DATA_BYTES_OF_CAST_OR_PROOF;
+    case MessageType.MESSAGE_TYPE_FRAME_ACTION:
+      return MAX_DATA_BYTES_OF_LARGE_TYPES;
     case MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE:
       return MAX_DATA_BYTES_OF_ANY_TYPE;
     default:

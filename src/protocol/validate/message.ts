@@ -4,6 +4,7 @@ import { MessageType, VerificationProtocol } from "../wire/generated/message.ts"
 import { validateCastAdd, validateCastRemove } from "./cast.ts";
 import { type ValidationContext, validateEnvelope } from "./envelope.ts";
 import { checkFid } from "./fields.ts";
+import { validateFrameAction } from "./frame-action.ts";
 import { validateKeyAdd, validateKeyRemove, verifyKeyRequest } from "./gasless-key.ts";
 import { validateLink, validateLinkCompactState } from "./link.ts";
 import { validateReaction } from "./reaction.ts";
@@ -95,7 +96,8 @@ function validateBody(message: SignedMessage, ctx: ValidationContext): Rejection
     case MessageType.MESSAGE_TYPE_KEY_REMOVE:
       return body?.$case === "keyRemoveBody" ? validateKeyRemove(body.value, message) : wrongBody();
     case MessageType.MESSAGE_TYPE_FRAME_ACTION:
-      return invalid("frame actions are not stored");
+      if (!ctx.acceptsFrameActions) return invalid("frame actions are not stored");
+      return body?.$case === "frameActionBody" ? validateFrameAction(body.value) : wrongBody();
     default:
       return invalid("message type is unknown");
   }

@@ -1,0 +1,83 @@
+import { type Client, type ClientReadableStream, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { invalidParam, type Refusal, refuse } from "../../read/hub/refusal.ts";
+import { relayedReadFault } from "../grpc-errors.ts";
+import type { RawMethod, RawStreamMethod } from "../raw-service.ts";
+import { readRequest, u32, u64 } from "./request.ts";
+
+/** Blocks of the upstream, for nodes that follow this one. They are passed on as bytes. */
+export interface BlockRelay {
+  readonly getBlocks: RawStreamMethod;
+  readonly getShardChunks: RawMethod;
+}
+
+const MAX_RELAYS = 8;
+const MAX_CHUNKS = 100;
+const CHUNKS_TIMEOUT_MS = 30_000;
+
+const BUSY = refuse("rate_limited", "too many blocks are being relayed; try again");
+const CHUNKS = { shardId: u32(1), startBlockNumber: u64(2), stopBlockNumber: u64(3) };
+
+const unchanged = (bytes: Buffer): Buffer => bytes;
+
+/** @param upstream the connection to a node whose blocks all concern this one. */
+export function createBlockRelay(upstream: Client): BlockRelay {
+  let relays = 0;
+  return {
+    async getBlocks(request, { signal }) {
+      if (relays >= MAX_RELAYS) return BUSY;
+      const blocks = upstream.makeServerStreamRequest<Buffer, Buffer>(
+        "/HubService/GetBlocks",
+        unchanged,
+        unchanged,
+        request,
+        new Metadata(),
+        {},
+      );
+      relays += 1;
+      signal.addEventListener("abort", () => blocks.cancel());
+      return ok(relayed(blocks, () => (relays -= 1)));
+    },
+    async getShardChunks(request) {
+      const asked = readRequest(request, CHUNKS);
+      if (!asked.ok) return asked;
+      const { startBlockNumber = 0, stopBlockNumber } = asked.value;
+      if (stopBlockNumber === undefined) return invalidParam("stop_block_number is required");
+      if (stopBlockNumber - startBlockNumber > MAX_CHUNKS)
+        return invalidParam(`at most ${MAX_CHUNKS} chunks can be asked for`);
+      if (relays >= MAX_RELAYS) return BUSY;
+      relays += 1;
+      try {
+        return await chunksOf(upstream, request);
+      } finally {
+        relays -= 1;
+      }
+    },
+  };
+}
+
+async function* relayed(blocks: ClientReadableStream<Buffer>, onEnd: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* blocks;
+  } catch (cause) {
+    throw relayedReadFault(cause as ServiceError);
+  } finally {
+    blocks.cancel();
+    onEnd();
+  }
+}
+
+function chunksOf(upstream: Client, request: Buffer): Promise<Result<Uint8Array, Refusal | ServiceError>> {
+  const { promise, resolve } = Promise.withResolvers<Result<Uint8Array, Refusal | ServiceError>>();
+  upstream.makeUnaryRequest<Buffer, Buffer>(
+    "/HubService/GetShardChunks",
+    unchanged,
+    unchanged,
+    request,
+    new Metadata(),
+    // gRPC deadlines use the machine's clock.
+    { deadline: Date.now() + CHUNKS_TIMEOUT_MS },
+    (fault, response) => resolve(fault ? err(relayedReadFault(fault)) : ok(response ?? Buffer.alloc(0))),
+  );
+  return promise;
+}
